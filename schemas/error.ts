@@ -1,0 +1,24 @@
+import { type Static, Type } from '@sinclair/typebox';
+
+export const ErrorEnvelopeSchema = Type.Object(
+  {
+    error: Type.Object(
+      {
+        type: Type.String({ description: 'Category of the error.' }),
+        code: Type.String({ description: 'Slug for programmatic handling.' }),
+        errorCode: Type.String({ description: 'Short code such as E1002.' }),
+        message: Type.String({ description: 'Developer-facing text.' }),
+        param: Type.Optional(Type.String({ description: 'The offending parameter.' })),
+        docUrl: Type.String({ description: "The error's documentation." }),
+        userSafeMessage: Type.Boolean({
+          description: 'True only when `message` may be shown to customers as it is.',
+        }),
+        requestId: Type.String({ description: 'Unique ID of the request.' }),
+      },
+      { additionalProperties: false },
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export type ErrorEnvelope = Static<typeof ErrorEnvelopeSchema>;

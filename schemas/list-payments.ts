@@ -1,0 +1,43 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { CUSTOMER_REFERENCE_MAXIMUM } from './create-payment.ts';
+import { PaymentSchema, PaymentStatusSchema } from './payment.ts';
+import { DateBound, Uuid } from './scalars.ts';
+
+export const PAGE_SIZE_DEFAULT = 10;
+export const PAGE_SIZE_MAXIMUM = 100;
+
+export const ListPaymentsQuerySchema = Type.Object(
+  {
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: PAGE_SIZE_MAXIMUM, default: PAGE_SIZE_DEFAULT }),
+    ),
+    startingAfter: Type.Optional(Uuid('Cursor: payments created before this one.')),
+    endingBefore: Type.Optional(Uuid('Cursor: payments created after this one.')),
+    status: Type.Optional(PaymentStatusSchema),
+    customerReferenceId: Type.Optional(
+      Type.String({ maxLength: CUSTOMER_REFERENCE_MAXIMUM, description: 'Exact match.' }),
+    ),
+    createdAfter: Type.Optional(DateBound('Only payments created after this instant.')),
+    createdBefore: Type.Optional(DateBound('Only payments created before this instant.')),
+  },
+  { additionalProperties: false },
+);
+
+export const PaymentListSchema = Type.Object(
+  {
+    object: Type.Literal('list'),
+    data: Type.Array(PaymentSchema),
+    hasMore: Type.Boolean({ description: 'Whether more follow in the requested direction.' }),
+  },
+  { additionalProperties: false },
+);
+
+export const PaymentParamsSchema = Type.Object(
+  { id: Uuid('ID of the payment.') },
+  { additionalProperties: false },
+);
+
+export const EmptyQuerySchema = Type.Object({}, { additionalProperties: false });
+
+export type ListPaymentsQuery = Static<typeof ListPaymentsQuerySchema>;
+export type PaymentList = Static<typeof PaymentListSchema>;

@@ -1,0 +1,2 @@
+/** Milliseconds since the Unix epoch; `Date.now` outside tests. */
+export type Clock = () => number;

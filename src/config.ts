@@ -1,0 +1,207 @@
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
+
+/** The state a process is configured into; read once, never looked up again. */
+export interface Config {
+  /** `production` switches simulation, plain-HTTP redirects and generated keys off. */
+  readonly environment: 'development' | 'test' | 'production';
+  readonly host: string;
+  readonly port: number;
+  /** Base of checkout and documentation links, without a trailing slash. */
+  readonly publicUrl: string;
+  /** Fastify's `trustProxy`: whose X-Forwarded-For is believed. */
+  readonly trustProxy: boolean | string[];
+  /** PostgreSQL connection URL; null runs the embedded server below `dataDirectory`. */
+  readonly databaseUrl: string | null;
+  readonly databasePoolSize: number;
+  /** Where partner reports are read, for example a replica; null reads them from the database. */
+  readonly reportsUrl: string | null;
+  readonly reportsPoolSize: number;
+  /** Redis or Valkey for nonces; null keeps them in PostgreSQL. */
+  readonly redisUrl: string | null;
+  /** 32-byte master keys, the current one first; empty generates one below `dataDirectory`. */
+  readonly masterKeys: readonly Buffer[];
+  /** Requests a client may make in each window. */
+  readonly rateLimitMax: number;
+  readonly rateLimitWindowSeconds: number;
+  readonly logLevel: string;
+  /** Where the embedded database, the generated master key and the demo's credentials live. */
+  readonly dataDirectory: string;
+}
+
+/** What is wrong with the environment, one line a variable, fit to print and exit with status 1. */
+export class ConfigError extends Error {
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.name = 'ConfigError';
+  }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const ENVIRONMENTS = ['development', 'test', 'production'] as const;
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+const MASTER_KEY_BYTES = 32;
+const HOSTNAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i;
+const CHECKOUT_ROOT = resolve(import.meta.dirname, '..');
+
+/**
+ * Reads and validates the whole configuration.
+ *
+ * An empty value counts as unset. Values of secrets and connection URLs are never repeated in a
+ * message.
+ *
+ * @throws ConfigError naming every variable that is wrong, what it got and what it takes.
+ */
+export function readConfig(env: Environment): Config {
+  const problems: string[] = [];
+
+  /** Parses one variable; `parse` returns undefined for a value it does not take. */
+  function read<T>(
+    name: string,
+    fallback: T,
+    takes: string,
+    parse: (text: string) => T | undefined,
+    secret = false,
+  ): T {
+    const text = env[name];
+    if (text === undefined || text === '') return fallback;
+    const value = parse(text);
+    if (value !== undefined) return value;
+    const got = secret ? `a value of ${text.length} characters` : quote(text);
+    problems.push(`${name} is ${got}, but takes ${takes}.`);
+    return fallback;
+  }
+
+  const integer = (name: string, fallback: number, minimum: number, maximum: number) =>
+    read(name, fallback, `a whole number from ${minimum} to ${maximum}`, text => {
+      const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+      return value >= minimum && value <= maximum ? value : undefined;
+    });
+  const oneOf = <T extends string>(name: string, fallback: T, values: readonly T[]) =>
+    read(name, fallback, `one of ${values.join(', ')}`, text =>
+      values.find(value => value === text),
+    );
+  const databaseUrl = (name: string) =>
+    read<string | null>(
+      name,
+      null,
+      'a postgres:// URL',
+      text => parseUrl(text, ['postgres:', 'postgresql:']),
+      true,
+    );
+  const masterKeys = (name: string, takes: string, maximum: number) =>
+    read<Buffer[]>(
+      name,
+      [],
+      takes,
+      text => {
+        const keys = text.split(',').map(part => decodeMasterKey(part.trim()));
+        return keys.length <= maximum ? allDefined(keys) : undefined;
+      },
+      true,
+    );
+
+  const environment = oneOf('NODE_ENV', 'development', ENVIRONMENTS);
+  const port = integer('PORT', 3000, 0, 65535);
+  const config: Config = {
+    environment,
+    host: read('HOST', '127.0.0.1', 'an IP address or a hostname', text =>
+      isIP(text) > 0 || HOSTNAME.test(text) ? text : undefined,
+    ),
+    port,
+    publicUrl: read(
+      'PUBLIC_URL',
+      `http://127.0.0.1:${port}`,
+      'an http or https URL without query or fragment',
+      parseBaseUrl,
+    ),
+    trustProxy: read<Config['trustProxy']>(
+      'TRUST_PROXY',
+      false,
+      'true, false or a comma-separated list of addresses and networks',
+      parseTrustProxy,
+    ),
+    databaseUrl: databaseUrl('DATABASE_URL'),
+    databasePoolSize: integer('DATABASE_POOL_SIZE', 10, 1, 1000),
+    reportsUrl: databaseUrl('DATABASE_REPORTS_URL'),
+    reportsPoolSize: integer('DATABASE_REPORTS_POOL_SIZE', 4, 1, 1000),
+    redisUrl: read<string | null>(
+      'REDIS_URL',
+      null,
+      'a redis:// or rediss:// URL',
+      text => parseUrl(text, ['redis:', 'rediss:']),
+      true,
+    ),
+    masterKeys: [
+      ...masterKeys('MASTER_KEY', '32 bytes in base64 (openssl rand -base64 32)', 1),
+      ...masterKeys('MASTER_KEYS_PREVIOUS', 'a comma-separated list of former master keys', 20),
+    ],
+    rateLimitMax: integer('RATE_LIMIT_MAX', 60, 1, 100_000_000),
+    rateLimitWindowSeconds: integer('RATE_LIMIT_WINDOW_SECONDS', 60, 1, 86_400),
+    logLevel: oneOf('LOG_LEVEL', 'info', LOG_LEVELS),
+    dataDirectory: env.DATA_DIRECTORY ? resolve(env.DATA_DIRECTORY) : `${CHECKOUT_ROOT}/.data`,
+  };
+
+  if (!env.MASTER_KEY && env.MASTER_KEYS_PREVIOUS) {
+    problems.push('MASTER_KEYS_PREVIOUS is set without MASTER_KEY; set both.');
+  }
+  if (environment === 'production') {
+    if (!env.DATABASE_URL) problems.push('DATABASE_URL is not set, but production needs it.');
+    if (!env.MASTER_KEY) {
+      problems.push(
+        'MASTER_KEY is not set, but production needs it: 32 bytes in base64 (openssl rand -base64 32).',
+      );
+    }
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+  return config;
+}
+
+/** On one line, and without the password of a URL that ended up in the wrong variable. */
+function quote(text: string): string {
+  return JSON.stringify(text.replace(/\/\/[^/]*@/g, '//[redacted]@'));
+}
+
+function decodeMasterKey(text: string): Buffer | undefined {
+  // Buffer.from skips what is not base64, so only text that encodes back to itself counts.
+  const bytes = Buffer.from(text, 'base64');
+  const exact = bytes.toString('base64').replace(/=+$/, '') === text.replace(/=+$/, '');
+  return exact && bytes.length === MASTER_KEY_BYTES ? bytes : undefined;
+}
+
+function allDefined<T>(values: readonly (T | undefined)[]): T[] | undefined {
+  const defined = values.filter(value => value !== undefined);
+  return defined.length === values.length ? defined : undefined;
+}
+
+function parseUrl(text: string, protocols: readonly string[]): string | undefined {
+  return URL.canParse(text) && protocols.includes(new URL(text).protocol) ? text : undefined;
+}
+
+function parseBaseUrl(text: string): string | undefined {
+  if (parseUrl(text, ['http:', 'https:']) === undefined) return undefined;
+  const url = new URL(text);
+  // An empty query or fragment is only seen in the text.
+  if (/[?#]/.test(text) || url.username || url.password) return undefined;
+  return url.href.replace(/\/+$/, '');
+}
+
+function parseTrustProxy(text: string): Config['trustProxy'] | undefined {
+  if (text === 'true') return true;
+  if (text === 'false') return false;
+  const addresses = text.split(',').map(part => part.trim());
+  const named = ['loopback', 'linklocal', 'uniquelocal'];
+  const valid = addresses.every(part => named.includes(part) || isNetwork(part));
+  return valid ? addresses : undefined;
+}
+
+/** An IP address, or a network in CIDR notation. */
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  return (
+    bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
+  );
+}

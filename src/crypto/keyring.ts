@@ -1,0 +1,96 @@
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+} from 'node:crypto';
+
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const CIPHER = 'aes-256-gcm';
+
+interface DerivedKeys {
+  readonly encryption: Buffer;
+  readonly hashing: Buffer;
+}
+
+/** Seals secrets and hashes passphrases under the master key, and still opens older ones. */
+export interface Keyring {
+  /** Version of the current master key: the first 31 bits of a SHA-256 over it. */
+  readonly currentVersion: number;
+  /**
+   * Encrypts `plaintext` under the current master key, bound to `context` (a key ID).
+   * @returns 12 bytes of nonce, the ciphertext and 16 bytes of tag.
+   */
+  seal(plaintext: string, context: string): Buffer;
+  /**
+   * Opens what `seal` made.
+   * @throws Error when the version is unknown, or the bytes or the context are not the sealed ones.
+   */
+  open(sealed: Buffer, context: string, version: number): string;
+  /**
+   * Keyed hash (HMAC-SHA256, 32 bytes) of `secret` bound to `context`.
+   * An unknown version hashes under the current key, so that the work is always the same.
+   */
+  hash(secret: string, context: string, version?: number): Buffer;
+}
+
+/**
+ * Builds a keyring from 32-byte master keys, the current one first.
+ * @throws Error without a key.
+ */
+export function createKeyring(masterKeys: readonly Buffer[]): Keyring {
+  const [currentKey] = masterKeys;
+  if (currentKey === undefined) throw new Error('a keyring needs a master key');
+  const keys = new Map(masterKeys.map(key => [versionOf(key), derive(key)]));
+  const currentVersion = versionOf(currentKey);
+  const current = derive(currentKey);
+
+  return {
+    currentVersion,
+    seal(plaintext, context) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv(CIPHER, current.encryption, nonce);
+      cipher.setAAD(Buffer.from(context));
+      return Buffer.concat([
+        nonce,
+        cipher.update(plaintext, 'utf8'),
+        cipher.final(),
+        cipher.getAuthTag(),
+      ]);
+    },
+    open(sealed, context, version) {
+      const key = keys.get(version);
+      if (key === undefined) {
+        throw new Error(
+          `a secret was sealed under master key version ${version}, which neither MASTER_KEY nor MASTER_KEYS_PREVIOUS holds`,
+        );
+      }
+      const decipher = createDecipheriv(CIPHER, key.encryption, sealed.subarray(0, NONCE_BYTES), {
+        authTagLength: TAG_BYTES,
+      });
+      decipher.setAAD(Buffer.from(context));
+      decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
+      const ciphertext = sealed.subarray(NONCE_BYTES, -TAG_BYTES);
+      return decipher.update(ciphertext, undefined, 'utf8') + decipher.final('utf8');
+    },
+    hash(secret, context, version = currentVersion) {
+      const key = keys.get(version) ?? current;
+      return createHmac('sha256', key.hashing).update(`${context}\0${secret}`).digest();
+    },
+  };
+}
+
+function versionOf(masterKey: Buffer): number {
+  const digest = createHash('sha256').update('master key version\0').update(masterKey).digest();
+  return digest.readUInt32BE() >>> 1;
+}
+
+/** One purpose, one key: a hash can never be confused with, or help against, the encryption. */
+function derive(masterKey: Buffer): DerivedKeys {
+  const expand = (purpose: string) =>
+    Buffer.from(hkdfSync('sha256', masterKey, '', `external-payments ${purpose}`, 32));
+  return { encryption: expand('encryption'), hashing: expand('hashing') };
+}
