@@ -1,0 +1,47 @@
+import pg from 'pg';
+
+/** Error codes of the operating system that mean the server cannot be reached. */
+const SYSTEM_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EPIPE',
+  'ETIMEDOUT',
+]);
+
+/**
+ * SQLSTATE classes and codes (PostgreSQL, appendix A) that mean the server is there but cannot
+ * serve: connection exceptions, insufficient resources, operator intervention (shutdown, statement
+ * timeout), read-only after a failover, and transactions it ended on its own.
+ */
+const SQLSTATE_PREFIXES = ['08', '53', '57', '25006', '25P03', '40001', '40P01', '55P03'];
+
+/** Messages of the driver for connections that ended or never came about; it gives them no code. */
+const DRIVER_MESSAGES = [
+  'Connection terminated',
+  'timeout exceeded when trying to connect',
+  'Client has encountered a connection error',
+  'Cannot use a pool after calling end on the pool',
+];
+
+/** Whether `error` says that the database is unavailable, rather than that the query is wrong. */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error instanceof AggregateError) return error.errors.some(isDatabaseUnavailable);
+  if (error instanceof pg.DatabaseError) {
+    return SQLSTATE_PREFIXES.some(prefix => error.code?.startsWith(prefix));
+  }
+  const { code } = error as NodeJS.ErrnoException;
+  if (code !== undefined && SYSTEM_CODES.has(code)) return true;
+  return DRIVER_MESSAGES.some(message => error.message.startsWith(message));
+}
+
+/** Whether `error` is the violation of the named unique constraint or index. */
+export function isUniqueViolation(error: unknown, constraint: string): boolean {
+  return (
+    error instanceof pg.DatabaseError && error.code === '23505' && error.constraint === constraint
+  );
+}

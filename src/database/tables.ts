@@ -1,0 +1,302 @@
+import type { ColumnType, Generated, Selectable } from 'kysely';
+
+/** bigint column: a JavaScript number while it is a safe integer, which the driver checks. */
+type Cents = number;
+/** numeric(78,0) column: read as decimal text, written as bigint or text. */
+type BaseUnits = ColumnType<string, bigint | string, bigint | string>;
+type Defaulted<T> = ColumnType<T, T | undefined, T>;
+/** Column that keeps the exact JSON text it was given. */
+type Json = ColumnType<unknown, string, never>;
+
+export type ActiveStatus = 'active' | 'inactive';
+export type AccountKind = 'standard' | 'us';
+export type OnboardingStatus = 'pending' | 'approved' | 'rejected';
+export type SettlementModel = 'split' | 'direct';
+export type CommissionPayer = 'merchant' | 'shopper';
+export type PartnerRole = 'owner' | 'developer';
+export type PaymentFlow = 'crypto' | 'regulated';
+export type PaymentStatus = 'pending' | 'successful' | 'unsuccessful' | 'expired' | 'cancelled';
+export type SessionStatus = 'pending' | 'cancelled' | 'expired' | 'completed';
+export type NetworkFamily = 'bitcoin' | 'ethereum' | 'bnb' | 'avalanche' | 'solana' | 'tron';
+export type NetworkEnvironment = 'production' | 'test';
+
+export interface NetworksTable {
+  id: string;
+  position: number;
+  name: string;
+  family: NetworkFamily;
+  environment: NetworkEnvironment;
+  asset_symbol: string;
+  asset_name: string;
+  asset_decimals: number;
+  window_minutes: number;
+  is_active: boolean;
+}
+
+export interface PartnersTable {
+  id: string;
+  name: string;
+  status: Defaulted<ActiveStatus>;
+  self_service_api_payments: Defaulted<boolean>;
+  created_at: Date;
+}
+
+export interface PartnerMembersTable {
+  id: string;
+  partner_id: string;
+  name: string;
+  email: string;
+  role: PartnerRole;
+  status: Defaulted<ActiveStatus>;
+  created_at: Date;
+}
+
+export interface MerchantsTable {
+  id: string;
+  partner_id: string | null;
+  name: string;
+  email: string;
+  status: Defaulted<ActiveStatus>;
+  account_kind: AccountKind;
+  onboarding_status: OnboardingStatus;
+  settlement_model: SettlementModel;
+  commission_payer: CommissionPayer;
+  commission_bps: number;
+  created_at: Date;
+}
+
+export interface BranchesTable {
+  id: string;
+  merchant_id: string;
+  name: string;
+  is_main: Defaulted<boolean>;
+  created_at: Date;
+}
+
+export interface DepositAddressesTable {
+  branch_id: string;
+  blockchain_id: string;
+  address: string;
+  updated_at: Date;
+}
+
+export interface RedirectDomainsTable {
+  merchant_id: string;
+  domain: string;
+  created_at: Date;
+}
+
+export interface AuditLogTable {
+  id: string;
+  at: Date;
+  actor: string;
+  action: string;
+  object_type: string;
+  object_id: string;
+  detail: Json;
+}
+
+export interface ApiKeysTable {
+  id: string;
+  merchant_id: string | null;
+  partner_member_id: string | null;
+  name: string;
+  scopes: string[];
+  secret: Buffer | null;
+  passphrase_hash: Buffer;
+  master_key_version: number;
+  previous_secret: Buffer | null;
+  previous_passphrase_hash: Buffer | null;
+  previous_master_key_version: number | null;
+  previous_valid_until: Date | null;
+  expires_at: Date | null;
+  revoked_at: Date | null;
+  rotated_at: Date | null;
+  created_at: Date;
+}
+
+export interface NoncesTable {
+  key_id: string;
+  nonce: string;
+  expires_at: Date;
+}
+
+export interface PaymentsTable {
+  id: string;
+  merchant_id: string;
+  branch_id: string;
+  partner_id: string | null;
+  created_by: string;
+  flow: PaymentFlow;
+  amount: Cents;
+  commission_amount: Cents | null;
+  commission_bps: number;
+  commission_payer: CommissionPayer;
+  settlement_model: SettlementModel | null;
+  status: Defaulted<PaymentStatus>;
+  session_status: Defaulted<SessionStatus>;
+  offered_blockchain_ids: string[];
+  blockchain_id: string | null;
+  address: string | null;
+  token_amount: BaseUnits | null;
+  token_decimals: number | null;
+  transaction_hash: string | null;
+  paid_at: Date | null;
+  expires_at: Date;
+  created_at: Date;
+  redirect_url: string | null;
+  customer_reference_id: string | null;
+  note: string | null;
+  cancellation_reason: string | null;
+  last_error_code: string | null;
+  last_error_message: string | null;
+  last_error_at: Date | null;
+  processor: string | null;
+  external_id: string | null;
+  checkout_token_hash: Buffer | null;
+}
+
+export interface PaymentTransitionsTable {
+  id: string;
+  payment_id: string;
+  from_status: PaymentStatus;
+  from_session_status: SessionStatus;
+  to_status: PaymentStatus;
+  to_session_status: SessionStatus;
+  at: Date;
+  actor: string;
+  reason: string;
+}
+
+export interface EventsTable {
+  id: string;
+  merchant_id: string;
+  payment_id: string;
+  type: string;
+  created_at: Date;
+  data: Json;
+}
+
+export interface IdempotencyKeysTable {
+  account_id: string;
+  route: string;
+  key: string;
+  body_sha256: Buffer;
+  status: number;
+  body: Buffer;
+  created_at: Date;
+  expires_at: Date;
+}
+
+/** UTC calendar day, YYYY-MM-DD. */
+type Day = string;
+
+export interface PartnerDeltasTable {
+  id: Generated<number>;
+  partner_id: string;
+  merchant_id: string;
+  status: PaymentStatus;
+  /** Empty while no network is chosen. */
+  blockchain_id: string;
+  /** Empty while no address is shown. */
+  address: string;
+  created_day: Day;
+  paid_day: Day | null;
+  payments: number;
+  cents: Cents;
+}
+
+export interface PartnerTotalsTable {
+  partner_id: string;
+  merchant_id: string;
+  status: PaymentStatus;
+  blockchain_id: string;
+  address: string;
+  payments: number;
+  cents: Cents;
+}
+
+export interface PartnerCreatedDaysTable {
+  partner_id: string;
+  day: Day;
+  payments: number;
+}
+
+export interface PartnerPaidDaysTable {
+  partner_id: string;
+  merchant_id: string;
+  day: Day;
+  payments: number;
+  cents: Cents;
+}
+
+export interface ReservationsTable {
+  id: Generated<number>;
+  payment_id: string;
+  blockchain_id: string;
+  address: string;
+  token_amount: BaseUnits;
+  reserved_at: Date;
+  released_at: Date | null;
+}
+
+export type DepositState = 'seen' | 'final' | 'reversed' | 'failed';
+export type DepositOutcome =
+  | 'exact'
+  | 'over'
+  | 'under'
+  | 'late'
+  | 'duplicate'
+  | 'ambiguous'
+  | 'unknown'
+  | 'assigned';
+
+export interface DepositsTable {
+  id: string;
+  blockchain_id: string;
+  transaction_hash: string;
+  /** Log index, output or instruction within the transaction. */
+  position: number;
+  address: string;
+  token_amount: BaseUnits;
+  block_height: number | null;
+  state: DepositState;
+  outcome: DepositOutcome;
+  payment_id: string | null;
+  dismissed_at: Date | null;
+  observed_at: Date;
+  updated_at: Date;
+}
+
+/** Every table of the service, as Kysely sees it. */
+export interface Tables {
+  networks: NetworksTable;
+  partners: PartnersTable;
+  partner_members: PartnerMembersTable;
+  merchants: MerchantsTable;
+  branches: BranchesTable;
+  deposit_addresses: DepositAddressesTable;
+  redirect_domains: RedirectDomainsTable;
+  audit_log: AuditLogTable;
+  api_keys: ApiKeysTable;
+  nonces: NoncesTable;
+  payments: PaymentsTable;
+  payment_transitions: PaymentTransitionsTable;
+  events: EventsTable;
+  idempotency_keys: IdempotencyKeysTable;
+  partner_deltas: PartnerDeltasTable;
+  partner_totals: PartnerTotalsTable;
+  partner_created_days: PartnerCreatedDaysTable;
+  partner_paid_days: PartnerPaidDaysTable;
+  reservations: ReservationsTable;
+  deposits: DepositsTable;
+}
+
+export type Network = Selectable<NetworksTable>;
+export type Partner = Selectable<PartnersTable>;
+export type PartnerMember = Selectable<PartnerMembersTable>;
+export type Merchant = Selectable<MerchantsTable>;
+export type Branch = Selectable<BranchesTable>;
+export type ApiKey = Selectable<ApiKeysTable>;
+export type Payment = Selectable<PaymentsTable>;
+export type Deposit = Selectable<DepositsTable>;

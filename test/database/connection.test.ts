@@ -1,0 +1,85 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { isDatabaseUnavailable } from '../../src/database/failures.ts';
+import { inSavepoint, inTransaction, UncertainCommit } from '../../src/database/transaction.ts';
+import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await cloneDatabase();
+});
+afterAll(() => database.drop());
+
+const networks = async () =>
+  (await database.db.selectFrom('networks').select('id').execute()).length;
+
+// An error event that nobody hears would end the process, which vitest reports as a failure.
+test('a connection that breaks while in use fails its query, and the pool goes on', async () => {
+  const end = sql`select pg_terminate_backend(pg_backend_pid())`;
+  const failure = await end.execute(database.db).catch(error => error);
+  expect(isDatabaseUnavailable(failure)).toBe(true);
+  // The pool may hand the connection out once more before its end has arrived.
+  await vi.waitFor(async () => expect(await networks()).toBe(24));
+});
+
+test('a connection that breaks between the statements of a transaction fails the next', async () => {
+  const failure = await inTransaction(database.db, async tx => {
+    const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx);
+    await sql`select pg_terminate_backend(${rows[0]?.pid}::int, 5000)`.execute(database.db);
+    return tx.selectFrom('networks').select('id').execute();
+  }).catch(error => error);
+  expect(isDatabaseUnavailable(failure)).toBe(true);
+  expect(failure).not.toBeInstanceOf(UncertainCommit);
+  expect(await networks()).toBe(24);
+});
+
+test('a connection that breaks before the commit leaves the outcome uncertain', async () => {
+  const failure = await inTransaction(database.db, async tx => {
+    const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx);
+    await sql`select pg_terminate_backend(${rows[0]?.pid}::int, 5000)`.execute(database.db);
+  }).catch(error => error);
+  expect(failure).toBeInstanceOf(UncertainCommit);
+  expect(isDatabaseUnavailable(failure)).toBe(false);
+});
+
+test('a statement that runs too long counts as unavailable', async () => {
+  const failure = await inTransaction(database.db, async tx => {
+    await sql`set local statement_timeout = '10ms'`.execute(tx);
+    await sql`select pg_sleep(10)`.execute(tx);
+  }).catch(error => error);
+  expect(isDatabaseUnavailable(failure)).toBe(true);
+});
+
+test('a savepoint undoes what failed within it and nothing else', async () => {
+  const rename = (id: string, name: string) =>
+    database.db.updateTable('networks').set({ name }).where('id', '=', id).compile();
+  const result = await inTransaction(database.db, async tx => {
+    await tx.executeQuery(rename('btc', 'kept'));
+    return inSavepoint(
+      tx,
+      async () => {
+        await tx.executeQuery(rename('eth', 'undone'));
+        await sql`select 1 / 0`.execute(tx);
+        return 'unreachable';
+      },
+      error => (error as Error).message,
+    );
+  });
+  expect(result).toBe('division by zero');
+  const rows = await database.db
+    .selectFrom('networks')
+    .select('name')
+    .where('id', 'in', ['btc', 'eth'])
+    .orderBy('position')
+    .execute();
+  expect(rows.map(({ name }) => name)).toEqual(['kept', 'Ethereum Mainnet']);
+});
+
+test('integers above 2^53 are refused instead of rounded', async () => {
+  const read = (text: string) =>
+    sql<{ value: number }>`select ${text}::bigint as value`.execute(database.db);
+  expect((await read('9007199254740991')).rows[0]?.value).toBe(Number.MAX_SAFE_INTEGER);
+  await expect(read('9007199254740993')).rejects.toThrow(RangeError);
+  expect(await networks()).toBe(24);
+});

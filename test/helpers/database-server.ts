@@ -1,0 +1,40 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openEmbeddedDatabase } from '../../src/database/embedded.ts';
+
+/** A PostgreSQL server for tests. */
+export interface TestServer {
+  readonly url: string;
+  /** Ends the server and removes its files; does nothing to a server named by the environment. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a throw-away server, or uses the one TEST_DATABASE_URL names: its role must be allowed to
+ * create databases. Call it from the main thread, as in vitest's globalSetup.
+ */
+export async function startTestServer(): Promise<TestServer> {
+  const url = process.env.TEST_DATABASE_URL;
+  if (url) return { url, stop: async () => {} };
+  const directory = await mkdtemp(join(tmpdir(), 'eps-test-'));
+  // Run by root, the server is another user's and has to get in.
+  await chmod(directory, 0o711);
+  const remove = () => rm(directory, { recursive: true, force: true });
+  try {
+    const database = await openEmbeddedDatabase({
+      directory,
+      holder: 'service',
+      settings: {
+        fsync: 'off',
+        synchronous_commit: 'off',
+        full_page_writes: 'off',
+        max_connections: '200',
+      },
+    });
+    return { url: database.url, stop: () => database.stop().finally(remove) };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
