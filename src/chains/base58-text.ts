@@ -1,0 +1,34 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { base58, createBase58check } from '@scure/base';
+import { InvalidAddress } from './invalid-address.ts';
+
+// The alphabet leaves out 0, O, I and l because they look alike (Bitcoin Core, src/base58.h).
+const FOREIGN_CHARACTER = /[^1-9A-HJ-NP-Za-km-z]/;
+
+const base58check = createBase58check(sha256);
+
+/** Decodes base58, naming the character that does not belong. */
+export function decodeBase58(text: string): Uint8Array {
+  const foreign = FOREIGN_CHARACTER.exec(text);
+  if (foreign !== null) {
+    throw new InvalidAddress(
+      `character ${foreign.index + 1} is "${foreign[0]}", which such an address never contains`,
+    );
+  }
+  return base58.decode(text);
+}
+
+/**
+ * Decodes base58check (payload and the first four bytes of its double SHA-256) and answers the payload,
+ * which must have the length given.
+ */
+export function decodeBase58Check(text: string, payloadLength: number): Uint8Array {
+  if (decodeBase58(text).length !== payloadLength + 4) {
+    throw new InvalidAddress('the length is wrong: characters are missing or there are too many');
+  }
+  try {
+    return base58check.decode(text);
+  } catch {
+    throw new InvalidAddress('the checksum does not match: a character is mistyped');
+  }
+}

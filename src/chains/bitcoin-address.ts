@@ -1,0 +1,50 @@
+import { decodeBase58Check } from './base58-text.ts';
+import { parseSegwitAddress } from './bitcoin-segwit-address.ts';
+import { InvalidAddress } from './invalid-address.ts';
+
+// Version bytes of P2PKH and P2SH (Bitcoin Core, src/kernel/chainparams.cpp). Testnet, signet and regtest
+// share theirs, so these cannot be told apart here.
+const NETWORK_OF_VERSION: ReadonlyMap<number | undefined, 'production' | 'test'> = new Map([
+  [0x00, 'production'],
+  [0x05, 'production'],
+  [0x6f, 'test'],
+  [0xc4, 'test'],
+]);
+
+// One version byte and a 20-byte hash.
+const PAYLOAD_LENGTH = 21;
+
+/**
+ * Reads a P2PKH, P2SH, P2WPKH, P2WSH or P2TR address: base58check for the first two, BIP-173 and BIP-350
+ * for the others. Base58 is answered as given, segwit in lower case.
+ */
+export function parseBitcoinAddress(environment: 'production' | 'test', text: string): string {
+  if (/^(bc|tb|bcrt)1/i.test(text)) return parseSegwitAddress(environment, text);
+  // The version bytes above always lead to one of these first characters.
+  if (/^[13mn2]/.test(text)) return parseBase58Address(environment, text);
+  throw new InvalidAddress(
+    environment === 'production'
+      ? 'a Bitcoin address begins with 1, 3 or bc1'
+      : 'a Bitcoin testnet address begins with m, n, 2 or tb1',
+  );
+}
+
+function parseBase58Address(environment: 'production' | 'test', text: string): string {
+  const payload = decodeBase58Check(text, PAYLOAD_LENGTH);
+  const network = NETWORK_OF_VERSION.get(payload[0]);
+  if (network === undefined) {
+    throw new InvalidAddress('this address belongs to another coin');
+  }
+  if (network !== environment) {
+    throw new InvalidAddress(
+      network === 'test'
+        ? 'this is a testnet address: a mainnet address begins with 1, 3 or bc1'
+        : 'this is a mainnet address: a testnet address begins with m, n, 2 or tb1',
+    );
+  }
+  // A hash that no key and no script is known to have; coins sent there count as burnt.
+  if (payload.subarray(1).every(byte => byte === 0)) {
+    throw new InvalidAddress('this is a burn address: nobody can spend from it');
+  }
+  return text;
+}

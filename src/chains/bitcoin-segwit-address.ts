@@ -1,0 +1,114 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { bech32, bech32m } from '@scure/base';
+import { InvalidAddress } from './invalid-address.ts';
+
+type Checksum = 'bech32' | 'bech32m';
+
+// BIP-173; bcrt is Bitcoin Core's (src/kernel/chainparams.cpp). Signet and testnet4 share tb with testnet.
+const NETWORK_NAME: ReadonlyMap<string, string> = new Map([
+  ['bc', 'mainnet'],
+  ['tb', 'testnet'],
+  ['bcrt', 'regtest'],
+]);
+
+const FOREIGN_CHARACTER = /[^qpzry9x8gf2tvdw0s3jn54khce6mua7l]/;
+
+/**
+ * Reads a segwit address that begins with bc1, tb1 or bcrt1 and answers it in lower case. Rules: BIP-173
+ * (layout, case, padding, version 0), BIP-350 (bech32m from version 1 on), BIP-141 (program lengths of
+ * version 0), BIP-341 (version 1 is an x-only public key).
+ */
+export function parseSegwitAddress(environment: 'production' | 'test', text: string): string {
+  const address = toOneCase(text);
+  const prefix = address.slice(0, address.indexOf('1'));
+  refuseOtherNetwork(environment, prefix);
+  refuseForeignCharacter(address, prefix.length + 1);
+  const { words, checksum } = decodeWords(address);
+  const version = readVersion(words);
+  refuseWrongChecksum(version, checksum);
+  refuseUnspendable(version, readProgram(words));
+  return address;
+}
+
+// Capitals are for QR codes; a mixture means that somebody's hand went over the text.
+function toOneCase(text: string): string {
+  const lower = text.toLowerCase();
+  if (text === lower || text === text.toUpperCase()) return lower;
+  throw new InvalidAddress(
+    'capital and small letters are mixed: a bc1 or tb1 address has only one',
+  );
+}
+
+function refuseOtherNetwork(environment: 'production' | 'test', prefix: string): void {
+  const expected = environment === 'production' ? 'bc' : 'tb';
+  if (prefix === expected) return;
+  const network = NETWORK_NAME.get(prefix) ?? 'unknown';
+  throw new InvalidAddress(
+    `this is a ${network} address: one for this network begins with ${expected}1`,
+  );
+}
+
+function refuseForeignCharacter(address: string, from: number): void {
+  const foreign = FOREIGN_CHARACTER.exec(address.slice(from));
+  if (foreign === null) return;
+  throw new InvalidAddress(
+    `character ${from + foreign.index + 1} is "${foreign[0]}", which such an address never contains`,
+  );
+}
+
+// No text is valid under both (BIP-350), so trying both keeps the full strength of the checksum.
+function decodeWords(address: string): { words: number[]; checksum: Checksum } {
+  const plain = bech32.decodeUnsafe(address);
+  if (plain) return { words: plain.words, checksum: 'bech32' };
+  const modified = bech32m.decodeUnsafe(address);
+  if (modified) return { words: modified.words, checksum: 'bech32m' };
+  throw new InvalidAddress('the checksum does not match: a character is mistyped or missing');
+}
+
+function readVersion(words: number[]): number {
+  const version = words[0];
+  if (version === undefined) throw new InvalidAddress('the address has no content');
+  if (version > 16) throw new InvalidAddress(`witness version ${version} does not exist`);
+  return version;
+}
+
+function refuseWrongChecksum(version: number, checksum: Checksum): void {
+  const expected = version === 0 ? 'bech32' : 'bech32m';
+  if (checksum === expected) return;
+  throw new InvalidAddress(
+    `the checksum is ${checksum} where witness version ${version} needs ${expected}: the wallet that wrote it is faulty or outdated`,
+  );
+}
+
+function readProgram(words: number[]): Uint8Array {
+  const program = bech32.fromWordsUnsafe(words.slice(1));
+  if (program) return program;
+  throw new InvalidAddress('the address ends in stray bits: it was not written by a wallet');
+}
+
+function refuseUnspendable(version: number, program: Uint8Array): void {
+  // BIP-350 wants senders to allow these. A recipient has no use for one: until a soft fork gives the
+  // version rules, anybody may spend what is sent there.
+  if (version > 1) {
+    throw new InvalidAddress(
+      `witness version ${version} is not in use yet: anybody could spend from it`,
+    );
+  }
+  if (program.length !== 32 && !(version === 0 && program.length === 20)) {
+    throw new InvalidAddress(
+      `the length is wrong: witness version ${version} with ${program.length} bytes is no wallet's address`,
+    );
+  }
+  if (version === 0 && program.every(byte => byte === 0)) {
+    throw new InvalidAddress('this is a burn address: nobody can spend from it');
+  }
+  if (version === 1 && !isTaprootKey(program)) {
+    throw new InvalidAddress('nobody can spend from this address: its taproot key is not valid');
+  }
+}
+
+// BIP-341: the program must be the x of a curve point (half of all numbers are), else no signature and
+// no script path ever spends it, although the address itself is well formed.
+function isTaprootKey(program: Uint8Array): boolean {
+  return secp256k1.utils.isValidPublicKey(Uint8Array.of(0x02, ...program), true);
+}

@@ -1,0 +1,111 @@
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { hex } from '@scure/base';
+import { InvalidAddress } from './invalid-address.ts';
+
+type EvmFamily = 'ethereum' | 'bnb' | 'avalanche';
+
+const NETWORK_NAME = {
+  ethereum: 'Ethereum',
+  bnb: 'BNB Smart Chain',
+  avalanche: 'Avalanche C-Chain',
+} as const satisfies Record<EvmFamily, string>;
+
+// Copied from a token's page instead of from the wallet; what a contract receives by mistake stays there.
+// One list for every EVM network: nobody holds the key of any of these anywhere.
+const NOT_A_WALLET: ReadonlyMap<string, string> = new Map([
+  ['0xdAC17F958D2ee523a2206206994597C13D831ec7', 'the contract of USDT on Ethereum'],
+  ['0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48', 'the contract of USDC on Ethereum'],
+  ['0x9702230A8Ea53601f5cD2dc00fDBc13d4dF4A8c7', 'the contract of USDT on Avalanche'],
+  ['0x55d398326f99059fF775485246999027B3197955', 'the contract of USDT on BNB Smart Chain'],
+  ['0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238', 'the contract of USDC on Sepolia'],
+  ['0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2', 'the contract of wrapped ETH'],
+  ['0xbb4CdB9CBd36B01bD1cBaEBF2De08d9173bc095c', 'the contract of wrapped BNB'],
+  ['0xB31f66AA3C1e785363F0875A1B74E27b85FD66c7', 'the contract of wrapped AVAX'],
+  // ERC-7528: stands for the native coin where a token's address is expected.
+  ['0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE', 'the placeholder for the native coin'],
+]);
+
+// Precompiled contracts live from 1 upwards in the last two bytes (EIP-1352), as does the burn address
+// 0x…dEaD. A key whose address begins with 18 zero bytes will not be found.
+const RESERVED = /^0x0{36}/;
+
+/**
+ * Reads a 0x address and answers it in the mixed case of EIP-55. Text of one case carries no checksum
+ * and is accepted as it is; mixed case must match. The same for main and test networks.
+ */
+export function parseEvmAddress(family: EvmFamily, text: string): string {
+  refuseOtherForms(family, text);
+  const digits = text.slice(2);
+  refuseMalformedDigits(digits);
+  const address = toChecksumCase(digits.toLowerCase());
+  if (isMixedCase(digits) && address !== text) {
+    throw new InvalidAddress(
+      'the checksum (the pattern of capital letters) does not match: a character is mistyped',
+    );
+  }
+  refuseUnspendable(address);
+  return address;
+}
+
+function refuseOtherForms(family: EvmFamily, text: string): void {
+  if (text.startsWith('0x')) return;
+  const network = NETWORK_NAME[family];
+  if (family === 'avalanche' && /^([xpc]-)?(avax|fuji)1/i.test(text)) {
+    throw new InvalidAddress(
+      'this is an Avalanche X-Chain or P-Chain address: a C-Chain address beginning with 0x is needed',
+    );
+  }
+  // Shut down in 2024; wallets of the time still show these.
+  if (family === 'bnb' && /^t?bnb1/i.test(text)) {
+    throw new InvalidAddress(
+      'this is a BNB Beacon Chain address: a BNB Smart Chain address beginning with 0x is needed',
+    );
+  }
+  if (/^[0-9a-f]{40}$/i.test(text)) {
+    throw new InvalidAddress('the 0x at the front is missing');
+  }
+  if (text.startsWith('0X')) {
+    throw new InvalidAddress('the 0x at the front must have a small x');
+  }
+  throw new InvalidAddress(`an address on ${network} begins with 0x`);
+}
+
+function refuseMalformedDigits(digits: string): void {
+  const foreign = /[^0-9a-f]/i.exec(digits);
+  if (foreign !== null) {
+    throw new InvalidAddress(
+      `character ${foreign.index + 3} is "${foreign[0]}": after 0x only 0 to 9 and a to f may follow`,
+    );
+  }
+  if (digits.length === 64) {
+    throw new InvalidAddress('this is a transaction hash or a private key, not an address');
+  }
+  if (digits.length !== 40) {
+    throw new InvalidAddress(`after 0x 40 characters must follow, and there are ${digits.length}`);
+  }
+}
+
+function isMixedCase(digits: string): boolean {
+  return digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
+}
+
+/** EIP-55: a letter is a capital where the same digit of the lower-case text's Keccak-256 is 8 or more. */
+function toChecksumCase(digits: string): string {
+  const hash = hex.encode(keccak_256(utf8ToBytes(digits)));
+  const cased = Array.from(digits, (digit, index) =>
+    hash.charAt(index) >= '8' ? digit.toUpperCase() : digit,
+  );
+  return `0x${cased.join('')}`;
+}
+
+function refuseUnspendable(address: string): void {
+  if (/^0x0+$/.test(address)) {
+    throw new InvalidAddress('this is the zero address: nobody can spend from it');
+  }
+  if (RESERVED.test(address)) {
+    throw new InvalidAddress('this is a reserved or burn address: nobody can spend from it');
+  }
+  const what = NOT_A_WALLET.get(address);
+  if (what !== undefined) throw new InvalidAddress(`this is ${what}, not a wallet`);
+}

@@ -1,0 +1,13 @@
+/**
+ * Refused address. `reason` says why in the words of the person who typed it, and never repeats
+ * the text: a private key pasted by mistake must not end up in a log.
+ */
+export class InvalidAddress extends Error {
+  readonly reason: string;
+
+  constructor(reason: string) {
+    super(reason);
+    this.name = 'InvalidAddress';
+    this.reason = reason;
+  }
+}
