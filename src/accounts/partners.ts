@@ -1,0 +1,76 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { Connection } from '../database/connection.ts';
+import type { ActiveStatus, Partner, PartnerMember, PartnerRole } from '../database/tables.ts';
+import {
+  findPartner,
+  insertPartner,
+  insertPartnerMember,
+  updatePartner,
+} from '../repositories/partners.ts';
+import { audited, given, OperationRefused, type Operator, requireSomething } from './operation.ts';
+
+/**
+ * @param input.selfService Whether linked merchants may use their own keys.
+ */
+export function createPartner(
+  operator: Operator,
+  input: { name: string; selfService: boolean },
+): Promise<Partner> {
+  return audited(operator, 'partner.create', async (tx, now) => {
+    const partner = await insertPartner(tx, {
+      id: uuidv7(),
+      name: input.name,
+      self_service_api_payments: input.selfService,
+      created_at: now,
+    });
+    return { result: partner, objectId: partner.id, detail: { ...input } };
+  });
+}
+
+/** @throws OperationRefused for an unknown partner, and without anything to set. */
+export function setPartner(
+  operator: Operator,
+  id: string,
+  change: { status?: ActiveStatus | undefined; selfService?: boolean | undefined },
+): Promise<Partner> {
+  const columns = given({
+    status: change.status,
+    self_service_api_payments: change.selfService,
+  });
+  requireSomething(columns);
+  return audited(operator, 'partner.set', async tx => {
+    const partner = await updatePartner(tx, id, columns);
+    if (partner === undefined) throw noPartner(id);
+    return { result: partner, objectId: id, detail: columns };
+  });
+}
+
+/** @throws OperationRefused for an unknown partner. */
+export function createPartnerMember(
+  operator: Operator,
+  input: { partnerId: string; name: string; email: string; role: PartnerRole },
+): Promise<PartnerMember> {
+  return audited(operator, 'member.create', async (tx, now) => {
+    await requirePartner(tx, input.partnerId);
+    const member = await insertPartnerMember(tx, {
+      id: uuidv7(),
+      partner_id: input.partnerId,
+      name: input.name,
+      email: input.email,
+      role: input.role,
+      created_at: now,
+    });
+    return { result: member, objectId: member.id, detail: { ...input } };
+  });
+}
+
+/** @throws OperationRefused for an unknown partner. */
+export async function requirePartner(db: Connection, id: string): Promise<Partner> {
+  const partner = await findPartner(db, id);
+  if (partner === undefined) throw noPartner(id);
+  return partner;
+}
+
+function noPartner(id: string): OperationRefused {
+  return new OperationRefused(`There is no partner ${id}.`);
+}

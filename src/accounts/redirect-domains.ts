@@ -1,0 +1,81 @@
+import { LOOPBACK_HOSTS } from '../payments/redirect-url.ts';
+import { lockMerchant } from '../repositories/merchants.ts';
+import {
+  insertRedirectDomain,
+  listRedirectDomains,
+  removeRedirectDomain,
+} from '../repositories/redirect-domains.ts';
+import { audited, OperationRefused, type Operator } from './operation.ts';
+
+/** Most allowed redirect domains a merchant may have. */
+export const REDIRECT_DOMAINS_MAXIMUM = 20;
+
+const NAME_MAXIMUM = 253;
+const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+const TOP_LEVEL = /^([a-z]{2,63}|xn--[a-z0-9-]{1,59})$/;
+
+/**
+ * Reads a fully qualified domain name (RFC 1123), international ones included, as it appears in a
+ * parsed URL: lower case, in ASCII.
+ * @param allowLoopback Whether loopback hosts pass, which they never do in production.
+ * @throws OperationRefused with the reason.
+ */
+export function parseDomain(text: string, allowLoopback: boolean): string {
+  const refuse = (reason: string) => new OperationRefused(`The domain is refused: ${reason}.`);
+  if (text.includes('://')) throw refuse('give the hostname alone, without https://');
+  if (text.includes('*')) throw refuse('wildcards are not supported; add each hostname by itself');
+  if (allowLoopback && LOOPBACK_HOSTS.includes(text)) return text;
+  if (/[/?#@:\\\s]/.test(text)) {
+    throw refuse('give the hostname alone, without path, port or user');
+  }
+  if (!URL.canParse(`https://${text}`)) throw refuse('it is not a hostname');
+  const { hostname } = new URL(`https://${text}`);
+  const labels = hostname.split('.');
+  if (labels.length < 2) throw refuse('it is not fully qualified, as shop.example.com is');
+  if (/^[\d.]+$/.test(hostname)) throw refuse('an IP address is no domain');
+  const topLevel = labels.at(-1) ?? '';
+  if (hostname.length > NAME_MAXIMUM || !labels.every(label => LABEL.test(label))) {
+    throw refuse('it is not a valid hostname');
+  }
+  if (!TOP_LEVEL.test(topLevel)) throw refuse(`"${topLevel}" is not a top-level domain`);
+  return hostname;
+}
+
+/**
+ * Allows redirects to a hostname; allowing it twice changes nothing.
+ * @throws OperationRefused for an unknown merchant and above the maximum.
+ */
+export function addDomain(
+  operator: Operator,
+  merchantId: string,
+  domain: string,
+): Promise<{ merchantId: string; domain: string }> {
+  return audited(operator, 'domain.add', async (tx, now) => {
+    // Two additions at once are counted one after the other.
+    if ((await lockMerchant(tx, merchantId)) === undefined) {
+      throw new OperationRefused(`There is no merchant ${merchantId}.`);
+    }
+    const domains = await listRedirectDomains(tx, merchantId);
+    if (!domains.includes(domain) && domains.length >= REDIRECT_DOMAINS_MAXIMUM) {
+      throw new OperationRefused(
+        `A merchant may have at most ${REDIRECT_DOMAINS_MAXIMUM} redirect domains.`,
+      );
+    }
+    await insertRedirectDomain(tx, { merchantId, domain, now });
+    return { result: { merchantId, domain }, objectId: merchantId, detail: { domain } };
+  });
+}
+
+/** @throws OperationRefused when the merchant does not have it. */
+export function removeDomain(
+  operator: Operator,
+  merchantId: string,
+  domain: string,
+): Promise<{ merchantId: string; domain: string }> {
+  return audited(operator, 'domain.remove', async tx => {
+    if (!(await removeRedirectDomain(tx, merchantId, domain))) {
+      throw new OperationRefused(`The merchant has no redirect domain ${domain}.`);
+    }
+    return { result: { merchantId, domain }, objectId: merchantId, detail: { domain } };
+  });
+}

@@ -1,0 +1,182 @@
+import { audited, OperationRefused, type Operator } from '../accounts/operation.ts';
+import type { Keyring } from '../crypto/keyring.ts';
+import { randomHex, randomToken } from '../crypto/random-hex.ts';
+import type { Connection } from '../database/connection.ts';
+import type { ApiKey } from '../database/tables.ts';
+import {
+  countActiveKeys,
+  insertApiKey,
+  lockApiKey,
+  updateApiKey,
+} from '../repositories/api-keys.ts';
+import { lockMerchant } from '../repositories/merchants.ts';
+import { findPartnerMember } from '../repositories/partners.ts';
+import { MERCHANT_SCOPES, PARTNER_OWNER_SCOPES } from './scopes.ts';
+
+/** Most keys of a merchant that are neither revoked nor expired. */
+export const ACTIVE_KEYS_MAXIMUM = 10;
+/** How long the old pair still works after a rotation, in milliseconds. */
+export const ROTATION_GRACE_MS = 24 * 60 * 60 * 1000;
+
+const KEY_ID_PREFIX = 'mpk_';
+const KEY_ID_BYTES = 12;
+const SECRET_PREFIX = 'mps_';
+const SECRET_BYTES = 32;
+const PASSPHRASE_BYTES = 32;
+
+export type KeyOwner = { readonly merchantId: string } | { readonly memberId: string };
+
+/** A new pair, shown this once and never again. */
+export interface IssuedKey {
+  readonly keyId: string;
+  readonly secret: string;
+  readonly passphrase: string;
+  readonly scopes: readonly string[];
+  readonly expiresAt: Date | null;
+}
+
+export interface NewKey {
+  readonly owner: KeyOwner;
+  readonly name: string;
+  /** All scopes of the kind of owner when left out. */
+  readonly scopes?: readonly string[] | undefined;
+  readonly expiresAt?: Date | undefined;
+}
+
+/**
+ * Creates a key.
+ * @throws OperationRefused for an unknown owner or scope, an expiry in the past, and a merchant with
+ * ten active keys, also when several are created at once.
+ */
+export function createKey(operator: Operator, keyring: Keyring, input: NewKey): Promise<IssuedKey> {
+  return audited(operator, 'key.create', async (tx, now) => {
+    const { owner, name, expiresAt = null } = input;
+    if (expiresAt !== null && expiresAt <= now) {
+      throw new OperationRefused('The expiry date has passed already.');
+    }
+    const scopes = chooseScopes(owner, input.scopes);
+    if ('merchantId' in owner) await requireRoomForKey(tx, owner.merchantId, now);
+    else await requireMember(tx, owner.memberId);
+
+    const keyId = randomHex(KEY_ID_PREFIX, KEY_ID_BYTES);
+    const pair = issuePair(keyring, keyId);
+    await insertApiKey(tx, {
+      id: keyId,
+      merchant_id: 'merchantId' in owner ? owner.merchantId : null,
+      partner_member_id: 'memberId' in owner ? owner.memberId : null,
+      name,
+      scopes,
+      ...pair.columns,
+      expires_at: expiresAt,
+      created_at: now,
+    });
+    const result = { keyId, ...pair.shown, scopes, expiresAt };
+    return { result, objectId: keyId, detail: { ...owner, name, scopes, expiresAt } };
+  });
+}
+
+/**
+ * Issues a new pair under the same key ID; scopes and expiry stay.
+ * @param immediately Ends the old pair now instead of after the grace period.
+ * @throws OperationRefused for an unknown, revoked or expired key.
+ */
+export function rotateKey(
+  operator: Operator,
+  keyring: Keyring,
+  keyId: string,
+  immediately: boolean,
+): Promise<IssuedKey> {
+  return audited(operator, 'key.rotate', async (tx, now) => {
+    const key = await requireUsableKey(tx, keyId, now);
+    const pair = issuePair(keyring, keyId);
+    const previous = immediately
+      ? NO_PREVIOUS_PAIR
+      : {
+          previous_secret: key.secret,
+          previous_passphrase_hash: key.passphrase_hash,
+          previous_master_key_version: key.master_key_version,
+          previous_valid_until: new Date(now.getTime() + ROTATION_GRACE_MS),
+        };
+    await updateApiKey(tx, keyId, { ...pair.columns, ...previous, rotated_at: now });
+    const result = { keyId, ...pair.shown, scopes: key.scopes, expiresAt: key.expires_at };
+    return { result, objectId: keyId, detail: { immediately } };
+  });
+}
+
+/**
+ * Revokes a key for good and wipes its secrets.
+ * @throws OperationRefused for an unknown key, or one revoked already.
+ */
+export function revokeKey(operator: Operator, keyId: string): Promise<ApiKey> {
+  return audited(operator, 'key.revoke', async (tx, now) => {
+    const key = await lockApiKey(tx, keyId);
+    if (key === undefined) throw new OperationRefused(`There is no key ${keyId}.`);
+    if (key.revoked_at !== null) throw new OperationRefused(`The key ${keyId} is revoked already.`);
+    const result = await updateApiKey(tx, keyId, {
+      revoked_at: now,
+      secret: null,
+      ...NO_PREVIOUS_PAIR,
+    });
+    return { result, objectId: keyId };
+  });
+}
+
+const NO_PREVIOUS_PAIR = {
+  previous_secret: null,
+  previous_passphrase_hash: null,
+  previous_master_key_version: null,
+  previous_valid_until: null,
+};
+
+function issuePair(keyring: Keyring, keyId: string) {
+  const secret = randomHex(SECRET_PREFIX, SECRET_BYTES);
+  const passphrase = randomToken(PASSPHRASE_BYTES);
+  return {
+    shown: { secret, passphrase },
+    columns: {
+      secret: keyring.seal(secret, keyId),
+      passphrase_hash: keyring.hash(passphrase, keyId),
+      master_key_version: keyring.currentVersion,
+    },
+  };
+}
+
+function chooseScopes(owner: KeyOwner, requested: readonly string[] | undefined): string[] {
+  const known: readonly string[] = 'merchantId' in owner ? MERCHANT_SCOPES : PARTNER_OWNER_SCOPES;
+  if (requested === undefined) return [...known];
+  const unknown = requested.find(scope => !known.includes(scope));
+  if (unknown !== undefined || requested.length === 0) {
+    throw new OperationRefused(
+      `The scope "${unknown ?? ''}" is unknown; the key may have ${known.join(', ')}.`,
+    );
+  }
+  return known.filter(scope => requested.includes(scope));
+}
+
+async function requireRoomForKey(db: Connection, merchantId: string, now: Date): Promise<void> {
+  // Two creations at once are counted one after the other.
+  if ((await lockMerchant(db, merchantId)) === undefined) {
+    throw new OperationRefused(`There is no merchant ${merchantId}.`);
+  }
+  if ((await countActiveKeys(db, merchantId, now)) >= ACTIVE_KEYS_MAXIMUM) {
+    throw new OperationRefused(
+      `The merchant has ${ACTIVE_KEYS_MAXIMUM} active keys, the most it may have; revoke one first.`,
+    );
+  }
+}
+
+async function requireMember(db: Connection, memberId: string): Promise<void> {
+  if ((await findPartnerMember(db, memberId)) === undefined) {
+    throw new OperationRefused(`There is no partner member ${memberId}.`);
+  }
+}
+
+async function requireUsableKey(db: Connection, keyId: string, now: Date): Promise<ApiKey> {
+  const key = await lockApiKey(db, keyId);
+  if (key === undefined) throw new OperationRefused(`There is no key ${keyId}.`);
+  if (key.revoked_at !== null) throw new OperationRefused(`The key ${keyId} is revoked.`);
+  if (key.expires_at !== null && key.expires_at <= now) {
+    throw new OperationRefused(`The key ${keyId} has expired; create a new one.`);
+  }
+  return key;
+}

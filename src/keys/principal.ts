@@ -1,0 +1,80 @@
+import type { AccountKind } from '../database/tables.ts';
+import { ApiError } from '../errors/api-error.ts';
+import type { KeyWithAccounts } from '../repositories/api-keys.ts';
+import { partnerScopes, type Scope } from './scopes.ts';
+
+/** Who a verified request comes from. */
+export type Principal =
+  | {
+      readonly kind: 'merchant';
+      readonly keyId: string;
+      /** The account that idempotency keys are scoped to: the merchant. */
+      readonly accountId: string;
+      readonly accountKind: AccountKind;
+    }
+  | {
+      readonly kind: 'partner';
+      readonly keyId: string;
+      /** The account that idempotency keys are scoped to: the partner. */
+      readonly accountId: string;
+    };
+
+/** What a route asks of a key. */
+export interface AccessRule {
+  readonly principals: readonly Principal['kind'][];
+  readonly scope: Scope;
+}
+
+/**
+ * Decides whether a verified key may use a route, from the present state of its accounts.
+ * @throws ApiError E2008, E2102, E2103 or E2101, in this order.
+ */
+export function authorize(record: KeyWithAccounts, rule: AccessRule): Principal {
+  return record.merchant === null
+    ? authorizeMember(record, rule)
+    : authorizeMerchant(record, record.merchant, rule);
+}
+
+function authorizeMerchant(
+  { key }: KeyWithAccounts,
+  merchant: NonNullable<KeyWithAccounts['merchant']>,
+  rule: AccessRule,
+): Principal {
+  if (merchant.status !== 'active') throw new ApiError('E2008', 'The merchant is inactive.');
+  requireKind('merchant', rule);
+  if (merchant.accountKind === 'us' && merchant.onboardingStatus !== 'approved') {
+    throw new ApiError('E2102');
+  }
+  if (merchant.partner !== null) {
+    const { status, selfServiceApiPayments } = merchant.partner;
+    if (status !== 'active' || !selfServiceApiPayments) throw new ApiError('E2103');
+  }
+  requireScope(key.scopes, rule);
+  return {
+    kind: 'merchant',
+    keyId: key.id,
+    accountId: merchant.id,
+    accountKind: merchant.accountKind,
+  };
+}
+
+function authorizeMember({ key, member }: KeyWithAccounts, rule: AccessRule): Principal {
+  if (member === null || member.status !== 'active' || member.partner.status !== 'active') {
+    throw new ApiError('E2008', 'The partner or its member is inactive.');
+  }
+  requireKind('partner', rule);
+  requireScope(partnerScopes(member.role), rule);
+  return { kind: 'partner', keyId: key.id, accountId: member.partner.id };
+}
+
+function requireKind(kind: Principal['kind'], rule: AccessRule): void {
+  if (!rule.principals.includes(kind)) {
+    throw new ApiError('E2008', `A ${kind} key is not accepted on this route.`);
+  }
+}
+
+function requireScope(scopes: readonly string[], rule: AccessRule): void {
+  if (!scopes.includes(rule.scope)) {
+    throw new ApiError('E2101', `The key lacks the scope ${rule.scope}.`);
+  }
+}

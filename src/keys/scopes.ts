@@ -1,0 +1,24 @@
+import type { PartnerRole } from '../database/tables.ts';
+
+export const MERCHANT_SCOPES = [
+  'payment_prompts:write',
+  'payment_prompts:read',
+  'blockchains:read',
+] as const;
+
+export const PARTNER_OWNER_SCOPES = [
+  'payment_prompts:write',
+  'partner_overview:read',
+  'partner_merchants:read',
+  'partner_payments:read',
+  'partner_team:read',
+] as const;
+
+export const PARTNER_DEVELOPER_SCOPES = ['partner_overview:read'] as const;
+
+export type Scope = (typeof MERCHANT_SCOPES)[number] | (typeof PARTNER_OWNER_SCOPES)[number];
+
+/** Scopes a member's key has by the member's role, whatever is stored with the key. */
+export function partnerScopes(role: PartnerRole): readonly Scope[] {
+  return role === 'owner' ? PARTNER_OWNER_SCOPES : PARTNER_DEVELOPER_SCOPES;
+}

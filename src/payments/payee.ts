@@ -1,0 +1,45 @@
+import type { Connection } from '../database/connection.ts';
+import type { Merchant } from '../database/tables.ts';
+import { ApiError } from '../errors/api-error.ts';
+import type { Principal } from '../keys/principal.ts';
+import { findMerchant } from '../repositories/merchants.ts';
+
+/**
+ * Refuses a `merchantId` that does not go with the kind of key.
+ * @throws ApiError E1001
+ */
+export function checkMerchantId(principal: Principal, merchantId: string | undefined): void {
+  if (principal.kind === 'merchant' && merchantId !== undefined) {
+    throw new ApiError('E1001', 'merchantId is only accepted from partner keys.', {
+      param: 'merchantId',
+    });
+  }
+  if (principal.kind === 'partner' && merchantId === undefined) {
+    throw new ApiError('E1001', 'merchantId is required for partner keys.', {
+      param: 'merchantId',
+    });
+  }
+}
+
+/**
+ * The merchant a payment is created for: the key's own, or the one a partner names.
+ * @throws ApiError E3001 for a merchant that is not the partner's, E2008 for an inactive one and
+ * E2102 for a US merchant that is not approved.
+ */
+export async function findPayee(
+  db: Connection,
+  principal: Principal,
+  merchantId: string | undefined,
+): Promise<Merchant> {
+  const merchant = await findMerchant(db, merchantId ?? principal.accountId);
+  if (principal.kind === 'partner' && merchant?.partner_id !== principal.accountId) {
+    throw new ApiError('E3001', 'There is no such merchant.', { param: 'merchantId' });
+  }
+  if (merchant === undefined || merchant.status !== 'active') {
+    throw new ApiError('E2008', 'The merchant is inactive.');
+  }
+  if (merchant.account_kind === 'us' && merchant.onboarding_status !== 'approved') {
+    throw new ApiError('E2102');
+  }
+  return merchant;
+}

@@ -1,0 +1,42 @@
+import type { PaymentObject, PaymentSnapshot } from '#schemas/payment.ts';
+import type { Payment } from '../database/tables.ts';
+import { formatBaseUnits } from './token-amount.ts';
+
+/** The payment as the merchant API shows it: cents, ISO 8601 and decimal strings. */
+export function toPaymentObject(payment: Payment): PaymentObject {
+  return {
+    object: 'payment_prompt',
+    id: payment.id,
+    amount: payment.amount,
+    commissionAmount: payment.commission_amount,
+    commissionPayer: payment.commission_payer,
+    settlementModel: payment.settlement_model,
+    status: payment.status,
+    sessionStatus: payment.session_status,
+    blockchainId: payment.blockchain_id,
+    tokenAmount: tokenAmountOf(payment),
+    transactionHash: payment.transaction_hash,
+    paidAt: payment.paid_at?.toISOString() ?? null,
+    expiresAt: payment.expires_at.toISOString(),
+    createdAt: payment.created_at.toISOString(),
+    redirectUrl: payment.redirect_url,
+    customerReferenceId: payment.customer_reference_id,
+    cancellationReason: payment.cancellation_reason,
+    lastError: lastErrorOf(payment),
+  };
+}
+
+/** The payment as events tell it: the payment object and the processor's reference. */
+export function toPaymentSnapshot(payment: Payment): PaymentSnapshot {
+  return { ...toPaymentObject(payment), externalId: payment.external_id };
+}
+
+function tokenAmountOf({ token_amount: amount, token_decimals: decimals }: Payment): string | null {
+  return amount === null || decimals === null ? null : formatBaseUnits(BigInt(amount), decimals);
+}
+
+function lastErrorOf(payment: Payment): PaymentObject['lastError'] {
+  const { last_error_code: code, last_error_message: message, last_error_at: at } = payment;
+  if (code === null || message === null || at === null) return null;
+  return { code, message, occurredAt: at.toISOString() };
+}

@@ -1,0 +1,175 @@
+import type { Insertable, Updateable } from 'kysely';
+import type { Connection } from '../database/connection.ts';
+import type {
+  AccountKind,
+  ActiveStatus,
+  ApiKey,
+  ApiKeysTable,
+  OnboardingStatus,
+  PartnerRole,
+} from '../database/tables.ts';
+
+/** A key with the state of the accounts behind it: all that authentication decides from. */
+export interface KeyWithAccounts {
+  key: ApiKey;
+  merchant: {
+    id: string;
+    status: ActiveStatus;
+    accountKind: AccountKind;
+    onboardingStatus: OnboardingStatus;
+    partner: { status: ActiveStatus; selfServiceApiPayments: boolean } | null;
+  } | null;
+  member: {
+    id: string;
+    role: PartnerRole;
+    status: ActiveStatus;
+    partner: { id: string; status: ActiveStatus };
+  } | null;
+}
+
+export async function findKeyWithAccounts(
+  db: Connection,
+  keyId: string,
+): Promise<KeyWithAccounts | undefined> {
+  const row = await db
+    .selectFrom('api_keys')
+    .leftJoin('merchants', 'merchants.id', 'api_keys.merchant_id')
+    .leftJoin('partners as owner', 'owner.id', 'merchants.partner_id')
+    .leftJoin('partner_members as member', 'member.id', 'api_keys.partner_member_id')
+    .leftJoin('partners as partner', 'partner.id', 'member.partner_id')
+    .selectAll('api_keys')
+    .select([
+      'merchants.status as merchantStatus',
+      'merchants.account_kind as accountKind',
+      'merchants.onboarding_status as onboardingStatus',
+      'owner.status as ownerStatus',
+      'owner.self_service_api_payments as selfService',
+      'member.role as memberRole',
+      'member.status as memberStatus',
+      'partner.id as partnerId',
+      'partner.status as partnerStatus',
+    ])
+    .where('api_keys.id', '=', keyId)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+
+  const {
+    merchantStatus,
+    accountKind,
+    onboardingStatus,
+    ownerStatus,
+    selfService,
+    memberRole,
+    memberStatus,
+    partnerId,
+    partnerStatus,
+    ...key
+  } = row;
+  const merchant =
+    key.merchant_id !== null && merchantStatus && accountKind && onboardingStatus
+      ? {
+          id: key.merchant_id,
+          status: merchantStatus,
+          accountKind,
+          onboardingStatus,
+          partner: ownerStatus
+            ? { status: ownerStatus, selfServiceApiPayments: selfService === true }
+            : null,
+        }
+      : null;
+  const member =
+    key.partner_member_id !== null && memberRole && memberStatus && partnerId && partnerStatus
+      ? {
+          id: key.partner_member_id,
+          role: memberRole,
+          status: memberStatus,
+          partner: { id: partnerId, status: partnerStatus },
+        }
+      : null;
+  return { key, merchant, member };
+}
+
+export function insertApiKey(db: Connection, row: Insertable<ApiKeysTable>): Promise<ApiKey> {
+  return db.insertInto('api_keys').values(row).returningAll().executeTakeFirstOrThrow();
+}
+
+/** Reads a key and holds its row until the transaction ends. */
+export function lockApiKey(db: Connection, id: string): Promise<ApiKey | undefined> {
+  return db.selectFrom('api_keys').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
+}
+
+export function updateApiKey(
+  db: Connection,
+  id: string,
+  change: Updateable<ApiKeysTable>,
+): Promise<ApiKey> {
+  return db
+    .updateTable('api_keys')
+    .set(change)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** How many keys of a merchant are neither revoked nor expired. */
+export async function countActiveKeys(
+  db: Connection,
+  merchantId: string,
+  now: Date,
+): Promise<number> {
+  const { count } = await db
+    .selectFrom('api_keys')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('merchant_id', '=', merchantId)
+    .where('revoked_at', 'is', null)
+    .where(({ eb, or }) => or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** Keys of a merchant, or of all members of a partner, newest first, at most 1,000. */
+export function listApiKeys(
+  db: Connection,
+  owner: { merchantId: string } | { partnerId: string },
+): Promise<ApiKey[]> {
+  const query = db
+    .selectFrom('api_keys')
+    .selectAll('api_keys')
+    .orderBy('api_keys.created_at', 'desc')
+    .orderBy('api_keys.id')
+    .limit(1000);
+  if ('merchantId' in owner) return query.where('merchant_id', '=', owner.merchantId).execute();
+  return query
+    .innerJoin('partner_members', 'partner_members.id', 'api_keys.partner_member_id')
+    .where('partner_members.partner_id', '=', owner.partnerId)
+    .execute();
+}
+
+/** Wipes previous secrets whose grace period is over; at most `limit` keys, returns how many. */
+export async function wipePreviousSecrets(
+  db: Connection,
+  now: Date,
+  limit: number,
+): Promise<number> {
+  const { numUpdatedRows } = await db
+    .updateTable('api_keys')
+    .set({
+      previous_secret: null,
+      previous_passphrase_hash: null,
+      previous_master_key_version: null,
+      previous_valid_until: null,
+    })
+    .where(
+      'id',
+      'in',
+      db
+        .selectFrom('api_keys')
+        .select('id')
+        .where('previous_valid_until', '<=', now)
+        .limit(limit)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .executeTakeFirstOrThrow();
+  return Number(numUpdatedRows);
+}

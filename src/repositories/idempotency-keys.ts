@@ -1,0 +1,83 @@
+import { sql } from 'kysely';
+import type { Connection } from '../database/connection.ts';
+
+/** Whose key it is: an account, the method and route it was sent to, and the header's value. */
+export interface IdempotencyScope {
+  /** ID of the merchant or the partner, not of one of its API keys. */
+  readonly accountId: string;
+  /** For example `POST /external/v1/payments/prompt`. */
+  readonly route: string;
+  readonly key: string;
+}
+
+export interface StoredResponse {
+  bodySha256: Buffer;
+  status: number;
+  body: Buffer;
+}
+
+/**
+ * Takes the key until the transaction ends, without waiting for whoever else has it.
+ * PostgreSQL lets go of it by itself when the connection is lost.
+ */
+export async function tryLockIdempotencyKey(
+  db: Connection,
+  scope: IdempotencyScope,
+): Promise<boolean> {
+  const name = JSON.stringify([scope.accountId, scope.route, scope.key]);
+  const { rows } = await sql<{ locked: boolean }>`
+    select pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) as locked`.execute(db);
+  return rows[0]?.locked === true;
+}
+
+/** The response kept under a key that has not expired at `now`. */
+export function findStoredResponse(
+  db: Connection,
+  scope: IdempotencyScope,
+  now: Date,
+): Promise<StoredResponse | undefined> {
+  return db
+    .selectFrom('idempotency_keys')
+    .select(['body_sha256 as bodySha256', 'status', 'body'])
+    .where('account_id', '=', scope.accountId)
+    .where('route', '=', scope.route)
+    .where('key', '=', scope.key)
+    .where('expires_at', '>', now)
+    .executeTakeFirst();
+}
+
+/** Keeps a response, in place of an expired one under the same key. */
+export async function storeResponse(
+  db: Connection,
+  scope: IdempotencyScope,
+  response: StoredResponse,
+  now: Date,
+  expiresAt: Date,
+): Promise<void> {
+  const columns = {
+    body_sha256: response.bodySha256,
+    status: response.status,
+    body: response.body,
+    created_at: now,
+    expires_at: expiresAt,
+  };
+  await db
+    .insertInto('idempotency_keys')
+    .values({ account_id: scope.accountId, route: scope.route, key: scope.key, ...columns })
+    .onConflict(conflict => conflict.columns(['account_id', 'route', 'key']).doUpdateSet(columns))
+    .execute();
+}
+
+/** Removes at most `limit` responses that expired before `now`; returns how many. */
+export async function deleteExpiredResponses(
+  db: Connection,
+  now: Date,
+  limit: number,
+): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from idempotency_keys where ctid = any(array(
+      select ctid from idempotency_keys where expires_at < ${now} limit ${limit}
+      for update skip locked
+    ))`.execute(db);
+  return Number(numAffectedRows ?? 0n);
+}

@@ -1,0 +1,35 @@
+import type { Connection } from '../database/connection.ts';
+import type { Network } from '../database/tables.ts';
+
+/** All networks (24), in the order of the documentation. */
+export function listNetworks(db: Connection): Promise<Network[]> {
+  return db.selectFrom('networks').selectAll().orderBy('position').execute();
+}
+
+/** The networks currently offered, in the order of the documentation. */
+export function listActiveNetworks(db: Connection): Promise<Network[]> {
+  return db
+    .selectFrom('networks')
+    .selectAll()
+    .where('is_active', '=', true)
+    .orderBy('position')
+    .execute();
+}
+
+export function findNetwork(db: Connection, id: string): Promise<Network | undefined> {
+  return db.selectFrom('networks').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+/** Sets what an operator may set; undefined leaves a column as it is. */
+export function updateNetwork(
+  db: Connection,
+  id: string,
+  change: { is_active?: boolean | undefined; window_minutes?: number | undefined },
+): Promise<Network | undefined> {
+  return db
+    .updateTable('networks')
+    .set(change)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst();
+}

@@ -1,0 +1,91 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { ApiError } from '../errors/api-error.ts';
+import {
+  canonicalHead,
+  SIGNING_HEADERS,
+  type SignedParts,
+  signRequest,
+  TIMESTAMP_WINDOW_SECONDS,
+} from './canonical.ts';
+
+export interface SigningHeaders {
+  readonly keyId: string;
+  readonly passphrase: string;
+  readonly timestamp: string;
+  readonly nonce: string;
+  readonly signature: string;
+}
+
+const NONCE_FORM = /^[\x21-\x7e]{1,255}$/;
+const INTEGER_FORM = /^-?\d{1,15}$/;
+const SIGNATURE_FORM = /^[0-9a-f]{64}$/;
+/** A number of seconds this large is a time in milliseconds. */
+const MILLISECONDS_FROM = 100_000_000_000;
+
+/**
+ * Takes the signing headers. A header sent twice arrives joined by a comma, which none of them
+ * accepts.
+ * @throws ApiError E2001
+ */
+export function readSigningHeaders(headers: IncomingHttpHeaders): SigningHeaders {
+  const values: string[] = [];
+  for (const name of SIGNING_HEADERS) {
+    const value = headers[name];
+    if (typeof value !== 'string' || value === '') {
+      throw new ApiError('E2001', `The header ${name.toUpperCase()} is missing.`);
+    }
+    values.push(value);
+  }
+  const [keyId = '', passphrase = '', timestamp = '', nonce = '', signature = ''] = values;
+  if (!NONCE_FORM.test(nonce)) {
+    throw new ApiError('E2001', 'X-MP-NONCE must be 1 to 255 visible ASCII characters.');
+  }
+  return { keyId, passphrase, timestamp, nonce, signature };
+}
+
+/**
+ * @param nowMs The server's time in milliseconds.
+ * @throws ApiError E2002 when the text is no integer, E2003 when it is too far away.
+ */
+export function checkTimestamp(text: string, nowMs: number): void {
+  if (!INTEGER_FORM.test(text)) {
+    throw new ApiError('E2002', 'X-MP-TIMESTAMP must be the Unix time in whole seconds.');
+  }
+  const timestamp = Number(text);
+  const now = Math.floor(nowMs / 1000);
+  const difference = timestamp - now;
+  if (Math.abs(difference) <= TIMESTAMP_WINDOW_SECONDS) return;
+  const hint = timestamp >= MILLISECONDS_FROM ? ' It looks like milliseconds; send seconds.' : '';
+  const where = difference > 0 ? 'ahead of' : 'behind';
+  throw new ApiError(
+    'E2003',
+    `X-MP-TIMESTAMP ${timestamp} is ${Math.abs(difference)} seconds ${where} the server's time ${now}; at most ${TIMESTAMP_WINDOW_SECONDS} are allowed.${hint}`,
+  );
+}
+
+/**
+ * Compares a signature with the one `secret` makes, in constant time over the decoded bytes.
+ * @param explain Whether the refusal names the parts the server signed, never the secret.
+ * @throws ApiError E2007
+ */
+export function checkSignature(
+  secret: string,
+  parts: SignedParts,
+  signature: string,
+  explain: boolean,
+): void {
+  const expected = signRequest(secret, parts);
+  const given = SIGNATURE_FORM.test(signature) ? Buffer.from(signature, 'hex') : null;
+  if (given !== null && timingSafeEqual(given, expected)) return;
+  throw new ApiError('E2007', explain ? explainMismatch(parts) : undefined);
+}
+
+function explainMismatch(parts: SignedParts): string {
+  const digest = createHash('sha256').update(canonicalHead(parts)).update(parts.body).digest('hex');
+  return (
+    `The signature does not match. Expected is the lowercase hex HMAC-SHA256 over a canonical request whose SHA-256 is ${digest}: ` +
+    `timestamp ${JSON.stringify(parts.timestamp)}, nonce ${JSON.stringify(parts.nonce)}, method ${JSON.stringify(parts.method)}, ` +
+    `path ${JSON.stringify(parts.path)} and a body of ${parts.body.length} bytes, joined by line feeds.`
+  );
+}
