@@ -1,0 +1,156 @@
+import { maxHeaderSize } from 'node:http';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
+import { v7 as uuidv7 } from 'uuid';
+import type { Clock } from './clock.ts';
+import type { Config } from './config.ts';
+import type { Keyring } from './crypto/keyring.ts';
+import type { Database } from './database/connection.ts';
+import { isDatabaseUnavailable } from './database/failures.ts';
+import { ApiError } from './errors/api-error.ts';
+import { toAnswer } from './errors/envelope.ts';
+import { logFailure, registerErrorHandler, sendError, toApiError } from './errors/handler.ts';
+import { registerAuthentication } from './plugins/authentication.ts';
+import { createIdempotency } from './plugins/idempotency.ts';
+import { registerJsonBody } from './plugins/json-body.ts';
+import { parseQueryString } from './plugins/query-string.ts';
+import { registerRateLimits } from './plugins/rate-limit.ts';
+import { BODY_LIMIT_BYTES } from './plugins/raw-body.ts';
+import { followRequest, registerRequestLog } from './plugins/request-log.ts';
+import { answerUnreadableRequest, registerHttpRules } from './plugins/unreadable-request.ts';
+import { registerValidation } from './plugins/validation.ts';
+import { registerDocs } from './routes/docs/index.ts';
+import { registerHealth } from './routes/health.ts';
+import { PARTNER_PREFIX, registerPartnerRoutes } from './routes/partner/index.ts';
+import { registerV1Routes, V1_PREFIX } from './routes/v1/index.ts';
+import type { NonceStore } from './signing/nonce-store.ts';
+
+/** What the application works with; whoever opened these closes them after the application. */
+export interface Dependencies {
+  readonly db: Database;
+  /** Where partner reports are read: a pool of its own, maybe on a read replica. */
+  readonly reports: Database;
+  readonly keyring: Keyring;
+  readonly nonces: NonceStore;
+  readonly clock: Clock;
+  readonly logger: FastifyBaseLogger;
+}
+
+/** Longest a client may take to send a whole request, in milliseconds. */
+const REQUEST_TIMEOUT_MS = 30_000;
+/** Longest an idle connection is kept, in milliseconds: above the 60 s of common load balancers. */
+const KEEP_ALIVE_MS = 65_000;
+/** Longest path parameter, in characters: any that arrives gets to be refused as the parameter it is. */
+const PATH_PARAMETER_MAXIMUM = maxHeaderSize;
+
+/**
+ * Builds the API: the only place that registers anything, in the order in which it acts on a
+ * request.
+ */
+export async function buildApp(config: Config, deps: Dependencies): Promise<FastifyInstance> {
+  const isUnavailable = isDatabaseUnavailable;
+  const errors = { publicUrl: config.publicUrl, isUnavailable };
+  const app = Fastify({
+    loggerInstance: deps.logger,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: () => uuidv7(),
+    requestIdHeader: false,
+    trustProxy: config.trustProxy,
+    bodyLimit: BODY_LIMIT_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    exposeHeadRoutes: false,
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    routerOptions: {
+      querystringParser: parseQueryString,
+      maxParamLength: PATH_PARAMETER_MAXIMUM,
+    },
+    // A request without Host is refused like any other, instead of by Node without an envelope.
+    http: { requireHostHeader: false },
+    frameworkErrors: (error, request, reply) => {
+      followRequest(request, reply);
+      limits.countAddress(request).then(
+        () => sendError(error, request, reply, errors),
+        exceeded => sendError(exceeded, request, reply, errors),
+      );
+    },
+    clientErrorHandler: answerUnreadableRequest({
+      publicUrl: config.publicUrl,
+      logger: deps.logger,
+    }),
+  }).withTypeProvider<TypeBoxTypeProvider>();
+
+  registerRequestLog(app);
+  registerErrorHandler(app, errors);
+  registerHttpRules(app);
+  registerValidation(app);
+  const limits = await registerRateLimits(app, {
+    max: config.rateLimitMax,
+    windowSeconds: config.rateLimitWindowSeconds,
+  });
+  // Not in a handler: Fastify would read and parse the body of a request that has no route first.
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (!request.is404) {
+      done();
+      return;
+    }
+    const missing = new ApiError('E3001', `There is no ${request.method} on this path.`);
+    limits.countAddress(request).then(() => done(missing), done);
+  });
+
+  const idempotency = createIdempotency({
+    db: deps.db,
+    clock: deps.clock,
+    onFailure(request, error) {
+      const apiError = toApiError(error, isUnavailable);
+      logFailure(request, apiError);
+      request.errorCode = apiError.errorCode;
+      const { status, envelope } = toAnswer(apiError, request.id, config.publicUrl);
+      return { status, body: Buffer.from(JSON.stringify(envelope)) };
+    },
+  });
+
+  registerHealth(app, deps);
+  app.register(async docs => registerDocs(docs, { limits }));
+  const authentication = {
+    ...deps,
+    limits,
+    explainSignatures: config.environment !== 'production',
+    onUnprotectedRead: logUnprotectedRead,
+  };
+  app.register(
+    async v1 => {
+      registerJsonBody(v1);
+      registerAuthentication(v1, authentication);
+      registerV1Routes(v1.withTypeProvider<TypeBoxTypeProvider>(), {
+        db: deps.db,
+        clock: deps.clock,
+        idempotency,
+        payments: {
+          publicUrl: config.publicUrl,
+          allowLoopbackHttp: config.environment !== 'production',
+        },
+      });
+    },
+    { prefix: V1_PREFIX },
+  );
+  app.register(
+    async partner => {
+      registerJsonBody(partner);
+      registerAuthentication(partner, authentication);
+      registerPartnerRoutes(partner.withTypeProvider<TypeBoxTypeProvider>(), deps);
+    },
+    { prefix: PARTNER_PREFIX },
+  );
+  return app;
+}
+
+function logUnprotectedRead(request: FastifyRequest, error: Error): void {
+  request.log.warn({ err: error }, 'read served without replay protection');
+}

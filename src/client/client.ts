@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto';
+import type { Blockchain } from '#schemas/blockchain.ts';
+import type { CreatePaymentBody, CreatePaymentResponse } from '#schemas/create-payment.ts';
+import type { ListPaymentsQuery, PaymentList } from '#schemas/list-payments.ts';
+import type { PaymentObject } from '#schemas/payment.ts';
+import type { ApiRequest, ApiResponse } from './exchange.ts';
+import { PaymentsApiError } from './payments-api-error.ts';
+import { send, TRANSPORT_DEFAULTS, type Transport } from './send.ts';
+import { readServiceAddress } from './service-address.ts';
+import type { Credentials } from './sign.ts';
+
+export interface ClientOptions
+  extends Credentials,
+    Partial<Omit<Transport, 'service' | 'credentials'>> {
+  /**
+   * Scheme and host of the service, for example `https://payments.example.com`. A path is taken for
+   * the prefix below which a proxy shows the service: requests carry it, signatures do not.
+   */
+  readonly baseUrl: string;
+}
+
+/**
+ * The API as a merchant's or a partner's server calls it. Every call throws a PaymentsApiError for a
+ * refusal or a failure, and a PaymentsConnectionError when no answer came.
+ */
+export interface PaymentsClient {
+  /**
+   * Creates a payment. Without an idempotency key of your own a random one protects the retries of
+   * this call; give your order's ID to be protected across calls and restarts as well.
+   */
+  createPayment(
+    payment: CreatePaymentBody,
+    options?: { idempotencyKey?: string },
+  ): Promise<CreatePaymentResponse>;
+  /** The error has the errorCode E3001 when there is no such payment. */
+  getPayment(id: string): Promise<PaymentObject>;
+  /** One page, newest first. */
+  listPayments(query?: ListPaymentsQuery): Promise<PaymentList>;
+  /**
+   * Every payment that matches, newest first. A page is fetched when its first payment is taken;
+   * `limit` is the size of the pages, not the number of payments.
+   */
+  payments(query?: Omit<ListPaymentsQuery, 'endingBefore'>): AsyncGenerator<PaymentObject>;
+  activeBlockchains(): Promise<Blockchain[]>;
+  /** Any signed request, retried as the service says; answers with whatever status it ends with. */
+  request(request: ApiRequest): Promise<ApiResponse>;
+}
+
+const BASE = '/external/v1';
+const PAGE_SIZE = 100;
+
+/**
+ * Makes a client for one API key.
+ * @throws TypeError for a baseUrl or a number that cannot work.
+ */
+export function createClient(options: ClientOptions): PaymentsClient {
+  const { keyId, secret, passphrase, baseUrl } = options;
+  const transport: Transport = {
+    service: readServiceAddress(baseUrl),
+    credentials: { keyId, secret, passphrase },
+    timeoutMs: positive('timeoutMs', options.timeoutMs ?? TRANSPORT_DEFAULTS.timeoutMs),
+    maxAttempts: positive('maxAttempts', options.maxAttempts ?? TRANSPORT_DEFAULTS.maxAttempts),
+    now: options.now ?? TRANSPORT_DEFAULTS.now,
+    sleep: options.sleep ?? TRANSPORT_DEFAULTS.sleep,
+  };
+  const request = (apiRequest: ApiRequest) => send(transport, apiRequest);
+
+  async function call<T>(apiRequest: ApiRequest): Promise<T> {
+    const response = await request(apiRequest);
+    if (response.status < 200 || response.status > 299) throw new PaymentsApiError(response);
+    try {
+      return JSON.parse(response.body) as T;
+    } catch {
+      const message = `HTTP ${response.status} with a body that is not JSON`;
+      throw new PaymentsApiError(response, message);
+    }
+  }
+
+  const listPayments = (query: ListPaymentsQuery = {}) =>
+    call<PaymentList>({ method: 'GET', path: `${BASE}/payments${toQueryString(query)}` });
+
+  return {
+    request,
+    listPayments,
+    createPayment: (payment, { idempotencyKey = randomUUID() } = {}) =>
+      call({
+        method: 'POST',
+        path: `${BASE}/payments/prompt`,
+        body: JSON.stringify(payment),
+        idempotencyKey,
+      }),
+    getPayment: id => call({ method: 'GET', path: `${BASE}/payments/${encodeURIComponent(id)}` }),
+    activeBlockchains: () => call({ method: 'GET', path: `${BASE}/blockchains/active` }),
+    async *payments(query = {}) {
+      let page: PaymentList;
+      let startingAfter = query.startingAfter;
+      do {
+        page = await listPayments({
+          ...query,
+          limit: query.limit ?? PAGE_SIZE,
+          ...(startingAfter === undefined ? {} : { startingAfter }),
+        });
+        yield* page.data;
+        startingAfter = page.data.at(-1)?.id;
+      } while (page.hasMore && startingAfter !== undefined);
+    },
+  };
+}
+
+function positive(name: string, value: number): number {
+  if (Number.isSafeInteger(value) && value > 0) return value;
+  throw new TypeError(`${name} must be a whole number above 0`);
+}
+
+function toQueryString(query: ListPaymentsQuery): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) parameters.set(name, String(value));
+  }
+  return parameters.size === 0 ? '' : `?${parameters}`;
+}

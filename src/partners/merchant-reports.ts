@@ -1,0 +1,144 @@
+import {
+  PARTNER_PAGE_DEFAULT,
+  type PartnerMerchantDetail,
+  type PartnerMerchantPage,
+  type PartnerMerchantRow,
+  type PartnerMerchantsQuery,
+} from '#schemas/partner-reports.ts';
+import type { Connection } from '../database/connection.ts';
+import type { Merchant, PaymentStatus } from '../database/tables.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { listBranches } from '../repositories/merchants.ts';
+import {
+  countPartnerMerchants,
+  findPartnerMerchant,
+  listPartnerMerchants,
+} from '../repositories/partner-merchants.ts';
+import { lastPaymentTimes, listPartnerPayments } from '../repositories/partner-payments.ts';
+import {
+  paidCentsByMerchant,
+  type Sum,
+  sumByMerchantAndStatus,
+} from '../repositories/partner-totals.ts';
+import { trendStart } from './days.ts';
+import { toDollars } from './dollars.ts';
+import { toReportRow } from './payment-row.ts';
+
+/** Payments shown with a merchant. */
+const RECENT_PAYMENTS = 10;
+
+interface MerchantFigures {
+  readonly totalPayments: number;
+  readonly successfulPayments: number;
+  /** USD cents. */
+  readonly totalCents: number;
+  readonly cents30d: number;
+}
+
+/** One page of the partner's merchants with their figures, newest first. */
+export async function listMerchantReports(
+  db: Connection,
+  partnerId: string,
+  query: PartnerMerchantsQuery,
+  now: Date,
+): Promise<PartnerMerchantPage> {
+  const { page = 1, limit = PARTNER_PAGE_DEFAULT, search, actionRequired } = query;
+  const filters = { search, pendingOnly: actionRequired };
+  const window = { limit, offset: (page - 1) * limit };
+  const [total, merchants] = await Promise.all([
+    countPartnerMerchants(db, partnerId, filters),
+    listPartnerMerchants(db, partnerId, filters, window),
+  ]);
+  const ids = merchants.map(merchant => merchant.id);
+  const [figures, lastPayments] = await Promise.all([
+    readFigures(db, partnerId, ids, now),
+    lastPaymentTimes(db, partnerId, ids),
+  ]);
+  const data = merchants.map((merchant): PartnerMerchantRow => {
+    const { totalPayments, totalCents, cents30d } = figures(merchant.id);
+    return {
+      ...toAccount(merchant),
+      totalPayments,
+      totalVolume: toDollars(totalCents),
+      volume30d: toDollars(cents30d),
+      lastPaymentAt: lastPayments.get(merchant.id)?.toISOString() ?? null,
+    };
+  });
+  return { data, total, page, limit };
+}
+
+/**
+ * A merchant with its branches, figures and latest payments.
+ * @throws ApiError E3001 when it is not one of the partner's.
+ */
+export async function readMerchantReport(
+  db: Connection,
+  partnerId: string,
+  merchantId: string,
+  now: Date,
+): Promise<PartnerMerchantDetail> {
+  const merchant = await findPartnerMerchant(db, partnerId, merchantId);
+  if (merchant === undefined) throw new ApiError('E3001', 'There is no such merchant.');
+  const [branches, figures, recent] = await Promise.all([
+    listBranches(db, merchant.id),
+    readFigures(db, partnerId, [merchant.id], now),
+    listPartnerPayments(
+      db,
+      partnerId,
+      { merchantIds: [merchant.id] },
+      { limit: RECENT_PAYMENTS, offset: 0 },
+    ),
+  ]);
+  const { totalPayments, successfulPayments, totalCents, cents30d } = figures(merchant.id);
+  return {
+    merchant: toAccount(merchant),
+    branches: branches.map(({ id, name, is_main }) => ({ id, name, isMain: is_main })),
+    aggregates: {
+      totalPayments,
+      successfulPayments,
+      totalVolume: toDollars(totalCents),
+      volume30d: toDollars(cents30d),
+    },
+    recentPayments: recent.map(toReportRow),
+  };
+}
+
+async function readFigures(
+  db: Connection,
+  partnerId: string,
+  merchantIds: readonly string[],
+  now: Date,
+): Promise<(merchantId: string) => MerchantFigures> {
+  const [sums, paid] = await Promise.all([
+    sumByMerchantAndStatus(db, partnerId, merchantIds),
+    paidCentsByMerchant(db, partnerId, trendStart(now), merchantIds),
+  ]);
+  const byMerchant = Map.groupBy(sums, sum => sum.merchantId);
+  return merchantId => figuresOf(byMerchant.get(merchantId) ?? [], paid.get(merchantId) ?? 0);
+}
+
+function figuresOf(
+  sums: readonly (Sum & { status: PaymentStatus })[],
+  cents30d: number,
+): MerchantFigures {
+  const successful = sums.find(sum => sum.status === 'successful');
+  return {
+    totalPayments: sums.reduce((total, sum) => total + sum.payments, 0),
+    successfulPayments: successful?.payments ?? 0,
+    totalCents: successful?.cents ?? 0,
+    cents30d,
+  };
+}
+
+function toAccount(merchant: Merchant) {
+  return {
+    id: merchant.id,
+    name: merchant.name,
+    email: merchant.email,
+    status: merchant.status,
+    accountKind: merchant.account_kind,
+    onboardingStatus: merchant.onboarding_status,
+    actionRequired: merchant.onboarding_status === 'pending',
+    createdAt: merchant.created_at.toISOString(),
+  };
+}

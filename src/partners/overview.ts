@@ -1,0 +1,93 @@
+import type { PartnerFilters, PartnerOverview, PartnerTeam } from '#schemas/partner-reports.ts';
+import type { Connection } from '../database/connection.ts';
+import { ApiError } from '../errors/api-error.ts';
+import {
+  countByOnboarding,
+  listMerchantNames,
+  listPartnerMerchants,
+} from '../repositories/partner-merchants.ts';
+import { listHistoryNetworks, sumByPaidDay, sumByStatus } from '../repositories/partner-totals.ts';
+import { findPartner, listPartnerMembers } from '../repositories/partners.ts';
+import { trendDays, trendStart } from './days.ts';
+import { toDollars } from './dollars.ts';
+
+/** Most entries under `attention`; the merchant list has them all. */
+const ATTENTION_MAXIMUM = 100;
+/** Most merchants that a dashboard's filter is filled with. */
+const FILTER_MERCHANTS_MAXIMUM = 10_000;
+
+/** The partner's figures now, its waiting merchants and the volume of the last 30 UTC days. */
+export async function readOverview(
+  db: Connection,
+  partnerId: string,
+  now: Date,
+): Promise<PartnerOverview> {
+  const [partner, onboarding, statuses, paidDays, waiting] = await Promise.all([
+    findPartner(db, partnerId),
+    countByOnboarding(db, partnerId),
+    sumByStatus(db, partnerId),
+    sumByPaidDay(db, partnerId, trendStart(now)),
+    listPartnerMerchants(
+      db,
+      partnerId,
+      { pendingOnly: true },
+      { limit: ATTENTION_MAXIMUM, offset: 0 },
+    ),
+  ]);
+  if (partner === undefined) throw new ApiError('E2008', 'The partner is missing.');
+  const days = new Map(paidDays.map(day => [day.day, day]));
+  const volumeTrend = trendDays(now).map(date => ({
+    date,
+    volume: toDollars(days.get(date)?.cents ?? 0),
+    payments: days.get(date)?.payments ?? 0,
+  }));
+  const thirtyDays = trendDays(now).reduce((sum, date) => sum + (days.get(date)?.cents ?? 0), 0);
+  return {
+    partner: {
+      id: partner.id,
+      name: partner.name,
+      status: partner.status,
+      selfServiceApiPayments: partner.self_service_api_payments,
+      createdAt: partner.created_at.toISOString(),
+    },
+    metrics: {
+      totalMerchants: onboarding.total,
+      approvedMerchants: onboarding.approved,
+      actionRequired: onboarding.pending,
+      volume30d: toDollars(thirtyDays),
+      totalVolume: toDollars(statuses.find(row => row.status === 'successful')?.cents ?? 0),
+      totalPayments: statuses.reduce((sum, row) => sum + row.payments, 0),
+    },
+    attention: waiting.map(merchant => ({
+      type: 'onboarding_pending',
+      merchantId: merchant.id,
+      merchantName: merchant.name,
+      since: merchant.created_at.toISOString(),
+    })),
+    volumeTrend,
+  };
+}
+
+/** What a dashboard offers to filter payments by. */
+export async function readFilters(db: Connection, partnerId: string): Promise<PartnerFilters> {
+  const [merchants, blockchainIds] = await Promise.all([
+    listMerchantNames(db, partnerId, FILTER_MERCHANTS_MAXIMUM),
+    listHistoryNetworks(db, partnerId),
+  ]);
+  return { merchants, blockchainIds };
+}
+
+/** The partner's members, newest first. */
+export async function readTeam(db: Connection, partnerId: string): Promise<PartnerTeam> {
+  const members = await listPartnerMembers(db, partnerId);
+  return {
+    data: members.map(member => ({
+      id: member.id,
+      name: member.name,
+      email: member.email,
+      role: member.role,
+      status: member.status,
+      createdAt: member.created_at.toISOString(),
+    })),
+  };
+}

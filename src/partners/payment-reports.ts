@@ -1,0 +1,142 @@
+import {
+  PARTNER_PAGE_DEFAULT,
+  type PartnerPaymentPage,
+  type PartnerPaymentRow,
+  type PartnerPaymentsQuery,
+} from '#schemas/partner-reports.ts';
+import type { Connection } from '../database/connection.ts';
+import { ApiError } from '../errors/api-error.ts';
+import {
+  countMatchingPayments,
+  countTextMatches,
+  findPartnerPayment,
+  listPartnerPayments,
+  type PageWindow,
+  type PartnerPayment,
+  type PartnerPaymentFilters,
+  searchPartnerPayments,
+} from '../repositories/partner-payments.ts';
+import {
+  countByCreatedDay,
+  countPartnerPayments,
+  findHistoryAddresses,
+  findHistoryMerchants,
+} from '../repositories/partner-totals.ts';
+import { endOfDay } from './days.ts';
+import { toReportRow } from './payment-row.ts';
+import { resolveSearch } from './search.ts';
+
+/** Offsets from which it pays to skip whole days by their counts instead of row by row. */
+const FAR_OFFSET = 1_000;
+
+type Query = Omit<PartnerPaymentsQuery, 'startDate' | 'endDate'> & {
+  readonly startDate?: Date | undefined;
+  readonly endDate?: Date | undefined;
+};
+
+/** One page of the partner's payments with the exact number of all that match, newest first. */
+export async function listPaymentReports(
+  db: Connection,
+  partnerId: string,
+  query: Query,
+): Promise<PartnerPaymentPage> {
+  const { page = 1, limit = PARTNER_PAGE_DEFAULT } = query;
+  const filters = await resolveFilters(db, partnerId, query);
+  const window = { limit, offset: (page - 1) * limit };
+  if (needsSearch(filters)) {
+    // Side by side: the total of a frequent fragment takes longer than its first page.
+    const [payments, total] = await Promise.all([
+      searchPartnerPayments(db, partnerId, filters, window),
+      countPayments(db, partnerId, filters),
+    ]);
+    return { data: payments.map(toReportRow), total, page, limit };
+  }
+  const total = await countPayments(db, partnerId, filters);
+  const payments = window.offset < total ? await readPage(db, partnerId, filters, window) : [];
+  return { data: payments.map(toReportRow), total, page, limit };
+}
+
+/** @throws ApiError E3001 when it is not one of the partner's payments. */
+export async function readPaymentReport(
+  db: Connection,
+  partnerId: string,
+  paymentId: string,
+): Promise<PartnerPaymentRow> {
+  const payment = await findPartnerPayment(db, partnerId, paymentId);
+  if (payment === undefined) throw new ApiError('E3001', 'There is no such payment.');
+  return toReportRow(payment);
+}
+
+/** Names and addresses become the few merchants and addresses of the history they stand for. */
+async function resolveFilters(
+  db: Connection,
+  partnerId: string,
+  query: Query,
+): Promise<PartnerPaymentFilters> {
+  const { merchantName, addressSearch, search } = query;
+  const [named, addresses, term] = await Promise.all([
+    merchantName ? findHistoryMerchants(db, partnerId, { name: merchantName }) : undefined,
+    addressSearch ? findHistoryAddresses(db, partnerId, addressSearch) : undefined,
+    search ? resolveSearch(db, partnerId, search) : undefined,
+  ]);
+  const merchantId = query.merchantId?.toLowerCase();
+  const merchantIds =
+    merchantId === undefined
+      ? named
+      : [merchantId].filter(id => named === undefined || named.includes(id));
+  return {
+    status: query.status,
+    blockchainId: query.blockchainId,
+    merchantIds,
+    addresses,
+    createdFrom: query.startDate,
+    createdTo: query.endDate,
+    idPart: query.transactionId || undefined,
+    hashPart: query.txHash || undefined,
+    term,
+  };
+}
+
+/** Whether no single index gives the matching payments in order. */
+function needsSearch({ merchantIds, addresses, idPart, hashPart, term }: PartnerPaymentFilters) {
+  const several = (merchantIds?.length ?? 1) > 1 || (addresses?.length ?? 1) > 1;
+  return several || idPart !== undefined || hashPart !== undefined || term !== undefined;
+}
+
+/** From the rollups wherever they know all that is asked. */
+async function countPayments(
+  db: Connection,
+  partnerId: string,
+  filters: PartnerPaymentFilters,
+): Promise<number> {
+  const { createdFrom, createdTo, idPart, hashPart, term } = filters;
+  const known = [createdFrom, createdTo, idPart, hashPart].every(filter => filter === undefined);
+  if (!known) return countMatchingPayments(db, partnerId, filters);
+  if (term === undefined) return countPartnerPayments(db, partnerId, filters);
+  const [reached, byText] = await Promise.all([
+    countPartnerPayments(db, partnerId, filters, term.reach),
+    countTextMatches(db, partnerId, { ...filters, term }),
+  ]);
+  return reached + byText;
+}
+
+async function readPage(
+  db: Connection,
+  partnerId: string,
+  filters: PartnerPaymentFilters,
+  window: PageWindow,
+): Promise<PartnerPayment[]> {
+  const unfiltered = Object.values(filters).every(filter => filter === undefined);
+  if (!unfiltered || window.offset < FAR_OFFSET) {
+    return listPartnerPayments(db, partnerId, filters, window);
+  }
+  let offset = window.offset;
+  for (const { day, payments } of await countByCreatedDay(db, partnerId)) {
+    if (offset < payments) {
+      const createdTo = new Date(endOfDay(day).getTime() - 1);
+      return listPartnerPayments(db, partnerId, { createdTo }, { ...window, offset });
+    }
+    offset -= payments;
+  }
+  return [];
+}

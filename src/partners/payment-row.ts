@@ -1,0 +1,31 @@
+import type { PartnerPaymentRow } from '#schemas/partner-reports.ts';
+import { toPaymentObject } from '../payments/payment-object.ts';
+import type { PartnerPayment } from '../repositories/partner-payments.ts';
+import { toDollars } from './dollars.ts';
+
+/** A payment as partner reports show it: in dollars, with address, branch and merchant. */
+export function toReportRow(payment: PartnerPayment): PartnerPaymentRow {
+  const shown = toPaymentObject(payment);
+  return {
+    id: shown.id,
+    amount: toDollars(shown.amount),
+    commissionAmount: shown.commissionAmount === null ? null : toDollars(shown.commissionAmount),
+    tokenAmount: shown.tokenAmount,
+    status: shown.status,
+    sessionStatus: shown.sessionStatus,
+    flow: payment.flow,
+    paymentSystem: payment.flow === 'regulated' ? payment.processor : payment.network_family,
+    blockchainId: shown.blockchainId,
+    address: payment.address,
+    transactionHash: shown.transactionHash,
+    customerReferenceId: shown.customerReferenceId,
+    note: payment.note,
+    createdAt: shown.createdAt,
+    expiresAt: shown.expiresAt,
+    paidAt: shown.paidAt,
+    branchId: payment.branch_id,
+    branchName: payment.branch_name,
+    merchantId: payment.merchant_id,
+    merchantName: payment.merchant_name,
+  };
+}

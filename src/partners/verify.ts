@@ -1,0 +1,22 @@
+import { OperationRefused } from '../accounts/operation.ts';
+import type { Database } from '../database/connection.ts';
+import { type Discrepancy, findDiscrepancies } from '../repositories/partner-verification.ts';
+import { findPartner } from '../repositories/partners.ts';
+
+/**
+ * Holds the figures of a partner's reports against its payments, as they are at one instant.
+ * @returns What differs; nothing when every figure is exact.
+ * @throws OperationRefused for an unknown partner.
+ */
+export function verifyPartner(db: Database, partnerId: string): Promise<Discrepancy[]> {
+  return db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .setAccessMode('read only')
+    .execute(async tx => {
+      if ((await findPartner(tx, partnerId)) === undefined) {
+        throw new OperationRefused(`There is no partner ${partnerId}.`);
+      }
+      return findDiscrepancies(tx, partnerId);
+    });
+}

@@ -1,0 +1,123 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Clock } from '../clock.ts';
+import type { Keyring } from '../crypto/keyring.ts';
+import type { Database } from '../database/connection.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { type AccessRule, authorize, type Principal } from '../keys/principal.ts';
+import { verifyCredentials } from '../keys/verify-credentials.ts';
+import type { KeyWithAccounts } from '../repositories/api-keys.ts';
+import { type NonceStore, NonceStoreUnavailable } from '../signing/nonce-store.ts';
+import { checkSignature, checkTimestamp, readSigningHeaders } from '../signing/signed-request.ts';
+import type { RateLimits } from './rate-limit.ts';
+import { readRawBody } from './raw-body.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The body's bytes as they were signed; empty without a body. */
+    rawBody: Buffer;
+    /** Who signed the request; null until the signature holds and the account may use the route. */
+    principal: Principal | null;
+  }
+  interface FastifyContextConfig {
+    /** Who may use a signed route; every route below `registerAuthentication` has one. */
+    access?: AccessRule;
+  }
+}
+
+export interface AuthenticationDependencies {
+  readonly db: Database;
+  readonly keyring: Keyring;
+  readonly nonces: NonceStore;
+  readonly limits: RateLimits;
+  readonly clock: Clock;
+  /** Whether E2007 tells which parts the server signed; off in production. */
+  readonly explainSignatures: boolean;
+  /** Told about each read that went through without replay protection. */
+  readonly onUnprotectedRead: (request: FastifyRequest, error: NonceStoreUnavailable) => void;
+}
+
+/**
+ * Makes every route of `app` a signed one.
+ *
+ * The checks run in the documented order and the first failure answers. Nothing of the body is
+ * parsed, and no nonce is used up, before the signature holds; a failure counts against the
+ * address, a success against the key, so knowing a key ID is not enough to exhaust it.
+ */
+export function registerAuthentication(
+  app: FastifyInstance,
+  deps: AuthenticationDependencies,
+): void {
+  app.decorateRequest('principal', null);
+  app.decorateRequest('rawBody');
+  app.addHook('onRoute', route => {
+    if (route.config?.access === undefined) throw new Error(`${route.url} has no access rule`);
+  });
+  app.addHook('onRequest', async request => {
+    await deps.limits.refuseExhaustedAddress(request);
+    const record = await verify(request, deps).catch(async error => {
+      if (error instanceof ApiError && error.errorCode !== 'E5002') {
+        await deps.limits.countAddress(request);
+      }
+      throw error;
+    });
+    await deps.limits.countKey(request, record.key.id);
+    const rule = request.routeOptions.config.access;
+    if (rule === undefined) throw new Error('a signed route without an access rule');
+    request.principal = authorize(record, rule);
+  });
+}
+
+/** Everything up to the nonce: E2001 to E2007, E2009, and E1000 for a body above the limit. */
+async function verify(
+  request: FastifyRequest,
+  deps: AuthenticationDependencies,
+): Promise<KeyWithAccounts> {
+  const now = deps.clock();
+  const headers = readSigningHeaders(request.headers);
+  checkTimestamp(headers.timestamp, now);
+  const { record, secret } = await verifyCredentials(
+    deps.db,
+    deps.keyring,
+    headers.keyId,
+    headers.passphrase,
+    now,
+  );
+  request.rawBody = await readRawBody(request.raw);
+  const parts = {
+    timestamp: headers.timestamp,
+    nonce: headers.nonce,
+    method: request.method,
+    path: request.raw.url ?? '',
+    body: request.rawBody,
+  };
+  checkSignature(secret, parts, headers.signature, deps.explainSignatures);
+  await claimNonce(request, deps, headers.keyId, headers.nonce, now);
+  return record;
+}
+
+/** A read goes through without replay protection when the store is down; a write never does. */
+async function claimNonce(
+  request: FastifyRequest,
+  deps: AuthenticationDependencies,
+  keyId: string,
+  nonce: string,
+  now: number,
+): Promise<void> {
+  try {
+    if (!(await deps.nonces.claim(keyId, nonce, now))) throw new ApiError('E2009');
+  } catch (error) {
+    if (!(error instanceof NonceStoreUnavailable)) throw error;
+    if (request.method !== 'GET') {
+      throw new ApiError('E5002', 'Replay protection is unavailable; nothing was executed.', {
+        cause: error,
+      });
+    }
+    deps.onUnprotectedRead(request, error);
+  }
+}
+
+/** The principal of a signed request, for handlers, where it is always there. */
+export function principalOf(request: FastifyRequest): Principal {
+  if (request.principal === null) throw new Error('the route is not behind authentication');
+  return request.principal;
+}

@@ -1,0 +1,35 @@
+import type { IncomingMessage } from 'node:http';
+import { ApiError } from '../errors/api-error.ts';
+
+/** Largest request body, in bytes; the largest valid one is far smaller. */
+export const BODY_LIMIT_BYTES = 64 * 1024;
+
+const NO_BODY = Buffer.alloc(0);
+
+/**
+ * Reads a body to its end, keeping at most `BODY_LIMIT_BYTES`. What is above the limit is read and
+ * thrown away, so that the client gets to read its answer instead of a broken connection; the
+ * server's request timeout bounds how long that may take.
+ * @throws ApiError E1000 above the limit, or when the client goes away before the end.
+ */
+export async function readRawBody(request: IncomingMessage): Promise<Buffer> {
+  const { headers } = request;
+  if (headers['transfer-encoding'] === undefined && !Number(headers['content-length'])) {
+    return NO_BODY;
+  }
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size <= BODY_LIMIT_BYTES) chunks.push(chunk);
+      else chunks.length = 0;
+    }
+  } catch (cause) {
+    throw new ApiError('E1000', 'The body ended before it was complete.', { cause });
+  }
+  if (size > BODY_LIMIT_BYTES) {
+    throw new ApiError('E1000', `The body is larger than ${BODY_LIMIT_BYTES} bytes.`);
+  }
+  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size);
+}

@@ -1,0 +1,93 @@
+import type { Connection } from '../database/connection.ts';
+import type { Merchant } from '../database/tables.ts';
+import { containing } from './like-pattern.ts';
+
+export interface PartnerMerchantFilters {
+  /** Part of a name, email or ID, case ignored. */
+  readonly search?: string | undefined;
+  /** Only merchants whose onboarding is pending. */
+  readonly pendingOnly?: boolean | undefined;
+}
+
+/** Merchants assigned to the partner now, newest first. */
+export function listPartnerMerchants(
+  db: Connection,
+  partnerId: string,
+  filters: PartnerMerchantFilters,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<Merchant[]> {
+  return assigned(db, partnerId, filters)
+    .selectAll()
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .offset(offset)
+    .execute();
+}
+
+export async function countPartnerMerchants(
+  db: Connection,
+  partnerId: string,
+  filters: PartnerMerchantFilters,
+): Promise<number> {
+  const { count } = await assigned(db, partnerId, filters)
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** A merchant assigned to the partner; anyone else's is undefined like a missing one. */
+export function findPartnerMerchant(
+  db: Connection,
+  partnerId: string,
+  merchantId: string,
+): Promise<Merchant | undefined> {
+  return assigned(db, partnerId, {}).selectAll().where('id', '=', merchantId).executeTakeFirst();
+}
+
+/** How many of the partner's merchants are in each state of onboarding. */
+export async function countByOnboarding(
+  db: Connection,
+  partnerId: string,
+): Promise<{ total: number; approved: number; pending: number }> {
+  const rows = await assigned(db, partnerId, {})
+    .select(({ fn }) => ['onboarding_status', fn.countAll<number>().as('count')])
+    .groupBy('onboarding_status')
+    .execute();
+  const of = (status: string) => rows.find(row => row.onboarding_status === status)?.count ?? 0;
+  return {
+    total: rows.reduce((sum, row) => sum + row.count, 0),
+    approved: of('approved'),
+    pending: of('pending'),
+  };
+}
+
+/** IDs and names for a filter, in alphabetical order. */
+export function listMerchantNames(
+  db: Connection,
+  partnerId: string,
+  limit: number,
+): Promise<{ id: string; name: string }[]> {
+  return assigned(db, partnerId, {})
+    .select(['id', 'name'])
+    .orderBy('name')
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+}
+
+function assigned(db: Connection, partnerId: string, filters: PartnerMerchantFilters) {
+  let query = db.selectFrom('merchants').where('partner_id', '=', partnerId);
+  if (filters.pendingOnly === true) query = query.where('onboarding_status', '=', 'pending');
+  if (filters.search !== undefined) {
+    const pattern = containing(filters.search);
+    query = query.where(({ eb, or, cast }) =>
+      or([
+        eb('name', 'ilike', pattern),
+        eb('email', 'ilike', pattern),
+        eb(cast('id', 'text'), 'ilike', pattern),
+      ]),
+    );
+  }
+  return query;
+}

@@ -1,0 +1,270 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { Connection } from '../database/connection.ts';
+import type { NetworkFamily, Payment, PaymentStatus } from '../database/tables.ts';
+import { beginningWith, containing } from './like-pattern.ts';
+import type { Reach } from './partner-totals.ts';
+
+/** A payment with the names that a report shows beside it. */
+export type PartnerPayment = Payment & {
+  merchant_name: string;
+  branch_name: string;
+  network_family: NetworkFamily | null;
+};
+
+/** How a search term matches a payment's own columns. */
+export type TextMatch =
+  /** Part of the payment ID, the transaction hash or the reference, case ignored. */
+  | { readonly kind: 'fragment'; readonly text: string }
+  /** The whole payment ID or transaction hash, or the beginning of the reference. */
+  | { readonly kind: 'whole'; readonly text: string };
+
+/** Everything that is given has to hold. */
+export interface PartnerPaymentFilters {
+  readonly status?: PaymentStatus | undefined;
+  readonly blockchainId?: string | undefined;
+  /** One of these merchants. */
+  readonly merchantIds?: readonly string[] | undefined;
+  /** One of these deposit addresses. */
+  readonly addresses?: readonly string[] | undefined;
+  /** Inclusive bounds. */
+  readonly createdFrom?: Date | undefined;
+  readonly createdTo?: Date | undefined;
+  /** Part of the payment ID. */
+  readonly idPart?: string | undefined;
+  /** Part of the transaction hash. */
+  readonly hashPart?: string | undefined;
+  /** A search term: the payment's own text, its merchant or its address. */
+  readonly term?: { readonly reach: Reach; readonly match: TextMatch } | undefined;
+}
+
+export interface PageWindow {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** How many of a partner's newest payments are looked through before an index is asked. */
+const WALK = 5_000;
+const UUID_FORM = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+
+const NEWEST_FIRST = sql`created_at desc, id desc`;
+
+/** A partner's own payment; anyone else's is undefined like a missing one. */
+export async function findPartnerPayment(
+  db: Connection,
+  partnerId: string,
+  id: string,
+): Promise<PartnerPayment | undefined> {
+  const page = sql`select * from payments where id = ${id} and partner_id = ${partnerId}`;
+  return (await withNames(db, page))[0];
+}
+
+/**
+ * Payments newest first, read along the index that the filters name. What a page skips is skipped
+ * in the index alone; only the page's own rows are fetched.
+ */
+export function listPartnerPayments(
+  db: Connection,
+  partnerId: string,
+  filters: PartnerPaymentFilters,
+  { limit, offset }: PageWindow,
+): Promise<PartnerPayment[]> {
+  return withNames(
+    db,
+    sql`select payments.* from (
+          select id from payments where ${conditions(partnerId, filters)}
+          order by ${NEWEST_FIRST} limit ${limit} offset ${offset}
+        ) as chosen join payments using (id)`,
+  );
+}
+
+/**
+ * Payments newest first that a text or one of several merchants or addresses selects.
+ *
+ * What is frequent stands among the newest payments; what is not is rare enough to be collected
+ * from the indexes, one branch for each way to match, and sorted. No plan serves both.
+ */
+export async function searchPartnerPayments(
+  db: Connection,
+  partnerId: string,
+  filters: PartnerPaymentFilters,
+  window: PageWindow,
+): Promise<PartnerPayment[]> {
+  const whole = filters.term?.match.kind === 'whole';
+  if (!whole && window.offset + window.limit <= WALK) {
+    const newest = await withNames(
+      db,
+      sql`select * from (
+            select * from payments where partner_id = ${partnerId}
+            order by ${NEWEST_FIRST} limit ${WALK}
+          ) as newest where ${conditions(partnerId, filters)}
+          order by ${NEWEST_FIRST} limit ${window.limit} offset ${window.offset}`,
+    );
+    if (newest.length === window.limit) return newest;
+  }
+  return withNames(db, collect(partnerId, filters, window));
+}
+
+/** How many payments match; grows with what the filters leave, so ask the rollups where they can. */
+export async function countMatchingPayments(
+  db: Connection,
+  partnerId: string,
+  filters: PartnerPaymentFilters,
+): Promise<number> {
+  const { rows } = await sql<{ total: number }>`
+    select count(*) as total from payments where ${conditions(partnerId, filters)}`.execute(db);
+  return rows[0]?.total ?? 0;
+}
+
+/** How many payments match the term by their own text alone, outside of its reach. */
+export async function countTextMatches(
+  db: Connection,
+  partnerId: string,
+  filters: PartnerPaymentFilters & { readonly term: { reach: Reach; match: TextMatch } },
+): Promise<number> {
+  const { term, ...rest } = filters;
+  const { rows } = await sql<{ total: number }>`
+    select count(*) as total from payments
+    where ${conditions(partnerId, rest)} and (${textMatches(term.match)})
+      and not (${isReached(term.reach)})`.execute(db);
+  return rows[0]?.total ?? 0;
+}
+
+/** Whether the text is the whole ID, transaction hash or reference of a payment of the partner. */
+export async function isWholeText(
+  db: Connection,
+  partnerId: string,
+  text: string,
+): Promise<boolean> {
+  const probes = [
+    sql`select 1 from payments where partner_id = ${partnerId}
+        and transaction_hash is not null and lower(transaction_hash) = lower(${text})`,
+    sql`select 1 from payments where partner_id = ${partnerId}
+        and customer_reference_id is not null and lower(customer_reference_id) = lower(${text})`,
+  ];
+  if (UUID_FORM.test(text)) {
+    probes.push(sql`select 1 from payments where id = ${text} and partner_id = ${partnerId}`);
+  }
+  const any = sql.join(
+    probes.map(probe => sql`exists (${probe})`),
+    sql` or `,
+  );
+  const { rows } = await sql<{ whole: boolean }>`select (${any}) as whole`.execute(db);
+  return rows[0]?.whole === true;
+}
+
+/** When each merchant's latest payment of the partner was created. */
+export async function lastPaymentTimes(
+  db: Connection,
+  partnerId: string,
+  merchantIds: readonly string[],
+): Promise<Map<string, Date>> {
+  const { rows } = await sql<{ merchant_id: string; created_at: Date }>`
+    select m.merchant_id, latest.created_at
+    from unnest(${[...merchantIds]}::uuid[]) as m (merchant_id)
+    cross join lateral (
+      select created_at from payments
+      where partner_id = ${partnerId} and merchant_id = m.merchant_id
+      order by ${NEWEST_FIRST} limit 1
+    ) as latest`.execute(db);
+  return new Map(rows.map(row => [row.merchant_id, row.created_at]));
+}
+
+/** One branch for each way to match, each already in order and no longer than the page needs. */
+function collect(
+  partnerId: string,
+  filters: PartnerPaymentFilters,
+  { limit, offset }: PageWindow,
+): RawBuilder<unknown> {
+  const { term, ...rest } = filters;
+  const enough = sql`order by ${NEWEST_FIRST} limit ${offset + limit}`;
+  const each = (
+    column: 'merchant_id' | 'address',
+    values: readonly string[],
+    others: PartnerPaymentFilters,
+  ) => {
+    const type = sql.raw(column === 'address' ? 'text' : 'uuid');
+    return sql`(select found.* from unnest(${[...values]}::${type}[]) as one (value)
+      cross join lateral (
+        select * from payments where ${conditions(partnerId, others)}
+        and ${sql.ref(column)} = one.value ${enough}
+      ) as found)`;
+  };
+  const branches: RawBuilder<unknown>[] = [];
+  if (term !== undefined) {
+    const own = sql`${conditions(partnerId, rest)} and (${textMatches(term.match)})`;
+    // The fence makes the planner collect what the text index finds, instead of hoping to meet it
+    // early along the order.
+    branches.push(sql`(select * from (
+      select * from payments where ${own} offset 0) as matching ${enough})`);
+    branches.push(each('merchant_id', term.reach.merchantIds, rest));
+    branches.push(each('address', term.reach.addresses, rest));
+  } else if (rest.addresses !== undefined) {
+    branches.push(each('address', rest.addresses, rest));
+  } else if (rest.merchantIds !== undefined && !rest.idPart && !rest.hashPart) {
+    branches.push(each('merchant_id', rest.merchantIds, rest));
+  } else {
+    branches.push(sql`(select * from (
+      select * from payments where ${conditions(partnerId, rest)} offset 0) as matching ${enough})`);
+  }
+  return sql`
+    select distinct on (created_at, id) * from (${sql.join(branches, sql` union all `)}) as every
+    order by ${NEWEST_FIRST} limit ${limit} offset ${offset}`;
+}
+
+function conditions(partnerId: string, filters: PartnerPaymentFilters): RawBuilder<SqlBool> {
+  const all: RawBuilder<unknown>[] = [sql`partner_id = ${partnerId}`];
+  if (filters.status !== undefined) all.push(sql`status = ${filters.status}`);
+  if (filters.blockchainId !== undefined) all.push(sql`blockchain_id = ${filters.blockchainId}`);
+  if (filters.merchantIds !== undefined) all.push(oneOf('merchant_id', filters.merchantIds));
+  if (filters.addresses !== undefined) all.push(oneOf('address', filters.addresses));
+  if (filters.createdFrom !== undefined) all.push(sql`created_at >= ${filters.createdFrom}`);
+  if (filters.createdTo !== undefined) all.push(sql`created_at <= ${filters.createdTo}`);
+  if (filters.idPart !== undefined) all.push(sql`id::text ilike ${containing(filters.idPart)}`);
+  if (filters.hashPart !== undefined) {
+    all.push(sql`transaction_hash ilike ${containing(filters.hashPart)}`);
+  }
+  if (filters.term !== undefined) {
+    const { reach, match } = filters.term;
+    all.push(sql`(${textMatches(match)} or ${isReached(reach)})`);
+  }
+  return sql<SqlBool>`${sql.join(all, sql` and `)}`;
+}
+
+function textMatches({ kind, text }: TextMatch): RawBuilder<SqlBool> {
+  if (kind === 'fragment') {
+    const pattern = containing(text);
+    return sql`id::text ilike ${pattern} or transaction_hash ilike ${pattern}
+      or customer_reference_id ilike ${pattern}`;
+  }
+  const matches = [
+    sql`lower(transaction_hash) = lower(${text})`,
+    sql`lower(customer_reference_id) like lower(${beginningWith(text)})`,
+  ];
+  if (UUID_FORM.test(text)) matches.push(sql`id = ${text}`);
+  return sql`${sql.join(matches, sql` or `)}`;
+}
+
+/** Never null, so that it can be negated. */
+function isReached({ merchantIds, addresses }: Reach): RawBuilder<SqlBool> {
+  return sql`${oneOf('merchant_id', merchantIds)} or coalesce(${oneOf('address', addresses)}, false)`;
+}
+
+function oneOf(column: 'merchant_id' | 'address', values: readonly string[]): RawBuilder<SqlBool> {
+  // One value as an equality, so that an index on the column still gives the order.
+  const [only] = values;
+  if (values.length === 1) return sql`${sql.ref(column)} = ${only}`;
+  const type = sql.raw(column === 'address' ? 'text' : 'uuid');
+  return sql`${sql.ref(column)} = any(${[...values]}::${type}[])`;
+}
+
+async function withNames(db: Connection, page: RawBuilder<unknown>): Promise<PartnerPayment[]> {
+  const { rows } = await sql<PartnerPayment>`
+    select page.*, merchants.name as merchant_name, branches.name as branch_name,
+           networks.family as network_family
+    from (${page}) as page
+    join merchants on merchants.id = page.merchant_id
+    join branches on branches.id = page.branch_id
+    left join networks on networks.id = page.blockchain_id
+    order by page.created_at desc, page.id desc`.execute(db);
+  return rows;
+}

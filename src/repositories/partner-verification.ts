@@ -1,0 +1,74 @@
+import { sql } from 'kysely';
+import type { Connection } from '../database/connection.ts';
+
+/** A figure that the rollups have otherwise than the payments do. */
+export interface Discrepancy {
+  /** Which rollup: totals, days of creation or days of payment. */
+  rollup: 'totals' | 'created days' | 'paid days';
+  /** What the figure is of, for example `merchant … successful btc`. */
+  figure: string;
+  paymentsCounted: number;
+  paymentsRolledUp: number;
+  centsCounted: number;
+  centsRolledUp: number;
+}
+
+/** Most discrepancies reported at once: one is reason enough to look. */
+const REPORTED_MAXIMUM = 100;
+
+/**
+ * Compares a partner's rollups, unfolded deltas included, with plain aggregates over its payments.
+ * Reads every payment of the partner; run it in one repeatable-read transaction.
+ */
+export async function findDiscrepancies(db: Connection, partnerId: string): Promise<Discrepancy[]> {
+  // Looks at every payment of the partner, which takes as long as it takes.
+  await sql`set local statement_timeout = 0`.execute(db);
+  const { rows } = await sql<Discrepancy>`
+    with counted as (
+      select 'totals' as rollup,
+             concat_ws(' ', 'merchant', merchant_id, status, blockchain_id, address) as figure,
+             count(*) as payments, sum(amount) as cents
+      from payments where partner_id = ${partnerId}
+      group by merchant_id, status, blockchain_id, address
+      union all
+      select 'created days', ((created_at at time zone 'UTC')::date)::text, count(*), 0
+      from payments where partner_id = ${partnerId} group by 2
+      union all
+      select 'paid days', concat_ws(' ', 'merchant', merchant_id, (paid_at at time zone 'UTC')::date),
+             count(*), sum(amount)
+      from payments where partner_id = ${partnerId} and status = 'successful' group by 2
+    ), rolled as (
+      select rollup, figure, sum(payments) as payments, sum(cents) as cents from (
+        select 'totals' as rollup,
+               concat_ws(' ', 'merchant', merchant_id, status, nullif(blockchain_id, ''),
+                         nullif(address, '')) as figure, payments, cents
+        from partner_totals where partner_id = ${partnerId}
+        union all
+        select 'totals', concat_ws(' ', 'merchant', merchant_id, status, nullif(blockchain_id, ''),
+                                   nullif(address, '')), payments, cents
+        from partner_deltas where partner_id = ${partnerId}
+        union all
+        select 'created days', day::text, payments, 0 from partner_created_days
+        where partner_id = ${partnerId}
+        union all
+        select 'created days', created_day::text, payments, 0 from partner_deltas
+        where partner_id = ${partnerId}
+        union all
+        select 'paid days', concat_ws(' ', 'merchant', merchant_id, day), payments, cents
+        from partner_paid_days where partner_id = ${partnerId}
+        union all
+        select 'paid days', concat_ws(' ', 'merchant', merchant_id, paid_day), payments, cents
+        from partner_deltas where partner_id = ${partnerId} and status = 'successful'
+      ) as every group by 1, 2
+    )
+    select rollup, figure,
+           coalesce(counted.payments, 0)::bigint as "paymentsCounted",
+           coalesce(rolled.payments, 0)::bigint as "paymentsRolledUp",
+           coalesce(counted.cents, 0)::bigint as "centsCounted",
+           coalesce(rolled.cents, 0)::bigint as "centsRolledUp"
+    from counted full join rolled using (rollup, figure)
+    where (coalesce(counted.payments, 0), coalesce(counted.cents, 0))
+          <> (coalesce(rolled.payments, 0), coalesce(rolled.cents, 0))
+    order by rollup, figure limit ${REPORTED_MAXIMUM}`.execute(db);
+  return rows;
+}

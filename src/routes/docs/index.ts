@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { ApiError } from '../../errors/api-error.ts';
+import { ERRORS, type ErrorCode } from '../../errors/catalogue.ts';
+import type { RateLimits } from '../../plugins/rate-limit.ts';
+import { renderErrorIndex, renderErrorPage } from './error-pages.ts';
+
+interface DocsDependencies {
+  readonly limits: RateLimits;
+}
+
+const STYLESHEET = readFileSync(new URL('./style.css', import.meta.url));
+const CACHE = 'public, max-age=3600';
+const POLICY =
+  "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** The pages that `docUrl` leads to: one for each error of the catalogue, and their list. */
+export function registerDocs(app: FastifyInstance, { limits }: DocsDependencies): void {
+  app.addHook('onRequest', limits.countAddress);
+
+  app.get('/docs/style.css', (_request, reply) =>
+    reply.type('text/css; charset=utf-8').header('cache-control', CACHE).send(STYLESHEET),
+  );
+  app.get('/docs/errors', (_request, reply) => sendPage(reply, renderErrorIndex()));
+  app.get<{ Params: { code: string } }>('/docs/errors/:code', (request, reply) => {
+    const { code } = request.params;
+    if (!isErrorCode(code)) throw new ApiError('E3001', 'There is no such error code.');
+    return sendPage(reply, renderErrorPage(code));
+  });
+}
+
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(ERRORS, code);
+}
+
+function sendPage(reply: FastifyReply, html: string): FastifyReply {
+  return reply
+    .type('text/html; charset=utf-8')
+    .header('cache-control', CACHE)
+    .header('content-security-policy', POLICY)
+    .send(html);
+}

@@ -1,0 +1,30 @@
+import { EmptyQuerySchema } from '#schemas/list-payments.ts';
+import { PartnerOverviewSchema, PartnerTeamSchema } from '#schemas/partner-reports.ts';
+import { readOverview, readTeam } from '../../partners/overview.ts';
+import { principalOf } from '../../plugins/authentication.ts';
+import type { SignedApp } from '../signed-app.ts';
+import { type PartnerDependencies, partnerAccess } from './dependencies.ts';
+
+/** GET /external/partner/overview and GET /external/partner/team */
+export function registerPartnerAccount(
+  app: SignedApp,
+  { reports, clock }: PartnerDependencies,
+): void {
+  app.get(
+    '/overview',
+    {
+      config: partnerAccess('partner_overview:read'),
+      schema: { querystring: EmptyQuerySchema, response: { 200: PartnerOverviewSchema } },
+    },
+    request => readOverview(reports, principalOf(request).accountId, new Date(clock())),
+  );
+
+  app.get(
+    '/team',
+    {
+      config: partnerAccess('partner_team:read'),
+      schema: { querystring: EmptyQuerySchema, response: { 200: PartnerTeamSchema } },
+    },
+    request => readTeam(reports, principalOf(request).accountId),
+  );
+}

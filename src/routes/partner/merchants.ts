@@ -1,0 +1,56 @@
+import { EmptyQuerySchema } from '#schemas/list-payments.ts';
+import {
+  PartnerMerchantDetailSchema,
+  PartnerMerchantPageSchema,
+  PartnerMerchantParamsSchema,
+  PartnerMerchantsQuerySchema,
+} from '#schemas/partner-reports.ts';
+import { listMerchantReports, readMerchantReport } from '../../partners/merchant-reports.ts';
+import { principalOf } from '../../plugins/authentication.ts';
+import type { SignedApp } from '../signed-app.ts';
+import { type PartnerDependencies, partnerAccess } from './dependencies.ts';
+
+/** GET /external/partner/merchants and GET /external/partner/merchants/:merchantId */
+export function registerPartnerMerchants(
+  app: SignedApp,
+  { reports, clock }: PartnerDependencies,
+): void {
+  const config = partnerAccess('partner_merchants:read');
+
+  app.get(
+    '/merchants',
+    {
+      config,
+      schema: {
+        querystring: PartnerMerchantsQuerySchema,
+        response: { 200: PartnerMerchantPageSchema },
+      },
+    },
+    request =>
+      listMerchantReports(
+        reports,
+        principalOf(request).accountId,
+        request.query,
+        new Date(clock()),
+      ),
+  );
+
+  app.get(
+    '/merchants/:merchantId',
+    {
+      config,
+      schema: {
+        params: PartnerMerchantParamsSchema,
+        querystring: EmptyQuerySchema,
+        response: { 200: PartnerMerchantDetailSchema },
+      },
+    },
+    request =>
+      readMerchantReport(
+        reports,
+        principalOf(request).accountId,
+        request.params.merchantId,
+        new Date(clock()),
+      ),
+  );
+}

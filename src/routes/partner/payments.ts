@@ -1,0 +1,63 @@
+import { EmptyQuerySchema } from '#schemas/list-payments.ts';
+import {
+  PartnerFiltersSchema,
+  PartnerPaymentPageSchema,
+  PartnerPaymentParamsSchema,
+  PartnerPaymentSchema,
+  PartnerPaymentsQuerySchema,
+} from '#schemas/partner-reports.ts';
+import { readFilters } from '../../partners/overview.ts';
+import { listPaymentReports, readPaymentReport } from '../../partners/payment-reports.ts';
+import { principalOf } from '../../plugins/authentication.ts';
+import { toDate } from '../../plugins/date-bound.ts';
+import type { SignedApp } from '../signed-app.ts';
+import { type PartnerDependencies, partnerAccess } from './dependencies.ts';
+
+/**
+ * GET /external/partner/payments, GET /external/partner/payments/:paymentId and
+ * GET /external/partner/payment-filters
+ */
+export function registerPartnerPayments(app: SignedApp, { reports }: PartnerDependencies): void {
+  const config = partnerAccess('partner_payments:read');
+
+  app.get(
+    '/payments',
+    {
+      config,
+      schema: {
+        querystring: PartnerPaymentsQuerySchema,
+        response: { 200: PartnerPaymentPageSchema },
+      },
+    },
+    request => {
+      const { startDate, endDate, ...query } = request.query;
+      return listPaymentReports(reports, principalOf(request).accountId, {
+        ...query,
+        startDate: toDate(startDate),
+        endDate: toDate(endDate),
+      });
+    },
+  );
+
+  app.get(
+    '/payments/:paymentId',
+    {
+      config,
+      schema: {
+        params: PartnerPaymentParamsSchema,
+        querystring: EmptyQuerySchema,
+        response: { 200: PartnerPaymentSchema },
+      },
+    },
+    request => readPaymentReport(reports, principalOf(request).accountId, request.params.paymentId),
+  );
+
+  app.get(
+    '/payment-filters',
+    {
+      config,
+      schema: { querystring: EmptyQuerySchema, response: { 200: PartnerFiltersSchema } },
+    },
+    request => readFilters(reports, principalOf(request).accountId),
+  );
+}

@@ -1,0 +1,29 @@
+import { type Blockchain, BlockchainListSchema } from '#schemas/blockchain.ts';
+import { EmptyQuerySchema } from '#schemas/list-payments.ts';
+import type { Network } from '../../database/tables.ts';
+import { listActiveNetworks } from '../../repositories/networks.ts';
+import type { SignedApp } from '../signed-app.ts';
+import type { V1Dependencies } from './dependencies.ts';
+
+/** GET /external/v1/blockchains/active */
+export function registerActiveBlockchains(app: SignedApp, { db }: V1Dependencies): void {
+  app.get(
+    '/blockchains/active',
+    {
+      config: { access: { principals: ['merchant'], scope: 'blockchains:read' } },
+      schema: { querystring: EmptyQuerySchema, response: { 200: BlockchainListSchema } },
+    },
+    async () => (await listActiveNetworks(db)).map(toBlockchain),
+  );
+}
+
+function toBlockchain(network: Network): Blockchain {
+  return {
+    object: 'blockchain',
+    id: network.id,
+    name: network.name,
+    isActive: network.is_active,
+    assetSymbol: network.asset_symbol,
+    assetName: network.asset_name,
+  };
+}

@@ -1,0 +1,56 @@
+import {
+  EmptyQuerySchema,
+  ListPaymentsQuerySchema,
+  PaymentListSchema,
+  PaymentParamsSchema,
+} from '#schemas/list-payments.ts';
+import { PaymentSchema } from '#schemas/payment.ts';
+import { ApiError } from '../../errors/api-error.ts';
+import type { AccessRule } from '../../keys/principal.ts';
+import { listPayments } from '../../payments/list-payments.ts';
+import { toPaymentObject } from '../../payments/payment-object.ts';
+import { principalOf } from '../../plugins/authentication.ts';
+import { toDate } from '../../plugins/date-bound.ts';
+import { findMerchantPayment } from '../../repositories/payments.ts';
+import type { SignedApp } from '../signed-app.ts';
+import type { V1Dependencies } from './dependencies.ts';
+
+const ACCESS: AccessRule = { principals: ['merchant'], scope: 'payment_prompts:read' };
+
+/** GET /external/v1/payments/:id and GET /external/v1/payments */
+export function registerReadPayments(app: SignedApp, { db }: V1Dependencies): void {
+  app.get(
+    '/payments/:id',
+    {
+      config: { access: ACCESS },
+      schema: {
+        params: PaymentParamsSchema,
+        querystring: EmptyQuerySchema,
+        response: { 200: PaymentSchema },
+      },
+    },
+    async request => {
+      const { accountId } = principalOf(request);
+      const payment = await findMerchantPayment(db, accountId, request.params.id);
+      if (payment === undefined) throw new ApiError('E3001', 'There is no such payment.');
+      return toPaymentObject(payment);
+    },
+  );
+
+  app.get(
+    '/payments',
+    {
+      config: { access: ACCESS },
+      schema: { querystring: ListPaymentsQuerySchema, response: { 200: PaymentListSchema } },
+    },
+    request => {
+      const { query } = request;
+      return listPayments(db, principalOf(request).accountId, query, {
+        status: query.status,
+        customerReferenceId: query.customerReferenceId,
+        createdAfter: toDate(query.createdAfter),
+        createdBefore: toDate(query.createdBefore),
+      });
+    },
+  );
+}

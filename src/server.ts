@@ -1,0 +1,48 @@
+import { buildApp } from './app.ts';
+import type { Config } from './config.ts';
+import { pendingMigrations } from './database/migrate.ts';
+import { makeDemo, printNextStep } from './demo.ts';
+import { openNonces, openReports } from './dependencies.ts';
+import { aborted, runProcess } from './process.ts';
+import { migrateStorage, openStorage, type Storage } from './storage.ts';
+import { runWorker } from './worker/run.ts';
+
+await runProcess('api', async (config, logger, signal) => {
+  const storage = await openStorage(config, { holder: 'service', name: 'eps-api', logger });
+  try {
+    await prepareDatabase(config, storage);
+    const nonces = openNonces(config, storage.db, logger);
+    const reports = openReports(config, storage, logger);
+    const clock = Date.now;
+    const app = await buildApp(config, { ...storage, reports, nonces, clock, logger });
+    try {
+      const worker = process.argv.includes('--with-worker')
+        ? runWorker({ db: storage.db, clock, logger }, signal)
+        : Promise.resolve();
+      if (!signal.aborted) {
+        await app.listen({ host: config.host, port: config.port });
+        if (config.databaseUrl === null) await printNextStep(config);
+        await aborted(signal);
+      }
+      await Promise.all([app.close(), worker]);
+    } finally {
+      await nonces.close();
+      await reports.destroy();
+    }
+  } finally {
+    await storage.close();
+  }
+});
+
+/** The embedded database is brought up to date and filled with the demo; any other must be ready. */
+async function prepareDatabase(config: Config, storage: Storage): Promise<void> {
+  if (config.databaseUrl !== null) {
+    const pending = await pendingMigrations(storage.db);
+    if (pending.length > 0) {
+      throw new Error(`The database lacks ${pending.join(', ')}: run "npx mp migrate" first.`);
+    }
+    return;
+  }
+  await migrateStorage(storage);
+  await makeDemo(config.dataDirectory, { ...storage, clock: Date.now, actor: 'demo' });
+}

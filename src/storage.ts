@@ -1,0 +1,81 @@
+import type { FastifyBaseLogger } from 'fastify';
+import type { Config } from './config.ts';
+import { createKeyring, type Keyring } from './crypto/keyring.ts';
+import { generatedMasterKey } from './crypto/master-key.ts';
+import { connect, type Database } from './database/connection.ts';
+import { openEmbeddedDatabase } from './database/embedded.ts';
+import { migrate } from './database/migrate.ts';
+
+interface OpenOptions {
+  /** A service may share the embedded database; commands take turns with it. */
+  readonly holder: 'service' | 'command';
+  /** Shown in pg_stat_activity. */
+  readonly name: string;
+  readonly logger: FastifyBaseLogger;
+}
+
+/** The database and the master key: what every entry works with. */
+export interface Storage {
+  readonly db: Database;
+  readonly databaseUrl: string;
+  readonly keyring: Keyring;
+  /** Closes the pool, and the embedded server where this process started it. */
+  close(): Promise<void>;
+}
+
+/** Opens the configured database, or the embedded one. */
+export async function openStorage(
+  config: Config,
+  { holder, name, logger }: OpenOptions,
+): Promise<Storage> {
+  const embedded =
+    config.databaseUrl === null
+      ? await openEmbeddedDatabase({
+          directory: config.dataDirectory,
+          holder,
+          log: line => logger.warn({ line }, 'embedded database'),
+        })
+      : undefined;
+  const databaseUrl = config.databaseUrl ?? embedded?.url ?? '';
+  const db = connect({
+    url: databaseUrl,
+    poolSize: config.databasePoolSize,
+    applicationName: name,
+    onIdleError: error => logger.warn({ err: error }, 'database connection lost'),
+  });
+  const close = async () => {
+    await db.destroy();
+    await embedded?.stop();
+  };
+  try {
+    const masterKeys =
+      config.masterKeys.length > 0
+        ? config.masterKeys
+        : [await generatedMasterKey(config.dataDirectory)];
+    return { db, databaseUrl, keyring: createKeyring(masterKeys), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/**
+ * Brings an open database to the newest version, over a connection that lets a statement take its
+ * time: building an index on a large table takes longer than any request may.
+ * @returns Names of the migrations applied, in order.
+ */
+export async function migrateStorage({ databaseUrl }: Storage): Promise<string[]> {
+  const db = connect({
+    url: databaseUrl,
+    poolSize: 1,
+    applicationName: 'eps-migrate',
+    statementTimeoutMs: 0,
+    // A connection that breaks while it is used fails the migration itself.
+    onIdleError: () => undefined,
+  });
+  try {
+    return await migrate(db);
+  } finally {
+    await db.destroy();
+  }
+}

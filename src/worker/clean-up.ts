@@ -1,0 +1,34 @@
+import type { Clock } from '../clock.ts';
+import type { Connection, Database } from '../database/connection.ts';
+import { wipePreviousSecrets } from '../repositories/api-keys.ts';
+import { deleteExpiredResponses } from '../repositories/idempotency-keys.ts';
+import { deleteExpiredNonces } from '../repositories/nonces.ts';
+import type { Loop } from './loop.ts';
+
+/** Rows removed in one statement: few enough that none is held for long. */
+const BATCH = 1_000;
+const INTERVAL_MS = 30_000;
+
+type Removal = (db: Connection, now: Date, limit: number) => Promise<number>;
+
+const REMOVALS: readonly Removal[] = [
+  deleteExpiredNonces,
+  deleteExpiredResponses,
+  wipePreviousSecrets,
+];
+
+/** Removes what has expired: nonces, kept responses, secrets whose grace period is over. */
+export function cleanUpLoop(db: Database, clock: Clock): Loop {
+  return {
+    name: 'clean-up',
+    intervalMs: INTERVAL_MS,
+    async run(signal) {
+      for (const remove of REMOVALS) {
+        let removed = BATCH;
+        while (removed === BATCH && !signal.aborted) {
+          removed = await remove(db, new Date(clock()), BATCH);
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import { inject } from 'vitest';
+import { buildApp } from '../../src/app.ts';
+import { type Config, readConfig } from '../../src/config.ts';
+import { createKeyring, type Keyring } from '../../src/crypto/keyring.ts';
+import { connect, type Database } from '../../src/database/connection.ts';
+import { createLogger } from '../../src/logger.ts';
+import type { NonceStore } from '../../src/signing/nonce-store.ts';
+import { createPostgresNonces } from '../../src/signing/postgres-nonces.ts';
+import { createRedisNonces } from '../../src/signing/redis-nonces.ts';
+import { cloneDatabase } from './database.ts';
+
+export interface TestApp {
+  readonly app: FastifyInstance;
+  readonly db: Database;
+  readonly databaseUrl: string;
+  readonly keyring: Keyring;
+  /** What the application takes for the time; move it instead of waiting. */
+  readonly clock: { now: number; (): number };
+  /** Lines of the log, parsed, newest last. */
+  readonly logs: Record<string, unknown>[];
+  close(): Promise<void>;
+}
+
+interface TestAppOptions {
+  /** Where nonces live; Postgres unless said otherwise, Redis by its URL for one of your own. */
+  readonly nonces?: 'postgres' | 'redis' | { readonly redisUrl: string };
+  readonly env?: Record<string, string>;
+  /** Statement timeout of partner reports, in milliseconds. */
+  readonly reportTimeoutMs?: number;
+  /** Runs a second replica on the database and the keys of another application. */
+  readonly beside?: TestApp;
+  readonly database?: { readonly db: Database; readonly url: string };
+}
+
+/** A whole millisecond, so that timestamps survive the trip through ISO 8601. */
+const START = Date.UTC(2026, 4, 17, 12, 0, 0, 0);
+
+/**
+ * The application on a database of its own with a clock that stands still. The rate limit is far
+ * away unless the environment sets it.
+ */
+export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
+  const { beside } = options;
+  const owned = beside || options.database ? undefined : await cloneDatabase();
+  const db = beside?.db ?? options.database?.db ?? owned?.db;
+  const databaseUrl = beside?.databaseUrl ?? options.database?.url ?? owned?.url;
+  if (db === undefined || databaseUrl === undefined) throw new Error('no database');
+  const config = testConfig(options.env);
+  const keyring = beside?.keyring ?? createKeyring([randomBytes(32)]);
+  const clock = beside?.clock ?? stoppedClock();
+  const logs: Record<string, unknown>[] = [];
+  const logger = createLogger({ logLevel: 'info' }, 'test', {
+    write: (line: string) => void logs.push(JSON.parse(line)),
+  });
+  const nonces = openNonces(options.nonces ?? 'postgres', db);
+  const reports = connect({
+    url: databaseUrl,
+    poolSize: 4,
+    applicationName: 'test-reports',
+    onIdleError: () => undefined,
+    ...(options.reportTimeoutMs === undefined
+      ? {}
+      : { statementTimeoutMs: options.reportTimeoutMs }),
+  });
+  const app = await buildApp(config, { db, reports, keyring, nonces, clock, logger });
+  await app.ready();
+  return {
+    app,
+    db,
+    databaseUrl,
+    keyring,
+    clock,
+    logs,
+    async close() {
+      await app.close();
+      await nonces.close();
+      await reports.destroy();
+      await owned?.drop();
+    },
+  };
+}
+
+export function testConfig(env: Record<string, string> = {}): Config {
+  return readConfig({
+    NODE_ENV: 'test',
+    PUBLIC_URL: 'https://pay.example.test',
+    RATE_LIMIT_MAX: '1000000',
+    ...env,
+  });
+}
+
+function stoppedClock(): TestApp['clock'] {
+  const clock = () => clock.now;
+  clock.now = START;
+  return clock;
+}
+
+function openNonces(where: NonNullable<TestAppOptions['nonces']>, db: Database): NonceStore {
+  if (where === 'postgres') return createPostgresNonces(db);
+  return createRedisNonces(where === 'redis' ? redisUrl() : where.redisUrl, () => undefined);
+}
+
+function redisUrl(): string {
+  const url = inject('redisServer');
+  if (url === null) throw new Error('there is no Redis server');
+  return url;
+}

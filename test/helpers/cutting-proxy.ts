@@ -1,0 +1,60 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+
+/** Stands between an application and PostgreSQL and breaks the connection at a commit. */
+export interface CuttingProxy {
+  readonly url: string;
+  /** Breaks the connection of the next commit, before the server sees it or after it has acted. */
+  cutAtCommit(when: 'before' | 'after'): void;
+  close(): Promise<void>;
+}
+
+const COMMIT = Buffer.from('commit\0');
+
+export async function startCuttingProxy(databaseUrl: string): Promise<CuttingProxy> {
+  const target = new URL(databaseUrl);
+  const sockets = new Set<Socket>();
+  let cut: 'before' | 'after' | undefined;
+
+  const proxy = createServer(client => {
+    const server = connect(Number(target.port), target.hostname);
+    let answerCut = false;
+    for (const socket of [client, server]) {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        sockets.delete(socket);
+        client.destroy();
+        server.destroy();
+      });
+    }
+    client.on('data', chunk => {
+      if (cut !== undefined && chunk.includes(COMMIT)) {
+        const when = cut;
+        cut = undefined;
+        if (when === 'before') return client.destroy();
+        answerCut = true;
+      }
+      server.write(chunk);
+    });
+    server.on('data', chunk => (answerCut ? client.destroy() : client.write(chunk)));
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const address = proxy.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  const url = new URL(databaseUrl);
+  url.hostname = '127.0.0.1';
+  url.port = String(address.port);
+  return {
+    url: url.href,
+    cutAtCommit(when) {
+      cut = when;
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      proxy.close();
+      await once(proxy, 'close');
+    },
+  };
+}

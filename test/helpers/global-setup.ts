@@ -1,0 +1,37 @@
+import type { TestProject } from 'vitest/node';
+import { connect } from '../../src/database/connection.ts';
+import { migrate } from '../../src/database/migrate.ts';
+import { createDatabase, TEMPLATE } from './database.ts';
+import { startTestServer } from './database-server.ts';
+import { startTestRedis } from './redis-server.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** URL of the tests' PostgreSQL server; its role may create databases. */
+    databaseServer: string;
+    /** URL of the tests' Redis server; null where there is none. */
+    redisServer: string | null;
+  }
+}
+
+/** Starts the servers that all test files share, with a migrated database to clone. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const server = await startTestServer();
+  const redis = await startTestRedis();
+  const url = await createDatabase(server.url, TEMPLATE, 'template0');
+  const db = connect({
+    url,
+    poolSize: 1,
+    applicationName: 'test-setup',
+    statementTimeoutMs: 0,
+    onIdleError: () => undefined,
+  });
+  await migrate(db);
+  await db.destroy();
+  project.provide('databaseServer', server.url);
+  project.provide('redisServer', redis?.url ?? null);
+  return async () => {
+    await redis?.stop();
+    await server.stop();
+  };
+}

@@ -1,0 +1,54 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface TestRedis {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** Why tests that need Redis are skipped, to put into their names. */
+export const REDIS_MISSING = 'needs Redis: apt-get install redis-server, or set REDIS_URL';
+
+/** Starts a Redis server that keeps nothing, or uses the one REDIS_URL names; undefined without either. */
+export async function startTestRedis(): Promise<TestRedis | undefined> {
+  const configured = process.env.REDIS_URL;
+  if (configured) return { url: configured, stop: async () => {} };
+  if (spawnSync('redis-server', ['--version']).status !== 0) return undefined;
+  return launchRedis(await freePort());
+}
+
+/** Starts a Redis server on a port of 127.0.0.1. */
+export async function launchRedis(port: number): Promise<TestRedis> {
+  const server = spawn(
+    'redis-server',
+    ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  const exited = once(server, 'exit');
+  for await (const line of server.stdout) {
+    if (String(line).includes('Ready to accept connections')) break;
+  }
+  server.stdout.resume();
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    async stop() {
+      server.kill('SIGKILL');
+      await exited;
+      // The port is free again only when the kernel has noticed.
+      await sleep(10);
+    },
+  };
+}
+
+/** A port of 127.0.0.1 that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}

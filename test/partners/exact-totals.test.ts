@@ -1,0 +1,253 @@
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Merchant, PaymentStatus, SessionStatus } from '../../src/database/tables.ts';
+import { listMerchantReports, readMerchantReport } from '../../src/partners/merchant-reports.ts';
+import { readOverview } from '../../src/partners/overview.ts';
+import { listPaymentReports } from '../../src/partners/payment-reports.ts';
+import { verifyPartner } from '../../src/partners/verify.ts';
+import { foldPartnerDeltas } from '../../src/repositories/partner-deltas.ts';
+import { ADDRESSES, addMerchant, addPartner, type PartnerWithKey } from '../helpers/accounts.ts';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { addPayment } from '../helpers/payments.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+let service: TestApp;
+let partner: PartnerWithKey;
+let merchants: Merchant[];
+
+beforeAll(async () => {
+  service = await startTestApp();
+});
+afterAll(() => service.close());
+
+type Action =
+  | { kind: 'create'; merchant: number; amount: number; daysAgo: number }
+  | { kind: 'choose'; which: number; network: 'btc' | 'eth' }
+  | { kind: 'settle'; which: number; status: PaymentStatus; daysAgo: number }
+  | { kind: 'fold'; limit: number };
+
+const actions = fc.array(
+  fc.oneof(
+    {
+      weight: 5,
+      arbitrary: fc.record({
+        kind: fc.constant('create' as const),
+        merchant: fc.nat(2),
+        amount: fc.integer({ min: 50, max: 100_000_000 }),
+        daysAgo: fc.nat(40),
+      }),
+    },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        kind: fc.constant('choose' as const),
+        which: fc.nat(60),
+        network: fc.constantFrom('btc' as const, 'eth' as const),
+      }),
+    },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        kind: fc.constant('settle' as const),
+        which: fc.nat(60),
+        status: fc.constantFrom<PaymentStatus>(
+          'successful',
+          'successful',
+          'unsuccessful',
+          'expired',
+          'cancelled',
+        ),
+        daysAgo: fc.nat(40),
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({ kind: fc.constant('fold' as const), limit: fc.nat(7) }),
+    },
+  ),
+  { minLength: 1, maxLength: 60 },
+);
+
+const SESSION: Record<PaymentStatus, SessionStatus> = {
+  pending: 'pending',
+  successful: 'completed',
+  unsuccessful: 'completed',
+  expired: 'expired',
+  cancelled: 'cancelled',
+};
+
+test('every figure agrees with plain aggregates after any history, concurrent actors included', async () => {
+  await fc.assert(
+    fc.asyncProperty(actions, fc.integer({ min: 1, max: 8 }), async (history, actors) => {
+      partner = await addPartner(service);
+      const partnerId = partner.partner.id;
+      merchants = [];
+      for (const name of ['One', 'Two', 'Three']) {
+        merchants.push((await addMerchant(service, { partnerId, name })).merchant);
+      }
+      for (let start = 0; start < history.length; start += actors) {
+        await Promise.all(history.slice(start, start + actors).map(act));
+        if (start % (actors * 4) === 0) await compareOverview(partnerId);
+      }
+      await compareOverview(partnerId);
+      await compareLists(partnerId);
+      await compareMerchants(partnerId);
+      expect(await verifyPartner(service.db, partnerId)).toEqual([]);
+    }),
+    { numRuns: 25 },
+  );
+});
+
+test('verification names the figure that is wrong', async () => {
+  partner = await addPartner(service);
+  const partnerId = partner.partner.id;
+  const { merchant } = await addMerchant(service, { partnerId });
+  await addPayment(service.db, merchant, { created_at: new Date(service.clock.now), amount: 70 });
+  await foldPartnerDeltas(service.db, 1000);
+  await sql`update partner_totals set cents = cents + 1 where partner_id = ${partnerId}`.execute(
+    service.db,
+  );
+  expect(await verifyPartner(service.db, partnerId)).toEqual([
+    {
+      rollup: 'totals',
+      figure: `merchant ${merchant.id} pending`,
+      paymentsCounted: 1,
+      paymentsRolledUp: 1,
+      centsCounted: 70,
+      centsRolledUp: 71,
+    },
+  ]);
+});
+
+test('concurrent creations of one partner do not wait for each other', async () => {
+  partner = await addPartner(service);
+  const { merchant } = await addMerchant(service, { partnerId: partner.partner.id });
+  const created_at = new Date(service.clock.now);
+  await service.db.transaction().execute(async open => {
+    await addPayment(open as typeof service.db, merchant, { created_at });
+    // Would hang until the open transaction ends if both had to change one row.
+    await sql`set local lock_timeout = '2s'`.execute(open);
+    await service.db.transaction().execute(async second => {
+      await sql`set local lock_timeout = '2s'`.execute(second);
+      await addPayment(second as typeof service.db, merchant, { created_at });
+    });
+  });
+  await Promise.all([1, 2, 3].map(() => foldPartnerDeltas(service.db, 10)));
+  expect(await verifyPartner(service.db, partner.partner.id)).toEqual([]);
+});
+
+async function act(action: Action): Promise<void> {
+  const daysAgo = (days: number) => new Date(service.clock.now - days * DAY_MS);
+  if (action.kind === 'create') {
+    const merchant = merchants[action.merchant];
+    if (merchant === undefined) throw new Error('no merchant');
+    await addPayment(service.db, merchant, {
+      amount: action.amount,
+      created_at: daysAgo(action.daysAgo),
+    });
+  } else if (action.kind === 'fold') {
+    await foldPartnerDeltas(service.db, action.limit);
+  } else {
+    const { rows } = await sql<{ id: string }>`
+      select id from payments where partner_id = ${partner.partner.id} and status = 'pending'
+      order by id offset ${action.which % 8} limit 1`.execute(service.db);
+    const id = rows[0]?.id;
+    if (id === undefined) return;
+    const change =
+      action.kind === 'choose'
+        ? { blockchain_id: action.network, address: ADDRESSES[action.network] }
+        : {
+            status: action.status,
+            session_status: SESSION[action.status],
+            paid_at: action.status === 'successful' ? daysAgo(action.daysAgo) : null,
+          };
+    await service.db
+      .updateTable('payments')
+      .set(change)
+      .where('id', '=', id)
+      .where('status', '=', 'pending')
+      .execute();
+  }
+}
+
+/** The plain aggregate that a figure stands for. */
+async function plain(
+  condition: ReturnType<typeof sql>,
+): Promise<{ payments: number; cents: number }> {
+  const { rows } = await sql<{ payments: number; cents: string }>`
+    select count(*) as payments, coalesce(sum(amount), 0) as cents from payments
+    where partner_id = ${partner.partner.id} and ${condition}`.execute(service.db);
+  return { payments: rows[0]?.payments ?? 0, cents: Number(rows[0]?.cents ?? 0) };
+}
+
+const dollars = (cents: number) => cents / 100;
+const recently = () =>
+  sql`status = 'successful' and (paid_at at time zone 'UTC')::date > (${new Date(service.clock.now)}::timestamptz at time zone 'UTC')::date - 30`;
+
+async function compareOverview(partnerId: string): Promise<void> {
+  const { metrics, volumeTrend } = await readOverview(
+    service.db,
+    partnerId,
+    new Date(service.clock.now),
+  );
+  expect(metrics.totalPayments).toBe((await plain(sql`true`)).payments);
+  expect(metrics.totalVolume).toBe(dollars((await plain(sql`status = 'successful'`)).cents));
+  expect(metrics.volume30d).toBe(dollars((await plain(recently())).cents));
+  for (const day of volumeTrend) {
+    const paid = await plain(
+      sql`status = 'successful' and (paid_at at time zone 'UTC')::date = ${day.date}`,
+    );
+    expect(day).toEqual({ date: day.date, volume: dollars(paid.cents), payments: paid.payments });
+  }
+}
+
+async function compareLists(partnerId: string): Promise<void> {
+  const statuses = [undefined, 'pending', 'successful', 'expired'] as const;
+  for (const status of statuses) {
+    for (const blockchainId of [undefined, 'btc'] as const) {
+      for (const merchant of [undefined, merchants[0]]) {
+        const query = {
+          ...(status && { status }),
+          ...(blockchainId && { blockchainId }),
+          ...(merchant && { merchantId: merchant.id }),
+        };
+        const { total, data } = await listPaymentReports(service.db, partnerId, {
+          ...query,
+          limit: 100,
+        });
+        const conditions = [
+          status ? sql`status = ${status}` : sql`true`,
+          blockchainId ? sql`blockchain_id = ${blockchainId}` : sql`true`,
+          merchant ? sql`merchant_id = ${merchant.id}` : sql`true`,
+        ];
+        expect(total).toBe((await plain(sql.join(conditions, sql` and `))).payments);
+        expect(data).toHaveLength(total);
+      }
+    }
+  }
+}
+
+async function compareMerchants(partnerId: string): Promise<void> {
+  const now = new Date(service.clock.now);
+  const { data } = await listMerchantReports(service.db, partnerId, {}, now);
+  for (const row of data) {
+    const own = sql`merchant_id = ${row.id}`;
+    const all = await plain(own);
+    const paid = await plain(sql`${own} and status = 'successful'`);
+    const recent = await plain(sql`${own} and ${recently()}`);
+    expect(row).toMatchObject({
+      totalPayments: all.payments,
+      totalVolume: dollars(paid.cents),
+      volume30d: dollars(recent.cents),
+    });
+    const { aggregates } = await readMerchantReport(service.db, partnerId, row.id, now);
+    expect(aggregates).toEqual({
+      totalPayments: all.payments,
+      successfulPayments: paid.payments,
+      totalVolume: dollars(paid.cents),
+      volume30d: dollars(recent.cents),
+    });
+  }
+}
