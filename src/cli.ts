@@ -1,0 +1,13 @@
+#!/usr/bin/env node
+import { run } from './cli/run.ts';
+
+// A reader that has seen enough, as in `mp … | head`, is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+});
+
+process.exitCode = await run(process.argv.slice(2), {
+  env: process.env,
+  out: text => process.stdout.write(text),
+  err: text => process.stderr.write(text),
+});

@@ -1,0 +1,57 @@
+import type { Command } from 'commander';
+import { requireMerchant } from '../accounts/merchants.ts';
+import {
+  addDomain,
+  parseDomain,
+  REDIRECT_DOMAINS_MAXIMUM,
+  removeDomain,
+} from '../accounts/redirect-domains.ts';
+import { listRedirectDomains } from '../repositories/redirect-domains.ts';
+import { printList, printObject } from './print.ts';
+import { withSession } from './session.ts';
+import type { Terminal } from './terminal.ts';
+import { addVerb, type JsonFlag, parseId } from './values.ts';
+
+interface MerchantFlags extends JsonFlag {
+  readonly merchant: string;
+}
+
+interface DomainFlags extends MerchantFlags {
+  readonly domain: string;
+}
+
+/** `mp domain add | remove | list` */
+export function define(noun: Command, terminal: Terminal): void {
+  addVerb(noun, 'add', `allow redirects to a hostname, up to ${REDIRECT_DOMAINS_MAXIMUM} of them`)
+    .requiredOption('--merchant <id>', 'merchant ID', parseId)
+    .requiredOption('--domain <hostname>', 'fully qualified, as in shop.example.com')
+    .action(({ merchant, domain, ...flags }: DomainFlags) =>
+      withSession(terminal, async session => {
+        const hostname = parseDomain(domain, session.config.environment !== 'production');
+        printObject(terminal, flags, await addDomain(session, merchant, hostname));
+      }),
+    );
+
+  addVerb(noun, 'remove', 'allow redirects to a hostname no longer')
+    .requiredOption('--merchant <id>', 'merchant ID', parseId)
+    .requiredOption('--domain <hostname>', 'one of those that `mp domain list` shows')
+    .action(({ merchant, domain, ...flags }: DomainFlags) =>
+      withSession(terminal, async session => {
+        await requireMerchant(session.db, merchant);
+        // A loopback host that came in before the environment became production has to go out.
+        const hostname = parseDomain(domain, true);
+        printObject(terminal, flags, await removeDomain(session, merchant, hostname), 'Removed.');
+      }),
+    );
+
+  addVerb(noun, 'list', "list a merchant's redirect domains")
+    .requiredOption('--merchant <id>', 'merchant ID', parseId)
+    .action(({ merchant, ...flags }: MerchantFlags) =>
+      withSession(terminal, async ({ db }) => {
+        const { id: merchantId } = await requireMerchant(db, merchant);
+        const domains = await listRedirectDomains(db, merchantId);
+        const rows = domains.map(domain => ({ merchantId, domain }));
+        printList(terminal, flags, rows, ['domain']);
+      }),
+    );
+}

@@ -1,0 +1,49 @@
+import { type Command, Option } from 'commander';
+import { createPartnerMember, requirePartner } from '../accounts/partners.ts';
+import type { PartnerRole } from '../database/tables.ts';
+import { listPartnerMembers } from '../repositories/partners.ts';
+import { memberObject } from './partner-object.ts';
+import { printList, printObject } from './print.ts';
+import { withSession } from './session.ts';
+import type { Terminal } from './terminal.ts';
+import { addVerb, type JsonFlag, parseEmail, parseId, parseName } from './values.ts';
+
+interface CreateFlags extends JsonFlag {
+  readonly partner: string;
+  readonly name: string;
+  readonly email: string;
+  readonly role: PartnerRole;
+}
+
+interface ListFlags extends JsonFlag {
+  readonly partner: string;
+}
+
+/** `mp member create | list` */
+export function define(noun: Command, terminal: Terminal): void {
+  addVerb(noun, 'create', 'add a member to a partner')
+    .requiredOption('--partner <id>', 'partner ID', parseId)
+    .requiredOption('--name <name>', 'name, up to 200 characters', parseName)
+    .requiredOption('--email <address>', 'e-mail address', parseEmail)
+    .addOption(
+      new Option('--role <role>', 'what its keys may do: all of it, or read the overview')
+        .choices(['owner', 'developer'])
+        .makeOptionMandatory(),
+    )
+    .action(({ partner: partnerId, name, email, role, ...flags }: CreateFlags) =>
+      withSession(terminal, async session => {
+        const member = await createPartnerMember(session, { partnerId, name, email, role });
+        printObject(terminal, flags, memberObject(member));
+      }),
+    );
+
+  addVerb(noun, 'list', 'list the members of a partner, newest first')
+    .requiredOption('--partner <id>', 'partner ID', parseId)
+    .action(({ partner, ...flags }: ListFlags) =>
+      withSession(terminal, async ({ db }) => {
+        const { id } = await requirePartner(db, partner);
+        const members = (await listPartnerMembers(db, id)).map(memberObject);
+        printList(terminal, flags, members, ['id', 'name', 'email', 'role', 'status', 'createdAt']);
+      }),
+    );
+}

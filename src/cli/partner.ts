@@ -1,0 +1,98 @@
+import type { Command } from 'commander';
+import { createPartner, requirePartner, setPartner } from '../accounts/partners.ts';
+import type { ActiveStatus } from '../database/tables.ts';
+import { verifyPartner } from '../partners/verify.ts';
+import { listPartnerMembers, listPartners } from '../repositories/partners.ts';
+import { memberObject, partnerObject } from './partner-object.ts';
+import { printList, printObject } from './print.ts';
+import { withSession } from './session.ts';
+import { CommandFailed, type Terminal } from './terminal.ts';
+import {
+  addPageFlags,
+  addVerb,
+  choice,
+  type JsonFlag,
+  type PageFlags,
+  pageNote,
+  parseId,
+  parseName,
+  parseOnOff,
+  requireFlag,
+} from './values.ts';
+
+const SELF_SERVICE = 'whether the API keys of its merchants work';
+
+interface CreateFlags extends JsonFlag {
+  readonly name: string;
+  readonly selfService?: boolean;
+}
+
+interface SetFlags extends JsonFlag {
+  readonly status?: ActiveStatus;
+  readonly selfService?: boolean;
+}
+
+/** `mp partner create | list | show | verify | set` */
+export function define(noun: Command, terminal: Terminal): void {
+  addVerb(noun, 'create', 'create a partner')
+    .requiredOption('--name <name>', 'name, up to 200 characters', parseName)
+    .option('--self-service <on|off>', `${SELF_SERVICE} (default: off)`, parseOnOff)
+    .action(({ name, selfService = false, ...flags }: CreateFlags) =>
+      withSession(terminal, async session => {
+        const partner = await createPartner(session, { name, selfService });
+        printObject(terminal, flags, partnerObject(partner));
+      }),
+    );
+
+  addPageFlags(addVerb(noun, 'list', 'list partners, newest first'), 'partner').action(
+    (flags: PageFlags) =>
+      withSession(terminal, async ({ db }) => {
+        if (flags.before !== undefined) await requirePartner(db, flags.before);
+        const partners = (await listPartners(db, flags)).map(partnerObject);
+        printList(
+          terminal,
+          flags,
+          partners,
+          ['id', 'name', 'status', 'selfServiceApiPayments', 'createdAt'],
+          pageNote(partners, flags),
+        );
+      }),
+  );
+
+  addVerb(noun, 'show', 'show a partner with its members')
+    .argument('<id>', 'partner ID', parseId)
+    .action((id: string, flags: JsonFlag) =>
+      withSession(terminal, async ({ db }) => {
+        const partner = partnerObject(await requirePartner(db, id));
+        const members = (await listPartnerMembers(db, id)).map(memberObject);
+        printObject(terminal, flags, { ...partner, members });
+      }),
+    );
+
+  addVerb(noun, 'verify', "hold a partner's report figures against its payments")
+    .argument('<id>', 'partner ID', parseId)
+    .action((id: string, flags: JsonFlag) =>
+      withSession(terminal, async ({ db }) => {
+        const discrepancies = await verifyPartner(db, id);
+        const exact = discrepancies.length === 0;
+        printObject(terminal, flags, { id, exact, discrepancies });
+        if (!exact) throw new CommandFailed('The figures do not agree with the payments.');
+      }),
+    );
+
+  addVerb(noun, 'set', 'change a partner')
+    .argument('<id>', 'partner ID', parseId)
+    .addOption(
+      choice('--status <status>', 'whether its keys and those of its merchants work', [
+        'active',
+        'inactive',
+      ]),
+    )
+    .option('--self-service <on|off>', SELF_SERVICE, parseOnOff)
+    .action((id: string, flags: SetFlags, command: Command) => {
+      requireFlag(command, ['status', 'selfService']);
+      return withSession(terminal, async session => {
+        printObject(terminal, flags, partnerObject(await setPartner(session, id, flags)));
+      });
+    });
+}

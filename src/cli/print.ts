@@ -1,0 +1,84 @@
+import type { Terminal } from './terminal.ts';
+import type { JsonFlag } from './values.ts';
+
+const INDENT = '  ';
+const GAP = '  ';
+const NOTHING = '-';
+
+/** Prints an object: JSON, or a line for each field and then a note where there is one. */
+export function printObject(
+  terminal: Terminal,
+  { json }: JsonFlag,
+  object: object,
+  note?: string,
+): void {
+  if (json) printJson(terminal, object);
+  else printLines(terminal, fieldLines(object), note);
+}
+
+/** Prints a list: a JSON array of whole objects, or a table of the columns that fit a terminal. */
+export function printList<T extends object>(
+  terminal: Terminal,
+  { json }: JsonFlag,
+  rows: readonly T[],
+  columns: readonly (keyof T & string)[],
+  note?: string,
+): void {
+  if (json) printJson(terminal, rows);
+  else printLines(terminal, rows.length === 0 ? ['None.'] : tableLines(rows, columns), note);
+}
+
+/** Prints the one JSON document of a command. */
+export function printJson(terminal: Terminal, value: unknown): void {
+  terminal.out(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+/** Prints lines for people, and below them a note where there is one. */
+export function printLines(terminal: Terminal, lines: readonly string[], note?: string): void {
+  const all = note === undefined ? lines : [...lines, '', note];
+  terminal.out(`${all.join('\n')}\n`);
+}
+
+function fieldLines(object: object): string[] {
+  const fields = Object.entries(object);
+  const width = Math.max(...fields.filter(isLine).map(([name]) => name.length), 0);
+  return fields.flatMap(([name, value]) => {
+    if (isLine([name, value])) return [name.padEnd(width) + GAP + cell(value)];
+    return [`${name}:`, ...itemLines(value).map(line => INDENT + line)];
+  });
+}
+
+/** Flat objects make a table; those that hold lists of their own are written one below the other. */
+function itemLines(items: readonly object[]): string[] {
+  const flat = items.every(item => Object.entries(item).every(isLine));
+  return flat
+    ? tableLines(items, Object.keys(items[0] ?? {}))
+    : items.flatMap((item, index) => [...(index === 0 ? [] : ['']), ...fieldLines(item)]);
+}
+
+/** Whether a field fits on its own line, being anything but a list of objects. */
+function isLine([, value]: [string, unknown]): boolean {
+  return !(Array.isArray(value) && value.some(item => typeof item === 'object' && item !== null));
+}
+
+function tableLines(rows: readonly object[], columns: readonly string[]): string[] {
+  const cells = rows.map(row => {
+    const fields = new Map<string, unknown>(Object.entries(row));
+    return columns.map(column => cell(fields.get(column)));
+  });
+  const table = [columns, ...cells];
+  const widths = columns.map((_, index) => Math.max(...table.map(row => row[index]?.length ?? 0)));
+  return table.map(row =>
+    row
+      .map((text, index) => text.padEnd(widths[index] ?? 0))
+      .join(GAP)
+      .trimEnd(),
+  );
+}
+
+function cell(value: unknown): string {
+  if (value === null || value === undefined) return NOTHING;
+  if (value instanceof Date) return value.toISOString();
+  if (Array.isArray(value)) return value.length === 0 ? NOTHING : value.join(', ');
+  return String(value);
+}

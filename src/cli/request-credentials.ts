@@ -1,0 +1,47 @@
+import { join } from 'node:path';
+import type { Credentials } from '../client/index.ts';
+import { DEMO_FILE, type DemoCredentials, type DemoRole, readDemo } from '../demo-credentials.ts';
+import { CommandFailed, type Terminal } from './terminal.ts';
+
+const VARIABLES = ['MP_KEY_ID', 'MP_SECRET', 'MP_PASSPHRASE'] as const;
+
+/**
+ * The key to sign with: the demo's when one is named, else the environment's, else the demo merchant's.
+ * @throws CommandFailed when it is incomplete or there is none.
+ */
+export async function chooseCredentials(
+  env: Terminal['env'],
+  dataDirectory: string,
+  role: DemoRole | undefined,
+): Promise<Credentials> {
+  const named = VARIABLES.filter(name => env[name]);
+  if (role === undefined && named.length > 0) return credentialsOf(env);
+  const file = join(dataDirectory, DEMO_FILE);
+  const demo = await openDemo(dataDirectory, file);
+  if (demo === undefined) {
+    throw new CommandFailed(
+      `There are no demo keys in ${file}: "npm start" makes them on a new embedded database. ` +
+        `Otherwise set ${VARIABLES.join(', ')}.`,
+    );
+  }
+  return demo[role ?? 'merchant'];
+}
+
+function credentialsOf(env: Terminal['env']): Credentials {
+  const { MP_KEY_ID: keyId, MP_SECRET: secret, MP_PASSPHRASE: passphrase } = env;
+  if (keyId && secret && passphrase) return { keyId, secret, passphrase };
+  const missing = VARIABLES.filter(name => !env[name]);
+  throw new CommandFailed(
+    `${missing.join(' and ')} must be set too: a request is signed with all three of ` +
+      `${VARIABLES.join(', ')}.`,
+  );
+}
+
+async function openDemo(directory: string, file: string): Promise<DemoCredentials | undefined> {
+  try {
+    return await readDemo(directory);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CommandFailed(`The demo keys in ${file} cannot be read: ${reason}.`);
+  }
+}

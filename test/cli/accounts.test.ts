@@ -1,0 +1,209 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { mp, mpHere, type Operated, startOperated } from './mp.ts';
+
+const UNKNOWN = '01890a5d-ac96-774b-bcce-b302099a8057';
+const ID = expect.stringMatching(/^[0-9a-f-]{36}$/);
+const INSTANT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+
+interface Listed {
+  id: string;
+  name: string;
+}
+
+let service: Operated;
+beforeAll(async () => {
+  service = await startOperated();
+});
+afterAll(() => service.close());
+
+test('networks are listed and set', async () => {
+  const networks = await service.ask<Listed[]>('network', 'list');
+  expect(networks).toHaveLength(24);
+  expect(networks.find(network => network.id === 'btc')).toEqual({
+    id: 'btc',
+    name: 'Bitcoin Mainnet',
+    family: 'bitcoin',
+    environment: 'production',
+    assetSymbol: 'BTC',
+    assetName: 'Bitcoin',
+    assetDecimals: 8,
+    windowMinutes: 60,
+    isActive: true,
+  });
+  const off = await service.arrange('network', 'set', 'btc', '--active', 'off');
+  expect(off).toMatchObject({ id: 'btc', isActive: false, windowMinutes: 60 });
+  const both = ['--active', 'on', '--window-minutes', '45'];
+  const on = await service.ask('network', 'set', 'btc', ...both);
+  expect(on).toMatchObject({ isActive: true, windowMinutes: 45 });
+  expect(await service.refused('network', 'set', 'doge', '--active', 'on')).toBe(
+    'There is no network doge.',
+  );
+  const table = await mpHere(['network', 'list'], service.env);
+  expect(table.out).toMatch(/^id +name +environment +assetSymbol +windowMinutes +isActive\n/);
+  expect(table.out).toMatch(/\nbtc +Bitcoin Mainnet +production +BTC +45 +true\n/);
+});
+
+test('a merchant is created, shown, changed and listed', async () => {
+  const name = ['--name', 'Shop & Söhne', '--email', 'shop@example.com'];
+  const shop = await service.ask<Listed>('merchant', 'create', ...name);
+  expect(Object.keys(shop)[0]).toBe('id');
+  expect(shop).toEqual({
+    id: ID,
+    partnerId: null,
+    name: 'Shop & Söhne',
+    email: 'shop@example.com',
+    status: 'active',
+    accountKind: 'standard',
+    onboardingStatus: 'approved',
+    settlementModel: 'split',
+    commissionPayer: 'merchant',
+    commissionBps: 0,
+    createdAt: INSTANT,
+  });
+  const branch = await service.ask('branch', 'create', '--merchant', shop.id, '--name', 'Berlin');
+  expect(branch).toEqual({
+    id: ID,
+    merchantId: shop.id,
+    name: 'Berlin',
+    isMain: false,
+    createdAt: INSTANT,
+  });
+  const main = ['branch', 'create', '--merchant', shop.id, '--name', 'New', '--main'];
+  expect(await service.arrange(...main)).toMatchObject({ name: 'New', isMain: true });
+  expect(await service.ask('merchant', 'show', shop.id.toUpperCase())).toEqual({
+    ...shop,
+    redirectDomains: [],
+    branches: [
+      { id: ID, name: 'New', isMain: true, addresses: [] },
+      { id: ID, name: 'Main', isMain: false, addresses: [] },
+      { id: ID, name: 'Berlin', isMain: false, addresses: [] },
+    ],
+  });
+  const inactive = await service.ask('merchant', 'set', shop.id, '--status', 'inactive');
+  expect(inactive).toEqual({ ...shop, status: 'inactive' });
+});
+
+test('a US merchant of a partner starts with onboarding pending', async () => {
+  const partner = await service.arrange<Listed>('partner', 'create', '--name', 'Agency');
+  const us = await service.arrange<Listed>(
+    ...['merchant', 'create', '--name', 'US', '--email', 'us@example.com', '--kind', 'us'],
+    ...['--partner', partner.id, '--settlement', 'direct', '--commission-payer', 'shopper'],
+    ...['--commission-bps', '250', '--no-main-branch'],
+  );
+  expect(us).toMatchObject({
+    partnerId: partner.id,
+    accountKind: 'us',
+    onboardingStatus: 'pending',
+    settlementModel: 'direct',
+    commissionPayer: 'shopper',
+    commissionBps: 250,
+  });
+  expect(await service.arrange('merchant', 'show', us.id)).toMatchObject({ branches: [] });
+  const change = ['--onboarding', 'approved', '--partner', 'none'];
+  expect(await service.arrange('merchant', 'set', us.id, ...change)).toMatchObject({
+    onboardingStatus: 'approved',
+    partnerId: null,
+  });
+});
+
+test('partners and their members are created, changed and listed', async () => {
+  const partner = await service.ask<Listed>(
+    ...['partner', 'create', '--name', 'House', '--self-service', 'on'],
+  );
+  expect(partner).toEqual({
+    id: ID,
+    name: 'House',
+    status: 'active',
+    selfServiceApiPayments: true,
+    createdAt: INSTANT,
+  });
+  const member = await service.ask<Listed>(
+    ...['member', 'create', '--partner', partner.id, '--name', 'Ann'],
+    ...['--email', 'ann@example.com', '--role', 'developer'],
+  );
+  expect(member).toEqual({
+    id: ID,
+    partnerId: partner.id,
+    name: 'Ann',
+    email: 'ann@example.com',
+    role: 'developer',
+    status: 'active',
+    createdAt: INSTANT,
+  });
+  expect(await service.ask('member', 'list', '--partner', partner.id)).toEqual([member]);
+  expect(await service.ask('partner', 'show', partner.id)).toEqual({
+    ...partner,
+    members: [member],
+  });
+  const change = ['--status', 'inactive', '--self-service', 'off'];
+  const changed = await service.ask('partner', 'set', partner.id, ...change);
+  expect(changed).toEqual({ ...partner, status: 'inactive', selfServiceApiPayments: false });
+});
+
+test.each(['merchant', 'partner'])('%ss are listed in pages, newest first', async noun => {
+  const ids: string[] = [];
+  for (const name of ['One', 'Two', 'Three']) {
+    const flags = noun === 'merchant' ? ['--email', 'shop@example.com'] : [];
+    const row = await service.arrange<Listed>(noun, 'create', '--name', name, ...flags);
+    ids.unshift(row.id);
+  }
+  const page = await service.ask<Listed[]>(noun, 'list', '--limit', '2');
+  expect(page.map(row => row.id)).toEqual(ids.slice(0, 2));
+  const rest = await service.arrange<Listed[]>(noun, 'list', '--before', ids[1] ?? '');
+  expect(rest[0]?.id).toBe(ids[2]);
+  const { out } = await mpHere([noun, 'list', '--limit', '2'], service.env);
+  expect(out).toContain(`\nThere may be more: --before ${ids[1]}\n`);
+});
+
+test.each([
+  [['merchant', 'show', UNKNOWN], 'merchant'],
+  [['merchant', 'set', UNKNOWN, '--status', 'active'], 'merchant'],
+  [['merchant', 'list', '--before', UNKNOWN], 'merchant'],
+  [['branch', 'create', '--merchant', UNKNOWN, '--name', 'A'], 'merchant'],
+  [['partner', 'show', UNKNOWN], 'partner'],
+  [['partner', 'set', UNKNOWN, '--self-service', 'on'], 'partner'],
+  [['partner', 'list', '--before', UNKNOWN], 'partner'],
+  [['member', 'list', '--partner', UNKNOWN], 'partner'],
+  [
+    ['member', 'create', '--partner', UNKNOWN, '--name', 'A', '--email', 'a@b.de'].concat(
+      ...['--role', 'owner'],
+    ),
+    'partner',
+  ],
+  [['merchant', 'create', '--name', 'A', '--email', 'a@b.de', '--partner', UNKNOWN], 'partner'],
+])('refuses an unknown account: mp %j', async (args, noun) => {
+  expect(await mpHere(args, service.env)).toEqual({
+    status: 1,
+    out: '',
+    err: `There is no ${noun} ${UNKNOWN}.\n`,
+  });
+});
+
+test('every change is in the audit log under the name of who made it', async () => {
+  const env = { ...service.env, MP_ACTOR: undefined };
+  const made = await mpHere(['partner', 'create', '--name', 'Audited', '--json'], env);
+  const { id } = JSON.parse(made.out);
+  const args = ['partner', 'set', id, '--status', 'inactive', '--json'];
+  await mp(args, { ...service.env, MP_ACTOR: 'Zoë (on call)' });
+  const log = await service.db
+    .selectFrom('audit_log')
+    .select(['actor', 'action', 'object_type', 'detail'])
+    .where('object_id', '=', id)
+    .orderBy('at')
+    .execute();
+  expect(log).toEqual([
+    {
+      actor: expect.stringMatching(/./),
+      action: 'partner.create',
+      object_type: 'partner',
+      detail: { name: 'Audited', selfService: false },
+    },
+    {
+      actor: 'Zoë (on call)',
+      action: 'partner.set',
+      object_type: 'partner',
+      detail: { status: 'inactive' },
+    },
+  ]);
+  expect(log[0]?.actor).not.toBe('alice');
+});

@@ -1,0 +1,219 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { IssuedKey } from '../../src/keys/manage-keys.ts';
+import { send } from '../helpers/signed-request.ts';
+import { mp, mpHere, type Operated, startOperated } from './mp.ts';
+
+const UNKNOWN = '01890a5d-ac96-774b-bcce-b302099a8057';
+const INSTANT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+const HOUR_MS = 3_600_000;
+
+let service: Operated;
+let shop: string;
+beforeAll(async () => {
+  service = await startOperated();
+});
+beforeEach(async () => {
+  service.clock.now = 0;
+  shop = await createMerchant();
+});
+afterAll(() => service.close());
+
+async function createMerchant(): Promise<string> {
+  const args = ['merchant', 'create', '--name', 'Shop', '--email', 'shop@example.com'];
+  return (await service.arrange<{ id: string }>(...args)).id;
+}
+
+function create(...flags: string[]): Promise<IssuedKey> {
+  return service.arrange<IssuedKey>('key', 'create', '--merchant', shop, '--name', 'K', ...flags);
+}
+
+/** How the API answers a key: the error's short code, or the status of a success. */
+async function answerTo(key: IssuedKey, path = '/external/v1/blockchains/active') {
+  const response = await send(service, key, { path });
+  return response.statusCode < 300 ? response.statusCode : response.json().error.errorCode;
+}
+
+test('a created key works, with all scopes, and is shown once', async () => {
+  const key = await service.ask<IssuedKey>('key', 'create', '--merchant', shop, '--name', 'Till');
+  expect(key).toEqual({
+    keyId: expect.stringMatching(/^mpk_[0-9a-f]{24}$/),
+    secret: expect.stringMatching(/^mps_[0-9a-f]{64}$/),
+    passphrase: expect.stringMatching(/^[\w-]{43}$/),
+    scopes: ['payment_prompts:write', 'payment_prompts:read', 'blockchains:read'],
+    expiresAt: null,
+  });
+  expect(await answerTo(key)).toBe(200);
+  const listed = await service.arrange('key', 'list', '--merchant', shop);
+  expect(listed).toEqual([
+    {
+      keyId: key.keyId,
+      name: 'Till',
+      scopes: key.scopes,
+      status: 'active',
+      expiresAt: null,
+      createdAt: INSTANT,
+      rotatedAt: null,
+      previousValidUntil: null,
+    },
+  ]);
+  const { out } = await mpHere(['key', 'rotate', key.keyId], service.env);
+  expect(out).toMatch(/\nsecret +mps_[0-9a-f]{64}\n/);
+  expect(out).toContain('shown only this once');
+  expect(out).toContain('The old pair works for another 24 hours.');
+});
+
+test('a key has the scopes it was given', async () => {
+  const key = await create('--scopes', 'blockchains:read,payment_prompts:read');
+  expect(key.scopes).toEqual(['payment_prompts:read', 'blockchains:read']);
+  expect(await answerTo(key)).toBe(200);
+  const body = { amount: 5000 };
+  const refused = await send(service, key, { path: '/external/v1/payments/prompt', body });
+  expect(refused.json().error.errorCode).toBe('E2101');
+});
+
+test('a rotated key works with both pairs until the grace period is over', async () => {
+  const old = await create();
+  const key = await service.arrange<IssuedKey>('key', 'rotate', old.keyId);
+  expect(key).toMatchObject({ keyId: old.keyId, scopes: old.scopes, expiresAt: null });
+  expect([await answerTo(key), await answerTo(old)]).toEqual([200, 200]);
+  const mixed = { ...key, passphrase: old.passphrase };
+  expect(await answerTo(mixed)).toBe('E2007');
+  expect(await service.arrange('key', 'list', '--merchant', shop)).toMatchObject([
+    { status: 'active', rotatedAt: INSTANT, previousValidUntil: INSTANT },
+  ]);
+  service.clock.now = 24 * HOUR_MS;
+  expect([await answerTo(key), await answerTo(old)]).toEqual([200, 'E2004']);
+});
+
+test('a key rotated --now works with the new pair only', async () => {
+  const old = await create();
+  const key = await service.ask<IssuedKey>('key', 'rotate', old.keyId, '--now');
+  expect([await answerTo(key), await answerTo(old)]).toEqual([200, 'E2004']);
+  expect(await service.arrange('key', 'list', '--merchant', shop)).toMatchObject([
+    { previousValidUntil: null },
+  ]);
+});
+
+test('a revoked key is refused for good, and nothing of its secrets is left', async () => {
+  const old = await create();
+  const key = await service.arrange<IssuedKey>('key', 'rotate', old.keyId);
+  const revoked = await service.ask('key', 'revoke', key.keyId);
+  expect(revoked).toMatchObject({ keyId: key.keyId, status: 'revoked', previousValidUntil: null });
+  expect([await answerTo(key), await answerTo(old)]).toEqual(['E2005', 'E2004']);
+  const row = await service.db
+    .selectFrom('api_keys')
+    .select(['secret', 'previous_secret', 'previous_passphrase_hash'])
+    .where('id', '=', key.keyId)
+    .executeTakeFirst();
+  expect(row).toEqual({ secret: null, previous_secret: null, previous_passphrase_hash: null });
+  expect(await service.refused('key', 'rotate', key.keyId)).toBe(
+    `The key ${key.keyId} is revoked.`,
+  );
+  expect(await service.refused('key', 'revoke', key.keyId)).toBe(
+    `The key ${key.keyId} is revoked already.`,
+  );
+});
+
+test('an expired key is refused, and rotating does not extend it', async () => {
+  const expiresAt = new Date(Date.now() + HOUR_MS).toISOString();
+  const old = await create('--expires-at', expiresAt);
+  const key = await service.arrange<IssuedKey>('key', 'rotate', old.keyId);
+  expect([old.expiresAt, key.expiresAt]).toEqual([expiresAt, expiresAt]);
+  expect(await answerTo(key)).toBe(200);
+  service.clock.now = HOUR_MS;
+  expect(await answerTo(key)).toBe('E2006');
+
+  await service.db
+    .updateTable('api_keys')
+    .set({ expires_at: new Date(Date.now() - 1) })
+    .where('id', '=', key.keyId)
+    .execute();
+  expect(await service.arrange('key', 'list', '--merchant', shop)).toMatchObject([
+    { status: 'expired' },
+  ]);
+  expect(await service.refused('key', 'rotate', key.keyId)).toContain('has expired');
+  const past = ['--expires-at', '2020-01-01'];
+  expect(
+    await service.refused('key', 'create', '--merchant', shop, '--name', 'Late', ...past),
+  ).toBe('The expiry date has passed already.');
+});
+
+test('a merchant has at most ten active keys, also when two are created at once', async () => {
+  const first = await create();
+  for (let count = 2; count <= 9; count++) await create();
+  const args = ['key', 'create', '--merchant', shop, '--name', 'K'];
+  const both = await Promise.all([mp(args, service.env), mp(args, service.env)]);
+  expect(both.map(({ status }) => status).sort()).toEqual([0, 1]);
+  expect(both.map(({ err }) => err).join('')).toBe(
+    'The merchant has 10 active keys, the most it may have; revoke one first.\n',
+  );
+  await service.arrange('key', 'revoke', first.keyId);
+  await create();
+  expect(await service.refused(...args)).toContain('10 active keys');
+});
+
+test('a partner owner and a developer have keys of their own', async () => {
+  const partner = await service.arrange<{ id: string }>('partner', 'create', '--name', 'Agency');
+  const keys: IssuedKey[] = [];
+  for (const role of ['owner', 'developer']) {
+    const member = await service.arrange<{ id: string }>(
+      ...['member', 'create', '--partner', partner.id, '--name', role],
+      ...['--email', `${role}@example.com`, '--role', role],
+    );
+    const flags = ['--member', member.id, '--name', role];
+    keys.push(await service.arrange<IssuedKey>('key', 'create', ...flags));
+  }
+  const [owner, developer] = keys;
+  if (owner === undefined || developer === undefined) throw new Error('no keys');
+  const team = '/external/partner/team';
+  expect([await answerTo(owner, team), await answerTo(developer, team)]).toEqual([200, 'E2101']);
+  expect(await service.arrange('key', 'list', '--partner', partner.id)).toMatchObject([
+    { keyId: developer.keyId, name: 'developer', memberId: expect.any(String) },
+    { keyId: owner.keyId, name: 'owner', memberId: expect.any(String) },
+  ]);
+});
+
+test.each([
+  [['create', '--merchant', UNKNOWN, '--name', 'A'], `There is no merchant ${UNKNOWN}.`],
+  [['create', '--member', UNKNOWN, '--name', 'A'], `There is no partner member ${UNKNOWN}.`],
+  [['list', '--merchant', UNKNOWN], `There is no merchant ${UNKNOWN}.`],
+  [['list', '--partner', UNKNOWN], `There is no partner ${UNKNOWN}.`],
+  [['rotate', `mpk_${'0'.repeat(24)}`], `There is no key mpk_${'0'.repeat(24)}.`],
+  [['revoke', `mpk_${'0'.repeat(24)}`], `There is no key mpk_${'0'.repeat(24)}.`],
+])('refuses what is unknown: mp key %j', async (args, message) => {
+  expect(await mpHere(['key', ...args], service.env)).toEqual({
+    status: 1,
+    out: '',
+    err: `${message}\n`,
+  });
+});
+
+test('a scope of the other kind of key is refused', async () => {
+  const args = ['key', 'create', '--merchant', shop, '--name', 'A', '--scopes'];
+  expect(await service.refused(...args, 'partner_team:read')).toContain('partner_team:read');
+});
+
+test('neither the audit log nor the database holds a secret that can be read', async () => {
+  const old = await create();
+  const key = await service.arrange<IssuedKey>('key', 'rotate', old.keyId);
+  await service.arrange('key', 'revoke', (await create()).keyId);
+  const log = await service.db.selectFrom('audit_log').selectAll().orderBy('at').execute();
+  const actions = log.filter(({ object_id }) => object_id === key.keyId);
+  expect(actions).toMatchObject([
+    {
+      actor: 'alice',
+      action: 'key.create',
+      object_type: 'key',
+      detail: { merchantId: shop, name: 'K' },
+    },
+    { actor: 'alice', action: 'key.rotate', object_type: 'key', detail: { immediately: false } },
+  ]);
+  const rows = await service.db.selectFrom('api_keys').selectAll().execute();
+  const bytes = rows.flatMap(row => Object.values(row).filter(Buffer.isBuffer));
+  const stored = JSON.stringify(log) + bytes.map(value => value.toString('latin1')).join('\n');
+  for (const { secret, passphrase } of [old, key]) {
+    expect(stored).not.toContain(secret);
+    expect(stored).not.toContain(secret.slice('mps_'.length));
+    expect(stored).not.toContain(passphrase);
+  }
+});

@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, expect, inject, test } from 'vitest';
+import { createDatabase } from '../helpers/database.ts';
+import { mp, mpHere } from './mp.ts';
+
+const directory = await mkdtemp(join(tmpdir(), 'eps-cli-'));
+// Run by root, the embedded server is another user's and has to get in.
+await chmod(directory, 0o711);
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+test('an empty database is refused until it is migrated', async () => {
+  const name = `eps_${randomBytes(6).toString('hex')}`;
+  const url = await createDatabase(inject('databaseServer'), name, 'template0');
+  const env = { DATABASE_URL: url, MASTER_KEY: randomBytes(32).toString('base64') };
+  const early = await mp(['network', 'list', '--json'], env);
+  expect(early).toMatchObject({ status: 1, out: '' });
+  expect(early.err).toMatch(
+    /^The database lacks 0001_networks, .*: run "npx mp migrate" first\.\n$/,
+  );
+
+  const files = await readdir(resolve(import.meta.dirname, '../../migrations'));
+  const names = files.map(file => file.replace(/\.ts$/, '')).sort();
+  expect(await mp(['migrate'], env)).toEqual({
+    status: 0,
+    out: names.map(applied => `${applied}\n`).join(''),
+    err: '',
+  });
+  const again = await mpHere(['migrate', '--json'], env);
+  expect(JSON.parse(again.out)).toEqual({ applied: [] });
+  expect((await mpHere(['migrate'], env)).out).toBe('The database is up to date.\n');
+  expect((await mpHere(['network', 'list'], env)).status).toBe(0);
+});
+
+test('the embedded database is migrated by the command that needs it, one after the other', async () => {
+  const env = { DATA_DIRECTORY: directory, MASTER_KEY: undefined };
+  const create = (name: string) => mp(['partner', 'create', '--name', name, '--json'], env);
+  const both = await Promise.all([create('One'), create('Two')]);
+  expect(both).toMatchObject([
+    { status: 0, err: '' },
+    { status: 0, err: '' },
+  ]);
+  const listed = await mp(['partner', 'list', '--json'], env);
+  expect(JSON.parse(listed.out)).toHaveLength(2);
+}, 60_000);
+
+test('what is wrong with configuration or database is told in a line, without secrets', async () => {
+  const url = new URL(inject('databaseServer'));
+  const wrong = new URL(url);
+  wrong.password = 's3cret';
+  wrong.pathname = '/no_such_database';
+  for (const [env, message] of [
+    [{ DATABASE_URL: 'mysql://a:s3cret@b/c' }, 'The configuration is not usable:\nDATABASE_URL '],
+    [{ DATABASE_URL: wrong.href }, 'The database refused: '],
+    [{ NODE_ENV: 'production' }, 'The configuration is not usable:\nDATABASE_URL is not set'],
+    [{ MP_ACTOR: 'a\nb' }, 'The configuration is not usable:\nMP_ACTOR '],
+  ] as const) {
+    const { status, out, err } = await mpHere(['network', 'list', '--json'], env);
+    expect({ status, out }).toEqual({ status: 1, out: '' });
+    expect(err.startsWith(message)).toBe(true);
+    expect(err).not.toMatch(/s3cret|\n {4}at /);
+  }
+});

@@ -1,0 +1,108 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { run } from '../../src/cli/run.ts';
+import { createKeyring } from '../../src/crypto/keyring.ts';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+
+const CHECKOUT = resolve(import.meta.dirname, '../..');
+const CLI = join(CHECKOUT, 'src/cli.ts');
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What a command line has left behind. */
+export interface Outcome {
+  readonly status: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Nothing of the environment that the tests run in reaches the command. */
+const BARE: Environment = {
+  PATH: process.env.PATH,
+  NODE_ENV: 'test',
+  NO_COLOR: '1',
+  MP_ACTOR: 'alice',
+  DATA_DIRECTORY: join(tmpdir(), 'eps-cli-without-data'),
+  // None is generated into the data directory, which stays without data.
+  MASTER_KEY: randomBytes(32).toString('base64'),
+  // Halves the start of a process, which is most of the time that these tests take.
+  NODE_COMPILE_CACHE: join(CHECKOUT, 'node_modules/.cache/mp-tests'),
+};
+
+/** Runs the real command line as a process of its own. */
+export function mp(args: readonly string[], env: Environment = {}): Promise<Outcome> {
+  return new Promise((done, fail) => {
+    execFile(
+      process.execPath,
+      [CLI, ...args],
+      { cwd: tmpdir(), env: { ...BARE, ...env }, timeout: 15_000 },
+      (error, out, err) => {
+        if (error !== null && typeof error.code !== 'number') fail(error);
+        else done({ status: Number(error?.code ?? 0), out, err });
+      },
+    );
+  });
+}
+
+/** Runs a command line inside this process: for the many ways to use one wrongly. */
+export async function mpHere(args: readonly string[], env: Environment = {}): Promise<Outcome> {
+  let out = '';
+  let err = '';
+  const status = await run(args, {
+    env: { ...BARE, ...env },
+    out: text => {
+      out += text;
+    },
+    err: text => {
+      err += text;
+    },
+  });
+  return { status, out, err };
+}
+
+/** The application on a database that `mp` works on too, with the same master key. */
+export interface Operated extends TestApp {
+  /** Points `mp` to the database. */
+  readonly env: Environment;
+  /** Runs a command that must succeed, with --json; answers its document. */
+  ask<T = Record<string, unknown>>(...args: string[]): Promise<T>;
+  /** As ask, inside this process: for what a test only needs to be there. */
+  arrange<T = Record<string, unknown>>(...args: string[]): Promise<T>;
+  /** Runs a command that must be refused; answers what it says. */
+  refused(...args: string[]): Promise<string>;
+}
+
+/**
+ * Starts an application whose clock runs, as that of `mp` does.
+ * Its `clock.now` is how far ahead it is, in milliseconds.
+ */
+export async function startOperated(): Promise<Operated> {
+  const masterKey = randomBytes(32);
+  const first = await startTestApp();
+  const clock = Object.assign(() => Date.now() + clock.now, { now: 0 });
+  const keyring = createKeyring([masterKey]);
+  const second = await startTestApp({ beside: { ...first, keyring, clock } });
+  const env = { DATABASE_URL: first.databaseUrl, MASTER_KEY: masterKey.toString('base64') };
+  return {
+    ...second,
+    env,
+    ask: async (...args) => documentOf(args, await mp([...args, '--json'], env)),
+    arrange: async (...args) => documentOf(args, await mpHere([...args, '--json'], env)),
+    async refused(...args) {
+      const { status, out, err } = await mpHere([...args, '--json'], env);
+      if (status !== 1 || out !== '') throw new Error(`mp ${args.join(' ')}: ${status} ${out}`);
+      return err.trimEnd();
+    },
+    async close() {
+      await second.close();
+      await first.close();
+    },
+  };
+}
+
+function documentOf<T>(args: string[], { status, out, err }: Outcome): T {
+  if (status !== 0 || err !== '') throw new Error(`mp ${args.join(' ')}: ${status} ${err}`);
+  return JSON.parse(out);
+}

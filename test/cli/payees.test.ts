@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ADDRESSES } from '../helpers/accounts.ts';
+import { mp, mpHere, type Operated, startOperated } from './mp.ts';
+
+const UNKNOWN = '01890a5d-ac96-774b-bcce-b302099a8057';
+
+let service: Operated;
+let shop: string;
+beforeAll(async () => {
+  service = await startOperated();
+  shop = await createMerchant();
+});
+afterAll(() => service.close());
+
+async function createMerchant(): Promise<string> {
+  const args = ['merchant', 'create', '--name', 'Shop', '--email', 'shop@example.com'];
+  return (await service.arrange<{ id: string }>(...args)).id;
+}
+
+test('addresses are set in canonical spelling, listed and removed', async () => {
+  const owner = ['--merchant', shop];
+  const eth = ['--blockchain', 'eth', '--address', ADDRESSES.eth.toLowerCase()];
+  const set = await service.ask<{ branchId: string }>('address', 'set', ...owner, ...eth);
+  expect(set).toMatchObject({ blockchainId: 'eth', address: ADDRESSES.eth });
+  await service.arrange(
+    'address',
+    'set',
+    ...owner,
+    '--blockchain',
+    'btc',
+    '--address',
+    ADDRESSES.btc,
+  );
+  expect(await service.ask('address', 'list', ...owner)).toEqual([
+    { blockchainId: 'btc', address: ADDRESSES.btc },
+    { blockchainId: 'eth', address: ADDRESSES.eth },
+  ]);
+
+  const branch = await service.arrange<{ id: string }>(
+    ...['branch', 'create', '--merchant', shop, '--name', 'Second'],
+  );
+  const second = [...owner, '--branch', branch.id];
+  expect(await service.arrange('address', 'list', ...second)).toEqual([]);
+  const empty = await mpHere(['address', 'list', ...second], service.env);
+  expect(empty.out).toBe('None.\n');
+
+  const { out } = await mpHere(['merchant', 'show', shop], service.env);
+  expect(out).toContain(`\n  id      ${set.branchId}\n`);
+  expect(out).toContain(`\n    btc           ${ADDRESSES.btc}\n`);
+
+  expect(await service.ask('address', 'remove', ...owner, '--blockchain', 'btc')).toEqual({
+    branchId: set.branchId,
+    blockchainId: 'btc',
+  });
+  expect(await service.refused('address', 'remove', ...owner, '--blockchain', 'btc')).toBe(
+    'The branch has no address on btc.',
+  );
+});
+
+test('an address is refused with the reason, and never repeated', async () => {
+  const privateKey = 'ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80';
+  const cases: [string, string, string][] = [
+    ['eth', ADDRESSES.eth.replace('f39F', 'f39f'), 'checksum'],
+    ['btc', ADDRESSES['btc-test'], 'The address is refused:'],
+    ['btc', ADDRESSES.eth, 'The address is refused:'],
+    ['eth', privateKey, 'The address is refused:'],
+    ['tron-usdc', `${ADDRESSES['tron-usdc']}x`, 'The address is refused:'],
+    ['doge', ADDRESSES.btc, 'There is no network doge.'],
+  ];
+  for (const [network, address, reason] of cases) {
+    const args = ['address', 'set', '--merchant', shop, '--blockchain', network];
+    const { status, out, err } = await mpHere([...args, '--address', address], service.env);
+    expect({ status, out }).toEqual({ status: 1, out: '' });
+    expect(err).toContain(reason);
+    expect(err).not.toContain(address);
+    expect(err.trimEnd()).not.toContain('\n');
+  }
+});
+
+test('a branch has to be one of the merchant', async () => {
+  const other = await createMerchant();
+  const { branches } = await service.arrange<{ branches: { id: string }[] }>(
+    ...['merchant', 'show', other],
+  );
+  const branch = branches[0]?.id ?? '';
+  const list = ['address', 'list', '--merchant', shop, '--branch'];
+  expect(await service.refused(...list, branch)).toBe(`The merchant has no branch ${branch}.`);
+  const unknown = await mpHere(['address', 'list', '--merchant', UNKNOWN], service.env);
+  expect(unknown).toMatchObject({ status: 1, err: `There is no merchant ${UNKNOWN}.\n` });
+});
+
+test('domains are added in canonical spelling, listed and removed', async () => {
+  const owner = ['--merchant', shop];
+  expect(await service.ask('domain', 'add', ...owner, '--domain', 'Shop.Example.COM')).toEqual({
+    merchantId: shop,
+    domain: 'shop.example.com',
+  });
+  await service.arrange('domain', 'add', ...owner, '--domain', 'localhost');
+  expect(await service.ask('domain', 'list', ...owner)).toEqual([
+    { merchantId: shop, domain: 'localhost' },
+    { merchantId: shop, domain: 'shop.example.com' },
+  ]);
+  await service.ask('domain', 'remove', ...owner, '--domain', 'SHOP.example.com');
+  expect(await service.arrange('merchant', 'show', shop)).toMatchObject({
+    redirectDomains: ['localhost'],
+  });
+  const removed = ['domain', 'remove', ...owner, '--domain', 'shop.example.com'];
+  expect(await service.refused(...removed)).toBe(
+    'The merchant has no redirect domain shop.example.com.',
+  );
+  for (const verb of ['add', 'remove', 'list']) {
+    const domain = verb === 'list' ? [] : ['--domain', 'a.example'];
+    const args = ['domain', verb, '--merchant', UNKNOWN, ...domain];
+    expect((await mpHere(args, service.env)).err).toBe(`There is no merchant ${UNKNOWN}.\n`);
+  }
+});
+
+test('a domain is refused with the reason', async () => {
+  const cases: [string, string][] = [
+    ['https://shop.example.com', 'without https://'],
+    ['*.example.com', 'wildcards'],
+    ['shop.example.com/path', 'without path'],
+    ['example', 'not fully qualified'],
+    ['10.0.0.1', 'an IP address'],
+  ];
+  for (const [domain, reason] of cases) {
+    const args = ['domain', 'add', '--merchant', shop, '--domain', domain];
+    const { status, err } = await mpHere(args, service.env);
+    expect(status).toBe(1);
+    expect(err).toMatch(/^The domain is refused: .*\.\n$/);
+    expect(err).toContain(reason);
+  }
+});
+
+test('production takes no loopback domain, and lets one go that is there', async () => {
+  const env = { ...service.env, NODE_ENV: 'production' };
+  const flags = ['--merchant', shop, '--domain', 'localhost'];
+  expect((await mpHere(['domain', 'add', ...flags], service.env)).status).toBe(0);
+  expect(await mpHere(['domain', 'add', ...flags], env)).toMatchObject({ status: 1, out: '' });
+  expect(await mpHere(['domain', 'remove', ...flags], env)).toMatchObject({ status: 0, err: '' });
+});
+
+test('a merchant has at most 20 domains, also when two are added at once', async () => {
+  const merchant = await createMerchant();
+  const add = (name: string) => ['domain', 'add', '--merchant', merchant, '--domain', name];
+  for (let number = 1; number <= 19; number++) {
+    const { status } = await mpHere(add(`shop${number}.example`), service.env);
+    expect(status).toBe(0);
+  }
+  const [first, second] = await Promise.all([
+    mp(add('a.example'), service.env),
+    mp(add('b.example'), service.env),
+  ]);
+  expect([first.status, second.status].sort()).toEqual([0, 1]);
+  expect(first.err + second.err).toBe('A merchant may have at most 20 redirect domains.\n');
+  // One that is there already is no addition.
+  expect((await mpHere(add('shop1.example'), service.env)).status).toBe(0);
+});

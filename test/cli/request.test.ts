@@ -1,0 +1,193 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addMerchant, addPartner, type MerchantWithKey } from '../helpers/accounts.ts';
+import { type Environment, mp, mpHere, type Operated, startOperated } from './mp.ts';
+
+const CREATE = '/external/v1/payments/prompt';
+const REQUEST_ID = expect.stringMatching(/^[0-9a-f-]{36}$/);
+
+let service: Operated;
+let shop: MerchantWithKey;
+let directory: string;
+/** No database: a request does not need one. */
+let env: Environment;
+beforeAll(async () => {
+  service = await startOperated();
+  shop = await addMerchant(service);
+  const url = await service.app.listen({ port: 0, host: '127.0.0.1' });
+  directory = await mkdtemp(join(tmpdir(), 'eps-cli-'));
+  const us = await addMerchant(service, { kind: 'us', approved: false });
+  const partner = await addPartner(service);
+  const linked = await addMerchant(service, { partnerId: partner.partner.id });
+  await writeFile(
+    join(directory, 'demo.json'),
+    JSON.stringify({ merchant: shop, us, partner, linked }),
+  );
+  env = { PUBLIC_URL: url, DATA_DIRECTORY: directory, DATABASE_URL: 'not a database' };
+});
+afterAll(async () => {
+  await service.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+test('shows status, notable headers and body, and keeps to one JSON document', async () => {
+  const args = ['request', 'POST', CREATE, '--body', '{"amount":5000}', '--idempotency-key', 'o-1'];
+  const first = await mp(args, env);
+  expect(first).toMatchObject({ status: 0, err: '' });
+  const [head = '', ...body] = first.out.split('\n\n');
+  expect(head).toMatch(/^HTTP 201 Created\nX-Request-Id: [0-9a-f-]{36}$/);
+  const created = JSON.parse(body.join('\n\n'));
+  expect(created.prompt.amount).toBe(5000);
+  expect(first.out).toContain('\n  "prompt": {\n    "object": "payment_prompt",\n');
+
+  const again = await mp(args, env);
+  expect(again.out).toContain('\nIdempotent-Replayed: true\n');
+  const replay = await mp([...args, '--json'], env);
+  expect(JSON.parse(replay.out)).toMatchObject({
+    status: 201,
+    headers: { 'x-request-id': REQUEST_ID, 'idempotent-replayed': 'true' },
+    body: created,
+  });
+  expect(replay.err).toBe('');
+});
+
+test('ends with 1 when the answer is no success', async () => {
+  const refused = await mp(['request', 'POST', CREATE, '--body', '{"amount":5}'], env);
+  expect(refused).toMatchObject({ status: 1, err: '' });
+  expect(refused.out).toMatch(
+    /^HTTP 400 Bad Request\nX-Request-Id: .*\nX-MP-Should-Retry: false\n\n\{\n/,
+  );
+  expect(refused.out).toContain('"errorCode": "E1001"');
+  const unknown = await mpHere(['request', 'GET', '/external/v1/nothing', '--json'], env);
+  expect(unknown).toMatchObject({ status: 1, err: '' });
+  expect(JSON.parse(unknown.out)).toMatchObject({
+    status: 404,
+    body: { error: { errorCode: 'E3001' } },
+  });
+});
+
+test('sends a body exactly as it is given', async () => {
+  const file = join(directory, 'body.json');
+  const text = '{ "amount" :\n 12345 , "note": "ü ✓" }\n';
+  await writeFile(file, text);
+  const key = ['--idempotency-key', 'exact'];
+  const sent = await mp(['request', 'POST', CREATE, '--body', `@${file}`, ...key], env);
+  expect(sent.status).toBe(0);
+  // The service recognises a request by the bytes of its body.
+  const same = await mpHere(['request', 'POST', CREATE, '--body', text, ...key], env);
+  expect(same.out).toContain('Idempotent-Replayed: true');
+  const other = await mpHere(['request', 'POST', CREATE, '--body', text.trim(), ...key], env);
+  expect(other.out).toContain('"errorCode": "E4002"');
+  const broken = await mpHere(['request', 'POST', CREATE, '--body', '{"amount":'], env);
+  expect(broken.out).toContain('"errorCode": "E1000"');
+  const none = await mpHere(['request', 'POST', CREATE], env);
+  expect(none.out).toContain('"errorCode": "E1000"');
+});
+
+test('refuses a file that cannot be sent as it is', async () => {
+  const file = join(directory, 'latin1.json');
+  await writeFile(file, Buffer.from('{"note":"ü"}', 'latin1'));
+  expect((await mpHere(['request', 'POST', CREATE, '--body', `@${file}`], env)).err).toBe(
+    `The body in "${file}" is not UTF-8 text.\n`,
+  );
+  const missing = await mpHere(['request', 'POST', CREATE, '--body', '@/no/such/file'], env);
+  expect(missing).toEqual({
+    status: 1,
+    out: '',
+    err: 'The body cannot be read from "/no/such/file" (ENOENT).\n',
+  });
+});
+
+test.each([
+  '/external/v1/payments?customerReferenceId=a b&limit=1',
+  '/external/v1/payments?customerReferenceId=\'%C3%A9é%27"<>|',
+  '/external/v1/../v1/./payments?limit=1',
+  '/external/v1/payments?',
+  '/external/v1/payments?customerReferenceId=%20%2F%3f+&status=pending',
+])('signs the path that it sends: %s', async path => {
+  const { status, out } = await mpHere(['request', 'GET', path], env);
+  expect(out).toMatch(/^HTTP 200 OK\n/);
+  expect(status).toBe(0);
+});
+
+test('shows an answer that is no JSON as it is', async () => {
+  const { status, out } = await mpHere(['request', 'get', '/docs/errors/E1001'], env);
+  expect(status).toBe(0);
+  expect(out).toMatch(/\n\n<!doctype html>/i);
+  const json = await mpHere(['request', 'GET', '/docs/errors/E1001', '--json'], env);
+  expect(JSON.parse(json.out).body).toMatch(/^<!doctype html>/i);
+});
+
+test('signs with the demo key that is named, else with the one of the environment', async () => {
+  const codeOf = async (path: string, flags: string[], more: Environment = {}) => {
+    const args = ['request', 'GET', path, '--json', ...flags];
+    const { status, body } = JSON.parse((await mpHere(args, { ...env, ...more })).out);
+    return body.error?.errorCode ?? status;
+  };
+  const active = '/external/v1/blockchains/active';
+  expect(await codeOf(active, [])).toBe(200);
+  expect(await codeOf(active, ['--as', 'us'])).toBe('E2102');
+  expect(await codeOf(active, ['--as', 'linked'])).toBe(200);
+  expect(await codeOf(active, ['--as', 'partner'])).toBe('E2008');
+  expect(await codeOf('/external/partner/team', ['--as', 'partner'])).toBe(200);
+
+  const other = await addMerchant(service, { key: { scopes: ['payment_prompts:read'] } });
+  const key = {
+    MP_KEY_ID: other.keyId,
+    MP_SECRET: other.secret,
+    MP_PASSPHRASE: other.passphrase,
+  };
+  expect(await codeOf(active, [], key)).toBe('E2101');
+  expect(await codeOf(active, ['--as', 'merchant'], key)).toBe(200);
+  expect(await codeOf(active, [], { ...key, MP_SECRET: shop.secret })).toBe('E2007');
+});
+
+test('says what is missing to sign with', async () => {
+  const args = ['request', 'GET', '/external/v1/payments'];
+  const half = await mpHere(args, { ...env, MP_KEY_ID: shop.keyId, MP_SECRET: shop.secret });
+  expect(half).toMatchObject({ status: 1, out: '' });
+  expect(half.err).toMatch(/^MP_PASSPHRASE must be set too/);
+  const none = await mpHere(args, { ...env, DATA_DIRECTORY: join(directory, 'none') });
+  expect(none.status).toBe(1);
+  expect(none.err).toContain('npm start');
+});
+
+test('tells how to start the service when nothing answers, and gives up on silence', async () => {
+  const nobody = await unusedUrl();
+  const refused = await mp(['request', 'GET', '/external/v1/payments', '--url', nobody], env);
+  expect(refused).toEqual({
+    status: 1,
+    out: '',
+    err: `Nothing answers on ${nobody} (ECONNREFUSED): is it running? Start it with "npm start".\n`,
+  });
+
+  // One attempt only: a second one would be another connection.
+  let connections = 0;
+  const rude = createServer(socket => {
+    connections++;
+    socket.destroy();
+  });
+  const url = await listen(rude);
+  const reset = await mpHere(['request', 'GET', '/external/v1/payments', '--url', url], env);
+  rude.close();
+  expect(reset).toMatchObject({ status: 1, out: '' });
+  expect(reset.err).toContain(`The request to ${url} failed: `);
+  expect(connections).toBe(1);
+});
+
+async function listen(server: Server): Promise<string> {
+  await new Promise<void>(done => server.listen(0, '127.0.0.1', done));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return `http://127.0.0.1:${address.port}`;
+}
+
+async function unusedUrl(): Promise<string> {
+  const server = createServer();
+  const url = await listen(server);
+  await new Promise(done => server.close(done));
+  return url;
+}

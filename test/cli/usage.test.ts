@@ -1,0 +1,158 @@
+import { access, constants } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { mp, mpHere } from './mp.ts';
+
+const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
+const KEY = 'mpk_0123456789abcdef01234567';
+/** Refuses connections, so that a value which passes ends with status 1 and not with 2. */
+const UNREACHABLE = { DATABASE_URL: 'postgres://nobody:s3cret@127.0.0.1:1/none' };
+
+const VERBS = {
+  migrate: [],
+  network: ['list', 'set'],
+  merchant: ['create', 'list', 'show', 'set'],
+  branch: ['create'],
+  address: ['set', 'remove', 'list'],
+  domain: ['add', 'remove', 'list'],
+  partner: ['create', 'list', 'show', 'set'],
+  member: ['create', 'list'],
+  key: ['create', 'list', 'rotate', 'revoke'],
+  request: [],
+};
+
+test('the entry is executable', async () => {
+  await access(resolve(import.meta.dirname, '../../src/cli.ts'), constants.X_OK);
+});
+
+test('a process ends with 0 after help, 2 after wrong usage and 1 after a failure', async () => {
+  const [help, bare, unknown, failed] = await Promise.all([
+    mp(['--help']),
+    mp([]),
+    mp(['network', 'lst']),
+    mp(['network', 'list'], UNREACHABLE),
+  ]);
+  expect(help).toMatchObject({ status: 0, err: '' });
+  for (const noun of Object.keys(VERBS)) expect(help.out).toContain(`\n  ${noun} `);
+  expect(bare).toMatchObject({ status: 2, out: '' });
+  expect(unknown).toMatchObject({ status: 2, out: '' });
+  expect(unknown.err).toContain('Did you mean list?');
+  expect(failed).toMatchObject({ status: 1, out: '' });
+  expect(failed.err).toBe(
+    'The database cannot be reached: connect ECONNREFUSED 127.0.0.1:1. Check DATABASE_URL and the server.\n',
+  );
+});
+
+describe('help', () => {
+  test.each(Object.entries(VERBS))('of %s', async (noun, verbs) => {
+    const { status, out, err } = await mpHere([noun, '--help']);
+    expect({ status, err }).toEqual({ status: 0, err: '' });
+    expect((await mpHere(['help', noun])).out).toBe(out);
+    for (const verb of verbs) {
+      const help = await mpHere([noun, verb, '--help']);
+      expect(help.status).toBe(0);
+      expect(help.out).toContain(`Usage: mp ${noun} ${verb}`);
+      expect(help.out).toContain('--json');
+      expect(out).toMatch(new RegExp(`\n  ${verb} .*[a-z]`));
+    }
+  });
+});
+
+test.each([
+  ['a noun without a verb', ['key']],
+  ['an unknown noun', ['keys']],
+  ['an unknown verb', ['key', 'delete']],
+  ['an unknown flag', ['network', 'list', '--all']],
+  ['an argument too many', ['network', 'list', 'btc']],
+  ['a missing argument', ['merchant', 'show']],
+  ['a missing flag', ['branch', 'create', '--merchant', ID]],
+  ['a flag without its value', ['domain', 'list', '--merchant']],
+  ['nothing to set on a network', ['network', 'set', 'btc']],
+  ['nothing to set on a merchant', ['merchant', 'set', ID, '--json']],
+  ['nothing to set on a partner', ['partner', 'set', ID]],
+  ['no ID', ['merchant', 'show', 'shop']],
+  ['an ID in braces', ['merchant', 'show', `{${ID}}`]],
+  ['a switch that is neither', ['network', 'set', 'btc', '--active', 'yes']],
+  ['a window of no minutes', ['network', 'set', 'btc', '--window-minutes', '0']],
+  ['a window of more than a day', ['network', 'set', 'btc', '--window-minutes', '1441']],
+  ['a window in an exponent', ['network', 'set', 'btc', '--window-minutes', '1e1']],
+  ['a page of none', ['merchant', 'list', '--limit', '0']],
+  ['a page too long', ['partner', 'list', '--limit', '1001']],
+  ['a blank name', ['partner', 'create', '--name', ' \t']],
+  ['a name too long', ['partner', 'create', '--name', 'x'.repeat(201)]],
+  ['a name of two lines', ['partner', 'create', '--name', 'a\nb']],
+  ['a name with an escape sequence', ['partner', 'create', '--name', 'a\u001b[2Jb']],
+  ['an unknown kind', merchant('--kind', 'eu')],
+  ['a commission above the whole', merchant('--commission-bps', '10001')],
+  ['a commission below nothing', merchant('--commission-bps', '-1')],
+  ['a commission with a fraction', merchant('--commission-bps', '1.5')],
+  ['an e-mail address without a domain', ['merchant', 'create', '--name', 'A', '--email', 'a']],
+  ['an e-mail address of two', ['merchant', 'create', '--name', 'A', '--email', 'a@b.de,c@d.de']],
+  ['an e-mail address with a line', ['merchant', 'create', '--name', 'A', '--email', 'a@b.de\n']],
+  ['an unknown status', ['merchant', 'set', ID, '--status', 'deleted']],
+  ['a partner that is neither', ['merchant', 'set', ID, '--partner', 'nobody']],
+  ['an unknown role', member('--role', 'boss')],
+  ['no role', member()],
+  ['a key of nobody', ['key', 'create', '--name', 'A']],
+  ['a key of two', ['key', 'create', '--name', 'A', '--merchant', ID, '--member', ID]],
+  ['an unknown scope', key('--scopes', 'payments:read')],
+  ['no scope', key('--scopes', '')],
+  ['an expiry in words', key('--expires-at', 'tomorrow')],
+  ['an expiry that is no day', key('--expires-at', '2030-02-30')],
+  ['keys of nobody', ['key', 'list']],
+  ['keys of two', ['key', 'list', '--merchant', ID, '--partner', ID]],
+  ['no key ID', ['key', 'revoke', 'mpk_123']],
+  ['another method', ['request', 'DELETE', '/external/v1/payments']],
+  ['a path that is none', ['request', 'GET', 'external/v1/payments']],
+  ['a path to another host', ['request', 'GET', '//example.com/external/v1/payments']],
+  ['a path to another host in disguise', ['request', 'GET', '/\t\\example.com/']],
+  ['a path to another host by a detour', ['request', 'GET', '/.//example.com/']],
+  ['a path with a fragment', ['request', 'GET', '/external/v1/payments#1']],
+  ['a body to get', ['request', 'GET', '/external/v1/payments', '--body', '{}']],
+  ['a key no header carries', ['request', 'POST', '/', '--idempotency-key', 'a\nb']],
+  ['a URL with a path', ['request', 'GET', '/', '--url', 'http://127.0.0.1:3000/external']],
+  ['a URL with a password', ['request', 'GET', '/', '--url', 'http://a:b@127.0.0.1:3000']],
+  ['an unknown demo account', ['request', 'GET', '/', '--as', 'owner']],
+])('wrong usage: %s', async (_, args) => {
+  const { status, out, err } = await mpHere(args, UNREACHABLE);
+  expect({ status, out }).toEqual({ status: 2, out: '' });
+  expect(err).toMatch(/^(error: |Usage: )/);
+});
+
+test.each([
+  ['the longest name', ['partner', 'create', '--name', '𝔞'.repeat(200)]],
+  ['a name in any script', ['partner', 'create', '--name', 'Müller & Søn 株式会社']],
+  ['the highest commission', merchant('--commission-bps', '10000')],
+  [
+    'an e-mail address with a tag',
+    ['merchant', 'create', '--name', 'A', '--email', "o'a+b@c-d.co"],
+  ],
+  [
+    'every flag of a merchant',
+    merchant('--kind', 'us', '--settlement', 'direct', '--no-main-branch'),
+  ],
+  ['an ID in capitals', ['merchant', 'show', ID.toUpperCase()]],
+  ['unlinking', ['merchant', 'set', ID, '--partner', 'none']],
+  ['a day of a window', ['network', 'set', 'btc', '--window-minutes', '1440']],
+  ['several scopes', key('--scopes', 'payment_prompts:read, blockchains:read')],
+  ['a date', key('--expires-at', '2030-01-31')],
+  ['a time', key('--expires-at', '2030-01-31T12:00:00+01:00')],
+  ['a key ID', ['key', 'rotate', KEY, '--now']],
+])('right usage: %s', async (_, args) => {
+  const { status, err } = await mpHere(args, UNREACHABLE);
+  expect(status).toBe(1);
+  expect(err).toContain('The database cannot be reached');
+  expect(err).not.toContain('s3cret');
+});
+
+function merchant(...flags: string[]): string[] {
+  return ['merchant', 'create', '--name', 'Shop', '--email', 'shop@example.com', ...flags];
+}
+
+function member(...flags: string[]): string[] {
+  return ['member', 'create', '--partner', ID, '--name', 'A', '--email', 'a@b.de', ...flags];
+}
+
+function key(...flags: string[]): string[] {
+  return ['key', 'create', '--merchant', ID, '--name', 'Key', ...flags];
+}
