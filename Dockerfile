@@ -1,0 +1,26 @@
+# One image for the API (default), the worker and the command line:
+#   node src/server.ts · node src/worker.ts · mp …
+FROM node:24-slim
+
+ENV NODE_ENV=production \
+    HOST=0.0.0.0 \
+    PORT=3000
+
+WORKDIR /app
+
+# Optional dependencies are the embedded database and a Node of npm's, which the image does not need.
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev --omit=optional --ignore-scripts && npm cache clean --force
+
+COPY migrations migrations
+COPY schemas schemas
+COPY src src
+RUN ln -s /app/src/cli.ts /usr/local/bin/mp
+
+USER node
+EXPOSE 3000
+
+HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+
+CMD ["node", "src/server.ts"]
