@@ -4,8 +4,8 @@ import { type Kysely, sql } from 'kysely';
  * Payments, their history and the events told to merchants.
  *
  * The database itself keeps what money depends on: a status leaves `pending` once and for good, a
- * payment whose funds were seen does not expire, what was agreed at creation never changes, and
- * history is only ever added to.
+ * payment whose funds were seen neither expires nor is cancelled, what was agreed at creation never
+ * changes, and history is only ever added to.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -85,8 +85,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
             old.id, old.status, new.status, new.session_status
             using errcode = 'integrity_constraint_violation';
         end if;
-        if old.session_status = 'completed' and new.session_status = 'expired' then
-          raise exception 'funds were seen for payment %, which cannot expire', old.id
+        if old.session_status = 'completed' and new.session_status in ('expired', 'cancelled') then
+          raise exception 'funds were seen for payment %, which cannot become %',
+            old.id, new.session_status
             using errcode = 'integrity_constraint_violation';
         end if;
       end if;

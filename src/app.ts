@@ -24,9 +24,15 @@ import { BODY_LIMIT_BYTES } from './plugins/raw-body.ts';
 import { followRequest, registerRequestLog } from './plugins/request-log.ts';
 import { answerUnreadableRequest, registerHttpRules } from './plugins/unreadable-request.ts';
 import { registerValidation } from './plugins/validation.ts';
+import { openProcessor } from './processors/open-processor.ts';
+import { ProcessorUnavailable } from './processors/processor.ts';
+import type { Rates } from './rates/rate-source.ts';
+import { sendFailure } from './routes/checkout/failures.ts';
+import { CHECKOUT_PREFIX, registerCheckout } from './routes/checkout/index.ts';
 import { registerDocs } from './routes/docs/index.ts';
 import { registerHealth } from './routes/health.ts';
 import { PARTNER_PREFIX, registerPartnerRoutes } from './routes/partner/index.ts';
+import { registerProcessor } from './routes/processor/index.ts';
 import { registerV1Routes, V1_PREFIX } from './routes/v1/index.ts';
 import type { NonceStore } from './signing/nonce-store.ts';
 
@@ -37,6 +43,7 @@ export interface Dependencies {
   readonly reports: Database;
   readonly keyring: Keyring;
   readonly nonces: NonceStore;
+  readonly rates: Rates;
   readonly clock: Clock;
   readonly logger: FastifyBaseLogger;
 }
@@ -53,7 +60,8 @@ const PATH_PARAMETER_MAXIMUM = maxHeaderSize;
  * request.
  */
 export async function buildApp(config: Config, deps: Dependencies): Promise<FastifyInstance> {
-  const isUnavailable = isDatabaseUnavailable;
+  const isUnavailable = (error: unknown) =>
+    isDatabaseUnavailable(error) || error instanceof ProcessorUnavailable;
   const errors = { publicUrl: config.publicUrl, isUnavailable };
   const app = Fastify({
     loggerInstance: deps.logger,
@@ -75,9 +83,10 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
     http: { requireHostHeader: false },
     frameworkErrors: (error, request, reply) => {
       followRequest(request, reply);
+      const send = request.url.startsWith(`${CHECKOUT_PREFIX}/`) ? sendFailure : sendError;
       limits.countAddress(request).then(
-        () => sendError(error, request, reply, errors),
-        exceeded => sendError(exceeded, request, reply, errors),
+        () => send(error, request, reply, errors),
+        exceeded => send(exceeded, request, reply, errors),
       );
     },
     clientErrorHandler: answerUnreadableRequest({
@@ -108,7 +117,9 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
     db: deps.db,
     clock: deps.clock,
     onFailure(request, error) {
-      const apiError = toApiError(error, isUnavailable);
+      // Not E5002, which promises that the same key will do once the service is available again; but
+      // a processor that is down fails the execution itself, and that answer is told and kept as it is.
+      const apiError = toApiError(error, cause => cause instanceof ProcessorUnavailable);
       logFailure(request, apiError);
       request.errorCode = apiError.errorCode;
       const { status, envelope } = toAnswer(apiError, request.id, config.publicUrl);
@@ -118,6 +129,20 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
 
   registerHealth(app, deps);
   app.register(async docs => registerDocs(docs, { limits }));
+  app.register(
+    async checkout =>
+      registerCheckout(checkout, {
+        ...deps,
+        limits,
+        publicUrl: config.publicUrl,
+        simulation: config.environment !== 'production',
+        isUnavailable,
+      }),
+    { prefix: CHECKOUT_PREFIX },
+  );
+  const processor = openProcessor(config, deps.keyring, deps.clock);
+  if (processor === null) deps.logger.warn('no PROCESSOR is set: US accounts cannot take payments');
+  app.register(async scope => registerProcessor(scope, { ...deps, limits, processor }));
   const authentication = {
     ...deps,
     limits,
@@ -135,6 +160,7 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
         payments: {
           publicUrl: config.publicUrl,
           allowLoopbackHttp: config.environment !== 'production',
+          processor,
         },
       });
     },

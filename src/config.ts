@@ -21,12 +21,25 @@ export interface Config {
   readonly redisUrl: string | null;
   /** 32-byte master keys, the current one first; empty generates one below `dataDirectory`. */
   readonly masterKeys: readonly Buffer[];
+  /** Who collects payments on US accounts; null refuses to create them (E1030). */
+  readonly processor: { readonly name: 'sandbox' } | StripeConfig | null;
   /** Requests a client may make in each window. */
   readonly rateLimitMax: number;
   readonly rateLimitWindowSeconds: number;
+  /** Where prices of assets come from: markets, or numbers that stand still for development. */
+  readonly rates: 'live' | 'fixed';
   readonly logLevel: string;
   /** Where the embedded database, the generated master key and the demo's credentials live. */
   readonly dataDirectory: string;
+}
+
+interface StripeConfig {
+  readonly name: 'stripe';
+  readonly secretKey: string;
+  /** Verifies what Stripe sends to our endpoint. */
+  readonly webhookSecret: string;
+  /** Where Stripe's API is, for tests; null is Stripe itself. */
+  readonly apiUrl: string | null;
 }
 
 /** What is wrong with the environment, one line a variable, fit to print and exit with status 1. */
@@ -40,8 +53,12 @@ export class ConfigError extends Error {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const ENVIRONMENTS = ['development', 'test', 'production'] as const;
+const RATES = ['live', 'fixed'] as const;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+const PROCESSORS = ['sandbox', 'stripe'] as const;
 const MASTER_KEY_BYTES = 32;
+const STRIPE_SECRET_KEY = /^[sr]k_(test|live)_\w{1,255}$/;
+const STRIPE_WEBHOOK_SECRET = /^whsec_[\w+/=-]{1,255}$/;
 const HOSTNAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i;
 const CHECKOUT_ROOT = resolve(import.meta.dirname, '..');
 
@@ -104,6 +121,13 @@ export function readConfig(env: Environment): Config {
 
   const environment = oneOf('NODE_ENV', 'development', ENVIRONMENTS);
   const port = integer('PORT', 3000, 0, 65535);
+  const stripeSecret = (name: string, takes: string, form: RegExp) =>
+    read<string | null>(name, null, takes, text => (form.test(text) ? text : undefined), true);
+  const stripe = {
+    secretKey: stripeSecret('STRIPE_SECRET_KEY', 'a key sk_… or rk_…', STRIPE_SECRET_KEY),
+    webhookSecret: stripeSecret('STRIPE_WEBHOOK_SECRET', 'a secret whsec_…', STRIPE_WEBHOOK_SECRET),
+    apiUrl: read<string | null>('STRIPE_API_URL', null, 'an http or https URL', parseBaseUrl),
+  };
   const config: Config = {
     environment,
     host: read('HOST', '127.0.0.1', 'an IP address or a hostname', text =>
@@ -137,8 +161,18 @@ export function readConfig(env: Environment): Config {
       ...masterKeys('MASTER_KEY', '32 bytes in base64 (openssl rand -base64 32)', 1),
       ...masterKeys('MASTER_KEYS_PREVIOUS', 'a comma-separated list of former master keys', 20),
     ],
+    processor: toProcessor(
+      oneOf<(typeof PROCESSORS)[number] | 'none'>(
+        'PROCESSOR',
+        // A production without one still serves every other account.
+        environment === 'production' ? 'none' : 'sandbox',
+        PROCESSORS,
+      ),
+      stripe,
+    ),
     rateLimitMax: integer('RATE_LIMIT_MAX', 60, 1, 100_000_000),
     rateLimitWindowSeconds: integer('RATE_LIMIT_WINDOW_SECONDS', 60, 1, 86_400),
+    rates: oneOf('RATES', environment === 'production' ? 'live' : 'fixed', RATES),
     logLevel: oneOf('LOG_LEVEL', 'info', LOG_LEVELS),
     dataDirectory: env.DATA_DIRECTORY ? resolve(env.DATA_DIRECTORY) : `${CHECKOUT_ROOT}/.data`,
   };
@@ -146,8 +180,21 @@ export function readConfig(env: Environment): Config {
   if (!env.MASTER_KEY && env.MASTER_KEYS_PREVIOUS) {
     problems.push('MASTER_KEYS_PREVIOUS is set without MASTER_KEY; set both.');
   }
+  if (env.PROCESSOR === 'stripe') {
+    for (const name of ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET']) {
+      if (!env[name]) problems.push(`${name} is not set, but PROCESSOR=stripe needs it.`);
+    }
+  }
   if (environment === 'production') {
+    if (env.PROCESSOR === 'sandbox') {
+      problems.push('PROCESSOR is "sandbox", which collects nothing; production takes stripe.');
+    }
+    if (env.STRIPE_API_URL) {
+      problems.push('STRIPE_API_URL is set, but production talks to Stripe alone.');
+    }
     if (!env.DATABASE_URL) problems.push('DATABASE_URL is not set, but production needs it.');
+    if (config.rates === 'fixed')
+      problems.push('RATES is "fixed", but production takes only live.');
     if (!env.MASTER_KEY) {
       problems.push(
         'MASTER_KEY is not set, but production needs it: 32 bytes in base64 (openssl rand -base64 32).',
@@ -156,6 +203,20 @@ export function readConfig(env: Environment): Config {
   }
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
+}
+
+/** Without its secrets there is a problem to report, and what this returns is not used. */
+function toProcessor(
+  name: 'sandbox' | 'stripe' | 'none',
+  {
+    secretKey,
+    webhookSecret,
+    apiUrl,
+  }: Record<'secretKey' | 'webhookSecret' | 'apiUrl', string | null>,
+): Config['processor'] {
+  if (name === 'sandbox') return { name };
+  if (name === 'none' || secretKey === null || webhookSecret === null) return null;
+  return { name, secretKey, webhookSecret, apiUrl };
 }
 
 /** On one line, and without the password of a URL that ended up in the wrong variable. */

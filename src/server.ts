@@ -1,10 +1,10 @@
 import { buildApp } from './app.ts';
 import type { Config } from './config.ts';
-import { pendingMigrations } from './database/migrate.ts';
 import { makeDemo, printNextStep } from './demo.ts';
 import { openNonces, openReports } from './dependencies.ts';
 import { aborted, runProcess } from './process.ts';
-import { migrateStorage, openStorage, type Storage } from './storage.ts';
+import { openRates } from './rates/open-rates.ts';
+import { migrateStorage, openStorage, pendingInStorage, type Storage } from './storage.ts';
 import { runWorker } from './worker/run.ts';
 
 await runProcess('api', async (config, logger, signal) => {
@@ -14,10 +14,12 @@ await runProcess('api', async (config, logger, signal) => {
     const nonces = openNonces(config, storage.db, logger);
     const reports = openReports(config, storage, logger);
     const clock = Date.now;
-    const app = await buildApp(config, { ...storage, reports, nonces, clock, logger });
+    const rates = openRates(config, { clock, log: logger });
+    const app = await buildApp(config, { ...storage, reports, nonces, rates, clock, logger });
     try {
+      const allowPrivateAddresses = config.environment !== 'production';
       const worker = process.argv.includes('--with-worker')
-        ? runWorker({ db: storage.db, clock, logger }, signal)
+        ? runWorker({ ...storage, clock, logger, allowPrivateAddresses }, signal)
         : Promise.resolve();
       if (!signal.aborted) {
         await app.listen({ host: config.host, port: config.port });
@@ -37,7 +39,7 @@ await runProcess('api', async (config, logger, signal) => {
 /** The embedded database is brought up to date and filled with the demo; any other must be ready. */
 async function prepareDatabase(config: Config, storage: Storage): Promise<void> {
   if (config.databaseUrl !== null) {
-    const pending = await pendingMigrations(storage.db);
+    const pending = await pendingInStorage(storage);
     if (pending.length > 0) {
       throw new Error(`The database lacks ${pending.join(', ')}: run "npx mp migrate" first.`);
     }

@@ -4,7 +4,8 @@ import { createKeyring, type Keyring } from './crypto/keyring.ts';
 import { generatedMasterKey } from './crypto/master-key.ts';
 import { connect, type Database } from './database/connection.ts';
 import { openEmbeddedDatabase } from './database/embedded.ts';
-import { migrate } from './database/migrate.ts';
+import { migrateJobQueue, pendingJobQueueMigrations } from './database/job-queue.ts';
+import { migrate, pendingMigrations } from './database/migrate.ts';
 
 interface OpenOptions {
   /** A service may share the embedded database; commands take turns with it. */
@@ -74,8 +75,13 @@ export async function migrateStorage({ databaseUrl }: Storage): Promise<string[]
     onIdleError: () => undefined,
   });
   try {
-    return await migrate(db);
+    return [...(await migrate(db)), ...(await migrateJobQueue(databaseUrl))];
   } finally {
     await db.destroy();
   }
+}
+
+/** Names of the migrations that this code base has and an open database lacks, in order. */
+export async function pendingInStorage({ db }: Storage): Promise<string[]> {
+  return [...(await pendingMigrations(db)), ...(await pendingJobQueueMigrations(db))];
 }

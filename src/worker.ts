@@ -6,7 +6,8 @@ await runProcess('worker', async (config, logger, signal) => {
   const storage = await openStorage(config, { holder: 'service', name: 'eps-worker', logger });
   try {
     logger.info('working');
-    await runWorker({ db: storage.db, clock: Date.now, logger }, signal);
+    const allowPrivateAddresses = config.environment !== 'production';
+    await runWorker({ ...storage, clock: Date.now, logger, allowPrivateAddresses }, signal);
   } finally {
     await storage.close();
   }

@@ -58,6 +58,21 @@ const NOUNS: readonly Noun[] = [
     load: () => import('./key.ts'),
   },
   {
+    name: 'payment',
+    description: 'payments: one with its history, and playing one through in development',
+    load: () => import('./payment.ts'),
+  },
+  {
+    name: 'deposit',
+    description: 'transfers that arrived on chain, and the inbox of those no payment took',
+    load: () => import('./deposit.ts'),
+  },
+  {
+    name: 'webhook',
+    description: "webhook endpoints: where a merchant's events are sent",
+    load: () => import('./webhook.ts'),
+  },
+  {
     name: 'request',
     description: 'send one signed request to the API and show the answer',
     load: () => import('./request.ts'),

@@ -23,11 +23,8 @@ export async function withSession(
 ): Promise<void> {
   const actor = readActor(terminal.env);
   await withStorage(terminal, async (storage, config) => {
-    const [{ pendingMigrations }, { migrateStorage }] = await Promise.all([
-      import('../database/migrate.ts'),
-      import('../storage.ts'),
-    ]);
-    const pending = await pendingMigrations(storage.db);
+    const { migrateStorage, pendingInStorage } = await import('../storage.ts');
+    const pending = await pendingInStorage(storage);
     if (pending.length > 0 && config.databaseUrl !== null) {
       throw new CommandFailed(
         `The database lacks ${pending.join(', ')}: run "npx mp migrate" first.`,

@@ -7,3 +7,5 @@ export type { ApiRequest, ApiResponse } from './exchange.ts';
 export { PaymentsApiError } from './payments-api-error.ts';
 export { PaymentsConnectionError } from './payments-connection-error.ts';
 export { type Credentials, type RequestToSign, signingHeaders } from './sign.ts';
+export { type ReceivedWebhook, verifyWebhook, type WebhookEvent } from './verify-webhook.ts';
+export { type WebhookFailure, WebhookVerificationError } from './webhook-verification-error.ts';

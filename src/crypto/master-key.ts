@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { randomHex } from './random-hex.ts';
 
 const FILE = 'master-key';
+const KEY_BYTES = 32;
 
 /**
  * The master key generated for this data directory, made when there is none yet.
@@ -11,6 +13,7 @@ const FILE = 'master-key';
  * one at the same time, one wins and all use it.
  *
  * @returns 32 bytes.
+ * @throws Error for a file that holds anything else.
  */
 export async function generatedMasterKey(dataDirectory: string): Promise<Buffer> {
   const path = join(dataDirectory, FILE);
@@ -18,8 +21,10 @@ export async function generatedMasterKey(dataDirectory: string): Promise<Buffer>
   if (existing !== undefined) return existing;
 
   await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
-  const draft = `${path}.${process.pid}`;
-  await writeFile(draft, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flush: true });
+  // Containers that share the directory may have the same process ID.
+  const draft = randomHex(`${path}.`, 8);
+  const text = `${randomBytes(KEY_BYTES).toString('base64')}\n`;
+  await writeFile(draft, text, { mode: 0o600, flag: 'wx', flush: true });
   try {
     await link(draft, path);
   } catch (error) {
@@ -34,9 +39,11 @@ export async function generatedMasterKey(dataDirectory: string): Promise<Buffer>
 
 async function readKey(path: string): Promise<Buffer | undefined> {
   try {
-    return Buffer.from(await readFile(path, 'utf8'), 'base64');
+    const key = Buffer.from(await readFile(path, 'utf8'), 'base64');
+    if (key.length === KEY_BYTES) return key;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
+  throw new Error(`${path} does not hold ${KEY_BYTES} bytes in base64; restore it from a backup`);
 }

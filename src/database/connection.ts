@@ -46,7 +46,12 @@ export function connect(options: ConnectionOptions): Database {
     keepAlive: true,
     types: { getTypeParser: getTypeParser as typeof pg.types.getTypeParser },
   });
-  pool.on('error', options.onIdleError);
+  pool.on('error', error => {
+    // The pool hangs the whole client on the error, with the key that cancels its queries: not for logs.
+    delete (error as { client?: unknown }).client;
+    // A server that stops right after the pool ends connections that nobody uses any more.
+    if (!pool.ending) options.onIdleError(error);
+  });
   // A connection that breaks while in use fails its query; the error it emits besides would end the
   // process if nobody listened.
   pool.on('connect', client => client.on('error', () => undefined));

@@ -268,6 +268,50 @@ export interface DepositsTable {
   updated_at: Date;
 }
 
+export interface WebhookEndpointsTable {
+  id: string;
+  merchant_id: string;
+  url: string;
+  /** null for every type. */
+  types: string[] | null;
+  secret: Buffer;
+  master_key_version: number;
+  previous_secret: Buffer | null;
+  previous_master_key_version: number | null;
+  previous_valid_until: Date | null;
+  disabled_at: Date | null;
+  disabled_reason: string | null;
+  created_at: Date;
+}
+
+export type DeliveryStatus = 'pending' | 'succeeded' | 'failed' | 'cancelled';
+
+export interface WebhookDeliveriesTable {
+  id: string;
+  event_id: string;
+  endpoint_id: string;
+  /** The delivery that this one repeats by hand. */
+  redelivery_of: string | null;
+  status: Defaulted<DeliveryStatus>;
+  attempts: Defaulted<number>;
+  next_attempt_at: Date | null;
+  /** Until when a worker that attempts it now is taken to be alive. */
+  claimed_until: Date | null;
+  created_at: Date;
+  finished_at: Date | null;
+}
+
+export interface WebhookAttemptsTable {
+  id: string;
+  delivery_id: string;
+  number: number;
+  at: Date;
+  duration_ms: number;
+  status_code: number | null;
+  error: string | null;
+  response_excerpt: string | null;
+}
+
 /** Every table of the service, as Kysely sees it. */
 export interface Tables {
   networks: NetworksTable;
@@ -290,6 +334,9 @@ export interface Tables {
   partner_paid_days: PartnerPaidDaysTable;
   reservations: ReservationsTable;
   deposits: DepositsTable;
+  webhook_endpoints: WebhookEndpointsTable;
+  webhook_deliveries: WebhookDeliveriesTable;
+  webhook_attempts: WebhookAttemptsTable;
 }
 
 export type Network = Selectable<NetworksTable>;
@@ -300,3 +347,6 @@ export type Branch = Selectable<BranchesTable>;
 export type ApiKey = Selectable<ApiKeysTable>;
 export type Payment = Selectable<PaymentsTable>;
 export type Deposit = Selectable<DepositsTable>;
+export type WebhookEndpoint = Selectable<WebhookEndpointsTable>;
+export type WebhookDelivery = Selectable<WebhookDeliveriesTable>;
+export type WebhookAttempt = Selectable<WebhookAttemptsTable>;

@@ -216,7 +216,8 @@ export const ERRORS = {
     type: 'api_error',
     retry: true,
     meaning: 'Something the service depends on is unavailable; nothing was executed.',
-    remedy: 'Retry with growing delays, freshly signed and with the same idempotency key.',
+    remedy:
+      'Retry with growing delays, freshly signed and with the same idempotency key; once it answers with Idempotent-Replayed, use a new key.',
   },
   E9001: {
     code: 'rate_limited',

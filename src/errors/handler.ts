@@ -3,7 +3,7 @@ import { ApiError } from './api-error.ts';
 import { ERRORS } from './catalogue.ts';
 import { toAnswer } from './envelope.ts';
 
-interface ErrorHandlerOptions {
+export interface ErrorHandlerOptions {
   readonly publicUrl: string;
   /** Whether an error means that something the service depends on is unavailable. */
   readonly isUnavailable: (error: unknown) => boolean;

@@ -60,8 +60,8 @@ export async function findReplay(
  * Executes `work` at most once for the key, on whichever replica.
  *
  * The claim, everything `work` writes and the response commit together, so a crash leaves all of it
- * or nothing. A refusal (4xx) leaves nothing and frees the key. A failure rolls the work back and
- * keeps the response that `onFailure` makes of it.
+ * or nothing. A refusal (4xx, and E5002 where the work cannot even begin) leaves nothing and frees
+ * the key. A failure rolls the work back and keeps the response that `onFailure` makes of it.
  *
  * @throws ApiError E4003 while the original runs, E4002 for another body, and the refusals of `work`.
  * @throws UncertainCommit
@@ -97,7 +97,7 @@ function replay(stored: StoredResponse, request: IdempotentRequest): Outcome {
   return { status: stored.status, body: stored.body, replayed: true };
 }
 
-/** Everything of the catalogue but the E5xxx is a refusal of the client's making. */
+/** Everything of the catalogue but E5001 says that nothing was executed. */
 function isRefusal(error: ApiError): boolean {
-  return !error.errorCode.startsWith('E5');
+  return error.errorCode !== 'E5001';
 }

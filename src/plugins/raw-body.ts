@@ -7,12 +7,15 @@ export const BODY_LIMIT_BYTES = 64 * 1024;
 const NO_BODY = Buffer.alloc(0);
 
 /**
- * Reads a body to its end, keeping at most `BODY_LIMIT_BYTES`. What is above the limit is read and
+ * Reads a body to its end, keeping at most `limit` bytes. What is above the limit is read and
  * thrown away, so that the client gets to read its answer instead of a broken connection; the
  * server's request timeout bounds how long that may take.
  * @throws ApiError E1000 above the limit, or when the client goes away before the end.
  */
-export async function readRawBody(request: IncomingMessage): Promise<Buffer> {
+export async function readRawBody(
+  request: IncomingMessage,
+  limit = BODY_LIMIT_BYTES,
+): Promise<Buffer> {
   const { headers } = request;
   if (headers['transfer-encoding'] === undefined && !Number(headers['content-length'])) {
     return NO_BODY;
@@ -22,14 +25,14 @@ export async function readRawBody(request: IncomingMessage): Promise<Buffer> {
   try {
     for await (const chunk of request as AsyncIterable<Buffer>) {
       size += chunk.length;
-      if (size <= BODY_LIMIT_BYTES) chunks.push(chunk);
+      if (size <= limit) chunks.push(chunk);
       else chunks.length = 0;
     }
   } catch (cause) {
     throw new ApiError('E1000', 'The body ended before it was complete.', { cause });
   }
-  if (size > BODY_LIMIT_BYTES) {
-    throw new ApiError('E1000', `The body is larger than ${BODY_LIMIT_BYTES} bytes.`);
+  if (size > limit) {
+    throw new ApiError('E1000', `The body is larger than ${limit} bytes.`);
   }
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size);
 }

@@ -1,4 +1,7 @@
+import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+const followed = new WeakMap<ServerResponse, FastifyRequest>();
 
 /** Follows every request that reaches a route or no route. */
 export function registerRequestLog(app: FastifyInstance): void {
@@ -14,6 +17,7 @@ export function registerRequestLog(app: FastifyInstance): void {
  * customers' references.
  */
 export function followRequest(request: FastifyRequest, reply: FastifyReply): void {
+  followed.set(reply.raw, request);
   const arrived = performance.now();
   // A closed connection no longer tells whose it was.
   const address = request.ip;
@@ -27,7 +31,7 @@ export function followRequest(request: FastifyRequest, reply: FastifyReply): voi
         method: request.method,
         route: request.routeOptions.url ?? null,
         status: reply.raw.headersSent ? reply.statusCode : null,
-        unanswered: reply.raw.writableFinished ? undefined : true,
+        aborted: reply.raw.writableFinished ? undefined : true,
         errorCode: request.errorCode ?? undefined,
         keyId: request.principal?.keyId,
         address,
@@ -36,4 +40,9 @@ export function followRequest(request: FastifyRequest, reply: FastifyReply): voi
       'request',
     );
   });
+}
+
+/** The request that a response belongs to; undefined until it is followed. */
+export function requestOf(response: ServerResponse): FastifyRequest | undefined {
+  return followed.get(response);
 }

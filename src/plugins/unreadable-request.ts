@@ -1,9 +1,10 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyBaseLogger, FastifyInstance, FastifyServerOptions } from 'fastify';
 import { v7 as uuidv7 } from 'uuid';
 import { ApiError } from '../errors/api-error.ts';
 import { toAnswer } from '../errors/envelope.ts';
+import { requestOf } from './request-log.ts';
 
 interface UnreadableRequestOptions {
   readonly publicUrl: string;
@@ -16,8 +17,14 @@ interface UnreadableRequestOptions {
  */
 const LINGER_MS = 2_000;
 
-/** Answers that a connection still owes, in the order of its requests. */
-const owed = new WeakMap<Socket, Set<ServerResponse>>();
+/** What a connection has brought so far. */
+interface Exchange {
+  latest: IncomingMessage;
+  /** Answers not given yet, in the order of their requests. */
+  readonly owed: Set<ServerResponse>;
+}
+
+const exchanges = new WeakMap<Socket, Exchange>();
 const refused = new WeakSet<Socket>();
 
 /**
@@ -35,14 +42,24 @@ export function answerUnreadableRequest({
       socket.destroy();
       return;
     }
+    const exchange = exchanges.get(socket);
+    const owed = [...(exchange?.owed ?? [])];
     // A refusal written now would be read as the answer to the request before it.
-    const earlier = [...(owed.get(socket) ?? [])].findLast(({ req }) => req.complete);
+    const earlier = owed.findLast(({ req }) => req.complete);
     if (earlier !== undefined) {
       earlier.shouldKeepAlive = false;
       return;
     }
     refused.add(socket);
-    const requestId = uuidv7();
+    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+    if (exchange?.latest.complete === false && owed.length === 0) {
+      // What breaks is the body of a request that was refused already.
+      socket.end();
+      return;
+    }
+    const [broken] = owed;
+    const request = broken === undefined ? undefined : requestOf(broken);
+    const requestId = request?.id ?? uuidv7();
     const refusal = new ApiError('E1000', 'The request is not readable HTTP.');
     const { status, headers, envelope } = toAnswer(refusal, requestId, publicUrl);
     const body = JSON.stringify(envelope);
@@ -55,11 +72,14 @@ export function answerUnreadableRequest({
       ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     ];
     socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`);
-    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+    if (request !== undefined) {
+      request.errorCode = refusal.errorCode;
+      return;
+    }
     const { remoteAddress: address } = socket;
     // Only the code: the error itself holds the bytes that were sent.
     logger.info(
-      { reqId: requestId, status, errorCode: 'E1000', reason: error.code, address },
+      { reqId: requestId, status, errorCode: refusal.errorCode, reason: error.code, address },
       'request',
     );
   };
@@ -68,9 +88,11 @@ export function answerUnreadableRequest({
 /** Takes over what Node would answer by itself, with an empty body and no request ID. */
 export function registerHttpRules(app: FastifyInstance): void {
   app.server.on('request', (request, response) => {
-    const responses = owed.get(request.socket) ?? new Set();
-    owed.set(request.socket, responses.add(response));
-    response.once('close', () => responses.delete(response));
+    const exchange = exchanges.get(request.socket) ?? { latest: request, owed: new Set() };
+    exchanges.set(request.socket, exchange);
+    exchange.latest = request;
+    exchange.owed.add(response);
+    response.once('close', () => exchange.owed.delete(response));
   });
   // RFC 9110, 10.1.1: an expectation that is not understood may be ignored.
   app.server.on('checkExpectation', (request, response) => {

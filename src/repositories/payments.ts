@@ -21,6 +21,23 @@ export function insertPayment(db: Connection, row: Insertable<PaymentsTable>): P
   return db.insertInto('payments').values(row).returningAll().executeTakeFirstOrThrow();
 }
 
+/** Any payment, for operators and the checkout. */
+export function findPayment(db: Connection, id: string): Promise<Payment | undefined> {
+  return db.selectFrom('payments').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+/** The payment whose checkout link carries the token of this SHA-256. */
+export function findPaymentByCheckoutToken(
+  db: Connection,
+  tokenHash: Buffer,
+): Promise<Payment | undefined> {
+  return db
+    .selectFrom('payments')
+    .selectAll()
+    .where('checkout_token_hash', '=', tokenHash)
+    .executeTakeFirst();
+}
+
 /** A merchant's own payment; another merchant's is undefined like a missing one. */
 export function findMerchantPayment(
   db: Connection,

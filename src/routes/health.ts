@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import { sql } from 'kysely';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/connection.ts';
+import { ping } from '../database/ping.ts';
 import type { NonceStore } from '../signing/nonce-store.ts';
 
 interface HealthDependencies {
@@ -37,10 +37,7 @@ export function registerHealth(app: FastifyInstance, deps: HealthDependencies): 
 }
 
 async function probe({ db, nonces }: HealthDependencies): Promise<Readiness> {
-  const [database, nonceStore] = await Promise.all([
-    answers(sql`select 1`.execute(db)),
-    answers(nonces.ping()),
-  ]);
+  const [database, nonceStore] = await Promise.all([answers(ping(db)), answers(nonces.ping())]);
   return { database, nonces: nonceStore };
 }
 

@@ -1,5 +1,5 @@
-import { sql } from 'kysely';
 import type { Database } from '../database/connection.ts';
+import { ping } from '../database/ping.ts';
 import { insertNonce } from '../repositories/nonces.ts';
 import { NONCE_LIFETIME_SECONDS, type NonceStore, NonceStoreUnavailable } from './nonce-store.ts';
 
@@ -17,7 +17,7 @@ export function createPostgresNonces(db: Database): NonceStore {
     },
     async ping() {
       try {
-        await sql`select 1`.execute(db);
+        await ping(db);
       } catch (error) {
         throw new NonceStoreUnavailable(error);
       }

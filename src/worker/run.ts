@@ -2,20 +2,30 @@ import type { BaseLogger } from 'pino';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/connection.ts';
 import { cleanUpLoop } from './clean-up.ts';
+import { deliverWebhooksLoop, type WebhookDependencies } from './deliver-webhooks.ts';
+import { expirePaymentsLoop } from './expire-payments.ts';
 import { foldPartnerDeltasLoop } from './fold-partner-deltas.ts';
 import { runLoop } from './loop.ts';
+import { recoverWebhooksLoop } from './recover-webhooks.ts';
 
-interface WorkerDependencies {
+export interface WorkerDependencies extends WebhookDependencies {
   readonly db: Database;
   readonly clock: Clock;
-  readonly logger: Pick<BaseLogger, 'error'>;
+  readonly logger: Pick<BaseLogger, 'error' | 'warn' | 'info'>;
 }
 
 /** Runs every loop of the worker until the signal is aborted; resolves when all have ended. */
 export async function runWorker(
-  { db, clock, logger }: WorkerDependencies,
+  dependencies: WorkerDependencies,
   signal: AbortSignal,
 ): Promise<void> {
-  const loops = [cleanUpLoop(db, clock), foldPartnerDeltasLoop(db)];
+  const { db, clock, logger } = dependencies;
+  const loops = [
+    expirePaymentsLoop(db, clock),
+    foldPartnerDeltasLoop(db),
+    cleanUpLoop(db, clock),
+    deliverWebhooksLoop(dependencies),
+    recoverWebhooksLoop(db, clock),
+  ];
   await Promise.all(loops.map(loop => runLoop(loop, logger, signal)));
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { connect } from '../../src/database/connection.ts';
 import { isDatabaseUnavailable } from '../../src/database/failures.ts';
 import { inSavepoint, inTransaction, UncertainCommit } from '../../src/database/transaction.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
@@ -13,6 +14,22 @@ afterAll(() => database.drop());
 
 const networks = async () =>
   (await database.db.selectFrom('networks').select('id').execute()).length;
+
+test('a connection that breaks while idle is told, without the client that had it', async () => {
+  const errors: Error[] = [];
+  const db = connect({
+    url: database.url,
+    poolSize: 1,
+    applicationName: 'idle',
+    onIdleError: error => errors.push(error),
+  });
+  const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db);
+  await sql`select pg_terminate_backend(${rows[0]?.pid}::int, 5000)`.execute(database.db);
+  await vi.waitFor(() => expect(errors).toHaveLength(1));
+  expect(errors[0]).not.toHaveProperty('client');
+  expect((await sql`select 1`.execute(db)).rows).toHaveLength(1);
+  await db.destroy();
+});
 
 // An error event that nobody hears would end the process, which vitest reports as a failure.
 test('a connection that breaks while in use fails its query, and the pool goes on', async () => {

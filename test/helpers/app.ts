@@ -6,6 +6,7 @@ import { type Config, readConfig } from '../../src/config.ts';
 import { createKeyring, type Keyring } from '../../src/crypto/keyring.ts';
 import { connect, type Database } from '../../src/database/connection.ts';
 import { createLogger } from '../../src/logger.ts';
+import { createFixedRates, type FixedRates } from '../../src/rates/fixed-rates.ts';
 import type { NonceStore } from '../../src/signing/nonce-store.ts';
 import { createPostgresNonces } from '../../src/signing/postgres-nonces.ts';
 import { createRedisNonces } from '../../src/signing/redis-nonces.ts';
@@ -16,6 +17,8 @@ export interface TestApp {
   readonly db: Database;
   readonly databaseUrl: string;
   readonly keyring: Keyring;
+  /** Prices that stand still; switch an asset off to make it unavailable. */
+  readonly rates: FixedRates;
   /** What the application takes for the time; move it instead of waiting. */
   readonly clock: { now: number; (): number };
   /** Lines of the log, parsed, newest last. */
@@ -50,6 +53,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const config = testConfig(options.env);
   const keyring = beside?.keyring ?? createKeyring([randomBytes(32)]);
   const clock = beside?.clock ?? stoppedClock();
+  const rates = beside?.rates ?? createFixedRates();
   const logs: Record<string, unknown>[] = [];
   const logger = createLogger({ logLevel: 'info' }, 'test', {
     write: (line: string) => void logs.push(JSON.parse(line)),
@@ -64,13 +68,14 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       ? {}
       : { statementTimeoutMs: options.reportTimeoutMs }),
   });
-  const app = await buildApp(config, { db, reports, keyring, nonces, clock, logger });
+  const app = await buildApp(config, { db, reports, keyring, nonces, rates, clock, logger });
   await app.ready();
   return {
     app,
     db,
     databaseUrl,
     keyring,
+    rates,
     clock,
     logs,
     async close() {

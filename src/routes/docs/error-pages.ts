@@ -1,4 +1,5 @@
 import { ERRORS, type ErrorCode } from '../../errors/catalogue.ts';
+import { escapeHtml } from '../html.ts';
 
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 
@@ -59,12 +60,4 @@ ${content}
 </body>
 </html>
 `;
-}
-
-function escapeHtml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;');
 }

@@ -1,0 +1,56 @@
+import { formatBaseUnits } from '../payments/token-amount.ts';
+
+/** What a wallet is asked to pay. */
+export interface PaymentTarget {
+  readonly blockchainId: string;
+  readonly address: string;
+  /** Integer of the asset's smallest unit. */
+  readonly tokenAmount: bigint;
+  readonly decimals: number;
+}
+
+const BITCOIN: readonly string[] = ['btc', 'btc-test'];
+
+/** EIP-155 chain IDs of the networks that are paid in their native coin. */
+const CHAIN_IDS: Readonly<Record<string, number>> = {
+  eth: 1,
+  'eth-test': 11_155_111,
+  bnb: 56,
+  'bnb-test': 97,
+  avax: 43_114,
+  'avax-test': 43_113,
+};
+
+/** Mint of what is paid on Solana; null for SOL itself. */
+const SOLANA_MINTS: Readonly<Record<string, string | null>> = {
+  sol: null,
+  'sol-dev': null,
+  'sol-usdc': 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
+  'sol-usdc-dev': '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
+};
+
+/**
+ * The URI that opens a wallet with address and amount filled in (BIP-21, EIP-681, Solana Pay).
+ *
+ * Tokens on EVM chains have none: wallets mis-handle their EIP-681 form, and funds were lost. Tron has
+ * no form that wallets agree on.
+ *
+ * @returns undefined where the plain address is safer.
+ */
+export function walletUri(target: PaymentTarget): string | undefined {
+  const { blockchainId, address, tokenAmount, decimals } = target;
+  if (BITCOIN.includes(blockchainId)) {
+    return `bitcoin:${address}?amount=${formatBaseUnits(tokenAmount, decimals)}`;
+  }
+  const chainId = CHAIN_IDS[blockchainId];
+  if (chainId !== undefined) return `ethereum:${address}@${chainId}?value=${tokenAmount}`;
+  const mint = SOLANA_MINTS[blockchainId];
+  if (mint === undefined) return undefined;
+  const amount = formatBaseUnits(tokenAmount, decimals);
+  return `solana:${address}?amount=${amount}${mint === null ? '' : `&spl-token=${mint}`}`;
+}
+
+/** What the QR code holds: the wallet's URI, or the plain address where there is none. */
+export function paymentUri(target: PaymentTarget): string {
+  return walletUri(target) ?? target.address;
+}

@@ -1,0 +1,99 @@
+import type { Command } from 'commander';
+import { OperationRefused } from '../accounts/operation.ts';
+import type { Connection } from '../database/connection.ts';
+import type { Payment } from '../database/tables.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { toPaymentSnapshot } from '../payments/payment-object.ts';
+import { listPaymentDeposits } from '../repositories/deposits.ts';
+import { listTransitions } from '../repositories/payment-moves.ts';
+import { findPayment } from '../repositories/payments.ts';
+import { SIMULATION_CASES, type SimulationCase } from '../settlement/simulate.ts';
+import { depositObject } from './deposit-object.ts';
+import { printObject } from './print.ts';
+import { withSession } from './session.ts';
+import { CommandFailed, type Terminal } from './terminal.ts';
+import { addVerb, choice, type JsonFlag, parseId } from './values.ts';
+
+interface SimulateFlags extends JsonFlag {
+  readonly case: SimulationCase;
+  readonly network?: string;
+}
+
+/** `mp payment show | simulate` */
+export function define(noun: Command, terminal: Terminal): void {
+  addVerb(noun, 'show', 'show a payment with its history and its deposits')
+    .argument('<id>', 'payment ID', parseId)
+    .action((id: string, flags: JsonFlag) =>
+      withSession(terminal, async ({ db }) => {
+        const payment = await findPayment(db, id);
+        if (payment === undefined) throw new OperationRefused(`There is no payment ${id}.`);
+        printObject(terminal, flags, await paymentObject(db, payment));
+      }),
+    );
+
+  const cases = Object.keys(SIMULATION_CASES);
+  addVerb(noun, 'simulate', 'play what a customer and a chain do; not in production')
+    .argument('<id>', 'payment ID', parseId)
+    .addOption(choice('--case <case>', 'what to play', cases).makeOptionMandatory())
+    .option('--network <id>', 'network to choose for a payment without one')
+    .addHelpText('after', `\nCases:\n${describeCases()}`)
+    .action((id: string, flags: SimulateFlags) =>
+      withSession(terminal, async ({ db, config }) => {
+        if (config.environment === 'production') {
+          throw new OperationRefused('Payments cannot be simulated in production.');
+        }
+        const [{ simulate }, { openRates }] = await Promise.all([
+          import('../settlement/simulate.ts'),
+          import('../rates/open-rates.ts'),
+        ]);
+        const simulator = {
+          db,
+          rates: openRates(config, { clock: Date.now, log: { warn: () => undefined } }),
+        };
+        const payment = await simulate(simulator, id, flags.case, new Date(), flags.network).catch(
+          asFailure,
+        );
+        printObject(terminal, flags, await paymentObject(db, payment));
+      }),
+    );
+}
+
+async function paymentObject(db: Connection, payment: Payment) {
+  const [transitions, deposits] = await Promise.all([
+    listTransitions(db, payment.id),
+    listPaymentDeposits(db, payment.id),
+  ]);
+  const { object, ...shown } = toPaymentSnapshot(payment);
+  return {
+    ...shown,
+    merchantId: payment.merchant_id,
+    branchId: payment.branch_id,
+    partnerId: payment.partner_id,
+    createdBy: payment.created_by,
+    flow: payment.flow,
+    processor: payment.processor,
+    address: payment.address,
+    offeredBlockchainIds: payment.offered_blockchain_ids,
+    note: payment.note,
+    history: transitions.map(transition => ({
+      at: transition.at,
+      from: `${transition.from_status}/${transition.from_session_status}`,
+      to: `${transition.to_status}/${transition.to_session_status}`,
+      actor: transition.actor,
+      reason: transition.reason,
+    })),
+    deposits: deposits.map(depositObject),
+  };
+}
+
+/** What an API answers with a code, the command line says in its words. */
+function asFailure(error: unknown): never {
+  if (error instanceof ApiError) throw new CommandFailed(error.message, { cause: error });
+  throw error;
+}
+
+function describeCases(): string {
+  return Object.entries(SIMULATION_CASES)
+    .map(([name, meaning]) => `  ${name.padEnd(10)} ${meaning}`)
+    .join('\n');
+}

@@ -1,0 +1,48 @@
+import type { WebhookAttempt, WebhookEndpoint } from '../database/tables.ts';
+import type { DeliveryWithEventType } from '../repositories/webhook-deliveries.ts';
+
+/**
+ * An endpoint as the command line shows it, without its secrets.
+ * @param now Milliseconds since the epoch.
+ */
+export function endpointObject(endpoint: WebhookEndpoint, now: number) {
+  const { previous_valid_until: previous } = endpoint;
+  return {
+    id: endpoint.id,
+    merchantId: endpoint.merchant_id,
+    url: endpoint.url,
+    types: endpoint.types ?? ['all'],
+    status: endpoint.disabled_at === null ? 'enabled' : 'disabled',
+    createdAt: endpoint.created_at,
+    // The row keeps an ended secret until it is cleaned up; it signs no longer.
+    previousSecretUntil: previous !== null && previous.getTime() > now ? previous : null,
+    disabledAt: endpoint.disabled_at,
+    disabledReason: endpoint.disabled_reason,
+  };
+}
+
+/** A delivery with its attempts, in the order they were made. */
+export function deliveryObject(delivery: DeliveryWithEventType, attempts: WebhookAttempt[]) {
+  const last = attempts.at(-1);
+  return {
+    id: delivery.id,
+    endpointId: delivery.endpoint_id,
+    eventId: delivery.event_id,
+    eventType: delivery.eventType,
+    redeliveryOf: delivery.redelivery_of,
+    status: delivery.status,
+    attempts: delivery.attempts,
+    lastResult: last === undefined ? null : (last.error ?? `HTTP ${last.status_code}`),
+    nextAttemptAt: delivery.next_attempt_at,
+    createdAt: delivery.created_at,
+    finishedAt: delivery.finished_at,
+    log: attempts.map(attempt => ({
+      number: attempt.number,
+      at: attempt.at,
+      durationMs: attempt.duration_ms,
+      statusCode: attempt.status_code,
+      error: attempt.error,
+      responseExcerpt: attempt.response_excerpt,
+    })),
+  };
+}

@@ -1,0 +1,148 @@
+import type { Command } from 'commander';
+import { requireMerchant } from '../accounts/merchants.ts';
+import { OperationRefused } from '../accounts/operation.ts';
+import { EVENT_TYPES, type EventType } from '../events/record-event.ts';
+import { listAttempts } from '../repositories/webhook-attempts.ts';
+import { listDeliveries } from '../repositories/webhook-deliveries.ts';
+import { findWebhookEndpoint, listWebhookEndpoints } from '../repositories/webhook-endpoints.ts';
+import {
+  createEndpoint,
+  disableEndpoint,
+  ENDPOINTS_MAXIMUM,
+  type IssuedEndpoint,
+  rotateEndpointSecret,
+  SECRET_GRACE_MS,
+} from '../webhooks/manage-endpoints.ts';
+import { redeliver } from '../webhooks/redeliver.ts';
+import { printList, printObject } from './print.ts';
+import { type Session, withSession } from './session.ts';
+import type { Terminal } from './terminal.ts';
+import {
+  addPageFlags,
+  addVerb,
+  integerFrom,
+  type JsonFlag,
+  listOf,
+  type PageFlags,
+  pageNote,
+  parseId,
+} from './values.ts';
+import { deliveryObject, endpointObject } from './webhook-object.ts';
+
+const SHOWN_ONCE = 'The secret is shown only this once: keep it now.';
+const GRACE_HOURS = SECRET_GRACE_MS / 3_600_000;
+const DELIVERIES_DEFAULT = 20;
+const DELIVERIES_MAXIMUM = 100;
+
+interface CreateFlags extends JsonFlag {
+  readonly merchant: string;
+  readonly url: string;
+  readonly types?: EventType[];
+}
+
+/** `mp webhook create | list | rotate | disable | deliveries | redeliver` */
+export function define(noun: Command, terminal: Terminal): void {
+  addVerb(noun, 'create', `add an endpoint, up to ${ENDPOINTS_MAXIMUM}; its secret is shown once`)
+    .requiredOption('--merchant <id>', 'merchant ID', parseId)
+    .requiredOption('--url <url>', 'where events are sent, https in production')
+    .option(
+      '--types <a,b>',
+      `some of ${EVENT_TYPES.join(', ')} (default: all)`,
+      listOf(EVENT_TYPES),
+    )
+    .action(({ merchant: merchantId, url, types, ...flags }: CreateFlags) =>
+      withSession(terminal, async session => {
+        const issued = await createEndpoint(session, session.keyring, {
+          merchantId,
+          url,
+          types,
+          allowPrivateAddresses: session.config.environment !== 'production',
+        });
+        printIssued(terminal, flags, issued, session, SHOWN_ONCE);
+      }),
+    );
+
+  addPageFlags(addVerb(noun, 'list', 'list endpoints, newest first'), 'webhook endpoint')
+    .option('--merchant <id>', 'only those of a merchant', parseId)
+    .action((flags: PageFlags & { merchant?: string }) =>
+      withSession(terminal, async ({ db, clock }) => {
+        const { merchant: merchantId, limit, before } = flags;
+        if (merchantId !== undefined) await requireMerchant(db, merchantId);
+        const page = await listWebhookEndpoints(db, { merchantId, limit, before });
+        const rows = page.map(endpoint => endpointObject(endpoint, clock()));
+        const columns = ['id', 'merchantId', 'url', 'types', 'status'] as const;
+        printList(terminal, flags, rows, columns, pageNote(rows, flags));
+      }),
+    );
+
+  addVerb(noun, 'rotate', 'give an endpoint a new secret; it is shown this once')
+    .argument('<id>', 'ID of a webhook endpoint', parseId)
+    .action((id: string, flags: JsonFlag) =>
+      withSession(terminal, async session => {
+        const issued = await rotateEndpointSecret(session, session.keyring, id);
+        const old = `The old secret signs as well for another ${GRACE_HOURS} hours.`;
+        printIssued(terminal, flags, issued, session, `${SHOWN_ONCE}\n${old}`);
+      }),
+    );
+
+  addVerb(noun, 'disable', 'end an endpoint for good, and what is still to be sent to it')
+    .argument('<id>', 'ID of a webhook endpoint', parseId)
+    .action((id: string, flags: JsonFlag) =>
+      withSession(terminal, async session => {
+        const endpoint = await disableEndpoint(session, id, `Disabled by ${session.actor}.`);
+        printObject(terminal, flags, endpointObject(endpoint, session.clock()));
+      }),
+    );
+
+  addVerb(noun, 'deliveries', 'list deliveries to an endpoint, newest first, with every attempt')
+    .argument('<id>', 'ID of a webhook endpoint', parseId)
+    .option(
+      '--limit <n>',
+      `how many at most, 1 to ${DELIVERIES_MAXIMUM}`,
+      integerFrom(1, DELIVERIES_MAXIMUM),
+      DELIVERIES_DEFAULT,
+    )
+    .action((endpointId: string, flags: JsonFlag & { limit: number }) =>
+      withSession(terminal, async ({ db }) => {
+        if ((await findWebhookEndpoint(db, endpointId)) === undefined) {
+          throw new OperationRefused(`There is no webhook endpoint ${endpointId}.`);
+        }
+        const deliveries = await listDeliveries(db, { endpointId }, flags.limit);
+        const attempts = await listAttempts(
+          db,
+          deliveries.map(delivery => delivery.id),
+        );
+        const rows = deliveries.map(delivery =>
+          deliveryObject(
+            delivery,
+            attempts.filter(attempt => attempt.delivery_id === delivery.id),
+          ),
+        );
+        printList(terminal, flags, rows, [
+          ...(['id', 'eventType', 'status', 'attempts'] as const),
+          ...(['lastResult', 'nextAttemptAt'] as const),
+        ]);
+      }),
+    );
+
+  addVerb(noun, 'redeliver', 'send an event to an endpoint once more')
+    .argument('<delivery>', 'one of those that `mp webhook deliveries` shows', parseId)
+    .action((id: string, flags: JsonFlag) =>
+      withSession(terminal, async session => {
+        const delivery = await redeliver(session, id);
+        printObject(terminal, flags, deliveryObject(delivery, []), 'A worker sends it now.');
+      }),
+    );
+}
+
+/** The secret stands behind the ID, where nobody overlooks it. */
+function printIssued(
+  terminal: Terminal,
+  flags: JsonFlag,
+  { endpoint, secret }: IssuedEndpoint,
+  { clock }: Session,
+  note: string,
+): void {
+  const { id, ...rest } = endpointObject(endpoint, clock());
+  printObject(terminal, flags, { id, secret, ...rest }, note);
+}

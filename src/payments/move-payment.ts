@@ -1,0 +1,58 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { Connection } from '../database/connection.ts';
+import type { Payment } from '../database/tables.ts';
+import { recordEvent } from '../events/record-event.ts';
+import {
+  insertTransition,
+  type PaymentColumns,
+  updatePaymentFrom,
+} from '../repositories/payment-moves.ts';
+import { releaseReservation } from '../repositories/reservations.ts';
+import { MOVES, type MoveName } from './moves.ts';
+
+export interface MoveRequest {
+  readonly paymentId: string;
+  readonly move: MoveName;
+  /** Who moves it: `customer`, `worker`, `chain`, a processor's or an operator's name. */
+  readonly actor: string;
+  /** Why, for the history. */
+  readonly reason: string;
+  /** Columns that change with the status, such as the transaction hash. */
+  readonly columns?: PaymentColumns;
+  readonly now: Date;
+}
+
+/**
+ * Moves a payment: one guarded statement, its history row, its event and, where a final status
+ * frees the reserved amount, that; run it in a transaction. Of several actors at once one wins.
+ * @returns The payment after the move; undefined when its state does not allow the move.
+ */
+export async function movePayment(
+  db: Connection,
+  request: MoveRequest,
+): Promise<Payment | undefined> {
+  const { from, to, event } = MOVES[request.move];
+  const settled = request.move === 'confirm' ? { paid_at: request.now } : {};
+  const moved = await updatePaymentFrom(db, request.paymentId, from, {
+    ...request.columns,
+    ...settled,
+    status: to.status,
+    session_status: to.session,
+  });
+  if (moved === undefined) return undefined;
+  const { payment, before } = moved;
+  await insertTransition(db, {
+    id: uuidv7(),
+    payment_id: payment.id,
+    from_status: before.status,
+    from_session_status: before.session,
+    to_status: to.status,
+    to_session_status: to.session,
+    at: request.now,
+    actor: request.actor,
+    reason: request.reason,
+  });
+  if (to.status !== 'pending') await releaseReservation(db, payment.id, request.now);
+  if (event !== null) await recordEvent(db, event, payment, request.now);
+  return payment;
+}

@@ -1,0 +1,26 @@
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import type { Keyring } from '../crypto/keyring.ts';
+import { withCircuit } from './circuit.ts';
+import type { Processor } from './processor.ts';
+import { createSandboxProcessor, type SandboxProcessor } from './sandbox-processor.ts';
+import { createStripeProcessor } from './stripe-processor.ts';
+
+/** Every processor there is. */
+export type OpenProcessor = SandboxProcessor | (Processor & { readonly name: 'stripe' });
+
+/** The processor that the configuration chooses; null where US accounts cannot be served. */
+export function openProcessor(
+  { processor, publicUrl }: Config,
+  keyring: Keyring,
+  clock: Clock,
+): OpenProcessor | null {
+  switch (processor?.name) {
+    case 'sandbox':
+      return createSandboxProcessor(keyring, publicUrl);
+    case 'stripe':
+      return withCircuit(createStripeProcessor(processor, publicUrl), clock);
+    default:
+      return null;
+  }
+}

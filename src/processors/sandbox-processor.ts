@@ -1,0 +1,92 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { v7 as uuidv7 } from 'uuid';
+import type { Keyring } from '../crypto/keyring.ts';
+import { randomToken } from '../crypto/random-hex.ts';
+import {
+  NOTIFICATION_TOLERANCE_SECONDS,
+  NotificationRefused,
+  type Processor,
+  type ProcessorNotification,
+} from './processor.ts';
+
+/** A notification as it travels. */
+export interface SignedNotification {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+/** A processor that collects nothing, for development and tests; its page is ours. */
+export interface SandboxProcessor extends Processor {
+  readonly name: 'sandbox';
+  /** The session behind a page's token. */
+  externalIdOf(token: string): string;
+  /**
+   * Signs a notification as a processor would send it.
+   * @param now Milliseconds since the epoch.
+   */
+  notify(
+    notification: Omit<ProcessorNotification, 'notificationId'>,
+    now: number,
+  ): SignedNotification;
+}
+
+const SIGNATURE_HEADER = 'sandbox-signature';
+const SIGNATURE = /^t=(\d{1,15}),v1=([0-9a-f]{64})$/;
+const TOKEN_BYTES = 32;
+const EXTERNAL_ID_BYTES = 16;
+const KINDS: readonly string[] = ['seen', 'settled', 'failed', 'cancelled', 'expired'];
+
+/**
+ * The sandbox remembers nothing: a session's external ID is a digest of its page's token, so that a
+ * page still works after a restart and on another replica, and events, which tell the external ID,
+ * do not tell the way to the page.
+ * @param publicUrl Base of the pages.
+ */
+export function createSandboxProcessor(keyring: Keyring, publicUrl: string): SandboxProcessor {
+  const key = keyring.hash('notifications', 'sandbox processor');
+  const sign = (seconds: number, body: Buffer) =>
+    createHmac('sha256', key).update(`${seconds}.`).update(body).digest();
+
+  return {
+    name: 'sandbox',
+    async createSession() {
+      const token = randomToken(TOKEN_BYTES);
+      return { url: `${publicUrl}/processor/sandbox/${token}`, externalId: externalIdOf(token) };
+    },
+    externalIdOf,
+    notify(notification, now) {
+      const body = Buffer.from(JSON.stringify({ notificationId: uuidv7(), ...notification }));
+      const seconds = Math.floor(now / 1000);
+      const signature = `t=${seconds},v1=${sign(seconds, body).toString('hex')}`;
+      return { headers: { [SIGNATURE_HEADER]: signature }, body };
+    },
+    readNotification(headers, body, now) {
+      const [, time = '', digest = ''] = SIGNATURE.exec(String(headers[SIGNATURE_HEADER])) ?? [];
+      const seconds = Number(time);
+      if (digest === '' || !timingSafeEqual(Buffer.from(digest, 'hex'), sign(seconds, body))) {
+        throw new NotificationRefused('the Sandbox-Signature header does not hold');
+      }
+      if (now / 1000 - seconds > NOTIFICATION_TOLERANCE_SECONDS) {
+        throw new NotificationRefused('the notification is too old');
+      }
+      const notification: unknown = JSON.parse(body.toString());
+      if (!isNotification(notification)) {
+        throw new NotificationRefused('the notification is not one of ours');
+      }
+      return notification;
+    },
+  };
+}
+
+function externalIdOf(token: string): string {
+  const digest = createHash('sha256').update(token).digest();
+  return `sandbox_${digest.subarray(0, EXTERNAL_ID_BYTES).toString('hex')}`;
+}
+
+/** What is signed is what `notify` wrote; a newer version of it may have written something else. */
+function isNotification(value: unknown): value is ProcessorNotification {
+  if (typeof value !== 'object' || value === null) return false;
+  const { externalId, kind } = value as Record<string, unknown>;
+  return typeof externalId === 'string' && typeof kind === 'string' && KINDS.includes(kind);
+}

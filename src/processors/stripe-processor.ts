@@ -1,0 +1,137 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import Stripe from 'stripe';
+import {
+  type Processor,
+  ProcessorRefused,
+  type ProcessorSession,
+  ProcessorUnavailable,
+  SESSION_TIMEOUT_MS,
+} from './processor.ts';
+import { readStripeNotification } from './stripe-notification.ts';
+
+export interface StripeSettings {
+  readonly secretKey: string;
+  /** Signs what Stripe sends to our endpoint (`whsec_…`). */
+  readonly webhookSecret: string;
+  /** Where the API is, without a path; null is Stripe itself. */
+  readonly apiUrl: string | null;
+}
+
+/** Stripe's name for stablecoins. */
+const PAYMENT_METHOD = 'crypto';
+/** What one attempt may take, in milliseconds: a second one has to fit into the session's time. */
+const ATTEMPT_TIMEOUT_MS = 5_000;
+/** Longest name of what is paid for, in characters; Stripe's page shortens longer ones anyway. */
+const PRODUCT_NAME_MAXIMUM = 250;
+/** Answers that say "not now" although their status is below 500: a concurrent attempt, a limit. */
+const TRANSIENT_STATUSES: readonly number[] = [409, 429];
+
+/**
+ * Stripe's hosted Checkout, with stablecoins as the only way to pay: Stripe lets the customer choose
+ * network and wallet, and settles in dollars.
+ * @param publicUrl Base of the neutral page that customers come back to.
+ */
+export function createStripeProcessor(
+  settings: StripeSettings,
+  publicUrl: string,
+): Processor & { readonly name: 'stripe' } {
+  const stripe = new Stripe(settings.secretKey, {
+    ...addressOf(settings.apiUrl),
+    timeout: ATTEMPT_TIMEOUT_MS,
+    maxNetworkRetries: 1,
+    telemetry: false,
+  });
+
+  return {
+    name: 'stripe',
+    async createSession(session) {
+      // The package bounds each attempt, and only while nothing at all arrives: this bounds the whole.
+      const { id, url, payment_method_types } = await within(
+        SESSION_TIMEOUT_MS,
+        stripe.checkout.sessions.create(toParameters(session, publicUrl), {
+          idempotencyKey: session.paymentId,
+        }),
+      );
+      // Stripe drops without a word what the account, the currency or the amount rules out.
+      if (!payment_method_types.includes(PAYMENT_METHOD)) {
+        throw new ProcessorRefused(`Stripe does not offer ${PAYMENT_METHOD} for session ${id}`);
+      }
+      if (!url) throw new ProcessorRefused(`Stripe gave session ${id} no page`);
+      return { url, externalId: id };
+    },
+    readNotification: (headers, body, now) =>
+      readStripeNotification(stripe.webhooks, settings.webhookSecret, headers, body, now),
+    async endSession(externalId) {
+      await within(SESSION_TIMEOUT_MS, stripe.checkout.sessions.expire(externalId));
+    },
+  };
+}
+
+function toParameters(
+  session: ProcessorSession,
+  publicUrl: string,
+): Stripe.Checkout.SessionCreateParams {
+  const { paymentId, note } = session;
+  return {
+    mode: 'payment',
+    allowed_payment_method_types: [PAYMENT_METHOD],
+    line_items: [
+      {
+        quantity: 1,
+        price_data: {
+          currency: 'usd',
+          unit_amount: session.amountCents,
+          product_data: {
+            // By character: half of one cannot be sent.
+            name: [...session.merchantName].slice(0, PRODUCT_NAME_MAXIMUM).join(''),
+            // Stripe refuses an empty text.
+            ...(note ? { description: note } : {}),
+          },
+        },
+      },
+    ],
+    // The amount told back is compared with ours, so Stripe must not present another currency.
+    adaptive_pricing: { enabled: false },
+    client_reference_id: paymentId,
+    metadata: { paymentId },
+    payment_intent_data: { metadata: { paymentId } },
+    // Whole seconds, from 30 minutes to 24 hours ahead.
+    expires_at: Math.floor(session.expiresAt.getTime() / 1000),
+    // Stripe's page asks for one. Customers of US accounts are not led back to the merchant.
+    success_url: `${publicUrl}/processor/done`,
+  };
+}
+
+function addressOf(apiUrl: string | null): Stripe.StripeConfig {
+  if (apiUrl === null) return {};
+  const { protocol, hostname, port } = new URL(apiUrl);
+  const plain = protocol === 'http:';
+  return { protocol: plain ? 'http' : 'https', host: hostname, port: port || (plain ? 80 : 443) };
+}
+
+/** @throws ProcessorUnavailable, ProcessorRefused */
+async function within<T>(milliseconds: number, call: Promise<T>): Promise<T> {
+  const timer = new AbortController();
+  const timeout = sleep(milliseconds, undefined, { signal: timer.signal, ref: false }).then(() => {
+    throw new ProcessorUnavailable(`Stripe did not answer within ${milliseconds} ms`);
+  });
+  try {
+    return await Promise.race([call, timeout]);
+  } catch (error) {
+    throw error instanceof Stripe.errors.StripeError ? describe(error) : error;
+  } finally {
+    timer.abort();
+  }
+}
+
+/** In our own words, without a cause: Stripe's errors carry whole answers, headers included. */
+function describe(error: InstanceType<typeof Stripe.errors.StripeError>): Error {
+  const { statusCode: status, type, code, requestId } = error;
+  const reference = requestId === undefined ? '' : ` (request ${requestId})`;
+  const details = [type, code].filter(Boolean).join(' ');
+  if (status === undefined) return new ProcessorUnavailable(`${details}: ${error.message}`);
+  const text = `Stripe answered ${status} ${details}${reference}: ${error.message}`;
+  return status >= 500 || TRANSIENT_STATUSES.includes(status)
+    ? new ProcessorUnavailable(text)
+    : new ProcessorRefused(text);
+}

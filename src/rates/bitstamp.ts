@@ -1,0 +1,24 @@
+import { pick } from './fetch-json.ts';
+import { parseTime, type TickerFormat } from './ticker-source.ts';
+
+/** Bitstamp's public market data; https://www.bitstamp.net/api/. */
+export const BITSTAMP_URL = 'https://www.bitstamp.net';
+
+/** Whole seconds since the Unix epoch. */
+const TIME = /^\d{10}$/;
+
+/** Price of the last trade against the dollar, and time of the ticker. */
+export const BITSTAMP: TickerFormat = {
+  name: 'bitstamp',
+  markets: new Map([
+    ['BTC', 'btcusd'],
+    ['ETH', 'ethusd'],
+    ['AVAX', 'avaxusd'],
+    ['SOL', 'solusd'],
+    ['USDT', 'usdtusd'],
+    ['USDC', 'usdcusd'],
+  ]),
+  path: market => `/api/v2/ticker/${market}/`,
+  price: body => pick(body, 'last'),
+  time: body => parseTime(pick(body, 'timestamp'), TIME, text => Number(text) * 1000),
+};

@@ -1,0 +1,126 @@
+import { type Insertable, sql, type Updateable } from 'kysely';
+import type { Connection } from '../database/connection.ts';
+import type { Deposit, DepositsTable } from '../database/tables.ts';
+
+/** What identifies a transfer on chain. */
+export interface DepositKey {
+  readonly blockchainId: string;
+  readonly transactionHash: string;
+  readonly position: number;
+}
+
+/**
+ * Makes everything that concerns one address happen one after the other until the transaction ends:
+ * two transfers at once must not both take the same payment for theirs.
+ */
+export async function lockAddress(
+  db: Connection,
+  blockchainId: string,
+  address: string,
+): Promise<void> {
+  const name = JSON.stringify(['address', blockchainId, address]);
+  await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(db);
+}
+
+export function findDeposit(db: Connection, key: DepositKey): Promise<Deposit | undefined> {
+  return db
+    .selectFrom('deposits')
+    .selectAll()
+    .where('blockchain_id', '=', key.blockchainId)
+    .where('transaction_hash', '=', key.transactionHash)
+    .where('position', '=', key.position)
+    .executeTakeFirst();
+}
+
+/** The oldest deposit of the same amount that came as a duplicate and still stands by. */
+export function findUnmatchedTwin(db: Connection, deposit: Deposit): Promise<Deposit | undefined> {
+  return db
+    .selectFrom('deposits')
+    .selectAll()
+    .where('blockchain_id', '=', deposit.blockchain_id)
+    .where('address', '=', deposit.address)
+    .where('token_amount', '=', deposit.token_amount)
+    .where('outcome', '=', 'duplicate')
+    .where('payment_id', 'is', null)
+    .where('dismissed_at', 'is', null)
+    .where('state', 'in', ['seen', 'final'])
+    .orderBy('observed_at')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst();
+}
+
+/** Reads a deposit and holds its row until the transaction ends. */
+export function lockDeposit(db: Connection, id: string): Promise<Deposit | undefined> {
+  return db.selectFrom('deposits').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
+}
+
+export function insertDeposit(db: Connection, row: Insertable<DepositsTable>): Promise<Deposit> {
+  return db.insertInto('deposits').values(row).returningAll().executeTakeFirstOrThrow();
+}
+
+export function updateDeposit(
+  db: Connection,
+  id: string,
+  change: Updateable<DepositsTable>,
+): Promise<Deposit> {
+  return db
+    .updateTable('deposits')
+    .set(change)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** Deposits that arrived and no payment took, oldest first; those dismissed are left out. */
+export function listUnmatchedDeposits(db: Connection, limit: number): Promise<Deposit[]> {
+  return db
+    .selectFrom('deposits')
+    .selectAll()
+    .where('payment_id', 'is', null)
+    .where('dismissed_at', 'is', null)
+    .where('state', 'in', ['seen', 'final'])
+    .orderBy('observed_at')
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+}
+
+/** Newest deposits first, matched or not. */
+export function listDeposits(db: Connection, limit: number): Promise<Deposit[]> {
+  return db
+    .selectFrom('deposits')
+    .selectAll()
+    .orderBy('observed_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute();
+}
+
+/** Deposits of a payment, oldest first, at most 100. */
+export function listPaymentDeposits(db: Connection, paymentId: string): Promise<Deposit[]> {
+  return db
+    .selectFrom('deposits')
+    .selectAll()
+    .where('payment_id', '=', paymentId)
+    .orderBy('observed_at')
+    .limit(100)
+    .execute();
+}
+
+/** What is known of a transaction on a network, at most 100 transfers. */
+export function listDepositsByHash(
+  db: Connection,
+  blockchainId: string,
+  transactionHash: string,
+): Promise<Deposit[]> {
+  return db
+    .selectFrom('deposits')
+    .selectAll()
+    .where('blockchain_id', '=', blockchainId)
+    .where(({ eb, fn, val }) =>
+      eb(fn('lower', ['transaction_hash']), '=', fn<string>('lower', [val(transactionHash)])),
+    )
+    .limit(100)
+    .execute();
+}

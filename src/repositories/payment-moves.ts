@@ -1,0 +1,110 @@
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import type { Connection } from '../database/connection.ts';
+import type {
+  Payment,
+  PaymentStatus,
+  PaymentsTable,
+  PaymentTransitionsTable,
+  SessionStatus,
+} from '../database/tables.ts';
+
+export type PaymentColumns = Updateable<PaymentsTable>;
+
+interface State {
+  readonly status: PaymentStatus;
+  readonly session: SessionStatus;
+}
+
+/** Changes a payment only while it is in one of the states; tells which one it left. */
+export async function updatePaymentFrom(
+  db: Connection,
+  id: string,
+  states: readonly State[],
+  columns: PaymentColumns,
+): Promise<{ payment: Payment; before: State } | undefined> {
+  const row = await db
+    .updateTable('payments')
+    .from(
+      db
+        .selectFrom('payments')
+        .select(['id as heldId', 'status as statusBefore', 'session_status as sessionBefore'])
+        .where('id', '=', id)
+        .where(({ eb, or, and }) =>
+          or(
+            states.map(({ status, session }) =>
+              and([eb('status', '=', status), eb('session_status', '=', session)]),
+            ),
+          ),
+        )
+        .forUpdate()
+        .as('held'),
+    )
+    .set(columns)
+    .whereRef('payments.id', '=', 'held.heldId')
+    .returningAll('payments')
+    .returning(['held.statusBefore', 'held.sessionBefore'])
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const { statusBefore, sessionBefore, ...payment } = row;
+  return { payment, before: { status: statusBefore, session: sessionBefore } };
+}
+
+/** Changes columns of a payment that is still open, without moving it. */
+export function updateOpenPayment(
+  db: Connection,
+  id: string,
+  columns: PaymentColumns,
+): Promise<Payment | undefined> {
+  return db
+    .updateTable('payments')
+    .set(columns)
+    .where('id', '=', id)
+    .where('status', '=', 'pending')
+    .where('session_status', '=', 'pending')
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Adds to the payment's history. */
+export async function insertTransition(
+  db: Connection,
+  row: Insertable<PaymentTransitionsTable>,
+): Promise<void> {
+  await db.insertInto('payment_transitions').values(row).execute();
+}
+
+/** A payment's history, oldest first, at most 1,000 moves. */
+export function listTransitions(
+  db: Connection,
+  paymentId: string,
+): Promise<Selectable<PaymentTransitionsTable>[]> {
+  return db
+    .selectFrom('payment_transitions')
+    .selectAll()
+    .where('payment_id', '=', paymentId)
+    .orderBy('at')
+    .orderBy('id')
+    .limit(1000)
+    .execute();
+}
+
+/** Reads a payment and holds its row until the transaction ends. */
+export function lockPayment(db: Connection, id: string): Promise<Payment | undefined> {
+  return db.selectFrom('payments').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
+}
+
+/**
+ * Takes at most `limit` payments whose time has passed and no funds have been seen for, skipping
+ * those that another worker holds.
+ */
+export async function lockDuePayments(
+  db: Connection,
+  now: Date,
+  limit: number,
+): Promise<{ id: string; underpaid: boolean }[]> {
+  const { rows } = await sql<{ id: string; underpaid: boolean }>`
+    select id, coalesce(last_error_code = 'amount_underpaid', false) as underpaid from payments
+    where status = 'pending' and session_status = 'pending' and expires_at <= ${now}
+    order by expires_at limit ${limit} for update skip locked`.execute(db);
+  return rows;
+}

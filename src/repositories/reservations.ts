@@ -1,0 +1,129 @@
+import { sql } from 'kysely';
+import type { Connection } from '../database/connection.ts';
+
+/** Where and how much: what a payment on chain is recognised by. */
+export interface Slot {
+  readonly blockchainId: string;
+  /** The canonical spelling. */
+  readonly address: string;
+  /** Integer of the asset's smallest unit. */
+  readonly tokenAmount: bigint;
+}
+
+/**
+ * Of some amounts, the ones nobody has reserved now, the longest unused first: a late payer then
+ * meets the fewest strangers.
+ */
+export async function listFreeAmounts(
+  db: Connection,
+  blockchainId: string,
+  address: string,
+  amounts: readonly bigint[],
+): Promise<bigint[]> {
+  const { rows } = await sql<{ amount: string }>`
+    select candidate.amount::text as amount
+    from unnest(${amounts.map(String)}::numeric[]) with ordinality as candidate (amount, slot)
+    left join lateral (
+      select released_at, id from reservations
+      where blockchain_id = ${blockchainId} and address = ${address}
+        and token_amount = candidate.amount
+      order by id desc limit 1
+    ) as latest on true
+    where latest.id is null or latest.released_at is not null
+    order by latest.released_at nulls first, candidate.slot`.execute(db);
+  return rows.map(row => BigInt(row.amount));
+}
+
+/** Reserves an amount for a payment; false when somebody else has just taken it. */
+export async function insertReservation(
+  db: Connection,
+  paymentId: string,
+  slot: Slot,
+  now: Date,
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto('reservations')
+    .values({
+      payment_id: paymentId,
+      blockchain_id: slot.blockchainId,
+      address: slot.address,
+      token_amount: slot.tokenAmount,
+      reserved_at: now,
+      released_at: null,
+    })
+    .onConflict(conflict =>
+      conflict
+        .columns(['blockchain_id', 'address', 'token_amount'])
+        .where('released_at', 'is', null)
+        .doNothing(),
+    )
+    .executeTakeFirstOrThrow();
+  return (numInsertedOrUpdatedRows ?? 0n) > 0n;
+}
+
+/** Frees whatever amount the payment has reserved. */
+export async function releaseReservation(
+  db: Connection,
+  paymentId: string,
+  now: Date,
+): Promise<void> {
+  await db
+    .updateTable('reservations')
+    .set({ released_at: now })
+    .where('payment_id', '=', paymentId)
+    .where('released_at', 'is', null)
+    .execute();
+}
+
+/** A payment whose reservation a transfer to its address may be meant for. */
+export interface Candidate {
+  paymentId: string;
+  tokenAmount: bigint;
+  /** Whether funds for it have been seen already. */
+  seen: boolean;
+}
+
+/**
+ * Live reservations of an address made by an instant, at most 1,000: more than there are slots of
+ * one price.
+ */
+export async function listCandidates(
+  db: Connection,
+  blockchainId: string,
+  address: string,
+  reservedBy: Date,
+): Promise<Candidate[]> {
+  const rows = await db
+    .selectFrom('reservations')
+    .innerJoin('payments', 'payments.id', 'reservations.payment_id')
+    .select(['payment_id', 'reservations.token_amount', 'session_status'])
+    .where('reservations.blockchain_id', '=', blockchainId)
+    .where('reservations.address', '=', address)
+    .where('released_at', 'is', null)
+    .where('reserved_at', '<=', reservedBy)
+    .orderBy('reservations.id')
+    .limit(1000)
+    .execute();
+  return rows.map(row => ({
+    paymentId: row.payment_id,
+    tokenAmount: BigInt(row.token_amount),
+    seen: row.session_status === 'completed',
+  }));
+}
+
+/** Whether exactly this amount was reserved before by a payment that has ended or moved on. */
+export async function wasReserved(
+  db: Connection,
+  { blockchainId, address, tokenAmount }: Slot,
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('reservations')
+    .select('id')
+    .where('blockchain_id', '=', blockchainId)
+    .where('address', '=', address)
+    .where('token_amount', '=', tokenAmount.toString())
+    .where('released_at', 'is not', null)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}

@@ -1,0 +1,71 @@
+import type { Connection } from '../database/connection.ts';
+import type { WebhookDelivery } from '../database/tables.ts';
+import { addDeliveryJob } from './webhook-jobs.ts';
+
+/** Ends deliveries that have not ended: one, or all of an endpoint but perhaps one. */
+export async function cancelDeliveries(
+  db: Connection,
+  which: { id: string } | { endpointId: string; except?: string | undefined },
+  now: Date,
+): Promise<void> {
+  let update = db
+    .updateTable('webhook_deliveries')
+    .set({ status: 'cancelled', next_attempt_at: null, claimed_until: null, finished_at: now })
+    .where('status', '=', 'pending');
+  if ('id' in which) update = update.where('id', '=', which.id);
+  else {
+    update = update.where('endpoint_id', '=', which.endpointId);
+    if (which.except !== undefined) update = update.where('id', '!=', which.except);
+  }
+  await update.execute();
+}
+
+export function findDelivery(db: Connection, id: string): Promise<WebhookDelivery | undefined> {
+  return db.selectFrom('webhook_deliveries').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+/** Adds a delivery of an event that has been delivered, or tried, before; and its job. */
+export async function insertRedelivery(
+  db: Connection,
+  row: { id: string; original: WebhookDelivery; now: Date },
+): Promise<void> {
+  await db
+    .with('delivery', cte =>
+      cte
+        .insertInto('webhook_deliveries')
+        .values({
+          id: row.id,
+          event_id: row.original.event_id,
+          endpoint_id: row.original.endpoint_id,
+          redelivery_of: row.original.id,
+          next_attempt_at: row.now,
+          claimed_until: null,
+          created_at: row.now,
+          finished_at: null,
+        })
+        .returningAll(),
+    )
+    .selectFrom('delivery')
+    .select(addDeliveryJob().as('job'))
+    .execute();
+}
+
+export type DeliveryWithEventType = WebhookDelivery & { eventType: string };
+
+/** Deliveries to an endpoint, newest first, at most `limit`; the one with an ID when given. */
+export function listDeliveries(
+  db: Connection,
+  which: { id: string } | { endpointId: string },
+  limit: number,
+): Promise<DeliveryWithEventType[]> {
+  const query = db
+    .selectFrom('webhook_deliveries')
+    .innerJoin('events', 'events.id', 'webhook_deliveries.event_id')
+    .selectAll('webhook_deliveries')
+    .select('events.type as eventType')
+    .orderBy('webhook_deliveries.created_at', 'desc')
+    .orderBy('webhook_deliveries.id', 'desc')
+    .limit(limit);
+  if ('id' in which) return query.where('webhook_deliveries.id', '=', which.id).execute();
+  return query.where('endpoint_id', '=', which.endpointId).execute();
+}

@@ -1,0 +1,101 @@
+import type { Insertable, Updateable } from 'kysely';
+import type { Connection } from '../database/connection.ts';
+import type { WebhookEndpoint, WebhookEndpointsTable } from '../database/tables.ts';
+
+export function insertWebhookEndpoint(
+  db: Connection,
+  row: Insertable<WebhookEndpointsTable>,
+): Promise<WebhookEndpoint> {
+  return db.insertInto('webhook_endpoints').values(row).returningAll().executeTakeFirstOrThrow();
+}
+
+export function findWebhookEndpoint(
+  db: Connection,
+  id: string,
+): Promise<WebhookEndpoint | undefined> {
+  return db.selectFrom('webhook_endpoints').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+/** Reads an endpoint and holds its row until the transaction ends. */
+export function lockWebhookEndpoint(
+  db: Connection,
+  id: string,
+): Promise<WebhookEndpoint | undefined> {
+  return db
+    .selectFrom('webhook_endpoints')
+    .selectAll()
+    .where('id', '=', id)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+}
+
+export function updateWebhookEndpoint(
+  db: Connection,
+  id: string,
+  change: Updateable<WebhookEndpointsTable>,
+): Promise<WebhookEndpoint> {
+  return db
+    .updateTable('webhook_endpoints')
+    .set(change)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** How many endpoints of a merchant are not disabled. */
+export async function countEnabledEndpoints(db: Connection, merchantId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('webhook_endpoints')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('merchant_id', '=', merchantId)
+    .where('disabled_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** Newest first, at most `limit`; those of one merchant, and older than `before`, when given. */
+export function listWebhookEndpoints(
+  db: Connection,
+  {
+    merchantId,
+    limit,
+    before,
+  }: { merchantId?: string | undefined; limit: number; before?: string | undefined },
+): Promise<WebhookEndpoint[]> {
+  return db
+    .selectFrom('webhook_endpoints')
+    .selectAll()
+    .$if(merchantId !== undefined, query => query.where('merchant_id', '=', merchantId ?? ''))
+    .$if(before !== undefined, query => query.where('id', '<', before ?? ''))
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute();
+}
+
+/** Wipes previous secrets that sign no longer; at most `limit` endpoints, returns how many. */
+export async function wipePreviousWebhookSecrets(
+  db: Connection,
+  now: Date,
+  limit: number,
+): Promise<number> {
+  const { numUpdatedRows } = await db
+    .updateTable('webhook_endpoints')
+    .set({
+      previous_secret: null,
+      previous_master_key_version: null,
+      previous_valid_until: null,
+    })
+    .where(
+      'id',
+      'in',
+      db
+        .selectFrom('webhook_endpoints')
+        .select('id')
+        .where('previous_valid_until', '<=', now)
+        .limit(limit)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .executeTakeFirstOrThrow();
+  return Number(numUpdatedRows);
+}

@@ -1,0 +1,86 @@
+import { billOf } from '../../checkout/bill.ts';
+import { FINAL_STAGES, revisionOf } from '../../checkout/stage.ts';
+import { type Html, html } from '../html.ts';
+import { renderDisclosure } from './disclosure.ts';
+import { renderDocument } from './document.ts';
+import { formatDollars } from './format.ts';
+import { renderLookUp } from './look-up.ts';
+import { renderNetworkPicker } from './network-picker.ts';
+import { renderOutcome } from './outcome-view.ts';
+import { renderSimulation } from './simulation-panel.ts';
+import { textsOf } from './stage-texts.ts';
+import { type CheckoutView, merchantOf, quoteOf } from './view.ts';
+import { renderDeadline, renderWaiting } from './waiting-view.ts';
+
+/** The whole page. The script replaces `main` with that of a newer page, so all state is in it. */
+export function renderCheckout(view: CheckoutView, basePath: string): string {
+  const { checkout, stage, now, path } = view;
+  const { payment } = checkout;
+  const { title, announcement } = textsOf(view);
+  const isFinal = FINAL_STAGES.includes(stage);
+  const main = html`<main id="checkout" data-page="${path}" data-stage="${stage}" data-revision="${revisionOf(payment, stage)}" data-now="${now.toISOString()}" data-announcement="${announcement}"${isFinal && html` data-final`}>
+${renderOrder(view)}
+${view.notice && html`<p class="notice" id="notice" role="alert">${view.notice}</p>`}
+${renderStage(view)}
+${renderOptions(view)}
+${view.simulation && renderSimulation(path)}
+</main>
+<footer><p>Payment <code>${payment.id}</code></p></footer>`;
+  return renderDocument({ title, content: main, basePath });
+}
+
+function renderOrder({ checkout }: CheckoutView): Html {
+  const { order, fee, total } = billOf(checkout.payment);
+  return html`<header class="order">
+<p class="merchant">${merchantOf(checkout)}</p>
+<p class="total">${formatDollars(total)}</p>
+${fee > 0 && html`<p class="fee">Order ${formatDollars(order)} + service fee ${formatDollars(fee)}</p>`}
+${checkout.network?.environment === 'test' && html`<p class="badge">Test network: coins without value</p>`}
+</header>`;
+}
+
+function renderStage(view: CheckoutView): Html {
+  const { checkout, stage } = view;
+  const quote = quoteOf(checkout);
+  if (stage === 'waiting' && quote !== null) return renderWaiting(view, quote);
+  if (stage === 'choose' || stage === 'waiting') return renderChoose(view);
+  return renderOutcome(view, stage, quote);
+}
+
+function renderChoose(view: CheckoutView): Html {
+  const { checkout, path } = view;
+  const title = html`<h1 id="title" tabindex="-1">Choose how to pay</h1>`;
+  if (checkout.choices.length === 0) {
+    return html`<section class="card">${title}
+<p>There is no way to pay just now. Please try again later, or contact ${merchantOf(checkout)}.</p></section>`;
+  }
+  return html`<section class="card">
+<div class="lead">${title}
+${renderDeadline(view)}</div>
+${renderNetworkPicker(path, checkout.choices, 'Ways to pay')}
+</section>`;
+}
+
+/** What can be done besides paying. */
+function renderOptions(view: CheckoutView): Html {
+  const { checkout, stage, path } = view;
+  const isOpen = stage === 'choose' || stage === 'waiting';
+  const others = checkout.choices.filter(({ network }) => network.id !== checkout.network?.id);
+  const options = [
+    stage === 'waiting' &&
+      others.length > 0 &&
+      renderDisclosure(
+        'change',
+        'Pay another way',
+        renderNetworkPicker(path, others, 'Other ways to pay'),
+      ),
+    checkout.network !== null && stage !== 'paid' && renderLookUp(view),
+    isOpen && renderDisclosure('cancel', 'Cancel payment', renderCancel(path)),
+  ];
+  return html`<div class="options">${options}</div>`;
+}
+
+function renderCancel(path: string): Html {
+  return html`<p>Do not cancel if you have sent something already: it would not be recognised any more.</p>
+<form method="post" action="${path}/cancel"><button class="danger">Yes, cancel this payment</button></form>`;
+}

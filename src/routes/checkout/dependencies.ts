@@ -1,0 +1,16 @@
+import type { Clock } from '../../clock.ts';
+import type { Database } from '../../database/connection.ts';
+import type { RateLimits } from '../../plugins/rate-limit.ts';
+import type { Rates } from '../../rates/rate-source.ts';
+
+export interface CheckoutDependencies {
+  readonly db: Database;
+  readonly rates: Rates;
+  readonly clock: Clock;
+  readonly limits: RateLimits;
+  /** Base of checkout links; its path is where a proxy serves the service. */
+  readonly publicUrl: string;
+  /** Whether payments may be simulated; never in production. */
+  readonly simulation: boolean;
+  readonly isUnavailable: (error: unknown) => boolean;
+}

@@ -1,0 +1,64 @@
+import type { FastifyReply } from 'fastify';
+import { type Html, html } from '../html.ts';
+import { assetPath } from './assets.ts';
+
+interface DocumentParts {
+  readonly title: string;
+  /** `main` and what follows it. */
+  readonly content: Html;
+  readonly basePath: string;
+}
+
+const HEADERS = {
+  'content-security-policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ].join('; '),
+  // The link is all it takes to open a checkout: it must not leave with a request elsewhere.
+  'referrer-policy': 'no-referrer',
+  'x-robots-tag': 'noindex',
+};
+
+/** The path that a proxy serves the service under; empty at the root. */
+export function basePathOf(publicUrl: string): string {
+  return new URL(publicUrl).pathname.replace(/\/$/, '');
+}
+
+/** The frame that every page under /checkout has. */
+export function renderDocument({ title, content, basePath }: DocumentParts): string {
+  const asset = (name: Parameters<typeof assetPath>[1]) => assetPath(basePath, name);
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${title}</title>
+<link rel="icon" type="image/svg+xml" href="${asset('icon.svg')}">
+<link rel="stylesheet" href="${asset('style.css')}">
+<script type="module" src="${asset('script.js')}"></script>
+</head>
+<body>
+${content}
+<p class="connection" id="connection" role="status"></p>
+<p class="visually-hidden" id="announcer" role="status"></p>
+</body>
+</html>
+`.markup;
+}
+
+export function sendDocument(reply: FastifyReply, status: number, document: string): FastifyReply {
+  return reply
+    .status(status)
+    .type('text/html; charset=utf-8')
+    .headers(HEADERS)
+    .serializer(String)
+    .send(document);
+}

@@ -1,0 +1,42 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { ApiError } from '../../errors/api-error.ts';
+import { readRawBody } from '../../plugins/raw-body.ts';
+
+/** Largest form body, in bytes; a real one has a field of some ten characters. */
+const FORM_LIMIT_BYTES = 4 * 1024;
+
+/** Parses form bodies, and nothing else, into URLSearchParams. */
+export function registerFormBody(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/x-www-form-urlencoded', async (request: FastifyRequest) => {
+    const body = await readRawBody(request.raw, FORM_LIMIT_BYTES);
+    return new URLSearchParams(body.toString());
+  });
+  app.addContentTypeParser('*', async () => {
+    throw new ApiError('E1000', 'Send a form as application/x-www-form-urlencoded.');
+  });
+}
+
+/**
+ * Reads the fields of a form: exactly those named, each once.
+ * @throws ApiError E1002 for another field, E1001 for one that is missing or repeated.
+ */
+export function readFields<const T extends string>(
+  { body }: FastifyRequest,
+  names: readonly T[],
+): Record<T, string> {
+  const form = body instanceof URLSearchParams ? body : new URLSearchParams();
+  const known: readonly string[] = names;
+  const unknown = [...form.keys()].find(name => !known.includes(name));
+  if (unknown !== undefined) {
+    throw new ApiError('E1002', 'The form has an unknown field.', { param: unknown });
+  }
+  const fields = names.map(name => {
+    const [value, ...more] = form.getAll(name);
+    if (value === undefined || more.length > 0) {
+      throw new ApiError('E1001', `The form needs one ${name}.`, { param: name });
+    }
+    return [name, value];
+  });
+  return Object.fromEntries(fields);
+}

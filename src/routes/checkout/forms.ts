@@ -1,0 +1,106 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { OperationRefused } from '../../accounts/operation.ts';
+import { cancelCheckout, findCheckoutPayment } from '../../checkout/checkout.ts';
+import { type CheckoutStage, stageOf } from '../../checkout/stage.ts';
+import type { Payment } from '../../database/tables.ts';
+import { ApiError } from '../../errors/api-error.ts';
+import { ERRORS } from '../../errors/catalogue.ts';
+import { selectNetwork } from '../../settlement/select-network.ts';
+import { SIMULATION_CASES, type SimulationCase, simulate } from '../../settlement/simulate.ts';
+import type { CheckoutDependencies } from './dependencies.ts';
+import { wantsJson } from './failures.ts';
+import { readFields } from './form-body.ts';
+import type { CheckoutRequest, Pages } from './pages.ts';
+import { STAGE_REASONS } from './stage-texts.ts';
+
+/** What a customer asks for by a form; it is done, or refused for a reason. */
+interface Action {
+  readonly perform: (payment: Payment, now: Date) => Promise<unknown>;
+  /** What was not done, for the page that says so. */
+  readonly undone: string;
+  /** The stage in which asking again is no mistake. */
+  readonly done?: CheckoutStage;
+}
+
+/** POST /checkout/:token/network, /cancel and, outside production, /simulate. */
+export function registerForms(
+  app: FastifyInstance,
+  { db, rates, clock, simulation }: CheckoutDependencies,
+  pages: Pages,
+): void {
+  app.post('/:token/network', async (request: CheckoutRequest, reply) => {
+    const { network: blockchainId } = readFields(request, ['network']);
+    return act(request, reply, {
+      perform: (payment, now) => selectNetwork(db, rates, { payment, blockchainId }, now),
+      undone: 'The network was not chosen',
+    });
+  });
+
+  app.post('/:token/cancel', async (request: CheckoutRequest, reply) => {
+    readFields(request, []);
+    return act(request, reply, {
+      perform: (payment, now) => cancelCheckout(db, payment, now),
+      undone: 'The payment was not cancelled',
+      done: 'cancelled',
+    });
+  });
+
+  if (simulation) {
+    app.post('/:token/simulate', async (request: CheckoutRequest, reply) => {
+      const { case: play } = readFields(request, ['case']);
+      if (!isCase(play)) throw new ApiError('E1001', 'There is no such case.', { param: 'case' });
+      return act(request, reply, {
+        perform: (payment, now) => simulate({ db, rates }, payment.id, play, now),
+        undone: 'This cannot be simulated',
+      });
+    });
+  }
+
+  // Whoever loads the address of a form again gets to the page.
+  for (const form of ['network', 'cancel', ...(simulation ? ['simulate'] : [])]) {
+    app.get(`/:token/${form}`, (request: CheckoutRequest, reply) =>
+      reply.redirect(pages.pathOf(request), 303),
+    );
+  }
+
+  /** Does what a form asks for and leads back to the page, or shows the page with the reason. */
+  async function act(
+    request: CheckoutRequest,
+    reply: FastifyReply,
+    { perform, undone, done }: Action,
+  ): Promise<FastifyReply> {
+    const { token } = request.params;
+    const payment = await findCheckoutPayment(db, token);
+    const refusal = await attempt(() => perform(payment, new Date(clock())));
+    if (refusal === undefined) return reply.redirect(pages.pathOf(request), 303);
+    const current = await findCheckoutPayment(db, token);
+    const stage = stageOf(current, new Date(clock()));
+    if (stage === done) return reply.redirect(pages.pathOf(request), 303);
+    if (wantsJson(request)) throw refusal;
+    request.errorCode = refusal.errorCode;
+    const notice =
+      refusal.errorCode === 'E1040'
+        ? `${undone}: ${STAGE_REASONS[stage]}.`
+        : 'This network is not available just now. Choose another one, or try again in a minute.';
+    const { status } = ERRORS[refusal.errorCode];
+    return pages.send(request, reply, current, { status, notice });
+  }
+}
+
+/** @returns Why it was refused, where a page can explain it; any other failure is thrown on. */
+async function attempt(perform: () => Promise<unknown>): Promise<ApiError | undefined> {
+  try {
+    await perform();
+    return undefined;
+  } catch (error) {
+    if (error instanceof OperationRefused) {
+      return new ApiError('E1040', error.message, { cause: error });
+    }
+    if (error instanceof ApiError && ['E1040', 'E5002'].includes(error.errorCode)) return error;
+    throw error;
+  }
+}
+
+function isCase(name: string): name is SimulationCase {
+  return Object.hasOwn(SIMULATION_CASES, name);
+}

@@ -1,0 +1,48 @@
+import { type Html, html } from '../html.ts';
+import { renderDisclosure } from './disclosure.ts';
+import { type CheckoutView, type LookUp, merchantOf } from './view.ts';
+
+/** Longer than the hash of any network: Solana's signatures have up to 88 characters. */
+const HASH_MAXIMUM = 128;
+const HASH = /^[0-9A-Za-z]{8,128}$/;
+
+/** The hash in a pasted text; undefined when it is none. */
+export function readHash(text: string): string | undefined {
+  const hash = text.trim();
+  return HASH.test(hash) ? hash : undefined;
+}
+
+/** The form that asks about a transaction, with the answer below. Works as a plain link. */
+export function renderLookUp(view: CheckoutView): Html {
+  const { path, lookUp } = view;
+  const content = html`<form class="look-up" method="get" action="${path}">
+<label for="transaction">Transaction hash from your wallet</label>
+<div class="row"><input id="transaction" name="transaction" value="${lookUp?.text ?? ''}" maxlength="${HASH_MAXIMUM}" required autocomplete="off" autocapitalize="off" spellcheck="false"><button class="quiet">Look up</button></div>
+</form>
+${lookUp && html`<p class="answer" id="look-up-answer" role="status">${explain(view, lookUp.knowledge)}</p>`}`;
+  return renderDisclosure('look-up', 'Already sent it? Look it up', content, lookUp !== null);
+}
+
+function explain(view: CheckoutView, knowledge: LookUp['knowledge']): string {
+  const { checkout, stage } = view;
+  const network = checkout.network?.name ?? 'the network';
+  const merchant = merchantOf(checkout);
+  switch (knowledge) {
+    case 'unreadable':
+      return 'This does not look like a transaction hash. Copy it from your wallet’s history.';
+    case 'unknown':
+      return `We have not seen this transaction on ${network} yet. It can take a few minutes. Check that your wallet sent it on ${network}, to the address of this payment.`;
+    case 'seen':
+      return `We have seen this transaction on ${network}. It is not final yet.`;
+    case 'final':
+      return stage === 'paid'
+        ? 'This transaction has paid for your order.'
+        : `This transaction has arrived, but it is less than the amount asked for. Contact ${merchant} about it.`;
+    case 'reversed':
+      return `We saw this transaction, but ${network} has undone it. Check in your wallet whether the funds came back.`;
+    case 'failed':
+      return `This transaction failed on ${network}: nothing was transferred.`;
+    case 'elsewhere':
+      return `This transaction has reached us, but it did not count for this payment: it came too late, was of another amount, or belongs to another payment. Contact ${merchant} and name this hash.`;
+  }
+}

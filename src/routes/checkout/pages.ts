@@ -1,0 +1,93 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type CheckoutStatus, CheckoutStatusSchema } from '#schemas/checkout.ts';
+import { findCheckoutPayment, lookUpTransaction, readCheckout } from '../../checkout/checkout.ts';
+import { revisionOf, stageOf } from '../../checkout/stage.ts';
+import type { Connection } from '../../database/connection.ts';
+import type { Payment } from '../../database/tables.ts';
+import { renderCheckout } from './checkout-page.ts';
+import type { CheckoutDependencies } from './dependencies.ts';
+import { basePathOf, sendDocument } from './document.ts';
+import { readHash } from './look-up.ts';
+import type { LookUp } from './view.ts';
+
+export type CheckoutRequest = FastifyRequest<{ Params: { token: string } }>;
+
+interface PageOptions {
+  /** 200 when left out. */
+  readonly status?: number;
+  readonly notice?: string;
+  readonly lookUp?: LookUp | null;
+}
+
+/** Renders the checkout page of a request's token. */
+export interface Pages {
+  /** Path of the page as the customer's browser sees it. */
+  pathOf(request: CheckoutRequest): string;
+  send(
+    request: CheckoutRequest,
+    reply: FastifyReply,
+    payment: Payment,
+    options?: PageOptions,
+  ): Promise<FastifyReply>;
+}
+
+export function createPages(deps: CheckoutDependencies): Pages {
+  const { db, rates, clock, publicUrl, simulation } = deps;
+  const basePath = basePathOf(publicUrl);
+  const pathOf: Pages['pathOf'] = ({ params }) => `${basePath}/checkout/${params.token}`;
+  return {
+    pathOf,
+    async send(request, reply, payment, { status = 200, notice, lookUp } = {}) {
+      const now = new Date(clock());
+      const view = {
+        checkout: await readCheckout(db, rates, payment, now),
+        stage: stageOf(payment, now),
+        now,
+        path: pathOf(request),
+        notice: notice ?? null,
+        lookUp: lookUp ?? null,
+        simulation,
+      };
+      return sendDocument(reply, status, renderCheckout(view, basePath));
+    },
+  };
+}
+
+/** GET /checkout/:token, for people, and GET /checkout/:token/status, which its script polls. */
+export function registerPages(
+  app: FastifyInstance,
+  { db, clock }: CheckoutDependencies,
+  pages: Pages,
+): void {
+  app.get('/:token', async (request: CheckoutRequest, reply) => {
+    const payment = await findCheckoutPayment(db, request.params.token);
+    const { transaction } = request.query as Record<string, unknown>;
+    return pages.send(request, reply, payment, {
+      lookUp: await lookUp(db, payment, transaction),
+    });
+  });
+
+  app.get(
+    '/:token/status',
+    { config: { answersScripts: true }, schema: { response: { 200: CheckoutStatusSchema } } },
+    async (request: CheckoutRequest): Promise<CheckoutStatus> => {
+      const payment = await findCheckoutPayment(db, request.params.token);
+      const now = new Date(clock());
+      const stage = stageOf(payment, now);
+      return {
+        object: 'checkout_status',
+        stage,
+        revision: revisionOf(payment, stage),
+        expiresAt: payment.expires_at.toISOString(),
+        serverTime: now.toISOString(),
+      };
+    },
+  );
+}
+
+async function lookUp(db: Connection, payment: Payment, text: unknown): Promise<LookUp | null> {
+  if (typeof text !== 'string' || text === '') return null;
+  const hash = readHash(text);
+  if (hash === undefined) return { text, knowledge: 'unreadable' };
+  return { text, knowledge: await lookUpTransaction(db, payment, hash) };
+}

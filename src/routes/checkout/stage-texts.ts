@@ -1,0 +1,65 @@
+import { billOf } from '../../checkout/bill.ts';
+import type { CheckoutStage } from '../../checkout/stage.ts';
+import { formatDollars } from './format.ts';
+import { type CheckoutView, merchantOf, quoteOf } from './view.ts';
+
+/** What the window is called, and what is said aloud when a payment gets here. */
+export interface StageTexts {
+  readonly title: string;
+  readonly announcement: string;
+}
+
+export function textsOf(view: CheckoutView): StageTexts {
+  const { checkout, stage } = view;
+  const merchant = merchantOf(checkout);
+  const total = formatDollars(billOf(checkout.payment).total);
+  const quote = quoteOf(checkout);
+  const amount = quote === null ? total : `${quote.amount} ${quote.symbol}`;
+  const texts: Record<CheckoutStage, StageTexts> = {
+    choose: {
+      title: `Pay ${total} to ${merchant}`,
+      announcement: 'Choose how to pay.',
+    },
+    waiting: {
+      title: `Send ${amount} · ${merchant}`,
+      announcement: waitingAnnouncement(checkout.payment.last_error_code),
+    },
+    overdue: {
+      title: `Time is up · ${merchant}`,
+      announcement: 'Time is up. Do not send anything any more.',
+    },
+    confirming: {
+      title: `Payment seen · ${merchant}`,
+      announcement: 'Your payment has been seen and is being confirmed.',
+    },
+    paid: { title: `Paid · ${merchant}`, announcement: `Paid: ${total} to ${merchant}.` },
+    unsuccessful: {
+      title: `Payment unsuccessful · ${merchant}`,
+      announcement: 'The payment was unsuccessful.',
+    },
+    expired: { title: `Time is up · ${merchant}`, announcement: 'The payment has expired.' },
+    cancelled: {
+      title: `Payment cancelled · ${merchant}`,
+      announcement: 'The payment has been cancelled.',
+    },
+  };
+  return texts[stage];
+}
+
+/** Why something cannot be done any more, to follow a colon. */
+export const STAGE_REASONS: Readonly<Record<CheckoutStage, string>> = {
+  choose: 'it is not offered for this payment',
+  waiting: 'it is not offered for this payment',
+  overdue: 'its time is up',
+  confirming: 'a transfer has been seen already',
+  paid: 'it is paid',
+  unsuccessful: 'it has ended',
+  expired: 'its time is up',
+  cancelled: 'it has been cancelled',
+};
+
+function waitingAnnouncement(problem: string | null): string {
+  if (problem === 'amount_underpaid') return 'Too little has arrived. Please read the notice.';
+  if (problem === 'transfer_reversed') return 'The network has undone your transfer.';
+  return 'Waiting for your payment.';
+}

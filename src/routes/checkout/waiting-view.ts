@@ -1,0 +1,68 @@
+import { paymentUri, walletUri } from '../../checkout/payment-uri.ts';
+import { type Html, html } from '../html.ts';
+import { timeOfDay } from './format.ts';
+import { renderQrCode } from './qr-code.ts';
+import { type CheckoutView, merchantOf, type Quote } from './view.ts';
+
+/** Characters at either end of an address that people compare. */
+const COMPARED = 6;
+
+/** Address, amount and QR code: all that is needed to pay. */
+export function renderWaiting(view: CheckoutView, quote: Quote): Html {
+  const wallet = walletUri(quote);
+  const qr = `QR code of ${wallet === undefined ? 'the address' : 'address and amount'}`;
+  return html`<section class="card pay">
+<div class="lead">
+<h1 id="title" tabindex="-1">Send ${quote.amount} ${quote.symbol} <span class="on">on ${quote.networkName}</span></h1>
+${renderDeadline(view)}
+</div>
+${renderProblem(view, quote)}
+<div class="scan">
+${renderQrCode(paymentUri(quote), qr)}
+${wallet && html`<a class="button" href="${wallet}" rel="noreferrer">Open wallet</a>`}
+</div>
+<div class="details">
+<dl class="values">
+<div class="value"><dt>Exact amount</dt>
+<dd><span class="text" id="amount">${quote.amount}</span> ${quote.symbol} ${copyButton(quote.amount, 'amount')}</dd></div>
+<div class="value"><dt>Address</dt>
+<dd>${renderAddress(quote.address)} ${copyButton(quote.address, 'address')}</dd></div>
+</dl>
+<p class="warning">Send exactly <strong>${quote.amount} ${quote.symbol}</strong> on <strong>${quote.networkName}</strong>, in one transfer. Another amount, coin or network may be lost. Your wallet’s network fee comes on top.</p>
+</div>
+${renderProgress(view, 'Waiting for your payment.')}
+</section>`;
+}
+
+/** Until when to pay; the script makes a countdown of it. */
+export function renderDeadline({ checkout }: CheckoutView): Html {
+  return html`<p class="deadline" role="timer" data-countdown="${checkout.payment.expires_at.toISOString()}">Pay before ${timeOfDay(checkout.payment.expires_at)}</p>`;
+}
+
+/** That the page waits for something: by itself with a script, by a link without one. */
+export function renderProgress({ path }: CheckoutView, text: string): Html {
+  return html`<p class="progress"><span class="pulse" aria-hidden="true"></span>${text} <span class="live" hidden>This page updates by itself.</span> <a class="refresh" href="${path}">Check again</a></p>`;
+}
+
+/** A button that copies; without a script it does nothing, so the script shows it. */
+export function copyButton(value: string, what: string): Html {
+  return html`<button class="copy" type="button" id="copy-${what}" data-copy="${value}" data-what="${what}" hidden>Copy<span class="visually-hidden"> ${what}</span></button>`;
+}
+
+function renderAddress(address: string): Html {
+  const start = address.slice(0, COMPARED);
+  const end = address.slice(-COMPARED);
+  return html`<code class="text address" id="address"><b>${start}</b>${address.slice(COMPARED, -COMPARED)}<b>${end}</b></code>`;
+}
+
+function renderProblem({ checkout }: CheckoutView, quote: Quote): Html | null {
+  const merchant = merchantOf(checkout);
+  switch (checkout.payment.last_error_code) {
+    case 'amount_underpaid':
+      return html`<p class="notice" id="problem"><strong>Too little has arrived.</strong> Parts are not added up: send the exact amount of ${quote.amount} ${quote.symbol} in one transfer, and contact ${merchant} about what you have sent already.</p>`;
+    case 'transfer_reversed':
+      return html`<p class="notice" id="problem"><strong>${quote.networkName} has undone your transfer.</strong> If the funds are back in your wallet, please send them again.</p>`;
+    default:
+      return null;
+  }
+}

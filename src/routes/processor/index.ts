@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import type { FastifyInstance } from 'fastify';
+import { ApiError } from '../../errors/api-error.ts';
+import { readRawBody } from '../../plugins/raw-body.ts';
+import { receiveNotification } from '../../processors/receive-notification.ts';
+import type { ProcessorDependencies } from './dependencies.ts';
+import { renderDone, sendPage } from './page.ts';
+import { registerSandbox } from './sandbox.ts';
+
+/** What the pages add to the look of /docs/style.css. */
+const STYLESHEET = readFileSync(new URL('./style.css', import.meta.url));
+
+/** What a processor and its customers reach; nothing here is signed with an API key. */
+export function registerProcessor(app: FastifyInstance, deps: ProcessorDependencies): void {
+  // Bodies are read as bytes: a signature is over those, and a form is bounded like any other body.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
+  app.decorateRequest('rawBody');
+
+  app.register(async notifications => registerNotifications(notifications, deps));
+  app.register(async pages => {
+    pages.addHook('onRequest', deps.limits.countAddress);
+    pages.get('/processor/style.css', (_request, reply) =>
+      reply
+        .type('text/css; charset=utf-8')
+        .header('cache-control', 'public, max-age=3600')
+        .send(STYLESHEET),
+    );
+    pages.get('/processor/done', (_request, reply) => sendPage(reply, 200, renderDone()));
+    if (deps.processor?.name === 'sandbox') registerSandbox(pages, deps, deps.processor);
+  });
+}
+
+/** POST /processor/notifications/:name. Only what fails counts against the address. */
+function registerNotifications(app: FastifyInstance, deps: ProcessorDependencies): void {
+  app.post<{ Params: { name: string } }>(
+    '/processor/notifications/:name',
+    { onRequest: request => deps.limits.refuseExhaustedAddress(request) },
+    async (request, reply) => {
+      try {
+        const { processor } = deps;
+        if (processor?.name !== request.params.name) {
+          throw new ApiError('E3001', 'There is no such processor.');
+        }
+        const body = await readRawBody(request.raw);
+        const { headers, log } = request;
+        await receiveNotification(deps, processor, { headers, body }, log);
+      } catch (error) {
+        if (isRefusal(error)) await deps.limits.countAddress(request);
+        throw error;
+      }
+      return reply.send({ received: true });
+    },
+  );
+}
+
+/** What whoever sent it is to blame for. A wrong amount is signed, so it came from the processor. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof ApiError && !/^(E5|E1040)/.test(error.errorCode);
+}

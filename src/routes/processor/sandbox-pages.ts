@@ -1,0 +1,84 @@
+import type { Payment } from '../../database/tables.ts';
+import { escapeHtml, renderPage } from './page.ts';
+
+/** A payment as the sandbox shows it. */
+export type SandboxPayment = Payment & { readonly merchant_name: string };
+
+/** What a button of the page does, and what its form sends. */
+export type SandboxAction = 'pay' | 'hold' | 'settle' | 'fail' | 'cancel';
+
+/** What the customer may choose, which the merchant never learns. */
+const NETWORKS = ['Ethereum', 'Solana', 'Polygon', 'Base'];
+
+const BUTTONS: Readonly<Record<SandboxAction, string>> = {
+  pay: 'Pay',
+  hold: 'Pay, but do not settle yet',
+  settle: 'Settle',
+  fail: 'Let the payment fail',
+  cancel: 'Cancel',
+};
+
+const ENDINGS: Readonly<Record<Payment['status'], string>> = {
+  pending: 'The payment has been seen and is not settled yet.',
+  successful: 'The payment is settled. You can close this page.',
+  unsuccessful: 'The payment failed. Nothing was taken.',
+  expired: 'The time to pay is over. Nothing was taken.',
+  cancelled: 'The payment was cancelled. Nothing was taken.',
+};
+
+/** What may be done with a payment now; nothing once it has ended. */
+export function actionsFor(payment: Payment, now: Date): readonly SandboxAction[] {
+  if (payment.status !== 'pending') return [];
+  if (payment.session_status === 'completed') return ['settle', 'fail'];
+  return payment.expires_at > now ? ['pay', 'hold', 'fail', 'cancel'] : [];
+}
+
+/** The page of a session. @param notice What became of the last press of a button, if it needs telling. */
+export function renderSandbox(payment: SandboxPayment, now: Date, notice?: string): string {
+  const actions = actionsFor(payment, now);
+  const expired = payment.status === 'pending' && actions.length === 0;
+  const ending = ENDINGS[expired ? 'expired' : payment.status];
+  const open = actions.includes('pay');
+  const title = `Pay ${formatDollars(payment.amount)}`;
+  return renderPage(
+    title,
+    `<p class="quiet">Sandbox: no money moves here.</p>
+<h1>${title}</h1>
+<p>to ${escapeHtml(payment.merchant_name)}</p>
+${payment.note ? `<p>${escapeHtml(payment.note)}</p>` : ''}
+${notice === undefined ? '' : `<p role="alert">${escapeHtml(notice)}</p>`}
+${open ? '' : `<p role="status">${ending}</p>`}
+${actions.length === 0 ? '' : renderForm(actions, open)}`,
+  );
+}
+
+/** For a token that opens nothing. */
+export function renderMissing(): string {
+  return renderPage(
+    'Not found',
+    `<h1>There is no payment here</h1>
+<p>Check that you opened the whole link, or ask the merchant for a new one.</p>`,
+  );
+}
+
+/** Without an action of its own the form leads back to the page's address, token included. */
+function renderForm(actions: readonly SandboxAction[], open: boolean): string {
+  const networks = NETWORKS.map(
+    (name, index) =>
+      `<label><input type="radio" name="network" value="${name}"${index === 0 ? ' checked' : ''}> ${name}</label>`,
+  );
+  const buttons = actions.map(
+    action => `<button name="action" value="${action}">${BUTTONS[action]}</button>`,
+  );
+  return `<form method="post">
+${open ? `<fieldset>\n<legend>Network</legend>\n${networks.join('\n')}\n</fieldset>` : ''}
+${buttons.join('\n')}
+</form>`;
+}
+
+/** 123456 is $1,234.56; digits are moved, not divided. */
+function formatDollars(cents: number): string {
+  const digits = String(cents).padStart(3, '0');
+  const whole = digits.slice(0, -2).replace(/\B(?=(\d{3})+$)/g, ',');
+  return `$${whole}.${digits.slice(-2)}`;
+}

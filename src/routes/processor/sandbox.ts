@@ -1,0 +1,84 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { readRawBody } from '../../plugins/raw-body.ts';
+import type { ProcessorNotification } from '../../processors/processor.ts';
+import { receiveNotification } from '../../processors/receive-notification.ts';
+import type { SandboxProcessor } from '../../processors/sandbox-processor.ts';
+import { findPaymentOfSession } from '../../repositories/regulated-payments.ts';
+import type { ProcessorDependencies } from './dependencies.ts';
+import { sendPage } from './page.ts';
+import {
+  actionsFor,
+  renderMissing,
+  renderSandbox,
+  type SandboxAction,
+  type SandboxPayment,
+} from './sandbox-pages.ts';
+
+type Kind = ProcessorNotification['kind'];
+type SessionRoute = { Params: { token: string } };
+
+/** What a real processor would tell of each action, in order. */
+const TELLS: Readonly<Record<SandboxAction, readonly Kind[]>> = {
+  pay: ['seen', 'settled'],
+  hold: ['seen'],
+  settle: ['settled'],
+  fail: ['failed'],
+  cancel: ['cancelled'],
+};
+
+/**
+ * GET and POST /processor/sandbox/:token: the sandbox's page, in plain forms. The token is what
+ * allows to act, so a page elsewhere that does not know it cannot.
+ */
+export function registerSandbox(
+  app: FastifyInstance,
+  { db, clock }: ProcessorDependencies,
+  sandbox: SandboxProcessor,
+): void {
+  const find = ({ params }: FastifyRequest<SessionRoute>) =>
+    findPaymentOfSession(db, sandbox.name, sandbox.externalIdOf(params.token));
+
+  app.get<SessionRoute>('/processor/sandbox/:token', async (request, reply) => {
+    const payment = await find(request);
+    if (payment === undefined) return sendPage(reply, 404, renderMissing());
+    return sendPage(reply, 200, renderSandbox(payment, new Date(clock())));
+  });
+
+  app.post<SessionRoute>('/processor/sandbox/:token', async (request, reply) => {
+    const body = await readRawBody(request.raw);
+    const payment = await find(request);
+    if (payment === undefined) return sendPage(reply, 404, renderMissing());
+    const now = new Date(clock());
+    const form = new URLSearchParams(body.toString());
+    const action = actionsFor(payment, now).find(allowed => allowed === form.get('action'));
+    if (action === undefined) {
+      const notice = 'That is not possible any more.';
+      return sendPage(reply, 409, renderSandbox(payment, now, notice));
+    }
+    request.log.info({ paymentId: payment.id, action, network: form.get('network') }, 'sandbox');
+    // Signed and verified like a notification from elsewhere: the page has no way around that.
+    for (const kind of TELLS[action]) {
+      const signed = sandbox.notify(toNotification(payment, kind), clock());
+      await receiveNotification({ db, clock }, sandbox, signed, request.log);
+    }
+    // Loading the page again must not send the form again.
+    // Relative, so that it holds below whatever path the service is published.
+    return reply.redirect(request.params.token, 303);
+  });
+}
+
+function toNotification(
+  payment: SandboxPayment,
+  kind: Kind,
+): Omit<ProcessorNotification, 'notificationId'> {
+  const externalId = payment.external_id ?? '';
+  return {
+    externalId,
+    kind,
+    amountCents: payment.amount,
+    currency: 'usd',
+    // The same for every press of the button: one session is paid once.
+    transactionReference: externalId.replace('sandbox_', 'sandbox_transaction_'),
+    commissionCents: null,
+  };
+}

@@ -1,0 +1,91 @@
+import type { Connection } from '../database/connection.ts';
+import type { Deposit, DepositState } from '../database/tables.ts';
+import { type MoveRequest, movePayment } from '../payments/move-payment.ts';
+import { updateDeposit } from '../repositories/deposits.ts';
+import { type PaymentColumns, updateOpenPayment } from '../repositories/payment-moves.ts';
+
+/** Who moves payments that settle on chain, in their history. */
+const ACTOR = 'chain';
+
+const NO_ERROR = { last_error_code: null, last_error_message: null, last_error_at: null };
+
+/**
+ * Moves the deposit's payment to where the deposit's state puts it. A deposit that is undone lets go
+ * of its payment, so that another may take it. Funds for a payment that has ended in the meantime go
+ * to the inbox as late: an ended payment never moves.
+ * @returns The deposit as it stands then.
+ */
+export async function applyDeposit(db: Connection, deposit: Deposit, now: Date): Promise<Deposit> {
+  const { payment_id: paymentId } = deposit;
+  if (paymentId === null) return deposit;
+  if (deposit.outcome === 'under') {
+    await noteUnderpayment(db, paymentId, deposit, now);
+    return deposit.state === 'reversed' ? letGo(db, deposit, 'unknown', now) : deposit;
+  }
+  const moved = await movePayment(db, { paymentId, actor: ACTOR, now, ...moveFor(deposit, now) });
+  if (deposit.state === 'reversed') return letGo(db, deposit, 'unknown', now);
+  const late = moved === undefined && deposit.state !== 'failed';
+  return late ? letGo(db, deposit, 'late', now) : deposit;
+}
+
+function letGo(
+  db: Connection,
+  deposit: Deposit,
+  outcome: 'unknown' | 'late',
+  now: Date,
+): Promise<Deposit> {
+  return updateDeposit(db, deposit.id, { outcome, payment_id: null, updated_at: now });
+}
+
+function moveFor(
+  { state, transaction_hash: hash }: Deposit,
+  now: Date,
+): Pick<MoveRequest, 'move' | 'reason' | 'columns'> {
+  const moves: Record<DepositState, Pick<MoveRequest, 'move' | 'reason' | 'columns'>> = {
+    seen: {
+      move: 'detect',
+      reason: `transfer ${hash} seen`,
+      columns: { transaction_hash: hash, ...NO_ERROR },
+    },
+    final: {
+      move: 'confirm',
+      reason: `transfer ${hash} final`,
+      columns: { transaction_hash: hash, ...NO_ERROR },
+    },
+    reversed: {
+      move: 'revert',
+      reason: `transfer ${hash} undone by a reorganisation`,
+      columns: {
+        transaction_hash: null,
+        ...problem('transfer_reversed', `The transfer ${hash} was undone by the chain.`, now),
+      },
+    },
+    failed: {
+      move: 'fail',
+      reason: `transaction ${hash} failed`,
+      columns: {
+        transaction_hash: hash,
+        ...problem('transaction_reverted', `The transaction ${hash} failed on chain.`, now),
+      },
+    },
+  };
+  return moves[state];
+}
+
+/** Too little leaves the payment open, for the customer to send the exact amount after all. */
+async function noteUnderpayment(
+  db: Connection,
+  paymentId: string,
+  { state, transaction_hash: hash }: Deposit,
+  now: Date,
+): Promise<void> {
+  const arrived = state === 'seen' || state === 'final';
+  const columns = arrived
+    ? problem('amount_underpaid', `The transfer ${hash} is less than the amount asked for.`, now)
+    : NO_ERROR;
+  await updateOpenPayment(db, paymentId, columns);
+}
+
+function problem(code: string, message: string, now: Date): PaymentColumns {
+  return { last_error_code: code, last_error_message: message, last_error_at: now };
+}

@@ -1,0 +1,65 @@
+import { audited, OperationRefused, type Operator } from '../accounts/operation.ts';
+import type { Connection } from '../database/connection.ts';
+import type { Deposit } from '../database/tables.ts';
+import { lockAddress, lockDeposit, updateDeposit } from '../repositories/deposits.ts';
+import { lockPayment } from '../repositories/payment-moves.ts';
+import { applyDeposit } from './apply-deposit.ts';
+
+/**
+ * Gives a deposit that no payment took to a payment that is still pending; the operator answers for
+ * the amount.
+ * @throws OperationRefused for a deposit that is taken, dismissed or gone, and for a payment that
+ * has ended, has funds already or is on another network.
+ */
+export function assignDeposit(
+  operator: Operator,
+  depositId: string,
+  paymentId: string,
+): Promise<Deposit> {
+  return audited(operator, 'deposit.assign', async (tx, now) => {
+    const deposit = await requireUnmatched(tx, depositId);
+    await lockAddress(tx, deposit.blockchain_id, deposit.address);
+    const payment = await lockPayment(tx, paymentId);
+    if (payment === undefined) throw new OperationRefused(`There is no payment ${paymentId}.`);
+    if (payment.status !== 'pending' || payment.session_status !== 'pending') {
+      throw new OperationRefused(
+        'The payment has ended or has funds already; settle the difference with the customer and dismiss the deposit.',
+      );
+    }
+    if (payment.blockchain_id !== deposit.blockchain_id) {
+      throw new OperationRefused('The payment is on another network than the deposit.');
+    }
+    const assigned = await updateDeposit(tx, depositId, {
+      outcome: 'assigned',
+      payment_id: paymentId,
+      updated_at: now,
+    });
+    const result = await applyDeposit(tx, assigned, now);
+    return { result, objectId: depositId, detail: { paymentId } };
+  });
+}
+
+/**
+ * Takes a deposit off the inbox, because it was settled with the customer elsewhere.
+ * @throws OperationRefused for a deposit that is taken or dismissed already.
+ */
+export function dismissDeposit(operator: Operator, depositId: string): Promise<Deposit> {
+  return audited(operator, 'deposit.dismiss', async (tx, now) => {
+    await requireUnmatched(tx, depositId);
+    const result = await updateDeposit(tx, depositId, { dismissed_at: now, updated_at: now });
+    return { result, objectId: depositId };
+  });
+}
+
+async function requireUnmatched(db: Connection, id: string): Promise<Deposit> {
+  const deposit = await lockDeposit(db, id);
+  if (deposit === undefined) throw new OperationRefused(`There is no deposit ${id}.`);
+  if (deposit.payment_id !== null) {
+    throw new OperationRefused(`The deposit belongs to payment ${deposit.payment_id} already.`);
+  }
+  if (deposit.dismissed_at !== null) throw new OperationRefused('The deposit is dismissed.');
+  if (deposit.state === 'reversed' || deposit.state === 'failed') {
+    throw new OperationRefused(`The deposit is ${deposit.state}: there are no funds.`);
+  }
+  return deposit;
+}

@@ -1,0 +1,120 @@
+import { isStablecoin, pricedAsset } from '../rates/assets.ts';
+import { PRICE_SCALE } from '../rates/price.ts';
+
+const CENTS_PER_DOLLAR = 100n;
+
+/** Most amounts offered for reservation; more payments of one price at a time are not expected. */
+const MAXIMUM_CANDIDATES = 500;
+
+/** What an offset may cost the customer: a cent, or half a per cent of the price if that is more. */
+const BUDGET_PER_MILLE = 5n;
+
+/**
+ * How many decimals amounts of an asset are asked for with, shortest first. One step of the last
+ * decimal is worth well below a cent, so that there is room for many distinct amounts. Test assets
+ * count like the real ones.
+ *
+ * Stablecoins first take the hundred amounts of four decimals within the price's own cent, and then
+ * those of six decimals within the same cent: what is written on an invoice stays readable in what
+ * arrives. BNB Chain's USDT has 18 decimals and uses the same ones.
+ */
+const STEP_DECIMALS: ReadonlyMap<string, readonly number[]> = new Map([
+  ['USDT', [4, 6]],
+  ['USDC', [4, 6]],
+  ['BTC', [8]],
+  ['ETH', [8]],
+  ['BNB', [7]],
+  ['AVAX', [6]],
+  ['SOL', [6]],
+  ['TRX', [4]],
+]);
+
+export interface QuotedAsset {
+  readonly symbol: string;
+  readonly decimals: number;
+}
+
+/**
+ * Converts a price into an asset, rounded up: the merchant never gets less than was asked for.
+ *
+ * @param cents US cents, a positive whole number.
+ * @param price1e18 US dollars for one whole unit of the asset, scaled by 1e18.
+ * @param decimals Of the asset, 0 to 18.
+ * @returns Integer of the asset's smallest unit.
+ * @throws RangeError
+ */
+export function toBaseUnits(cents: number, price1e18: bigint, decimals: number): bigint {
+  if (!Number.isSafeInteger(cents) || cents <= 0) throw new RangeError(`${cents} is no price`);
+  return divideUp(BigInt(cents) * scaledUnitsPerCent(decimals), checkedPrice(price1e18));
+}
+
+/**
+ * The distinct amounts that a payment may reserve, in the order in which to prefer them.
+ *
+ * The exact price is first rounded up to the asset's step, so that the amount shown is short; the
+ * offsets on top only go up, one step at a time. All stay within the budget above the exact price,
+ * the rounding included, except that the first amount is always there. Of a stablecoin the amounts
+ * of six decimals follow those of four; everything else simply increases.
+ *
+ * @param base The exact price in the asset's smallest unit, as from toBaseUnits.
+ * @param price1e18 US dollars for one whole unit of the asset, scaled by 1e18.
+ * @returns 1 to 500 amounts in the asset's smallest unit.
+ * @throws RangeError for an asset without a step.
+ */
+export function candidateAmounts(base: bigint, asset: QuotedAsset, price1e18: bigint): bigint[] {
+  const stepDecimals = STEP_DECIMALS.get(pricedAsset(asset.symbol));
+  if (stepDecimals === undefined) throw new RangeError(`${asset.symbol} has no step`);
+  if (base <= 0n) throw new RangeError(`${base} is no amount`);
+
+  const steps = stepDecimals.map(decimals => unitsPerStep(asset.decimals, decimals));
+  const start = roundUp(base, steps[0] ?? 1n);
+  const end = lastAmount(base, start, asset, price1e18);
+  const amounts = new Set([start]);
+  for (const step of steps) {
+    for (let amount = start + step; amount <= end; amount += step) {
+      if (amounts.size === MAXIMUM_CANDIDATES) return [...amounts];
+      amounts.add(amount);
+    }
+  }
+  return [...amounts];
+}
+
+/** The highest amount within the budget. */
+function lastAmount(
+  base: bigint,
+  start: bigint,
+  { symbol, decimals }: QuotedAsset,
+  price1e18: bigint,
+): bigint {
+  const cent = scaledUnitsPerCent(decimals) / checkedPrice(price1e18);
+  // A stablecoin stays below the next cent, where the amounts of the next price begin.
+  if (isStablecoin(symbol)) return start + cent - 1n;
+  const share = (base * BUDGET_PER_MILLE) / 1000n;
+  return base + (cent > share ? cent : share);
+}
+
+/** What a scaled price divides into the smallest units that are worth one cent. */
+function scaledUnitsPerCent(decimals: number): bigint {
+  if (!Number.isInteger(decimals) || decimals < 0 || decimals > 18) {
+    throw new RangeError(`${decimals} is no number of decimals`);
+  }
+  return (10n ** BigInt(decimals) * PRICE_SCALE) / CENTS_PER_DOLLAR;
+}
+
+/** Smallest units in one step; an asset with fewer decimals takes its smallest unit. */
+function unitsPerStep(assetDecimals: number, stepDecimals: number): bigint {
+  return 10n ** BigInt(Math.max(assetDecimals - stepDecimals, 0));
+}
+
+function checkedPrice(price1e18: bigint): bigint {
+  if (price1e18 <= 0n) throw new RangeError(`${price1e18} is no rate`);
+  return price1e18;
+}
+
+function divideUp(dividend: bigint, divisor: bigint): bigint {
+  return (dividend + divisor - 1n) / divisor;
+}
+
+function roundUp(amount: bigint, step: bigint): bigint {
+  return divideUp(amount, step) * step;
+}

@@ -1,0 +1,143 @@
+import type { Connection, Database } from '../database/connection.ts';
+import type { Network, Payment } from '../database/tables.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { commissionCents } from '../payments/commission.ts';
+import { type Rates, RateUnavailable } from '../rates/rate-source.ts';
+import { listDepositAddresses } from '../repositories/deposit-addresses.ts';
+import { findNetwork } from '../repositories/networks.ts';
+import { lockPayment, updateOpenPayment } from '../repositories/payment-moves.ts';
+import {
+  insertReservation,
+  listFreeAmounts,
+  releaseReservation,
+} from '../repositories/reservations.ts';
+import { candidateAmounts, toBaseUnits } from './quote-amounts.ts';
+
+const MINUTE_MS = 60_000;
+/** However often a customer chooses anew, a payment waits no longer than this after its creation. */
+const LONGEST_WAIT_MS = 24 * 60 * MINUTE_MS;
+/** How many amounts of a price are used before longer ones: the four-decimal slots of a stablecoin. */
+const FIRST_TIER = 100;
+
+/**
+ * Chooses the network a payment is paid on: fixes the price, reserves a token amount nobody else at
+ * the address has, and sets the time to pay anew. Choosing the same network again changes nothing,
+ * choosing another one frees the amount reserved before.
+ *
+ * @throws ApiError E1040 when the payment is not open any more or the network is not offered, E5002
+ * when it cannot be offered just now: no agreed price, or no free amount.
+ */
+export async function selectNetwork(
+  db: Database,
+  rates: Rates,
+  choice: { payment: Payment; blockchainId: string },
+  now: Date,
+): Promise<Payment> {
+  const { payment, blockchainId } = choice;
+  const network = await requireOffered(db, payment, blockchainId);
+  // Asked before the transaction: nothing is held while prices are on their way.
+  const price = await priceOf(rates, network);
+  return db.transaction().execute(async tx => {
+    const open = await lockPayment(tx, payment.id);
+    if (open === undefined || !isOpen(open, now)) {
+      throw new ApiError('E1040', 'The payment is not open any more.');
+    }
+    if (open.blockchain_id === blockchainId) return open;
+    await releaseReservation(tx, open.id, now);
+    return quote(tx, open, network, price, now);
+  });
+}
+
+/** Whether a payment still waits for its customer. */
+export function isOpen(payment: Payment, now: Date): boolean {
+  return (
+    payment.status === 'pending' && payment.session_status === 'pending' && payment.expires_at > now
+  );
+}
+
+async function quote(
+  db: Connection,
+  payment: Payment,
+  network: Network,
+  price: bigint,
+  now: Date,
+): Promise<Payment> {
+  const addresses = await listDepositAddresses(db, payment.branch_id);
+  const address = addresses.find(entry => entry.blockchainId === network.id)?.address;
+  if (address === undefined) throw notOffered(network.id);
+
+  const commission =
+    payment.settlement_model === 'direct'
+      ? 0
+      : commissionCents(payment.amount, payment.commission_bps);
+  const due = payment.amount + (payment.commission_payer === 'shopper' ? commission : 0);
+  const asset = { symbol: network.asset_symbol, decimals: network.asset_decimals };
+  const base = toBaseUnits(due, price, asset.decimals);
+  const tokenAmount = await reserve(
+    db,
+    payment.id,
+    { blockchainId: network.id, address },
+    candidateAmounts(base, asset, price),
+    now,
+  );
+  const latest = payment.created_at.getTime() + LONGEST_WAIT_MS;
+  const window = now.getTime() + network.window_minutes * MINUTE_MS;
+  const updated = await updateOpenPayment(db, payment.id, {
+    blockchain_id: network.id,
+    address,
+    token_amount: tokenAmount,
+    token_decimals: asset.decimals,
+    commission_amount: commission,
+    expires_at: new Date(Math.min(window, latest)),
+  });
+  if (updated === undefined) throw new ApiError('E1040', 'The payment is not open any more.');
+  return updated;
+}
+
+/**
+ * The longest unused of the short amounts, and of the longer ones only when all of those are taken;
+ * another checkout may take one first, then the next is tried.
+ */
+async function reserve(
+  db: Connection,
+  paymentId: string,
+  place: { blockchainId: string; address: string },
+  amounts: readonly bigint[],
+  now: Date,
+): Promise<bigint> {
+  for (const tier of [amounts.slice(0, FIRST_TIER), amounts.slice(FIRST_TIER)]) {
+    const free = await listFreeAmounts(db, place.blockchainId, place.address, tier);
+    for (const tokenAmount of free) {
+      const taken = await insertReservation(db, paymentId, { ...place, tokenAmount }, now);
+      if (taken) return tokenAmount;
+    }
+  }
+  throw new ApiError('E5002', 'Too many payments of this price are open on this network just now.');
+}
+
+async function requireOffered(
+  db: Connection,
+  payment: Payment,
+  blockchainId: string,
+): Promise<Network> {
+  const offered =
+    payment.flow === 'crypto' && payment.offered_blockchain_ids.includes(blockchainId);
+  const network = offered ? await findNetwork(db, blockchainId) : undefined;
+  if (network === undefined || !network.is_active) throw notOffered(blockchainId);
+  return network;
+}
+
+async function priceOf(rates: Rates, network: Network): Promise<bigint> {
+  try {
+    return await rates.usdPrice(network.asset_symbol);
+  } catch (cause) {
+    if (!(cause instanceof RateUnavailable)) throw cause;
+    throw new ApiError('E5002', `There is no price of ${network.asset_symbol} just now.`, {
+      cause,
+    });
+  }
+}
+
+function notOffered(blockchainId: string): ApiError {
+  return new ApiError('E1040', `${blockchainId} is not offered for this payment.`);
+}

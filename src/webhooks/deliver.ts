@@ -1,0 +1,163 @@
+import type { BaseLogger } from 'pino';
+import type { buildConnector } from 'undici';
+import { v7 as uuidv7 } from 'uuid';
+import type { Clock } from '../clock.ts';
+import type { Keyring } from '../crypto/keyring.ts';
+import type { Database } from '../database/connection.ts';
+import type { WebhookEndpoint } from '../database/tables.ts';
+import {
+  type AttemptKey,
+  type ClaimedDelivery,
+  claimDelivery,
+  recordAttempt,
+  releaseDelivery,
+  type Verdict,
+} from '../repositories/webhook-attempts.ts';
+import { cancelDeliveries } from '../repositories/webhook-deliveries.ts';
+import { lockWebhookEndpoint } from '../repositories/webhook-endpoints.ts';
+import { eventEnvelope } from './envelope.ts';
+import { disableEndpoint } from './manage-endpoints.ts';
+import { nextAttemptAt } from './retry-schedule.ts';
+import { ATTEMPT_TIMEOUT_MS, type AttemptOutcome, sendWebhook } from './send.ts';
+import { webhookHeaders } from './signature.ts';
+
+export interface DeliveryDependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly keyring: Keyring;
+  readonly logger: Pick<BaseLogger, 'error' | 'warn' | 'info'>;
+  /** Where connections are made, with the guard of addresses. */
+  readonly connect: buildConnector.connector;
+  /** Whether plain HTTP is sent too; never in production. */
+  readonly allowPrivateAddresses: boolean;
+  /** Longest an attempt may take, in milliseconds. */
+  readonly timeoutMs?: number;
+}
+
+/**
+ * How long a worker that attempts a delivery is taken to be alive, in milliseconds: the attempt's
+ * timeout and as long again twice for a machine under load.
+ */
+const CLAIM_MS = 3 * ATTEMPT_TIMEOUT_MS;
+const GONE = 410;
+
+/**
+ * Makes one attempt at a delivery, logs it and decides what becomes of the delivery. Does nothing
+ * when the attempt has been made already or another worker makes it.
+ * @param signal Aborted when the worker stops: an attempt without an answer is then left to others.
+ * @throws Error when the database fails; the attempt is then made again.
+ */
+export async function attemptDelivery(
+  dependencies: DeliveryDependencies,
+  key: AttemptKey,
+  signal: AbortSignal,
+): Promise<void> {
+  const { db, clock } = dependencies;
+  const now = new Date(clock());
+  const until = new Date(now.getTime() + CLAIM_MS);
+  const claimed = await claimDelivery(db, key, { now, until });
+  if (claimed === undefined) return;
+  if (claimed.endpoint.disabled_at !== null) {
+    await cancelDeliveries(db, { id: key.deliveryId }, now);
+    return;
+  }
+  let outcome: AttemptOutcome;
+  const started = performance.now();
+  try {
+    outcome = await attempt(dependencies, claimed, now, signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    await releaseDelivery(db, key);
+    return;
+  }
+  const durationMs = Math.round(performance.now() - started);
+  await settle(dependencies, key, claimed, outcome, { at: now, durationMs });
+}
+
+async function attempt(
+  { connect, keyring, logger, allowPrivateAddresses, timeoutMs }: DeliveryDependencies,
+  { endpoint, event }: ClaimedDelivery,
+  now: Date,
+  signal: AbortSignal,
+): Promise<AttemptOutcome> {
+  if (!allowPrivateAddresses && !endpoint.url.startsWith('https://')) {
+    return failedBefore('the URL is not https');
+  }
+  let secrets: string[];
+  try {
+    secrets = openSecrets(keyring, endpoint, now);
+  } catch (error) {
+    // An operator has to bring the master key back; until then the schedule goes on.
+    logger.error({ err: error, endpointId: endpoint.id }, 'webhook secret cannot be opened');
+    return failedBefore('the signing secret cannot be opened');
+  }
+  const body = eventEnvelope(event);
+  const timestamp = String(Math.floor(now.getTime() / 1000));
+  const headers = webhookHeaders(secrets, { id: event.id, timestamp, body });
+  return sendWebhook({ url: endpoint.url, headers, body }, { connect, now, signal, timeoutMs });
+}
+
+function failedBefore(error: string): AttemptOutcome {
+  return { statusCode: null, error, excerpt: null, retryAfterMs: 0, refused: null };
+}
+
+/** The current secret, and the previous one during its grace period. */
+function openSecrets(keyring: Keyring, endpoint: WebhookEndpoint, now: Date): string[] {
+  const secrets = [keyring.open(endpoint.secret, endpoint.id, endpoint.master_key_version)];
+  const { previous_secret: sealed, previous_master_key_version: version } = endpoint;
+  const until = endpoint.previous_valid_until;
+  if (sealed !== null && version !== null && until !== null && until > now) {
+    secrets.push(keyring.open(sealed, endpoint.id, version));
+  }
+  return secrets;
+}
+
+async function settle(
+  { db, clock, logger }: DeliveryDependencies,
+  { deliveryId, attempt: number }: AttemptKey,
+  { endpoint }: ClaimedDelivery,
+  outcome: AttemptOutcome,
+  { at, durationMs }: { at: Date; durationMs: number },
+): Promise<void> {
+  const now = new Date(clock());
+  const verdict = judge(outcome, number, now);
+  const { statusCode, error } = outcome;
+  const context = { deliveryId, endpointId: endpoint.id, attempt: number, statusCode, durationMs };
+  const row = {
+    id: uuidv7(),
+    delivery_id: deliveryId,
+    number,
+    at,
+    duration_ms: durationMs,
+    status_code: statusCode,
+    error,
+    response_excerpt: outcome.excerpt,
+  };
+  if (outcome.refused !== null) {
+    const { hostname, addresses } = outcome.refused;
+    logger.warn({ ...context, hostname, addresses }, 'webhook address refused');
+  }
+  if (statusCode === GONE) {
+    await db.transaction().execute(async tx => {
+      // First: whoever else got this answer waits here, and not for the deliveries one by one.
+      const current = await lockWebhookEndpoint(tx, endpoint.id);
+      if (current?.disabled_at === null) {
+        const operator = { db: tx, clock, actor: 'worker' };
+        await disableEndpoint(operator, endpoint.id, 'It answered 410 Gone.', deliveryId);
+      }
+      await recordAttempt(tx, row, verdict);
+    });
+  } else {
+    await recordAttempt(db, row, verdict);
+  }
+  logger.info({ ...context, error, outcome: verdict.status }, 'webhook attempted');
+}
+
+function judge({ statusCode, retryAfterMs }: AttemptOutcome, number: number, now: Date): Verdict {
+  if (statusCode !== null && statusCode >= 200 && statusCode <= 299) {
+    return { status: 'succeeded', finishedAt: now };
+  }
+  const next = statusCode === GONE ? undefined : nextAttemptAt(number, now, retryAfterMs);
+  if (next === undefined) return { status: 'failed', finishedAt: now };
+  return { status: 'pending', nextAttemptAt: next };
+}

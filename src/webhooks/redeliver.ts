@@ -1,0 +1,29 @@
+import { v7 as uuidv7 } from 'uuid';
+import { audited, OperationRefused, type Operator } from '../accounts/operation.ts';
+import {
+  cancelDeliveries,
+  type DeliveryWithEventType,
+  findDelivery,
+  insertRedelivery,
+  listDeliveries,
+} from '../repositories/webhook-deliveries.ts';
+import { requireEnabledEndpoint } from './manage-endpoints.ts';
+
+/**
+ * Sends an event to an endpoint once more, at once and with a schedule of its own. A delivery that
+ * has not ended yet is cancelled: the new one takes its place.
+ * @throws OperationRefused for an unknown delivery and a disabled endpoint.
+ */
+export function redeliver(operator: Operator, deliveryId: string): Promise<DeliveryWithEventType> {
+  return audited(operator, 'webhook.redeliver', async (tx, now) => {
+    const original = await findDelivery(tx, deliveryId);
+    if (original === undefined) throw new OperationRefused(`There is no delivery ${deliveryId}.`);
+    await requireEnabledEndpoint(tx, original.endpoint_id);
+    await cancelDeliveries(tx, { id: deliveryId }, now);
+    const id = uuidv7();
+    await insertRedelivery(tx, { id, original, now });
+    const [delivery] = await listDeliveries(tx, { id }, 1);
+    if (delivery === undefined) throw new Error('the delivery was not written');
+    return { result: delivery, objectId: original.endpoint_id, detail: { deliveryId, as: id } };
+  });
+}

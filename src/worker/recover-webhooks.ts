@@ -1,0 +1,32 @@
+import type { Clock } from '../clock.ts';
+import type { Database } from '../database/connection.ts';
+import { wipePreviousWebhookSecrets } from '../repositories/webhook-endpoints.ts';
+import { removeDeadDeliveryJobs, restoreDeliveryJobs } from '../repositories/webhook-jobs.ts';
+import type { Loop } from './loop.ts';
+
+/** Rows changed in one statement: few enough that none is held for long. */
+const BATCH = 1_000;
+const INTERVAL_MS = 15_000;
+/** A delivery this late, in milliseconds, may have lost its job; a queue under load is late as well. */
+const OVERDUE_MS = 60_000;
+
+/**
+ * Takes up deliveries whose worker died or whose job was lost, so that each is attempted whatever
+ * happens: the queue by itself would wait four hours. Also wipes secrets that sign no longer.
+ */
+export function recoverWebhooksLoop(db: Database, clock: Clock): Loop {
+  return {
+    name: 'recover-webhooks',
+    intervalMs: INTERVAL_MS,
+    async run(signal) {
+      let restored = BATCH;
+      while (restored === BATCH && !signal.aborted) {
+        const now = new Date(clock());
+        const before = new Date(now.getTime() - OVERDUE_MS);
+        restored = await restoreDeliveryJobs(db, { now, before, limit: BATCH });
+      }
+      await removeDeadDeliveryJobs(db, BATCH);
+      await wipePreviousWebhookSecrets(db, new Date(clock()), BATCH);
+    },
+  };
+}
