@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ERRORS } from '../../src/errors/catalogue.ts';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { expectRefusal } from '../helpers/refusal.ts';
+
+const POLICY =
+  "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+let service: TestApp;
+beforeAll(async () => {
+  service = await startTestApp();
+});
+afterAll(() => service.close());
+const open = (url: string) => service.app.inject({ url });
+
+/** The text of a page; fails when a tag is left that the pages have no use for. */
+function textOf(page: string): string {
+  const text = page
+    .replace(
+      /<(\/?)(html|head|meta|title|link|body|main|h1|h2|p|a|code|table|thead|tbody|tr|th|td)\b[^<>]*>/g,
+      ' ',
+    )
+    .replace('<!doctype html>', '');
+  expect(text).not.toMatch(/[<>]/);
+  return text
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&')
+    .replace(/\s+/g, ' ');
+}
+
+describe.each(Object.entries(ERRORS))('the page of %s', (errorCode, entry) => {
+  test('tells what it means, what to do and whether to retry', async () => {
+    const answer = await open(`/docs/errors/${errorCode}`);
+    expect(answer.statusCode).toBe(200);
+    expect(answer.headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': POLICY,
+      'x-content-type-options': 'nosniff',
+    });
+    const text = textOf(answer.body);
+    for (const part of [errorCode, entry.code, entry.meaning, entry.remedy, String(entry.status)]) {
+      expect(text).toContain(part);
+    }
+    expect(text).toContain(`Retry ${entry.retry ? 'Yes' : 'No'}`);
+  });
+});
+
+test('the list leads to every page', async () => {
+  const answer = await open('/docs/errors');
+  expect(answer.headers['content-security-policy']).toBe(POLICY);
+  const links = [...answer.body.matchAll(/href="\/docs\/errors\/([^"]*)"/g)].map(
+    ([, code]) => code,
+  );
+  expect(links).toEqual(Object.keys(ERRORS));
+  for (const { meaning } of Object.values(ERRORS)) expect(textOf(answer.body)).toContain(meaning);
+});
+
+test("an error's docUrl leads to its page, whose style sheet is there", async () => {
+  const { error } = (await open('/external/v1/payments')).json();
+  const page = await open(error.docUrl.replace('https://pay.example.test', ''));
+  expect(textOf(page.body)).toContain('E2001 authentication_required');
+  const [, href = ''] = /rel="stylesheet" href="([^"]+)"/.exec(page.body) ?? [];
+  const sheet = await open(href);
+  expect(sheet.statusCode).toBe(200);
+  expect(sheet.headers['content-type']).toBe('text/css; charset=utf-8');
+});
+
+test.each([
+  'E0000',
+  'e1000',
+  'E1000 ',
+  'E10000',
+  '__proto__',
+  'constructor',
+  'toString',
+  '<script>alert(1)</script>',
+  '../../package.json',
+  '\0',
+  'E'.repeat(10_000),
+])('there is no page of %j', async code => {
+  const answer = await open(`/docs/errors/${encodeURIComponent(code)}`);
+  const { message } = expectRefusal(answer, 'E3001');
+  expect(message).not.toContain('<');
+});

@@ -1,0 +1,214 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { setMerchant } from '../../src/accounts/merchants.ts';
+import { type Delivery, deliver } from '../authentication/subject.ts';
+import { addKey, addMerchant, type MerchantWithKey, operatorOf } from '../helpers/accounts.ts';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { type Answer, expectRefusal } from '../helpers/refusal.ts';
+
+const LIMIT = 60;
+const WRONG_SIGNATURE = { 'x-mp-signature': '0'.repeat(64) };
+
+/** Keeps the database; each test has a replica of its own, with nothing counted yet. */
+let keeper: TestApp;
+let service: TestApp;
+let shop: MerchantWithKey;
+
+beforeAll(async () => {
+  keeper = await startTestApp();
+});
+afterAll(() => keeper.close());
+
+beforeEach(async () => {
+  // The limiter reads Date.now; everything else the application's clock.
+  vi.useFakeTimers({ toFake: ['Date'] });
+  vi.setSystemTime(keeper.clock.now);
+  service = await startTestApp({ beside: keeper, env: { RATE_LIMIT_MAX: String(LIMIT) } });
+  shop = await addMerchant(service);
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await service.close();
+});
+
+function advance(seconds: number): void {
+  service.clock.now += seconds * 1000;
+  vi.setSystemTime(service.clock.now);
+}
+
+const send = (change: Partial<Delivery> = {}) =>
+  deliver(service, {
+    credentials: shop,
+    parts: { method: 'GET', path: '/external/v1/payments', body: '' },
+    ...change,
+  });
+const open = (url: string, remoteAddress = '127.0.0.1') =>
+  service.app.inject({ url, remoteAddress });
+
+async function repeat(times: number, request: () => Promise<Answer>): Promise<Answer[]> {
+  const answers = [];
+  for (let time = 0; time < times; time++) answers.push(await request());
+  return answers;
+}
+
+function expectAll(answers: Answer[], status: number): void {
+  expect(new Set(answers.map(({ statusCode }) => statusCode))).toEqual(new Set([status]));
+}
+
+function expectLimited(answer: Answer, retryAfter: number): void {
+  expectRefusal(answer, 'E9001');
+  expect(answer.headers['retry-after']).toBe(String(retryAfter));
+}
+
+describe('a key', () => {
+  test('may send 60 requests in 60 seconds, and the same again after them', async () => {
+    expectAll(await repeat(1, send), 200);
+    advance(10);
+    expectAll(await repeat(LIMIT - 1, send), 200);
+    expectLimited(await send(), 50);
+    advance(49);
+    expectLimited(await send(), 1);
+    advance(1);
+    expectAll(await repeat(LIMIT, send), 200);
+    expectLimited(await send(), 60);
+  });
+
+  test('shares its allowance with no other key, not of the same account either', async () => {
+    const other = await addKey(service, { merchantId: shop.merchant.id });
+    expectAll(await repeat(LIMIT, send), 200);
+    expectLimited(await send(), 60);
+    expectAll(await repeat(LIMIT, () => send({ credentials: other })), 200);
+  });
+
+  test('uses its allowance up from all addresses together, and theirs not at all', async () => {
+    let host = 0;
+    const anywhere = () => send({ address: `10.0.0.${++host}` });
+    expectAll(await repeat(LIMIT, anywhere), 200);
+    expectLimited(await anywhere(), 60);
+    expectAll(await repeat(1, () => open('/docs/errors')), 200);
+  });
+
+  test('loses nothing to whoever knows its ID alone', async () => {
+    const attack = () => send({ headers: WRONG_SIGNATURE, address: '203.0.113.9' });
+    const answers = await repeat(2 * LIMIT, attack);
+    for (const answer of answers.slice(0, LIMIT)) expectRefusal(answer, 'E2007');
+    for (const answer of answers.slice(LIMIT)) expectRefusal(answer, 'E9001');
+    expectAll(await repeat(LIMIT, send), 200);
+  });
+
+  test('is limited after its nonce is checked, and before its account', async () => {
+    const nonce = 'used';
+    await send({ nonce });
+    expectAll(await repeat(LIMIT - 1, send), 200);
+    await setMerchant(operatorOf(service), shop.merchant.id, { status: 'inactive' });
+    expectRefusal(await send({ nonce }), 'E2009');
+    expectRefusal(await send(), 'E9001');
+  });
+
+  test('has its allowance in each replica', async () => {
+    const replica = await startTestApp({ beside: service, env: { RATE_LIMIT_MAX: String(LIMIT) } });
+    try {
+      expectAll(await repeat(LIMIT, send), 200);
+      expectLimited(await send(), 60);
+      const answer = await deliver(replica, {
+        credentials: shop,
+        parts: { method: 'GET', path: '/external/v1/payments', body: '' },
+      });
+      expect(answer.statusCode).toBe(200);
+    } finally {
+      await replica.close();
+    }
+  });
+});
+
+describe('an address', () => {
+  const fail = () => send({ headers: { 'x-mp-passphrase': 'wrong' } });
+
+  test('that failed 60 times is refused first of all, with good credentials too', async () => {
+    for (const answer of await repeat(LIMIT, fail)) expectRefusal(answer, 'E2004');
+    advance(20);
+    expectLimited(await fail(), 40);
+    expectLimited(await send(), 40);
+    expectLimited(await send({ headers: { 'x-mp-key-id': undefined } }), 40);
+    expectAll([await send({ address: '127.0.0.2' })], 200);
+    advance(40);
+    expectAll([await send()], 200);
+  });
+
+  test.each([
+    ['a missing header', { 'x-mp-nonce': undefined }],
+    ['a bad timestamp', { 'x-mp-timestamp': 'soon' }],
+    ['a wrong signature', WRONG_SIGNATURE],
+  ])('is charged for %s', async (_name, headers) => {
+    await repeat(LIMIT, () => send({ headers }));
+    expectLimited(await send(), 60);
+  });
+
+  test('is charged for a used nonce', async () => {
+    await repeat(LIMIT + 1, () => send({ nonce: 'used' }));
+    expectLimited(await send(), 60);
+  });
+
+  test('gets no more than 60 answers by asking all at once', async () => {
+    const answers = await Promise.all(Array.from({ length: 2 * LIMIT }, fail));
+    const codes = answers.map(answer => answer.json().error.errorCode);
+    expect(codes.filter(code => code === 'E2004')).toHaveLength(LIMIT);
+    expect(codes.filter(code => code === 'E9001')).toHaveLength(LIMIT);
+  });
+
+  test('is charged for pages, unknown routes and unreadable paths together', async () => {
+    expectAll(await repeat(20, () => open('/docs/errors/E1000')), 200);
+    expectAll(await repeat(20, () => open('/external/v1/nothing')), 404);
+    expectAll(await repeat(20, () => open('/external/v1/payments/%zz')), 400);
+    for (const url of ['/docs/errors', '/docs/style.css', '/nothing', '/%zz']) {
+      expectLimited(await open(url), 60);
+    }
+    expectLimited(await send(), 60);
+    advance(60);
+    expectAll([await open('/docs/errors')], 200);
+  });
+
+  test('is asked nothing for its health', async () => {
+    expectAll(await repeat(LIMIT, () => open('/nothing')), 404);
+    for (const url of ['/healthz', '/readyz']) {
+      expectAll(await repeat(2 * LIMIT, () => open(url)), 200);
+    }
+    expectLimited(await open('/nothing'), 60);
+  });
+
+  test('of IPv6 is its /64 network, and a mapped IPv4 address is that address', async () => {
+    let host = 0;
+    const inNetwork = () => open('/nothing', `2001:db8:0:1::${(++host).toString(16)}`);
+    expectAll(await repeat(LIMIT, inNetwork), 404);
+    expectLimited(await inNetwork(), 60);
+    expectAll([await open('/nothing', '2001:db8:0:2::1')], 404);
+
+    expectAll(await repeat(LIMIT, () => open('/nothing', '::ffff:192.0.2.1')), 404);
+    expectLimited(await open('/nothing', '192.0.2.1'), 60);
+    expectAll([await open('/nothing', '192.0.2.2')], 404);
+  });
+});
+
+test.each([
+  [undefined, '10.0.0.1'],
+  ['10.0.0.1', '198.51.100.1'],
+])('with TRUST_PROXY %s the client behind 10.0.0.1 is %s', async (trusted, client) => {
+  const proxied = await startTestApp({
+    beside: service,
+    env: { RATE_LIMIT_MAX: '1', ...(trusted === undefined ? {} : { TRUST_PROXY: trusted }) },
+  });
+  try {
+    const ask = (forwarded: string) =>
+      proxied.app.inject({
+        url: '/nothing',
+        remoteAddress: '10.0.0.1',
+        headers: { 'x-forwarded-for': forwarded },
+      });
+    expect((await ask('198.51.100.1')).statusCode).toBe(404);
+    // What the client writes itself stands before what the proxy adds.
+    expect((await ask('203.0.113.7, 198.51.100.1')).statusCode).toBe(429);
+    expect((await ask('198.51.100.2')).statusCode).toBe(trusted === undefined ? 429 : 404);
+    expect(proxied.logs.filter(({ msg }) => msg === 'request')[0]?.address).toBe(client);
+  } finally {
+    await proxied.close();
+  }
+});
