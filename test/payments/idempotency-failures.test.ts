@@ -1,0 +1,207 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { connect, type Database } from '../../src/database/connection.ts';
+import { ApiError } from '../../src/errors/api-error.ts';
+import { executeOnce, sha256 } from '../../src/payments/idempotency.ts';
+import { tryLockIdempotencyKey } from '../../src/repositories/idempotency-keys.ts';
+import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { type CuttingProxy, startCuttingProxy } from '../helpers/cutting-proxy.ts';
+import { PROMPT_PATH } from '../helpers/prompt-path.ts';
+import { countWritten, expectRefusal, requestPrompt } from '../helpers/prompts.ts';
+
+const BODY = '{"amount":5000}';
+/** Well below the statement timeout, which would free the locks of a dead replica by itself. */
+const AT_ONCE = { timeout: 5_000, interval: 50 };
+
+let service: TestApp;
+let shop: MerchantWithKey;
+
+beforeAll(async () => {
+  service = await startTestApp();
+  shop = await addMerchant(service);
+});
+afterAll(() => service.close());
+
+const create = (key: string, body = BODY) =>
+  requestPrompt(service, shop, body, { 'idempotency-key': key });
+
+describe('a failure while executing', () => {
+  /** Lets the database refuse every event until the test has seen what comes of it. */
+  async function withBrokenEvents(check: () => Promise<void>, sqlState = 'P0001') {
+    await sql`
+      create function break_events() returns trigger language plpgsql as $$
+      begin
+        raise exception 'broken on purpose' using errcode = ${sql.lit(sqlState)};
+      end $$`.execute(service.db);
+    await sql`
+      create trigger break_events before insert on events
+      for each row execute function break_events()`.execute(service.db);
+    try {
+      await check();
+    } finally {
+      await sql`drop function break_events cascade`.execute(service.db);
+    }
+  }
+
+  test('is kept: the same key replays it though the cause is gone, a new one works', async () => {
+    const before = await countWritten(service.db);
+    await withBrokenEvents(async () => {
+      const original = await create('failing');
+      expectRefusal(original, 'E5001');
+      expect(original.json().error.userSafeMessage).toBe(true);
+      expect(original.body).not.toContain('broken on purpose');
+    });
+    expect(await countWritten(service.db)).toEqual({ ...before, responses: before.responses + 1 });
+
+    const replays = [await create('failing'), await create('failing')];
+    for (const replay of replays) {
+      expect(replay.statusCode).toBe(500);
+      expect(replay.json().error.errorCode).toBe('E5001');
+      expect(replay.headers['idempotent-replayed']).toBe('true');
+      expect(replay.headers['x-mp-should-retry']).toBe('false');
+      expect(replay.body).toBe(replays[0]?.body);
+    }
+    expectRefusal(await create('failing', '{"amount":7000}'), 'E4002');
+    expect((await create('works')).statusCode).toBe(201);
+  });
+
+  test('leaves nothing without a key', async () => {
+    const before = await countWritten(service.db);
+    await withBrokenEvents(async () => {
+      expectRefusal(await requestPrompt(service, shop, BODY), 'E5001');
+    });
+    expect(await countWritten(service.db)).toEqual(before);
+  });
+
+  test.each([
+    ['a deadlock', '40P01'],
+    ['a statement timeout', '57014'],
+    ['a full disk', '53100'],
+  ])(
+    'is E5001 when %s ended it, for E5002 would promise that the key is free',
+    async (_name, state) => {
+      await withBrokenEvents(async () => expectRefusal(await create(state), 'E5001'), state);
+      expect((await create(state)).headers['x-mp-should-retry']).toBe('false');
+      // Nothing is kept without a key, so that trying again will do.
+      const bare = () => requestPrompt(service, shop, BODY);
+      await withBrokenEvents(async () => expectRefusal(await bare(), 'E5002'), state);
+    },
+  );
+
+  test('is logged in full, once', async () => {
+    service.logs.length = 0;
+    await withBrokenEvents(async () => void (await create('logged')));
+    const failures = service.logs.filter(({ msg }) => msg === 'request failed');
+    expect(failures).toHaveLength(1);
+    expect(failures[0]).toMatchObject({
+      errorCode: 'E5001',
+      err: { message: expect.stringContaining('broken on purpose') },
+    });
+  });
+});
+
+test('work that refuses with E5002 leaves the key free', async () => {
+  const scope = { accountId: shop.merchant.id, route: `POST ${PROMPT_PATH}`, key: 'refused' };
+  const request = { scope, bodySha256: sha256(Buffer.from(BODY)) };
+  const before = await countWritten(service.db);
+  const refuse = async () => {
+    throw new ApiError('E5002');
+  };
+  const onFailure = () => ({ status: 500, body: Buffer.from('{}') });
+  const execution = executeOnce(service.db, request, new Date(), refuse, onFailure);
+  await expect(execution).rejects.toThrow(ApiError);
+  expect(await countWritten(service.db)).toEqual(before);
+  expect((await create('refused')).statusCode).toBe(201);
+});
+
+test('a killed replica leaves neither payment nor claim, and the key is free at once', async () => {
+  const scope = { accountId: shop.merchant.id, route: `POST ${PROMPT_PATH}`, key: 'killed' };
+  const isFree = () => service.db.transaction().execute(tx => tryLockIdempotencyKey(tx, scope));
+  const before = await countWritten(service.db);
+
+  await service.db.transaction().execute(async blocker => {
+    // Reads pass, so that only the event of the creation has to wait.
+    await sql`lock table events in exclusive mode`.execute(blocker);
+    const script = join(import.meta.dirname, 'doomed-create.ts');
+    const replica = spawn(
+      process.execPath,
+      [script, service.databaseUrl, shop.merchant.id, scope.key],
+      { stdio: ['ignore', 'ignore', 'inherit'] },
+    );
+    const exited = once(replica, 'exit');
+    const isBlocked = async () => {
+      const { rows } = await sql`
+        select 1 from pg_stat_activity
+        where datname = current_database() and application_name = 'doomed'
+          and wait_event_type = 'Lock'`.execute(service.db);
+      return rows.length === 1;
+    };
+    await expect.poll(isBlocked, AT_ONCE).toBe(true);
+    expect(await isFree()).toBe(false);
+    replica.kill('SIGKILL');
+    await exited;
+    await expect.poll(isFree, AT_ONCE).toBe(true);
+  });
+
+  expect(await countWritten(service.db)).toEqual(before);
+  const response = await create('killed');
+  expect(response.statusCode).toBe(201);
+  expect(response.headers['idempotent-replayed']).toBeUndefined();
+});
+
+describe('a connection lost at the commit', () => {
+  let proxy: CuttingProxy;
+  let db: Database;
+  let cut: TestApp;
+  let merchant: MerchantWithKey;
+
+  beforeAll(async () => {
+    proxy = await startCuttingProxy(service.databaseUrl);
+    db = connect({
+      url: proxy.url,
+      poolSize: 5,
+      applicationName: 'cut',
+      onIdleError: () => undefined,
+    });
+    cut = await startTestApp({ database: { db, url: service.databaseUrl } });
+    merchant = await addMerchant(cut);
+  });
+  afterAll(async () => {
+    await cut.close();
+    await db.destroy();
+    await proxy.close();
+  });
+
+  const request = (key?: string) =>
+    requestPrompt(cut, merchant, BODY, key === undefined ? {} : { 'idempotency-key': key });
+
+  test.each(['before', 'after'] as const)(
+    'is no promise that nothing happened: cut %s it took effect',
+    async when => {
+      const before = await countWritten(service.db);
+      proxy.cutAtCommit(when);
+      const lost = await request(when);
+      // Not E5002, which says that nothing was executed.
+      expectRefusal(lost, 'E5001');
+
+      // The server may need a moment to notice that its client is gone.
+      await expect.poll(async () => (await request(when)).statusCode, AT_ONCE).toBe(201);
+      const replay = await request(when);
+      expect(replay.headers['idempotent-replayed']).toBe('true');
+      expect(await countWritten(service.db)).toEqual({
+        payments: before.payments + 1,
+        events: before.events + 1,
+        responses: before.responses + 1,
+      });
+    },
+  );
+
+  test('is none without a key either', async () => {
+    proxy.cutAtCommit('after');
+    expectRefusal(await request(), 'E5001');
+  });
+});
