@@ -1,0 +1,296 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { setAddress } from '../../src/accounts/deposit-addresses.ts';
+import type { Merchant } from '../../src/database/tables.ts';
+import { findPayment } from '../../src/repositories/payments.ts';
+import { expirePayments } from '../../src/settlement/expire-payments.ts';
+import { assignDeposit, dismissDeposit } from '../../src/settlement/inbox.ts';
+import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
+import type { Finality, ObservedTransfer } from '../../src/settlement/observed-transfer.ts';
+import { ADDRESSES, addMerchant, operatorOf } from '../helpers/accounts.ts';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { addOpenPayment } from '../helpers/open-payment.ts';
+
+const HOUR_MS = 60 * 60 * 1000;
+
+let service: TestApp;
+let merchant: Merchant;
+let serial = 0;
+/** Amounts far from each other, so that no test meets the payments of another. */
+let asked = 1_000_000n;
+
+beforeAll(async () => {
+  service = await startTestApp();
+  ({ merchant } = await addMerchant(service));
+});
+beforeEach(() => {
+  asked *= 2n;
+  // Whatever an earlier test left open must not be a candidate.
+  return service.db
+    .updateTable('reservations')
+    .set({ released_at: new Date(0) })
+    .execute();
+});
+afterAll(() => service.close());
+
+const now = () => new Date(service.clock.now);
+const transfer = (tokenAmount: bigint, finality: Finality, hash = `tx${++serial}`) =>
+  ({
+    blockchainId: 'btc',
+    transactionHash: hash,
+    position: 0,
+    address: ADDRESSES.btc,
+    tokenAmount,
+    blockHeight: null,
+    finality,
+  }) satisfies ObservedTransfer;
+const observe = (told: ObservedTransfer) => observeTransfer(service.db, told, now());
+const stateOf = async (id: string) => {
+  const payment = await findPayment(service.db, id);
+  return `${payment?.status}/${payment?.session_status}`;
+};
+const open = () => addOpenPayment(service, merchant, asked);
+
+describe('an exact transfer', () => {
+  test('is detected when seen and successful when final', async () => {
+    const { id } = await open();
+    const seen = transfer(asked, 'seen');
+    expect(await observe(seen)).toMatchObject({ outcome: 'exact', payment_id: id });
+    expect(await stateOf(id)).toBe('pending/completed');
+    await observe({ ...seen, finality: 'final', blockHeight: 7 });
+    expect(await stateOf(id)).toBe('successful/completed');
+    expect(await findPayment(service.db, id)).toMatchObject({
+      transaction_hash: seen.transactionHash,
+      paid_at: now(),
+      last_error_code: null,
+    });
+  });
+
+  test('is successful at once when it is first seen final', async () => {
+    const { id } = await open();
+    await observe(transfer(asked, 'final'));
+    expect(await stateOf(id)).toBe('successful/completed');
+  });
+
+  test('is recorded once however often and in whatever order it is told', async () => {
+    const { id } = await open();
+    const told = transfer(asked, 'final');
+    await Promise.all(
+      (['final', 'seen', 'final', 'seen', 'reversed', 'final'] as const).map(finality =>
+        observe({ ...told, finality }),
+      ),
+    );
+    await observe(told);
+    const deposits = await service.db
+      .selectFrom('deposits')
+      .selectAll()
+      .where('transaction_hash', '=', told.transactionHash)
+      .execute();
+    expect(deposits).toHaveLength(1);
+    expect(await stateOf(id)).toBe('successful/completed');
+  });
+
+  test('undone by a reorganisation opens the payment again, and may come back', async () => {
+    const { id } = await open();
+    const told = transfer(asked, 'seen');
+    await observe(told);
+    await observe({ ...told, finality: 'reversed' });
+    expect(await stateOf(id)).toBe('pending/pending');
+    expect(await findPayment(service.db, id)).toMatchObject({
+      transaction_hash: null,
+      last_error_code: 'transfer_reversed',
+    });
+    await observe({ ...told, finality: 'seen' });
+    await observe({ ...told, finality: 'final' });
+    expect(await stateOf(id)).toBe('successful/completed');
+  });
+
+  test('that failed on chain ends the payment as unsuccessful', async () => {
+    const { id } = await open();
+    await observe(transfer(asked, 'failed'));
+    expect(await stateOf(id)).toBe('unsuccessful/completed');
+    expect((await findPayment(service.db, id))?.last_error_code).toBe('transaction_reverted');
+  });
+
+  test('replaced by its wallet pays with the replacement', async () => {
+    const { id } = await open();
+    const first = transfer(asked, 'seen');
+    const replacement = transfer(asked, 'seen');
+    await observe(first);
+    expect(await observe(replacement)).toMatchObject({ outcome: 'duplicate', payment_id: null });
+    await observe({ ...first, finality: 'reversed' });
+    expect(await stateOf(id)).toBe('pending/completed');
+    await observe({ ...replacement, finality: 'final' });
+    expect(await findPayment(service.db, id)).toMatchObject({
+      status: 'successful',
+      transaction_hash: replacement.transactionHash,
+    });
+  });
+
+  test('keeps its payment from expiring', async () => {
+    const { id } = await open();
+    await observe(transfer(asked, 'seen'));
+    await expirePayments(service.db, new Date(service.clock.now + 2 * HOUR_MS), 100);
+    expect(await stateOf(id)).toBe('pending/completed');
+  });
+});
+
+describe('another amount', () => {
+  test('of at most 2 % more settles the one open payment it fits', async () => {
+    const { id } = await open();
+    const most = asked + asked / 50n;
+    expect(await observe(transfer(most + 1n, 'final'))).toMatchObject({
+      outcome: 'over',
+      payment_id: null,
+    });
+    expect(await stateOf(id)).toBe('pending/pending');
+    expect(await observe(transfer(most, 'final'))).toMatchObject({
+      outcome: 'over',
+      payment_id: id,
+    });
+    expect(await stateOf(id)).toBe('successful/completed');
+  });
+
+  test('that several open payments could claim goes to the inbox', async () => {
+    const one = await open();
+    const two = await addOpenPayment(service, merchant, asked + 1n);
+    expect(await observe(transfer(asked + 2n, 'final'))).toMatchObject({
+      outcome: 'ambiguous',
+      payment_id: null,
+    });
+    expect(await observe(transfer(asked - 2n, 'final'))).toMatchObject({ outcome: 'ambiguous' });
+    expect([await stateOf(one.id), await stateOf(two.id)]).toEqual([
+      'pending/pending',
+      'pending/pending',
+    ]);
+  });
+
+  test('that is too little is noted, never added up, and unsuccessful at expiry', async () => {
+    const { id } = await open();
+    const half = (asked * 3n) / 7n;
+    await observe(transfer(half, 'final'));
+    await observe(transfer(asked - half, 'final'));
+    expect(await stateOf(id)).toBe('pending/pending');
+    expect((await findPayment(service.db, id))?.last_error_code).toBe('amount_underpaid');
+    await expirePayments(service.db, new Date(service.clock.now + 2 * HOUR_MS), 100);
+    expect(await stateOf(id)).toBe('unsuccessful/expired');
+  });
+
+  test('followed by the exact one is successful without an error', async () => {
+    const { id } = await open();
+    await observe(transfer((asked * 3n) / 7n, 'final'));
+    await observe(transfer(asked, 'final'));
+    expect(await findPayment(service.db, id)).toMatchObject({
+      status: 'successful',
+      last_error_code: null,
+    });
+  });
+
+  test('for nobody is unknown', async () => {
+    expect(await observe(transfer(asked, 'final'))).toMatchObject({
+      outcome: 'unknown',
+      payment_id: null,
+    });
+  });
+});
+
+describe('a transfer for a payment that has ended', () => {
+  test('is late, and the payment stays as it is', async () => {
+    const { id } = await open();
+    await expirePayments(service.db, new Date(service.clock.now + 2 * HOUR_MS), 100);
+    expect(await stateOf(id)).toBe('expired/expired');
+    expect(await observe(transfer(asked, 'final'))).toMatchObject({
+      outcome: 'late',
+      payment_id: null,
+    });
+    expect(await stateOf(id)).toBe('expired/expired');
+  });
+
+  test('a second time is a duplicate while the first is not final', async () => {
+    await open();
+    await observe(transfer(asked, 'seen'));
+    expect(await observe(transfer(asked, 'final'))).toMatchObject({ outcome: 'duplicate' });
+  });
+
+  test('seen, undone, and back only after the end, is late', async () => {
+    const { id } = await open();
+    const told = transfer(asked, 'seen');
+    await observe(told);
+    await observe({ ...told, finality: 'reversed' });
+    await expirePayments(service.db, new Date(service.clock.now + 2 * HOUR_MS), 100);
+    expect(await observe({ ...told, finality: 'final' })).toMatchObject({
+      outcome: 'late',
+      payment_id: null,
+    });
+    expect(await stateOf(id)).toBe('expired/expired');
+  });
+});
+
+describe('the inbox', () => {
+  test('gives a deposit to a pending payment, once', async () => {
+    const { id } = await open();
+    const unknown = await observe(transfer(asked * 3n, 'final'));
+    const operator = operatorOf(service);
+    expect(await assignDeposit(operator, unknown.id, id)).toMatchObject({
+      outcome: 'assigned',
+      payment_id: id,
+    });
+    expect(await stateOf(id)).toBe('successful/completed');
+    await expect(assignDeposit(operator, unknown.id, id)).rejects.toThrow('belongs to payment');
+  });
+
+  test('never moves a payment that has ended', async () => {
+    const { id } = await open();
+    await expirePayments(service.db, new Date(service.clock.now + 2 * HOUR_MS), 100);
+    const late = await observe(transfer(asked, 'final'));
+    await expect(assignDeposit(operatorOf(service), late.id, id)).rejects.toThrow('has ended');
+    expect(await dismissDeposit(operatorOf(service), late.id)).toMatchObject({
+      dismissed_at: now(),
+    });
+    await expect(dismissDeposit(operatorOf(service), late.id)).rejects.toThrow('dismissed');
+  });
+});
+
+test('whatever happens at once, an address pays each payment at most once', async () => {
+  await setAddress(operatorOf(service), { merchantId: merchant.id }, 'btc', ADDRESSES.btc);
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(
+        fc.record({
+          hash: fc.integer({ min: 0, max: 4 }),
+          amount: fc.constantFrom(0n, 1n, 2n, -5n),
+          finality: fc.constantFrom<Finality>('seen', 'final', 'reversed', 'failed'),
+        }),
+        { minLength: 1, maxLength: 14 },
+      ),
+      async reports => {
+        asked *= 2n;
+        await service.db
+          .updateTable('reservations')
+          .set({ released_at: new Date(0) })
+          .execute();
+        const payments = [await open(), await addOpenPayment(service, merchant, asked + 1n)];
+        const run = ++serial;
+        await Promise.all(
+          reports.map(({ hash, amount, finality }) =>
+            observe(transfer(asked + amount, finality, `run${run}-${hash}-${amount}`)),
+          ),
+        );
+        for (const { id } of payments) {
+          const payment = await findPayment(service.db, id);
+          const paying = await service.db
+            .selectFrom('deposits')
+            .selectAll()
+            .where('payment_id', '=', id)
+            .where('outcome', '<>', 'under')
+            .where('state', 'in', ['seen', 'final'])
+            .execute();
+          expect(paying.length).toBeLessThanOrEqual(1);
+          if (payment?.status === 'successful') expect(paying[0]?.state).toBe('final');
+          if (payment?.session_status === 'pending') expect(paying).toHaveLength(0);
+        }
+      },
+    ),
+    { numRuns: 60 },
+  );
+});

@@ -1,0 +1,146 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { rotateKey } from '../../src/keys/manage-keys.ts';
+import { findStoredResponse, storeResponse } from '../../src/repositories/idempotency-keys.ts';
+import { insertNonce } from '../../src/repositories/nonces.ts';
+import { cleanUpLoop } from '../../src/worker/clean-up.ts';
+import { addMerchant, operatorOf } from '../helpers/accounts.ts';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** Rows one statement removes. */
+const BATCH = 1_000;
+
+let service: TestApp;
+
+beforeAll(async () => {
+  service = await startTestApp();
+});
+afterAll(() => service.close());
+beforeEach(async () => {
+  await service.db.deleteFrom('nonces').execute();
+  await service.db.deleteFrom('idempotency_keys').execute();
+});
+
+const at = (milliseconds: number) => new Date(service.clock.now + milliseconds);
+const cleanUp = (signal = new AbortController().signal) =>
+  cleanUpLoop(service.db, service.clock).run(signal);
+
+async function addNonces(count: number, expiresAt: Date): Promise<void> {
+  await sql`
+    insert into nonces (key_id, nonce, expires_at)
+    select 'mpk', ${expiresAt.getTime()} || '-' || number, ${expiresAt}
+    from generate_series(1, ${count}) as number`.execute(service.db);
+}
+
+async function addResponse(key: string, expiresAt: Date): Promise<void> {
+  const scope = { accountId: '01890000-0000-7000-8000-000000000000', route: 'POST /', key };
+  const response = { bodySha256: Buffer.alloc(32), status: 201, body: Buffer.from('{}') };
+  await storeResponse(service.db, scope, response, at(-DAY_MS), expiresAt);
+}
+
+async function remaining(table: 'nonces' | 'idempotency_keys'): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from ${sql.table(table)}`.execute(service.db);
+  return rows[0]?.count ?? Number.NaN;
+}
+
+test('removes exactly the nonces and responses that have expired', async () => {
+  await addNonces(3, at(-1));
+  await addNonces(2, at(1));
+  await addResponse('old', at(-1));
+  await addResponse('older', at(-DAY_MS));
+  await addResponse('kept', at(1));
+  await cleanUp();
+  expect(await remaining('nonces')).toBe(2);
+  const keys = await service.db.selectFrom('idempotency_keys').select('key').execute();
+  expect(keys).toEqual([{ key: 'kept' }]);
+});
+
+test('never removes a response that is still replayed, or a nonce that is still refused', async () => {
+  // At the very instant of expiry both are free for others; a moment earlier neither is.
+  const scope = { accountId: '01890000-0000-7000-8000-000000000000', route: 'POST /', key: 'edge' };
+  for (const [offset, lives] of [
+    [-1, false],
+    [0, false],
+    [1, true],
+  ] as const) {
+    await addResponse('edge', at(offset));
+    const nonce = { keyId: 'mpk', nonce: `edge ${offset}`, expiresAt: at(offset), now: at(-2) };
+    await insertNonce(service.db, nonce);
+    await cleanUp();
+    expect((await findStoredResponse(service.db, scope, at(0))) !== undefined).toBe(lives);
+    const again = { ...nonce, now: at(0), expiresAt: at(DAY_MS) };
+    expect(await insertNonce(service.db, again)).toBe(!lives);
+  }
+});
+
+test('removes any number, a batch at a time', async () => {
+  for (const count of [0, 1, BATCH - 1, BATCH, BATCH + 1, 2 * BATCH + 500]) {
+    await addNonces(count, at(-1));
+    await addNonces(1, at(1));
+    await cleanUp();
+    expect(await remaining('nonces')).toBe(1);
+    await service.db.deleteFrom('nonces').execute();
+  }
+});
+
+test('stops between two batches when it is told to', async () => {
+  await addNonces(3 * BATCH, at(-1));
+  const controller = new AbortController();
+  // The clock is read once for every statement.
+  const clock = () => {
+    controller.abort();
+    return service.clock.now;
+  };
+  await cleanUpLoop(service.db, clock).run(controller.signal);
+  expect(await remaining('nonces')).toBe(2 * BATCH);
+});
+
+test('leaves rows alone that another worker is removing, and does not wait for it', async () => {
+  await addNonces(10, at(-1));
+  await service.db.transaction().execute(async tx => {
+    await sql`select 1 from nonces limit 4 for update`.execute(tx);
+    await cleanUp();
+    expect(await remaining('nonces')).toBe(4);
+  });
+  await Promise.all([cleanUp(), cleanUp(), cleanUp()]);
+  expect(await remaining('nonces')).toBe(0);
+});
+
+test('wipes the previous secrets whose grace period is over, and only those', async () => {
+  const [over, within] = [await addMerchant(service), await addMerchant(service)];
+  const start = service.clock.now;
+  const secretsOf = (id: string) =>
+    service.db
+      .selectFrom('api_keys')
+      .select([
+        'secret',
+        'previous_secret',
+        'previous_passphrase_hash',
+        'previous_master_key_version',
+        'previous_valid_until',
+      ])
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+  await rotateKey(operatorOf(service), service.keyring, over.keyId, false);
+  service.clock.now += 1;
+  await rotateKey(operatorOf(service), service.keyring, within.keyId, false);
+  const [before, untouched] = [await secretsOf(over.keyId), await secretsOf(within.keyId)];
+  expect(before.previous_secret).not.toBeNull();
+
+  service.clock.now = start + DAY_MS;
+  try {
+    await cleanUp();
+    expect(await secretsOf(over.keyId)).toEqual({
+      secret: before.secret,
+      previous_secret: null,
+      previous_passphrase_hash: null,
+      previous_master_key_version: null,
+      previous_valid_until: null,
+    });
+    expect(await secretsOf(within.keyId)).toEqual(untouched);
+  } finally {
+    service.clock.now = start;
+  }
+});

@@ -1,0 +1,106 @@
+import pino from 'pino';
+import { expect, test } from 'vitest';
+import { type Loop, type Pause, runLoop } from '../../src/worker/loop.ts';
+
+function collectLog() {
+  const lines: Record<string, unknown>[] = [];
+  const logger = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  return { logger, lines };
+}
+
+/**
+ * Runs a loop without waiting: each run is numbered, pauses are recorded, and the loop is told to
+ * stop after a number of pauses.
+ */
+async function runFor(pauses: number, intervalMs: number, run: (index: number) => Promise<void>) {
+  const controller = new AbortController();
+  const log = collectLog();
+  const waited: number[] = [];
+  const pause: Pause = async milliseconds => {
+    waited.push(milliseconds);
+    if (waited.length === pauses) controller.abort();
+  };
+  let index = 0;
+  const loop: Loop = { name: 'test', intervalMs, run: () => run(index++) };
+  await runLoop(loop, log.logger, controller.signal, pause);
+  return { runs: index, waited, logged: log.lines };
+}
+
+test('runs again and again, an interval apart', async () => {
+  const { runs, waited, logged } = await runFor(3, 30_000, async () => undefined);
+  expect(runs).toBe(3);
+  expect(waited).toEqual([30_000, 30_000, 30_000]);
+  expect(logged).toEqual([]);
+});
+
+test('backs off while it fails, and is quick again once it works', async () => {
+  const failing = new Set([1, 2, 3, 5]);
+  const { runs, waited, logged } = await runFor(7, 1_000, async index => {
+    if (failing.has(index)) throw new Error(`run ${index}`);
+  });
+  expect(runs).toBe(7);
+  expect(waited).toEqual([1_000, 2_000, 4_000, 8_000, 1_000, 2_000, 1_000]);
+  expect(logged).toMatchObject(
+    [1, 2, 3, 1].map((failures, index) => ({
+      err: { message: `run ${[...failing][index]}` },
+      loop: 'test',
+      failures,
+    })),
+  );
+});
+
+test('never waits more than a minute, unless that is its interval', async () => {
+  const fail = async () => Promise.reject(new Error('no'));
+  const short = await runFor(2_000, 1_000, fail);
+  expect(Math.max(...short.waited)).toBe(60_000);
+  const long = await runFor(3, 300_000, fail);
+  expect(long.waited).toEqual([300_000, 300_000, 300_000]);
+});
+
+test('a loop that throws at once fails like any other', async () => {
+  const { logged } = await runFor(2, 1_000, () => {
+    throw new Error('at once');
+  });
+  expect(logged).toHaveLength(2);
+});
+
+test('stops in the middle of a pause', async () => {
+  const controller = new AbortController();
+  let runs = 0;
+  const loop: Loop = {
+    name: 'test',
+    intervalMs: 1_000_000,
+    async run() {
+      runs += 1;
+      setImmediate(() => controller.abort());
+    },
+  };
+  await runLoop(loop, collectLog().logger, controller.signal);
+  expect(runs).toBe(1);
+});
+
+test('lets the run that is under way end, and says nothing of its failure', async () => {
+  const controller = new AbortController();
+  const log = collectLog();
+  let ended = false;
+  const loop: Loop = {
+    name: 'test',
+    intervalMs: 1_000_000,
+    async run(signal) {
+      controller.abort();
+      await new Promise(setImmediate);
+      ended = signal.aborted;
+      throw new Error('interrupted');
+    },
+  };
+  await runLoop(loop, log.logger, controller.signal);
+  expect(ended).toBe(true);
+  expect(log.lines).toEqual([]);
+});
+
+test('does not run at all when it is too late', async () => {
+  const loop: Loop = { name: 'test', intervalMs: 1, run: () => Promise.reject(new Error('ran')) };
+  const log = collectLog();
+  await runLoop(loop, log.logger, AbortSignal.abort());
+  expect(log.lines).toEqual([]);
+});
