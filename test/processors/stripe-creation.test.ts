@@ -1,0 +1,248 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createStripeProcessor } from '../../src/processors/stripe-processor.ts';
+import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { countWritten, createPrompt, expectRefusal, requestPrompt } from '../helpers/prompts.ts';
+import { freePort } from '../helpers/redis-server.ts';
+import { refuse, reply, type StripeServer, startStripeServer } from './stripe-server.ts';
+
+const PAUSE_MS = 10_000;
+
+let stripe: StripeServer;
+let service: TestApp;
+let shop: MerchantWithKey;
+
+beforeAll(async () => {
+  stripe = await startStripeServer();
+  service = await startTestApp({ env: stripe.env });
+  shop = await addMerchant(service, { kind: 'us', name: 'Zoë & Søn', addresses: {} });
+});
+beforeEach(() => {
+  stripe.answer = stripe.openSession;
+  stripe.received.length = 0;
+  service.logs.length = 0;
+  // Past whatever pause an earlier test's failures began.
+  service.clock.now += PAUSE_MS;
+});
+afterAll(async () => {
+  await service.close();
+  await stripe.close();
+});
+
+const body = { amount: 12_345, note: 'Two chairs', customerReferenceId: 'order 7' };
+
+describe('a creation', () => {
+  test("asks Stripe for one session and hands on Stripe's own page", async () => {
+    const { prompt, checkoutUrl } = await createPrompt(service, shop, body);
+    expect(checkoutUrl).toMatch(/^https:\/\/checkout\.stripe\.com\/c\/pay\/cs_test_\w+#fid$/);
+    expect(prompt).toMatchObject({
+      status: 'pending',
+      sessionStatus: 'pending',
+      commissionAmount: null,
+      settlementModel: null,
+      blockchainId: null,
+      tokenAmount: null,
+      transactionHash: null,
+    });
+
+    expect(stripe.received).toHaveLength(1);
+    const [request] = stripe.received;
+    expect(request).toMatchObject({
+      path: '/v1/checkout/sessions',
+      authorization: `Bearer ${stripe.env.STRIPE_SECRET_KEY}`,
+      idempotencyKey: prompt.id,
+    });
+    const sessionEnd = Date.parse(prompt.expiresAt) - 10 * 60_000;
+    expect(Object.fromEntries(request?.form ?? [])).toEqual({
+      mode: 'payment',
+      'allowed_payment_method_types[0]': 'crypto',
+      'line_items[0][quantity]': '1',
+      'line_items[0][price_data][currency]': 'usd',
+      'line_items[0][price_data][unit_amount]': '12345',
+      'line_items[0][price_data][product_data][name]': 'Zoë & Søn',
+      'line_items[0][price_data][product_data][description]': 'Two chairs',
+      'adaptive_pricing[enabled]': 'false',
+      client_reference_id: prompt.id,
+      'metadata[paymentId]': prompt.id,
+      'payment_intent_data[metadata][paymentId]': prompt.id,
+      expires_at: String(sessionEnd / 1000),
+      success_url: 'https://pay.example.test/processor/done',
+    });
+    // Stripe takes 30 minutes to 24 hours.
+    expect(sessionEnd - service.clock.now).toBeGreaterThanOrEqual(30 * 60_000);
+
+    const stored = await service.db
+      .selectFrom('payments')
+      .select(['processor', 'external_id', 'flow', 'checkout_token_hash'])
+      .where('id', '=', prompt.id)
+      .executeTakeFirstOrThrow();
+    expect(stored).toEqual({
+      processor: 'stripe',
+      external_id: checkoutUrl.replace(/^.*\/(.*)#fid$/, '$1'),
+      flow: 'regulated',
+      checkout_token_hash: null,
+    });
+  });
+
+  test('without a note or with an empty one sends none', async () => {
+    await createPrompt(service, shop, { amount: 50 });
+    await createPrompt(service, shop, { amount: 50, note: '' });
+    for (const { form } of stripe.received) {
+      expect([...form.keys()].filter(name => name.includes('description'))).toEqual([]);
+    }
+  });
+
+  test('is replayed without asking Stripe again', async () => {
+    const key = { 'idempotency-key': 'created' };
+    const original = await requestPrompt(service, shop, body, key);
+    const replay = await requestPrompt(service, shop, body, key);
+    expect(replay.headers['idempotent-replayed']).toBe('true');
+    expect(replay.body).toBe(original.body);
+    expect(stripe.received).toHaveLength(1);
+  });
+
+  test('survives one failure: the second attempt is for the same session', async () => {
+    stripe.answer = response => {
+      stripe.answer = stripe.openSession;
+      response.destroy();
+    };
+    const { prompt } = await createPrompt(service, shop, body);
+    expect(stripe.received.map(request => request.idempotencyKey)).toEqual([prompt.id, prompt.id]);
+  });
+
+  test('of a standard account never asks a processor', async () => {
+    await createPrompt(service, await addMerchant(service), { amount: 5000 });
+    expect(stripe.received).toEqual([]);
+  });
+});
+
+const FAILURES: [string, 'E5001' | 'E5002', StripeServer['answer']][] = [
+  ['fails', 'E5002', response => refuse(response, 500, 'api_error')],
+  ['is overloaded', 'E5002', response => refuse(response, 429, 'rate_limit_error')],
+  ['answers with a web page', 'E5002', response => void response.writeHead(502).end('<h1>Bad')],
+  ['hangs up', 'E5002', response => void response.destroy()],
+  ['does not know the key', 'E5001', response => refuse(response, 401, 'authentication_error')],
+  ['refuses the amount', 'E5001', response => refuse(response, 400, 'invalid_request_error')],
+  [
+    'does not offer stablecoins',
+    'E5001',
+    response => reply(response, 200, { id: 'cs_1', url: 'https://x', payment_method_types: [] }),
+  ],
+  [
+    'opens no page',
+    'E5001',
+    response => reply(response, 200, { id: 'cs_1', url: null, payment_method_types: ['crypto'] }),
+  ],
+];
+
+describe('when Stripe', () => {
+  test.each(FAILURES)('%s, the answer is %s and nothing remains', async (_what, code, answer) => {
+    stripe.answer = answer;
+    const before = await countWritten(service.db);
+    expectRefusal(await requestPrompt(service, shop, body), code);
+    expect(await countWritten(service.db)).toEqual(before);
+
+    const key = { 'idempotency-key': `down ${_what}` };
+    const original = await requestPrompt(service, shop, body, key);
+    expectRefusal(original, code);
+    expect(await countWritten(service.db)).toEqual({ ...before, responses: before.responses + 1 });
+
+    // The cause is gone; the key keeps its answer all the same.
+    stripe.answer = stripe.openSession;
+    const requests = stripe.received.length;
+    const replay = await requestPrompt(service, shop, body, key);
+    expect(replay.statusCode).toBe(original.statusCode);
+    expect(replay.body).toBe(original.body);
+    expect(replay.headers).toMatchObject({
+      'idempotent-replayed': 'true',
+      'x-mp-should-retry': 'false',
+    });
+    expect(stripe.received).toHaveLength(requests);
+    await createPrompt(service, shop, body, { 'idempotency-key': `again ${_what}` });
+
+    const lines = JSON.stringify(service.logs);
+    expect(lines).toContain('request failed');
+    expect(lines).not.toContain(stripe.env.STRIPE_SECRET_KEY);
+    expect(lines).not.toContain(stripe.env.STRIPE_WEBHOOK_SECRET);
+  });
+
+  test('hangs, the answer comes in time and frees everything', { timeout: 15_000 }, async () => {
+    stripe.answer = () => undefined;
+    const before = await countWritten(service.db);
+    const started = performance.now();
+    const key = { 'idempotency-key': 'hanging' };
+    const [plain, keyed, during] = await Promise.all([
+      requestPrompt(service, shop, body),
+      requestPrompt(service, shop, body, key),
+      // Once the other one has its lock.
+      expect
+        .poll(() => stripe.received.length)
+        .toBe(2)
+        .then(() => requestPrompt(service, shop, body, key)),
+    ]);
+    expect(performance.now() - started).toBeLessThan(9_500);
+    expectRefusal(plain, 'E5002');
+    expectRefusal(keyed, 'E5002');
+    expectRefusal(during, 'E4003');
+    expect(await countWritten(service.db)).toEqual({ ...before, responses: before.responses + 1 });
+
+    stripe.answer = stripe.openSession;
+    const replay = await requestPrompt(service, shop, body, key);
+    expect(replay.body).toBe(keyed.body);
+    expect(replay.headers['x-mp-should-retry']).toBe('false');
+  });
+
+  test('is not listening, the answer is E5002', async () => {
+    const nowhere = `http://127.0.0.1:${await freePort()}`;
+    const lost = await startTestApp({
+      env: { ...stripe.env, STRIPE_API_URL: nowhere },
+      beside: service,
+    });
+    expectRefusal(await requestPrompt(lost, shop, body), 'E5002');
+    await lost.close();
+  });
+
+  test('fails again and again, it is left alone for a while, then tried by one', async () => {
+    stripe.answer = response => refuse(response, 503, 'api_error');
+    for (let i = 0; i < 3; i += 1) {
+      expectRefusal(await requestPrompt(service, shop, body), 'E5002');
+    }
+    const asked = stripe.received.length;
+    expectRefusal(await requestPrompt(service, shop, body), 'E5002');
+    expect(stripe.received).toHaveLength(asked);
+
+    service.clock.now += PAUSE_MS;
+    stripe.answer = stripe.openSession;
+    const answers = await Promise.all([1, 2, 3].map(() => requestPrompt(service, shop, body)));
+    expect(answers.map(({ statusCode }) => statusCode).toSorted()).toContain(201);
+    await createPrompt(service, shop, body);
+  });
+});
+
+test('without a processor US accounts get E1030, and others are served', async () => {
+  const bare = await startTestApp({
+    beside: service,
+    env: {
+      NODE_ENV: 'production',
+      DATABASE_URL: service.databaseUrl,
+      MASTER_KEY: Buffer.alloc(32).toString('base64'),
+    },
+  });
+  expect(bare.logs.map(line => line.msg)).toContain(
+    'no PROCESSOR is set: US accounts cannot take payments',
+  );
+  expectRefusal(await requestPrompt(bare, shop, body), 'E1030');
+  await createPrompt(bare, await addMerchant(bare), { amount: 5000 });
+  const sandbox = await bare.app.inject({ url: '/processor/sandbox/token' });
+  expectRefusal(sandbox, 'E3001');
+  await bare.close();
+});
+
+test('a session can be ended before its time', async () => {
+  stripe.answer = response => reply(response, 200, { id: 'cs_test_1', status: 'expired' });
+  const settings = { secretKey: 'sk_test_1', webhookSecret: 'whsec_1', apiUrl: stripe.url };
+  await createStripeProcessor(settings, 'https://pay.example.test').endSession?.('cs_test_1');
+  expect(stripe.received.map(({ path }) => path)).toEqual([
+    '/v1/checkout/sessions/cs_test_1/expire',
+  ]);
+});
