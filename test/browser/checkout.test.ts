@@ -1,0 +1,391 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import axe from 'axe-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expirePayments } from '../../src/settlement/expire-payments.ts';
+import { ADDRESSES, addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { launchBrowser, NARROW, windowOf } from '../helpers/browser.ts';
+import { type OpenedCheckout, openCheckout } from '../helpers/checkout.ts';
+
+let service: TestApp;
+let shop: MerchantWithKey;
+let browser: Browser;
+let merchantSite: Server;
+/** Paths that browsers were led back to. */
+const returns: string[] = [];
+let base: string;
+let returnBase: string;
+
+beforeAll(async () => {
+  service = await startTestApp();
+  shop = await addMerchant(service, {
+    name: 'Corner Shop',
+    domains: ['127.0.0.1'],
+    addresses: { btc: ADDRESSES.btc, eth: ADDRESSES.eth, 'eth-usdc': ADDRESSES['eth-usdc'] },
+  });
+  await service.app.listen({ host: '127.0.0.1', port: 0 });
+  base = addressOf(service.app.server);
+  merchantSite = createServer((request, response) => {
+    returns.push(request.url ?? '');
+    response.setHeader('content-type', 'text/html');
+    response.end(
+      '<!doctype html><link rel="icon" href="data:,"><title>Shop</title><h1>Thanks</h1>',
+    );
+  }).listen(0, '127.0.0.1');
+  await once(merchantSite, 'listening');
+  returnBase = addressOf(merchantSite);
+  browser = await launchBrowser();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  merchantSite?.close();
+  await service?.close();
+});
+
+function addressOf(server: { address(): AddressInfo | string | null }): string {
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function open(): Promise<OpenedCheckout> {
+  return openCheckout(service, shop, { redirectUrl: `${returnBase}/thanks?order=7#top` });
+}
+
+interface Visit {
+  readonly page: Page;
+  /** Errors on the console and requests to other origins so far. */
+  readonly trouble: string[];
+}
+
+/** Opens a page in a window of its own, does something there, and expects no trouble. */
+async function visit(
+  path: string,
+  act: (page: Page, visit: Visit) => Promise<void>,
+  options?: BrowserContextOptions,
+): Promise<void> {
+  const context = await browser.newContext(windowOf(options));
+  try {
+    const page = await context.newPage();
+    page.setDefaultTimeout(8_000);
+    const trouble: string[] = [];
+    page.on('console', line => {
+      if (['error', 'warning'].includes(line.type())) trouble.push(line.text());
+    });
+    page.on('pageerror', error => trouble.push(error.message));
+    page.on('request', request => {
+      const { origin } = new URL(request.url());
+      const led = request.isNavigationRequest() && origin === returnBase;
+      if (origin !== base && !led && !request.url().startsWith('data:')) {
+        trouble.push(request.url());
+      }
+    });
+    await page.goto(base + path);
+    await act(page, { page, trouble });
+    expect(trouble).toEqual([]);
+  } finally {
+    await context.close();
+  }
+}
+
+async function waitForStage(page: Page, stage: string): Promise<void> {
+  await page.waitForSelector(`#checkout[data-stage="${stage}"]`);
+}
+
+const heading = (page: Page) => page.locator('h1').innerText();
+
+function expectedReturn(checkout: OpenedCheckout, status: string): string {
+  return `/thanks?order=7&promptId=${checkout.paymentId}&status=${status}`;
+}
+
+/** Puts a mark on the window that a reload would take away. */
+const mark = (page: Page) => page.evaluate('window.mark = true');
+const isMarked = (page: Page) => page.evaluate('window.mark === true');
+
+describe('paying', () => {
+  test('from the choice to the way back, which is taken by itself', async () => {
+    const checkout = await open();
+    await visit(checkout.path, async page => {
+      await page.getByRole('button', { name: 'Ether ETH' }).click();
+      await waitForStage(page, 'waiting');
+      expect(new URL(page.url()).pathname).toBe(checkout.path);
+      const { token_amount: units } = await checkout.payment();
+      const amount = await page.locator('#amount').innerText();
+      expect(amount).toMatch(/^0\.0125/);
+      expect(await page.locator('#address').innerText()).toBe(ADDRESSES.eth);
+      expect(await page.getByRole('img', { name: 'QR code' }).isVisible()).toBe(true);
+      const wallet = page.getByRole('link', { name: 'Open wallet' });
+      expect(await wallet.getAttribute('href')).toBe(`ethereum:${ADDRESSES.eth}@1?value=${units}`);
+      expect(await page.locator('.deadline').innerText()).toMatch(/^(30:00|29:5\d) left to pay$/);
+
+      await page.getByRole('button', { name: 'Copy address' }).click();
+      await page.getByRole('button', { name: 'Copied address' }).waitFor();
+      expect(await page.evaluate('navigator.clipboard.readText()')).toBe(ADDRESSES.eth);
+      await page.getByRole('button', { name: 'Copy amount' }).click();
+      expect(await page.evaluate('navigator.clipboard.readText()')).toBe(amount);
+
+      await page.getByText('Simulate (not in production)').click();
+      await page.getByRole('button', { name: 'detect' }).click();
+      await waitForStage(page, 'confirming');
+      await mark(page);
+      await checkout.simulate('confirm');
+      await waitForStage(page, 'paid');
+      expect(await isMarked(page)).toBe(true);
+      expect(await page.locator('#announcer').innerText()).toBe('Paid: $50.00 to Corner Shop.');
+      expect(await page.title()).toBe('Paid · Corner Shop');
+      await page.getByText('Returning in').waitFor();
+      await page.waitForURL(`${returnBase}/**`);
+      expect(page.url()).toBe(`${returnBase}${expectedReturn(checkout, 'successful')}#top`);
+      expect(returns).toContain(expectedReturn(checkout, 'successful'));
+
+      // Whoever goes back to look is not sent away again.
+      await page.goBack();
+      await waitForStage(page, 'paid');
+      expect(await page.getByText('Returning in').isVisible()).toBe(false);
+    });
+  });
+
+  test('and staying, until the button is pressed', async () => {
+    const checkout = await open();
+    await checkout.simulate('confirm');
+    await visit(checkout.path, async page => {
+      await page.getByRole('button', { name: 'Stay here' }).click();
+      expect(await page.getByText('Returning in').isVisible()).toBe(false);
+      await page.getByRole('link', { name: 'Return to Corner Shop' }).click();
+      await page.waitForURL(`${returnBase}/**`);
+      expect(returns).toContain(expectedReturn(checkout, 'successful'));
+    });
+  });
+
+  test('by keyboard alone, with the focus to be seen', async () => {
+    const checkout = await open();
+    await visit(checkout.path, async page => {
+      await tabTo(page, 'button[value="eth-usdc"]');
+      await page.keyboard.press('Enter');
+      await waitForStage(page, 'waiting');
+      for (const selector of ['#copy-amount', '#copy-address', '#cancel-title']) {
+        await tabTo(page, selector);
+      }
+      await tabTo(page, '#simulate-title');
+      await page.keyboard.press('Enter');
+      await tabTo(page, 'button[value="confirm"]');
+      await page.keyboard.press('Space');
+      await waitForStage(page, 'paid');
+      await tabTo(page, '#stay');
+      await page.keyboard.press('Enter');
+      expect(await page.evaluate('document.activeElement.id')).toBe('return');
+      await page.keyboard.press('Enter');
+      await page.waitForURL(`${returnBase}/**`);
+    });
+  });
+
+  test('without a script: choosing, looking up, checking again, cancelling', async () => {
+    const checkout = await open();
+    await visit(
+      checkout.path,
+      async page => {
+        await page.getByRole('button', { name: 'USD Coin' }).click();
+        await waitForStage(page, 'waiting');
+        expect(await page.locator('.deadline').innerText()).toMatch(/^Pay before \d\d:\d\d UTC$/);
+        expect(await page.locator('.copy').first().isVisible()).toBe(false);
+        await page.getByText('Already sent it?').click();
+        await page.getByLabel('Transaction hash').fill('0x0123456789abcdef');
+        await page.getByRole('button', { name: 'Look up' }).click();
+        await page.getByText('We have not seen this transaction').waitFor();
+        await page.getByRole('link', { name: 'Check again' }).click();
+        await page.getByText('Pay another way').click();
+        await page.getByRole('button', { name: 'Bitcoin' }).click();
+        await page.getByText('on Bitcoin Mainnet').first().waitFor();
+        await page.getByText('Cancel payment').click();
+        await page.getByRole('button', { name: 'Yes, cancel this payment' }).click();
+        await waitForStage(page, 'cancelled');
+        await page.getByRole('link', { name: 'Return to Corner Shop' }).click();
+        expect(returns).toContain(expectedReturn(checkout, 'cancelled'));
+      },
+      { javaScriptEnabled: false },
+    );
+  });
+});
+
+describe('what happens meanwhile is shown without reloading', () => {
+  test('cancelling, in two steps', async () => {
+    const checkout = await open();
+    await checkout.pick('eth');
+    await visit(checkout.path, async page => {
+      await page.getByText('Cancel payment').click();
+      await page.getByRole('button', { name: 'Yes, cancel this payment' }).click();
+      await waitForStage(page, 'cancelled');
+      expect(await checkout.payment()).toMatchObject({ status: 'cancelled' });
+    });
+  });
+
+  test('the time running out', async () => {
+    const before = service.clock.now;
+    const checkout = await open();
+    await checkout.pick('eth');
+    await visit(checkout.path, async page => {
+      await mark(page);
+      service.clock.now = (await checkout.payment()).expires_at.getTime() - 30_000;
+      await page.locator('.deadline.soon').waitFor();
+      expect(await page.locator('.deadline').innerText()).toMatch(/^0:\d\d left to pay$/);
+      service.clock.now += 30_000;
+      await waitForStage(page, 'overdue');
+      await expirePayments(service.db, new Date(service.clock()), 100);
+      await waitForStage(page, 'expired');
+      expect(await isMarked(page)).toBe(true);
+      expect(await page.locator('#address').count()).toBe(0);
+      await page.getByRole('link', { name: 'Return to Corner Shop' }).click();
+      await page.waitForURL(`${returnBase}/**`);
+      expect(returns).toContain(expectedReturn(checkout, 'expired'));
+    });
+    service.clock.now = before;
+  });
+
+  test('too little arriving, with what is typed and open left as it is', async () => {
+    const alone = await addMerchant(service, { addresses: { eth: `0x${'ab'.repeat(20)}` } });
+    const checkout = await openCheckout(service, alone);
+    await checkout.pick('eth');
+    await visit(checkout.path, async page => {
+      await page.getByText('Already sent it?').click();
+      await page.getByLabel('Transaction hash').fill('0xabc');
+      await checkout.simulate('under');
+      await page.getByText('Too little has arrived.', { exact: true }).waitFor();
+      expect(await page.getByLabel('Transaction hash').inputValue()).toBe('0xabc');
+      expect(await page.evaluate('document.activeElement.id')).toBe('transaction');
+      expect(await page.locator('#announcer').innerText()).toContain('Too little has arrived');
+
+      await page.locator('#cancel-title').focus();
+      await checkout.simulate('detect');
+      await waitForStage(page, 'confirming');
+      expect(await page.evaluate('document.activeElement.id')).toBe('title');
+    });
+  });
+
+  test('a tab that is behind is told what happened', async () => {
+    const checkout = await open();
+    await visit(checkout.path, async (page, { trouble }) => {
+      await page.route('**/status', route => route.fulfill({ json: {}, status: 503 }));
+      await checkout.simulate('detect');
+      await page.getByRole('button', { name: 'Bitcoin' }).click();
+      await page.getByText('The network was not chosen').waitFor();
+      expect(await heading(page)).toBe('Payment seen');
+      expect(new URL(page.url()).pathname).toBe(checkout.path);
+      await page.unroute('**/status');
+      await page.reload();
+      expect(await heading(page)).toBe('Payment seen');
+      // The browser itself reports every answer above 399.
+      expect(trouble.filter(line => !line.includes('Failed to load resource'))).toEqual([]);
+      trouble.length = 0;
+    });
+  });
+
+  test('being offline, and coming back', async () => {
+    const checkout = await open();
+    await checkout.pick('eth');
+    await visit(checkout.path, async (page, { trouble }) => {
+      const connection = page.locator('#connection');
+      await page.context().setOffline(true);
+      await page.getByText('You are offline.').waitFor();
+      await checkout.simulate('detect');
+      await page.context().setOffline(false);
+      await waitForStage(page, 'confirming');
+      expect(await connection.innerText()).toBe('');
+
+      await page.route('**/status', route => route.abort());
+      await page.getByText('The payment service cannot be reached.').waitFor();
+      await page.unroute('**/status');
+      await checkout.simulate('confirm');
+      await page.evaluate('window.dispatchEvent(new Event("online"))');
+      await waitForStage(page, 'paid');
+      expect(await connection.innerText()).toBe('');
+      trouble.length = 0;
+    });
+  });
+});
+
+describe('every state can be used by everybody', () => {
+  const states: Record<string, (checkout: OpenedCheckout) => Promise<unknown>> = {
+    choose: async () => undefined,
+    waiting: checkout => checkout.pick('eth'),
+    confirming: checkout => checkout.simulate('detect'),
+    paid: checkout => checkout.simulate('confirm'),
+    cancelled: checkout => checkout.post('cancel'),
+    unsuccessful: checkout => checkout.simulate('fail'),
+  };
+
+  test.each(Object.entries(states))('%s', async (stage, reach) => {
+    const checkout = await open();
+    await reach(checkout);
+    await visit(
+      checkout.path,
+      async page => {
+        await waitForStage(page, stage);
+        if (stage === 'paid') await page.locator('#stay').click();
+        await expectAccessible(page);
+        await page.evaluate(
+          'for (const one of document.querySelectorAll("details")) one.open = true',
+        );
+        await expectAccessible(page);
+      },
+      { viewport: NARROW },
+    );
+  });
+
+  test('underpaid, expired, a notice, and no page at all', async () => {
+    const alone = await addMerchant(service, { addresses: { eth: `0x${'cd'.repeat(20)}` } });
+    const checkout = await openCheckout(service, alone);
+    await checkout.pick('eth');
+    await checkout.simulate('under');
+    await visit(
+      checkout.path,
+      async (page, { trouble }) => {
+        await expectAccessible(page);
+        const before = service.clock.now;
+        service.clock.now = (await checkout.payment()).expires_at.getTime();
+        await waitForStage(page, 'overdue');
+        await expectAccessible(page);
+        await expirePayments(service.db, new Date(service.clock()), 100);
+        await waitForStage(page, 'unsuccessful');
+        service.clock.now = before;
+        await expectAccessible(page);
+        await page.goto(`${base}/checkout/${'x'.repeat(43)}`);
+        expect(await heading(page)).toBe('There is no such payment page');
+        await expectAccessible(page);
+        expect(trouble.every(line => line.includes('404'))).toBe(true);
+        trouble.length = 0;
+      },
+      { viewport: NARROW },
+    );
+  });
+});
+
+/** Presses Tab until the focus is there, and expects it to be visible on the way. */
+async function tabTo(page: Page, selector: string): Promise<void> {
+  for (let press = 0; press < 40; press += 1) {
+    await page.keyboard.press('Tab');
+    const focus = (await page.evaluate(`(() => {
+      const { activeElement: element } = document;
+      return { there: element.matches(${JSON.stringify(selector)}),
+        outline: getComputedStyle(element).outlineStyle, body: element === document.body };
+    })()`)) as { there: boolean; outline: string; body: boolean };
+    if (!focus.body) expect(focus.outline).not.toBe('none');
+    if (focus.there) return;
+  }
+  throw new Error(`${selector} cannot be reached by Tab`);
+}
+
+/** Expects no violation that axe finds, in light and dark, and nothing wider than the screen. */
+async function expectAccessible(page: Page): Promise<void> {
+  await page.evaluate(axe.source);
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    const { violations } = (await page.evaluate('axe.run()')) as axe.AxeResults;
+    expect(
+      violations.map(({ id, nodes }) => [id, ...nodes.map(node => node.html.slice(0, 200))]),
+    ).toEqual([]);
+  }
+  const { width } = page.viewportSize() ?? { width: 0 };
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+}
