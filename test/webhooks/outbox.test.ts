@@ -1,0 +1,168 @@
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { EVENT_TYPES, type EventType } from '../../src/events/record-event.ts';
+import {
+  disableEndpoint,
+  ENDPOINTS_MAXIMUM,
+  requireEnabledEndpoint,
+} from '../../src/webhooks/manage-endpoints.ts';
+import { redeliver } from '../../src/webhooks/redeliver.ts';
+import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
+import { type Receiver, startReceiver, status } from './receiver.ts';
+import { openShop } from './shop.ts';
+
+let database: TestDatabase;
+let receiver: Receiver;
+beforeAll(async () => {
+  [database, receiver] = await Promise.all([cloneDatabase(), startReceiver()]);
+});
+afterAll(async () => {
+  await receiver.close();
+  await database.drop();
+});
+
+test('exactly the events of committed transactions are sent, each once to whoever wants it', async () => {
+  const types = fc.constantFrom(...EVENT_TYPES);
+  const endpoint = fc.record({
+    types: fc.array(types, { maxLength: 3 }),
+    disabled: fc.boolean(),
+  });
+  const transaction = fc.record({
+    types: fc.array(types, { maxLength: 3 }),
+    commits: fc.boolean(),
+  });
+  const worlds = fc.tuple(
+    fc.array(endpoint, { maxLength: 4 }),
+    fc.array(transaction, { maxLength: 5 }),
+  );
+  await fc.assert(
+    fc.asyncProperty(worlds, async ([endpoints, transactions]) => {
+      const shop = await openShop(database);
+      const expected: string[] = [];
+      const committed = transactions.filter(each => each.commits).flatMap(each => each.types);
+      for (const [index, wanted] of endpoints.entries()) {
+        const { endpoint: added } = await shop.addEndpoint(
+          `${receiver.url}&endpoint=${index}`,
+          wanted.types,
+        );
+        if (wanted.disabled) await disableEndpoint(shop.operator, added.id, 'No longer.');
+        const wants = (type: EventType) => wanted.types.length === 0 || wanted.types.includes(type);
+        if (!wanted.disabled) {
+          expected.push(...committed.filter(wants).map(type => `${index} ${type}`));
+        }
+      }
+      const stranger = await shop.addMerchant();
+      await shop.addEndpoint(`${receiver.url}&endpoint=stranger`, [], stranger);
+      for (const each of transactions) {
+        const undo = new Error('rolled back');
+        const work = shop.db.transaction().execute(async tx => {
+          for (const type of each.types) await shop.tell(type, tx);
+          if (!each.commits) throw undo;
+        });
+        await work.catch(error => expect(error).toBe(undo));
+      }
+      const deliveries = await shop.deliveries();
+      expect((await shop.jobs()).map(job => job.key).sort()).toEqual(
+        deliveries.map(delivery => delivery.id).sort(),
+      );
+      receiver.requests.length = 0;
+      await shop.attemptAll();
+      const got = receiver.requests.map(({ path, event }) => {
+        return `${new URLSearchParams(path.split('?')[1]).get('endpoint')} ${event.type}`;
+      });
+      expect(got.sort()).toEqual(expected.sort());
+    }),
+    { numRuns: 25 },
+  );
+});
+
+test('a merchant without endpoints costs no job and no notification', async () => {
+  const shop = await openShop(database);
+  const listener = new pg.Client({ connectionString: database.url });
+  await listener.connect();
+  const heard: string[] = [];
+  listener.on('notification', ({ channel }) => heard.push(channel));
+  await listener.query('listen "jobs:insert"; listen told');
+  await shop.tell();
+  await sql`select pg_notify('told', '')`.execute(shop.db);
+  // The answer to a query comes after the notifications before it.
+  while (!heard.includes('told')) await listener.query('select');
+  expect(heard).toEqual(['told']);
+  await shop.addEndpoint(receiver.url);
+  await shop.tell();
+  while (heard.length < 2) await listener.query('select');
+  expect(heard).toEqual(['told', 'jobs:insert']);
+  await listener.end();
+});
+
+test('a delivery is sent again by hand, at once and with its own schedule', async () => {
+  const shop = await openShop(database);
+  const { endpoint } = await shop.addEndpoint(receiver.url);
+  receiver.requests.length = 0;
+  receiver.answer = status(500);
+  await shop.tell();
+  await shop.attemptAll();
+  const [original] = await shop.deliveries();
+  if (original === undefined) throw new Error('no delivery');
+  expect(original.status).toBe('pending');
+
+  receiver.answer = status(200);
+  const again = await redeliver(shop.operator, original.id);
+  expect(again).toMatchObject({
+    event_id: original.event_id,
+    redelivery_of: original.id,
+    status: 'pending',
+    attempts: 0,
+    eventType: 'payment_prompt.created',
+  });
+  expect((await shop.jobs()).at(-1)?.key).toBe(again.id);
+  await shop.attemptAll();
+  expect((await shop.deliveries()).map(({ id, status: state }) => ({ id, state }))).toEqual(
+    expect.arrayContaining([
+      { id: original.id, state: 'cancelled' },
+      { id: again.id, state: 'succeeded' },
+    ]),
+  );
+  // What has arrived can be sent once more too; it is the same event.
+  await redeliver(shop.operator, again.id);
+  await shop.attemptAll();
+  expect(receiver.requests).toHaveLength(3);
+  expect(new Set(receiver.requests.map(({ event }) => event.id)).size).toBe(1);
+
+  await disableEndpoint(shop.operator, endpoint.id, 'No longer.');
+  await expect(redeliver(shop.operator, again.id)).rejects.toThrow('is disabled: No longer.');
+  await expect(redeliver(shop.operator, endpoint.id)).rejects.toThrow('There is no delivery');
+});
+
+test('what became due while its endpoint was disabled is cancelled, not sent', async () => {
+  const shop = await openShop(database);
+  const { endpoint } = await shop.addEndpoint(receiver.url);
+  receiver.requests.length = 0;
+  // An event that commits while the endpoint is being disabled.
+  await shop.db.transaction().execute(async tx => {
+    await shop.tell('payment_prompt.created', tx);
+    await disableEndpoint(shop.operator, endpoint.id, 'No longer.');
+  });
+  expect(await shop.deliveries()).toMatchObject([{ status: 'pending' }]);
+  await shop.attemptAll();
+  expect(await shop.deliveries()).toMatchObject([{ status: 'cancelled' }]);
+  expect(receiver.requests).toEqual([]);
+});
+
+test('a merchant has at most 16 endpoints, also when several are added at once', async () => {
+  const shop = await openShop(database);
+  const add = () => shop.addEndpoint(receiver.url);
+  const results = await Promise.allSettled(Array.from({ length: ENDPOINTS_MAXIMUM + 3 }, add));
+  const added = results.filter(result => result.status === 'fulfilled');
+  expect(added).toHaveLength(ENDPOINTS_MAXIMUM);
+  await expect(add()).rejects.toThrow('A merchant may have at most 16 webhook endpoints.');
+  // One that is disabled makes room.
+  const [first] = added;
+  if (first === undefined) throw new Error('no endpoint');
+  const { id } = first.value.endpoint;
+  await disableEndpoint(shop.operator, id, 'No longer.');
+  await expect(requireEnabledEndpoint(shop.db, id)).rejects.toThrow('is disabled');
+  await add();
+});

@@ -1,0 +1,127 @@
+import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
+import { createMerchant } from '../../src/accounts/merchants.ts';
+import type { Operator } from '../../src/accounts/operation.ts';
+import { createKeyring, type Keyring } from '../../src/crypto/keyring.ts';
+import type { Connection, Database } from '../../src/database/connection.ts';
+import type {
+  Merchant,
+  Payment,
+  WebhookAttempt,
+  WebhookDelivery,
+} from '../../src/database/tables.ts';
+import { type EventType, recordEvent } from '../../src/events/record-event.ts';
+import { createLogger } from '../../src/logger.ts';
+import { listAttempts } from '../../src/repositories/webhook-attempts.ts';
+import { attemptDelivery, type DeliveryDependencies } from '../../src/webhooks/deliver.ts';
+import { guardedConnector, type Resolve } from '../../src/webhooks/guarded-connector.ts';
+import { createEndpoint, type IssuedEndpoint } from '../../src/webhooks/manage-endpoints.ts';
+import type { TestDatabase } from '../helpers/database.ts';
+import { addPayment } from '../helpers/payments.ts';
+
+/** A new merchant with a payment, and what attempts its deliveries; it sees those of no other. */
+export interface Shop {
+  readonly db: Database;
+  readonly databaseUrl: string;
+  readonly merchant: Merchant;
+  readonly payment: Payment;
+  readonly keyring: Keyring;
+  readonly masterKey: Buffer;
+  /** Stands still; move it instead of waiting. */
+  readonly clock: { now: number; (): number };
+  readonly operator: Operator;
+  /** Lines of the log, parsed, newest last. */
+  readonly logs: Record<string, unknown>[];
+  readonly logger: ReturnType<typeof createLogger>;
+  addMerchant(): Promise<Merchant>;
+  addEndpoint(url: string, types?: EventType[], merchant?: Merchant): Promise<IssuedEndpoint>;
+  /** Records an event of the payment, in a transaction of its own unless one is given. */
+  tell(type?: EventType, db?: Connection): Promise<void>;
+  /** Makes the attempt of every delivery that is waiting, whatever its time. */
+  attemptAll(options?: Partial<DeliveryDependencies> & { resolve?: Resolve }): Promise<void>;
+  deliveries(endpointId?: string): Promise<WebhookDelivery[]>;
+  attempts(): Promise<WebhookAttempt[]>;
+  /** Jobs that wait or run. */
+  jobs(): Promise<{ key: string | null; run_at: Date; locked_at: Date | null }[]>;
+}
+
+export async function openShop(
+  { db, url }: TestDatabase,
+  now = Date.UTC(2026, 4, 17, 12),
+  masterKey: Buffer = randomBytes(32),
+): Promise<Shop> {
+  const keyring = createKeyring([masterKey]);
+  const clock = Object.assign(() => clock.now, { now });
+  const operator = { db, clock, actor: 'test' };
+  const logs: Record<string, unknown>[] = [];
+  const logger = createLogger({ logLevel: 'info' }, 'test', {
+    write: (line: string) => void logs.push(JSON.parse(line)),
+  });
+  const addMerchant = () => createMerchant(operator, { name: 'Shop', email: 'shop@example.com' });
+  const merchant = await addMerchant();
+  const payment = await addPayment(db, merchant, { created_at: new Date(now) });
+  const deliveries = (endpointId?: string) =>
+    db
+      .selectFrom('webhook_deliveries')
+      .innerJoin('events', 'events.id', 'event_id')
+      .selectAll('webhook_deliveries')
+      .where('events.payment_id', '=', payment.id)
+      .$if(endpointId !== undefined, query => query.where('endpoint_id', '=', endpointId ?? ''))
+      .orderBy('event_id')
+      .orderBy('webhook_deliveries.id')
+      .execute();
+  return {
+    db,
+    databaseUrl: url,
+    merchant,
+    payment,
+    keyring,
+    masterKey,
+    clock,
+    operator,
+    logs,
+    logger,
+    addMerchant,
+    addEndpoint: (url, types, { id } = merchant) =>
+      createEndpoint(operator, keyring, {
+        merchantId: id,
+        url,
+        types,
+        allowPrivateAddresses: true,
+      }),
+    async tell(type = 'payment_prompt.created', tx) {
+      const record = (connection: Connection) =>
+        recordEvent(connection, type, payment, new Date(clock()));
+      if (tx === undefined) await db.transaction().execute(record);
+      else await record(tx);
+    },
+    async attemptAll({ resolve, ...options } = {}) {
+      const dependencies = { db, clock, keyring, logger, allowPrivateAddresses: true, ...options };
+      const { allowPrivateAddresses } = dependencies;
+      const connect = guardedConnector({
+        allowPrivateAddresses,
+        timeoutMs: 1_000,
+        ...(resolve === undefined ? {} : { resolve }),
+      });
+      const signal = new AbortController().signal;
+      for (const { id, status, attempts } of await deliveries()) {
+        if (status !== 'pending') continue;
+        const key = { deliveryId: id, attempt: attempts + 1 };
+        await attemptDelivery({ connect, ...dependencies }, key, signal);
+      }
+    },
+    deliveries,
+    attempts: async () =>
+      listAttempts(
+        db,
+        (await deliveries()).map(({ id }) => id),
+      ),
+    async jobs() {
+      const { rows } = await sql<{ key: string | null; run_at: Date; locked_at: Date | null }>`
+        select key, run_at, locked_at from graphile_worker.jobs
+        where attempts < max_attempts or locked_at is not null order by id`.execute(db);
+      const ids = new Set((await deliveries()).map(({ id }) => id));
+      return rows.filter(({ key }) => key !== null && ids.has(key));
+    },
+  };
+}

@@ -1,0 +1,154 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { pendingJobQueueMigrations } from '../../src/database/job-queue.ts';
+import { attemptDelivery } from '../../src/webhooks/deliver.ts';
+import { guardedConnector } from '../../src/webhooks/guarded-connector.ts';
+import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
+import { type Receiver, stall, startReceiver, status } from './receiver.ts';
+import { type RunningWorker, startWorker } from './running-worker.ts';
+import { openShop, type Shop } from './shop.ts';
+
+let database: TestDatabase;
+let shop: Shop;
+let receiver: Receiver;
+let worker: RunningWorker | undefined;
+beforeAll(async () => {
+  database = await cloneDatabase();
+});
+beforeEach(async () => {
+  [shop, receiver] = await Promise.all([openShop(database, Date.now()), startReceiver()]);
+});
+afterEach(async () => {
+  await receiver.close();
+  await worker?.stop();
+});
+afterAll(() => database.drop());
+
+async function untilStatus(expected: string): Promise<void> {
+  const end = Date.now() + 10_000;
+  while (!(await shop.deliveries()).every(delivery => delivery.status === expected)) {
+    if (Date.now() > end) throw new Error(`the deliveries are not ${expected}`);
+    await sleep(20);
+  }
+}
+
+test('the version of the job queue that is expected is the one installed', async () => {
+  const { rows } = await sql<{ id: number }>`
+    select max(id) as id from graphile_worker.migrations`.execute(shop.db);
+  expect(rows).toEqual([{ id: 20 }]);
+  expect(await pendingJobQueueMigrations(shop.db)).toEqual([]);
+});
+
+test('an event is sent at once, and what comes of it is in the log', async () => {
+  worker = startWorker(shop);
+  await shop.addEndpoint(receiver.url);
+  // The worker listens.
+  await shop.tell();
+  await receiver.received(1);
+  await untilStatus('succeeded');
+  const told = Date.now();
+  await shop.tell('payment_prompt.detected');
+  await receiver.received(2);
+  expect(Date.now() - told).toBeLessThan(1_000);
+  await untilStatus('succeeded');
+  await worker.stop();
+  expect(await shop.jobs()).toEqual([]);
+  expect(shop.logs.filter(({ msg }) => msg === 'webhook attempted')).toHaveLength(2);
+  expect(JSON.stringify(shop.logs)).not.toContain('whsec_');
+  expect(shop.logs.filter(({ level }) => level === 'error')).toEqual([]);
+});
+
+test('an endpoint that stalls with thousands waiting delays no other', async () => {
+  const stalled = await startReceiver(stall);
+  await shop.addEndpoint(stalled.url);
+  await sql`
+    with event as (
+      insert into events (id, merchant_id, payment_id, type, created_at, data)
+      select gen_random_uuid(), ${shop.merchant.id}, ${shop.payment.id}, 'payment_prompt.created',
+             now(), '{}' from generate_series(1, 3000)
+      returning id),
+    delivery as (
+      insert into webhook_deliveries (id, event_id, endpoint_id, next_attempt_at, created_at)
+      select gen_random_uuid(), event.id, endpoint.id, now(), now()
+      from event, webhook_endpoints as endpoint where endpoint.merchant_id = ${shop.merchant.id}
+      returning id, endpoint_id)
+    select graphile_worker.add_job(
+      'deliver_webhook',
+      json_build_object('deliveryId', id, 'endpointId', endpoint_id, 'attempt', 1),
+      max_attempts => 1, job_key => id::text, flags => array[endpoint_id::text])
+    from delivery`.execute(shop.db);
+  const other = await openShop(database, Date.now(), shop.masterKey);
+  await other.addEndpoint(receiver.url);
+  worker = startWorker(shop);
+  await stalled.received(4);
+
+  const waits: number[] = [];
+  for (let count = 1; count <= 20; count++) {
+    const told = Date.now();
+    await other.tell();
+    await receiver.received(count);
+    waits.push(Date.now() - told);
+  }
+  expect(Math.max(...waits)).toBeLessThan(1_500);
+  // It holds a few slots and no more, and nothing of it is lost.
+  expect(stalled.requests).toHaveLength(4);
+  expect(await shop.jobs()).toHaveLength(3000);
+  await stalled.close();
+  await worker.stop();
+}, 30_000);
+
+test('told to stop, the worker waits for the answers it may still get', async () => {
+  receiver.answer = stall;
+  await shop.addEndpoint(receiver.url);
+  await shop.tell();
+  worker = startWorker(shop);
+  let answer = () => {};
+  receiver.answer = response => {
+    answer = () => status(200)(response, receiver.requests[0] as never);
+  };
+  await receiver.received(1);
+  const stopped = worker.stop();
+  await sleep(100);
+  answer();
+  await stopped;
+  expect(await shop.deliveries()).toMatchObject([{ status: 'succeeded', attempts: 1 }]);
+});
+
+test('an attempt that stopping cuts off is left to the next worker', async () => {
+  receiver.answer = stall;
+  await shop.addEndpoint(receiver.url);
+  await shop.tell();
+  const [delivery] = await shop.deliveries();
+  const controller = new AbortController();
+  const connect = guardedConnector({ allowPrivateAddresses: true, timeoutMs: 1_000 });
+  const attempt = attemptDelivery(
+    { ...shop, connect, allowPrivateAddresses: true },
+    { deliveryId: delivery?.id ?? '', attempt: 1 },
+    controller.signal,
+  );
+  await receiver.received(1);
+  controller.abort();
+  await attempt;
+  const released = { status: 'pending', attempts: 0, claimed_until: null };
+  expect(await shop.deliveries()).toMatchObject([released]);
+  expect(await shop.attempts()).toEqual([]);
+  receiver.answer = status(200);
+  worker = startWorker(shop);
+  await untilStatus('succeeded');
+  await worker.stop();
+  expect(receiver.requests).toHaveLength(2);
+});
+
+test('the worker survives the loss of every connection to the queue', async () => {
+  await shop.addEndpoint(receiver.url);
+  worker = startWorker(shop);
+  await shop.tell();
+  await receiver.received(1);
+  await sql`select pg_terminate_backend(pid) from pg_stat_activity
+    where application_name = 'eps-queue' and datname = current_database()`.execute(shop.db);
+  await shop.tell();
+  await receiver.received(2);
+  await untilStatus('succeeded');
+  await worker.stop();
+});
