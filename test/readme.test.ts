@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { readConfig } from '../src/config.ts';
+import { CREATE_VECTOR, LIST_VECTOR } from './signing/vector.ts';
+
+const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+
+test('the worked example of a signature is the one that is verified', () => {
+  const { secret, timestamp, nonce, method, path, body, signature } = CREATE_VECTOR;
+  for (const [part, value] of Object.entries({
+    secret,
+    timestamp,
+    nonce,
+    method,
+    path,
+    body,
+    signature,
+  })) {
+    expect(README).toContain(`| ${part} | \`${value}\` |`);
+  }
+  expect(README).toContain(`\`GET\` of \`${LIST_VECTOR.path}\``);
+  expect(README).toContain(`\`${LIST_VECTOR.signature}\``);
+});
+
+test('the table of variables has every variable that is read, and no other', () => {
+  const read = new Set<string>();
+  readConfig(
+    new Proxy<Record<string, string>>(
+      {},
+      {
+        get: (_target, name) => {
+          read.add(String(name));
+          return undefined;
+        },
+      },
+    ),
+  );
+  const [, table = ''] = README.split('| variable | meaning | default |');
+  const [rows = ''] = table.split('\n\n');
+  const documented = rows
+    .split('\n')
+    .map(row => row.split('|')[1] ?? '')
+    .flatMap(cell => [...cell.matchAll(/`([A-Z_]+)`/g)].map(([, name]) => name));
+  expect(documented.toSorted()).toEqual([...read].toSorted());
+});
