@@ -88,17 +88,15 @@ describe('choosing a network', () => {
 
   test('uses the longest unused amount first', async () => {
     const one = await select(await newPayment({ amount: 999 }), 'eth-usdc');
-    await service.db
-      .transaction()
-      .execute(tx =>
-        movePayment(tx, {
-          paymentId: one.id,
-          move: 'cancel',
-          actor: 'test',
-          reason: 'test',
-          now: now(),
-        }),
-      );
+    await service.db.transaction().execute(tx =>
+      movePayment(tx, {
+        paymentId: one.id,
+        move: 'cancel',
+        actor: 'test',
+        reason: 'test',
+        now: now(),
+      }),
+    );
     const two = await select(await newPayment({ amount: 999 }), 'eth-usdc');
     expect(two.token_amount).not.toBe(one.token_amount);
   });
