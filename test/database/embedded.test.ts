@@ -358,7 +358,7 @@ describe('after kill -9', { timeout: 30_000 }, () => {
     await kill(holder.process);
     expect(await isMissing(join(directory, 'postgres'))).toBe(true);
     // Until initdb, told of its parent's death, has ended too: it may still be writing.
-    await sleep(500);
+    await until(async () => !(await runsWith(directory)));
     await open(directory);
     expect((await readdir(directory)).sort()).toEqual(['postgres', 'postgres-password']);
   });
@@ -516,3 +516,12 @@ describe('users', { timeout: 30_000 }, () => {
     },
   );
 });
+
+/** Whether a process has the text on its command line. */
+async function runsWith(text: string): Promise<boolean> {
+  const pids = (await readdir('/proc')).filter(name => /^\d+$/.test(name));
+  const commands = await Promise.all(
+    pids.map(pid => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')),
+  );
+  return commands.some(command => command.includes(text));
+}
