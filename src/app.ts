@@ -1,11 +1,6 @@
 import { maxHeaderSize } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import Fastify, {
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type FastifyRequest,
-  LogController,
-} from 'fastify';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
@@ -15,7 +10,10 @@ import { isDatabaseUnavailable } from './database/failures.ts';
 import { ApiError } from './errors/api-error.ts';
 import { toAnswer } from './errors/envelope.ts';
 import { logFailure, registerErrorHandler, sendError, toApiError } from './errors/handler.ts';
-import { registerAuthentication } from './plugins/authentication.ts';
+import {
+  type AuthenticationDependencies,
+  registerAuthentication,
+} from './plugins/authentication.ts';
 import { createIdempotency } from './plugins/idempotency.ts';
 import { registerJsonBody } from './plugins/json-body.ts';
 import { parseQueryString } from './plugins/query-string.ts';
@@ -147,7 +145,7 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
     ...deps,
     limits,
     explainSignatures: config.environment !== 'production',
-    onUnprotectedRead: logUnprotectedRead,
+    onUnprotectedRead: countUnprotectedReads(),
   };
   app.register(
     async v1 => {
@@ -177,6 +175,11 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
   return app;
 }
 
-function logUnprotectedRead(request: FastifyRequest, error: Error): void {
-  request.log.warn({ err: error }, 'read served without replay protection');
+/** Logs each read that goes through while the nonce store is down, with how many it has been. */
+function countUnprotectedReads(): AuthenticationDependencies['onUnprotectedRead'] {
+  let unprotectedReads = 0;
+  return (request, error) => {
+    unprotectedReads += 1;
+    request.log.warn({ err: error, unprotectedReads }, 'read served without replay protection');
+  };
 }

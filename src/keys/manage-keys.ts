@@ -115,7 +115,8 @@ export function revokeKey(operator: Operator, keyId: string): Promise<ApiKey> {
     const result = await updateApiKey(tx, keyId, {
       revoked_at: now,
       secret: null,
-      ...NO_PREVIOUS_PAIR,
+      // Its passphrase stays known until the grace period ends: the old pair is told E2005 as well.
+      previous_secret: null,
     });
     return { result, objectId: keyId };
   });
