@@ -1,5 +1,6 @@
 import { ERRORS, type ErrorCode } from '../../errors/catalogue.ts';
 import { escapeHtml } from '../html.ts';
+import { renderDocument } from '../plain-document.ts';
 
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 
@@ -45,19 +46,5 @@ ${rows.join('\n')}
 }
 
 function page(title: string, content: string): string {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(title)} · External Payments Service</title>
-<link rel="stylesheet" href="/docs/style.css">
-</head>
-<body>
-<main>
-${content}
-</main>
-</body>
-</html>
-`;
+  return renderDocument(`${title} · External Payments Service`, ['/docs/style.css'], content);
 }

@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import { renderDocument } from '../plain-document.ts';
 
 /** No script, nothing from elsewhere, and forms lead nowhere but back here. */
 const POLICY =
@@ -18,24 +19,11 @@ export function sendPage(reply: FastifyReply, status: number, html: string): Fas
     .send(html);
 }
 
+const STYLESHEETS = ['/docs/style.css', '/processor/style.css'];
+
 /** @param content HTML, with everything that is not ours escaped. */
 export function renderPage(title: string, content: string): string {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(title)}</title>
-<link rel="stylesheet" href="/docs/style.css">
-<link rel="stylesheet" href="/processor/style.css">
-</head>
-<body>
-<main>
-${content}
-</main>
-</body>
-</html>
-`;
+  return renderDocument(title, STYLESHEETS, content);
 }
 
 /** Where a processor's page leads when the customer is done; it cannot tell how the payment ended. */
@@ -45,13 +33,4 @@ export function renderDone(): string {
     `<h1>Thank you</h1>
 <p>The merchant is told as soon as your payment is settled. You can close this page.</p>`,
   );
-}
-
-export function escapeHtml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;');
 }

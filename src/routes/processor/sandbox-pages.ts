@@ -1,5 +1,6 @@
 import type { Payment } from '../../database/tables.ts';
-import { escapeHtml, renderPage } from './page.ts';
+import { escapeHtml } from '../html.ts';
+import { renderPage } from './page.ts';
 
 /** A payment as the sandbox shows it. */
 export type SandboxPayment = Payment & { readonly merchant_name: string };
