@@ -50,6 +50,23 @@ export function findUnmatchedTwin(db: Connection, deposit: Deposit): Promise<Dep
     .executeTakeFirst();
 }
 
+/** Whether a transfer that was too little stands for the payment. */
+export async function hasUnderpayment(db: Connection, paymentId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('deposits')
+    .select('id')
+    .where('payment_id', '=', paymentId)
+    .where('outcome', '=', 'under')
+    .where('state', 'in', ['seen', 'final'])
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+export function findDepositById(db: Connection, id: string): Promise<Deposit | undefined> {
+  return db.selectFrom('deposits').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
 /** Reads a deposit and holds its row until the transaction ends. */
 export function lockDeposit(db: Connection, id: string): Promise<Deposit | undefined> {
   return db.selectFrom('deposits').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();

@@ -93,6 +93,13 @@ export function lockPayment(db: Connection, id: string): Promise<Payment | undef
   return db.selectFrom('payments').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
 }
 
+/** A payment whose time has passed. */
+export interface DuePayment {
+  id: string;
+  /** Whether a transfer that was too little stands for it. */
+  underpaid: boolean;
+}
+
 /**
  * Takes at most `limit` payments whose time has passed and no funds have been seen for, skipping
  * those that another worker holds.
@@ -101,10 +108,13 @@ export async function lockDuePayments(
   db: Connection,
   now: Date,
   limit: number,
-): Promise<{ id: string; underpaid: boolean }[]> {
-  const { rows } = await sql<{ id: string; underpaid: boolean }>`
-    select id, coalesce(last_error_code = 'amount_underpaid', false) as underpaid from payments
-    where status = 'pending' and session_status = 'pending' and expires_at <= ${now}
+): Promise<DuePayment[]> {
+  const { rows } = await sql<DuePayment>`
+    select id, exists (
+      select from deposits where payment_id = payments.id and outcome = 'under'
+        and state in ('seen', 'final')) as underpaid
+    from payments
+    where flow = 'crypto' and status = 'pending' and session_status = 'pending' and expires_at <= ${now}
     order by expires_at limit ${limit} for update skip locked`.execute(db);
   return rows;
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
+import type { SessionStatus } from '../database/tables.ts';
 
 /** Where and how much: what a payment on chain is recognised by. */
 export interface Slot {
@@ -83,32 +84,55 @@ export interface Candidate {
   seen: boolean;
 }
 
-/**
- * Live reservations of an address made by an instant, at most 1,000: more than there are slots of
- * one price.
- */
-export async function listCandidates(
+/** The live reservation of exactly this amount, if it was made by an instant. */
+export async function findReservation(
+  db: Connection,
+  slot: Slot,
+  reservedBy: Date,
+): Promise<Candidate | undefined> {
+  const [candidate] = await candidates(db, slot.blockchainId, slot.address, reservedBy)
+    .where('reservations.token_amount', '=', slot.tokenAmount.toString())
+    .execute();
+  return candidate === undefined ? undefined : toCandidate(candidate);
+}
+
+/** At most `limit` live reservations of an address, made by an instant and without funds yet. */
+export async function listOpenReservations(
   db: Connection,
   blockchainId: string,
   address: string,
   reservedBy: Date,
+  limit: number,
 ): Promise<Candidate[]> {
-  const rows = await db
+  const rows = await candidates(db, blockchainId, address, reservedBy)
+    .where('session_status', '=', 'pending')
+    .orderBy('reservations.id')
+    .limit(limit)
+    .execute();
+  return rows.map(toCandidate);
+}
+
+function candidates(db: Connection, blockchainId: string, address: string, reservedBy: Date) {
+  return db
     .selectFrom('reservations')
     .innerJoin('payments', 'payments.id', 'reservations.payment_id')
     .select(['payment_id', 'reservations.token_amount', 'session_status'])
     .where('reservations.blockchain_id', '=', blockchainId)
     .where('reservations.address', '=', address)
     .where('released_at', 'is', null)
-    .where('reserved_at', '<=', reservedBy)
-    .orderBy('reservations.id')
-    .limit(1000)
-    .execute();
-  return rows.map(row => ({
+    .where('reserved_at', '<=', reservedBy);
+}
+
+function toCandidate(row: {
+  payment_id: string;
+  token_amount: string;
+  session_status: SessionStatus;
+}): Candidate {
+  return {
     paymentId: row.payment_id,
     tokenAmount: BigInt(row.token_amount),
     seen: row.session_status === 'completed',
-  }));
+  };
 }
 
 /** Whether exactly this amount was reserved before by a payment that has ended or moved on. */

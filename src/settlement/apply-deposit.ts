@@ -1,7 +1,7 @@
 import type { Connection } from '../database/connection.ts';
 import type { Deposit, DepositState } from '../database/tables.ts';
 import { type MoveRequest, movePayment } from '../payments/move-payment.ts';
-import { updateDeposit } from '../repositories/deposits.ts';
+import { hasUnderpayment, updateDeposit } from '../repositories/deposits.ts';
 import { type PaymentColumns, updateOpenPayment } from '../repositories/payment-moves.ts';
 
 /** Who moves payments that settle on chain, in their history. */
@@ -80,6 +80,8 @@ async function noteUnderpayment(
   now: Date,
 ): Promise<void> {
   const arrived = state === 'seen' || state === 'final';
+  // Another transfer that was too little still stands, and still explains the payment.
+  if (!arrived && (await hasUnderpayment(db, paymentId))) return;
   const columns = arrived
     ? problem('amount_underpaid', `The transfer ${hash} is less than the amount asked for.`, now)
     : NO_ERROR;

@@ -1,7 +1,12 @@
 import { audited, OperationRefused, type Operator } from '../accounts/operation.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Deposit } from '../database/tables.ts';
-import { lockAddress, lockDeposit, updateDeposit } from '../repositories/deposits.ts';
+import {
+  findDepositById,
+  lockAddress,
+  lockDeposit,
+  updateDeposit,
+} from '../repositories/deposits.ts';
 import { lockPayment } from '../repositories/payment-moves.ts';
 import { applyDeposit } from './apply-deposit.ts';
 
@@ -9,7 +14,7 @@ import { applyDeposit } from './apply-deposit.ts';
  * Gives a deposit that no payment took to a payment that is still pending; the operator answers for
  * the amount.
  * @throws OperationRefused for a deposit that is taken, dismissed or gone, and for a payment that
- * has ended, has funds already or is on another network.
+ * has ended, has funds already or waits on another network or at another address.
  */
 export function assignDeposit(
   operator: Operator,
@@ -18,7 +23,6 @@ export function assignDeposit(
 ): Promise<Deposit> {
   return audited(operator, 'deposit.assign', async (tx, now) => {
     const deposit = await requireUnmatched(tx, depositId);
-    await lockAddress(tx, deposit.blockchain_id, deposit.address);
     const payment = await lockPayment(tx, paymentId);
     if (payment === undefined) throw new OperationRefused(`There is no payment ${paymentId}.`);
     if (payment.status !== 'pending' || payment.session_status !== 'pending') {
@@ -28,6 +32,9 @@ export function assignDeposit(
     }
     if (payment.blockchain_id !== deposit.blockchain_id) {
       throw new OperationRefused('The payment is on another network than the deposit.');
+    }
+    if (payment.address !== deposit.address) {
+      throw new OperationRefused('The deposit went to another address than that of the payment.');
     }
     const assigned = await updateDeposit(tx, depositId, {
       outcome: 'assigned',
@@ -51,7 +58,10 @@ export function dismissDeposit(operator: Operator, depositId: string): Promise<D
   });
 }
 
+/** Locks the address first and then the deposit, as taking in a transfer does. */
 async function requireUnmatched(db: Connection, id: string): Promise<Deposit> {
+  const found = await findDepositById(db, id);
+  if (found !== undefined) await lockAddress(db, found.blockchain_id, found.address);
   const deposit = await lockDeposit(db, id);
   if (deposit === undefined) throw new OperationRefused(`There is no deposit ${id}.`);
   if (deposit.payment_id !== null) {

@@ -10,43 +10,52 @@ export interface Match {
   readonly paymentId: string | null;
 }
 
+/** Less than this share of the amount asked for, in per mille, is nobody's payment: 1 %. */
+export const DUST_PER_MILLE = 10n;
+
+/** What stands at the transfer's address. */
+export interface Standing {
+  /** The live reservation of exactly this amount. */
+  readonly exact: Candidate | undefined;
+  /** Live reservations without funds yet; two are enough to know that there are several. */
+  readonly open: readonly Candidate[];
+  /** Whether exactly this amount was reserved by a payment that has ended. */
+  readonly reservedBefore: boolean;
+}
+
 /**
  * Decides which payment a transfer is meant for. Only amounts count, never the sender, who may be an
  * exchange.
  *
- * An exact amount wins. Else an overpayment of at most 2 % goes to the one open payment it fits,
- * and too little to the one open payment there is. Whatever more than one payment could claim, or
- * none can, is left to a person. Parts are never added up.
- *
- * @param candidates Live reservations of the transfer's address.
- * @param reservedBefore Whether exactly this amount was reserved by a payment that has ended.
+ * An exact amount wins. Any other amount is a payment's only where a single one is open at the
+ * address: at most 2 % too much settles it, too little is noted. With two open, what is a little
+ * above one may be a little below the other, so it is left to a person, like whatever none can claim.
+ * Parts are never added up.
  */
 export function matchTransfer(
   tokenAmount: bigint,
-  candidates: readonly Candidate[],
-  reservedBefore: boolean,
+  { exact, open, reservedBefore }: Standing,
 ): Match {
-  const exact = candidates.find(candidate => candidate.tokenAmount === tokenAmount);
   if (exact !== undefined) {
     return exact.seen ? inbox('duplicate') : { outcome: 'exact', paymentId: exact.paymentId };
   }
   if (reservedBefore) return inbox('late');
-
-  const open = candidates.filter(candidate => !candidate.seen);
-  const overpaid = open.filter(candidate => isOverpaid(tokenAmount, candidate.tokenAmount));
-  const [only] = overpaid;
-  if (overpaid.length > 1) return inbox('ambiguous');
-  if (only !== undefined) return { outcome: 'over', paymentId: only.paymentId };
-
-  const [single] = open;
-  if (open.length > 1) return inbox('ambiguous');
-  if (single === undefined) return inbox('unknown');
-  if (tokenAmount > single.tokenAmount) return inbox('over');
-  return { outcome: 'under', paymentId: single.paymentId };
+  const [single, second] = open;
+  if (second !== undefined) return inbox('ambiguous');
+  if (single === undefined || isDust(tokenAmount, single.tokenAmount)) return inbox('unknown');
+  if (tokenAmount < single.tokenAmount) return { outcome: 'under', paymentId: single.paymentId };
+  return isSmallExcess(tokenAmount, single.tokenAmount)
+    ? { outcome: 'over', paymentId: single.paymentId }
+    : inbox('over');
 }
 
-function isOverpaid(received: bigint, asked: bigint): boolean {
-  return received > asked && (received - asked) * 1000n <= asked * OVERPAYMENT_PER_MILLE;
+function isSmallExcess(received: bigint, asked: bigint): boolean {
+  return (received - asked) * 1000n <= asked * OVERPAYMENT_PER_MILLE;
+}
+
+/** Spam of worthless amounts is daily business on some chains; it must not mark a payment. */
+function isDust(received: bigint, asked: bigint): boolean {
+  return received * 1000n < asked * DUST_PER_MILLE;
 }
 
 function inbox(outcome: DepositOutcome): Match {

@@ -9,21 +9,31 @@ import {
   updateDeposit,
 } from '../repositories/deposits.ts';
 import { lockPayment } from '../repositories/payment-moves.ts';
-import { listCandidates, wasReserved } from '../repositories/reservations.ts';
+import {
+  findReservation,
+  listOpenReservations,
+  wasReserved,
+} from '../repositories/reservations.ts';
 import { applyDeposit } from './apply-deposit.ts';
 import { matchTransfer } from './match-transfer.ts';
 import type { Finality, ObservedTransfer } from './observed-transfer.ts';
 
 type DepositMatch = Pick<Deposit, 'outcome' | 'payment_id'>;
 
+/** Reservations that are enough to know that there are several. */
+const SEVERAL = 2;
+
 const NO_MATCH: DepositMatch = { outcome: 'unknown', payment_id: null };
 
-/** What may still become of a deposit: what is final or has failed is told again for nothing. */
+/**
+ * What may still become of a deposit: only what is final is told again for nothing. A transaction
+ * that fails in one block may still succeed in the block that replaces it.
+ */
 const NEXT_STATES: Readonly<Record<DepositState, readonly DepositState[]>> = {
   seen: ['final', 'reversed', 'failed'],
   reversed: ['seen', 'final', 'failed'],
   final: [],
-  failed: [],
+  failed: ['seen', 'final'],
 };
 
 /**
@@ -76,46 +86,54 @@ async function record(db: Connection, transfer: ObservedTransfer, now: Date): Pr
 }
 
 /**
- * Whether a deposit without a payment is matched once more: one that was undone and comes back, and
- * a duplicate whose twin may have been undone. Anything else stays with a person.
+ * Whether a deposit without a payment is matched once more: one that was undone or had failed and
+ * comes back, and a duplicate whose twin may have been undone. Anything else stays with a person.
  */
 function mayMatchAgain(known: Deposit, finality: Finality): boolean {
   if (known.payment_id !== null || known.dismissed_at !== null) return false;
-  return finality !== 'reversed' && (known.state === 'reversed' || known.outcome === 'duplicate');
+  const comesBack = known.state === 'reversed' || known.state === 'failed';
+  return finality !== 'reversed' && (comesBack || known.outcome === 'duplicate');
 }
 
 /**
- * The match, with the payment's row held: it may have ended since its reservation was read.
- * Payments that reserved the amount only after the transfer was first seen cannot be meant.
+ * The match, with the payment's row held: it may have ended, or its customer may have chosen another
+ * network, since its reservation was read. Payments that reserved the amount only after the transfer
+ * was first seen cannot be meant.
  */
 async function match(
   db: Connection,
-  { blockchainId, address, tokenAmount }: ObservedTransfer,
+  slot: Pick<ObservedTransfer, 'blockchainId' | 'address' | 'tokenAmount'>,
   firstSeen: Date,
 ): Promise<DepositMatch> {
-  const candidates = await listCandidates(db, blockchainId, address, firstSeen);
-  const reservedBefore = await wasReserved(db, { blockchainId, address, tokenAmount });
-  const { outcome, paymentId } = matchTransfer(tokenAmount, candidates, reservedBefore);
+  const { blockchainId, address, tokenAmount } = slot;
+  const { outcome, paymentId } = matchTransfer(tokenAmount, {
+    exact: await findReservation(db, slot, firstSeen),
+    open: await listOpenReservations(db, blockchainId, address, firstSeen, SEVERAL),
+    reservedBefore: await wasReserved(db, slot),
+  });
   if (paymentId === null) return { outcome, payment_id: null };
   const payment = await lockPayment(db, paymentId);
-  return payment?.status === 'pending'
-    ? { outcome, payment_id: paymentId }
-    : { outcome: 'late', payment_id: null };
+  const stillMeant =
+    payment?.status === 'pending' &&
+    payment.session_status === 'pending' &&
+    payment.blockchain_id === blockchainId &&
+    payment.address === address;
+  return stillMeant ? { outcome, payment_id: paymentId } : { outcome: 'late', payment_id: null };
 }
 
 /**
  * A wallet replaces a transaction that is slow: the new one arrives as a duplicate while the old one
- * still holds the payment. When the old one is undone, the new one gets the payment.
+ * still holds the payment. When the old one is undone, the new one is matched again.
  */
 async function giveTwinItsChance(db: Connection, reversed: Deposit, now: Date): Promise<void> {
-  const { payment_id: paymentId } = reversed;
-  if (paymentId === null) return;
   const twin = await findUnmatchedTwin(db, reversed);
   if (twin === undefined) return;
-  const taken = await updateDeposit(db, twin.id, {
-    outcome: 'exact',
-    payment_id: paymentId,
-    updated_at: now,
-  });
-  await applyDeposit(db, taken, now);
+  const slot = {
+    blockchainId: twin.blockchain_id,
+    address: twin.address,
+    tokenAmount: BigInt(twin.token_amount),
+  };
+  const found = await match(db, slot, twin.observed_at);
+  if (found.payment_id === null) return;
+  await applyDeposit(db, await updateDeposit(db, twin.id, { ...found, updated_at: now }), now);
 }

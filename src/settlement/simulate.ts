@@ -85,13 +85,15 @@ async function playTransfers(
     case 'detect':
       return tell(transfer(asked), 'seen');
     case 'late':
-      await movePayment(db, {
-        paymentId: payment.id,
-        move: 'expire',
-        actor: 'simulation',
-        reason: 'expired by simulation',
-        now,
-      });
+      await db.transaction().execute(tx =>
+        movePayment(tx, {
+          paymentId: payment.id,
+          move: 'expire',
+          actor: 'simulation',
+          reason: 'expired by simulation',
+          now,
+        }),
+      );
       return tell(transfer(asked), 'seen', 'final');
     case 'confirm': {
       // A transfer seen before becomes final; otherwise one arrives.

@@ -5,11 +5,12 @@ export interface Loop {
   readonly name: string;
   /** Pause between two runs, in milliseconds. */
   readonly intervalMs: number;
+  /** Longest pause after failures, in milliseconds; a minute when left out. */
+  readonly longestPauseMs?: number;
   /** One run; it looks at the signal where it may take long. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Longest pause after failures, in milliseconds. */
 const BACKOFF_MAXIMUM_MS = 60_000;
 
 /** Waits for some milliseconds, or until the signal is aborted. */
@@ -38,7 +39,8 @@ export async function runLoop(
       failures += 1;
       logger.error({ err: error, loop: loop.name, failures }, 'loop failed');
     }
-    const backoffMs = Math.min(loop.intervalMs * 2 ** failures, BACKOFF_MAXIMUM_MS);
+    const longestMs = loop.longestPauseMs ?? BACKOFF_MAXIMUM_MS;
+    const backoffMs = Math.min(loop.intervalMs * 2 ** failures, longestMs);
     await pause(Math.max(backoffMs, loop.intervalMs), signal);
   }
 }

@@ -1,8 +1,12 @@
 import fc from 'fast-check';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { setAddress } from '../../src/accounts/deposit-addresses.ts';
+import type { Database } from '../../src/database/connection.ts';
 import type { Merchant } from '../../src/database/tables.ts';
+import { lockPayment, updateOpenPayment } from '../../src/repositories/payment-moves.ts';
 import { findPayment } from '../../src/repositories/payments.ts';
+import { releaseReservation } from '../../src/repositories/reservations.ts';
 import { expirePayments } from '../../src/settlement/expire-payments.ts';
 import { assignDeposit, dismissDeposit } from '../../src/settlement/inbox.ts';
 import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
@@ -194,6 +198,107 @@ describe('another amount', () => {
   });
 });
 
+describe('what belongs to somebody else', () => {
+  test('too little for one payment is not a little too much for its neighbour', async () => {
+    const cheaper = await open();
+    const dearer = await addOpenPayment(service, merchant, asked + asked / 100n);
+    expect(await observe(transfer(asked + asked / 200n, 'final'))).toMatchObject({
+      outcome: 'ambiguous',
+      payment_id: null,
+    });
+    expect([await stateOf(cheaper.id), await stateOf(dearer.id)]).toEqual([
+      'pending/pending',
+      'pending/pending',
+    ]);
+  });
+
+  test('dust is nobody’s', async () => {
+    const { id } = await open();
+    expect(await observe(transfer(asked / 101n, 'final'))).toMatchObject({ outcome: 'unknown' });
+    expect((await findPayment(service.db, id))?.last_error_code).toBeNull();
+  });
+
+  test('a duplicate of an earlier payment never pays a later one', async () => {
+    await open();
+    await observe(transfer(asked, 'final'));
+    await observe(transfer(asked, 'final'));
+    await service.db
+      .updateTable('reservations')
+      .set({ released_at: new Date(0) })
+      .execute();
+    service.clock.now += 1000;
+    const later = await open();
+    const own = transfer(asked, 'seen');
+    await observe(own);
+    await observe({ ...own, finality: 'reversed' });
+    expect(await stateOf(later.id)).toBe('pending/pending');
+  });
+
+  test('a payment whose customer chose another network meanwhile is not paid', async () => {
+    const { id } = await open();
+    const [deposit] = await service.db.transaction().execute(async tx => {
+      await lockPayment(tx, id);
+      const observed = observe(transfer(asked, 'final'));
+      // The transfer has read the reservation and waits for the payment's row.
+      await blocked(service.db);
+      await releaseReservation(tx, id, now());
+      await updateOpenPayment(tx, id, { blockchain_id: 'eth', address: ADDRESSES.eth });
+      return [observed];
+    });
+    expect(await deposit).toMatchObject({ outcome: 'late', payment_id: null });
+    expect(await stateOf(id)).toBe('pending/pending');
+  });
+
+  test('an exact amount is found among any number of other payments', async () => {
+    const { id } = await open();
+    const { id: other } = await addOpenPayment(service, merchant, asked * 3n);
+    await sql`
+      with made as (
+        insert into payments (id, merchant_id, branch_id, created_by, flow, amount, commission_bps,
+          commission_payer, settlement_model, offered_blockchain_ids, expires_at, created_at)
+        select gen_random_uuid(), merchant_id, branch_id, created_by, flow, amount, commission_bps,
+          commission_payer, settlement_model, offered_blockchain_ids,
+          expires_at + interval '30 days', created_at
+        from payments, generate_series(1, 1200) where id = ${other} returning id
+      )
+      insert into reservations (payment_id, blockchain_id, address, token_amount, reserved_at)
+      select id, 'btc', ${ADDRESSES.btc}, ${(asked * 5n).toString()}::numeric + row_number() over (),
+             ${now()} from made`.execute(service.db);
+    const last = await addOpenPayment(service, merchant, asked * 7n);
+    expect(await observe(transfer(asked * 7n, 'final'))).toMatchObject({
+      outcome: 'exact',
+      payment_id: last.id,
+    });
+    expect(await stateOf(id)).toBe('pending/pending');
+  });
+});
+
+describe('a transaction that failed', () => {
+  test('and succeeds in the block that replaces its own goes to the inbox', async () => {
+    const { id } = await open();
+    const told = transfer(asked, 'failed');
+    await observe(told);
+    expect(await observe({ ...told, finality: 'final' })).toMatchObject({
+      outcome: 'late',
+      payment_id: null,
+      state: 'final',
+    });
+    expect(await stateOf(id)).toBe('unsuccessful/completed');
+  });
+
+  test('does not hide that another one was too little', async () => {
+    const { id } = await open();
+    await observe(transfer((asked * 3n) / 7n, 'final'));
+    await observe(transfer((asked * 2n) / 7n, 'failed'));
+    expect((await findPayment(service.db, id))?.last_error_code).toBe('amount_underpaid');
+    const exact = transfer(asked, 'seen');
+    await observe(exact);
+    await observe({ ...exact, finality: 'reversed' });
+    await expirePayments(service.db, new Date(service.clock.now + 2 * HOUR_MS), 100);
+    expect(await stateOf(id)).toBe('unsuccessful/expired');
+  });
+});
+
 describe('a transfer for a payment that has ended', () => {
   test('is late, and the payment stays as it is', async () => {
     const { id } = await open();
@@ -230,6 +335,13 @@ describe('the inbox', () => {
   test('gives a deposit to a pending payment, once', async () => {
     const { id } = await open();
     const unknown = await observe(transfer(asked * 3n, 'final'));
+    const elsewhere = await observe({
+      ...transfer(asked, 'final'),
+      address: '1BoatSLRHtKNngkdXEeobR76b53LETtpyT',
+    });
+    await expect(assignDeposit(operatorOf(service), elsewhere.id, id)).rejects.toThrow(
+      'another address',
+    );
     const operator = operatorOf(service);
     expect(await assignDeposit(operator, unknown.id, id)).toMatchObject({
       outcome: 'assigned',
@@ -250,6 +362,17 @@ describe('the inbox', () => {
     await expect(dismissDeposit(operatorOf(service), late.id)).rejects.toThrow('dismissed');
   });
 });
+
+/** Resolves when some statement of the test's database waits for a lock. */
+async function blocked(db: Database): Promise<void> {
+  for (let attempt = 0; attempt < 500; attempt++) {
+    const { rows } = await sql<{ waiting: number }>`
+      select count(*) as waiting from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
+    if ((rows[0]?.waiting ?? 0) > 0) return;
+  }
+  throw new Error('nothing waits');
+}
 
 test('whatever happens at once, an address pays each payment at most once', async () => {
   await setAddress(operatorOf(service), { merchantId: merchant.id }, 'btc', ADDRESSES.btc);

@@ -4,7 +4,7 @@ import type { Merchant, Payment } from '../../src/database/tables.ts';
 import { movePayment } from '../../src/payments/move-payment.ts';
 import { createFixedRates } from '../../src/rates/fixed-rates.ts';
 import { findPayment } from '../../src/repositories/payments.ts';
-import { listCandidates } from '../../src/repositories/reservations.ts';
+import { listOpenReservations } from '../../src/repositories/reservations.ts';
 import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
 import { selectNetwork } from '../../src/settlement/select-network.ts';
 import { ADDRESSES, addMerchant, operatorOf } from '../helpers/accounts.ts';
@@ -72,7 +72,13 @@ describe('choosing a network', () => {
     expect(await select(payment, 'eth-usdc')).toEqual(first);
     const second = await select(payment, 'btc');
     expect(second.blockchain_id).toBe('btc');
-    const left = await listCandidates(service.db, 'eth-usdc', ADDRESSES['eth-usdc'], now());
+    const left = await listOpenReservations(
+      service.db,
+      'eth-usdc',
+      ADDRESSES['eth-usdc'],
+      now(),
+      1000,
+    );
     expect(left.map(candidate => candidate.paymentId)).not.toContain(payment.id);
   });
 
