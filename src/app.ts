@@ -10,6 +10,7 @@ import { isDatabaseUnavailable } from './database/failures.ts';
 import { ApiError } from './errors/api-error.ts';
 import { toAnswer } from './errors/envelope.ts';
 import { logFailure, registerErrorHandler, sendError, toApiError } from './errors/handler.ts';
+import { toLegacyRefusal } from './legacy/translate.ts';
 import {
   type AuthenticationDependencies,
   registerAuthentication,
@@ -29,6 +30,9 @@ import { sendFailure } from './routes/checkout/failures.ts';
 import { CHECKOUT_PREFIX, registerCheckout } from './routes/checkout/index.ts';
 import { registerDocs } from './routes/docs/index.ts';
 import { registerHealth } from './routes/health.ts';
+import { sendLegacyFailure, toLegacyAnswer } from './routes/legacy/failures.ts';
+import { registerLegacyRoutes } from './routes/legacy/index.ts';
+import { isLegacyPath, LEGACY_PREFIX } from './routes/legacy/paths.ts';
 import { PARTNER_PREFIX, registerPartnerRoutes } from './routes/partner/index.ts';
 import { registerProcessor } from './routes/processor/index.ts';
 import { registerV1Routes, V1_PREFIX } from './routes/v1/index.ts';
@@ -61,6 +65,7 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
   const isUnavailable = (error: unknown) =>
     isDatabaseUnavailable(error) || error instanceof ProcessorUnavailable;
   const errors = { publicUrl: config.publicUrl, isUnavailable };
+  const legacy = { ...errors, sunset: config.legacySunset };
   const app = Fastify({
     loggerInstance: deps.logger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -81,14 +86,18 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
     http: { requireHostHeader: false },
     frameworkErrors: (error, request, reply) => {
       followRequest(request, reply);
-      const send = request.url.startsWith(`${CHECKOUT_PREFIX}/`) ? sendFailure : sendError;
-      limits.countAddress(request).then(
-        () => send(error, request, reply, errors),
-        exceeded => send(exceeded, request, reply, errors),
-      );
+      const send = (failure: unknown) => {
+        if (isLegacyPath(request.url)) return sendLegacyFailure(failure, request, reply, legacy);
+        const forPeople = request.url.startsWith(`${CHECKOUT_PREFIX}/`);
+        return (forPeople ? sendFailure : sendError)(failure, request, reply, errors);
+      };
+      limits.countAddress(request).then(() => send(error), send);
     },
     clientErrorHandler: answerUnreadableRequest({
-      publicUrl: config.publicUrl,
+      answer: (refusal, requestId, url) =>
+        url !== undefined && isLegacyPath(url)
+          ? toLegacyAnswer(toLegacyRefusal(refusal), url, legacy)
+          : toAnswer(refusal, requestId, config.publicUrl),
       logger: deps.logger,
     }),
   }).withTypeProvider<TypeBoxTypeProvider>();
@@ -147,30 +156,41 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
     explainSignatures: config.environment !== 'production',
     onUnprotectedRead: countUnprotectedReads(),
   };
+  const payments = {
+    publicUrl: config.publicUrl,
+    allowLoopbackHttp: config.environment !== 'production',
+    processor,
+  };
+  // Without a handler of their own, paths below these prefixes would fail as those of the older contract.
+  const notFound = () => {
+    throw new ApiError('E3001');
+  };
   app.register(
     async v1 => {
+      v1.setNotFoundHandler(notFound);
       registerJsonBody(v1);
       registerAuthentication(v1, authentication);
       registerV1Routes(v1.withTypeProvider<TypeBoxTypeProvider>(), {
         db: deps.db,
         clock: deps.clock,
         idempotency,
-        payments: {
-          publicUrl: config.publicUrl,
-          allowLoopbackHttp: config.environment !== 'production',
-          processor,
-        },
+        payments,
       });
     },
     { prefix: V1_PREFIX },
   );
   app.register(
     async partner => {
+      partner.setNotFoundHandler(notFound);
       registerJsonBody(partner);
       registerAuthentication(partner, authentication);
       registerPartnerRoutes(partner.withTypeProvider<TypeBoxTypeProvider>(), deps);
     },
     { prefix: PARTNER_PREFIX },
+  );
+  app.register(
+    async older => registerLegacyRoutes(older, { ...deps, ...legacy, limits, payments }),
+    { prefix: LEGACY_PREFIX },
   );
   return app;
 }

@@ -28,6 +28,8 @@ export interface Config {
   readonly rateLimitWindowSeconds: number;
   /** Where prices of assets come from: markets, or numbers that stand still for development. */
   readonly rates: 'live' | 'fixed';
+  /** When the contract below /external without a version ends; null while that is not decided. */
+  readonly legacySunset: Date | null;
   readonly logLevel: string;
   /** Where the embedded database, the generated master key and the demo's credentials live. */
   readonly dataDirectory: string;
@@ -173,6 +175,12 @@ export function readConfig(env: Environment): Config {
     rateLimitMax: integer('RATE_LIMIT_MAX', 60, 1, 100_000_000),
     rateLimitWindowSeconds: integer('RATE_LIMIT_WINDOW_SECONDS', 60, 1, 86_400),
     rates: oneOf('RATES', environment === 'production' ? 'live' : 'fixed', RATES),
+    legacySunset: read<Date | null>(
+      'LEGACY_SUNSET',
+      null,
+      'an RFC 3339 date, or date-time with its offset',
+      parseDate,
+    ),
     logLevel: oneOf('LOG_LEVEL', 'info', LOG_LEVELS),
     dataDirectory: env.DATA_DIRECTORY ? resolve(env.DATA_DIRECTORY) : `${CHECKOUT_ROOT}/.data`,
   };
@@ -188,6 +196,9 @@ export function readConfig(env: Environment): Config {
   if (environment === 'production') {
     if (env.PROCESSOR === 'sandbox') {
       problems.push('PROCESSOR is "sandbox", which collects nothing; production takes stripe.');
+    }
+    if (stripe.secretKey?.includes('k_test_')) {
+      problems.push('STRIPE_SECRET_KEY is a test key; production takes sk_live_… or rk_live_….');
     }
     if (env.STRIPE_API_URL) {
       problems.push('STRIPE_API_URL is set, but production talks to Stripe alone.');
@@ -255,6 +266,17 @@ function parseTrustProxy(text: string): Config['trustProxy'] | undefined {
   const named = ['loopback', 'linklocal', 'uniquelocal'];
   const valid = addresses.every(part => named.includes(part) || isNetwork(part));
   return valid ? addresses : undefined;
+}
+
+/** A date alone is midnight UTC. */
+function parseDate(text: string): Date | undefined {
+  const [, day] =
+    /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d))?$/i.exec(text) ?? [];
+  const midnight = new Date(`${day}T00:00:00Z`);
+  const date = new Date(text.toUpperCase());
+  if (Number.isNaN(midnight.getTime()) || Number.isNaN(date.getTime())) return undefined;
+  // Date moves 30 February into March instead of refusing it.
+  return midnight.toISOString().startsWith(`${day}T`) ? date : undefined;
 }
 
 /** An IP address, or a network in CIDR notation. */

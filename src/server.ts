@@ -3,6 +3,7 @@ import type { Config } from './config.ts';
 import { makeDemo, printNextStep } from './demo.ts';
 import { openNonces, openReports } from './dependencies.ts';
 import { aborted, runProcess } from './process.ts';
+import { openProcessor } from './processors/open-processor.ts';
 import { openRates } from './rates/open-rates.ts';
 import { migrateStorage, openStorage, pendingInStorage, type Storage } from './storage.ts';
 import { runWorker } from './worker/run.ts';
@@ -18,8 +19,9 @@ await runProcess('api', async (config, logger, signal) => {
     const app = await buildApp(config, { ...storage, reports, nonces, rates, clock, logger });
     try {
       const allowPrivateAddresses = config.environment !== 'production';
+      const processor = openProcessor(config, storage.keyring, clock);
       const worker = process.argv.includes('--with-worker')
-        ? runWorker({ ...storage, clock, logger, allowPrivateAddresses }, signal)
+        ? runWorker({ ...storage, processor, clock, logger, allowPrivateAddresses }, signal)
         : Promise.resolve();
       if (!signal.aborted) {
         await app.listen({ host: config.host, port: config.port });

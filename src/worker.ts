@@ -1,4 +1,5 @@
 import { runProcess } from './process.ts';
+import { openProcessor } from './processors/open-processor.ts';
 import { openStorage } from './storage.ts';
 import { runWorker } from './worker/run.ts';
 
@@ -7,7 +8,9 @@ await runProcess('worker', async (config, logger, signal) => {
   try {
     logger.info('working');
     const allowPrivateAddresses = config.environment !== 'production';
-    await runWorker({ ...storage, clock: Date.now, logger, allowPrivateAddresses }, signal);
+    const clock = Date.now;
+    const processor = openProcessor(config, storage.keyring, clock);
+    await runWorker({ ...storage, processor, clock, logger, allowPrivateAddresses }, signal);
   } finally {
     await storage.close();
   }

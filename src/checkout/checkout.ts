@@ -1,7 +1,7 @@
 import type { Connection, Database } from '../database/connection.ts';
 import type { Network, Payment } from '../database/tables.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { hashCheckoutToken } from '../payments/create-payment.ts';
+import { hashCheckoutToken } from '../payments/checkout-token.ts';
 import { movePayment } from '../payments/move-payment.ts';
 import type { Rates } from '../rates/rate-source.ts';
 import { listConfiguredNetworks } from '../repositories/deposit-addresses.ts';
@@ -39,18 +39,13 @@ export type TransactionKnowledge =
 /** Query parameters that a return carries. */
 const RETURNED = ['promptId', 'status'] as const;
 
-/** 32 random bytes in base64url. */
-const TOKEN = /^[\w-]{43}$/;
-
 /**
  * The payment behind a checkout link.
  * @throws ApiError E3001 for a token that is none, and for one of a US account, which is paid on its
  * processor's page.
  */
 export async function findCheckoutPayment(db: Connection, token: string): Promise<Payment> {
-  const payment = TOKEN.test(token)
-    ? await findPaymentByCheckoutToken(db, hashCheckoutToken(token))
-    : undefined;
+  const payment = await findPaymentByCheckoutToken(db, hashCheckoutToken(token));
   if (payment?.flow !== 'crypto') throw new ApiError('E3001', 'There is no such checkout.');
   return payment;
 }

@@ -43,6 +43,11 @@ const NOUNS: readonly Noun[] = [
     load: () => import('./domain.ts'),
   },
   {
+    name: 'user',
+    description: 'users of a merchant, and their keys of the older contract',
+    load: () => import('./user.ts'),
+  },
+  {
     name: 'partner',
     description: 'partners, who look after merchants',
     load: () => import('./partner.ts'),
@@ -71,6 +76,11 @@ const NOUNS: readonly Noun[] = [
     name: 'webhook',
     description: "webhook endpoints: where a merchant's events are sent",
     load: () => import('./webhook.ts'),
+  },
+  {
+    name: 'legacy',
+    description: 'the older contract: who still uses it',
+    load: () => import('./legacy.ts'),
   },
   {
     name: 'request',

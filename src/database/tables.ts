@@ -14,6 +14,7 @@ export type OnboardingStatus = 'pending' | 'approved' | 'rejected';
 export type SettlementModel = 'split' | 'direct';
 export type CommissionPayer = 'merchant' | 'shopper';
 export type PartnerRole = 'owner' | 'developer';
+export type UserRole = 'admin' | 'member';
 export type PaymentFlow = 'crypto' | 'regulated';
 export type PaymentStatus = 'pending' | 'successful' | 'unsuccessful' | 'expired' | 'cancelled';
 export type SessionStatus = 'pending' | 'cancelled' | 'expired' | 'completed';
@@ -86,6 +87,20 @@ export interface RedirectDomainsTable {
   created_at: Date;
 }
 
+export interface MerchantUsersTable {
+  id: string;
+  merchant_id: string;
+  name: string;
+  email: string;
+  role: UserRole;
+  status: Defaulted<ActiveStatus>;
+  /** Set together with the two columns below, or null like them. */
+  client_id: string | null;
+  api_key_hash: Buffer | null;
+  master_key_version: number | null;
+  created_at: Date;
+}
+
 export interface AuditLogTable {
   id: string;
   at: Date;
@@ -154,6 +169,8 @@ export interface PaymentsTable {
   processor: string | null;
   external_id: string | null;
   checkout_token_hash: Buffer | null;
+  /** Whether choosing a network leaves `expires_at` as it is. */
+  expiry_fixed: Defaulted<boolean>;
 }
 
 export interface PaymentTransitionsTable {
@@ -312,6 +329,14 @@ export interface WebhookAttemptsTable {
   response_excerpt: string | null;
 }
 
+export interface LegacyUsageTable {
+  merchant_id: string;
+  day: Day;
+  /** Method and path of the route, as in `GET /external/payments/prompt/:id`. */
+  route: string;
+  requests: number;
+}
+
 /** Every table of the service, as Kysely sees it. */
 export interface Tables {
   networks: NetworksTable;
@@ -321,6 +346,7 @@ export interface Tables {
   branches: BranchesTable;
   deposit_addresses: DepositAddressesTable;
   redirect_domains: RedirectDomainsTable;
+  merchant_users: MerchantUsersTable;
   audit_log: AuditLogTable;
   api_keys: ApiKeysTable;
   nonces: NoncesTable;
@@ -337,12 +363,14 @@ export interface Tables {
   webhook_endpoints: WebhookEndpointsTable;
   webhook_deliveries: WebhookDeliveriesTable;
   webhook_attempts: WebhookAttemptsTable;
+  legacy_usage: LegacyUsageTable;
 }
 
 export type Network = Selectable<NetworksTable>;
 export type Partner = Selectable<PartnersTable>;
 export type PartnerMember = Selectable<PartnerMembersTable>;
 export type Merchant = Selectable<MerchantsTable>;
+export type MerchantUser = Selectable<MerchantUsersTable>;
 export type Branch = Selectable<BranchesTable>;
 export type ApiKey = Selectable<ApiKeysTable>;
 export type Payment = Selectable<PaymentsTable>;

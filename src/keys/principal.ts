@@ -42,13 +42,7 @@ function authorizeMerchant(
 ): Principal {
   if (merchant.status !== 'active') throw new ApiError('E2008', 'The merchant is inactive.');
   requireKind('merchant', rule);
-  if (merchant.accountKind === 'us' && merchant.onboardingStatus !== 'approved') {
-    throw new ApiError('E2102');
-  }
-  if (merchant.partner !== null) {
-    const { status, selfServiceApiPayments } = merchant.partner;
-    if (status !== 'active' || !selfServiceApiPayments) throw new ApiError('E2103');
-  }
+  requireOwnAccess(merchant);
   requireScope(key.scopes, rule);
   return {
     kind: 'merchant',
@@ -56,6 +50,20 @@ function authorizeMerchant(
     accountId: merchant.id,
     accountKind: merchant.accountKind,
   };
+}
+
+/**
+ * Whether a merchant may use the API by credentials of its own.
+ * @throws ApiError E2102 or E2103, in this order.
+ */
+export function requireOwnAccess(merchant: NonNullable<KeyWithAccounts['merchant']>): void {
+  if (merchant.accountKind === 'us' && merchant.onboardingStatus !== 'approved') {
+    throw new ApiError('E2102');
+  }
+  if (merchant.partner !== null) {
+    const { status, selfServiceApiPayments } = merchant.partner;
+    if (status !== 'active' || !selfServiceApiPayments) throw new ApiError('E2103');
+  }
 }
 
 function authorizeMember({ key, member }: KeyWithAccounts, rule: AccessRule): Principal {

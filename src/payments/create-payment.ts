@@ -1,10 +1,7 @@
-import { createHash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import type { CreatePaymentBody, CreatePaymentResponse } from '#schemas/create-payment.ts';
-import { randomToken } from '../crypto/random-hex.ts';
 import type { Connection } from '../database/connection.ts';
-import type { Branch, Merchant } from '../database/tables.ts';
-import { ApiError } from '../errors/api-error.ts';
+import type { Branch, CommissionPayer, Merchant } from '../database/tables.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Principal } from '../keys/principal.ts';
 import type { Processor } from '../processors/processor.ts';
@@ -12,8 +9,9 @@ import { listConfiguredNetworks } from '../repositories/deposit-addresses.ts';
 import { findMainBranch } from '../repositories/merchants.ts';
 import { insertPayment } from '../repositories/payments.ts';
 import { listRedirectDomains } from '../repositories/redirect-domains.ts';
+import { hashCheckoutToken, issueCheckoutToken } from './checkout-token.ts';
 import { chooseNetworks } from './offered-networks.ts';
-import { findPayee } from './payee.ts';
+import { findPayee, MainBranchMissing } from './payee.ts';
 import { toPaymentObject } from './payment-object.ts';
 import { checkRedirectUrl } from './redirect-url.ts';
 import { openRegulatedFlow } from './regulated-flow.ts';
@@ -22,6 +20,15 @@ export interface CreatePaymentRequest {
   readonly principal: Principal;
   readonly body: CreatePaymentBody;
   readonly now: Date;
+  /** What the request itself settles; left out, the settings of merchant and networks do. */
+  readonly terms?: PaymentTerms;
+}
+
+/** What a contract agrees for each payment in place of the settings. */
+export interface PaymentTerms {
+  readonly commissionPayer: CommissionPayer;
+  /** How long the payment waits, in minutes, whichever network is chosen. */
+  readonly windowMinutes: number;
 }
 
 export interface CreatePaymentSettings {
@@ -33,7 +40,6 @@ export interface CreatePaymentSettings {
   readonly processor: Processor | null;
 }
 
-const CHECKOUT_TOKEN_BYTES = 32;
 const MINUTE_MS = 60_000;
 
 /**
@@ -46,10 +52,10 @@ export async function createPayment(
   request: CreatePaymentRequest,
   settings: CreatePaymentSettings,
 ): Promise<CreatePaymentResponse> {
-  const { body } = request;
+  const { body, terms } = request;
   const merchant = await findPayee(db, request.principal, body.merchantId);
   const branch = await findMainBranch(db, merchant.id);
-  if (branch === undefined) throw new ApiError('E1030', 'The merchant has no main branch.');
+  if (branch === undefined) throw new MainBranchMissing();
   if (body.redirectUrl !== undefined) {
     const domains = await listRedirectDomains(db, merchant.id);
     checkRedirectUrl(body.redirectUrl, domains, settings.allowLoopbackHttp);
@@ -57,8 +63,8 @@ export async function createPayment(
   const id = uuidv7();
   const flow =
     merchant.account_kind === 'us'
-      ? await openRegulatedFlow(settings.processor, merchant, id, body, request.now)
-      : await openCryptoFlow(db, merchant, branch, body.blockchainIds, request.now, settings);
+      ? await openRegulatedFlow(settings.processor, merchant, id, body, request.now, terms)
+      : await openCryptoFlow(db, merchant, branch, request, settings);
   const payment = await insertPayment(db, {
     id,
     merchant_id: merchant.id,
@@ -69,10 +75,11 @@ export async function createPayment(
     amount: body.amount,
     commission_amount: flow.commissionAmount,
     commission_bps: merchant.commission_bps,
-    commission_payer: merchant.commission_payer,
+    commission_payer: terms?.commissionPayer ?? merchant.commission_payer,
     settlement_model: flow.settlementModel,
     offered_blockchain_ids: flow.blockchainIds,
     expires_at: flow.expiresAt,
+    expiry_fixed: terms !== undefined,
     created_at: request.now,
     redirect_url: body.redirectUrl ?? null,
     customer_reference_id: body.customerReferenceId ?? null,
@@ -85,23 +92,18 @@ export async function createPayment(
   return { prompt: toPaymentObject(payment), checkoutUrl: flow.checkoutUrl };
 }
 
-/** The stored form of a checkout token: whoever reads the table cannot open a checkout with it. */
-export function hashCheckoutToken(token: string): Buffer {
-  return createHash('sha256').update(token).digest();
-}
-
 /** How a payment on a standard account is processed: on chain, by our own checkout. */
 async function openCryptoFlow(
   db: Connection,
   merchant: Merchant,
   branch: Branch,
-  requested: readonly string[] | undefined,
-  now: Date,
+  { body, now, terms }: CreatePaymentRequest,
   { publicUrl }: CreatePaymentSettings,
 ) {
-  const token = randomToken(CHECKOUT_TOKEN_BYTES);
-  const networks = chooseNetworks(requested, await listConfiguredNetworks(db, branch.id));
-  const windowMinutes = Math.max(...networks.map(network => network.windowMinutes));
+  const token = issueCheckoutToken();
+  const networks = chooseNetworks(body.blockchainIds, await listConfiguredNetworks(db, branch.id));
+  const windowMinutes =
+    terms?.windowMinutes ?? Math.max(...networks.map(network => network.windowMinutes));
   return {
     kind: 'crypto' as const,
     settlementModel: merchant.settlement_model,

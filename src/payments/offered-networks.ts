@@ -1,13 +1,29 @@
 import { ApiError } from '../errors/api-error.ts';
 import type { ConfiguredNetwork } from '../repositories/deposit-addresses.ts';
 
+/** E1020 that tells which of the requested networks the main branch has no address on. */
+export class AddressesMissing extends ApiError {
+  readonly blockchainIds: readonly string[];
+  /** Whether the branch has no address at all. */
+  readonly none: boolean;
+
+  /** @param blockchainIds At least one. */
+  constructor(blockchainIds: readonly string[], none: boolean) {
+    super('E1020', `${blockchainIds[0]} has no deposit address on the main branch.`, {
+      param: 'blockchainIds',
+    });
+    this.blockchainIds = blockchainIds;
+    this.none = none;
+  }
+}
+
 /**
  * Decides which networks a payment offers, in the order of the documentation.
  *
  * An explicit list needs an address for every entry, active or not: what is inactive when the
  * customer pays is simply not offered then. Without a list, everything active with an address is.
  *
- * @throws ApiError E1020
+ * @throws ApiError E1020, as AddressesMissing for an explicit list.
  */
 export function chooseNetworks(
   requested: readonly string[] | undefined,
@@ -18,11 +34,9 @@ export function chooseNetworks(
     if (active.length > 0) return active;
     throw new ApiError('E1020', 'No active network has a deposit address on the main branch.');
   }
-  const missing = requested.find(id => !configured.some(network => network.id === id));
-  if (missing !== undefined) {
-    throw new ApiError('E1020', `${missing} has no deposit address on the main branch.`, {
-      param: 'blockchainIds',
-    });
+  const missing = requested.filter(id => !configured.some(network => network.id === id));
+  if (missing.length > 0) {
+    throw new AddressesMissing([...new Set(missing)], configured.length === 0);
   }
   return configured.filter(network => requested.includes(network.id));
 }

@@ -4,6 +4,13 @@ import { ApiError } from '../errors/api-error.ts';
 import type { Principal } from '../keys/principal.ts';
 import { findMerchant } from '../repositories/merchants.ts';
 
+/** E1030 of a merchant without the branch that payments are created on. */
+export class MainBranchMissing extends ApiError {
+  constructor() {
+    super('E1030', 'The merchant has no main branch.');
+  }
+}
+
 /**
  * Refuses a `merchantId` that does not go with the kind of key.
  * @throws ApiError E1001

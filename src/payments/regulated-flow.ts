@@ -1,9 +1,10 @@
 import type { CreatePaymentBody } from '#schemas/create-payment.ts';
-import type { Merchant } from '../database/tables.ts';
+import type { CommissionPayer, Merchant } from '../database/tables.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Processor } from '../processors/processor.ts';
+import { dueCents } from './commission.ts';
 
-/** How long a payment on a US account waits, in minutes. */
+/** How long a payment on a US account waits unless told otherwise, in minutes. */
 const WINDOW_MINUTES = 60;
 /**
  * How much sooner the processor's session ends than the payment expires, in minutes: what a customer
@@ -12,6 +13,12 @@ const WINDOW_MINUTES = 60;
 const NOTIFICATION_MINUTES = 10;
 const MINUTE_MS = 60_000;
 
+interface RegulatedTerms {
+  readonly commissionPayer: CommissionPayer;
+  /** How long the payment waits, in minutes. */
+  readonly windowMinutes: number;
+}
+
 /**
  * How a payment on a US account is processed: by a session that the processor opens.
  *
@@ -19,7 +26,8 @@ const MINUTE_MS = 60_000;
  * written: it holds a connection and the idempotency key, but no row that others wait for. A session
  * whose payment is not committed after all is known to nobody and ends by itself.
  *
- * @throws ApiError E1030 without a processor.
+ * @param terms What the request itself settles; left out, the settings do.
+ * @throws ApiError E1030 without a processor, E5002 when it is not even asked.
  * @throws ProcessorUnavailable, ProcessorRefused
  */
 export async function openRegulatedFlow(
@@ -28,14 +36,21 @@ export async function openRegulatedFlow(
   paymentId: string,
   body: CreatePaymentBody,
   now: Date,
+  terms?: RegulatedTerms,
 ) {
   if (processor === null) {
     throw new ApiError('E1030', 'Payments of US accounts have no processor configured.');
   }
-  const expiresAt = new Date(now.getTime() + WINDOW_MINUTES * MINUTE_MS);
+  const windowMinutes = terms?.windowMinutes ?? WINDOW_MINUTES;
+  const expiresAt = new Date(now.getTime() + windowMinutes * MINUTE_MS);
   const session = await processor.createSession({
     paymentId,
-    amountCents: body.amount,
+    amountCents: dueCents({
+      amount: body.amount,
+      commission_bps: merchant.commission_bps,
+      commission_payer: terms?.commissionPayer ?? merchant.commission_payer,
+      settlement_model: null,
+    }),
     merchantName: merchant.name,
     note: body.note ?? null,
     expiresAt: new Date(expiresAt.getTime() - NOTIFICATION_MINUTES * MINUTE_MS),

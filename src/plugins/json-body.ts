@@ -17,7 +17,14 @@ export function registerJsonBody(app: FastifyInstance): void {
   });
 }
 
-function parseBody({ headers, rawBody }: FastifyRequest): unknown {
+/**
+ * Reads the one JSON value that a body is.
+ * @throws ApiError E1000
+ */
+export function parseBody({
+  headers,
+  rawBody,
+}: Pick<FastifyRequest, 'headers' | 'rawBody'>): unknown {
   if (!JSON_TYPE.test(headers['content-type'] ?? '')) {
     throw new ApiError('E1000', 'Send the body with Content-Type: application/json.');
   }

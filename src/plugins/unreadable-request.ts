@@ -3,12 +3,22 @@ import type { Socket } from 'node:net';
 import type { FastifyBaseLogger, FastifyInstance, FastifyServerOptions } from 'fastify';
 import { v7 as uuidv7 } from 'uuid';
 import { ApiError } from '../errors/api-error.ts';
-import { toAnswer } from '../errors/envelope.ts';
 import { requestOf } from './request-log.ts';
 
 interface UnreadableRequestOptions {
-  readonly publicUrl: string;
+  /**
+   * Renders the refusal.
+   * @param url Target of the request that broke off; undefined when not even that was read.
+   */
+  readonly answer: (refusal: ApiError, requestId: string, url: string | undefined) => Answer;
   readonly logger: FastifyBaseLogger;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly envelope: object;
 }
 
 /**
@@ -29,10 +39,10 @@ const refused = new WeakSet<Socket>();
 
 /**
  * Answers what Node's HTTP parser could not read as a request (broken framing, headers above its
- * limit, a request that never ends) in the envelope of every other refusal, and closes.
+ * limit, a request that never ends) as any other refusal is answered, and closes.
  */
 export function answerUnreadableRequest({
-  publicUrl,
+  answer,
   logger,
 }: UnreadableRequestOptions): NonNullable<FastifyServerOptions['clientErrorHandler']> {
   return (error: Error & { code?: string }, socket: Socket) => {
@@ -61,7 +71,7 @@ export function answerUnreadableRequest({
     const request = broken === undefined ? undefined : requestOf(broken);
     const requestId = request?.id ?? uuidv7();
     const refusal = new ApiError('E1000', 'The request is not readable HTTP.');
-    const { status, headers, envelope } = toAnswer(refusal, requestId, publicUrl);
+    const { status, headers, envelope } = answer(refusal, requestId, broken?.req.url);
     const body = JSON.stringify(envelope);
     const lines = [
       `HTTP/1.1 ${status} Bad Request`,

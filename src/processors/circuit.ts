@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import { ApiError } from '../errors/api-error.ts';
 import { type Processor, ProcessorUnavailable } from './processor.ts';
 
 /** Failures in a row after which the processor is left alone. */
@@ -12,6 +13,7 @@ const PAUSE_MS = 10_000;
  *
  * A creation holds a database connection while it waits for the processor. Without this, a processor
  * that hangs would soon hold all of them, and payments that have nothing to do with it would wait.
+ * What is refused here was never executed, so it is E5002 and keeps no idempotency key.
  */
 export function withCircuit<P extends Processor>(processor: P, clock: Clock): P {
   let failures = 0;
@@ -22,7 +24,7 @@ export function withCircuit<P extends Processor>(processor: P, clock: Clock): P 
     async createSession(session) {
       if (failures >= FAILURES_MAXIMUM) {
         if (clock() < closedUntil) {
-          throw new ProcessorUnavailable(`${processor.name} was not reachable a moment ago`);
+          throw new ApiError('E5002', 'The payment processor was not reachable a moment ago.');
         }
         // Whoever else comes while this call is under way finds the next pause begun.
         closedUntil = clock() + PAUSE_MS;

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Keyring } from '../crypto/keyring.ts';
+import { withBulkhead } from './bulkhead.ts';
 import { withCircuit } from './circuit.ts';
 import type { Processor } from './processor.ts';
 import { createSandboxProcessor, type SandboxProcessor } from './sandbox-processor.ts';
@@ -11,7 +12,7 @@ export type OpenProcessor = SandboxProcessor | (Processor & { readonly name: 'st
 
 /** The processor that the configuration chooses; null where US accounts cannot be served. */
 export function openProcessor(
-  { processor, publicUrl }: Config,
+  { processor, publicUrl, databasePoolSize }: Config,
   keyring: Keyring,
   clock: Clock,
 ): OpenProcessor | null {
@@ -19,7 +20,10 @@ export function openProcessor(
     case 'sandbox':
       return createSandboxProcessor(keyring, publicUrl);
     case 'stripe':
-      return withCircuit(createStripeProcessor(processor, publicUrl), clock);
+      return withBulkhead(
+        withCircuit(createStripeProcessor(processor, publicUrl), clock),
+        databasePoolSize,
+      );
     default:
       return null;
   }

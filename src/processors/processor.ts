@@ -36,7 +36,8 @@ export interface Processor {
   /**
    * Opens a page where the customer pays; calling it again for the same payment makes no second one.
    * Answers or fails within `SESSION_TIMEOUT_MS`.
-   * @throws ProcessorUnavailable when it cannot be reached in time, ProcessorRefused otherwise.
+   * @throws ProcessorUnavailable when it cannot be reached in time, ProcessorRefused otherwise, and
+   * ApiError E5002 when it is not even asked.
    */
   createSession(session: ProcessorSession): Promise<{ url: string; externalId: string }>;
   /**
@@ -50,7 +51,13 @@ export interface Processor {
     body: Buffer,
     now: number,
   ): ProcessorNotification | null;
-  /** Ends a session before its time. */
+  /**
+   * Asks what has become of a session.
+   * @returns What a notification would say now; null while the customer can still pay.
+   * @throws ProcessorUnavailable, ProcessorRefused, and SessionUnknown when it never had the session.
+   */
+  readSession(externalId: string): Promise<ProcessorNotification | null>;
+  /** Ends a session before its time; fails when it has ended already. */
   endSession?(externalId: string): Promise<void>;
 }
 
@@ -73,7 +80,12 @@ export class ProcessorRefused extends Error {
   override readonly name = 'ProcessorRefused';
 }
 
-/** A notification that the processor did not send, or that is too old to tell. */
+/** The processor has no such session: it belongs to another account of ours, or is gone. */
+export class SessionUnknown extends Error {
+  override readonly name = 'SessionUnknown';
+}
+
+/** A notification that the processor did not send, that is too old to tell, or of the wrong mode. */
 export class NotificationRefused extends Error {
   override readonly name = 'NotificationRefused';
 }

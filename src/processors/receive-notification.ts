@@ -3,7 +3,8 @@ import type { BaseLogger } from 'pino';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/connection.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { NotificationRefused, type Processor } from './processor.ts';
+import { dueCents } from '../payments/commission.ts';
+import { NotificationRefused, type Processor, type ProcessorNotification } from './processor.ts';
 import { type Settlement, settleRegulated } from './settle-regulated.ts';
 
 export interface NotificationDependencies {
@@ -11,7 +12,7 @@ export interface NotificationDependencies {
   readonly clock: Clock;
 }
 
-type Log = Pick<BaseLogger, 'info' | 'warn' | 'error'>;
+export type Log = Pick<BaseLogger, 'info' | 'warn' | 'error'>;
 
 /** How each outcome is logged; what needs an operator is an error. */
 const OUTCOMES: Readonly<Record<Settlement['outcome'], readonly [keyof Log, string]>> = {
@@ -41,21 +42,26 @@ export async function receiveNotification(
   const now = clock();
   const notification = read(processor, headers, body, now, log);
   if (notification === null) return;
-  const { outcome, payment } = await settleRegulated(
-    db,
-    processor.name,
-    notification,
-    new Date(now),
-  );
+  const settlement = await settleRegulated(db, processor.name, notification, new Date(now));
+  logSettlement(log, processor.name, notification, settlement);
+  if (settlement.outcome === 'mismatched') {
+    throw new ApiError('E1040', 'The amount or currency is not that of the payment.');
+  }
+}
+
+/** Tells the log what came of a notification, or of what the processor answered when asked. */
+export function logSettlement(
+  log: Log,
+  processor: string,
+  notification: ProcessorNotification,
+  { outcome, payment }: Settlement,
+): void {
   const [level, message] = OUTCOMES[outcome];
   const state =
     payment === null
       ? {}
-      : { paymentId: payment.id, status: payment.status, amount: payment.amount };
-  log[level]({ processor: processor.name, notification, ...state }, message);
-  if (outcome === 'mismatched') {
-    throw new ApiError('E1040', 'The amount or currency is not that of the payment.');
-  }
+      : { paymentId: payment.id, status: payment.status, amount: dueCents(payment) };
+  log[level]({ processor, notification, ...state }, message);
 }
 
 function read(

@@ -1,7 +1,7 @@
 import type { Connection, Database } from '../database/connection.ts';
 import type { Payment } from '../database/tables.ts';
 import { inTransaction } from '../database/transaction.ts';
-import { commissionCents } from '../payments/commission.ts';
+import { commissionCents, dueCents } from '../payments/commission.ts';
 import { movePayment } from '../payments/move-payment.ts';
 import type { MoveName } from '../payments/moves.ts';
 import type { PaymentColumns } from '../repositories/payment-moves.ts';
@@ -47,7 +47,7 @@ export function settleRegulated(
       };
     }
     const { amountCents, currency } = notification;
-    if (amountCents !== payment.amount || currency !== 'usd') {
+    if (amountCents !== dueCents(payment) || currency !== 'usd') {
       return { outcome: 'mismatched', payment };
     }
     const moved = await move(tx, processor, payment, notification, now);

@@ -6,6 +6,22 @@ import {
   type ProcessorNotification,
 } from './processor.ts';
 
+/** Types of events that the endpoint has to be subscribed to; every other one says nothing to us. */
+export const STRIPE_EVENTS = [
+  'checkout.session.completed',
+  'checkout.session.async_payment_succeeded',
+  'checkout.session.async_payment_failed',
+  'checkout.session.expired',
+] as const satisfies readonly Stripe.Event['type'][];
+
+type SessionEvent = Extract<Stripe.Event, { type: (typeof STRIPE_EVENTS)[number] }>;
+
+interface Endpoint {
+  readonly webhookSecret: string;
+  /** Whether the secret key is one of live mode. */
+  readonly live: boolean;
+}
+
 /**
  * Verifies an event of Stripe and says what it means for a payment.
  *
@@ -17,18 +33,48 @@ import {
  */
 export function readStripeNotification(
   webhooks: Stripe['webhooks'],
-  secret: string,
+  { webhookSecret, live }: Endpoint,
   headers: IncomingHttpHeaders,
   body: Buffer,
   now: number,
 ): ProcessorNotification | null {
-  const event = verify(webhooks, secret, headers, body, now);
-  const kind = kindOf(event);
-  if (kind === null) return null;
-  const session = event.data.object as Stripe.Checkout.Session;
+  const event = verify(webhooks, webhookSecret, headers, body, now);
+  if (event.livemode !== live) {
+    throw new NotificationRefused(
+      `the event is of ${event.livemode ? 'live' : 'test'} mode, which the secret key is not`,
+    );
+  }
+  if (!isSessionEvent(event)) return null;
+  const session = event.data.object;
   if (session.metadata?.paymentId === undefined) return null;
+  return toNotification(session, kindOf(event), event.id);
+}
+
+/**
+ * What an event about the session would say now; null while the customer can still pay.
+ * @param requestId Stripe's name for the answer that told it.
+ */
+export function readStripeSession(
+  session: Stripe.Checkout.Session,
+  requestId: string,
+): ProcessorNotification | null {
+  switch (session.status) {
+    case 'complete':
+      return toNotification(session, kindOfCompleted(session), requestId);
+    case 'expired':
+      return toNotification(session, 'expired', requestId);
+    default:
+      return null;
+  }
+}
+
+function toNotification(
+  session: Stripe.Checkout.Session,
+  kind: ProcessorNotification['kind'],
+  notificationId: string,
+): ProcessorNotification {
   return {
-    notificationId: event.id,
+    notificationId,
     externalId: session.id,
     kind,
     amountCents: session.amount_total,
@@ -58,20 +104,26 @@ function verify(
   }
 }
 
-function kindOf(event: Stripe.Event): ProcessorNotification['kind'] | null {
+function isSessionEvent(event: Stripe.Event): event is SessionEvent {
+  return STRIPE_EVENTS.some(type => type === event.type);
+}
+
+function kindOf(event: SessionEvent): ProcessorNotification['kind'] {
   switch (event.type) {
     case 'checkout.session.completed':
-      // The customer is done; `unpaid` means the money is still on its way.
-      return event.data.object.payment_status === 'unpaid' ? 'seen' : 'settled';
+      return kindOfCompleted(event.data.object);
     case 'checkout.session.async_payment_succeeded':
       return 'settled';
     case 'checkout.session.async_payment_failed':
       return 'failed';
     case 'checkout.session.expired':
       return 'expired';
-    default:
-      return null;
   }
+}
+
+/** The customer is done; `unpaid` means the money is still on its way. */
+function kindOfCompleted(session: Stripe.Checkout.Session): 'seen' | 'settled' {
+  return session.payment_status === 'unpaid' ? 'seen' : 'settled';
 }
 
 function idOf(reference: string | { readonly id: string } | null): string | null {

@@ -6,8 +6,9 @@ import {
   type ProcessorSession,
   ProcessorUnavailable,
   SESSION_TIMEOUT_MS,
+  SessionUnknown,
 } from './processor.ts';
-import { readStripeNotification } from './stripe-notification.ts';
+import { readStripeNotification, readStripeSession } from './stripe-notification.ts';
 
 export interface StripeSettings {
   readonly secretKey: string;
@@ -23,6 +24,8 @@ const PAYMENT_METHOD = 'crypto';
 const ATTEMPT_TIMEOUT_MS = 5_000;
 /** Longest name of what is paid for, in characters; Stripe's page shortens longer ones anyway. */
 const PRODUCT_NAME_MAXIMUM = 250;
+/** A key of live mode, as opposed to test mode. */
+const LIVE_KEY = /^[sr]k_live_/;
 /** Answers that say "not now" although their status is below 500: a concurrent attempt, a limit. */
 const TRANSIENT_STATUSES: readonly number[] = [409, 429];
 
@@ -41,6 +44,7 @@ export function createStripeProcessor(
     maxNetworkRetries: 1,
     telemetry: false,
   });
+  const live = LIVE_KEY.test(settings.secretKey);
 
   return {
     name: 'stripe',
@@ -60,7 +64,14 @@ export function createStripeProcessor(
       return { url, externalId: id };
     },
     readNotification: (headers, body, now) =>
-      readStripeNotification(stripe.webhooks, settings.webhookSecret, headers, body, now),
+      readStripeNotification(stripe.webhooks, { ...settings, live }, headers, body, now),
+    async readSession(externalId) {
+      const session = await within(
+        SESSION_TIMEOUT_MS,
+        stripe.checkout.sessions.retrieve(externalId),
+      );
+      return readStripeSession(session, session.lastResponse.requestId);
+    },
     async endSession(externalId) {
       await within(SESSION_TIMEOUT_MS, stripe.checkout.sessions.expire(externalId));
     },
@@ -109,7 +120,7 @@ function addressOf(apiUrl: string | null): Stripe.StripeConfig {
   return { protocol: plain ? 'http' : 'https', host: hostname, port: port || (plain ? 80 : 443) };
 }
 
-/** @throws ProcessorUnavailable, ProcessorRefused */
+/** @throws ProcessorUnavailable, ProcessorRefused, SessionUnknown */
 async function within<T>(milliseconds: number, call: Promise<T>): Promise<T> {
   const timer = new AbortController();
   const timeout = sleep(milliseconds, undefined, { signal: timer.signal, ref: false }).then(() => {
@@ -131,6 +142,7 @@ function describe(error: InstanceType<typeof Stripe.errors.StripeError>): Error 
   const details = [type, code].filter(Boolean).join(' ');
   if (status === undefined) return new ProcessorUnavailable(`${details}: ${error.message}`);
   const text = `Stripe answered ${status} ${details}${reference}: ${error.message}`;
+  if (status === 404) return new SessionUnknown(text);
   return status >= 500 || TRANSIENT_STATUSES.includes(status)
     ? new ProcessorUnavailable(text)
     : new ProcessorRefused(text);

@@ -16,6 +16,8 @@ export function addDeliveryJob(runAt: RawBuilder<unknown> = sql`null`): RawBuild
   return sql`(graphile_worker.add_job(
     ${sql.lit(DELIVERY_TASK)},
     json_build_object('deliveryId', delivery.id, 'endpointId', delivery.endpoint_id,
+                      'merchantId', (select merchant_id from webhook_endpoints
+                                     where id = delivery.endpoint_id),
                       'attempt', delivery.attempts + 1),
     run_at => ${runAt},
     max_attempts => 1,

@@ -1,7 +1,7 @@
 import type { Connection, Database } from '../database/connection.ts';
 import type { Network, Payment } from '../database/tables.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { commissionCents } from '../payments/commission.ts';
+import { commissionCents, dueCents } from '../payments/commission.ts';
 import { type Rates, RateUnavailable } from '../rates/rate-source.ts';
 import { listDepositAddresses } from '../repositories/deposit-addresses.ts';
 import { findNetwork } from '../repositories/networks.ts';
@@ -21,8 +21,8 @@ const FIRST_TIER = 100;
 
 /**
  * Chooses the network a payment is paid on: fixes the price, reserves a token amount nobody else at
- * the address has, and sets the time to pay anew. Choosing the same network again changes nothing,
- * choosing another one frees the amount reserved before.
+ * the address has, and sets the time to pay anew unless it was fixed at creation. Choosing the same
+ * network again changes nothing, choosing another one frees the amount reserved before.
  *
  * @throws ApiError E1040 when the payment is not open any more or the network is not offered, E5002
  * when it cannot be offered just now: no agreed price, or no free amount.
@@ -70,9 +70,8 @@ async function quote(
     payment.settlement_model === 'direct'
       ? 0
       : commissionCents(payment.amount, payment.commission_bps);
-  const due = payment.amount + (payment.commission_payer === 'shopper' ? commission : 0);
   const asset = { symbol: network.asset_symbol, decimals: network.asset_decimals };
-  const base = toBaseUnits(due, price, asset.decimals);
+  const base = toBaseUnits(dueCents(payment), price, asset.decimals);
   const tokenAmount = await reserve(
     db,
     payment.id,
@@ -88,7 +87,7 @@ async function quote(
     token_amount: tokenAmount,
     token_decimals: asset.decimals,
     commission_amount: commission,
-    expires_at: new Date(Math.min(window, latest)),
+    expires_at: payment.expiry_fixed ? payment.expires_at : new Date(Math.min(window, latest)),
   });
   if (updated === undefined) throw new ApiError('E1040', 'The payment is not open any more.');
   return updated;

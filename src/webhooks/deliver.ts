@@ -45,21 +45,22 @@ const GONE = 410;
  * Makes one attempt at a delivery, logs it and decides what becomes of the delivery. Does nothing
  * when the attempt has been made already or another worker makes it.
  * @param signal Aborted when the worker stops: an attempt without an answer is then left to others.
+ * @returns How long the endpoint took, in milliseconds; undefined when it was not waited for.
  * @throws Error when the database fails; the attempt is then made again.
  */
 export async function attemptDelivery(
   dependencies: DeliveryDependencies,
   key: AttemptKey,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<number | undefined> {
   const { db, clock } = dependencies;
   const now = new Date(clock());
   const until = new Date(now.getTime() + CLAIM_MS);
   const claimed = await claimDelivery(db, key, { now, until });
-  if (claimed === undefined) return;
+  if (claimed === undefined) return undefined;
   if (claimed.endpoint.disabled_at !== null) {
     await cancelDeliveries(db, { id: key.deliveryId }, now);
-    return;
+    return undefined;
   }
   let outcome: AttemptOutcome;
   const started = performance.now();
@@ -68,10 +69,11 @@ export async function attemptDelivery(
   } catch (error) {
     if (!signal.aborted) throw error;
     await releaseDelivery(db, key);
-    return;
+    return undefined;
   }
   const durationMs = Math.round(performance.now() - started);
   await settle(dependencies, key, claimed, outcome, { at: now, durationMs });
+  return durationMs;
 }
 
 async function attempt(

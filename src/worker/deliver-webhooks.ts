@@ -33,6 +33,7 @@ const STOP_LATEST_MS = STOP_GRACE_MS + 5_000;
 interface DeliveryJob {
   readonly deliveryId: string;
   readonly endpointId: string;
+  readonly merchantId: string;
   readonly attempt: number;
 }
 
@@ -109,19 +110,20 @@ async function untilEnded(
 async function runJob(
   dependencies: DeliveryDependencies,
   slots: EndpointSlots,
-  { deliveryId, endpointId, attempt }: DeliveryJob,
+  { deliveryId, endpointId, merchantId, attempt }: DeliveryJob,
   { job, abortSignal }: JobHelpers,
 ): Promise<void> {
   // Several slots that look at the same moment may find jobs of one endpoint, more than it may have.
-  if (!slots.take(endpointId)) {
+  const slot = slots.take({ endpointId, merchantId });
+  if (slot === undefined) {
     const place = { deliveryId, endpointId, attempt, runAt: job.run_at };
     await returnDeliveryJob(dependencies.db, place);
     return;
   }
-  const started = performance.now();
+  let answerMs: number | undefined;
   try {
-    await attemptDelivery(dependencies, { deliveryId, attempt }, abortSignal);
+    answerMs = await attemptDelivery(dependencies, { deliveryId, attempt }, abortSignal);
   } finally {
-    slots.giveBack(endpointId, performance.now() - started);
+    slot.giveBack(answerMs);
   }
 }

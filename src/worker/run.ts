@@ -1,9 +1,11 @@
 import type { BaseLogger } from 'pino';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/connection.ts';
+import type { Processor } from '../processors/processor.ts';
 import { cleanUpLoop } from './clean-up.ts';
 import { deliverWebhooksLoop, type WebhookDependencies } from './deliver-webhooks.ts';
 import { expirePaymentsLoop } from './expire-payments.ts';
+import { expireRegulatedLoop } from './expire-regulated.ts';
 import { foldPartnerDeltasLoop } from './fold-partner-deltas.ts';
 import { runLoop } from './loop.ts';
 import { recoverWebhooksLoop } from './recover-webhooks.ts';
@@ -11,6 +13,8 @@ import { recoverWebhooksLoop } from './recover-webhooks.ts';
 export interface WorkerDependencies extends WebhookDependencies {
   readonly db: Database;
   readonly clock: Clock;
+  /** Collects payments on US accounts; null where they are not served. */
+  readonly processor: Processor | null;
   readonly logger: Pick<BaseLogger, 'error' | 'warn' | 'info'>;
 }
 
@@ -22,6 +26,7 @@ export async function runWorker(
   const { db, clock, logger } = dependencies;
   const loops = [
     expirePaymentsLoop(db, clock),
+    expireRegulatedLoop(dependencies, clock),
     foldPartnerDeltasLoop(db),
     cleanUpLoop(db, clock),
     deliverWebhooksLoop(dependencies),

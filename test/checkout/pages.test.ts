@@ -108,6 +108,15 @@ describe('every state has its page', () => {
     expect(await readStage(checkout)).toBe('waiting');
   });
 
+  test('waiting: another way to pay warns whoever has sent something already', async () => {
+    const checkout = await open();
+    expect(await readPage(checkout)).not.toContain('Pay another way');
+    await checkout.pick('eth');
+    expect(await readPage(checkout)).toMatch(
+      /Pay another way<\/summary>\s*<p>Do not change if you have sent something to the address above already: it would not be recognised any more\.<\/p>\s*<form/,
+    );
+  });
+
   test('waiting on a network that has been switched off since', async () => {
     const checkout = await open();
     await checkout.pick('eth');
@@ -313,6 +322,11 @@ describe('a transaction hash', () => {
 });
 
 describe('a link that leads nowhere', () => {
+  let origin: string;
+  beforeAll(async () => {
+    origin = await service.app.listen({ host: '127.0.0.1', port: 0 });
+  });
+
   const MISSING = 'There is no such payment page';
   const get = (url: string, headers = {}) => service.app.inject({ url, headers });
 
@@ -337,6 +351,20 @@ describe('a link that leads nowhere', () => {
   test('a path that cannot be decoded', async () => {
     expectPage(await get('/checkout/%ZZ'), 400);
   });
+
+  test.each(['%0d%0aX', '%00', '%E4%B8%AD', 'abc'])(
+    'a token that no header may hold, or no token at all: %s',
+    async token => {
+      const before = service.logs.length;
+      for (const form of ['cancel', 'network', 'simulate']) {
+        const response = await fetch(`${origin}/checkout/${token}/${form}`, { redirect: 'manual' });
+        expect(response.status).toBe(404);
+        expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+        expect(await response.text()).toContain(MISSING);
+      }
+      expect(service.logs.slice(before).filter(({ level }) => level === 'error')).toEqual([]);
+    },
+  );
 
   test('another method', async () => {
     const { path } = await open();

@@ -49,6 +49,11 @@ describe('the processor', () => {
     ['STRIPE_SECRET_KEY', { ...STRIPE, STRIPE_SECRET_KEY: 'pk_live_hunter2' }, 'sk_'],
     ['STRIPE_WEBHOOK_SECRET', { ...STRIPE, STRIPE_WEBHOOK_SECRET: 'hunter2' }, 'whsec_'],
     ['STRIPE_API_URL', { ...STRIPE, STRIPE_API_URL: 'api.stripe.com' }, 'http or https URL'],
+    [
+      'STRIPE_SECRET_KEY',
+      { ...PRODUCTION, ...STRIPE, STRIPE_SECRET_KEY: 'rk_test_hunter2' },
+      'sk_live_',
+    ],
     ['STRIPE_API_URL', { ...PRODUCTION, ...STRIPE, STRIPE_API_URL: 'https://h' }, 'Stripe alone'],
   ])('a wrong %s is named and no secret repeated', (name, env, takes) => {
     const problems = problemsOf(env);

@@ -208,15 +208,38 @@ describe('when Stripe', () => {
       expectRefusal(await requestPrompt(service, shop, body), 'E5002');
     }
     const asked = stripe.received.length;
-    expectRefusal(await requestPrompt(service, shop, body), 'E5002');
+    const key = { 'idempotency-key': 'left alone' };
+    const refused = await requestPrompt(service, shop, body, key);
+    expectRefusal(refused, 'E5002');
+    expect(refused.headers['x-mp-should-retry']).toBe('true');
     expect(stripe.received).toHaveLength(asked);
 
     service.clock.now += PAUSE_MS;
     stripe.answer = stripe.openSession;
     const answers = await Promise.all([1, 2, 3].map(() => requestPrompt(service, shop, body)));
     expect(answers.map(({ statusCode }) => statusCode).toSorted()).toContain(201);
-    await createPrompt(service, shop, body);
+    // Stripe was not asked under this key, so nothing was kept.
+    await createPrompt(service, shop, body, key);
   });
+});
+
+test('when Stripe is slow, sessions hold a third of the connections and the rest serve others', async () => {
+  const held: (() => void)[] = [];
+  stripe.answer = (response, request) => {
+    held.push(() => stripe.openSession(response, request));
+  };
+  const under = [1, 2, 3].map(() => requestPrompt(service, shop, body));
+  await expect.poll(() => held.length).toBe(3);
+
+  const key = { 'idempotency-key': 'one too many' };
+  expectRefusal(await requestPrompt(service, shop, body, key), 'E5002');
+  expect(stripe.received).toHaveLength(3);
+  await createPrompt(service, await addMerchant(service), { amount: 5000 });
+
+  for (const answer of held) answer();
+  expect((await Promise.all(under)).map(({ statusCode }) => statusCode)).toEqual([201, 201, 201]);
+  stripe.answer = stripe.openSession;
+  await createPrompt(service, shop, body, key);
 });
 
 test('without a processor US accounts get E1030, and others are served', async () => {

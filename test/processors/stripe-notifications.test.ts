@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { STRIPE_EVENTS } from '../../src/processors/stripe-notification.ts';
 import { expirePayments } from '../../src/settlement/expire-payments.ts';
 import { addMerchant, addPartner, type MerchantWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
@@ -47,7 +49,7 @@ async function createPayment(amount = 5_033) {
 function notify(
   type: string,
   session: Record<string, unknown>,
-  options: { secret?: string; signedAt?: number; path?: string } = {},
+  options: { secret?: string; livemode?: boolean; signedAt?: number; path?: string } = {},
 ) {
   const { path = PATH, signedAt = service.clock(), ...forged } = options;
   return deliver(signEvent({ type, session, signedAt, ...forged }), path);
@@ -197,6 +199,17 @@ describe('nothing changes for', () => {
     expect((await read(id)).sessionStatus).toBe('completed');
   });
 
+  test('an event of live mode, when the key is one of test mode', async () => {
+    const { id, session } = await createPayment();
+    const before = await stateOf(id);
+    expectRefusal(await notify(COMPLETED, session, { livemode: true }), 'E2007');
+    expect(await stateOf(id)).toEqual(before);
+    expect(service.logs.find(({ level }) => level === 'warn')).toMatchObject({
+      msg: 'processor notification refused',
+      reason: 'the event is of live mode, which the secret key is not',
+    });
+  });
+
   test.each([
     ['amount', { amount_total: 5_032 }],
     ['missing amount', { amount_total: null }],
@@ -335,6 +348,39 @@ test('forgers use up their address, Stripe does not', async () => {
   for (let i = 0; i < 3; i += 1) expectRefusal(await post(forged), 'E2007');
   expectRefusal(await post(forged), 'E9001');
   await limited.close();
+});
+
+test('a customer who bears the commission pays it on top', async () => {
+  const us = { kind: 'us', addresses: {}, commissionBps: 150 } as const;
+  const bearing = await addMerchant(service, { ...us, commissionPayer: 'shopper' });
+  const { prompt, checkoutUrl } = await createPrompt(service, bearing, { amount: 1_700 });
+  expect(prompt.commissionAmount).toBeNull();
+  // 1.5 % of 1700 is 25.5.
+  const amount = 'line_items[0][price_data][unit_amount]';
+  expect(stripe.received.at(-1)?.form.get(amount)).toBe('1726');
+
+  const session = {
+    id: checkoutUrl.replace(/^.*\/(.*)#fid$/, '$1'),
+    amount_total: 1_700,
+    currency: 'usd',
+    metadata: { paymentId: prompt.id },
+    payment_intent: 'pi_shopper',
+    payment_status: 'paid',
+  };
+  expectRefusal(await notify(COMPLETED, session), 'E1040');
+  await accepts(COMPLETED, { ...session, amount_total: 1_726 });
+  expect(await readPayment(service, bearing, prompt.id)).toMatchObject({
+    status: 'successful',
+    amount: 1_700,
+    commissionAmount: 26,
+  });
+});
+
+test('the README subscribes the endpoint to every event, and to no other', () => {
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+  expect(readme).toContain(`{PUBLIC_URL}${PATH}`);
+  const named = [...readme.matchAll(/`(checkout\.session\.\w+)`/g)].map(([, type]) => type);
+  expect(named.toSorted()).toEqual(STRIPE_EVENTS.toSorted());
 });
 
 test('the page that customers come back to says nothing it does not know', async () => {

@@ -86,11 +86,19 @@ export interface SessionEvent {
   readonly session: Record<string, unknown>;
   /** Whose signature; the endpoint's own unless a forger's. */
   readonly secret?: string;
+  /** Whether it is of live mode. */
+  readonly livemode?: boolean;
   /** When it was signed, in milliseconds since the epoch. */
   readonly signedAt: number;
 }
 
-export function signEvent({ type, session, secret = WEBHOOK_SECRET, signedAt }: SessionEvent): {
+export function signEvent({
+  type,
+  session,
+  secret = WEBHOOK_SECRET,
+  livemode = false,
+  signedAt,
+}: SessionEvent): {
   readonly payload: string;
   readonly headers: Record<string, string>;
 } {
@@ -99,6 +107,7 @@ export function signEvent({ type, session, secret = WEBHOOK_SECRET, signedAt }: 
     object: 'event',
     api_version: '2026-10-28.endive',
     type,
+    livemode,
     data: { object: { object: 'checkout.session', ...session } },
   });
   const signature = new Stripe('sk_test_unused').webhooks.generateTestHeaderString({

@@ -1,39 +1,87 @@
-import { expect, test } from 'vitest';
-import { createEndpointSlots, SLOTS } from '../../src/webhooks/endpoint-slots.ts';
+import { beforeEach, expect, test } from 'vitest';
+import { createEndpointSlots, SLOTS, type Slot } from '../../src/webhooks/endpoint-slots.ts';
 
-const SLOW_MS = 15_000;
+const SLOW_MS = 1_900;
 const FAST_MS = 50;
 
-/** Takes as many slots as an endpoint gets. */
-function takeAll(slots: ReturnType<typeof createEndpointSlots>, endpoint: string): number {
-  let taken = 0;
-  while (slots.take(endpoint)) taken += 1;
-  return taken;
-}
-
-test('an endpoint holds a few slots, and one while it is slow', () => {
-  const slots = createEndpointSlots();
-  expect(takeAll(slots, 'a')).toBe(4);
-  expect(slots.exhausted()).toEqual(['a']);
-  for (let index = 0; index < 4; index++) slots.giveBack('a', SLOW_MS);
-  expect(slots.exhausted()).toEqual([]);
-  expect(takeAll(slots, 'a')).toBe(1);
-  expect(slots.exhausted()).toEqual(['a']);
-  slots.giveBack('a', FAST_MS);
-  expect(takeAll(slots, 'a')).toBe(4);
+let time: number;
+let slots: ReturnType<typeof createEndpointSlots>;
+beforeEach(() => {
+  time = 0;
+  slots = createEndpointSlots(() => time);
 });
 
-test('all slow endpoints together never hold more than half of the slots', () => {
-  const slots = createEndpointSlots();
-  const slow = Array.from({ length: SLOTS * 2 }, (_, index) => `slow ${index}`);
-  for (const endpoint of slow) {
-    slots.take(endpoint);
-    slots.giveBack(endpoint, SLOW_MS);
+/** Takes as many slots as an endpoint gets. */
+function takeAll(endpointId: string, merchantId = `merchant of ${endpointId}`): Slot[] {
+  const taken: Slot[] = [];
+  for (;;) {
+    const slot = slots.take({ endpointId, merchantId });
+    if (slot === undefined) return taken;
+    taken.push(slot);
   }
-  const taken = slow.filter(endpoint => slots.take(endpoint));
+}
+
+/** Lets an endpoint answer once. */
+function answer(endpointId: string, answerMs: number, merchantId?: string): void {
+  const taken = takeAll(endpointId, merchantId);
+  expect(taken).toHaveLength(1);
+  taken[0]?.giveBack(answerMs);
+}
+
+const names = (kind: string, count: number) =>
+  Array.from({ length: count }, (_, index) => `${kind} ${index}`);
+
+test('an endpoint holds one slot, and a few while its answers are fast', () => {
+  answer('a', FAST_MS);
+  const taken = takeAll('a');
+  expect(taken).toHaveLength(4);
+  expect(slots.exhausted()).toEqual(['a']);
+  for (const slot of taken) slot.giveBack(SLOW_MS);
+  expect(slots.exhausted()).toEqual([]);
+  answer('a', SLOW_MS);
+  answer('a', FAST_MS);
+  expect(takeAll('a')).toHaveLength(4);
+});
+
+test('an attempt without an answer proves nothing', () => {
+  takeAll('a')[0]?.giveBack();
+  expect(takeAll('a')).toHaveLength(1);
+});
+
+test('an attempt that runs for long makes a fast endpoint slow', () => {
+  answer('a', FAST_MS);
+  const owner = { endpointId: 'a', merchantId: 'shop' };
+  slots.take(owner);
+  time = SLOW_MS;
+  expect(slots.exhausted()).toEqual(['a']);
+  expect(slots.take(owner)).toBeUndefined();
+});
+
+test('new endpoints together hold half of the slots, fast ones the rest', () => {
+  answer('fast', FAST_MS);
+  const taken = names('new', SLOTS).flatMap(endpoint => takeAll(endpoint));
   expect(taken).toHaveLength(SLOTS / 2);
-  expect(slots.exhausted().toSorted()).toEqual(slow.toSorted());
-  expect(takeAll(slots, 'fast')).toBe(4);
-  slots.giveBack(taken[0] ?? '', SLOW_MS);
-  expect(slots.exhausted()).toHaveLength(SLOTS / 2);
+  time = SLOW_MS;
+  // Those that were refused are left alone until a slot is free.
+  expect(slots.exhausted().toSorted()).toEqual(names('new', SLOTS).toSorted());
+  expect(takeAll('fast')).toHaveLength(4);
+  taken[0]?.giveBack(FAST_MS);
+  expect(takeAll(`new ${SLOTS - 1}`)).toHaveLength(1);
+});
+
+test('slow endpoints leave slots to new ones', () => {
+  const slow = names('slow', SLOTS);
+  for (const endpoint of slow) answer(endpoint, SLOW_MS);
+  expect(slow.flatMap(endpoint => takeAll(endpoint))).toHaveLength(SLOTS / 4);
+  expect(takeAll('new')).toHaveLength(1);
+});
+
+test('a merchant with many endpoints holds a quarter, and two while they are not fast', () => {
+  const endpoints = names('endpoint', 16);
+  const takeThose = () => endpoints.flatMap(endpoint => takeAll(endpoint, 'shop'));
+  const taken = takeThose();
+  expect(taken).toHaveLength(2);
+  for (const slot of taken) slot.giveBack();
+  for (const endpoint of endpoints) answer(endpoint, FAST_MS, 'shop');
+  expect(takeThose()).toHaveLength(SLOTS / 4);
 });

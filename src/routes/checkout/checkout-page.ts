@@ -1,9 +1,10 @@
 import { billOf } from '../../checkout/bill.ts';
+import type { NetworkChoice } from '../../checkout/checkout.ts';
 import { FINAL_STAGES, revisionOf } from '../../checkout/stage.ts';
+import { formatDollars } from '../format-dollars.ts';
 import { type Html, html } from '../html.ts';
 import { renderDisclosure } from './disclosure.ts';
 import { renderDocument } from './document.ts';
-import { formatDollars } from './format.ts';
 import { renderLookUp } from './look-up.ts';
 import { renderNetworkPicker } from './network-picker.ts';
 import { renderOutcome } from './outcome-view.ts';
@@ -69,15 +70,17 @@ function renderOptions(view: CheckoutView): Html {
   const options = [
     stage === 'waiting' &&
       others.length > 0 &&
-      renderDisclosure(
-        'change',
-        'Pay another way',
-        renderNetworkPicker(path, others, 'Other ways to pay'),
-      ),
+      renderDisclosure('change', 'Pay another way', renderChange(path, others)),
     checkout.network !== null && stage !== 'paid' && renderLookUp(view),
     isOpen && renderDisclosure('cancel', 'Cancel payment', renderCancel(path)),
   ];
   return html`<div class="options">${options}</div>`;
+}
+
+/** Choosing anew gives up the address that was shown. */
+function renderChange(path: string, others: readonly NetworkChoice[]): Html {
+  return html`<p>Do not change if you have sent something to the address above already: it would not be recognised any more.</p>
+${renderNetworkPicker(path, others, 'Other ways to pay')}`;
 }
 
 function renderCancel(path: string): Html {

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../../errors/api-error.ts';
+import { isCheckoutToken } from '../../payments/checkout-token.ts';
 import { registerAssets } from './assets.ts';
 import type { CheckoutDependencies } from './dependencies.ts';
 import { sendFailure } from './failures.ts';
@@ -24,6 +25,11 @@ export function registerCheckout(app: FastifyInstance, deps: CheckoutDependencie
     throw new ApiError('E3001');
   });
   app.addHook('onRequest', limits.countCheckout);
+  // Before any route writes it into an answer, even a redirect that needs no payment.
+  app.addHook('onRequest', async request => {
+    const { token } = request.params as { token?: string };
+    if (token !== undefined && !isCheckoutToken(token)) throw new ApiError('E3001');
+  });
   registerFormBody(app);
   registerAssets(app);
   const pages = createPages(deps);

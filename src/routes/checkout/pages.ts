@@ -34,7 +34,8 @@ export interface Pages {
 export function createPages(deps: CheckoutDependencies): Pages {
   const { db, rates, clock, publicUrl, simulation } = deps;
   const basePath = basePathOf(publicUrl);
-  const pathOf: Pages['pathOf'] = ({ params }) => `${basePath}/checkout/${params.token}`;
+  const pathOf: Pages['pathOf'] = ({ params }) =>
+    `${basePath}/checkout/${encodeURIComponent(params.token)}`;
   return {
     pathOf,
     async send(request, reply, payment, { status = 200, notice, lookUp } = {}) {

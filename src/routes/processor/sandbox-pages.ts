@@ -1,5 +1,7 @@
 import type { Payment } from '../../database/tables.ts';
-import { escapeHtml } from '../html.ts';
+import { dueCents } from '../../payments/commission.ts';
+import { formatDollars } from '../format-dollars.ts';
+import { type Html, html } from '../html.ts';
 import { renderPage } from './page.ts';
 
 /** A payment as the sandbox shows it. */
@@ -40,16 +42,16 @@ export function renderSandbox(payment: SandboxPayment, now: Date, notice?: strin
   const expired = payment.status === 'pending' && actions.length === 0;
   const ending = ENDINGS[expired ? 'expired' : payment.status];
   const open = actions.includes('pay');
-  const title = `Pay ${formatDollars(payment.amount)}`;
+  const title = `Pay ${formatDollars(dueCents(payment))}`;
   return renderPage(
     title,
-    `<p class="quiet">Sandbox: no money moves here.</p>
+    html`<p class="quiet">Sandbox: no money moves here.</p>
 <h1>${title}</h1>
-<p>to ${escapeHtml(payment.merchant_name)}</p>
-${payment.note ? `<p>${escapeHtml(payment.note)}</p>` : ''}
-${notice === undefined ? '' : `<p role="alert">${escapeHtml(notice)}</p>`}
-${open ? '' : `<p role="status">${ending}</p>`}
-${actions.length === 0 ? '' : renderForm(actions, open)}`,
+<p>to ${payment.merchant_name}</p>
+${payment.note ? html`<p>${payment.note}</p>` : null}
+${notice === undefined ? null : html`<p role="alert">${notice}</p>`}
+${open ? null : html`<p role="status">${ending}</p>`}
+${actions.length === 0 ? null : renderForm(actions, open)}`,
   );
 }
 
@@ -57,29 +59,21 @@ ${actions.length === 0 ? '' : renderForm(actions, open)}`,
 export function renderMissing(): string {
   return renderPage(
     'Not found',
-    `<h1>There is no payment here</h1>
+    html`<h1>There is no payment here</h1>
 <p>Check that you opened the whole link, or ask the merchant for a new one.</p>`,
   );
 }
 
 /** Without an action of its own the form leads back to the page's address, token included. */
-function renderForm(actions: readonly SandboxAction[], open: boolean): string {
+function renderForm(actions: readonly SandboxAction[], open: boolean): Html {
   const networks = NETWORKS.map(
     (name, index) =>
-      `<label><input type="radio" name="network" value="${name}"${index === 0 ? ' checked' : ''}> ${name}</label>`,
+      html`<label><input type="radio" name="network" value="${name}"${index === 0 ? html` checked` : null}> ${name}</label>\n`,
   );
   const buttons = actions.map(
-    action => `<button name="action" value="${action}">${BUTTONS[action]}</button>`,
+    action => html`<button name="action" value="${action}">${BUTTONS[action]}</button>\n`,
   );
-  return `<form method="post">
-${open ? `<fieldset>\n<legend>Network</legend>\n${networks.join('\n')}\n</fieldset>` : ''}
-${buttons.join('\n')}
-</form>`;
-}
-
-/** 123456 is $1,234.56; digits are moved, not divided. */
-function formatDollars(cents: number): string {
-  const digits = String(cents).padStart(3, '0');
-  const whole = digits.slice(0, -2).replace(/\B(?=(\d{3})+$)/g, ',');
-  return `$${whole}.${digits.slice(-2)}`;
+  return html`<form method="post">
+${open ? html`<fieldset>\n<legend>Network</legend>\n${networks}</fieldset>` : null}
+${buttons}</form>`;
 }

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { dueCents } from '../../payments/commission.ts';
 import { readRawBody } from '../../plugins/raw-body.ts';
 import type { ProcessorNotification } from '../../processors/processor.ts';
 import { receiveNotification } from '../../processors/receive-notification.ts';
@@ -75,7 +76,7 @@ function toNotification(
   return {
     externalId,
     kind,
-    amountCents: payment.amount,
+    amountCents: dueCents(payment),
     currency: 'usd',
     // The same for every press of the button: one session is paid once.
     transactionReference: externalId.replace('sandbox_', 'sandbox_transaction_'),

@@ -17,7 +17,8 @@ export function registerActiveBlockchains(app: SignedApp, { db }: V1Dependencies
   );
 }
 
-function toBlockchain(network: Network): Blockchain {
+/** A network as the API shows it. */
+export function toBlockchain(network: Network): Blockchain {
   return {
     object: 'blockchain',
     id: network.id,

@@ -1,0 +1,88 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { Keyring } from '../crypto/keyring.ts';
+import { randomHex } from '../crypto/random-hex.ts';
+import type { ActiveStatus, MerchantUser, UserRole } from '../database/tables.ts';
+import {
+  insertMerchantUser,
+  lockMerchantUser,
+  updateMerchantUser,
+} from '../repositories/merchant-users.ts';
+import { requireMerchant } from './merchants.ts';
+import { audited, given, OperationRefused, type Operator, requireSomething } from './operation.ts';
+
+const CLIENT_ID_PREFIX = 'mpc_';
+const CLIENT_ID_BYTES = 12;
+const API_KEY_PREFIX = 'mpa_';
+const API_KEY_BYTES = 32;
+
+/** Credentials of the older contract; the API key is shown this once and never again. */
+export interface LegacyCredentials {
+  readonly clientId: string;
+  readonly apiKey: string;
+}
+
+/** @throws OperationRefused for an unknown merchant. */
+export function createUser(
+  operator: Operator,
+  input: { merchantId: string; name: string; email: string; role: UserRole },
+): Promise<MerchantUser> {
+  return audited(operator, 'user.create', async (tx, now) => {
+    await requireMerchant(tx, input.merchantId);
+    const user = await insertMerchantUser(tx, {
+      id: uuidv7(),
+      merchant_id: input.merchantId,
+      name: input.name,
+      email: input.email,
+      role: input.role,
+      created_at: now,
+    });
+    return { result: user, objectId: user.id, detail: { ...input } };
+  });
+}
+
+/** @throws OperationRefused for an unknown user, and without anything to set. */
+export function setUser(
+  operator: Operator,
+  id: string,
+  change: { status?: ActiveStatus | undefined; role?: UserRole | undefined },
+): Promise<MerchantUser> {
+  const columns = given({ status: change.status, role: change.role });
+  requireSomething(columns);
+  return audited(operator, 'user.set', async tx => {
+    const user = await updateMerchantUser(tx, id, columns);
+    if (user === undefined) throw noUser(id);
+    return { result: user, objectId: id, detail: columns };
+  });
+}
+
+/**
+ * Issues an API key of the older contract. A former one ends at once; the client ID stays.
+ * @throws OperationRefused for an unknown user, and one who is no active admin: the key would not work.
+ */
+export function issueLegacyKey(
+  operator: Operator,
+  keyring: Keyring,
+  id: string,
+): Promise<LegacyCredentials> {
+  return audited(operator, 'user.legacy-key', async tx => {
+    const user = await lockMerchantUser(tx, id);
+    if (user === undefined) throw noUser(id);
+    if (user.role !== 'admin' || user.status !== 'active') {
+      throw new OperationRefused(
+        `The user is ${user.status} and ${user.role}; only an active admin may have a key.`,
+      );
+    }
+    const clientId = user.client_id ?? randomHex(CLIENT_ID_PREFIX, CLIENT_ID_BYTES);
+    const apiKey = randomHex(API_KEY_PREFIX, API_KEY_BYTES);
+    await updateMerchantUser(tx, id, {
+      client_id: clientId,
+      api_key_hash: keyring.hash(apiKey, clientId),
+      master_key_version: keyring.currentVersion,
+    });
+    return { result: { clientId, apiKey }, objectId: id, detail: { clientId } };
+  });
+}
+
+function noUser(id: string): OperationRefused {
+  return new OperationRefused(`There is no user ${id}.`);
+}

@@ -1,0 +1,29 @@
+import type { Command } from 'commander';
+import { listLegacyUsage } from '../repositories/legacy-usage.ts';
+import { printList } from './print.ts';
+import { withSession } from './session.ts';
+import type { Terminal } from './terminal.ts';
+import { addVerb, type JsonFlag, parseDate } from './values.ts';
+
+interface UsageFlags extends JsonFlag {
+  readonly since?: Date;
+}
+
+/** `mp legacy usage` */
+export function define(noun: Command, terminal: Terminal): void {
+  addVerb(noun, 'usage', 'who still uses the older contract: requests by merchant and route')
+    .option('--since <date>', 'only from this UTC day on (default: ever)', parseDate)
+    .action(({ since, ...flags }: UsageFlags) =>
+      withSession(terminal, async ({ db }) => {
+        const usage = await listLegacyUsage(db, since?.toISOString().slice(0, 10));
+        printList(terminal, flags, usage, [
+          'merchantId',
+          'merchantName',
+          'route',
+          'requests',
+          'firstDay',
+          'lastDay',
+        ]);
+      }),
+    );
+}

@@ -1,0 +1,89 @@
+import type { Command } from 'commander';
+import { requireMerchant } from '../accounts/merchants.ts';
+import { createUser, issueLegacyKey, setUser } from '../accounts/users.ts';
+import type { ActiveStatus, UserRole } from '../database/tables.ts';
+import { listMerchantUsers } from '../repositories/merchant-users.ts';
+import { printList, printObject } from './print.ts';
+import { withSession } from './session.ts';
+import type { Terminal } from './terminal.ts';
+import { userObject } from './user-object.ts';
+import {
+  addVerb,
+  choice,
+  type JsonFlag,
+  parseEmail,
+  parseId,
+  parseName,
+  requireFlag,
+} from './values.ts';
+
+const ROLES: readonly UserRole[] = ['admin', 'member'];
+const SHOWN_ONCE =
+  'The API key is shown only this once: keep it now. A former one works no longer.';
+
+interface CreateFlags extends JsonFlag {
+  readonly merchant: string;
+  readonly name: string;
+  readonly email: string;
+  readonly role: UserRole;
+}
+
+interface SetFlags extends JsonFlag {
+  readonly status?: ActiveStatus;
+  readonly role?: UserRole;
+}
+
+interface ListFlags extends JsonFlag {
+  readonly merchant: string;
+}
+
+/** `mp user create | list | set | legacy-key` */
+export function define(noun: Command, terminal: Terminal): void {
+  addVerb(noun, 'create', 'add a user to a merchant')
+    .requiredOption('--merchant <id>', 'merchant ID', parseId)
+    .requiredOption('--name <name>', 'name, up to 200 characters', parseName)
+    .requiredOption('--email <address>', 'e-mail address', parseEmail)
+    .addOption(
+      choice(
+        '--role <role>',
+        'only an admin may use the older contract',
+        ROLES,
+      ).makeOptionMandatory(),
+    )
+    .action(({ merchant: merchantId, name, email, role, ...flags }: CreateFlags) =>
+      withSession(terminal, async session => {
+        const user = await createUser(session, { merchantId, name, email, role });
+        printObject(terminal, flags, userObject(user));
+      }),
+    );
+
+  addVerb(noun, 'list', 'list the users of a merchant, newest first')
+    .requiredOption('--merchant <id>', 'merchant ID', parseId)
+    .action(({ merchant, ...flags }: ListFlags) =>
+      withSession(terminal, async ({ db }) => {
+        const { id } = await requireMerchant(db, merchant);
+        const users = (await listMerchantUsers(db, id)).map(userObject);
+        printList(terminal, flags, users, ['id', 'name', 'email', 'role', 'status', 'clientId']);
+      }),
+    );
+
+  addVerb(noun, 'set', 'change a user')
+    .argument('<id>', 'user ID', parseId)
+    .addOption(choice('--status <status>', 'whether its key works', ['active', 'inactive']))
+    .addOption(choice('--role <role>', 'only the key of an admin works', ROLES))
+    .action((id: string, flags: SetFlags, command: Command) => {
+      requireFlag(command, ['status', 'role']);
+      return withSession(terminal, async session => {
+        printObject(terminal, flags, userObject(await setUser(session, id, flags)));
+      });
+    });
+
+  addVerb(noun, 'legacy-key', 'issue an API key of the older contract; it is shown this once')
+    .argument('<id>', 'ID of an active admin', parseId)
+    .action((id: string, flags: JsonFlag) =>
+      withSession(terminal, async session => {
+        const { clientId, apiKey } = await issueLegacyKey(session, session.keyring, id);
+        printObject(terminal, flags, { clientId, apiKey }, SHOWN_ONCE);
+      }),
+    );
+}

@@ -1,0 +1,85 @@
+import type { LegacyCreated, LegacyPrompt, LegacyPromptBody } from '#schemas/legacy.ts';
+import { UUID_PATTERN } from '#schemas/scalars.ts';
+import type { Connection, Database } from '../database/connection.ts';
+import { inTransaction } from '../database/transaction.ts';
+import type { Principal } from '../keys/principal.ts';
+import { type CreatePaymentSettings, createPayment } from '../payments/create-payment.ts';
+import { findMerchantPayment } from '../repositories/payments.ts';
+import { toCents, toDollarNumber, toDollarText } from './dollars.ts';
+import { LegacyRefusal } from './refusal.ts';
+
+/** How long a prompt of the older contract waits for its payment, in minutes: 24 hours. */
+const WINDOW_MINUTES = 24 * 60;
+const UUID = new RegExp(UUID_PATTERN);
+
+export interface CreatePromptRequest {
+  readonly principal: Principal;
+  readonly body: LegacyPromptBody;
+  readonly now: Date;
+}
+
+/**
+ * Creates a payment by the rules of v1, on the older contract's terms.
+ * @throws LegacyRefusal, ApiError, ProcessorUnavailable, ProcessorRefused, UncertainCommit
+ */
+export async function createPrompt(
+  db: Database,
+  { principal, body, now }: CreatePromptRequest,
+  settings: CreatePaymentSettings,
+): Promise<LegacyCreated> {
+  const amount = toCents(body.amount);
+  if (amount === undefined) throw new LegacyRefusal('bodyInvalid', { detail: 'amount' });
+  const { prompt, checkoutUrl } = await inTransaction(db, tx =>
+    createPayment(
+      tx,
+      {
+        principal,
+        now,
+        body: {
+          amount,
+          blockchainIds: body.blockchainIds,
+          ...(body.note == null ? {} : { note: body.note }),
+          ...(body.redirectUrl == null ? {} : { redirectUrl: body.redirectUrl }),
+        },
+        terms: {
+          commissionPayer: body.payer === 'customer' ? 'shopper' : 'merchant',
+          windowMinutes: WINDOW_MINUTES,
+        },
+      },
+      settings,
+    ),
+  );
+  return {
+    prompt: {
+      id: prompt.id,
+      amount: toDollarNumber(prompt.amount),
+      commissionAmount: toDollarText(prompt.commissionAmount ?? 0),
+      status: prompt.status,
+      // Of a payment just created.
+      sessionStatus: 'pending',
+      expiresAt: prompt.expiresAt,
+      createdAt: prompt.createdAt,
+      redirectUrl: prompt.redirectUrl,
+    },
+    checkoutUrl,
+  };
+}
+
+/**
+ * A merchant's own payment, whichever contract created it.
+ * @throws LegacyRefusal for any other, and for what is no ID.
+ */
+export async function readPrompt(
+  db: Connection,
+  merchantId: string,
+  id: string,
+): Promise<LegacyPrompt> {
+  const payment = UUID.test(id) ? await findMerchantPayment(db, merchantId, id) : undefined;
+  if (payment === undefined) throw new LegacyRefusal('promptMissing');
+  return {
+    id: payment.id,
+    blockchainId: payment.blockchain_id,
+    status: payment.status,
+    createdAt: payment.created_at.toISOString(),
+  };
+}

@@ -1,0 +1,20 @@
+import { createHash } from 'node:crypto';
+import { randomToken } from '../crypto/random-hex.ts';
+
+const TOKEN_BYTES = 32;
+/** So many bytes in base64url. */
+const TOKEN = /^[\w-]{43}$/;
+
+/** The secret part of a new checkout link. */
+export function issueCheckoutToken(): string {
+  return randomToken(TOKEN_BYTES);
+}
+
+export function isCheckoutToken(text: string): boolean {
+  return TOKEN.test(text);
+}
+
+/** The stored form of a checkout token: whoever reads the table cannot open a checkout with it. */
+export function hashCheckoutToken(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}

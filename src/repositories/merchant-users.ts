@@ -1,0 +1,98 @@
+import type { Insertable, Updateable } from 'kysely';
+import type { Connection } from '../database/connection.ts';
+import type {
+  AccountKind,
+  ActiveStatus,
+  MerchantUser,
+  MerchantUsersTable,
+  OnboardingStatus,
+} from '../database/tables.ts';
+
+/** A user with the state of the accounts behind: all that authentication decides from. */
+export interface UserWithAccounts {
+  user: MerchantUser;
+  merchant: {
+    id: string;
+    status: ActiveStatus;
+    accountKind: AccountKind;
+    onboardingStatus: OnboardingStatus;
+    partner: { status: ActiveStatus; selfServiceApiPayments: boolean } | null;
+  };
+}
+
+export async function findUserByClientId(
+  db: Connection,
+  clientId: string,
+): Promise<UserWithAccounts | undefined> {
+  const row = await db
+    .selectFrom('merchant_users')
+    .innerJoin('merchants', 'merchants.id', 'merchant_users.merchant_id')
+    .leftJoin('partners', 'partners.id', 'merchants.partner_id')
+    .selectAll('merchant_users')
+    .select([
+      'merchants.status as merchantStatus',
+      'merchants.account_kind as accountKind',
+      'merchants.onboarding_status as onboardingStatus',
+      'partners.status as partnerStatus',
+      'partners.self_service_api_payments as selfService',
+    ])
+    .where('merchant_users.client_id', '=', clientId)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const { merchantStatus, accountKind, onboardingStatus, partnerStatus, selfService, ...user } =
+    row;
+  return {
+    user,
+    merchant: {
+      id: user.merchant_id,
+      status: merchantStatus,
+      accountKind,
+      onboardingStatus,
+      partner: partnerStatus
+        ? { status: partnerStatus, selfServiceApiPayments: selfService === true }
+        : null,
+    },
+  };
+}
+
+export function insertMerchantUser(
+  db: Connection,
+  row: Insertable<MerchantUsersTable>,
+): Promise<MerchantUser> {
+  return db.insertInto('merchant_users').values(row).returningAll().executeTakeFirstOrThrow();
+}
+
+/** Reads a user and holds the row until the transaction ends. */
+export function lockMerchantUser(db: Connection, id: string): Promise<MerchantUser | undefined> {
+  return db
+    .selectFrom('merchant_users')
+    .selectAll()
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+export function updateMerchantUser(
+  db: Connection,
+  id: string,
+  change: Updateable<MerchantUsersTable>,
+): Promise<MerchantUser | undefined> {
+  return db
+    .updateTable('merchant_users')
+    .set(change)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** All users of a merchant, newest first, at most 1,000. */
+export function listMerchantUsers(db: Connection, merchantId: string): Promise<MerchantUser[]> {
+  return db
+    .selectFrom('merchant_users')
+    .selectAll()
+    .where('merchant_id', '=', merchantId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1000)
+    .execute();
+}

@@ -1,0 +1,52 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { readAuthorization } from '../../legacy/authorization.ts';
+import { LegacyRefusal } from '../../legacy/refusal.ts';
+import { authorizeUser, verifyUser } from '../../legacy/verify-user.ts';
+import { countLegacyRequest } from '../../repositories/legacy-usage.ts';
+import type { LegacyDependencies } from './dependencies.ts';
+
+/**
+ * Asks for Basic credentials of an active Merchant Admin on every route of `app`. A failure counts
+ * against the address, a success against the client ID and, for operators, as use of the older
+ * contract by the merchant.
+ */
+export function registerBasicAuthentication(app: FastifyInstance, deps: LegacyDependencies): void {
+  const { db, keyring, limits } = deps;
+  app.decorateRequest('principal', null);
+  app.addHook('onRequest', async request => {
+    await limits.refuseExhaustedAddress(request);
+    const record = await verify(request).catch(async error => {
+      if (error instanceof LegacyRefusal) await limits.countAddress(request);
+      throw error;
+    });
+    await limits.countKey(request, record.user.client_id ?? record.user.id);
+    await countUsage(request, record.merchant.id, deps);
+    request.principal = authorizeUser(record);
+  });
+
+  async function verify(request: FastifyRequest) {
+    return verifyUser(db, keyring, readAuthorization(authorizationsOf(request)));
+  }
+}
+
+/** Every Authorization header that was sent; Node's own `headers` keeps the first and drops the rest. */
+function authorizationsOf({ raw: { rawHeaders } }: FastifyRequest): string[] {
+  return rawHeaders.filter(
+    (_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === 'authorization',
+  );
+}
+
+/** A count that is lost is worth a line in the log, and no merchant's payment. */
+async function countUsage(
+  request: FastifyRequest,
+  merchantId: string,
+  { db, clock }: LegacyDependencies,
+): Promise<void> {
+  const day = new Date(clock()).toISOString().slice(0, 10);
+  const route = `${request.method} ${request.routeOptions.url}`;
+  try {
+    await countLegacyRequest(db, merchantId, day, route);
+  } catch (error) {
+    request.log.warn({ err: error }, 'use of the older contract was not counted');
+  }
+}

@@ -1,0 +1,63 @@
+import { Ajv, type ErrorObject } from 'ajv';
+import type { FastifyInstance } from 'fastify';
+import { toCents } from '../../legacy/dollars.ts';
+import { LegacyRefusal } from '../../legacy/refusal.ts';
+import { parseBody } from '../../plugins/json-body.ts';
+import { readRawBody } from '../../plugins/raw-body.ts';
+
+const ajv = new Ajv({ removeAdditional: false, coerceTypes: false });
+ajv.addFormat('dollars', { type: 'number', validate: dollars => toCents(dollars) !== undefined });
+
+/**
+ * Reads, parses and validates bodies for the older contract; whatever is wrong with one is the same
+ * refusal. Fields it does not name are ignored, as they always were. Register it after
+ * authentication: nothing is read for whoever is refused.
+ */
+export function registerLegacyBody(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
+  app.decorateRequest('rawBody');
+  app.addHook('onRequest', async request => {
+    request.rawBody = await readRawBody(request.raw).catch(refuse);
+  });
+  app.addHook('preValidation', async request => {
+    if (request.routeOptions.schema?.body === undefined) return;
+    try {
+      request.body = parseBody(request);
+    } catch (error) {
+      refuse(error);
+    }
+  });
+  app.setValidatorCompiler<object>(({ schema }) => {
+    const validate = ajv.compile(schema);
+    return (value: unknown) => {
+      const problem = validate(value)
+        ? unusableText(value as Record<string, unknown>)
+        : describe(validate.errors?.[0]);
+      if (problem === undefined) return { value };
+      return { error: new LegacyRefusal('bodyInvalid', { detail: problem }) };
+    };
+  });
+}
+
+/** Only ApiError E1000 comes here, whose text tells what is wrong with the body. */
+function refuse(error: unknown): never {
+  const detail = error instanceof Error ? error.message : undefined;
+  throw new LegacyRefusal('bodyInvalid', { detail, cause: error });
+}
+
+function describe(error: ErrorObject | undefined): string | undefined {
+  const field = error?.instancePath.slice(1).replaceAll('/', '.') || 'it';
+  if (error?.params.format === 'dollars') return `${field} must have at most two decimals`;
+  return `${field} ${error?.message ?? 'is not valid'}`;
+}
+
+function unusableText(body: Record<string, unknown>): string | undefined {
+  for (const field of ['note', 'redirectUrl']) {
+    const text = body[field];
+    if (typeof text === 'string' && (!text.isWellFormed() || text.includes('\0'))) {
+      return `${field} must be valid Unicode without NUL characters`;
+    }
+  }
+  return undefined;
+}

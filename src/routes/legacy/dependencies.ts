@@ -1,0 +1,14 @@
+import type { Clock } from '../../clock.ts';
+import type { Keyring } from '../../crypto/keyring.ts';
+import type { Database } from '../../database/connection.ts';
+import type { CreatePaymentSettings } from '../../payments/create-payment.ts';
+import type { RateLimits } from '../../plugins/rate-limit.ts';
+import type { LegacyAnswers } from './failures.ts';
+
+export interface LegacyDependencies extends LegacyAnswers {
+  readonly db: Database;
+  readonly keyring: Keyring;
+  readonly clock: Clock;
+  readonly limits: RateLimits;
+  readonly payments: CreatePaymentSettings;
+}

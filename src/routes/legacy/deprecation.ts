@@ -1,0 +1,43 @@
+import { V1_PREFIX } from '../v1/index.ts';
+import { LEGACY_PREFIX } from './paths.ts';
+
+/**
+ * Since when merchants are told to move on: the start of the year in which v1 replaced the older
+ * contract. Answers carry it as a structured date (RFC 9745).
+ */
+export const DEPRECATED_SINCE = new Date('2026-01-01T00:00:00Z');
+
+const PROMPT = /^\/payments\/prompt(?:\/(?<id>[0-9a-f-]{36}))?$/i;
+
+export interface DeprecationSettings {
+  readonly publicUrl: string;
+  /** When the older contract ends; null while that is not decided. */
+  readonly sunset: Date | null;
+}
+
+/**
+ * The headers that every answer of the older contract carries: that it is deprecated, what does the
+ * same in v1 and, once it is decided, when it ends (RFC 8594).
+ * @param target The request target as it was sent.
+ */
+export function deprecationHeaders(
+  target: string,
+  { publicUrl, sunset }: DeprecationSettings,
+): Record<string, string> {
+  return {
+    deprecation: `@${DEPRECATED_SINCE.getTime() / 1000}`,
+    link: `<${publicUrl}${successorOf(target)}>; rel="successor-version"`,
+    ...(sunset === null ? {} : { sunset: sunset.toUTCString() }),
+  };
+}
+
+/** The v1 route of the same thing; the contract itself where there is no such thing. */
+function successorOf(target: string): string {
+  const [path = ''] = target.split('?');
+  const route = path.startsWith(LEGACY_PREFIX) ? path.slice(LEGACY_PREFIX.length) : '';
+  if (route === '/blockchains/active') return V1_PREFIX + route;
+  const prompt = PROMPT.exec(route);
+  if (prompt === null) return V1_PREFIX;
+  const { id } = prompt.groups ?? {};
+  return id === undefined ? V1_PREFIX + route : `${V1_PREFIX}/payments/${id}`;
+}

@@ -1,0 +1,76 @@
+import { STATUS_CODES } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type ErrorHandlerOptions, logFailure, toApiError } from '../../errors/handler.ts';
+import { LegacyRefusal } from '../../legacy/refusal.ts';
+import { toLegacyRefusal } from '../../legacy/translate.ts';
+import { type DeprecationSettings, deprecationHeaders } from './deprecation.ts';
+
+/** What every answer of the older contract is made with. */
+export interface LegacyAnswers extends DeprecationSettings {
+  readonly isUnavailable: ErrorHandlerOptions['isUnavailable'];
+}
+
+interface LegacyAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly envelope: {
+    readonly statusCode: number;
+    readonly message: string;
+    readonly error: string;
+  };
+}
+
+/** Fastify's refusal of a Content-Type that has no form; any other is refused with the body. */
+const UNREADABLE_MEDIA_TYPE = 'FST_ERR_CTP_INVALID_MEDIA_TYPE';
+const CHALLENGE = 'Basic realm="External Payments", charset="UTF-8"';
+
+/**
+ * Renders a refusal in the older contract's shape.
+ * @param target The request target as it was sent.
+ */
+export function toLegacyAnswer(
+  { status, message, retryAfterSeconds }: LegacyRefusal,
+  target: string,
+  settings: DeprecationSettings,
+): LegacyAnswer {
+  return {
+    status,
+    headers: {
+      ...deprecationHeaders(target, settings),
+      ...(status === 401 ? { 'www-authenticate': CHALLENGE } : {}),
+      ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
+    },
+    envelope: { statusCode: status, message, error: STATUS_CODES[status] ?? 'Error' },
+  };
+}
+
+/** The door by which every failure of the older contract leaves. */
+export function sendLegacyFailure(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answers: LegacyAnswers,
+): FastifyReply {
+  const refusal = error instanceof LegacyRefusal ? error : translate(error, request, answers);
+  request.errorCode = refusal.reason;
+  const { status, headers, envelope } = toLegacyAnswer(refusal, request.url, answers);
+  return reply
+    .status(status)
+    .headers(headers)
+    .type('application/json; charset=utf-8')
+    .serializer(JSON.stringify)
+    .send(envelope);
+}
+
+function translate(
+  error: unknown,
+  request: FastifyRequest,
+  { isUnavailable }: LegacyAnswers,
+): LegacyRefusal {
+  const apiError = toApiError(error, isUnavailable);
+  logFailure(request, apiError);
+  if (error instanceof Error && 'code' in error && error.code === UNREADABLE_MEDIA_TYPE) {
+    return new LegacyRefusal('bodyInvalid', { detail: apiError.message, cause: error });
+  }
+  return toLegacyRefusal(apiError);
+}

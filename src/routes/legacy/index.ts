@@ -1,0 +1,36 @@
+import type { FastifyInstance } from 'fastify';
+import { BlockchainListSchema } from '#schemas/blockchain.ts';
+import { ApiError } from '../../errors/api-error.ts';
+import { listActiveNetworks } from '../../repositories/networks.ts';
+import { toBlockchain } from '../v1/active-blockchains.ts';
+import { registerBasicAuthentication } from './authentication.ts';
+import { registerLegacyBody } from './body.ts';
+import type { LegacyDependencies } from './dependencies.ts';
+import { deprecationHeaders } from './deprecation.ts';
+import { sendLegacyFailure } from './failures.ts';
+import { registerPrompts } from './prompts.ts';
+
+/**
+ * The contract that v1 replaced, over the same payments: prompts in dollars, the active networks,
+ * Basic authentication and errors of its own.
+ */
+export function registerLegacyRoutes(app: FastifyInstance, deps: LegacyDependencies): void {
+  app.setErrorHandler((error, request, reply) => sendLegacyFailure(error, request, reply, deps));
+  // Makes a path without a route fail here, in the shape of this part.
+  app.setNotFoundHandler(() => {
+    throw new ApiError('E3001');
+  });
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.headers(deprecationHeaders(request.url, deps));
+    done();
+  });
+  registerBasicAuthentication(app, deps);
+  registerLegacyBody(app);
+  registerPrompts(app, deps);
+
+  app.get(
+    '/blockchains/active',
+    { schema: { response: { 200: BlockchainListSchema } } },
+    async () => (await listActiveNetworks(deps.db)).map(toBlockchain),
+  );
+}

@@ -1,0 +1,33 @@
+import type { FastifyInstance } from 'fastify';
+import {
+  LegacyCreatedSchema,
+  type LegacyPromptBody,
+  LegacyPromptBodySchema,
+  LegacyPromptSchema,
+} from '#schemas/legacy.ts';
+import { createPrompt, readPrompt } from '../../legacy/prompts.ts';
+import { principalOf } from '../../plugins/authentication.ts';
+import type { LegacyDependencies } from './dependencies.ts';
+
+/** POST /external/payments/prompt and GET /external/payments/prompt/:id */
+export function registerPrompts(
+  app: FastifyInstance,
+  { db, clock, payments }: LegacyDependencies,
+): void {
+  app.post<{ Body: LegacyPromptBody }>(
+    '/payments/prompt',
+    { schema: { body: LegacyPromptBodySchema, response: { 201: LegacyCreatedSchema } } },
+    async (request, reply) => {
+      const principal = principalOf(request);
+      const now = new Date(clock());
+      const created = await createPrompt(db, { principal, body: request.body, now }, payments);
+      return reply.status(201).send(created);
+    },
+  );
+
+  app.get<{ Params: { id: string } }>(
+    '/payments/prompt/:id',
+    { schema: { response: { 200: LegacyPromptSchema } } },
+    request => readPrompt(db, principalOf(request).accountId, request.params.id),
+  );
+}

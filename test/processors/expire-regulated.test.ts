@@ -1,0 +1,209 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openProcessor } from '../../src/processors/open-processor.ts';
+import type { Processor } from '../../src/processors/processor.ts';
+import { expirePayments } from '../../src/settlement/expire-payments.ts';
+import { expireRegulatedLoop } from '../../src/worker/expire-regulated.ts';
+import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
+import { startTestApp, type TestApp, testConfig } from '../helpers/app.ts';
+import { createPrompt } from '../helpers/prompts.ts';
+import { eventsOf, readPayment } from './payment-history.ts';
+import { refuse, reply, type StripeServer, startStripeServer } from './stripe-server.ts';
+
+const MINUTE_MS = 60_000;
+
+let stripe: StripeServer;
+let service: TestApp;
+let shop: MerchantWithKey;
+let processor: Processor | null;
+/** What Stripe says of its sessions, by their ID; an ended one is refused as Stripe does. */
+const sessions = new Map<string, Record<string, unknown>>();
+const warned: string[] = [];
+const errors: string[] = [];
+
+beforeAll(async () => {
+  stripe = await startStripeServer();
+  service = await startTestApp({ env: stripe.env });
+  shop = await addMerchant(service, { kind: 'us', addresses: {}, commissionBps: 150 });
+  processor = openProcessor(testConfig(stripe.env), service.keyring, service.clock);
+});
+beforeEach(() => {
+  for (const list of [stripe.received, warned, errors]) list.length = 0;
+  sessions.clear();
+});
+afterAll(async () => {
+  await service.close();
+  await stripe.close();
+});
+
+/** A payment whose time has passed, and the session that Stripe holds for it. */
+async function createDue(session: Record<string, unknown>): Promise<string> {
+  stripe.answer = stripe.openSession;
+  const { prompt, checkoutUrl } = await createPrompt(service, shop, { amount: 5_000 });
+  sessions.set(checkoutUrl.replace(/^.*\/(.*)#fid$/, '$1'), {
+    amount_total: 5_000,
+    currency: 'usd',
+    payment_intent: 'pi_due',
+    metadata: { paymentId: prompt.id },
+    ...session,
+  });
+  stripe.received.length = 0;
+  stripe.answer = (response, { path }) => {
+    const [, id = '', ending] = /^\/v1\/checkout\/sessions\/(\w+)(\/expire)?$/.exec(path) ?? [];
+    const known = sessions.get(id);
+    if (known === undefined) return refuse(response, 404, 'invalid_request_error');
+    if (ending && known.status !== 'open') return refuse(response, 400, 'invalid_request_error');
+    if (ending) known.status = 'expired';
+    return reply(response, 200, { id, object: 'checkout.session', ...known });
+  };
+  service.clock.now = Date.parse(prompt.expiresAt);
+  return prompt.id;
+}
+
+async function runRound(configured = processor): Promise<void> {
+  const logger = {
+    info: () => undefined,
+    warn: (_context: unknown, message: string) => void warned.push(message),
+    error: (_context: unknown, message: string) => void errors.push(message),
+  } as unknown as TestApp['app']['log'];
+  const dependencies = { db: service.db, processor: configured, logger };
+  await expireRegulatedLoop(dependencies, service.clock).run(new AbortController().signal);
+}
+
+const read = (id: string) => readPayment(service, shop, id);
+const asked = () => stripe.received.map(({ path }) => path.replace(/cs_test_\w+/, 'ID'));
+
+describe('a payment whose time has passed', () => {
+  test('is settled when Stripe says that it is paid', async () => {
+    const id = await createDue({ status: 'complete', payment_status: 'paid' });
+    await expirePayments(service.db, new Date(service.clock.now), 100);
+    expect((await read(id)).status).toBe('pending');
+
+    await runRound();
+    expect(await read(id)).toMatchObject({
+      status: 'successful',
+      transactionHash: 'pi_due',
+      commissionAmount: 75,
+    });
+    expect(await eventsOf(service, id)).toEqual(['created', 'successful']);
+    await runRound();
+    expect(asked()).toEqual(['/v1/checkout/sessions/ID']);
+  });
+
+  test('waits for its money when the customer is done', async () => {
+    const id = await createDue({ status: 'complete', payment_status: 'unpaid' });
+    await runRound();
+    await runRound();
+    expect(await read(id)).toMatchObject({ status: 'pending', sessionStatus: 'completed' });
+    expect(await eventsOf(service, id)).toEqual(['created', 'detected']);
+  });
+
+  test('expires when its session has, and not a moment before its time', async () => {
+    const id = await createDue({ status: 'expired', payment_status: 'unpaid' });
+    service.clock.now -= 1;
+    await runRound();
+    expect(asked()).toEqual([]);
+    service.clock.now += 1;
+    await runRound();
+    expect(await read(id)).toMatchObject({ status: 'expired', sessionStatus: 'expired' });
+    expect(await eventsOf(service, id)).toEqual(['created', 'expired']);
+    expect(asked()).toEqual(['/v1/checkout/sessions/ID']);
+  });
+
+  test('whose session is still open ends it first', async () => {
+    const id = await createDue({ status: 'open', payment_status: 'unpaid' });
+    await runRound();
+    expect((await read(id)).status).toBe('expired');
+    expect(asked()).toEqual(['/v1/checkout/sessions/ID', '/v1/checkout/sessions/ID/expire']);
+  });
+
+  test('stays pending when the customer pays while its session is being ended', async () => {
+    const id = await createDue({ status: 'open', payment_status: 'unpaid' });
+    const answer = stripe.answer;
+    stripe.answer = (response, request) => {
+      if (request.path.endsWith('/expire')) {
+        for (const session of sessions.values()) {
+          Object.assign(session, { status: 'complete', payment_status: 'paid' });
+        }
+      }
+      answer(response, request);
+    };
+    await runRound();
+    expect((await read(id)).status).toBe('pending');
+    await runRound();
+    expect((await read(id)).status).toBe('successful');
+  });
+
+  test('stays pending while Stripe cannot be reached, and is asked about again', async () => {
+    const id = await createDue({ status: 'complete', payment_status: 'paid' });
+    const answer = stripe.answer;
+    stripe.answer = response => void response.destroy();
+    service.clock.now += 90 * MINUTE_MS;
+    await runRound();
+    expect((await read(id)).status).toBe('pending');
+    expect(warned).toEqual([
+      'payment stays pending: the processor does not say whether it is paid',
+    ]);
+    stripe.answer = answer;
+    await runRound();
+    expect((await read(id)).status).toBe('successful');
+  });
+
+  test('is left to an operator when Stripe names another amount', async () => {
+    const id = await createDue({ status: 'complete', payment_status: 'paid', amount_total: 1 });
+    await runRound();
+    expect((await read(id)).status).toBe('pending');
+    expect(errors).toEqual([
+      'processor notification names another amount than the payment: check both',
+    ]);
+    for (const session of sessions.values()) session.amount_total = 5_000;
+    await runRound();
+  });
+});
+
+describe('an hour after its time expires unasked', () => {
+  async function expiresUnasked(id: string, configured: Processor | null) {
+    service.clock.now += 60 * MINUTE_MS - 1;
+    await runRound(configured);
+    expect((await read(id)).status).toBe('pending');
+    warned.length = 0;
+    service.clock.now += 1;
+    await runRound(configured);
+    expect((await read(id)).status).toBe('expired');
+    expect(warned).toEqual(['payment expired, although no processor could be asked about it']);
+  }
+
+  test('a payment when no processor is configured', async () => {
+    await expiresUnasked(await createDue({ status: 'open' }), null);
+    expect(asked()).toEqual([]);
+  });
+
+  test('a payment of another processor', async () => {
+    const sandbox = openProcessor(testConfig(), service.keyring, service.clock);
+    await expiresUnasked(await createDue({ status: 'open' }), sandbox);
+    expect(asked()).toEqual([]);
+  });
+
+  test('a payment whose session Stripe does not know', async () => {
+    const id = await createDue({});
+    sessions.clear();
+    await expiresUnasked(id, processor);
+  });
+});
+
+test('a round goes through more payments than one batch, whichever cannot be told of', async () => {
+  const ids: string[] = [];
+  const start = service.clock.now;
+  for (let i = 0; i < 23; i += 1) {
+    service.clock.now = start;
+    ids.push(await createDue({ status: i < 9 ? 'open' : 'expired', amount_total: 5_000 }));
+  }
+  const broken = new Set([...sessions.keys()].slice(0, 9));
+  const answer = stripe.answer;
+  stripe.answer = (response, request) =>
+    [...broken].some(id => request.path.includes(id))
+      ? refuse(response, 403, 'invalid_request_error')
+      : answer(response, request);
+  await runRound();
+  const states = await Promise.all(ids.map(async id => (await read(id)).status));
+  expect(states).toEqual(ids.map((_id, i) => (i < 9 ? 'pending' : 'expired')));
+});
