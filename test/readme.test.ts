@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { readConfig } from '../src/config.ts';
 import { CREATE_VECTOR, LIST_VECTOR } from './signing/vector.ts';
@@ -20,6 +20,20 @@ test('the worked example of a signature is the one that is verified', () => {
   }
   expect(README).toContain(`\`GET\` of \`${LIST_VECTOR.path}\``);
   expect(README).toContain(`\`${LIST_VECTOR.signature}\``);
+});
+
+test('the client needs no more of this repository than is said to be copied', () => {
+  const root = new URL('../', import.meta.url);
+  const client = new URL('src/client/', root);
+  const imported = readdirSync(client)
+    .flatMap(file => [
+      ...readFileSync(new URL(file, client), 'utf8').matchAll(/from '(\.\.[^']+)'/g),
+    ])
+    .map(([, path = '']) => new URL(path, client).pathname.slice(root.pathname.length));
+  for (const path of imported) {
+    expect(README).toContain(`\`${path}\``);
+    expect(readFileSync(new URL(path, root), 'utf8')).not.toMatch(/from '(#|\.)/);
+  }
 });
 
 test('the table of variables has every variable that is read, and no other', () => {

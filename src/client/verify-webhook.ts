@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
+import type { EventType } from '#schemas/event.ts';
 import type { PaymentSnapshot } from '#schemas/payment.ts';
-import type { EventType } from '../events/record-event.ts';
 import { readWebhookSecret, signWebhook } from '../webhooks/signature.ts';
 import { WebhookVerificationError } from './webhook-verification-error.ts';
 

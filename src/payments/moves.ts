@@ -1,5 +1,5 @@
+import type { EventType } from '#schemas/event.ts';
 import type { PaymentStatus, SessionStatus } from '../database/tables.ts';
-import type { EventType } from '../events/record-event.ts';
 
 /** Where a payment stands: whether it is settled, and whether its checkout is done. */
 export interface PaymentState {

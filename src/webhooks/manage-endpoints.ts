@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
+import type { EventType } from '#schemas/event.ts';
 import { audited, OperationRefused, type Operator } from '../accounts/operation.ts';
 import type { Keyring } from '../crypto/keyring.ts';
 import type { Connection } from '../database/connection.ts';
 import type { WebhookEndpoint } from '../database/tables.ts';
-import type { EventType } from '../events/record-event.ts';
 import { lockMerchant } from '../repositories/merchants.ts';
 import { cancelDeliveries } from '../repositories/webhook-deliveries.ts';
 import {

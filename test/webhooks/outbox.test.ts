@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { EVENT_TYPES, type EventType } from '../../src/events/record-event.ts';
+import { EVENT_TYPES, type EventType } from '#schemas/event.ts';
 import {
   disableEndpoint,
   ENDPOINTS_MAXIMUM,

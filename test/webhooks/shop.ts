@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
+import type { EventType } from '#schemas/event.ts';
 import { createMerchant } from '../../src/accounts/merchants.ts';
 import type { Operator } from '../../src/accounts/operation.ts';
 import { createKeyring, type Keyring } from '../../src/crypto/keyring.ts';
@@ -10,7 +11,7 @@ import type {
   WebhookAttempt,
   WebhookDelivery,
 } from '../../src/database/tables.ts';
-import { type EventType, recordEvent } from '../../src/events/record-event.ts';
+import { recordEvent } from '../../src/events/record-event.ts';
 import { createLogger } from '../../src/logger.ts';
 import { listAttempts } from '../../src/repositories/webhook-attempts.ts';
 import { attemptDelivery, type DeliveryDependencies } from '../../src/webhooks/deliver.ts';
