@@ -1,5 +1,6 @@
 import type { LegacyCreated, LegacyPrompt, LegacyPromptBody } from '#schemas/legacy.ts';
 import { UUID_PATTERN } from '#schemas/scalars.ts';
+import type { Clock } from '../clock.ts';
 import type { Connection, Database } from '../database/connection.ts';
 import { inTransaction } from '../database/transaction.ts';
 import type { Principal } from '../keys/principal.ts';
@@ -15,7 +16,7 @@ const UUID = new RegExp(UUID_PATTERN);
 export interface CreatePromptRequest {
   readonly principal: Principal;
   readonly body: LegacyPromptBody;
-  readonly now: Date;
+  readonly clock: Clock;
 }
 
 /**
@@ -24,7 +25,7 @@ export interface CreatePromptRequest {
  */
 export async function createPrompt(
   db: Database,
-  { principal, body, now }: CreatePromptRequest,
+  { principal, body, clock }: CreatePromptRequest,
   settings: CreatePaymentSettings,
 ): Promise<LegacyCreated> {
   const amount = toCents(body.amount);
@@ -34,7 +35,7 @@ export async function createPrompt(
       tx,
       {
         principal,
-        now,
+        clock,
         body: {
           amount,
           blockchainIds: body.blockchainIds,

@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { CreatePaymentBody, CreatePaymentResponse } from '#schemas/create-payment.ts';
+import type { Clock } from '../clock.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Branch, CommissionPayer, Merchant } from '../database/tables.ts';
 import { recordEvent } from '../events/record-event.ts';
@@ -19,7 +20,7 @@ import { openRegulatedFlow } from './regulated-flow.ts';
 export interface CreatePaymentRequest {
   readonly principal: Principal;
   readonly body: CreatePaymentBody;
-  readonly now: Date;
+  readonly clock: Clock;
   /** What the request itself settles; left out, the settings of merchant and networks do. */
   readonly terms?: PaymentTerms;
 }
@@ -61,10 +62,11 @@ export async function createPayment(
     checkRedirectUrl(body.redirectUrl, domains, settings.allowLoopbackHttp);
   }
   const id = uuidv7();
+  const now = new Date(request.clock());
   const flow =
     merchant.account_kind === 'us'
-      ? await openRegulatedFlow(settings.processor, merchant, id, body, request.now, terms)
-      : await openCryptoFlow(db, merchant, branch, request, settings);
+      ? await openRegulatedFlow(settings.processor, merchant, id, body, now, terms)
+      : await openCryptoFlow(db, merchant, branch, request, now, settings);
   const payment = await insertPayment(db, {
     id,
     merchant_id: merchant.id,
@@ -80,7 +82,8 @@ export async function createPayment(
     offered_blockchain_ids: flow.blockchainIds,
     expires_at: flow.expiresAt,
     expiry_fixed: terms !== undefined,
-    created_at: request.now,
+    // A processor takes seconds to answer; whoever pages by creation time must not have passed it.
+    created_at: flow.kind === 'regulated' ? new Date(request.clock()) : now,
     redirect_url: body.redirectUrl ?? null,
     customer_reference_id: body.customerReferenceId ?? null,
     note: body.note ?? null,
@@ -97,7 +100,8 @@ async function openCryptoFlow(
   db: Connection,
   merchant: Merchant,
   branch: Branch,
-  { body, now, terms }: CreatePaymentRequest,
+  { body, terms }: CreatePaymentRequest,
+  now: Date,
   { publicUrl }: CreatePaymentSettings,
 ) {
   const token = issueCheckoutToken();

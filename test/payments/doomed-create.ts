@@ -23,7 +23,7 @@ await executeOnce(
   { scope: { accountId, route: `POST ${PROMPT_PATH}`, key }, bodySha256: sha256(body) },
   now,
   async tx => {
-    const request = { principal, body: JSON.parse(body.toString()), now };
+    const request = { principal, body: JSON.parse(body.toString()), clock: Date.now };
     const settings = {
       publicUrl: 'https://doomed.test',
       allowLoopbackHttp: false,

@@ -32,6 +32,16 @@ afterAll(async () => {
 const body = { amount: 12_345, note: 'Two chairs', customerReferenceId: 'order 7' };
 
 describe('a creation', () => {
+  test('is dated after Stripe has answered, so that nobody pages past it', async () => {
+    stripe.answer = (...request) => {
+      service.clock.now += 4_000;
+      return stripe.openSession(...request);
+    };
+    const began = service.clock.now;
+    const { prompt } = await createPrompt(service, shop, body);
+    expect(Date.parse(prompt.createdAt)).toBe(began + 4_000);
+  });
+
   test("asks Stripe for one session and hands on Stripe's own page", async () => {
     const { prompt, checkoutUrl } = await createPrompt(service, shop, body);
     expect(checkoutUrl).toMatch(/^https:\/\/checkout\.stripe\.com\/c\/pay\/cs_test_\w+#fid$/);

@@ -19,8 +19,7 @@ export function registerPrompts(
     { schema: { body: LegacyPromptBodySchema, response: { 201: LegacyCreatedSchema } } },
     async (request, reply) => {
       const principal = principalOf(request);
-      const now = new Date(clock());
-      const created = await createPrompt(db, { principal, body: request.body, now }, payments);
+      const created = await createPrompt(db, { principal, body: request.body, clock }, payments);
       return reply.status(201).send(created);
     },
   );

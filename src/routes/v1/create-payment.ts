@@ -24,11 +24,10 @@ export function registerCreatePayment(app: SignedApp, deps: V1Dependencies): voi
     async (request, reply) => {
       const principal = principalOf(request);
       checkMerchantId(principal, request.body.merchantId);
-      const now = new Date(deps.clock());
       await deps.idempotency.execute(request, reply, async tx => {
         const created = await createPayment(
           tx,
-          { principal, body: request.body, now },
+          { principal, body: request.body, clock: deps.clock },
           deps.payments,
         );
         const serialize = reply.getSerializationFunction('201') ?? JSON.stringify;
