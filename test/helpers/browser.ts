@@ -1,3 +1,6 @@
+import { mkdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import chromium from '@sparticuz/chromium';
 import { type Browser, type BrowserContextOptions, chromium as playwright } from 'playwright-core';
 
@@ -23,8 +26,24 @@ export const NARROW = { width: 320, height: 640 } as const;
 
 /** Starts the Chromium that npm installed. */
 export async function launchBrowser(): Promise<Browser> {
-  const executablePath = await chromium.executablePath();
-  return playwright.launch({ executablePath, args: FLAGS });
+  return playwright.launch({ executablePath: await unpackBrowser(), args: FLAGS });
+}
+
+/**
+ * The package unpacks into the temporary directory under a fixed name, which one user of the machine
+ * would take from all others: each gets a directory of their own.
+ */
+async function unpackBrowser(): Promise<string> {
+  const shared = process.env.TMPDIR;
+  const own = join(tmpdir(), `eps-chromium-${process.getuid?.() ?? 'user'}`);
+  await mkdir(own, { recursive: true, mode: 0o700 });
+  process.env.TMPDIR = own;
+  try {
+    return await chromium.executablePath();
+  } finally {
+    if (shared === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = shared;
+  }
 }
 
 /** Settings of a window whose clipboard may be written to. */
