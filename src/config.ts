@@ -1,5 +1,14 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
+import {
+  allDefined,
+  decodeMasterKey,
+  parseBaseUrl,
+  parseTrustProxy,
+  parseUrl,
+  quote,
+} from './config-values.ts';
+import { parseDateBound } from './date-bound.ts';
 
 /** The state a process is configured into; read once, never looked up again. */
 export interface Config {
@@ -58,7 +67,6 @@ const ENVIRONMENTS = ['development', 'test', 'production'] as const;
 const RATES = ['live', 'fixed'] as const;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const PROCESSORS = ['sandbox', 'stripe'] as const;
-const MASTER_KEY_BYTES = 32;
 const STRIPE_SECRET_KEY = /^[sr]k_(test|live)_\w{1,255}$/;
 const STRIPE_WEBHOOK_SECRET = /^whsec_[\w+/=-]{1,255}$/;
 const HOSTNAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i;
@@ -179,7 +187,7 @@ export function readConfig(env: Environment): Config {
       'LEGACY_SUNSET',
       null,
       'an RFC 3339 date, or date-time with its offset',
-      parseDate,
+      parseDateBound,
     ),
     logLevel: oneOf('LOG_LEVEL', 'info', LOG_LEVELS),
     dataDirectory: env.DATA_DIRECTORY ? resolve(env.DATA_DIRECTORY) : `${CHECKOUT_ROOT}/.data`,
@@ -228,63 +236,4 @@ function toProcessor(
   if (name === 'sandbox') return { name };
   if (name === 'none' || secretKey === null || webhookSecret === null) return null;
   return { name, secretKey, webhookSecret, apiUrl };
-}
-
-/** On one line, and without the password of a URL that ended up in the wrong variable. */
-function quote(text: string): string {
-  return JSON.stringify(text.replace(/\/\/[^/]*@/g, '//[redacted]@'));
-}
-
-function decodeMasterKey(text: string): Buffer | undefined {
-  // Buffer.from skips what is not base64, so only text that encodes back to itself counts.
-  const bytes = Buffer.from(text, 'base64');
-  const exact = bytes.toString('base64').replace(/=+$/, '') === text.replace(/=+$/, '');
-  return exact && bytes.length === MASTER_KEY_BYTES ? bytes : undefined;
-}
-
-function allDefined<T>(values: readonly (T | undefined)[]): T[] | undefined {
-  const defined = values.filter(value => value !== undefined);
-  return defined.length === values.length ? defined : undefined;
-}
-
-function parseUrl(text: string, protocols: readonly string[]): string | undefined {
-  return URL.canParse(text) && protocols.includes(new URL(text).protocol) ? text : undefined;
-}
-
-function parseBaseUrl(text: string): string | undefined {
-  if (parseUrl(text, ['http:', 'https:']) === undefined) return undefined;
-  const url = new URL(text);
-  // An empty query or fragment is only seen in the text.
-  if (/[?#]/.test(text) || url.username || url.password) return undefined;
-  return url.href.replace(/\/+$/, '');
-}
-
-function parseTrustProxy(text: string): Config['trustProxy'] | undefined {
-  if (text === 'true') return true;
-  if (text === 'false') return false;
-  const addresses = text.split(',').map(part => part.trim());
-  const named = ['loopback', 'linklocal', 'uniquelocal'];
-  const valid = addresses.every(part => named.includes(part) || isNetwork(part));
-  return valid ? addresses : undefined;
-}
-
-/** A date alone is midnight UTC. */
-function parseDate(text: string): Date | undefined {
-  const [, day] =
-    /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d))?$/i.exec(text) ?? [];
-  const midnight = new Date(`${day}T00:00:00Z`);
-  const date = new Date(text.toUpperCase());
-  if (Number.isNaN(midnight.getTime()) || Number.isNaN(date.getTime())) return undefined;
-  // Date moves 30 February into March instead of refusing it.
-  return midnight.toISOString().startsWith(`${day}T`) ? date : undefined;
-}
-
-/** An IP address, or a network in CIDR notation. */
-function isNetwork(text: string): boolean {
-  const [address = '', bits, ...rest] = text.split('/');
-  const version = isIP(address);
-  if (version === 0 || rest.length > 0) return false;
-  return (
-    bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
-  );
 }

@@ -26,7 +26,17 @@ const LAYERS: readonly (readonly [name: string, paths: readonly string[]])[] = [
   ['decisions', []],
   ['repositories', ['src/repositories/']],
   ['database', ['src/database/']],
-  ['leaves', ['schemas/', 'src/errors/', 'src/clock.ts', 'src/config.ts']],
+  [
+    'leaves',
+    [
+      'schemas/',
+      'src/errors/',
+      'src/clock.ts',
+      'src/config.ts',
+      'src/config-values.ts',
+      'src/date-bound.ts',
+    ],
+  ],
 ];
 
 const files = globSync(['src/**/*.ts', 'schemas/**/*.ts', 'migrations/**/*.ts'], { cwd: ROOT });

@@ -1,5 +1,5 @@
 import type { Payment } from '../database/tables.ts';
-import { commissionCents } from '../payments/commission.ts';
+import { dueCents } from '../payments/commission.ts';
 
 /** What the customer pays, in cents. */
 export interface Bill {
@@ -11,14 +11,6 @@ export interface Bill {
 
 /** The bill of a payment, the same before a network is chosen and after. */
 export function billOf(payment: Payment): Bill {
-  const fee = payment.commission_payer === 'shopper' ? commissionOf(payment) : 0;
-  return { order: payment.amount, fee, total: payment.amount + fee };
-}
-
-function commissionOf(payment: Payment): number {
-  const { commission_amount: agreed } = payment;
-  if (agreed !== null) return agreed;
-  return payment.settlement_model === 'direct'
-    ? 0
-    : commissionCents(payment.amount, payment.commission_bps);
+  const total = dueCents(payment);
+  return { order: payment.amount, fee: total - payment.amount, total };
 }

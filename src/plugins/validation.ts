@@ -1,8 +1,8 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import { UUID_PATTERN } from '#schemas/scalars.ts';
+import { parseDateBound } from '../date-bound.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { parseDateBound } from './date-bound.ts';
 
 /** Numbers of a query are plain digits: `1e1`, `5.0`, `+5` and `05` are not what they seem. */
 const CANONICAL_INTEGER = /^(0|[1-9]\d{0,14})$/;

@@ -1,24 +1,12 @@
 import type { Insertable, Updateable } from 'kysely';
 import type { Connection } from '../database/connection.ts';
-import type {
-  AccountKind,
-  ActiveStatus,
-  ApiKey,
-  ApiKeysTable,
-  OnboardingStatus,
-  PartnerRole,
-} from '../database/tables.ts';
+import type { ActiveStatus, ApiKey, ApiKeysTable, PartnerRole } from '../database/tables.ts';
+import { type MerchantState, toMerchantState } from './merchant-state.ts';
 
 /** A key with the state of the accounts behind it: all that authentication decides from. */
 export interface KeyWithAccounts {
   key: ApiKey;
-  merchant: {
-    id: string;
-    status: ActiveStatus;
-    accountKind: AccountKind;
-    onboardingStatus: OnboardingStatus;
-    partner: { status: ActiveStatus; selfServiceApiPayments: boolean } | null;
-  } | null;
+  merchant: MerchantState | null;
   member: {
     id: string;
     role: PartnerRole;
@@ -67,15 +55,13 @@ export async function findKeyWithAccounts(
   } = row;
   const merchant =
     key.merchant_id !== null && merchantStatus && accountKind && onboardingStatus
-      ? {
-          id: key.merchant_id,
-          status: merchantStatus,
+      ? toMerchantState(key.merchant_id, {
+          merchantStatus,
           accountKind,
           onboardingStatus,
-          partner: ownerStatus
-            ? { status: ownerStatus, selfServiceApiPayments: selfService === true }
-            : null,
-        }
+          ownerStatus,
+          selfService,
+        })
       : null;
   const member =
     key.partner_member_id !== null && memberRole && memberStatus && partnerId && partnerStatus

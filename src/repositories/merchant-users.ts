@@ -1,23 +1,12 @@
 import type { Insertable, Updateable } from 'kysely';
 import type { Connection } from '../database/connection.ts';
-import type {
-  AccountKind,
-  ActiveStatus,
-  MerchantUser,
-  MerchantUsersTable,
-  OnboardingStatus,
-} from '../database/tables.ts';
+import type { MerchantUser, MerchantUsersTable } from '../database/tables.ts';
+import { type MerchantState, toMerchantState } from './merchant-state.ts';
 
 /** A user with the state of the accounts behind: all that authentication decides from. */
 export interface UserWithAccounts {
   user: MerchantUser;
-  merchant: {
-    id: string;
-    status: ActiveStatus;
-    accountKind: AccountKind;
-    onboardingStatus: OnboardingStatus;
-    partner: { status: ActiveStatus; selfServiceApiPayments: boolean } | null;
-  };
+  merchant: MerchantState;
 }
 
 export async function findUserByClientId(
@@ -33,26 +22,15 @@ export async function findUserByClientId(
       'merchants.status as merchantStatus',
       'merchants.account_kind as accountKind',
       'merchants.onboarding_status as onboardingStatus',
-      'partners.status as partnerStatus',
+      'partners.status as ownerStatus',
       'partners.self_service_api_payments as selfService',
     ])
     .where('merchant_users.client_id', '=', clientId)
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  const { merchantStatus, accountKind, onboardingStatus, partnerStatus, selfService, ...user } =
-    row;
-  return {
-    user,
-    merchant: {
-      id: user.merchant_id,
-      status: merchantStatus,
-      accountKind,
-      onboardingStatus,
-      partner: partnerStatus
-        ? { status: partnerStatus, selfServiceApiPayments: selfService === true }
-        : null,
-    },
-  };
+  const { merchantStatus, accountKind, onboardingStatus, ownerStatus, selfService, ...user } = row;
+  const joined = { merchantStatus, accountKind, onboardingStatus, ownerStatus, selfService };
+  return { user, merchant: toMerchantState(user.merchant_id, joined) };
 }
 
 export function insertMerchantUser(

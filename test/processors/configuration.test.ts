@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ConfigError, readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config.ts';
+import { problemsOf } from '../helpers/config-problems.ts';
 
 const STRIPE = {
   PROCESSOR: 'stripe',
@@ -13,16 +14,6 @@ const PRODUCTION = {
 };
 
 const processorOf = (env: Record<string, string>) => readConfig(env).processor;
-
-function problemsOf(env: Record<string, string>): string[] {
-  try {
-    readConfig(env);
-  } catch (error) {
-    if (error instanceof ConfigError) return error.message.split('\n');
-    throw error;
-  }
-  return [];
-}
 
 describe('the processor', () => {
   test('is the sandbox in development and none in production unless it is named', () => {

@@ -6,10 +6,10 @@ import {
   PartnerPaymentSchema,
   PartnerPaymentsQuerySchema,
 } from '#schemas/partner-reports.ts';
+import { toDate } from '../../date-bound.ts';
 import { readFilters } from '../../partners/overview.ts';
 import { listPaymentReports, readPaymentReport } from '../../partners/payment-reports.ts';
 import { principalOf } from '../../plugins/authentication.ts';
-import { toDate } from '../../plugins/date-bound.ts';
 import type { SignedApp } from '../signed-app.ts';
 import { type PartnerDependencies, partnerAccess } from './dependencies.ts';
 

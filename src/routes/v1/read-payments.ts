@@ -5,12 +5,12 @@ import {
   PaymentParamsSchema,
 } from '#schemas/list-payments.ts';
 import { PaymentSchema } from '#schemas/payment.ts';
+import { toDate } from '../../date-bound.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import type { AccessRule } from '../../keys/principal.ts';
 import { listPayments } from '../../payments/list-payments.ts';
 import { toPaymentObject } from '../../payments/payment-object.ts';
 import { principalOf } from '../../plugins/authentication.ts';
-import { toDate } from '../../plugins/date-bound.ts';
 import { findMerchantPayment } from '../../repositories/payments.ts';
 import type { SignedApp } from '../signed-app.ts';
 import type { V1Dependencies } from './dependencies.ts';

@@ -1,0 +1,32 @@
+import type { AccountKind, ActiveStatus, OnboardingStatus } from '../database/tables.ts';
+
+/** What authentication decides from about a merchant and the partner it is linked to. */
+export interface MerchantState {
+  id: string;
+  status: ActiveStatus;
+  accountKind: AccountKind;
+  onboardingStatus: OnboardingStatus;
+  partner: { status: ActiveStatus; selfServiceApiPayments: boolean } | null;
+}
+
+interface JoinedMerchant {
+  merchantStatus: ActiveStatus;
+  accountKind: AccountKind;
+  onboardingStatus: OnboardingStatus;
+  /** null for a merchant without a partner. */
+  ownerStatus: ActiveStatus | null;
+  selfService: boolean | null;
+}
+
+/** The state out of a row that was joined with the merchant and its partner. */
+export function toMerchantState(id: string, row: JoinedMerchant): MerchantState {
+  return {
+    id,
+    status: row.merchantStatus,
+    accountKind: row.accountKind,
+    onboardingStatus: row.onboardingStatus,
+    partner: row.ownerStatus
+      ? { status: row.ownerStatus, selfServiceApiPayments: row.selfService === true }
+      : null,
+  };
+}

@@ -1,0 +1,12 @@
+import { ConfigError, readConfig } from '../../src/config.ts';
+
+/** The problems of an environment, one line a variable. */
+export function problemsOf(env: Record<string, string>): string[] {
+  try {
+    readConfig(env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message.split('\n');
+    throw error;
+  }
+  return [];
+}
