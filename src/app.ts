@@ -1,24 +1,32 @@
 import { maxHeaderSize } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Keyring } from './crypto/keyring.ts';
+import type { ChangeFeed } from './database/change-feed.ts';
 import type { Database } from './database/connection.ts';
 import { isDatabaseUnavailable } from './database/failures.ts';
+import { FreshCache } from './database/fresh-cache.ts';
+import type { Network } from './database/tables.ts';
 import { ApiError } from './errors/api-error.ts';
 import { toAnswer } from './errors/envelope.ts';
 import { logFailure, registerErrorHandler, sendError, toApiError } from './errors/handler.ts';
+import type { KnownKey } from './keys/verify-credentials.ts';
 import { toLegacyRefusal } from './legacy/translate.ts';
 import {
   type AuthenticationDependencies,
   registerAuthentication,
 } from './plugins/authentication.ts';
-import { createIdempotency } from './plugins/idempotency.ts';
 import { registerJsonBody } from './plugins/json-body.ts';
 import { parseQueryString } from './plugins/query-string.ts';
-import { registerRateLimits } from './plugins/rate-limit.ts';
+import { createRateLimits } from './plugins/rate-limit.ts';
 import { BODY_LIMIT_BYTES } from './plugins/raw-body.ts';
 import { followRequest, registerRequestLog } from './plugins/request-log.ts';
 import { answerUnreadableRequest, registerHttpRules } from './plugins/unreadable-request.ts';
@@ -26,6 +34,7 @@ import { registerValidation } from './plugins/validation.ts';
 import { openProcessor } from './processors/open-processor.ts';
 import { ProcessorUnavailable } from './processors/processor.ts';
 import type { Rates } from './rates/rate-source.ts';
+import type { MerchantSetup } from './repositories/merchant-setup.ts';
 import { sendFailure } from './routes/checkout/failures.ts';
 import { CHECKOUT_PREFIX, registerCheckout } from './routes/checkout/index.ts';
 import { registerDocs } from './routes/docs/index.ts';
@@ -41,9 +50,13 @@ import type { NonceStore } from './signing/nonce-store.ts';
 /** What the application works with; whoever opened these closes them after the application. */
 export interface Dependencies {
   readonly db: Database;
+  /** Where requests read what takes no time: connections that all share. */
+  readonly reads: Database;
   /** Where partner reports are read: a pool of its own, maybe on a read replica. */
   readonly reports: Database;
   readonly keyring: Keyring;
+  /** Says what was changed of accounts and networks, and so what may be remembered. */
+  readonly changes: ChangeFeed;
   readonly nonces: NonceStore;
   readonly rates: Rates;
   readonly clock: Clock;
@@ -54,6 +67,8 @@ export interface Dependencies {
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Longest an idle connection is kept, in milliseconds: above the 60 s of common load balancers. */
 const KEEP_ALIVE_MS = 65_000;
+/** API keys, and merchants, that are remembered at once; each takes a few kilobytes. */
+const ACCOUNTS_REMEMBERED = 10_000;
 /** Longest path parameter, in characters: any that arrives gets to be refused as the parameter it is. */
 const PATH_PARAMETER_MAXIMUM = maxHeaderSize;
 
@@ -91,7 +106,12 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
         const forPeople = request.url.startsWith(`${CHECKOUT_PREFIX}/`);
         return (forPeople ? sendFailure : sendError)(failure, request, reply, errors);
       };
-      limits.countAddress(request).then(() => send(error), send);
+      try {
+        limits.countAddress(request);
+        send(error);
+      } catch (limited) {
+        send(limited);
+      }
     },
     clientErrorHandler: answerUnreadableRequest({
       answer: (refusal, requestId, url) =>
@@ -106,33 +126,29 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
   registerErrorHandler(app, errors);
   registerHttpRules(app);
   registerValidation(app);
-  const limits = await registerRateLimits(app, {
+  const limits = createRateLimits({
     max: config.rateLimitMax,
     windowSeconds: config.rateLimitWindowSeconds,
+    clock: deps.clock,
   });
   // Not in a handler: Fastify would read and parse the body of a request that has no route first.
   app.addHook('onRequest', (request, _reply, done) => {
-    if (!request.is404) {
-      done();
-      return;
+    if (request.is404) {
+      limits.countAddress(request);
+      throw new ApiError('E3001', `There is no ${request.method} on this path.`);
     }
-    const missing = new ApiError('E3001', `There is no ${request.method} on this path.`);
-    limits.countAddress(request).then(() => done(missing), done);
+    done();
   });
 
-  const idempotency = createIdempotency({
-    db: deps.db,
-    clock: deps.clock,
-    onFailure(request, error) {
-      // Not E5002, which promises that the same key will do once the service is available again; but
-      // a processor that is down fails the execution itself, and that answer is told and kept as it is.
-      const apiError = toApiError(error, cause => cause instanceof ProcessorUnavailable);
-      logFailure(request, apiError);
-      request.errorCode = apiError.errorCode;
-      const { status, envelope } = toAnswer(apiError, request.id, config.publicUrl);
-      return { status, body: Buffer.from(JSON.stringify(envelope)) };
-    },
-  });
+  const onExecutionFailure = (request: FastifyRequest, error: unknown) => {
+    // Not E5002, which promises that the same key will do once the service is available again; but
+    // a processor that is down fails the execution itself, and that answer is told and kept as it is.
+    const apiError = toApiError(error, cause => cause instanceof ProcessorUnavailable);
+    logFailure(request, apiError);
+    request.errorCode = apiError.errorCode;
+    const { status, envelope } = toAnswer(apiError, request.id, config.publicUrl);
+    return { status, body: Buffer.from(JSON.stringify(envelope)) };
+  };
 
   registerHealth(app, deps);
   app.register(async docs => registerDocs(docs, { limits }));
@@ -150,13 +166,18 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
   const processor = openProcessor(config, deps.keyring, deps.clock);
   if (processor === null) deps.logger.warn('no PROCESSOR is set: US accounts cannot take payments');
   app.register(async scope => registerProcessor(scope, { ...deps, limits, processor }));
+  const knownKeys = new FreshCache<KnownKey>(deps.changes, ACCOUNTS_REMEMBERED);
   const authentication = {
     ...deps,
+    credentials: { db: deps.reads, keyring: deps.keyring, knownKeys },
     limits,
     explainSignatures: config.environment !== 'production',
     onUnprotectedRead: countUnprotectedReads(),
   };
+  const setups = new FreshCache<MerchantSetup>(deps.changes, ACCOUNTS_REMEMBERED);
   const payments = {
+    payees: { db: deps.reads, setups },
+    clock: deps.clock,
     publicUrl: config.publicUrl,
     allowLoopbackHttp: config.environment !== 'production',
     processor,
@@ -172,9 +193,11 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
       registerAuthentication(v1, authentication);
       registerV1Routes(v1.withTypeProvider<TypeBoxTypeProvider>(), {
         db: deps.db,
+        reads: deps.reads,
+        networks: new FreshCache<Network[]>(deps.changes, 1),
         clock: deps.clock,
-        idempotency,
         payments,
+        onExecutionFailure,
       });
     },
     { prefix: V1_PREFIX },

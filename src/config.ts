@@ -22,6 +22,8 @@ export interface Config {
   readonly trustProxy: boolean | string[];
   /** PostgreSQL connection URL; null runs the embedded server below `dataDirectory`. */
   readonly databaseUrl: string | null;
+  /** PostgreSQL itself where `databaseUrl` is a pooler in transaction mode; null where it is not. */
+  readonly databaseDirectUrl: string | null;
   readonly databasePoolSize: number;
   /** Where partner reports are read, for example a replica; null reads them from the database. */
   readonly reportsUrl: string | null;
@@ -157,6 +159,7 @@ export function readConfig(env: Environment): Config {
       parseTrustProxy,
     ),
     databaseUrl: databaseUrl('DATABASE_URL'),
+    databaseDirectUrl: databaseUrl('DATABASE_DIRECT_URL'),
     databasePoolSize: integer('DATABASE_POOL_SIZE', 10, 1, 1000),
     reportsUrl: databaseUrl('DATABASE_REPORTS_URL'),
     reportsPoolSize: integer('DATABASE_REPORTS_POOL_SIZE', 4, 1, 1000),
@@ -193,6 +196,9 @@ export function readConfig(env: Environment): Config {
     dataDirectory: env.DATA_DIRECTORY ? resolve(env.DATA_DIRECTORY) : `${CHECKOUT_ROOT}/.data`,
   };
 
+  if (!env.DATABASE_URL && env.DATABASE_DIRECT_URL) {
+    problems.push('DATABASE_DIRECT_URL is set without DATABASE_URL; set both.');
+  }
   if (!env.MASTER_KEY && env.MASTER_KEYS_PREVIOUS) {
     problems.push('MASTER_KEYS_PREVIOUS is set without MASTER_KEY; set both.');
   }

@@ -1,6 +1,8 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from './config.ts';
+import { type ChangeFeed, openChangeFeed } from './database/change-feed.ts';
 import { connect, type Database } from './database/connection.ts';
+import { connectPipeline } from './database/pipeline.ts';
 import type { NonceStore } from './signing/nonce-store.ts';
 import { createPostgresNonces } from './signing/postgres-nonces.ts';
 import { createRedisNonces } from './signing/redis-nonces.ts';
@@ -9,10 +11,36 @@ import type { Storage } from './storage.ts';
 /** Longest a partner report's statement may run, in milliseconds, before it is refused with E5002. */
 const REPORT_TIMEOUT_MS = 15_000;
 
+/**
+ * Connections that all requests share for short reads: with two, one slow read holds up half of the
+ * others at most, and a third carries nothing that two do not.
+ */
+const SHARED_READ_CONNECTIONS = 2;
+
+/** Opens the connections that requests share for their short reads. */
+export function openReads({ directUrl }: Storage, logger: FastifyBaseLogger): Database {
+  return connectPipeline({
+    url: directUrl,
+    connections: SHARED_READ_CONNECTIONS,
+    applicationName: 'eps-reads',
+    onError: error => logger.warn({ err: error }, 'database connection lost'),
+  });
+}
+
+/** Starts to hear of changes to accounts and networks. */
+export function openChanges({ directUrl }: Storage, logger: FastifyBaseLogger): ChangeFeed {
+  return openChangeFeed({
+    url: directUrl,
+    applicationName: 'eps-changes',
+    onError: error =>
+      logger.warn({ err: error }, 'changes are not heard; accounts are read for each request'),
+  });
+}
+
 /** Opens the reports' own pool, on the read replica where one is configured. */
 export function openReports(config: Config, storage: Storage, logger: FastifyBaseLogger): Database {
   return connect({
-    url: config.reportsUrl ?? storage.databaseUrl,
+    url: config.reportsUrl ?? storage.directUrl,
     poolSize: config.reportsPoolSize,
     applicationName: 'eps-reports',
     statementTimeoutMs: REPORT_TIMEOUT_MS,

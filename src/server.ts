@@ -1,7 +1,7 @@
 import { buildApp } from './app.ts';
 import type { Config } from './config.ts';
 import { makeDemo, printNextStep } from './demo.ts';
-import { openNonces, openReports } from './dependencies.ts';
+import { openChanges, openNonces, openReads, openReports } from './dependencies.ts';
 import { aborted, runProcess } from './process.ts';
 import { openProcessor } from './processors/open-processor.ts';
 import { openRates } from './rates/open-rates.ts';
@@ -13,10 +13,13 @@ await runProcess('api', async (config, logger, signal) => {
   try {
     await prepareDatabase(config, storage);
     const nonces = openNonces(config, storage.db, logger);
+    const reads = openReads(storage, logger);
     const reports = openReports(config, storage, logger);
+    const changes = openChanges(storage, logger);
     const clock = Date.now;
     const rates = openRates(config, { clock, log: logger });
-    const app = await buildApp(config, { ...storage, reports, nonces, rates, clock, logger });
+    const deps = { ...storage, reads, reports, changes, nonces, rates, clock, logger };
+    const app = await buildApp(config, deps);
     try {
       const allowPrivateAddresses = config.environment !== 'production';
       const processor = openProcessor(config, storage.keyring, clock);
@@ -30,8 +33,7 @@ await runProcess('api', async (config, logger, signal) => {
       }
       await Promise.all([app.close(), worker]);
     } finally {
-      await nonces.close();
-      await reports.destroy();
+      await Promise.all([nonces.close(), changes.close(), reads.destroy(), reports.destroy()]);
     }
   } finally {
     await storage.close();

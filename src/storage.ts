@@ -18,7 +18,8 @@ interface OpenOptions {
 /** The database and the master key: what every entry works with. */
 export interface Storage {
   readonly db: Database;
-  readonly databaseUrl: string;
+  /** PostgreSQL itself, also where the pool goes through a pooler: for what needs a session. */
+  readonly directUrl: string;
   readonly keyring: Keyring;
   /** Closes the pool, and the embedded server where this process started it. */
   close(): Promise<void>;
@@ -37,9 +38,11 @@ export async function openStorage(
           log: line => logger.warn({ line }, 'embedded database'),
         })
       : undefined;
-  const databaseUrl = config.databaseUrl ?? embedded?.url ?? '';
+  const url = config.databaseUrl ?? embedded?.url ?? '';
+  const directUrl = config.databaseDirectUrl ?? url;
   const db = connect({
-    url: databaseUrl,
+    url,
+    pooler: directUrl !== url,
     poolSize: config.databasePoolSize,
     applicationName: name,
     onIdleError: error => logger.warn({ err: error }, 'database connection lost'),
@@ -53,7 +56,7 @@ export async function openStorage(
       config.masterKeys.length > 0
         ? config.masterKeys
         : [await generatedMasterKey(config.dataDirectory)];
-    return { db, databaseUrl, keyring: createKeyring(masterKeys), close };
+    return { db, directUrl, keyring: createKeyring(masterKeys), close };
   } catch (error) {
     await close();
     throw error;
@@ -65,9 +68,9 @@ export async function openStorage(
  * time: building an index on a large table takes longer than any request may.
  * @returns Names of the migrations applied, in order.
  */
-export async function migrateStorage({ databaseUrl }: Storage): Promise<string[]> {
+export async function migrateStorage({ directUrl }: Storage): Promise<string[]> {
   const db = connect({
-    url: databaseUrl,
+    url: directUrl,
     poolSize: 1,
     applicationName: 'eps-migrate',
     statementTimeoutMs: 0,
@@ -75,7 +78,7 @@ export async function migrateStorage({ databaseUrl }: Storage): Promise<string[]
     onIdleError: () => undefined,
   });
   try {
-    return [...(await migrate(db)), ...(await migrateJobQueue(databaseUrl))];
+    return [...(await migrate(db)), ...(await migrateJobQueue(directUrl))];
   } finally {
     await db.destroy();
   }

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import { untilHeard } from '../database/change-feed.ts';
 import type { Connection } from '../database/connection.ts';
 import { insertAuditEntry } from '../repositories/audit-log.ts';
 
@@ -27,10 +28,11 @@ export interface AuditedChange<T> {
 }
 
 /**
- * Makes a change and its audit entry in one transaction.
+ * Makes a change and its audit entry in one transaction. When it resolves, the change holds on every
+ * replica; within an open transaction that is for whoever commits it to wait for.
  * @param action For example `merchant.create`: the kind of object, a dot, the verb.
  */
-export function audited<T>(
+export async function audited<T>(
   { db, clock, actor }: Operator,
   action: string,
   change: (tx: Connection, now: Date) => Promise<AuditedChange<T>>,
@@ -42,7 +44,10 @@ export function audited<T>(
     await insertAuditEntry(tx, { actor, action, objectType, objectId, detail, now });
     return result;
   };
-  return db.isTransaction ? run(db) : db.transaction().execute(run);
+  if (db.isTransaction) return run(db);
+  const result = await db.transaction().execute(run);
+  await untilHeard(db);
+  return result;
 }
 
 /** Leaves out what was not given, so that only what was asked for is set. */

@@ -24,6 +24,7 @@ const DRIVER_MESSAGES = [
   'Connection terminated',
   'timeout exceeded when trying to connect',
   'Client has encountered a connection error',
+  'Client was closed',
   'Cannot use a pool after calling end on the pool',
 ];
 

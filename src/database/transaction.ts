@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import pg from 'pg';
 import type { Connection, Database } from './connection.ts';
 
 /**
@@ -30,6 +31,29 @@ export async function inTransaction<T>(
   } catch (error) {
     throw worked ? new UncertainCommit(error) : error;
   }
+}
+
+/**
+ * Runs `work`, one statement that commits by itself, on a connection of the pool.
+ * @throws UncertainCommit when the connection failed under it, and whatever the statement is refused
+ * with, which says that it has had no effect.
+ */
+export function inOneStatement<T>(
+  db: Database,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  return db.connection().execute(async connection => {
+    try {
+      return await work(connection);
+    } catch (error) {
+      throw isCertain(error) ? error : new UncertainCommit(error);
+    }
+  });
+}
+
+/** A server that shuts down may end a session after its commit, while it waits for a standby. */
+function isCertain(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code?.startsWith('57P') !== true;
 }
 
 /**

@@ -1,14 +1,35 @@
-import { timingSafeEqual } from 'node:crypto';
+import { createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { Keyring } from '../crypto/keyring.ts';
 import type { Connection } from '../database/connection.ts';
+import type { FreshCache } from '../database/fresh-cache.ts';
 import type { ApiKey } from '../database/tables.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { findKeyWithAccounts, type KeyWithAccounts } from '../repositories/api-keys.ts';
 
 export interface VerifiedCredentials {
   readonly record: KeyWithAccounts;
-  /** The secret that belongs to the passphrase that was sent. */
-  readonly secret: string;
+  /** The secret that belongs to the passphrase that was sent, as UTF-8. */
+  readonly secret: KeyObject;
+}
+
+/** A pair that was verified, opened. */
+interface OpenedPair {
+  readonly passphrase: Buffer;
+  readonly secret: KeyObject;
+  /** Milliseconds since the epoch; the end of a previous pair's grace period. */
+  readonly validUntil: number;
+}
+
+/** A key as it was last read, with those of its pairs that were used since. */
+export interface KnownKey {
+  readonly record: KeyWithAccounts;
+  readonly pairs: readonly OpenedPair[];
+}
+
+export interface CredentialDependencies {
+  readonly db: Connection;
+  readonly keyring: Keyring;
+  readonly knownKeys: FreshCache<KnownKey>;
 }
 
 /** One of a key's pairs: the current one, or the previous one within its grace period. */
@@ -16,33 +37,78 @@ interface Pair {
   readonly passphraseHash: Buffer;
   readonly secret: Buffer | null;
   readonly version: number;
+  readonly validUntil: number;
 }
 
+const FOREVER = Number.POSITIVE_INFINITY;
+
 /** Stands in where a key or a pair does not exist, so that a refusal costs the same work. */
-const NO_PAIR: Pair = { passphraseHash: Buffer.alloc(32), secret: null, version: 0 };
+const NO_PAIR: Pair = {
+  passphraseHash: Buffer.alloc(32),
+  secret: null,
+  version: 0,
+  validUntil: FOREVER,
+};
 
 /**
  * Finds the key and the pair that a key ID and a passphrase name.
+ *
+ * Credentials that were right before are compared with what was opened then: hashing a passphrase
+ * and decrypting a secret each cost more than the rest of authentication. Anything else goes the
+ * whole way, so that a wrong passphrase costs the same whether the key is known or not.
+ *
  * @param now Milliseconds since the epoch.
  * @throws ApiError E2004, E2005 or E2006, in this order.
  */
 export async function verifyCredentials(
-  db: Connection,
-  keyring: Keyring,
+  { db, keyring, knownKeys }: CredentialDependencies,
   keyId: string,
   passphrase: string,
   now: number,
 ): Promise<VerifiedCredentials> {
+  const known = knownKeys.get(keyId);
+  const opened = known && findOpened(known, passphrase, now);
+  if (known !== undefined && opened !== undefined) {
+    requireUnexpired(known.record.key, now);
+    return { record: known.record, secret: opened.secret };
+  }
+
+  const keep = knownKeys.begin();
   const record = await findKeyWithAccounts(db, keyId);
   const pairs = pairsOf(record?.key, now);
   const pair = pairs.find(({ passphraseHash, version }) =>
     timingSafeEqual(keyring.hash(passphrase, keyId, version), passphraseHash),
   );
   if (record === undefined || pair === undefined) throw new ApiError('E2004');
-  const { key } = record;
-  if (key.revoked_at !== null || pair.secret === null) throw new ApiError('E2005');
+  if (record.key.revoked_at !== null || pair.secret === null) throw new ApiError('E2005');
+  requireUnexpired(record.key, now);
+  const secret = createSecretKey(keyring.open(pair.secret, keyId, pair.version), 'utf8');
+  const used = { passphrase: Buffer.from(passphrase), secret, validUntil: pair.validUntil };
+  // A key has two pairs at most, and only these two pass.
+  const others = known?.pairs.filter(({ validUntil }) => validUntil !== used.validUntil) ?? [];
+  keep(keyId, { record, pairs: [used, ...others] }, accountsOf(record));
+  return { record, secret };
+}
+
+function findOpened({ pairs }: KnownKey, passphrase: string, now: number): OpenedPair | undefined {
+  const given = Buffer.from(passphrase);
+  return pairs.find(
+    pair =>
+      pair.passphrase.length === given.length &&
+      timingSafeEqual(pair.passphrase, given) &&
+      now < pair.validUntil,
+  );
+}
+
+/** IDs of everything that the decision on a request rests on. */
+function accountsOf({ key, merchant, member }: KeyWithAccounts): string[] {
+  return [key.id, merchant?.id, merchant?.partner?.id, member?.id, member?.partner.id].filter(
+    id => id !== undefined,
+  );
+}
+
+function requireUnexpired(key: ApiKey, now: number): void {
   if (key.expires_at !== null && key.expires_at.getTime() <= now) throw new ApiError('E2006');
-  return { record, secret: keyring.open(pair.secret, keyId, pair.version) };
 }
 
 function pairsOf(key: ApiKey | undefined, now: number): readonly [Pair, Pair] {
@@ -51,6 +117,7 @@ function pairsOf(key: ApiKey | undefined, now: number): readonly [Pair, Pair] {
     passphraseHash: key.passphrase_hash,
     secret: key.secret,
     version: key.master_key_version,
+    validUntil: FOREVER,
   };
   const {
     previous_passphrase_hash: passphraseHash,
@@ -60,5 +127,6 @@ function pairsOf(key: ApiKey | undefined, now: number): readonly [Pair, Pair] {
   if (passphraseHash === null || version === null || until === null || until.getTime() <= now) {
     return [current, NO_PAIR];
   }
-  return [current, { passphraseHash, secret: key.previous_secret, version }];
+  const validUntil = until.getTime();
+  return [current, { passphraseHash, secret: key.previous_secret, version, validUntil }];
 }

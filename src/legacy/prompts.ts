@@ -1,10 +1,8 @@
 import type { LegacyCreated, LegacyPrompt, LegacyPromptBody } from '#schemas/legacy.ts';
 import { UUID_PATTERN } from '#schemas/scalars.ts';
-import type { Clock } from '../clock.ts';
 import type { Connection, Database } from '../database/connection.ts';
-import { inTransaction } from '../database/transaction.ts';
 import type { Principal } from '../keys/principal.ts';
-import { type CreatePaymentSettings, createPayment } from '../payments/create-payment.ts';
+import { type CreatePaymentDependencies, createPayment } from '../payments/create-payment.ts';
 import { findMerchantPayment } from '../repositories/payments.ts';
 import { toCents, toDollarNumber, toDollarText } from './dollars.ts';
 import { LegacyRefusal } from './refusal.ts';
@@ -16,7 +14,6 @@ const UUID = new RegExp(UUID_PATTERN);
 export interface CreatePromptRequest {
   readonly principal: Principal;
   readonly body: LegacyPromptBody;
-  readonly clock: Clock;
 }
 
 /**
@@ -25,31 +22,24 @@ export interface CreatePromptRequest {
  */
 export async function createPrompt(
   db: Database,
-  { principal, body, clock }: CreatePromptRequest,
-  settings: CreatePaymentSettings,
+  deps: CreatePaymentDependencies,
+  { principal, body }: CreatePromptRequest,
 ): Promise<LegacyCreated> {
   const amount = toCents(body.amount);
   if (amount === undefined) throw new LegacyRefusal('bodyInvalid', { detail: 'amount' });
-  const { prompt, checkoutUrl } = await inTransaction(db, tx =>
-    createPayment(
-      tx,
-      {
-        principal,
-        clock,
-        body: {
-          amount,
-          blockchainIds: body.blockchainIds,
-          ...(body.note == null ? {} : { note: body.note }),
-          ...(body.redirectUrl == null ? {} : { redirectUrl: body.redirectUrl }),
-        },
-        terms: {
-          commissionPayer: body.payer === 'customer' ? 'shopper' : 'merchant',
-          windowMinutes: WINDOW_MINUTES,
-        },
-      },
-      settings,
-    ),
-  );
+  const { prompt, checkoutUrl } = await createPayment(db, deps, {
+    principal,
+    body: {
+      amount,
+      blockchainIds: body.blockchainIds,
+      ...(body.note == null ? {} : { note: body.note }),
+      ...(body.redirectUrl == null ? {} : { redirectUrl: body.redirectUrl }),
+    },
+    terms: {
+      commissionPayer: body.payer === 'customer' ? 'shopper' : 'merchant',
+      windowMinutes: WINDOW_MINUTES,
+    },
+  });
   return {
     prompt: {
       id: prompt.id,

@@ -23,9 +23,13 @@ export interface IdempotentRequest {
   readonly bodySha256: Buffer;
 }
 
-export interface Outcome {
+/** An answer as it is sent and kept. */
+export interface Response {
   readonly status: number;
   readonly body: Buffer;
+}
+
+export interface Outcome extends Response {
   readonly replayed: boolean;
 }
 
@@ -70,13 +74,11 @@ export function executeOnce(
   db: Database,
   request: IdempotentRequest,
   now: Date,
-  work: (tx: Connection) => Promise<{ status: number; body: Buffer }>,
-  onFailure: (error: unknown) => { status: number; body: Buffer },
+  work: (tx: Connection) => Promise<Response>,
+  onFailure: (error: unknown) => Response,
 ): Promise<Outcome> {
   return inTransaction(db, async tx => {
-    if (!(await tryLockIdempotencyKey(tx, request.scope))) {
-      throw new ApiError('E4003', undefined, { retryAfterSeconds: IN_PROGRESS_RETRY_SECONDS });
-    }
+    if (!(await tryLockIdempotencyKey(tx, request.scope))) throw inProgress();
     // Read after the lock: the original may have committed since the request was first looked at.
     const stored = await findStoredResponse(tx, request.scope, now);
     if (stored !== undefined) return replay(stored, request);
@@ -95,6 +97,11 @@ export function executeOnce(
 function replay(stored: StoredResponse, request: IdempotentRequest): Outcome {
   if (!stored.bodySha256.equals(request.bodySha256)) throw new ApiError('E4002');
   return { status: stored.status, body: stored.body, replayed: true };
+}
+
+/** E4003 */
+export function inProgress(): ApiError {
+  return new ApiError('E4003', undefined, { retryAfterSeconds: IN_PROGRESS_RETRY_SECONDS });
 }
 
 /** Everything of the catalogue but E5001 says that nothing was executed. */

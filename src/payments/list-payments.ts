@@ -10,6 +10,8 @@ import {
 } from '../repositories/payments.ts';
 import { toPaymentObject } from './payment-object.ts';
 
+type Paging = Pick<ListPaymentsQuery, 'limit' | 'startingAfter' | 'endingBefore'>;
+
 /**
  * One page of a merchant's payments, newest first whichever way it extends.
  * @throws ApiError E1001 for both cursors at once, E3001 for a cursor that is not the merchant's.
@@ -17,36 +19,38 @@ import { toPaymentObject } from './payment-object.ts';
 export async function listPayments(
   db: Connection,
   merchantId: string,
-  query: Pick<ListPaymentsQuery, 'limit' | 'startingAfter' | 'endingBefore'>,
+  query: Paging,
   filters: PaymentFilters,
 ): Promise<PaymentList> {
   const limit = query.limit ?? PAGE_SIZE_DEFAULT;
-  const cursor = await findCursor(db, merchantId, query);
+  const cursor = readCursor(query);
   // One more than asked for tells whether there are more.
   const payments = await listMerchantPayments(db, merchantId, filters, cursor, limit + 1);
+  // Nothing comes of a cursor that is not the merchant's, so that only then it has to be looked for.
+  if (cursor !== undefined && payments.length === 0) await requireCursor(db, merchantId, cursor);
   const hasMore = payments.length > limit;
   const page = payments.slice(0, limit);
   if (cursor?.direction === 'newer') page.reverse();
   return { object: 'list', data: page.map(toPaymentObject), hasMore };
 }
 
-async function findCursor(
-  db: Connection,
-  merchantId: string,
-  { startingAfter, endingBefore }: Pick<ListPaymentsQuery, 'startingAfter' | 'endingBefore'>,
-): Promise<PageCursor | undefined> {
+function readCursor({ startingAfter, endingBefore }: Paging): PageCursor | undefined {
   if (startingAfter !== undefined && endingBefore !== undefined) {
     throw new ApiError('E1001', 'startingAfter and endingBefore exclude each other.', {
       param: 'endingBefore',
     });
   }
-  const id = startingAfter ?? endingBefore;
-  if (id === undefined) return undefined;
-  const param = startingAfter === undefined ? 'endingBefore' : 'startingAfter';
-  const payment = await findMerchantPayment(db, merchantId, id);
-  if (payment === undefined) {
-    throw new ApiError('E3001', `${param} is not a payment of this account.`, { param });
-  }
-  const direction = param === 'startingAfter' ? 'older' : 'newer';
-  return { direction, createdAt: payment.created_at, id: payment.id };
+  if (startingAfter !== undefined) return { direction: 'older', id: startingAfter };
+  if (endingBefore !== undefined) return { direction: 'newer', id: endingBefore };
+  return undefined;
+}
+
+async function requireCursor(
+  db: Connection,
+  merchantId: string,
+  { direction, id }: PageCursor,
+): Promise<void> {
+  if ((await findMerchantPayment(db, merchantId, id)) !== undefined) return;
+  const param = direction === 'older' ? 'startingAfter' : 'endingBefore';
+  throw new ApiError('E3001', `${param} is not a payment of this account.`, { param });
 }

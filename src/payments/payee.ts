@@ -1,8 +1,19 @@
 import type { Connection } from '../database/connection.ts';
-import type { Merchant } from '../database/tables.ts';
+import type { FreshCache } from '../database/fresh-cache.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Principal } from '../keys/principal.ts';
-import { findMerchant } from '../repositories/merchants.ts';
+import { findMerchantSetup, type MerchantSetup } from '../repositories/merchant-setup.ts';
+
+/** Where merchants' setups are read, and remembered until they change. */
+export interface PayeeDependencies {
+  readonly db: Connection;
+  readonly setups: FreshCache<MerchantSetup>;
+}
+
+/** A merchant that can be paid. */
+export interface Payee extends MerchantSetup {
+  readonly mainBranchId: string;
+}
 
 /** E1030 of a merchant without the branch that payments are created on. */
 export class MainBranchMissing extends ApiError {
@@ -30,23 +41,35 @@ export function checkMerchantId(principal: Principal, merchantId: string | undef
 
 /**
  * The merchant a payment is created for: the key's own, or the one a partner names.
- * @throws ApiError E3001 for a merchant that is not the partner's, E2008 for an inactive one and
- * E2102 for a US merchant that is not approved.
+ * @throws ApiError E3001 for a merchant that is not the partner's, E2008 for an inactive one, E2102
+ * for a US merchant that is not approved and E1030 without a main branch.
  */
 export async function findPayee(
-  db: Connection,
+  deps: PayeeDependencies,
   principal: Principal,
   merchantId: string | undefined,
-): Promise<Merchant> {
-  const merchant = await findMerchant(db, merchantId ?? principal.accountId);
+): Promise<Payee> {
+  const setup = await readSetup(deps, merchantId ?? principal.accountId);
+  const merchant = setup?.merchant;
   if (principal.kind === 'partner' && merchant?.partner_id !== principal.accountId) {
     throw new ApiError('E3001', 'There is no such merchant.', { param: 'merchantId' });
   }
-  if (merchant === undefined || merchant.status !== 'active') {
+  if (setup === undefined || merchant === undefined || merchant.status !== 'active') {
     throw new ApiError('E2008', 'The merchant is inactive.');
   }
   if (merchant.account_kind === 'us' && merchant.onboarding_status !== 'approved') {
     throw new ApiError('E2102');
   }
-  return merchant;
+  const { mainBranchId } = setup;
+  if (mainBranchId === null) throw new MainBranchMissing();
+  return { ...setup, mainBranchId };
+}
+
+function readSetup({ db, setups }: PayeeDependencies, merchantId: string) {
+  return setups.read(merchantId, async () => {
+    const setup = await findMerchantSetup(db, merchantId);
+    if (setup === undefined) return undefined;
+    const subjects = [merchantId, setup.mainBranchId].filter(id => id !== null);
+    return { value: setup, subjects };
+  });
 }

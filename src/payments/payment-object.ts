@@ -1,9 +1,10 @@
 import type { PaymentObject, PaymentSnapshot } from '#schemas/payment.ts';
 import type { Payment } from '../database/tables.ts';
+import type { ShownPayment } from '../repositories/payments.ts';
 import { formatBaseUnits } from './token-amount.ts';
 
 /** The payment as the merchant API shows it: cents, ISO 8601 and decimal strings. */
-export function toPaymentObject(payment: Payment): PaymentObject {
+export function toPaymentObject(payment: ShownPayment): PaymentObject {
   return {
     object: 'payment_prompt',
     id: payment.id,
@@ -31,11 +32,14 @@ export function toPaymentSnapshot(payment: Payment): PaymentSnapshot {
   return { ...toPaymentObject(payment), externalId: payment.external_id };
 }
 
-function tokenAmountOf({ token_amount: amount, token_decimals: decimals }: Payment): string | null {
+function tokenAmountOf({
+  token_amount: amount,
+  token_decimals: decimals,
+}: ShownPayment): string | null {
   return amount === null || decimals === null ? null : formatBaseUnits(BigInt(amount), decimals);
 }
 
-function lastErrorOf(payment: Payment): PaymentObject['lastError'] {
+function lastErrorOf(payment: ShownPayment): PaymentObject['lastError'] {
   const { last_error_code: code, last_error_message: message, last_error_at: at } = payment;
   if (code === null || message === null || at === null) return null;
   return { code, message, occurredAt: at.toISOString() };

@@ -1,10 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
-import type { Keyring } from '../crypto/keyring.ts';
-import type { Database } from '../database/connection.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { type AccessRule, authorize, type Principal } from '../keys/principal.ts';
-import { verifyCredentials } from '../keys/verify-credentials.ts';
+import { type CredentialDependencies, verifyCredentials } from '../keys/verify-credentials.ts';
 import type { KeyWithAccounts } from '../repositories/api-keys.ts';
 import { type NonceStore, NonceStoreUnavailable } from '../signing/nonce-store.ts';
 import { checkSignature, checkTimestamp, readSigningHeaders } from '../signing/signed-request.ts';
@@ -25,8 +23,7 @@ declare module 'fastify' {
 }
 
 export interface AuthenticationDependencies {
-  readonly db: Database;
-  readonly keyring: Keyring;
+  readonly credentials: CredentialDependencies;
   readonly nonces: NonceStore;
   readonly limits: RateLimits;
   readonly clock: Clock;
@@ -53,14 +50,14 @@ export function registerAuthentication(
     if (route.config?.access === undefined) throw new Error(`${route.url} has no access rule`);
   });
   app.addHook('onRequest', async request => {
-    await deps.limits.refuseExhaustedAddress(request);
-    const record = await verify(request, deps).catch(async error => {
+    deps.limits.refuseExhaustedAddress(request);
+    const record = await verify(request, deps).catch(error => {
       if (error instanceof ApiError && error.errorCode !== 'E5002') {
-        await deps.limits.countAddress(request);
+        deps.limits.countAddress(request);
       }
       throw error;
     });
-    await deps.limits.countKey(request, record.key.id);
+    deps.limits.countKey(record.key.id);
     const rule = request.routeOptions.config.access;
     if (rule === undefined) throw new Error('a signed route without an access rule');
     request.principal = authorize(record, rule);
@@ -75,13 +72,8 @@ async function verify(
   const now = deps.clock();
   const headers = readSigningHeaders(request.headers);
   checkTimestamp(headers.timestamp, now);
-  const { record, secret } = await verifyCredentials(
-    deps.db,
-    deps.keyring,
-    headers.keyId,
-    headers.passphrase,
-    now,
-  );
+  const { keyId, passphrase } = headers;
+  const { record, secret } = await verifyCredentials(deps.credentials, keyId, passphrase, now);
   request.rawBody = await readRawBody(request.raw);
   const parts = {
     timestamp: headers.timestamp,
@@ -91,7 +83,7 @@ async function verify(
     body: request.rawBody,
   };
   checkSignature(secret, parts, headers.signature, deps.explainSignatures);
-  await claimNonce(request, deps, headers.keyId, headers.nonce, now);
+  await claimNonce(request, deps, keyId, headers.nonce, now);
   return record;
 }
 

@@ -1,23 +1,26 @@
-import rateLimit, { normalizeIP } from '@fastify/rate-limit';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
+import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
+import { clientAddress } from './client-address.ts';
+import { WindowCounter } from './window-counter.ts';
 
 /** Counts requests in this replica's memory and refuses with E9001 above the limit. */
 export interface RateLimits {
   /** Refuses an address that has used up its window, without counting this request. */
-  refuseExhaustedAddress(request: FastifyRequest): Promise<void>;
+  refuseExhaustedAddress(request: FastifyRequest): void;
   /** Counts a request that no key answers for: failed authentication, unknown routes, pages. */
-  countAddress(request: FastifyRequest): Promise<void>;
+  countAddress(request: FastifyRequest): void;
   /** Counts a request of a checkout page, which asks every two seconds how the payment stands. */
-  countCheckout(request: FastifyRequest): Promise<void>;
+  countCheckout(request: FastifyRequest): void;
   /** Counts a request whose signature held against its key. */
-  countKey(request: FastifyRequest, keyId: string): Promise<void>;
+  countKey(keyId: string): void;
 }
 
 interface RateLimitOptions {
   /** Requests in each window. */
   readonly max: number;
   readonly windowSeconds: number;
+  readonly clock: Clock;
 }
 
 /**
@@ -32,58 +35,29 @@ const CLIENTS_REMEMBERED = 20_000;
  */
 const CHECKOUT_FACTOR = 10;
 
-const keyOfRequest = new WeakMap<FastifyRequest, string>();
-
-/** Registers @fastify/rate-limit without its hooks and returns the limits to call by hand. */
-export async function registerRateLimits(
-  app: FastifyInstance,
-  { max, windowSeconds }: RateLimitOptions,
-): Promise<RateLimits> {
-  const window = { max, timeWindow: windowSeconds * 1000, cache: CLIENTS_REMEMBERED };
-  await app.register(rateLimit, { global: false });
-  // A client that is gone already has no address any more. An IPv6 client is its /64 network.
-  const addressOf = (request: FastifyRequest) => normalizeIP(request.ip ?? '');
-  // Typed without `cache`, which the store of each limiter does take.
-  const checkAddress = app.createRateLimit({
-    ...window,
-    keyGenerator: addressOf,
-  } as Parameters<typeof app.createRateLimit>[0]);
+export function createRateLimits({ max, windowSeconds, clock }: RateLimitOptions): RateLimits {
+  const counter = () => new WindowCounter(windowSeconds * 1000, CLIENTS_REMEMBERED, clock);
+  const addresses = counter();
+  const checkouts = counter();
+  const keys = counter();
   const checkoutMax = max * CHECKOUT_FACTOR;
-  const checkCheckout = app.createRateLimit({
-    ...window,
-    max: checkoutMax,
-    keyGenerator: addressOf,
-  } as Parameters<typeof app.createRateLimit>[0]);
-  const checkKey = app.createRateLimit({
-    ...window,
-    keyGenerator: (request: FastifyRequest) => keyOfRequest.get(request) ?? '',
-  } as Parameters<typeof app.createRateLimit>[0]);
+
+  function count(counted: WindowCounter, client: string, most: number): void {
+    if (counted.add(client) > most) throw exceeded(counted.secondsLeft(client), most);
+  }
+
+  function exceeded(retryAfterSeconds: number, most: number): ApiError {
+    const message = `At most ${most} requests in ${windowSeconds} seconds are allowed.`;
+    return new ApiError('E9001', message, { retryAfterSeconds });
+  }
 
   return {
-    async refuseExhaustedAddress(request) {
-      const state = await checkAddress(request, { increment: false });
-      if (!state.isAllowed && state.remaining === 0) throw exceeded(state.ttlInSeconds);
+    refuseExhaustedAddress(request) {
+      const address = clientAddress(request);
+      if (addresses.count(address) >= max) throw exceeded(addresses.secondsLeft(address), max);
     },
-    async countAddress(request) {
-      const state = await checkAddress(request);
-      if (!state.isAllowed && state.isExceeded) throw exceeded(state.ttlInSeconds);
-    },
-    async countCheckout(request) {
-      const state = await checkCheckout(request);
-      if (!state.isAllowed && state.isExceeded) throw exceeded(state.ttlInSeconds, checkoutMax);
-    },
-    async countKey(request, keyId) {
-      keyOfRequest.set(request, keyId);
-      const state = await checkKey(request);
-      if (!state.isAllowed && state.isExceeded) throw exceeded(state.ttlInSeconds);
-    },
+    countAddress: request => count(addresses, clientAddress(request), max),
+    countCheckout: request => count(checkouts, clientAddress(request), checkoutMax),
+    countKey: keyId => count(keys, keyId, max),
   };
-
-  function exceeded(seconds: number, most = max): ApiError {
-    return new ApiError(
-      'E9001',
-      `At most ${most} requests in ${windowSeconds} seconds are allowed.`,
-      { retryAfterSeconds: Math.max(1, seconds) },
-    );
-  }
 }

@@ -1,5 +1,6 @@
 import type { Insertable, Updateable } from 'kysely';
 import type { Connection } from '../database/connection.ts';
+import { type Given, prepare } from '../database/prepared.ts';
 import type { ActiveStatus, ApiKey, ApiKeysTable, PartnerRole } from '../database/tables.ts';
 import { type MerchantState, toMerchantState } from './merchant-state.ts';
 
@@ -15,11 +16,8 @@ export interface KeyWithAccounts {
   } | null;
 }
 
-export async function findKeyWithAccounts(
-  db: Connection,
-  keyId: string,
-): Promise<KeyWithAccounts | undefined> {
-  const row = await db
+const keyWithAccounts = prepare('key_with_accounts', (db, given: Given<{ id: string }>) =>
+  db
     .selectFrom('api_keys')
     .leftJoin('merchants', 'merchants.id', 'api_keys.merchant_id')
     .leftJoin('partners as owner', 'owner.id', 'merchants.partner_id')
@@ -30,6 +28,7 @@ export async function findKeyWithAccounts(
       'merchants.status as merchantStatus',
       'merchants.account_kind as accountKind',
       'merchants.onboarding_status as onboardingStatus',
+      'owner.id as ownerId',
       'owner.status as ownerStatus',
       'owner.self_service_api_payments as selfService',
       'member.role as memberRole',
@@ -37,14 +36,21 @@ export async function findKeyWithAccounts(
       'partner.id as partnerId',
       'partner.status as partnerStatus',
     ])
-    .where('api_keys.id', '=', keyId)
-    .executeTakeFirst();
+    .where('api_keys.id', '=', given('id')),
+);
+
+export async function findKeyWithAccounts(
+  db: Connection,
+  keyId: string,
+): Promise<KeyWithAccounts | undefined> {
+  const [row] = await keyWithAccounts(db, { id: keyId });
   if (row === undefined) return undefined;
 
   const {
     merchantStatus,
     accountKind,
     onboardingStatus,
+    ownerId,
     ownerStatus,
     selfService,
     memberRole,
@@ -59,6 +65,7 @@ export async function findKeyWithAccounts(
           merchantStatus,
           accountKind,
           onboardingStatus,
+          ownerId,
           ownerStatus,
           selfService,
         })

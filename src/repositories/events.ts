@@ -1,19 +1,28 @@
-import { type Insertable, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
-import type { EventsTable } from '../database/tables.ts';
 import { addDeliveryJob } from './webhook-jobs.ts';
 
+export interface NewEvent {
+  readonly id: string;
+  readonly merchantId: string;
+  readonly paymentId: string;
+  readonly type: string;
+  readonly createdAt: Date;
+  /** JSON text of the payment as it is now, kept as it is. */
+  readonly data: string;
+}
+
 /**
- * Records an event, and for each endpoint of the merchant that wants it a delivery and the job that
- * attempts it; call it in the transaction of the change it tells. One statement: a merchant without
- * endpoints costs a look into an index.
+ * The steps of a statement that record an event: `event`; for each endpoint of the merchant that
+ * wants it a `delivery`; and the `job` that attempts it, which the statement has to count. A merchant
+ * without endpoints costs a look into an index.
+ * @param source Query or values of an event: ID, merchant, payment, type, creation time, data.
  */
-export async function insertEvent(db: Connection, row: Insertable<EventsTable>): Promise<void> {
-  await sql`
-    with event as (
+export function eventSteps(source: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    event as (
       insert into events (id, merchant_id, payment_id, type, created_at, data)
-      values (${row.id}, ${row.merchant_id}, ${row.payment_id}, ${row.type}, ${row.created_at},
-              ${row.data})
+      ${source}
       returning id, merchant_id, type, created_at),
     delivery as (
       insert into webhook_deliveries (id, event_id, endpoint_id, next_attempt_at, created_at)
@@ -21,6 +30,14 @@ export async function insertEvent(db: Connection, row: Insertable<EventsTable>):
       from event join webhook_endpoints as endpoint on endpoint.merchant_id = event.merchant_id
       where endpoint.disabled_at is null
         and (endpoint.types is null or event.type = any(endpoint.types))
-      returning id, endpoint_id, attempts)
-    select ${addDeliveryJob()} from delivery`.execute(db);
+      returning id, endpoint_id, attempts),
+    job as (select ${addDeliveryJob()} from delivery)`;
+}
+
+/** Records an event with its deliveries; call it in the transaction of the change it tells. */
+export async function insertEvent(db: Connection, event: NewEvent): Promise<void> {
+  const values = sql`
+    values (${event.id}::uuid, ${event.merchantId}::uuid, ${event.paymentId}::uuid, ${event.type},
+            ${event.createdAt}::timestamptz, ${event.data}::json)`;
+  await sql`with ${eventSteps(values)} select count(*) from job`.execute(db);
 }

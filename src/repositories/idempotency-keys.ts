@@ -24,10 +24,16 @@ export async function tryLockIdempotencyKey(
   db: Connection,
   scope: IdempotencyScope,
 ): Promise<boolean> {
-  const name = JSON.stringify([scope.accountId, scope.route, scope.key]);
   const { rows } = await sql<{ locked: boolean }>`
-    select pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) as locked`.execute(db);
+    select pg_try_advisory_xact_lock(hashtextextended(${lockNameOf(scope)}, 0)) as locked`.execute(
+    db,
+  );
   return rows[0]?.locked === true;
+}
+
+/** What the lock on a key is the hash of. */
+export function lockNameOf({ accountId, route, key }: IdempotencyScope): string {
+  return JSON.stringify([accountId, route, key]);
 }
 
 /** The response kept under a key that has not expired at `now`. */

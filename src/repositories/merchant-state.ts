@@ -6,14 +6,15 @@ export interface MerchantState {
   status: ActiveStatus;
   accountKind: AccountKind;
   onboardingStatus: OnboardingStatus;
-  partner: { status: ActiveStatus; selfServiceApiPayments: boolean } | null;
+  partner: { id: string; status: ActiveStatus; selfServiceApiPayments: boolean } | null;
 }
 
 interface JoinedMerchant {
   merchantStatus: ActiveStatus;
   accountKind: AccountKind;
   onboardingStatus: OnboardingStatus;
-  /** null for a merchant without a partner. */
+  /** null, as the two below, for a merchant without a partner. */
+  ownerId: string | null;
   ownerStatus: ActiveStatus | null;
   selfService: boolean | null;
 }
@@ -25,8 +26,13 @@ export function toMerchantState(id: string, row: JoinedMerchant): MerchantState 
     status: row.merchantStatus,
     accountKind: row.accountKind,
     onboardingStatus: row.onboardingStatus,
-    partner: row.ownerStatus
-      ? { status: row.ownerStatus, selfServiceApiPayments: row.selfService === true }
-      : null,
+    partner:
+      row.ownerId !== null && row.ownerStatus !== null
+        ? {
+            id: row.ownerId,
+            status: row.ownerStatus,
+            selfServiceApiPayments: row.selfService === true,
+          }
+        : null,
   };
 }

@@ -22,14 +22,30 @@ export async function findUserByClientId(
       'merchants.status as merchantStatus',
       'merchants.account_kind as accountKind',
       'merchants.onboarding_status as onboardingStatus',
+      'partners.id as ownerId',
       'partners.status as ownerStatus',
       'partners.self_service_api_payments as selfService',
     ])
     .where('merchant_users.client_id', '=', clientId)
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  const { merchantStatus, accountKind, onboardingStatus, ownerStatus, selfService, ...user } = row;
-  const joined = { merchantStatus, accountKind, onboardingStatus, ownerStatus, selfService };
+  const {
+    merchantStatus,
+    accountKind,
+    onboardingStatus,
+    ownerId,
+    ownerStatus,
+    selfService,
+    ...user
+  } = row;
+  const joined = {
+    merchantStatus,
+    accountKind,
+    onboardingStatus,
+    ownerId,
+    ownerStatus,
+    selfService,
+  };
   return { user, merchant: toMerchantState(user.merchant_id, joined) };
 }
 

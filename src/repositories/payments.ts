@@ -1,6 +1,7 @@
-import type { Insertable } from 'kysely';
+import { sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
-import type { Payment, PaymentStatus, PaymentsTable } from '../database/tables.ts';
+import { type Given, type Prepared, prepare } from '../database/prepared.ts';
+import type { Payment, PaymentStatus } from '../database/tables.ts';
 
 export interface PaymentFilters {
   readonly status?: PaymentStatus | undefined;
@@ -10,16 +11,37 @@ export interface PaymentFilters {
   readonly createdBefore?: Date | undefined;
 }
 
-/** Which way from the cursor's payment a page extends; the cursor itself is left out. */
+/** Which way from a payment of the merchant's a page extends; that payment itself is left out. */
 export interface PageCursor {
   readonly direction: 'older' | 'newer';
-  readonly createdAt: Date;
   readonly id: string;
 }
 
-export function insertPayment(db: Connection, row: Insertable<PaymentsTable>): Promise<Payment> {
-  return db.insertInto('payments').values(row).returningAll().executeTakeFirstOrThrow();
-}
+/** What the merchant API shows of a payment. */
+const SHOWN = [
+  'id',
+  'amount',
+  'commission_amount',
+  'commission_payer',
+  'settlement_model',
+  'status',
+  'session_status',
+  'blockchain_id',
+  'token_amount',
+  'token_decimals',
+  'transaction_hash',
+  'paid_at',
+  'expires_at',
+  'created_at',
+  'redirect_url',
+  'customer_reference_id',
+  'cancellation_reason',
+  'last_error_code',
+  'last_error_message',
+  'last_error_at',
+] as const satisfies (keyof Payment)[];
+
+export type ShownPayment = Pick<Payment, (typeof SHOWN)[number]>;
 
 /** Any payment, for operators and the checkout. */
 export function findPayment(db: Connection, id: string): Promise<Payment | undefined> {
@@ -38,23 +60,40 @@ export function findPaymentByCheckoutToken(
     .executeTakeFirst();
 }
 
+const merchantPayment = prepare(
+  'merchant_payment',
+  (db, given: Given<{ id: string; merchantId: string }>) =>
+    db
+      .selectFrom('payments')
+      .select(SHOWN)
+      .where('id', '=', given('id'))
+      .where('merchant_id', '=', given('merchantId')),
+);
+
 /** A merchant's own payment; another merchant's is undefined like a missing one. */
-export function findMerchantPayment(
+export async function findMerchantPayment(
   db: Connection,
   merchantId: string,
   id: string,
-): Promise<Payment | undefined> {
-  return db
-    .selectFrom('payments')
-    .selectAll()
-    .where('id', '=', id)
-    .where('merchant_id', '=', merchantId)
-    .executeTakeFirst();
+): Promise<ShownPayment | undefined> {
+  const [payment] = await merchantPayment(db, { id, merchantId });
+  return payment;
 }
+
+type PageValues = PaymentFilters & {
+  readonly merchantId: string;
+  readonly cursorId: string | undefined;
+  readonly limit: number;
+};
+type PageQuery = Prepared<PageValues, ShownPayment>;
+
+/** A statement for each combination of filters and direction, made when it is first asked for. */
+const pages = new Map<string, PageQuery>();
 
 /**
  * At most `limit` payments of a merchant: the nearest ones to the cursor in its direction, which for
- * `newer` means oldest first. Without a cursor the newest come first.
+ * `newer` means oldest first. Without a cursor the newest come first. A cursor that is not the
+ * merchant's has none.
  */
 export function listMerchantPayments(
   db: Connection,
@@ -62,24 +101,55 @@ export function listMerchantPayments(
   filters: PaymentFilters,
   cursor: PageCursor | undefined,
   limit: number,
-): Promise<Payment[]> {
-  const { status, customerReferenceId, createdAfter, createdBefore } = filters;
-  const order = cursor?.direction === 'newer' ? 'asc' : 'desc';
-  let query = db.selectFrom('payments').selectAll().where('merchant_id', '=', merchantId);
-  if (status !== undefined) query = query.where('status', '=', status);
-  if (customerReferenceId !== undefined) {
-    query = query.where('customer_reference_id', '=', customerReferenceId);
+): Promise<ShownPayment[]> {
+  const shape = [
+    'merchant_payments',
+    cursor?.direction ?? 'first',
+    filters.status !== undefined && 'status',
+    filters.customerReferenceId !== undefined && 'reference',
+    filters.createdAfter !== undefined && 'after',
+    filters.createdBefore !== undefined && 'before',
+  ];
+  const name = shape.filter(part => part !== false).join('_');
+  let page = pages.get(name);
+  if (page === undefined) {
+    page = preparePage(name, filters, cursor?.direction);
+    pages.set(name, page);
   }
-  if (createdAfter !== undefined) query = query.where('created_at', '>', createdAfter);
-  if (createdBefore !== undefined) query = query.where('created_at', '<', createdBefore);
-  if (cursor !== undefined) {
-    query = query.where(({ eb, refTuple, tuple }) =>
-      eb(
-        refTuple('created_at', 'id'),
-        cursor.direction === 'newer' ? '>' : '<',
-        tuple(cursor.createdAt, cursor.id),
-      ),
-    );
-  }
-  return query.orderBy('created_at', order).orderBy('id', order).limit(limit).execute();
+  return page(db, { ...filters, merchantId, cursorId: cursor?.id, limit });
+}
+
+function preparePage(
+  name: string,
+  filters: PaymentFilters,
+  direction: PageCursor['direction'] | undefined,
+): PageQuery {
+  return prepare(name, (db, given: Given<PageValues>) => {
+    const order = direction === 'newer' ? 'asc' : 'desc';
+    const value = <K extends keyof PageValues & string>(key: K) =>
+      given(key) as NonNullable<PageValues[K]>;
+    let query = db
+      .selectFrom('payments')
+      .select(SHOWN)
+      .where('merchant_id', '=', given('merchantId'));
+    if (filters.status !== undefined) query = query.where('status', '=', value('status'));
+    if (filters.customerReferenceId !== undefined) {
+      query = query.where('customer_reference_id', '=', value('customerReferenceId'));
+    }
+    if (filters.createdAfter !== undefined) {
+      query = query.where('created_at', '>', value('createdAfter'));
+    }
+    if (filters.createdBefore !== undefined) {
+      query = query.where('created_at', '<', value('createdBefore'));
+    }
+    if (direction !== undefined) {
+      const compare = sql.raw(direction === 'newer' ? '>' : '<');
+      query = query.where(
+        sql<boolean>`(created_at, id) ${compare} (
+          select created_at, id from payments
+          where id = ${given('cursorId')} and merchant_id = ${given('merchantId')})`,
+      );
+    }
+    return query.orderBy('created_at', order).orderBy('id', order).limit(given('limit'));
+  });
 }

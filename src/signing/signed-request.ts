@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { ApiError } from '../errors/api-error.ts';
 import {
@@ -70,7 +70,7 @@ export function checkTimestamp(text: string, nowMs: number): void {
  * @throws ApiError E2007
  */
 export function checkSignature(
-  secret: string,
+  secret: string | KeyObject,
   parts: SignedParts,
   signature: string,
   explain: boolean,

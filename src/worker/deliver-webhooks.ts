@@ -11,7 +11,7 @@ import { ATTEMPT_TIMEOUT_MS } from '../webhooks/send.ts';
 import type { Loop } from './loop.ts';
 
 export interface WebhookDependencies extends Omit<DeliveryDependencies, 'connect'> {
-  readonly databaseUrl: string;
+  readonly directUrl: string;
   /** Stands in for the name servers. */
   readonly resolve?: Resolve;
 }
@@ -47,14 +47,14 @@ export function deliverWebhooksLoop(dependencies: WebhookDependencies): Loop {
 }
 
 async function runQueue(dependencies: WebhookDependencies, signal: AbortSignal): Promise<void> {
-  const { databaseUrl, logger, resolve, allowPrivateAddresses } = dependencies;
+  const { directUrl, logger, resolve, allowPrivateAddresses } = dependencies;
   const connect = guardedConnector({
     allowPrivateAddresses,
     timeoutMs: ATTEMPT_TIMEOUT_MS,
     ...(resolve === undefined ? {} : { resolve }),
   });
   const slots = createEndpointSlots();
-  const pool = openQueuePool(databaseUrl, POOL_SIZE, error =>
+  const pool = openQueuePool(directUrl, POOL_SIZE, error =>
     logger.warn({ err: error }, 'job queue connection lost'),
   );
   const events = new EventEmitter();

@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { inject } from 'vitest';
+import { inject, vi } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { type Config, readConfig } from '../../src/config.ts';
 import { createKeyring, type Keyring } from '../../src/crypto/keyring.ts';
+import { type ChangeFeed, NO_CHANGE_FEED, openChangeFeed } from '../../src/database/change-feed.ts';
 import { connect, type Database } from '../../src/database/connection.ts';
+import { connectPipeline } from '../../src/database/pipeline.ts';
 import { createLogger } from '../../src/logger.ts';
 import { createFixedRates, type FixedRates } from '../../src/rates/fixed-rates.ts';
 import type { NonceStore } from '../../src/signing/nonce-store.ts';
@@ -16,6 +18,8 @@ export interface TestApp {
   readonly app: FastifyInstance;
   readonly db: Database;
   readonly databaseUrl: string;
+  /** Empty unless the application hears of changes. */
+  readonly changes: ChangeFeed;
   readonly keyring: Keyring;
   /** Prices that stand still; switch an asset off to make it unavailable. */
   readonly rates: FixedRates;
@@ -30,6 +34,8 @@ interface TestAppOptions {
   /** Where nonces live; Postgres unless said otherwise, Redis by its URL for one of your own. */
   readonly nonces?: 'postgres' | 'redis' | { readonly redisUrl: string };
   readonly env?: Record<string, string>;
+  /** Whether it hears of changes to accounts, and so remembers them; otherwise it always asks. */
+  readonly remembers?: boolean;
   /** Statement timeout of partner reports, in milliseconds. */
   readonly reportTimeoutMs?: number;
   /** Runs a second replica on the database and the keys of another application. */
@@ -68,12 +74,21 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       ? {}
       : { statementTimeoutMs: options.reportTimeoutMs }),
   });
-  const app = await buildApp(config, { db, reports, keyring, nonces, rates, clock, logger });
+  const reads = connectPipeline({
+    url: databaseUrl,
+    connections: 2,
+    applicationName: 'test-reads',
+    onError: () => undefined,
+  });
+  const changes = options.remembers ? await openTestFeed(databaseUrl) : NO_CHANGE_FEED;
+  const deps = { db, reads, reports, keyring, changes, nonces, rates, clock, logger };
+  const app = await buildApp(config, deps);
   await app.ready();
   return {
     app,
     db,
     databaseUrl,
+    changes,
     keyring,
     rates,
     clock,
@@ -81,7 +96,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     async close() {
       await app.close();
       await nonces.close();
-      await reports.destroy();
+      await Promise.all([reads.destroy(), reports.destroy(), changes.close()]);
       await owned?.drop();
     },
   };
@@ -94,6 +109,13 @@ export function testConfig(env: Record<string, string> = {}): Config {
     RATE_LIMIT_MAX: '1000000',
     ...env,
   });
+}
+
+/** A feed that has heard something already. */
+async function openTestFeed(url: string): Promise<ChangeFeed> {
+  const feed = openChangeFeed({ url, applicationName: 'test-changes', onError: () => undefined });
+  await vi.waitUntil(() => feed.isCurrent(), { timeout: 5_000 });
+  return feed;
 }
 
 function stoppedClock(): TestApp['clock'] {

@@ -1,15 +1,18 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** Stands between an application and PostgreSQL and breaks the connection at a commit. */
+/** Stands between an application and PostgreSQL and breaks the connection where work takes effect. */
 export interface CuttingProxy {
   readonly url: string;
-  /** Breaks the connection of the next commit, before the server sees it or after it has acted. */
+  /**
+   * Breaks the connection of the next commit, or of the next creation's one statement, before the
+   * server sees it or after it has acted.
+   */
   cutAtCommit(when: 'before' | 'after'): void;
   close(): Promise<void>;
 }
 
-const COMMIT = Buffer.from('commit\0');
+const EFFECTS = [Buffer.from('commit\0'), Buffer.from('create_payment')];
 
 export async function startCuttingProxy(databaseUrl: string): Promise<CuttingProxy> {
   const target = new URL(databaseUrl);
@@ -29,7 +32,7 @@ export async function startCuttingProxy(databaseUrl: string): Promise<CuttingPro
       });
     }
     client.on('data', chunk => {
-      if (cut !== undefined && chunk.includes(COMMIT)) {
+      if (cut !== undefined && EFFECTS.some(effect => chunk.includes(effect))) {
         const when = cut;
         cut = undefined;
         if (when === 'before') return client.destroy();

@@ -3,7 +3,6 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../../src/database/connection.ts';
 import type { Merchant, Payment, PaymentsTable } from '../../src/database/tables.ts';
 import { findMainBranch } from '../../src/repositories/merchants.ts';
-import { insertPayment } from '../../src/repositories/payments.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 
@@ -16,20 +15,24 @@ export async function addPayment(
   const branch = await findMainBranch(db, merchant.id);
   if (branch === undefined) throw new Error('the merchant has no main branch');
   const regulated = merchant.account_kind === 'us';
-  return insertPayment(db, {
-    id: uuidv7(),
-    merchant_id: merchant.id,
-    branch_id: branch.id,
-    partner_id: merchant.partner_id,
-    created_by: 'test',
-    flow: regulated ? 'regulated' : 'crypto',
-    amount: 1000,
-    commission_amount: null,
-    commission_bps: merchant.commission_bps,
-    commission_payer: merchant.commission_payer,
-    settlement_model: regulated ? null : merchant.settlement_model,
-    offered_blockchain_ids: [],
-    expires_at: new Date(columns.created_at.getTime() + HOUR_MS),
-    ...columns,
-  });
+  return db
+    .insertInto('payments')
+    .values({
+      id: uuidv7(),
+      merchant_id: merchant.id,
+      branch_id: branch.id,
+      partner_id: merchant.partner_id,
+      created_by: 'test',
+      flow: regulated ? 'regulated' : 'crypto',
+      amount: 1000,
+      commission_amount: null,
+      commission_bps: merchant.commission_bps,
+      commission_payer: merchant.commission_payer,
+      settlement_model: regulated ? null : merchant.settlement_model,
+      offered_blockchain_ids: [],
+      expires_at: new Date(columns.created_at.getTime() + HOUR_MS),
+      ...columns,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
 }

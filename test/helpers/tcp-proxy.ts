@@ -6,6 +6,8 @@ export interface TcpProxy {
   readonly port: number;
   /** Ends every connection and refuses new ones. */
   cut(): Promise<void>;
+  /** Passes on no more bytes, while every connection stays as it is. */
+  freeze(): void;
   /** Takes connections again. */
   open(): Promise<void>;
 }
@@ -38,6 +40,9 @@ export async function startTcpProxy(host: string, port: number): Promise<TcpProx
       server.close();
       for (const socket of sockets) socket.resetAndDestroy();
       await closed;
+    },
+    freeze() {
+      for (const socket of sockets) socket.unpipe().pause();
     },
     async open() {
       server.listen(own, '127.0.0.1');

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Keyring } from '../../src/crypto/keyring.ts';
+import { NO_CHANGE_FEED } from '../../src/database/change-feed.ts';
+import { FreshCache } from '../../src/database/fresh-cache.ts';
 import { revokeKey, rotateKey } from '../../src/keys/manage-keys.ts';
 import { verifyCredentials } from '../../src/keys/verify-credentials.ts';
 import { addMerchant, operatorOf } from '../helpers/accounts.ts';
@@ -28,9 +30,12 @@ async function workOf(keyId: string, passphrase: string) {
     },
   };
   const now = service.clock();
-  const error = await verifyCredentials(service.db, counting, keyId, passphrase, now).catch(
-    thrown => thrown,
-  );
+  const error = await verifyCredentials(
+    { db: service.db, keyring: counting, knownKeys: new FreshCache(NO_CHANGE_FEED, 1) },
+    keyId,
+    passphrase,
+    now,
+  ).catch(thrown => thrown);
   return { errorCode: error.errorCode, calls };
 }
 

@@ -2,9 +2,13 @@
  * A replica that a test kills in the middle of a creation: it executes one request under an
  * idempotency key and is not meant to finish. Arguments: database URL, merchant ID, key.
  */
+import { NO_CHANGE_FEED } from '../../src/database/change-feed.ts';
 import { connect } from '../../src/database/connection.ts';
-import { createPayment } from '../../src/payments/create-payment.ts';
-import { executeOnce, sha256 } from '../../src/payments/idempotency.ts';
+import { FreshCache } from '../../src/database/fresh-cache.ts';
+import { createOnce } from '../../src/payments/create-once.ts';
+import { decideCreation, toResponse } from '../../src/payments/create-payment.ts';
+import { sha256 } from '../../src/payments/idempotency.ts';
+import type { MerchantSetup } from '../../src/repositories/merchant-setup.ts';
 import { PROMPT_PATH } from '../helpers/prompt-path.ts';
 
 const [url = '', accountId = '', key = ''] = process.argv.slice(2);
@@ -15,24 +19,25 @@ const principal = {
   accountId,
   accountKind: 'standard',
 } as const;
-const now = new Date();
+const payments = {
+  payees: { db, setups: new FreshCache<MerchantSetup>(NO_CHANGE_FEED, 1) },
+  clock: Date.now,
+  publicUrl: 'https://doomed.test',
+  allowLoopbackHttp: false,
+  processor: null,
+};
 const body = Buffer.from('{"amount":5000}');
 
-await executeOnce(
+await createOnce(
   db,
   { scope: { accountId, route: `POST ${PROMPT_PATH}`, key }, bodySha256: sha256(body) },
-  now,
-  async tx => {
-    const request = { principal, body: JSON.parse(body.toString()), clock: Date.now };
-    const settings = {
-      publicUrl: 'https://doomed.test',
-      allowLoopbackHttp: false,
-      processor: null,
-    };
-    const created = await createPayment(tx, request, settings);
-    return { status: 201, body: Buffer.from(JSON.stringify(created)) };
-  },
-  error => {
-    throw error;
+  new Date(),
+  {
+    check: () => undefined,
+    decide: () => decideCreation(payments, { principal, body: JSON.parse(body.toString()) }),
+    answer: draft => ({ status: 201, body: Buffer.from(JSON.stringify(toResponse(draft))) }),
+    onFailure: error => {
+      throw error;
+    },
   },
 );

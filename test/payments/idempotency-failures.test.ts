@@ -123,9 +123,15 @@ test('a killed replica leaves neither payment nor claim, and the key is free at 
   const isFree = () => service.db.transaction().execute(tx => tryLockIdempotencyKey(tx, scope));
   const before = await countWritten(service.db);
 
+  // The creation has claimed its key and written its payment when it comes to its event.
+  await sql`
+    create function await_blocker() returns trigger language plpgsql as $$
+    begin perform pg_advisory_xact_lock(4711); return new; end $$`.execute(service.db);
+  await sql`
+    create trigger await_blocker before insert on events
+    for each row execute function await_blocker()`.execute(service.db);
   await service.db.transaction().execute(async blocker => {
-    // Reads pass, so that only the event of the creation has to wait.
-    await sql`lock table events in exclusive mode`.execute(blocker);
+    await sql`select pg_advisory_xact_lock(4711)`.execute(blocker);
     const script = join(import.meta.dirname, 'doomed-create.ts');
     const replica = spawn(
       process.execPath,
@@ -146,6 +152,7 @@ test('a killed replica leaves neither payment nor claim, and the key is free at 
     await exited;
     await expect.poll(isFree, AT_ONCE).toBe(true);
   });
+  await sql`drop function await_blocker cascade`.execute(service.db);
 
   expect(await countWritten(service.db)).toEqual(before);
   const response = await create('killed');

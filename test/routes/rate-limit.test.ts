@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { setMerchant } from '../../src/accounts/merchants.ts';
 import { type Delivery, deliver } from '../authentication/subject.ts';
 import { addKey, addMerchant, type MerchantWithKey, operatorOf } from '../helpers/accounts.ts';
@@ -19,20 +19,13 @@ beforeAll(async () => {
 afterAll(() => keeper.close());
 
 beforeEach(async () => {
-  // The limiter reads Date.now; everything else the application's clock.
-  vi.useFakeTimers({ toFake: ['Date'] });
-  vi.setSystemTime(keeper.clock.now);
   service = await startTestApp({ beside: keeper, env: { RATE_LIMIT_MAX: String(LIMIT) } });
   shop = await addMerchant(service);
 });
-afterEach(async () => {
-  vi.useRealTimers();
-  await service.close();
-});
+afterEach(() => service.close());
 
 function advance(seconds: number): void {
   service.clock.now += seconds * 1000;
-  vi.setSystemTime(service.clock.now);
 }
 
 const send = (change: Partial<Delivery> = {}) =>

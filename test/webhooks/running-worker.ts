@@ -12,7 +12,14 @@ export interface RunningWorker {
 export function startWorker({ db, databaseUrl, clock, keyring, logger }: Shop): RunningWorker {
   const controller = new AbortController();
   const { signal } = controller;
-  const dependencies = { db, databaseUrl, clock, keyring, logger, allowPrivateAddresses: true };
+  const dependencies = {
+    db,
+    directUrl: databaseUrl,
+    clock,
+    keyring,
+    logger,
+    allowPrivateAddresses: true,
+  };
   const loops = [deliverWebhooksLoop(dependencies), recoverWebhooksLoop(db, clock)];
   const ended = Promise.all(loops.map(loop => runLoop(loop, logger, signal)));
   return {

@@ -24,7 +24,7 @@ export function registerCheckout(app: FastifyInstance, deps: CheckoutDependencie
   app.setNotFoundHandler(() => {
     throw new ApiError('E3001');
   });
-  app.addHook('onRequest', limits.countCheckout);
+  app.addHook('onRequest', async request => limits.countCheckout(request));
   // Before any route writes it into an answer, even a redirect that needs no payment.
   app.addHook('onRequest', async request => {
     const { token } = request.params as { token?: string };

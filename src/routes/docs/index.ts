@@ -16,7 +16,7 @@ const POLICY =
 
 /** The pages that `docUrl` leads to: one for each error of the catalogue, and their list. */
 export function registerDocs(app: FastifyInstance, { limits }: DocsDependencies): void {
-  app.addHook('onRequest', limits.countAddress);
+  app.addHook('onRequest', async request => limits.countAddress(request));
 
   app.get('/docs/style.css', (_request, reply) =>
     reply.type('text/css; charset=utf-8').header('cache-control', CACHE).send(STYLESHEET),

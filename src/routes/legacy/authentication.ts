@@ -14,12 +14,12 @@ export function registerBasicAuthentication(app: FastifyInstance, deps: LegacyDe
   const { db, keyring, limits } = deps;
   app.decorateRequest('principal', null);
   app.addHook('onRequest', async request => {
-    await limits.refuseExhaustedAddress(request);
-    const record = await verify(request).catch(async error => {
-      if (error instanceof LegacyRefusal) await limits.countAddress(request);
+    limits.refuseExhaustedAddress(request);
+    const record = await verify(request).catch(error => {
+      if (error instanceof LegacyRefusal) limits.countAddress(request);
       throw error;
     });
-    await limits.countKey(request, record.user.client_id ?? record.user.id);
+    limits.countKey(record.user.client_id ?? record.user.id);
     await countUsage(request, record.merchant.id, deps);
     request.principal = authorizeUser(record);
   });

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import type { Keyring } from '../../crypto/keyring.ts';
 import type { Database } from '../../database/connection.ts';
-import type { CreatePaymentSettings } from '../../payments/create-payment.ts';
+import type { CreatePaymentDependencies } from '../../payments/create-payment.ts';
 import type { RateLimits } from '../../plugins/rate-limit.ts';
 import type { LegacyAnswers } from './failures.ts';
 
@@ -10,5 +10,5 @@ export interface LegacyDependencies extends LegacyAnswers {
   readonly keyring: Keyring;
   readonly clock: Clock;
   readonly limits: RateLimits;
-  readonly payments: CreatePaymentSettings;
+  readonly payments: CreatePaymentDependencies;
 }

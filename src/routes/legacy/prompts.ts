@@ -10,16 +10,13 @@ import { principalOf } from '../../plugins/authentication.ts';
 import type { LegacyDependencies } from './dependencies.ts';
 
 /** POST /external/payments/prompt and GET /external/payments/prompt/:id */
-export function registerPrompts(
-  app: FastifyInstance,
-  { db, clock, payments }: LegacyDependencies,
-): void {
+export function registerPrompts(app: FastifyInstance, { db, payments }: LegacyDependencies): void {
   app.post<{ Body: LegacyPromptBody }>(
     '/payments/prompt',
     { schema: { body: LegacyPromptBodySchema, response: { 201: LegacyCreatedSchema } } },
     async (request, reply) => {
       const principal = principalOf(request);
-      const created = await createPrompt(db, { principal, body: request.body, clock }, payments);
+      const created = await createPrompt(db, payments, { principal, body: request.body });
       return reply.status(201).send(created);
     },
   );

@@ -19,7 +19,7 @@ export function registerProcessor(app: FastifyInstance, deps: ProcessorDependenc
 
   app.register(async notifications => registerNotifications(notifications, deps));
   app.register(async pages => {
-    pages.addHook('onRequest', deps.limits.countAddress);
+    pages.addHook('onRequest', async request => deps.limits.countAddress(request));
     pages.get('/processor/style.css', (_request, reply) =>
       reply
         .type('text/css; charset=utf-8')
@@ -35,7 +35,7 @@ export function registerProcessor(app: FastifyInstance, deps: ProcessorDependenc
 function registerNotifications(app: FastifyInstance, deps: ProcessorDependencies): void {
   app.post<{ Params: { name: string } }>(
     '/processor/notifications/:name',
-    { onRequest: request => deps.limits.refuseExhaustedAddress(request) },
+    { onRequest: async request => deps.limits.refuseExhaustedAddress(request) },
     async (request, reply) => {
       try {
         const { processor } = deps;
@@ -46,7 +46,7 @@ function registerNotifications(app: FastifyInstance, deps: ProcessorDependencies
         const { headers, log } = request;
         await receiveNotification(deps, processor, { headers, body }, log);
       } catch (error) {
-        if (isRefusal(error)) await deps.limits.countAddress(request);
+        if (isRefusal(error)) deps.limits.countAddress(request);
         throw error;
       }
       return reply.send({ received: true });

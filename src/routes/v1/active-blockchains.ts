@@ -6,14 +6,24 @@ import type { SignedApp } from '../signed-app.ts';
 import type { V1Dependencies } from './dependencies.ts';
 
 /** GET /external/v1/blockchains/active */
-export function registerActiveBlockchains(app: SignedApp, { db }: V1Dependencies): void {
+export function registerActiveBlockchains(
+  app: SignedApp,
+  { reads, networks }: V1Dependencies,
+): void {
   app.get(
     '/blockchains/active',
     {
       config: { access: { principals: ['merchant'], scope: 'blockchains:read' } },
       schema: { querystring: EmptyQuerySchema, response: { 200: BlockchainListSchema } },
     },
-    async () => (await listActiveNetworks(db)).map(toBlockchain),
+    async () => {
+      // Whatever changes of a network concerns all of them.
+      const active = await networks.read('active', async () => ({
+        value: await listActiveNetworks(reads),
+        subjects: [],
+      }));
+      return (active ?? []).map(toBlockchain);
+    },
   );
 }
 

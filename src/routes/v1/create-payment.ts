@@ -1,13 +1,16 @@
 import { CreatePaymentBodySchema, CreatePaymentResponseSchema } from '#schemas/create-payment.ts';
 import { EmptyQuerySchema } from '#schemas/list-payments.ts';
-import { createPayment } from '../../payments/create-payment.ts';
+import { createOnce } from '../../payments/create-once.ts';
+import { createPayment, decideCreation, toResponse } from '../../payments/create-payment.ts';
 import { checkMerchantId } from '../../payments/payee.ts';
 import { principalOf } from '../../plugins/authentication.ts';
+import { readIdempotentRequest, sendOutcome } from '../../plugins/idempotency.ts';
 import type { SignedApp } from '../signed-app.ts';
 import type { V1Dependencies } from './dependencies.ts';
 
 /** POST /external/v1/payments/prompt */
 export function registerCreatePayment(app: SignedApp, deps: V1Dependencies): void {
+  const { db, clock, payments, onExecutionFailure } = deps;
   app.post(
     '/payments/prompt',
     {
@@ -19,21 +22,29 @@ export function registerCreatePayment(app: SignedApp, deps: V1Dependencies): voi
         body: CreatePaymentBodySchema,
         response: { 201: CreatePaymentResponseSchema },
       },
-      preValidation: deps.idempotency.replay,
+      // A repeated request is answered before anything is found wrong with it.
+      attachValidation: true,
     },
     async (request, reply) => {
+      const { body } = request;
       const principal = principalOf(request);
-      checkMerchantId(principal, request.body.merchantId);
-      await deps.idempotency.execute(request, reply, async tx => {
-        const created = await createPayment(
-          tx,
-          { principal, body: request.body, clock: deps.clock },
-          deps.payments,
-        );
-        const serialize = reply.getSerializationFunction('201') ?? JSON.stringify;
-        return { status: 201, body: Buffer.from(String(serialize(created))) };
+      const check = () => {
+        if (request.validationError !== undefined) throw request.validationError;
+        checkMerchantId(principal, body.merchantId);
+      };
+      const idempotent = readIdempotentRequest(request);
+      if (idempotent === undefined) {
+        check();
+        return reply.status(201).send(await createPayment(db, payments, { principal, body }));
+      }
+      const serialize = reply.getSerializationFunction('201') ?? JSON.stringify;
+      const outcome = await createOnce(db, idempotent, new Date(clock()), {
+        check,
+        decide: () => decideCreation(payments, { principal, body }),
+        answer: draft => ({ status: 201, body: Buffer.from(String(serialize(toResponse(draft)))) }),
+        onFailure: error => onExecutionFailure(request, error),
       });
-      return reply;
+      return sendOutcome(reply, outcome);
     },
   );
 }

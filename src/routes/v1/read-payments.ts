@@ -18,7 +18,7 @@ import type { V1Dependencies } from './dependencies.ts';
 const ACCESS: AccessRule = { principals: ['merchant'], scope: 'payment_prompts:read' };
 
 /** GET /external/v1/payments/:id and GET /external/v1/payments */
-export function registerReadPayments(app: SignedApp, { db }: V1Dependencies): void {
+export function registerReadPayments(app: SignedApp, { reads }: V1Dependencies): void {
   app.get(
     '/payments/:id',
     {
@@ -31,7 +31,7 @@ export function registerReadPayments(app: SignedApp, { db }: V1Dependencies): vo
     },
     async request => {
       const { accountId } = principalOf(request);
-      const payment = await findMerchantPayment(db, accountId, request.params.id);
+      const payment = await findMerchantPayment(reads, accountId, request.params.id);
       if (payment === undefined) throw new ApiError('E3001', 'There is no such payment.');
       return toPaymentObject(payment);
     },
@@ -45,7 +45,7 @@ export function registerReadPayments(app: SignedApp, { db }: V1Dependencies): vo
     },
     request => {
       const { query } = request;
-      return listPayments(db, principalOf(request).accountId, query, {
+      return listPayments(reads, principalOf(request).accountId, query, {
         status: query.status,
         customerReferenceId: query.customerReferenceId,
         createdAfter: toDate(query.createdAfter),

@@ -1,0 +1,56 @@
+import { jsonArrayFrom } from 'kysely/helpers/postgres';
+import type { Connection } from '../database/connection.ts';
+import { type Given, prepare } from '../database/prepared.ts';
+import type { Merchant } from '../database/tables.ts';
+import type { ConfiguredNetwork } from './deposit-addresses.ts';
+
+/** All that a creation decides from about a merchant. */
+export interface MerchantSetup {
+  merchant: Merchant;
+  /** The default Main branch, which payments of the API are created on. */
+  mainBranchId: string | null;
+  /** Networks the main branch has an address on, in the order of the documentation (at most 24). */
+  networks: ConfiguredNetwork[];
+  /** Allowed redirect domains (at most 20). */
+  redirectDomains: string[];
+}
+
+const merchantSetup = prepare('merchant_setup', (db, given: Given<{ id: string }>) =>
+  db
+    .selectFrom('merchants')
+    .leftJoin('branches', join =>
+      join.onRef('branches.merchant_id', '=', 'merchants.id').on('branches.is_main', '=', true),
+    )
+    .selectAll('merchants')
+    .select('branches.id as mainBranchId')
+    .select(({ selectFrom }) => [
+      jsonArrayFrom(
+        selectFrom('deposit_addresses')
+          .innerJoin('networks', 'networks.id', 'deposit_addresses.blockchain_id')
+          .select([
+            'networks.id',
+            'networks.window_minutes as windowMinutes',
+            'networks.is_active as isActive',
+          ])
+          .whereRef('deposit_addresses.branch_id', '=', 'branches.id')
+          .orderBy('networks.position'),
+      ).as('networks'),
+      jsonArrayFrom(
+        selectFrom('redirect_domains')
+          .select('domain')
+          .whereRef('redirect_domains.merchant_id', '=', 'merchants.id')
+          .orderBy('domain'),
+      ).as('domains'),
+    ])
+    .where('merchants.id', '=', given('id')),
+);
+
+export async function findMerchantSetup(
+  db: Connection,
+  merchantId: string,
+): Promise<MerchantSetup | undefined> {
+  const [row] = await merchantSetup(db, { id: merchantId });
+  if (row === undefined) return undefined;
+  const { mainBranchId, networks, domains, ...merchant } = row;
+  return { merchant, mainBranchId, networks, redirectDomains: domains.map(({ domain }) => domain) };
+}

@@ -1,0 +1,142 @@
+import { sql } from 'kysely';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { setNetwork } from '../../src/accounts/networks.ts';
+import {
+  type ChangeFeed,
+  type ChangeFeedOptions,
+  LEASE_MS,
+  openChangeFeed,
+  untilHeard,
+} from '../../src/database/change-feed.ts';
+import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
+import { startTcpProxy } from '../helpers/tcp-proxy.ts';
+
+const SOON = { timeout: 5_000, interval: 5 };
+
+let database: TestDatabase;
+const feeds: ChangeFeed[] = [];
+
+beforeAll(async () => {
+  database = await cloneDatabase();
+});
+afterEach(() => Promise.all(feeds.splice(0).map(feed => feed.close())));
+afterAll(() => database.drop());
+
+async function open(options: Partial<ChangeFeedOptions> = {}) {
+  const errors: Error[] = [];
+  const feed = openChangeFeed({
+    url: database.url,
+    applicationName: 'test-feed',
+    onError: error => errors.push(error),
+    ...options,
+  });
+  feeds.push(feed);
+  const heard: (string | null)[] = [];
+  feed.onChange(subject => heard.push(subject));
+  return { feed, heard, errors };
+}
+
+async function openCurrent(options: Partial<ChangeFeedOptions> = {}) {
+  const opened = await open(options);
+  await vi.waitUntil(() => opened.feed.isCurrent(), SOON);
+  return opened;
+}
+
+const operator = () => ({ db: database.db, clock: Date.now, actor: 'test' });
+
+describe('a feed', () => {
+  test('hears of a change by whoever makes it, with the ID of what changed', async () => {
+    const { feed, heard } = await openCurrent();
+    const before = feed.generation;
+    await sql`
+      insert into merchants (id, name, email, account_kind, onboarding_status, settlement_model,
+                             commission_payer, commission_bps, created_at)
+      values ('01890000-0000-7000-8000-000000000001', 'a', 'a@b', 'standard', 'approved', 'direct',
+              'merchant', 0, now())`.execute(database.db);
+    await sql`update networks set window_minutes = 16 where id = 'sol'`.execute(database.db);
+    await vi.waitUntil(() => heard.length === 2, SOON);
+    expect(heard).toEqual(['01890000-0000-7000-8000-000000000001', null]);
+    expect(feed.generation).toBe(before + 2);
+  });
+
+  test('hears nothing of a change that is rolled back', async () => {
+    const { heard } = await openCurrent();
+    await database.db
+      .transaction()
+      .execute(async tx => {
+        await sql`update networks set window_minutes = 17 where id = 'sol'`.execute(tx);
+        throw new Error('undone');
+      })
+      .catch(() => undefined);
+    await sql`notify account_changes, 'after'`.execute(database.db);
+    await vi.waitUntil(() => heard.length > 0, SOON);
+    expect(heard).toEqual(['after']);
+  });
+
+  test('is not current before it has heard itself', async () => {
+    const { feed } = await open();
+    expect(feed.isCurrent()).toBe(false);
+    await vi.waitUntil(() => feed.isCurrent(), SOON);
+  });
+
+  test('that loses its session knows nothing any more, and comes back', async () => {
+    const { feed, heard, errors } = await openCurrent();
+    await sql`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where application_name = 'test-feed'`.execute(database.db);
+    await vi.waitUntil(() => heard.includes(null), SOON);
+    expect(errors.length).toBeGreaterThan(0);
+    await vi.waitUntil(() => feed.isCurrent(), SOON);
+  });
+
+  test('is no longer current a lease after its connection went silent', async () => {
+    const target = new URL(database.url);
+    const proxy = await startTcpProxy(target.hostname, Number(target.port));
+    target.host = `127.0.0.1:${proxy.port}`;
+    let now = 0;
+    const { feed, heard } = await openCurrent({ url: target.href, now: () => now });
+    proxy.freeze();
+    now += LEASE_MS - 1;
+    expect(feed.isCurrent()).toBe(true);
+    now += 1;
+    expect(feed.isCurrent()).toBe(false);
+    // What it missed meanwhile it may not have: all it knows is forgotten when the connection goes.
+    await sql`update networks set window_minutes = 18 where id = 'sol'`.execute(database.db);
+    expect(heard).toEqual([]);
+    now += 10_000;
+    await vi.waitUntil(() => heard.includes(null), SOON);
+    await proxy.cut();
+  });
+
+  test('refuses a connection that is not to the session itself', async () => {
+    const connected = vi.spyOn(pg.Client.prototype, 'connect');
+    connected.mockImplementationOnce(async function (this: pg.Client) {
+      connected.mockRestore();
+      await this.connect();
+      // What a pooler tells its clients is a number of its own.
+      Object.assign(this, { processID: 1 });
+      return this;
+    });
+    const { errors } = await open();
+    await vi.waitUntil(() => errors.length > 0, SOON);
+    expect(errors[0]?.message).toContain('DATABASE_DIRECT_URL');
+  });
+});
+
+describe('whoever changes something', () => {
+  test('waits for nobody when nobody listens', async () => {
+    const pause = vi.fn(async () => undefined);
+    await untilHeard(database.db, pause);
+    expect(pause).not.toHaveBeenCalled();
+  });
+
+  test('is told that it holds when every feed has heard, or trusts itself no more', async () => {
+    const { heard } = await openCurrent();
+    const pause = vi.fn(async () => undefined);
+    await untilHeard(database.db, pause);
+    expect(pause).toHaveBeenCalledExactlyOnceWith(LEASE_MS);
+    await setNetwork(operator(), 'sol', { windowMinutes: 19 });
+    expect(heard).toEqual([null]);
+  });
+});
