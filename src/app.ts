@@ -20,6 +20,7 @@ import { toAnswer } from './errors/envelope.ts';
 import { logFailure, registerErrorHandler, sendError, toApiError } from './errors/handler.ts';
 import type { KnownKey } from './keys/verify-credentials.ts';
 import { toLegacyRefusal } from './legacy/translate.ts';
+import { createAdmission } from './plugins/admission.ts';
 import {
   type AuthenticationDependencies,
   registerAuthentication,
@@ -167,8 +168,10 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
   if (processor === null) deps.logger.warn('no PROCESSOR is set: US accounts cannot take payments');
   app.register(async scope => registerProcessor(scope, { ...deps, limits, processor }));
   const knownKeys = new FreshCache<KnownKey>(deps.changes, ACCOUNTS_REMEMBERED);
+  const admission = createAdmission(config.requestsInFlightMax);
   const authentication = {
     ...deps,
+    admission,
     credentials: { db: deps.reads, keyring: deps.keyring, knownKeys },
     limits,
     explainSignatures: config.environment !== 'production',
@@ -212,7 +215,7 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
     { prefix: PARTNER_PREFIX },
   );
   app.register(
-    async older => registerLegacyRoutes(older, { ...deps, ...legacy, limits, payments }),
+    async older => registerLegacyRoutes(older, { ...deps, ...legacy, limits, admission, payments }),
     { prefix: LEGACY_PREFIX },
   );
   return app;

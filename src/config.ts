@@ -37,6 +37,8 @@ export interface Config {
   /** Requests a client may make in each window. */
   readonly rateLimitMax: number;
   readonly rateLimitWindowSeconds: number;
+  /** Signed requests worked on at once; more are refused with E5002. */
+  readonly requestsInFlightMax: number;
   /** Where prices of assets come from: markets, or numbers that stand still for development. */
   readonly rates: 'live' | 'fixed';
   /** When the contract below /external without a version ends; null while that is not decided. */
@@ -185,6 +187,7 @@ export function readConfig(env: Environment): Config {
     ),
     rateLimitMax: integer('RATE_LIMIT_MAX', 60, 1, 100_000_000),
     rateLimitWindowSeconds: integer('RATE_LIMIT_WINDOW_SECONDS', 60, 1, 86_400),
+    requestsInFlightMax: integer('REQUESTS_IN_FLIGHT_MAX', 200, 1, 100_000),
     rates: oneOf('RATES', environment === 'production' ? 'live' : 'fixed', RATES),
     legacySunset: read<Date | null>(
       'LEGACY_SUNSET',

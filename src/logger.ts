@@ -15,9 +15,27 @@ const SECRET_PATHS = [
 /** Where PostgreSQL's errors quote whole rows and values, which are merchants' and customers' data. */
 const ROW_PATHS = ['err.detail', 'err.where'];
 
+/** Lines are written together once they are so many bytes, */
+const WRITE_BYTES = 4_096;
+/** or have waited so long, in milliseconds. */
+const WRITE_INTERVAL_MS = 100;
+
+/**
+ * Standard output, written without waiting for it: a write for each line costs a third of a read's
+ * whole time. An orderly end writes what is left, and so does an error that ends the process; what a
+ * killed process loses is a tenth of a second.
+ */
+export function standardOutput(): DestinationStream {
+  return pino.destination({
+    sync: false,
+    minLength: WRITE_BYTES,
+    periodicFlush: WRITE_INTERVAL_MS,
+  });
+}
+
 /**
  * One JSON line an entry, levels by name.
- * @param destination Where the lines go instead of stdout.
+ * @param destination Where the lines go instead of stdout, line by line.
  */
 export function createLogger(
   config: Pick<Config, 'logLevel'>,

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { type Config, ConfigError, readConfig } from './config.ts';
-import { createLogger } from './logger.ts';
+import { createLogger, standardOutput } from './logger.ts';
 
 /** Longest an orderly end may take, in milliseconds, before the process ends anyway. */
 const SHUTDOWN_TIMEOUT_MS = 25_000;
@@ -14,7 +14,7 @@ export async function runProcess(
   run: (config: Config, logger: Logger, signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const config = readConfigOrExit();
-  const logger = createLogger(config, name);
+  const logger = createLogger(config, name, standardOutput());
   const controller = new AbortController();
   const stop = (signal: NodeJS.Signals) => {
     if (controller.signal.aborted) process.exit(1);

@@ -38,9 +38,13 @@ export function toApiError(error: unknown, isUnavailable: (error: unknown) => bo
   return new ApiError('E5001', INTERNAL_ERROR_MESSAGE, { cause: error });
 }
 
-/** Logs what an operator has to know about; refusals of the client's making are not news. */
+/**
+ * Logs what an operator has to know about; refusals of the client's making are not news, and of
+ * those that an overload makes each has its line anyway.
+ */
 export function logFailure(request: FastifyRequest, error: ApiError): void {
-  if (ERRORS[error.errorCode].status >= 500) {
+  const isOverload = error.errorCode === 'E5002' && error.cause === undefined;
+  if (ERRORS[error.errorCode].status >= 500 && !isOverload) {
     request.log.error({ err: error.cause ?? error, errorCode: error.errorCode }, 'request failed');
   }
 }

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { type AccessRule, authorize, type Principal } from '../keys/principal.ts';
@@ -6,6 +6,7 @@ import { type CredentialDependencies, verifyCredentials } from '../keys/verify-c
 import type { KeyWithAccounts } from '../repositories/api-keys.ts';
 import { type NonceStore, NonceStoreUnavailable } from '../signing/nonce-store.ts';
 import { checkSignature, checkTimestamp, readSigningHeaders } from '../signing/signed-request.ts';
+import type { Admission } from './admission.ts';
 import type { RateLimits } from './rate-limit.ts';
 import { readRawBody } from './raw-body.ts';
 
@@ -26,6 +27,7 @@ export interface AuthenticationDependencies {
   readonly credentials: CredentialDependencies;
   readonly nonces: NonceStore;
   readonly limits: RateLimits;
+  readonly admission: Admission;
   readonly clock: Clock;
   /** Whether E2007 tells which parts the server signed; off in production. */
   readonly explainSignatures: boolean;
@@ -49,9 +51,10 @@ export function registerAuthentication(
   app.addHook('onRoute', route => {
     if (route.config?.access === undefined) throw new Error(`${route.url} has no access rule`);
   });
-  app.addHook('onRequest', async request => {
+  app.addHook('onRequest', async (request, reply) => {
+    deps.admission.refuseOverload();
     deps.limits.refuseExhaustedAddress(request);
-    const record = await verify(request, deps).catch(error => {
+    const record = await verify(request, reply, deps).catch(error => {
       if (error instanceof ApiError && error.errorCode !== 'E5002') {
         deps.limits.countAddress(request);
       }
@@ -67,6 +70,7 @@ export function registerAuthentication(
 /** Everything up to the nonce: E2001 to E2007, E2009, and E1000 for a body above the limit. */
 async function verify(
   request: FastifyRequest,
+  reply: FastifyReply,
   deps: AuthenticationDependencies,
 ): Promise<KeyWithAccounts> {
   const now = deps.clock();
@@ -75,6 +79,7 @@ async function verify(
   const { keyId, passphrase } = headers;
   const { record, secret } = await verifyCredentials(deps.credentials, keyId, passphrase, now);
   request.rawBody = await readRawBody(request.raw);
+  deps.admission.enter(reply);
   const parts = {
     timestamp: headers.timestamp,
     nonce: headers.nonce,

@@ -11,9 +11,10 @@ import type { LegacyDependencies } from './dependencies.ts';
  * contract by the merchant.
  */
 export function registerBasicAuthentication(app: FastifyInstance, deps: LegacyDependencies): void {
-  const { db, keyring, limits } = deps;
+  const { db, keyring, limits, admission } = deps;
   app.decorateRequest('principal', null);
-  app.addHook('onRequest', async request => {
+  app.addHook('onRequest', async (request, reply) => {
+    admission.refuseOverload();
     limits.refuseExhaustedAddress(request);
     const record = await verify(request).catch(error => {
       if (error instanceof LegacyRefusal) limits.countAddress(request);
@@ -22,6 +23,7 @@ export function registerBasicAuthentication(app: FastifyInstance, deps: LegacyDe
     limits.countKey(record.user.client_id ?? record.user.id);
     await countUsage(request, record.merchant.id, deps);
     request.principal = authorizeUser(record);
+    admission.enter(reply);
   });
 
   async function verify(request: FastifyRequest) {

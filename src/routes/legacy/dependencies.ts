@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.ts';
 import type { Keyring } from '../../crypto/keyring.ts';
 import type { Database } from '../../database/connection.ts';
 import type { CreatePaymentDependencies } from '../../payments/create-payment.ts';
+import type { Admission } from '../../plugins/admission.ts';
 import type { RateLimits } from '../../plugins/rate-limit.ts';
 import type { LegacyAnswers } from './failures.ts';
 
@@ -10,5 +11,6 @@ export interface LegacyDependencies extends LegacyAnswers {
   readonly keyring: Keyring;
   readonly clock: Clock;
   readonly limits: RateLimits;
+  readonly admission: Admission;
   readonly payments: CreatePaymentDependencies;
 }

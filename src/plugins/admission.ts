@@ -1,0 +1,39 @@
+import type { FastifyReply } from 'fastify';
+import { ApiError } from '../errors/api-error.ts';
+
+/**
+ * Bounds how many requests this process works on at once. Beyond what it can serve, more of them at
+ * once are not served sooner, but each later, until all come too late; those above the bound are told
+ * at once to come again.
+ */
+export interface Admission {
+  /** @throws ApiError E5002 while as many requests are worked on as may be. */
+  refuseOverload(): void;
+  /** Counts a request, whose body has arrived, until its answer is sent. */
+  enter(reply: FastifyReply): void;
+}
+
+/** What a refused client is told to wait, in seconds: the bound is worked off in less. */
+const RETRY_AFTER_SECONDS = 1;
+
+/** Made once: where the stack was when a request was refused says nothing, and takes time. */
+const OVERLOADED = new ApiError('E5002', 'The service is overloaded; nothing was executed.', {
+  retryAfterSeconds: RETRY_AFTER_SECONDS,
+});
+
+/** @param max Requests worked on at once. */
+export function createAdmission(max: number): Admission {
+  let inFlight = 0;
+  const leave = () => {
+    inFlight -= 1;
+  };
+  return {
+    refuseOverload() {
+      if (inFlight >= max) throw OVERLOADED;
+    },
+    enter(reply) {
+      inFlight += 1;
+      reply.raw.once('close', leave);
+    },
+  };
+}
