@@ -31,29 +31,37 @@ export async function sideBySide(
   return durations.map(median);
 }
 
+/** What was measured proves nothing: an answer was wrong, or something measured was not what it says. */
+export class VoidRun extends Error {
+  constructor(reason: string) {
+    super(reason);
+    this.name = 'VoidRun';
+  }
+}
+
+/** The middle of what two contenders reached in each round of one run, one divided by the other. */
+export function medianRatio(values: readonly number[], base: readonly number[]): number {
+  return median(values.map((value, round) => value / (base[round] ?? Number.NaN)));
+}
+
 export interface Finding {
   readonly subject: string;
   /** What was measured, as shown. */
   readonly measured: string;
   readonly ratio: number;
-  /** `<=` or `>=` and the number that the ratio is held against. */
-  readonly goal: { readonly relation: '<=' | '>='; readonly value: number };
+  /** `<=` or `>=` and the number that the ratio is held against; null for what is only told. */
+  readonly goal: { readonly relation: '<=' | '>='; readonly value: number } | null;
 }
 
-/** Prints a table of findings and returns whether every goal is met. */
+/** Prints a table of findings, if there are any, and returns whether every goal is met. */
 export function report(findings: readonly Finding[]): boolean {
+  if (findings.length === 0) return true;
   const rows = findings.map(({ subject, measured, ratio, goal }) => {
+    const cells = [subject, measured, ratio.toFixed(2)];
+    if (goal === null) return { met: true, cells };
     const met = goal.relation === '<=' ? ratio <= goal.value : ratio >= goal.value;
-    return {
-      met,
-      cells: [
-        subject,
-        measured,
-        ratio.toFixed(2),
-        `${goal.relation} ${goal.value}`,
-        met ? 'met' : 'MISSED',
-      ],
-    };
+    const verdict = met ? 'met' : 'MISSED';
+    return { met, cells: [...cells, `${goal.relation} ${goal.value}`, verdict] };
   });
   const header = ['subject', 'measured', 'ratio', 'goal', ''];
   const lines = [header, ...rows.map(row => row.cells)];

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
-import { v7 as uuidv7 } from 'uuid';
 import { createMerchant } from '../../src/accounts/merchants.ts';
 import type { Operator } from '../../src/accounts/operation.ts';
 import { createPartner } from '../../src/accounts/partners.ts';
 import type { Database } from '../../src/database/connection.ts';
+import { insertPayments } from './payment-history.ts';
 
 /** A partner with a long history, and whole texts out of it to search for. */
 export interface PartnerHistory {
@@ -13,21 +13,30 @@ export interface PartnerHistory {
 }
 
 const MERCHANTS = 50;
-/** Both sizes cover the same year, so that only the number of payments differs. */
-const DAYS = 365;
+
+/** How many merchants a history has, and how many of them are the partner's. */
+interface Shape {
+  readonly linked: number;
+  readonly unlinked: number;
+}
 
 /**
- * Fills an empty database with one partner's payments, set-wise and with the triggers off, builds the
- * indexes afterwards and the rollups from the payments.
+ * Fills an empty database with payments, all of one partner unless said otherwise, set-wise and with
+ * the triggers off, builds the indexes afterwards and the rollups from the payments.
  */
-export async function fillHistory(db: Database, payments: number): Promise<PartnerHistory> {
+export async function fillHistory(
+  db: Database,
+  payments: number,
+  { linked, unlinked }: Shape = { linked: MERCHANTS, unlinked: 0 },
+): Promise<PartnerHistory> {
   const operator: Operator = { db, clock: Date.now, actor: 'bench' };
   const partner = await createPartner(operator, { name: 'Bench Partner', selfService: true });
-  for (let index = 0; index < MERCHANTS; index++) {
+  const merchants = linked + unlinked;
+  for (let index = 0; index < merchants; index++) {
     await createMerchant(operator, {
       name: `Shop number ${index}`,
       email: `shop-${index}@example.com`,
-      partnerId: partner.id,
+      ...(index < linked ? { partnerId: partner.id } : {}),
     });
   }
   await db.connection().execute(async connection => {
@@ -38,7 +47,8 @@ export async function fillHistory(db: Database, payments: number): Promise<Partn
       select indexname as name, indexdef as definition from pg_indexes
       where tablename = 'payments' and indexname <> 'payments_pkey'`.execute(connection);
     for (const { name } of indexes) await sql`drop index ${sql.id(name)}`.execute(connection);
-    await insertPayments(connection, partner.id, payments);
+    const link = { partnerId: partner.id, merchants: linked };
+    await insertPayments(connection, payments, { merchants, link });
     for (const { definition } of indexes) await sql.raw(definition).execute(connection);
     await sql`set session_replication_role = default`.execute(connection);
     await fillRollups(connection, partner.id);
@@ -46,43 +56,6 @@ export async function fillHistory(db: Database, payments: number): Promise<Partn
   await sql`vacuum (analyze) payments`.execute(db);
   await sql`vacuum (analyze) partner_totals, partner_created_days, partner_paid_days`.execute(db);
   return { partnerId: partner.id, ...(await takeSample(db)) };
-}
-
-async function insertPayments(db: Database, partnerId: string, payments: number): Promise<void> {
-  await sql`
-    with shops as (
-      select array_agg(m.id order by m.created_at, m.id) as merchants,
-             array_agg(b.id order by m.created_at, m.id) as branches
-      from merchants m join branches b on b.merchant_id = m.id
-    ), chains as (
-      select array_agg(id order by position) as ids from networks where environment = 'production'
-    ), drawn as (
-      select n, date_trunc('milliseconds', now() - (n * interval '1 second' * ${(DAYS * 86_400) / payments}::float8)) as at,
-             1 + (hashint8(n) & 2147483647) % ${MERCHANTS} as shop,
-             1 + (hashint8(n * 7 + 1) & 2147483647) % 13 as chain,
-             (hashint8(n * 13 + 5) & 2147483647) % 100 as luck
-      from generate_series(1::bigint, ${payments}::bigint) as n
-    ), decided as (
-      select *, case when luck < 80 then 'successful' when luck < 90 then 'expired'
-                     when luck < 95 then 'unsuccessful' when luck < 98 then 'pending'
-                     else 'cancelled' end as status
-      from drawn
-    )
-    insert into payments (id, merchant_id, branch_id, partner_id, created_by, flow, amount,
-      commission_amount, commission_bps, commission_payer, settlement_model, status, session_status,
-      offered_blockchain_ids, blockchain_id, address, token_amount, token_decimals,
-      transaction_hash, paid_at, expires_at, created_at, customer_reference_id)
-    select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '7'
-            || substr(md5(n::text), 1, 3) || '8' || substr(md5(n::text), 5, 15))::uuid,
-           merchants[shop], branches[shop], ${partnerId}::uuid, 'bench', 'crypto',
-           50 + (hashint8(n * 3) & 2147483647) % 100000, 0, 0, 'merchant', 'direct', status,
-           case status when 'pending' then 'pending' when 'cancelled' then 'cancelled'
-                       when 'expired' then 'expired' else 'completed' end,
-           '{}', ids[chain], '0x' || substr(md5(shop || ':' || chain) || md5(chain || '/' || shop), 1, 40),
-           1000000, 6, case when status = 'successful' then '0x' || md5(n::text) || md5((-n)::text) end,
-           case when status = 'successful' then at + interval '3 minutes' end,
-           at + interval '30 minutes', at, 'ORD-2026-' || lpad(n::text, 10, '0')
-    from decided, shops, chains order by n desc`.execute(db);
 }
 
 /** What the payments' triggers and the worker would have built, payment by payment. */
@@ -114,12 +87,10 @@ async function takeSample(db: Database): Promise<Omit<PartnerHistory, 'partnerId
   }>`
     select id, transaction_hash as hash, address, customer_reference_id as reference,
            merchant_id as "merchantId"
-    from payments where status = 'successful' order by created_at desc
-    offset (select reltuples::bigint / 3 from pg_class where relname = 'payments') limit 1`.execute(
-    db,
-  );
+    from payments where status = 'successful' and partner_id is not null order by created_at desc
+    offset (select count(*) / 3 from payments where partner_id is not null) limit 1`.execute(db);
   const [row] = rows;
-  if (row === undefined) throw new Error(`no payments, ${uuidv7()}`);
+  if (row === undefined) throw new Error('there are no payments of the partner');
   const { merchantId, ...sample } = row;
   return { merchantId, sample };
 }

@@ -1,26 +1,20 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { sql } from 'kysely';
-import { connect, type Database } from '../../src/database/connection.ts';
-import { openEmbeddedDatabase } from '../../src/database/embedded.ts';
-import { migrate } from '../../src/database/migrate.ts';
 import { listMerchantReports, readMerchantReport } from '../../src/partners/merchant-reports.ts';
 import { readFilters, readOverview } from '../../src/partners/overview.ts';
 import { listPaymentReports } from '../../src/partners/payment-reports.ts';
 import { resolveSearch } from '../../src/partners/search.ts';
 import { verifyPartner } from '../../src/partners/verify.ts';
 import { searchPartnerPayments } from '../../src/repositories/partner-payments.ts';
-import { type Finding, report, sideBySide } from './measure.ts';
+import { buildHistories, compareSizes, type History } from './histories.ts';
+import { type Finding, sideBySide, VoidRun } from './measure.ts';
 import { fillHistory, type PartnerHistory } from './partner-history.ts';
+import type { Resources } from './resources.ts';
 
-const SMALL = 10_000;
-const LARGE = Number(process.env.BENCH_PAYMENTS ?? 5_000_000);
 /** Share of the history that the far page lies behind. */
 const FAR = 0.9;
 const PAGE = 20;
 
-type Side = PartnerHistory & { readonly db: Database; readonly payments: number };
+type Side = History<PartnerHistory>;
 type Case = (side: Side) => Promise<unknown>;
 
 const now = new Date();
@@ -50,76 +44,20 @@ const FLAT: readonly (readonly [string, number, Case])[] = [
   ['search: reference', 1.5, list(side => ({ search: side.sample.reference }))],
 ];
 
-/** Builds both histories, measures them side by side and holds the ratios against the goals. */
-export async function bench(): Promise<boolean> {
-  const directory = await mkdtemp(join(tmpdir(), 'eps-bench-'));
-  const server = await openEmbeddedDatabase({
-    directory,
-    holder: 'service',
-    settings: {
-      fsync: 'off',
-      full_page_writes: 'off',
-      shared_buffers: '2GB',
-      max_wal_size: '8GB',
-      effective_cache_size: '8GB',
-    },
+/** Holds what a report costs on a long history against what it costs on a short one. */
+export async function bench(resources: Resources): Promise<Finding[]> {
+  const [small, large] = await buildHistories(resources, async ({ db }, payments) => {
+    const history = await fillHistory(db, payments);
+    const [wrong] = await verifyPartner(db, history.partnerId);
+    if (wrong !== undefined) throw new VoidRun(JSON.stringify(wrong));
+    return history;
   });
-  try {
-    const small = await build(server.url, 'small', SMALL);
-    const large = await build(server.url, 'large', LARGE);
-    try {
-      return await measure(small, large);
-    } finally {
-      await Promise.all([small.db.destroy(), large.db.destroy()]);
-    }
-  } finally {
-    await server.stop();
-    await rm(directory, { recursive: true, force: true });
-  }
-}
-
-async function build(serverUrl: string, name: string, payments: number): Promise<Side> {
-  const started = performance.now();
-  const open = (database: string) => {
-    const url = new URL(serverUrl);
-    url.pathname = `/${database}`;
-    return connect({
-      url: url.href,
-      poolSize: 4,
-      applicationName: 'bench',
-      statementTimeoutMs: 0,
-      onIdleError: () => undefined,
-    });
-  };
-  const admin = open('postgres');
-  await sql`create database ${sql.id(name)}`.execute(admin);
-  await admin.destroy();
-  const db = open(name);
-  await migrate(db);
-  const history = await fillHistory(db, payments);
-  const wrong = await verifyPartner(db, history.partnerId);
-  if (wrong.length > 0) throw new Error(`void: ${JSON.stringify(wrong[0])}`);
-  const seconds = Math.round((performance.now() - started) / 1000);
-  process.stdout.write(`built ${payments} payments in ${seconds} s\n`);
-  return { ...history, db, payments };
-}
-
-async function measure(small: Side, large: Side): Promise<boolean> {
   const findings: Finding[] = [];
   for (const [subject, allowed, call] of FLAT) {
-    const [few = 0, many = 0] = await sideBySide([() => call(small), () => call(large)], {
-      rounds: 7,
-      repeats: 20,
-    });
-    findings.push({
-      subject,
-      measured: `${few.toFixed(2)} ms at ${small.payments}, ${many.toFixed(2)} ms at ${large.payments}`,
-      ratio: many / few,
-      goal: { relation: '<=', value: allowed },
-    });
+    findings.push(await compareSizes(subject, [small, large], call, allowed));
   }
   findings.push(await measureRareFragment(large), await measureFrequentFragment(large));
-  return report(findings);
+  return findings;
 }
 
 /** A rare fragment against looking at every payment of the partner for it. */

@@ -1,0 +1,74 @@
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { connect, type Database } from '../../src/database/connection.ts';
+import { openEmbeddedDatabase } from '../../src/database/embedded.ts';
+import { migrateJobQueue } from '../../src/database/job-queue.ts';
+import { migrate } from '../../src/database/migrate.ts';
+import type { Resources } from './resources.ts';
+
+/** A migrated database of the bench. */
+export interface BenchDatabase {
+  readonly url: string;
+  readonly db: Database;
+}
+
+/**
+ * Settings for what is measured over HTTP. PostgreSQL's own for durability stay: both sides of a
+ * comparison wait for the same disk, and a create that need not wait for it is another one.
+ */
+export const DURABLE = { shared_buffers: '1GB', max_wal_size: '8GB', max_connections: '200' };
+
+/** The same without checkpoints, which would fall on whoever has its turn. */
+export const UNDISTURBED = { ...DURABLE, checkpoint_timeout: '1h' };
+
+/** Settings for histories that are filled with millions of payments first. */
+export const THROW_AWAY = {
+  fsync: 'off',
+  full_page_writes: 'off',
+  shared_buffers: '2GB',
+  max_wal_size: '8GB',
+  effective_cache_size: '8GB',
+};
+
+/** Starts a PostgreSQL server of the bench's own and returns its URL. */
+export async function startPostgres(
+  { directory, signal, defer }: Resources,
+  settings: Record<string, string>,
+): Promise<string> {
+  const server = await openEmbeddedDatabase({
+    directory: join(directory, 'database'),
+    holder: 'service',
+    settings,
+    signal,
+  });
+  defer(() => server.stop());
+  return server.url;
+}
+
+/** Creates and migrates a database. */
+export async function createDatabase(
+  { defer }: Resources,
+  serverUrl: string,
+  name: string,
+): Promise<BenchDatabase> {
+  const open = (database: string) => {
+    const url = new URL(serverUrl);
+    url.pathname = `/${database}`;
+    const db = connect({
+      url: url.href,
+      poolSize: 4,
+      applicationName: 'bench',
+      statementTimeoutMs: 0,
+      onIdleError: () => undefined,
+    });
+    return { url: url.href, db };
+  };
+  const admin = open('postgres');
+  await sql`create database ${sql.id(name)}`.execute(admin.db);
+  await admin.db.destroy();
+  const database = open(name);
+  defer(() => database.db.destroy());
+  await migrate(database.db);
+  await migrateJobQueue(database.url);
+  return database;
+}

@@ -1,0 +1,144 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { setAddress } from '../../src/accounts/deposit-addresses.ts';
+import { createPayment } from '../../src/payments/create-payment.ts';
+import { executeOnce } from '../../src/payments/idempotency.ts';
+import { listPayments } from '../../src/payments/list-payments.ts';
+import { findMerchantPayment } from '../../src/repositories/payments.ts';
+import { ADDRESSES } from '../helpers/accounts.ts';
+import type { BenchDatabase } from './databases.ts';
+import { buildHistories, compareSizes, type History } from './histories.ts';
+import { type Finding, VoidRun } from './measure.ts';
+import { fillHistory } from './partner-history.ts';
+import type { Resources } from './resources.ts';
+
+/** What a merchant of the partner asks for, wherever in its history. */
+interface Known {
+  readonly merchantId: string;
+  /** IDs of the merchant's payments, in the order of a list. */
+  readonly ids: readonly string[];
+  readonly reference: string;
+}
+
+type Side = History<Known>;
+type Call = (side: Side) => Promise<unknown>;
+
+/** The partner has a seventh of the payments, and each of its merchants as many as any other. */
+const SHAPE = { linked: 5, unlinked: 30 };
+/** Share of the merchant's payments that the deep page lies behind. */
+const DEEP = 0.9;
+/** Rows of a list, and of one by a status that the short history has but few of. */
+const PAGE = 10;
+const RARE_PAGE = 3;
+
+const list =
+  (
+    rows: number,
+    query: (side: Side) => Omit<Parameters<typeof listPayments>[2], 'limit'>,
+    filters: (side: Side) => Parameters<typeof listPayments>[3] = () => ({}),
+  ): Call =>
+  async side => {
+    const found = await listPayments(
+      side.db,
+      side.merchantId,
+      { limit: rows, ...query(side) },
+      filters(side),
+    );
+    if (found.data.length === 0) throw new VoidRun('a list was empty');
+  };
+
+const CALLS: readonly (readonly [subject: string, allowed: number, Call])[] = [
+  [
+    'get by ID',
+    1.2,
+    async side => {
+      const id = side.ids[Math.floor(Math.random() * side.ids.length)] ?? '';
+      const payment = await findMerchantPayment(side.db, side.merchantId, id);
+      if (payment?.id !== id) throw new VoidRun('a payment was not found');
+    },
+  ],
+  ['first page', 1.2, list(PAGE, () => ({}))],
+  [
+    'deep page behind a cursor',
+    1.2,
+    list(PAGE, ({ ids }) => ({ startingAfter: ids[Math.floor(ids.length * DEEP)] ?? '' })),
+  ],
+  ['create', 1.2, create],
+  // The measured limits and the goals name no number for these two; twice the rows, or a lost index,
+  // shows at a glance.
+  [
+    'list by rare status',
+    1.5,
+    list(
+      RARE_PAGE,
+      () => ({}),
+      () => ({ status: 'cancelled' }),
+    ),
+  ],
+  [
+    'list by customer reference',
+    1.5,
+    list(
+      PAGE,
+      () => ({}),
+      ({ reference }) => ({ customerReferenceId: reference }),
+    ),
+  ],
+];
+
+/** Holds what a merchant's request costs on a long history against what it costs on a short one. */
+export async function bench(resources: Resources): Promise<Finding[]> {
+  const sides = await buildHistories(resources, fill);
+  const findings: Finding[] = [];
+  for (const [subject, allowed, call] of CALLS) {
+    findings.push(await compareSizes(subject, sides, call, allowed));
+  }
+  return findings;
+}
+
+async function fill({ db }: BenchDatabase, payments: number): Promise<Known> {
+  const { merchantId, sample } = await fillHistory(db, payments, SHAPE);
+  const operator = { db, clock: Date.now, actor: 'bench' };
+  await setAddress(operator, { merchantId }, 'btc', ADDRESSES.btc);
+  await setAddress(operator, { merchantId }, 'eth', ADDRESSES.eth);
+  const rows = await db
+    .selectFrom('payments')
+    .select('id')
+    .where('merchant_id', '=', merchantId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute();
+  return { merchantId, ids: rows.map(({ id }) => id), reference: sample.reference };
+}
+
+/** A create with an idempotency key, as its route runs it. */
+async function create({ db, merchantId }: Side): Promise<void> {
+  const scope = { accountId: merchantId, route: 'POST /external/v1/payments/prompt' };
+  const principal = {
+    kind: 'merchant',
+    keyId: 'bench',
+    accountId: merchantId,
+    accountKind: 'standard',
+  } as const;
+  const settings = {
+    publicUrl: 'https://pay.example',
+    allowLoopbackHttp: false,
+    processor: null,
+  };
+  const body = { amount: 4_950, customerReferenceId: randomUUID() };
+  const outcome = await executeOnce(
+    db,
+    {
+      scope: { ...scope, key: randomUUID() },
+      bodySha256: createHash('sha256').update(randomBytes(8)).digest(),
+    },
+    new Date(),
+    async tx => {
+      const created = await createPayment(tx, { principal, body, clock: Date.now }, settings);
+      return { status: 201, body: Buffer.from(JSON.stringify(created)) };
+    },
+    error => {
+      throw error;
+    },
+  );
+  if (outcome.status !== 201 || outcome.replayed) throw new VoidRun('a create was not executed');
+}

@@ -1,0 +1,47 @@
+import { type BenchDatabase, createDatabase, startPostgres, THROW_AWAY } from './databases.ts';
+import { type Finding, sideBySide } from './measure.ts';
+import type { Resources } from './resources.ts';
+import { FEW_PAYMENTS, PAYMENTS } from './settings.ts';
+
+/** A filled database and what was learnt while filling it. */
+export type History<T> = T & BenchDatabase & { readonly payments: number };
+
+/** Both measured, alternating, so many times; and so many calls in a row each time. */
+const ROUNDS = 7;
+const REPEATS = 20;
+
+/** Builds a short and a long history on one server. */
+export async function buildHistories<T>(
+  resources: Resources,
+  fill: (database: BenchDatabase, payments: number) => Promise<T>,
+): Promise<readonly [few: History<T>, many: History<T>]> {
+  const server = await startPostgres(resources, THROW_AWAY);
+  const build = async (name: string, payments: number): Promise<History<T>> => {
+    const started = performance.now();
+    const database = await createDatabase(resources, server, name);
+    const filled = await fill(database, payments);
+    const seconds = Math.round((performance.now() - started) / 1000);
+    process.stdout.write(`built ${payments} payments in ${seconds} s\n`);
+    return { ...filled, ...database, payments };
+  };
+  return [await build('few', FEW_PAYMENTS), await build('many', PAYMENTS)];
+}
+
+/** How much longer a call takes on the long history, which is to be at most `allowed` times. */
+export async function compareSizes<T>(
+  subject: string,
+  [few, many]: readonly [History<T>, History<T>],
+  call: (side: History<T>) => Promise<unknown>,
+  allowed: number,
+): Promise<Finding> {
+  const [short = 0, long = 0] = await sideBySide([() => call(few), () => call(many)], {
+    rounds: ROUNDS,
+    repeats: REPEATS,
+  });
+  return {
+    subject,
+    measured: `${short.toFixed(2)} ms at ${few.payments}, ${long.toFixed(2)} ms at ${many.payments}`,
+    ratio: long / short,
+    goal: { relation: '<=', value: allowed },
+  };
+}

@@ -1,0 +1,143 @@
+-- Sends the pre-signed requests of a file, each once, and checks every answer.
+--
+-- A request is preceded by five digits, the length of what is sent, and by the 37 characters that
+-- its answer is recognised by: G, L or C for a payment, a list or a creation, and the ID of the
+-- payment, of the list's first payment, or the customer reference that a creation echoes.
+
+local KEY, HEAD = 37, 42
+local SHED_STATUS = 503
+local threads = {}
+
+-- Read by done() through thread:get, which sees globals only.
+payments, lists, created, shed, wrong, exhausted, sample = 0, 0, 0, 0, 0, 0, ''
+
+function setup(thread)
+  thread:set('index', #threads)
+  threads[#threads + 1] = thread
+end
+
+local source, exact, may_shed, current
+local awaited, seen = {}, {}
+
+-- Arguments: prefix of the files, one a thread; requests a second, 0 for as many as are answered;
+-- whether 503 with Retry-After is an answer that counts apart.
+function init(arguments)
+  source = assert(io.open(arguments[1] .. '.' .. index, 'rb'))
+  may_shed = arguments[3] == 'shed'
+  -- With a connection a thread it is known which request an answer belongs to.
+  exact = arguments[4] == 'exact'
+  local rate = tonumber(arguments[2])
+  if rate > 0 then delay = pace(rate) end
+end
+
+-- An open loop as far as there are free connections: requests are due at even distances, whatever
+-- happened to those before. In milliseconds, which are wrk's finest.
+function pace(rate)
+  local ffi = require('ffi')
+  ffi.cdef([[
+    struct bench_time { long seconds; long nanoseconds; };
+    int clock_gettime(int clock, struct bench_time *time);
+  ]])
+  local monotonic = ffi.os == 'OSX' and 6 or 1
+  local time = ffi.new('struct bench_time')
+  local due
+  return function()
+    ffi.C.clock_gettime(monotonic, time)
+    local now = tonumber(time.seconds) * 1000 + tonumber(time.nanoseconds) / 1e6
+    due = due or now
+    local wait = due - now
+    due = due + 1000 / rate
+    return wait > 0 and math.floor(wait + 0.5) or 0
+  end
+end
+
+function request()
+  local head = source:read(HEAD)
+  if head == nil then
+    exhausted = 1
+    wrk.thread:stop()
+    return ''
+  end
+  current = head:sub(-KEY)
+  awaited[current] = (awaited[current] or 0) + 1
+  return source:read(tonumber(head:sub(1, HEAD - KEY)))
+end
+
+local function refuse(why, status, body)
+  wrong = wrong + 1
+  if sample == '' then sample = why .. ': ' .. status .. ' ' .. body:sub(1, 400) end
+end
+
+local function has_header(headers, wanted)
+  for name in pairs(headers) do
+    if name:lower() == wanted then return true end
+  end
+  return false
+end
+
+-- What the answer is recognised by; nil for one that is not what it should be.
+local function recognise(status, body)
+  if status == 201 then
+    local id = body:match('"id":"([^"]+)"')
+    if id == nil or seen[id] or not body:find('"status":"pending"', 1, true) then return nil end
+    seen[id] = true
+    created = created + 1
+    return 'C' .. (body:match('"customerReferenceId":"([^"]+)"') or '')
+  end
+  if status ~= 200 then return nil end
+  local id = body:match('^{"object":"payment_prompt","id":"([^"]+)"')
+  if id ~= nil then
+    payments = payments + 1
+    return 'G' .. id
+  end
+  id = body:match('^{"object":"list","data":%[{"object":"payment_prompt","id":"([^"]+)"')
+  if id == nil or body:sub(-15) ~= '"hasMore":true}' then return nil end
+  if exact and select(2, body:gsub('"payment_prompt"', '')) ~= 10 then return nil end
+  lists = lists + 1
+  return 'L' .. id
+end
+
+function response(status, headers, body)
+  if may_shed and status == SHED_STATUS then
+    if has_header(headers, 'retry-after') then
+      shed = shed + 1
+    else
+      refuse('no Retry-After', status, body)
+    end
+    return
+  end
+  local key = recognise(status, body)
+  if key == nil then return refuse('not what was asked for', status, body) end
+  local left = awaited[key]
+  if left == nil or (exact and key ~= current) then
+    return refuse('the answer to another request', status, body)
+  end
+  awaited[key] = left > 1 and left - 1 or nil
+end
+
+local function json(text)
+  return '"' .. text:gsub('[%c\\"]', function(character)
+    return string.format('\\u%04x', character:byte())
+  end) .. '"'
+end
+
+function done(summary, latency)
+  local totals = { payments = 0, lists = 0, created = 0, shed = 0, wrong = 0, exhausted = 0 }
+  local text = ''
+  for _, thread in ipairs(threads) do
+    for name, total in pairs(totals) do totals[name] = total + thread:get(name) end
+    if text == '' then text = thread:get('sample') end
+  end
+  local errors = summary.errors
+  local fields = {
+    '"requests":' .. summary.requests,
+    '"microseconds":' .. summary.duration,
+    '"broken":' .. errors.connect + errors.read + errors.write + errors.timeout,
+    '"p50":' .. latency:percentile(50),
+    '"p90":' .. latency:percentile(90),
+    '"p99":' .. latency:percentile(99),
+    '"sample":' .. json(text),
+  }
+  for name, total in pairs(totals) do fields[#fields + 1] = '"' .. name .. '":' .. total end
+  io.write('\n{' .. table.concat(fields, ',') .. '}\n')
+end

@@ -1,0 +1,117 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { type LoadPlan, type LoadResult, runLoad } from './load.ts';
+import { VoidRun } from './measure.ts';
+import { findWrk } from './required-programs.ts';
+import type { RequestToSend } from './signed-requests.ts';
+
+const MISSING = missing();
+
+/** Why wrk cannot be run, to put into the name of what is skipped. */
+function missing(): string | undefined {
+  try {
+    findWrk();
+    return undefined;
+  } catch (error) {
+    return String(error);
+  }
+}
+
+const credentials = { keyId: 'mpk_1', secret: 'mps_1', passphrase: 'p' };
+const HEADERS = { 'content-type': 'application/json' };
+
+function traffic(): RequestToSend {
+  const id = crypto.randomUUID();
+  return { method: 'GET', path: `/external/v1/payments/${id}`, credentials, answer: `G${id}` };
+}
+
+const payment = (id: string) => JSON.stringify({ object: 'payment_prompt', id });
+
+const idOf = (url = '') => url.slice(url.lastIndexOf('/') + 1);
+
+const right: RequestListener = (request, response) => {
+  response.writeHead(200, HEADERS).end(payment(idOf(request.url)));
+};
+
+/** Sends a second of load to a server. */
+async function load(listener: RequestListener, plan: Partial<LoadPlan>): Promise<LoadResult> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const directory = await mkdtemp(join(tmpdir(), 'eps-load-'));
+  try {
+    return await runLoad(
+      { port, traffic, connections: 2, seconds: 1, supply: 100_000, rate: 200, ...plan },
+      { directory, signal: new AbortController().signal },
+    );
+  } finally {
+    server.closeAllConnections();
+    server.close();
+    await rm(directory, { recursive: true });
+  }
+}
+
+describe.skipIf(MISSING !== undefined)(
+  `load${MISSING === undefined ? '' : ` (${MISSING})`}`,
+  () => {
+    test('sends each request once and counts its answer', async () => {
+      const asked: string[] = [];
+      const nonces = new Set<unknown>();
+      const result = await load(
+        (request, response) => {
+          asked.push(idOf(request.url));
+          nonces.add(request.headers['x-mp-nonce']);
+          right(request, response);
+        },
+        { exact: true },
+      );
+      expect(result.payments).toBe(result.requests);
+      expect(result.requests).toBeGreaterThan(0);
+      expect(new Set(asked).size).toBe(asked.length);
+      expect(nonces.size).toBe(asked.length);
+      expect(result.exhausted).toBe(false);
+    });
+
+    test('tells when there were not enough requests', async () => {
+      const result = await load(right, { supply: 10 });
+      expect(result.exhausted).toBe(true);
+    });
+
+    test.each([
+      ['a payment nobody asked for', payment(crypto.randomUUID())],
+      ['something else', '{}'],
+    ])('is void by %s', async (_what, body) => {
+      const answer: RequestListener = (_request, response) => {
+        response.writeHead(200, HEADERS).end(body);
+      };
+      await expect(load(answer, {})).rejects.toThrow(VoidRun);
+    });
+
+    test('is void by the answer to a request before, where that can be told', async () => {
+      let last: string | undefined;
+      const answer: RequestListener = (request, response) => {
+        const id = idOf(request.url);
+        response.writeHead(200, HEADERS).end(payment(last ?? id));
+        last = id;
+      };
+      await expect(load(answer, { exact: true })).rejects.toThrow(VoidRun);
+    });
+
+    test('counts a refusal apart where it may come, if it tells when to come back', async () => {
+      const refuse =
+        (headers: Record<string, string>): RequestListener =>
+        (_request, response) => {
+          response.writeHead(503, { ...HEADERS, ...headers }).end('{}');
+        };
+      const { shed, requests } = await load(refuse({ 'Retry-After': '1' }), { mayShed: true });
+      expect(shed).toBe(requests);
+      await expect(load(refuse({}), { mayShed: true })).rejects.toThrow(VoidRun);
+      await expect(load(refuse({ 'Retry-After': '1' }), {})).rejects.toThrow(VoidRun);
+    });
+  },
+);

@@ -1,0 +1,111 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { VoidRun } from './measure.ts';
+import { findWrk } from './required-programs.ts';
+import { type Traffic, writeRequests } from './signed-requests.ts';
+
+export interface LoadPlan {
+  readonly port: number;
+  readonly traffic: Traffic;
+  /** Connections, each of which sends a request when it has the answer to the one before. */
+  readonly connections: number;
+  readonly seconds: number;
+  /** Most requests that may be needed. */
+  readonly supply: number;
+  /** Requests offered a second; left out, as many as are answered. */
+  readonly rate?: number;
+  /** Whether 503 with Retry-After counts as shed instead of as wrong. */
+  readonly mayShed?: boolean;
+  /** Gives each connection a thread of its own, so that every answer is held against its request. */
+  readonly exact?: boolean;
+}
+
+export interface LoadResult {
+  readonly requests: number;
+  readonly seconds: number;
+  /** Answers by what they brought. */
+  readonly payments: number;
+  readonly lists: number;
+  readonly created: number;
+  readonly shed: number;
+  /** Whether all requests were used up, which ended the load early. */
+  readonly exhausted: boolean;
+  /** Latencies in milliseconds, corrected by wrk for requests that a slow answer held back. */
+  readonly p50: number;
+  readonly p90: number;
+  readonly p99: number;
+}
+
+/** Answers that may take longest, in seconds: only a bug makes one take so long. */
+const PATIENCE_SECONDS = 60;
+/** How long wrk may take beyond its plan, in milliseconds. */
+const OVERTIME_MS = (PATIENCE_SECONDS + 30) * 1000;
+
+/**
+ * Signs requests and sends them with wrk.
+ * @param directory Where the signed requests are kept meanwhile.
+ * @throws VoidRun when an answer was wrong or a connection broke.
+ */
+export async function runLoad(
+  plan: LoadPlan,
+  { directory, signal }: { readonly directory: string; readonly signal: AbortSignal },
+): Promise<LoadResult> {
+  const threads = plan.exact ? plan.connections : 1;
+  const prefix = join(directory, 'requests');
+  const files = Array.from({ length: threads }, (_, index) => `${prefix}.${index}`);
+  try {
+    const from = Date.now();
+    const supply = {
+      traffic: plan.traffic,
+      count: Math.ceil(plan.supply / threads),
+      from,
+      to: from + plan.seconds * 1000,
+    };
+    for (const file of files) await writeRequests(file, supply);
+    return await runWrk(plan, threads, prefix, signal);
+  } finally {
+    for (const file of files) await rm(file, { force: true });
+  }
+}
+
+async function runWrk(
+  plan: LoadPlan,
+  threads: number,
+  prefix: string,
+  signal: AbortSignal,
+): Promise<LoadResult> {
+  const limit = AbortSignal.timeout(plan.seconds * 1000 + OVERTIME_MS);
+  const wrk = spawn(
+    findWrk(),
+    [
+      ...['-t', String(threads), '-c', String(plan.connections), '-d', `${plan.seconds}s`],
+      ...['--timeout', `${PATIENCE_SECONDS}s`, '-s', join(import.meta.dirname, 'load.lua')],
+      `http://127.0.0.1:${plan.port}`,
+      '--',
+      ...[prefix, String(plan.rate ?? 0), plan.mayShed ? 'shed' : '', plan.exact ? 'exact' : ''],
+    ],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      signal: AbortSignal.any([signal, limit]),
+      killSignal: 'SIGKILL',
+    },
+  );
+  const [output, [status]] = await Promise.all([text(wrk.stdout), once(wrk, 'exit')]);
+  const line = output.split('\n').findLast(candidate => candidate.startsWith('{'));
+  if (status !== 0 || line === undefined) throw new Error(`wrk failed: ${output}`);
+  const { microseconds, p50, p90, p99, wrong, broken, exhausted, sample, ...counts } =
+    JSON.parse(line);
+  if (wrong > 0) throw new VoidRun(`${wrong} wrong answers of ${counts.requests}: ${sample}`);
+  if (broken > 0) throw new VoidRun(`${broken} connections broke or waited too long`);
+  return {
+    ...counts,
+    seconds: microseconds / 1e6,
+    p50: p50 / 1000,
+    p90: p90 / 1000,
+    p99: p99 / 1000,
+    exhausted: exhausted > 0,
+  };
+}

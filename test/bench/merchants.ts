@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
+import { setAddress } from '../../src/accounts/deposit-addresses.ts';
+import { createMerchant } from '../../src/accounts/merchants.ts';
+import type { Credentials } from '../../src/client/sign.ts';
+import { createKeyring } from '../../src/crypto/keyring.ts';
+import type { Database } from '../../src/database/connection.ts';
+import { createKey } from '../../src/keys/manage-keys.ts';
+import { ADDRESSES } from '../helpers/accounts.ts';
+import { insertPayments } from './payment-history.ts';
+
+/** A merchant of the bench, with a key that has every scope. */
+export interface BenchMerchant {
+  readonly id: string;
+  readonly branchId: string;
+  readonly credentials: Credentials;
+  /** IDs of the payments it has from the start, in the order of a list. */
+  readonly payments: readonly string[];
+}
+
+export interface BenchMerchants {
+  readonly merchants: readonly BenchMerchant[];
+  /** What the secrets of their keys are encrypted with, as MASTER_KEY takes it. */
+  readonly masterKey: string;
+}
+
+const MERCHANTS = 20;
+const PAYMENTS_EACH = 500;
+
+/** Fills an empty database with merchants that have a history. */
+export async function addMerchants(db: Database): Promise<BenchMerchants> {
+  const operator = { db, clock: Date.now, actor: 'bench' };
+  const masterKey = randomBytes(32);
+  const keyring = createKeyring([masterKey]);
+  const added: Omit<BenchMerchant, 'payments'>[] = [];
+  for (let index = 0; index < MERCHANTS; index++) {
+    const { id } = await createMerchant(operator, {
+      name: `Shop number ${index}`,
+      email: `shop-${index}@example.com`,
+    });
+    await setAddress(operator, { merchantId: id }, 'btc', ADDRESSES.btc);
+    const { branchId } = await setAddress(operator, { merchantId: id }, 'eth', ADDRESSES.eth);
+    const credentials = await createKey(operator, keyring, {
+      owner: { merchantId: id },
+      name: 'bench',
+    });
+    added.push({ id, branchId, credentials });
+  }
+  await insertPayments(db, MERCHANTS * PAYMENTS_EACH, { merchants: MERCHANTS });
+  await sql`vacuum (analyze) payments`.execute(db);
+  const listed = await db
+    .selectFrom('payments')
+    .select(['id', 'merchant_id'])
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute();
+  const payments = Map.groupBy(listed, payment => payment.merchant_id);
+  return {
+    merchants: added.map(merchant => ({
+      ...merchant,
+      payments: (payments.get(merchant.id) ?? []).map(({ id }) => id),
+    })),
+    masterKey: masterKey.toString('base64'),
+  };
+}

@@ -1,0 +1,64 @@
+import { open } from 'node:fs/promises';
+import { type Credentials, signingHeaders } from '../../src/client/sign.ts';
+
+/** One request to be signed and what its answer is recognised by. */
+export interface RequestToSend {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly body?: string;
+  readonly idempotencyKey?: string;
+  readonly credentials: Credentials;
+  /** G, L or C, and a UUID: see load.lua. */
+  readonly answer: string;
+}
+
+/** The next request of an endless sequence. */
+export type Traffic = () => RequestToSend;
+
+interface Supply {
+  readonly traffic: Traffic;
+  readonly count: number;
+  /** When the first and the last of them will be sent, in milliseconds since the epoch. */
+  readonly from: number;
+  readonly to: number;
+}
+
+const LENGTH_DIGITS = 5;
+/** Written at once, in characters. */
+const CHUNK = 1_000_000;
+
+/**
+ * Writes pre-signed requests for load.lua. No nonce comes twice, and each timestamp is that of the
+ * moment the request will be sent at, so that a supply outlives the window of 300 seconds.
+ */
+export async function writeRequests(
+  path: string,
+  { traffic, count, from, to }: Supply,
+): Promise<void> {
+  await using file = await open(path, 'w');
+  let chunk = '';
+  for (let index = 0; index < count; index++) {
+    const request = traffic();
+    const bytes = render(request, from + ((to - from) * index) / count);
+    chunk += `${String(bytes.length).padStart(LENGTH_DIGITS, '0')}${request.answer}${bytes}`;
+    if (chunk.length > CHUNK) {
+      await file.write(chunk, null, 'latin1');
+      chunk = '';
+    }
+  }
+  await file.write(chunk, null, 'latin1');
+}
+
+/** A request as it travels; everything in it is ASCII, so that characters are bytes. */
+function render(request: RequestToSend, now: number): string {
+  const { method, path, body, credentials, idempotencyKey } = request;
+  const headers: Record<string, string> = signingHeaders(credentials, { method, path, body, now });
+  if (body !== undefined) {
+    headers['content-type'] = 'application/json';
+    headers['content-length'] = String(body.length);
+  }
+  if (idempotencyKey !== undefined) headers['idempotency-key'] = idempotencyKey;
+  let text = `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n`;
+  for (const name in headers) text += `${name}: ${headers[name]}\r\n`;
+  return `${text}\r\n${body ?? ''}`;
+}

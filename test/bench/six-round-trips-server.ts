@@ -1,0 +1,138 @@
+/**
+ * The service's create as it would be with a transaction of six round trips, everything else being
+ * the service's own: begin, claim of the key, payment, event, response, commit. What it needs to know
+ * of a merchant is read once.
+ */
+import Fastify, { type FastifyBaseLogger, LogController } from 'fastify';
+import pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import { CreatePaymentBodySchema, CreatePaymentResponseSchema } from '#schemas/create-payment.ts';
+import { EmptyQuerySchema } from '#schemas/list-payments.ts';
+import { openNonces } from '../../src/dependencies.ts';
+import { registerErrorHandler } from '../../src/errors/handler.ts';
+import { hashCheckoutToken, issueCheckoutToken } from '../../src/payments/checkout-token.ts';
+import { checkIdempotencyKey, sha256 } from '../../src/payments/idempotency.ts';
+import { chooseNetworks } from '../../src/payments/offered-networks.ts';
+import { toPaymentObject, toPaymentSnapshot } from '../../src/payments/payment-object.ts';
+import { principalOf, registerAuthentication } from '../../src/plugins/authentication.ts';
+import { registerJsonBody } from '../../src/plugins/json-body.ts';
+import { registerRateLimits } from '../../src/plugins/rate-limit.ts';
+import { registerRequestLog } from '../../src/plugins/request-log.ts';
+import { registerValidation } from '../../src/plugins/validation.ts';
+import { aborted, runProcess } from '../../src/process.ts';
+import { listConfiguredNetworks } from '../../src/repositories/deposit-addresses.ts';
+import { findMainBranch } from '../../src/repositories/merchants.ts';
+import { registerHealth } from '../../src/routes/health.ts';
+import { openStorage } from '../../src/storage.ts';
+import { readBigints, SIX_ROUND_TRIPS as SIX } from './statements.ts';
+
+const ROUTE = 'POST /external/v1/payments/prompt';
+const MINUTE_MS = 60_000;
+
+await runProcess('six-round-trips', async (config, logger, signal) => {
+  const storage = await openStorage(config, { holder: 'service', name: 'six', logger });
+  const nonces = openNonces(config, storage.db, logger);
+  const clock = Date.now;
+  const pool = new pg.Pool({
+    connectionString: storage.databaseUrl,
+    max: config.databasePoolSize,
+    types: { getTypeParser: readBigints },
+  });
+  const app = Fastify({
+    loggerInstance: logger as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: () => uuidv7(),
+  });
+  registerRequestLog(app);
+  registerErrorHandler(app, { publicUrl: config.publicUrl, isUnavailable: () => false });
+  registerValidation(app);
+  const limits = await registerRateLimits(app, {
+    max: config.rateLimitMax,
+    windowSeconds: config.rateLimitWindowSeconds,
+  });
+  registerHealth(app, { db: storage.db, nonces, clock });
+
+  const known = new Map<string, ReturnType<typeof readMerchant>>();
+  async function readMerchant(id: string) {
+    const branch = await findMainBranch(storage.db, id);
+    if (branch === undefined) throw new Error('the merchant has no main branch');
+    const configured = await listConfiguredNetworks(storage.db, branch.id);
+    const networks = chooseNetworks(undefined, configured);
+    return {
+      branchId: branch.id,
+      networks: networks.map(network => network.id),
+      windowMs: Math.max(...networks.map(network => network.windowMinutes)) * MINUTE_MS,
+    };
+  }
+
+  app.register(async v1 => {
+    registerJsonBody(v1);
+    registerAuthentication(v1, {
+      ...{ db: storage.db, keyring: storage.keyring, nonces, limits, clock },
+      explainSignatures: false,
+      onUnprotectedRead: () => undefined,
+    });
+    v1.post(
+      '/external/v1/payments/prompt',
+      {
+        config: { access: { principals: ['merchant'], scope: 'payment_prompts:write' } },
+        schema: {
+          querystring: EmptyQuerySchema,
+          body: CreatePaymentBodySchema,
+          response: { 201: CreatePaymentResponseSchema },
+        },
+      },
+      async (request, reply) => {
+        const { accountId, keyId } = principalOf(request);
+        const { customerReferenceId } = request.body as { customerReferenceId: string };
+        const key = String(request.headers['idempotency-key']);
+        checkIdempotencyKey(key);
+        const merchant = known.get(accountId) ?? readMerchant(accountId);
+        known.set(accountId, merchant);
+        const { branchId, networks, windowMs } = await merchant;
+        const now = new Date(clock());
+        const expiresAt = new Date(now.getTime() + windowMs);
+        const token = issueCheckoutToken();
+        const client = await pool.connect();
+        const query = (statement: { name: string; text: string }, values: unknown[]) =>
+          client.query({ ...statement, values });
+        try {
+          await client.query('begin');
+          const claimed = [accountId, ROUTE, key];
+          await query(SIX.claim, [...claimed, sha256(request.rawBody), now]);
+          const { rows } = await query(SIX.payment, [
+            ...[uuidv7(), accountId, branchId, keyId, networks, expiresAt, now],
+            ...[customerReferenceId, hashCheckoutToken(token)],
+          ]);
+          const [payment] = rows;
+          const snapshot = JSON.stringify(toPaymentSnapshot(payment));
+          await query(SIX.event, [uuidv7(), accountId, payment.id, now, snapshot]);
+          const created = {
+            prompt: toPaymentObject(payment),
+            checkoutUrl: `${config.publicUrl}/checkout/${token}`,
+          };
+          const serialize = reply.getSerializationFunction('201') ?? JSON.stringify;
+          const body = Buffer.from(String(serialize(created)));
+          await query(SIX.response, [...claimed, 201, body]);
+          await client.query('commit');
+          reply.status(201).type('application/json; charset=utf-8').send(body);
+        } catch (error) {
+          await client.query('rollback');
+          throw error;
+        } finally {
+          client.release();
+        }
+        return reply;
+      },
+    );
+  });
+  try {
+    await app.listen({ host: config.host, port: config.port });
+    await aborted(signal);
+    await app.close();
+  } finally {
+    await pool.end();
+    await nonces.close();
+    await storage.close();
+  }
+});

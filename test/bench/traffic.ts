@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import type { BenchMerchant } from './merchants.ts';
+import type { RequestToSend, Traffic } from './signed-requests.ts';
+
+const PAYMENTS = '/external/v1/payments';
+/** Rows of a list. */
+export const PAGE = 10;
+/** What the load of a shop is made of: it looks payments up far more often than it creates them. */
+const GET_SHARE = 0.8;
+const LIST_SHARE = 0.15;
+
+type ForMerchant = (merchant: BenchMerchant) => RequestToSend;
+
+const get: ForMerchant = ({ credentials, payments }) => {
+  const id = draw(payments);
+  return { method: 'GET', path: `${PAYMENTS}/${id}`, credentials, answer: `G${id}` };
+};
+
+const listFirst: ForMerchant = ({ credentials, payments: [first = ''] }) => ({
+  method: 'GET',
+  path: `${PAYMENTS}?limit=${PAGE}`,
+  credentials,
+  answer: `L${first}`,
+});
+
+const listBehindCursor: ForMerchant = ({ credentials, payments }) => {
+  // Not so near to the end that nothing more would follow the page.
+  const at = Math.floor(Math.random() * (payments.length - 2 * PAGE));
+  return {
+    method: 'GET',
+    path: `${PAYMENTS}?limit=${PAGE}&startingAfter=${payments[at]}`,
+    credentials,
+    answer: `L${payments[at + 1]}`,
+  };
+};
+
+const create: ForMerchant = ({ credentials }) => {
+  const reference = randomUUID();
+  return {
+    method: 'POST',
+    path: `${PAYMENTS}/prompt`,
+    body: JSON.stringify({ amount: 4_950, customerReferenceId: reference }),
+    idempotencyKey: randomUUID(),
+    credentials,
+    answer: `C${reference}`,
+  };
+};
+
+/** Payments by ID, of all merchants in turn. */
+export const gets = (merchants: readonly BenchMerchant[]) => inTurn(merchants, get);
+/** First pages of lists; right as long as nothing is created. */
+export const firstPages = (merchants: readonly BenchMerchant[]) => inTurn(merchants, listFirst);
+/** Pages of lists behind a cursor. */
+export const cursorPages = (merchants: readonly BenchMerchant[]) =>
+  inTurn(merchants, listBehindCursor);
+/** Creations, each with an idempotency key of its own. */
+export const creates = (merchants: readonly BenchMerchant[]) => inTurn(merchants, create);
+/** What shops do all day. */
+export const mixture = (merchants: readonly BenchMerchant[]) =>
+  inTurn(merchants, merchant => {
+    const chance = Math.random();
+    if (chance < GET_SHARE) return get(merchant);
+    return chance < GET_SHARE + LIST_SHARE ? listBehindCursor(merchant) : create(merchant);
+  });
+
+function inTurn(merchants: readonly BenchMerchant[], next: ForMerchant): Traffic {
+  let turn = 0;
+  return () => {
+    const merchant = merchants[turn++ % merchants.length];
+    if (merchant === undefined) throw new Error('there are no merchants');
+    return next(merchant);
+  };
+}
+
+function draw(ids: readonly string[]): string {
+  const id = ids[Math.floor(Math.random() * ids.length)];
+  if (id === undefined) throw new Error('a merchant has no payments');
+  return id;
+}
