@@ -90,7 +90,7 @@ export async function bench(resources: Resources): Promise<Finding[]> {
   const sides = await buildHistories(resources, fill);
   const findings: Finding[] = [];
   for (const [subject, allowed, call] of CALLS) {
-    findings.push(await compareSizes(subject, sides, call, allowed));
+    findings.push(await compareSizes(`growth: ${subject}`, sides, call, allowed));
   }
   return findings;
 }

@@ -47,7 +47,7 @@ async function load(listener: RequestListener, plan: Partial<LoadPlan>): Promise
   try {
     return await runLoad(
       { port, traffic, connections: 2, seconds: 1, supply: 100_000, rate: 200, ...plan },
-      { directory, signal: new AbortController().signal },
+      { directory, signal: new AbortController().signal, defer: () => undefined },
     );
   } finally {
     server.closeAllConnections();

@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { VoidRun } from './measure.ts';
 import { findWrk } from './required-programs.ts';
+import type { Resources } from './resources.ts';
 import { type Traffic, writeRequests } from './signed-requests.ts';
 
 export interface LoadPlan {
@@ -44,38 +46,54 @@ const PATIENCE_SECONDS = 60;
 /** How long wrk may take beyond its plan, in milliseconds. */
 const OVERTIME_MS = (PATIENCE_SECONDS + 30) * 1000;
 
+/** Signed requests are kept in its directory meanwhile. */
+type LoadContext = Pick<Resources, 'directory' | 'signal' | 'defer'>;
+
 /**
  * Signs requests and sends them with wrk.
- * @param directory Where the signed requests are kept meanwhile.
  * @throws VoidRun when an answer was wrong or a connection broke.
  */
-export async function runLoad(
+export async function runLoad(plan: LoadPlan, context: LoadContext): Promise<LoadResult> {
+  const send = await prepareLoad(plan, context);
+  return send();
+}
+
+/**
+ * Signs requests, so that signing does not get in the way of what is measured.
+ * @returns What sends them with wrk, once, and throws as runLoad does.
+ */
+export async function prepareLoad(
   plan: LoadPlan,
-  { directory, signal }: { readonly directory: string; readonly signal: AbortSignal },
-): Promise<LoadResult> {
+  { directory, signal, defer }: LoadContext,
+): Promise<() => Promise<LoadResult>> {
   const threads = plan.exact ? plan.connections : 1;
-  const prefix = join(directory, 'requests');
+  const prefix = join(directory, `requests-${randomUUID()}`);
   const files = Array.from({ length: threads }, (_, index) => `${prefix}.${index}`);
-  try {
-    const from = Date.now();
-    const supply = {
-      traffic: plan.traffic,
-      count: Math.ceil(plan.supply / threads),
-      from,
-      to: from + plan.seconds * 1000,
-    };
-    for (const file of files) await writeRequests(file, supply);
-    return await runWrk(plan, threads, prefix, signal);
-  } finally {
-    for (const file of files) await rm(file, { force: true });
+  const from = Date.now();
+  const supply = {
+    traffic: plan.traffic,
+    count: Math.ceil(plan.supply / threads),
+    from,
+    to: from + plan.seconds * 1000,
+  };
+  for (const file of files) {
+    signal.throwIfAborted();
+    await writeRequests(file, supply);
   }
+  return async () => {
+    try {
+      return await runWrk(plan, threads, prefix, { signal, defer });
+    } finally {
+      for (const file of files) await rm(file, { force: true });
+    }
+  };
 }
 
 async function runWrk(
   plan: LoadPlan,
   threads: number,
   prefix: string,
-  signal: AbortSignal,
+  { signal, defer }: Pick<LoadContext, 'signal' | 'defer'>,
 ): Promise<LoadResult> {
   const limit = AbortSignal.timeout(plan.seconds * 1000 + OVERTIME_MS);
   const wrk = spawn(
@@ -93,6 +111,8 @@ async function runWrk(
       killSignal: 'SIGKILL',
     },
   );
+  // Of several at once, one may fail while the others have minutes to go.
+  defer(() => wrk.kill('SIGKILL'));
   const [output, [status]] = await Promise.all([text(wrk.stdout), once(wrk, 'exit')]);
   const line = output.split('\n').findLast(candidate => candidate.startsWith('{'));
   if (status !== 0 || line === undefined) throw new Error(`wrk failed: ${output}`);

@@ -5,10 +5,6 @@ import type { RequestToSend, Traffic } from './signed-requests.ts';
 const PAYMENTS = '/external/v1/payments';
 /** Rows of a list. */
 export const PAGE = 10;
-/** What the load of a shop is made of: it looks payments up far more often than it creates them. */
-const GET_SHARE = 0.8;
-const LIST_SHARE = 0.15;
-
 type ForMerchant = (merchant: BenchMerchant) => RequestToSend;
 
 const get: ForMerchant = ({ credentials, payments }) => {
@@ -55,13 +51,27 @@ export const cursorPages = (merchants: readonly BenchMerchant[]) =>
   inTurn(merchants, listBehindCursor);
 /** Creations, each with an idempotency key of its own. */
 export const creates = (merchants: readonly BenchMerchant[]) => inTurn(merchants, create);
-/** What shops do all day. */
-export const mixture = (merchants: readonly BenchMerchant[]) =>
-  inTurn(merchants, merchant => {
-    const chance = Math.random();
-    if (chance < GET_SHARE) return get(merchant);
-    return chance < GET_SHARE + LIST_SHARE ? listBehindCursor(merchant) : create(merchant);
-  });
+/** What shops do all day: they look payments up far more often than they create them. */
+export const MIXTURE = [
+  { name: 'GET', share: 0.8, traffic: gets },
+  { name: 'list', share: 0.15, traffic: cursorPages },
+  { name: 'create', share: 0.05, traffic: creates },
+] as const;
+
+/** All of the mixture on the same connections. */
+export function mixture(merchants: readonly BenchMerchant[]): Traffic {
+  const parts = MIXTURE.map(({ share, traffic }) => ({ share, next: traffic(merchants) }));
+  // Shares are floats, whose sum may fall short of one.
+  const rest = gets(merchants);
+  return () => {
+    let chance = Math.random();
+    const drawn = parts.find(({ share }) => {
+      chance -= share;
+      return chance < 0;
+    });
+    return (drawn?.next ?? rest)();
+  };
+}
 
 function inTurn(merchants: readonly BenchMerchant[], next: ForMerchant): Traffic {
   let turn = 0;
