@@ -10,7 +10,14 @@ import type { Tables } from './tables.ts';
  * loaded, and planned once by each connection, which more than halves what a read by primary key
  * costs this process. It takes its values by name.
  */
-export type Prepared<P, R> = (db: Kysely<Tables>, values: P) => Promise<R[]>;
+export interface Prepared<P, R> {
+  (db: Kysely<Tables>, values: P): Promise<R[]>;
+  /** What connections prepare it under, for pg_prepared_statements and pg_stat_statements. */
+  readonly statementName: string;
+  readonly text: string;
+  /** What stands for $1, $2 and so on: the name of a value, or else the value itself. */
+  readonly parameters: readonly { readonly name?: keyof P; readonly value?: unknown }[];
+}
 
 /** Stands where a value will be; typed as the value. */
 export type Given<P> = <K extends keyof P & string>(name: K) => P[K];
@@ -40,7 +47,7 @@ export function preparedName(text: string): string | undefined {
 
 /**
  * Compiles a statement.
- * @param name Of one's own choice, for pg_prepared_statements and pg_stat_statements.
+ * @param name Of one's own choice.
  * @param build Builds it, with `given('x')` wherever the value `x` is to stand.
  * @throws Error for a name that is taken.
  */
@@ -52,11 +59,13 @@ export function prepare<P extends object, R>(
   const compiled = build(builder, given).compile(builder);
   if ([...names.values()].includes(name)) throw new Error(`two statements are named ${name}`);
   names.set(compiled.sql, name);
-  return async (db, values) => {
-    const parameters = compiled.parameters.map(parameter =>
-      parameter instanceof Placeholder ? values[parameter.name as keyof P] : parameter,
-    );
-    const { rows } = await db.executeQuery<R>({ ...compiled, parameters });
+  const parameters = compiled.parameters.map(value =>
+    value instanceof Placeholder ? { name: value.name as keyof P } : { value },
+  );
+  async function run(db: Kysely<Tables>, values: P): Promise<R[]> {
+    const bound = parameters.map(({ name, value }) => (name === undefined ? value : values[name]));
+    const { rows } = await db.executeQuery<R>({ ...compiled, parameters: bound });
     return rows;
-  };
+  }
+  return Object.assign(run, { statementName: name, text: compiled.sql, parameters });
 }

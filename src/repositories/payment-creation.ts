@@ -88,7 +88,7 @@ const createPayment = prepare(
  * is none. The lock only tells at once that another request is at it; who comes after that one has
  * committed finds its row, whatever this statement's snapshot shows.
  */
-const createPaymentOnce = prepare(
+export const createPaymentOnce = prepare(
   'create_payment_once',
   (_db, given: Given<CreationValues & ClaimValues>) => sql<{ locked: boolean; claimed: boolean }>`
     with attempt as materialized (
@@ -125,9 +125,19 @@ export async function insertCreation(db: Connection, creation: Creation): Promis
 export async function insertCreationOnce(
   db: Connection,
   creation: Creation,
-  { scope, response, now, expiresAt }: Claim,
+  claim: Claim,
 ): Promise<'created' | 'in progress' | 'finished'> {
-  const [row] = await createPaymentOnce(db, {
+  const [row] = await createPaymentOnce(db, claimedValues(creation, claim));
+  if (row?.locked !== true) return 'in progress';
+  return row.claimed ? 'created' : 'finished';
+}
+
+/** Values of `createPaymentOnce`. */
+export function claimedValues(
+  creation: Creation,
+  { scope, response, now, expiresAt }: Claim,
+): CreationValues & ClaimValues {
+  return {
     ...creationValues(creation),
     ...scope,
     lockName: lockNameOf(scope),
@@ -136,9 +146,7 @@ export async function insertCreationOnce(
     body: response.body,
     now,
     keptUntil: expiresAt,
-  });
-  if (row?.locked !== true) return 'in progress';
-  return row.claimed ? 'created' : 'finished';
+  };
 }
 
 function creationValues({ payment, event }: Creation): CreationValues {

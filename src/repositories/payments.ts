@@ -60,7 +60,8 @@ export function findPaymentByCheckoutToken(
     .executeTakeFirst();
 }
 
-const merchantPayment = prepare(
+/** A merchant's own payment. */
+export const merchantPayment = prepare(
   'merchant_payment',
   (db, given: Given<{ id: string; merchantId: string }>) =>
     db
@@ -102,9 +103,18 @@ export function listMerchantPayments(
   cursor: PageCursor | undefined,
   limit: number,
 ): Promise<ShownPayment[]> {
+  const page = merchantPaymentsPage(filters, cursor?.direction);
+  return page(db, { ...filters, merchantId, cursorId: cursor?.id, limit });
+}
+
+/** The statement of a page; of the filters only which there are matters. */
+export function merchantPaymentsPage(
+  filters: PaymentFilters,
+  direction: PageCursor['direction'] | undefined,
+): PageQuery {
   const shape = [
     'merchant_payments',
-    cursor?.direction ?? 'first',
+    direction ?? 'first',
     filters.status !== undefined && 'status',
     filters.customerReferenceId !== undefined && 'reference',
     filters.createdAfter !== undefined && 'after',
@@ -113,10 +123,10 @@ export function listMerchantPayments(
   const name = shape.filter(part => part !== false).join('_');
   let page = pages.get(name);
   if (page === undefined) {
-    page = preparePage(name, filters, cursor?.direction);
+    page = preparePage(name, filters, direction);
     pages.set(name, page);
   }
-  return page(db, { ...filters, merchantId, cursorId: cursor?.id, limit });
+  return page;
 }
 
 function preparePage(

@@ -3,18 +3,14 @@
  * paths, which looks at nothing it is sent but the ID. Without DATABASE_URL it does no I/O; with it,
  * each request is one named statement on one pipelined connection.
  */
+import type { IncomingHttpHeaders } from 'node:http';
 import Fastify from 'fastify';
 import pg from 'pg';
 import { type ListPaymentsQuery, PaymentListSchema } from '#schemas/list-payments.ts';
 import { type PaymentObject, PaymentSchema } from '#schemas/payment.ts';
-import type { Payment } from '../../src/database/tables.ts';
 import { toPaymentObject } from '../../src/payments/payment-object.ts';
-import {
-  readBigints,
-  SELECT_BEHIND_CURSOR,
-  SELECT_BY_ID,
-  SELECT_FIRST_PAGE,
-} from './statements.ts';
+import type { ShownPayment } from '../../src/repositories/payments.ts';
+import { SELECT_BEHIND_CURSOR, SELECT_BY_ID, SELECT_FIRST_PAGE } from './statements.ts';
 import { PAGE } from './traffic.ts';
 
 const PATH = '/external/v1/payments';
@@ -44,6 +40,9 @@ const PAYMENT: PaymentObject = {
   lastError: null,
 };
 
+const merchantOf = (headers: IncomingHttpHeaders) =>
+  merchants[String(headers['x-mp-key-id'])] ?? '';
+
 const app = Fastify();
 app.get('/readyz', async () => ({ status: 'ok' }));
 if (url === undefined) {
@@ -56,18 +55,21 @@ if (url === undefined) {
   const client = new pg.Client({
     connectionString: url,
     pipeline: true,
-    types: { getTypeParser: readBigints },
   });
+  // bigints are numbers to the service too.
+  pg.types.setTypeParser(pg.types.builtins.INT8, Number);
   await client.connect();
   const select = async (statement: { name: string; text: string }, values: unknown[]) => {
-    const { rows } = await client.query<Payment>({ ...statement, values });
+    const { rows } = await client.query<ShownPayment>({ ...statement, values });
     return rows;
   };
   app.get<{ Params: { id: string } }>(
     `${PATH}/:id`,
     { schema: { response: { 200: PaymentSchema } } },
-    async ({ params }) => {
-      const [payment] = await select(SELECT_BY_ID, [params.id]);
+    async ({ headers, params }) => {
+      const merchantId = merchantOf(headers);
+      const values = SELECT_BY_ID.bind({ id: params.id, merchantId });
+      const [payment] = await select(SELECT_BY_ID, values);
       if (payment === undefined) throw new Error('there is no such payment');
       return toPaymentObject(payment);
     },
@@ -76,10 +78,10 @@ if (url === undefined) {
     PATH,
     { schema: { response: { 200: PaymentListSchema } } },
     async ({ headers, query }) => {
-      const merchantId = merchants[String(headers['x-mp-key-id'])];
-      const rows = await (query.startingAfter === undefined
-        ? select(SELECT_FIRST_PAGE, [merchantId, PAGE + 1])
-        : select(SELECT_BEHIND_CURSOR, [merchantId, PAGE + 1, query.startingAfter]));
+      const cursorId = query.startingAfter;
+      const statement = cursorId === undefined ? SELECT_FIRST_PAGE : SELECT_BEHIND_CURSOR;
+      const values = { merchantId: merchantOf(headers), cursorId, limit: PAGE + 1 };
+      const rows = await select(statement, statement.bind(values));
       const data = rows.slice(0, PAGE).map(toPaymentObject);
       return { object: 'list', data, hasMore: rows.length > PAGE };
     },

@@ -1,8 +1,11 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { setAddress } from '../../src/accounts/deposit-addresses.ts';
-import { createPayment } from '../../src/payments/create-payment.ts';
-import { executeOnce } from '../../src/payments/idempotency.ts';
+import { NO_CHANGE_FEED } from '../../src/database/change-feed.ts';
+import { FreshCache } from '../../src/database/fresh-cache.ts';
+import { createOnce } from '../../src/payments/create-once.ts';
+import { decideCreation, toResponse } from '../../src/payments/create-payment.ts';
 import { listPayments } from '../../src/payments/list-payments.ts';
+import type { MerchantSetup } from '../../src/repositories/merchant-setup.ts';
 import { findMerchantPayment } from '../../src/repositories/payments.ts';
 import { ADDRESSES } from '../helpers/accounts.ts';
 import type { BenchDatabase } from './databases.ts';
@@ -119,25 +122,28 @@ async function create({ db, merchantId }: Side): Promise<void> {
     accountId: merchantId,
     accountKind: 'standard',
   } as const;
-  const settings = {
+  const payments = {
+    payees: { db, setups: new FreshCache<MerchantSetup>(NO_CHANGE_FEED, 1) },
+    clock: Date.now,
     publicUrl: 'https://pay.example',
     allowLoopbackHttp: false,
     processor: null,
   };
   const body = { amount: 4_950, customerReferenceId: randomUUID() };
-  const outcome = await executeOnce(
+  const outcome = await createOnce(
     db,
     {
       scope: { ...scope, key: randomUUID() },
       bodySha256: createHash('sha256').update(randomBytes(8)).digest(),
     },
     new Date(),
-    async tx => {
-      const created = await createPayment(tx, { principal, body, clock: Date.now }, settings);
-      return { status: 201, body: Buffer.from(JSON.stringify(created)) };
-    },
-    error => {
-      throw error;
+    {
+      check: () => undefined,
+      decide: () => decideCreation(payments, { principal, body }),
+      answer: draft => ({ status: 201, body: Buffer.from(JSON.stringify(toResponse(draft))) }),
+      onFailure: error => {
+        throw error;
+      },
     },
   );
   if (outcome.status !== 201 || outcome.replayed) throw new VoidRun('a create was not executed');

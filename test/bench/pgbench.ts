@@ -59,12 +59,12 @@ export async function pgbenchContender(
 
 /** A statement with its values in it, the fresh ones taken from a row made in front of it. */
 function toScript({ text: statement, values, unique, replaced }: RepeatedStatement): string {
-  const columns = Object.entries(unique).map(([name, made]) => `${made} as ${name}`);
+  const columns = Object.entries(unique).map(([name, made]) => `${made} as "${name}"`);
   const inlined = statement.replaceAll(/\$(\d+)/g, (_, number: string) => {
     const column = replaced[Number(number)];
     return column === undefined
       ? toLiteral(values[Number(number) - 1])
-      : `(select ${column} from ${FRESH})`;
+      : `(select "${column}" from ${FRESH})`;
   });
   const rest = inlined.trim().replace(/^with\s/i, '');
   const joint = rest === inlined.trim() ? '' : ',';

@@ -8,15 +8,19 @@ import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { CreatePaymentBodySchema, CreatePaymentResponseSchema } from '#schemas/create-payment.ts';
 import { EmptyQuerySchema } from '#schemas/list-payments.ts';
-import { openNonces } from '../../src/dependencies.ts';
+import { columnTypes } from '../../src/database/column-values.ts';
+import { FreshCache } from '../../src/database/fresh-cache.ts';
+import { openChanges, openNonces, openReads } from '../../src/dependencies.ts';
 import { registerErrorHandler } from '../../src/errors/handler.ts';
+import type { KnownKey } from '../../src/keys/verify-credentials.ts';
 import { hashCheckoutToken, issueCheckoutToken } from '../../src/payments/checkout-token.ts';
 import { checkIdempotencyKey, sha256 } from '../../src/payments/idempotency.ts';
 import { chooseNetworks } from '../../src/payments/offered-networks.ts';
 import { toPaymentObject, toPaymentSnapshot } from '../../src/payments/payment-object.ts';
+import { createAdmission } from '../../src/plugins/admission.ts';
 import { principalOf, registerAuthentication } from '../../src/plugins/authentication.ts';
 import { registerJsonBody } from '../../src/plugins/json-body.ts';
-import { registerRateLimits } from '../../src/plugins/rate-limit.ts';
+import { createRateLimits } from '../../src/plugins/rate-limit.ts';
 import { registerRequestLog } from '../../src/plugins/request-log.ts';
 import { registerValidation } from '../../src/plugins/validation.ts';
 import { aborted, runProcess } from '../../src/process.ts';
@@ -24,7 +28,7 @@ import { listConfiguredNetworks } from '../../src/repositories/deposit-addresses
 import { findMainBranch } from '../../src/repositories/merchants.ts';
 import { registerHealth } from '../../src/routes/health.ts';
 import { openStorage } from '../../src/storage.ts';
-import { readBigints, SIX_ROUND_TRIPS as SIX } from './statements.ts';
+import { SIX_ROUND_TRIPS as SIX } from './statements.ts';
 
 const ROUTE = 'POST /external/v1/payments/prompt';
 const MINUTE_MS = 60_000;
@@ -34,9 +38,9 @@ await runProcess('six-round-trips', async (config, logger, signal) => {
   const nonces = openNonces(config, storage.db, logger);
   const clock = Date.now;
   const pool = new pg.Pool({
-    connectionString: storage.databaseUrl,
+    connectionString: storage.directUrl,
     max: config.databasePoolSize,
-    types: { getTypeParser: readBigints },
+    types: columnTypes,
   });
   const app = Fastify({
     loggerInstance: logger as FastifyBaseLogger,
@@ -46,10 +50,14 @@ await runProcess('six-round-trips', async (config, logger, signal) => {
   registerRequestLog(app);
   registerErrorHandler(app, { publicUrl: config.publicUrl, isUnavailable: () => false });
   registerValidation(app);
-  const limits = await registerRateLimits(app, {
+  const limits = createRateLimits({
     max: config.rateLimitMax,
     windowSeconds: config.rateLimitWindowSeconds,
+    clock,
   });
+  const reads = openReads(storage, logger);
+  const changes = openChanges(storage, logger);
+  const knownKeys = new FreshCache<KnownKey>(changes, 10_000);
   registerHealth(app, { db: storage.db, nonces, clock });
 
   const known = new Map<string, ReturnType<typeof readMerchant>>();
@@ -68,7 +76,9 @@ await runProcess('six-round-trips', async (config, logger, signal) => {
   app.register(async v1 => {
     registerJsonBody(v1);
     registerAuthentication(v1, {
-      ...{ db: storage.db, keyring: storage.keyring, nonces, limits, clock },
+      ...{ nonces, limits, clock },
+      credentials: { db: reads, keyring: storage.keyring, knownKeys },
+      admission: createAdmission(config.requestsInFlightMax),
       explainSignatures: false,
       onUnprotectedRead: () => undefined,
     });
@@ -131,7 +141,7 @@ await runProcess('six-round-trips', async (config, logger, signal) => {
     await aborted(signal);
     await app.close();
   } finally {
-    await pool.end();
+    await Promise.all([pool.end(), reads.destroy(), changes.close()]);
     await nonces.close();
     await storage.close();
   }

@@ -3,38 +3,27 @@
  * kept apart from the servers that run them, to be read beside the service's own.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
-import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
+import type { Prepared } from '../../src/database/prepared.ts';
+import { type CreatePaymentRequest, newPayment } from '../../src/payments/new-payment.ts';
+import type { Payee } from '../../src/payments/payee.ts';
+import { claimedValues, createPaymentOnce } from '../../src/repositories/payment-creation.ts';
+import { merchantPayment, merchantPaymentsPage } from '../../src/repositories/payments.ts';
 import type { BenchMerchant } from './merchants.ts';
 
-/** A statement as pg sends it, prepared under its name. */
-export interface NamedStatement {
-  readonly name: string;
-  readonly text: string;
+/** A payment by its primary key, as the service reads it. */
+export const SELECT_BY_ID = asNamed(merchantPayment);
+/** The newest payments of a merchant. */
+export const SELECT_FIRST_PAGE = asNamed(merchantPaymentsPage({}, undefined));
+/** The payments of a merchant before one of them. */
+export const SELECT_BEHIND_CURSOR = asNamed(merchantPaymentsPage({}, 'older'));
+
+/** A statement of the service's and how to bind its values. */
+function asNamed<P>({ statementName: name, text, parameters }: Prepared<P, unknown>) {
+  const bind = (values: P) =>
+    parameters.map(({ name, value }) => (name === undefined ? value : values[name]));
+  return { name, text, bind };
 }
-
-/** A payment by its primary key. */
-export const SELECT_BY_ID: NamedStatement = {
-  name: 'select_by_id',
-  text: 'select * from payments where id = $1',
-};
-
-/** The newest payments of a merchant: merchant, how many. */
-export const SELECT_FIRST_PAGE: NamedStatement = {
-  name: 'select_first_page',
-  text: `
-    select * from payments where merchant_id = $1
-    order by created_at desc, id desc limit $2`,
-};
-
-/** The payments of a merchant before one of them: merchant, how many, ID. */
-export const SELECT_BEHIND_CURSOR: NamedStatement = {
-  name: 'select_behind_cursor',
-  text: `
-    select * from payments where merchant_id = $1 and (created_at, id) <
-      (select created_at, id from payments where id = $3 and merchant_id = $1)
-    order by created_at desc, id desc limit $2`,
-};
 
 /** Columns and values of a payment: ID, merchant, branch, key, networks, expiry, creation, reference, token. */
 const PAYMENT = {
@@ -45,40 +34,7 @@ const PAYMENT = {
     $8::text, $9::bytea, 'crypto', 4950, 0, 0, 'merchant', 'direct'`,
 };
 
-/** A create in one statement: what idempotency, payment, event and kept response need. */
-export const CREATE: NamedStatement = {
-  name: 'create',
-  text: `
-    with stored as (
-      select body_sha256, status, body from idempotency_keys
-      where account_id = $2::uuid and route = $10::text and key = $11::text and expires_at > $7),
-    locked as (
-      select pg_try_advisory_xact_lock(hashtextextended($2::text || $10 || $11, 0)) as taken),
-    payment as (
-      insert into payments (${PAYMENT.columns}) select ${PAYMENT.values}
-      from locked where taken and not exists (select from stored)
-      returning id),
-    event as (
-      insert into events (id, merchant_id, payment_id, type, created_at, data)
-      select $12::uuid, $2, id, 'payment_prompt.created', $7, $13::json from payment
-      returning id, merchant_id, type, created_at),
-    delivery as (
-      insert into webhook_deliveries (id, event_id, endpoint_id, next_attempt_at, created_at)
-      select gen_random_uuid(), event.id, endpoint.id, event.created_at, event.created_at
-      from event join webhook_endpoints as endpoint on endpoint.merchant_id = event.merchant_id
-      where endpoint.disabled_at is null
-        and (endpoint.types is null or event.type = any(endpoint.types))),
-    kept as (
-      insert into idempotency_keys
-        (account_id, route, key, body_sha256, status, body, created_at, expires_at)
-      select $2, $10, $11, $14::bytea, 201, $15::bytea, $7, $7 + interval '24 hours' from payment
-      on conflict (account_id, route, key) do update set
-        body_sha256 = excluded.body_sha256, status = excluded.status, body = excluded.body,
-        created_at = excluded.created_at, expires_at = excluded.expires_at)
-    select taken, stored.* from locked left join stored on true`,
-};
-
-/** The same create in six round trips, with BEGIN before and COMMIT after these four. */
+/** A create in six round trips, with BEGIN before and COMMIT after these four. */
 export const SIX_ROUND_TRIPS = {
   /** Account, route, key, SHA-256, time. Waits for another request that has the key. */
   claim: {
@@ -124,43 +80,77 @@ export interface RepeatedStatement {
 export function repeatedCreate(merchant: BenchMerchant): RepeatedStatement {
   const now = new Date();
   const snapshot = JSON.stringify(SNAPSHOT);
-  return {
-    text: CREATE.text,
-    values: [
-      uuidv7(),
-      merchant.id,
-      merchant.branchId,
-      merchant.credentials.keyId,
-      ['btc', 'eth'],
-      new Date(now.getTime() + 3_600_000),
+  const values = claimedValues(
+    {
+      payment: newPayment(uuidv7(), payeeOf(merchant), requestOf(merchant), {
+        kind: 'crypto',
+        settlementModel: 'direct',
+        commissionAmount: 0,
+        blockchainIds: ['btc', 'eth'],
+        expiresAt: new Date(now.getTime() + 3_600_000),
+        createdAt: now,
+        checkoutTokenHash: randomBytes(32),
+        processor: null,
+        externalId: null,
+      }),
+      event: {
+        id: uuidv7(),
+        merchantId: merchant.id,
+        paymentId: uuidv7(),
+        type: 'payment_prompt.created',
+        createdAt: now,
+        data: snapshot,
+      },
+    },
+    {
+      scope: {
+        accountId: merchant.id,
+        route: 'POST /external/v1/payments/prompt',
+        key: randomUUID(),
+      },
+      response: {
+        bodySha256: randomBytes(32),
+        status: 201,
+        body: Buffer.from(`{"prompt":${snapshot},"checkoutUrl":"${'x'.repeat(80)}"}`),
+      },
       now,
-      randomUUID(),
-      randomBytes(32),
-      'POST /external/v1/payments/prompt',
-      randomUUID(),
-      uuidv7(),
-      snapshot,
-      randomBytes(32),
-      Buffer.from(`{"prompt":${snapshot},"checkoutUrl":"${'x'.repeat(80)}"}`),
-    ],
-    unique: {
-      payment_id: 'uuidv7()',
-      event_id: 'uuidv7()',
-      created_at: 'now()',
-      expires_at: "now() + interval '1 hour'",
-      reference: 'gen_random_uuid()::text',
-      token_hash: 'uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())',
-      idempotency_key: 'gen_random_uuid()::text',
+      expiresAt: new Date(now.getTime() + 86_400_000),
     },
-    replaced: {
-      1: 'payment_id',
-      6: 'expires_at',
-      7: 'created_at',
-      8: 'reference',
-      9: 'token_hash',
-      11: 'idempotency_key',
-      12: 'event_id',
-    },
+  );
+  const { text, bind } = asNamed(createPaymentOnce);
+  const replaced = createPaymentOnce.parameters.flatMap(({ name }, index) =>
+    name !== undefined && name in FRESH ? [[index + 1, name] as const] : [],
+  );
+  return { text, values: bind(values), unique: FRESH, replaced: Object.fromEntries(replaced) };
+}
+
+/** What each execution makes anew, by the names of the statement's values. */
+const FRESH: Readonly<Record<string, string>> = {
+  id: 'uuidv7()',
+  eventId: 'uuidv7()',
+  created_at: 'now()',
+  expires_at: "now() + interval '1 hour'",
+  customer_reference_id: 'gen_random_uuid()::text',
+  checkout_token_hash: 'uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())',
+  key: 'gen_random_uuid()::text',
+  lockName: 'gen_random_uuid()::text',
+};
+
+function payeeOf({ id, branchId }: BenchMerchant): Payee {
+  const merchant = {
+    id,
+    partner_id: null,
+    commission_bps: 0,
+    commission_payer: 'merchant',
+  } as Payee['merchant'];
+  return { merchant, mainBranchId: branchId, networks: [], redirectDomains: [] };
+}
+
+function requestOf({ id, credentials }: BenchMerchant): CreatePaymentRequest {
+  const { keyId } = credentials;
+  return {
+    principal: { kind: 'merchant', keyId, accountId: id, accountKind: 'standard' },
+    body: { amount: 4_950, customerReferenceId: randomUUID() },
   };
 }
 
@@ -186,7 +176,3 @@ const SNAPSHOT = {
   lastError: null,
   externalId: null,
 };
-
-/** Type parsers of the service, as far as payments need them: bigints are numbers. */
-export const readBigints: typeof pg.types.getTypeParser = (oid, format) =>
-  oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format);
