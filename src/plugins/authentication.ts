@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
+import { otherSecretsOf } from '../keys/other-secrets.ts';
 import { type AccessRule, authorize, type Principal } from '../keys/principal.ts';
 import { type CredentialDependencies, verifyCredentials } from '../keys/verify-credentials.ts';
 import type { KeyWithAccounts } from '../repositories/api-keys.ts';
@@ -29,7 +30,7 @@ export interface AuthenticationDependencies {
   readonly limits: RateLimits;
   readonly admission: Admission;
   readonly clock: Clock;
-  /** Whether E2007 tells which parts the server signed; off in production. */
+  /** Whether E2007 names the mistake and the parts the server signed; off in production. */
   readonly explainSignatures: boolean;
   /** Told about each read that went through without replay protection. */
   readonly onUnprotectedRead: (request: FastifyRequest, error: NonceStoreUnavailable) => void;
@@ -87,7 +88,13 @@ async function verify(
     path: request.raw.url ?? '',
     body: request.rawBody,
   };
-  checkSignature(secret, parts, headers.signature, deps.explainSignatures);
+  const hints = () => ({
+    keyId,
+    passphrase,
+    host: request.headers.host,
+    otherSecrets: otherSecretsOf(record.key, deps.credentials.keyring, secret),
+  });
+  checkSignature(secret, parts, headers.signature, deps.explainSignatures && hints);
   await claimNonce(request, deps, keyId, headers.nonce, now);
   return record;
 }

@@ -1,13 +1,14 @@
-import { createHash, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { ApiError } from '../errors/api-error.ts';
 import {
-  canonicalHead,
   SIGNING_HEADERS,
   type SignedParts,
   signRequest,
   TIMESTAMP_WINDOW_SECONDS,
 } from './canonical.ts';
+import { describeExpected, describeMismatch } from './describe-mismatch.ts';
+import { explainMismatch, type MismatchHints } from './explain-mismatch.ts';
 
 export interface SigningHeaders {
   readonly keyId: string;
@@ -38,10 +39,14 @@ export function readSigningHeaders(headers: IncomingHttpHeaders): SigningHeaders
     values.push(value);
   }
   const [keyId = '', passphrase = '', timestamp = '', nonce = '', signature = ''] = values;
-  if (!NONCE_FORM.test(nonce)) {
-    throw new ApiError('E2001', 'X-MP-NONCE must be 1 to 255 visible ASCII characters.');
-  }
+  checkNonce(nonce);
   return { keyId, passphrase, timestamp, nonce, signature };
+}
+
+/** @throws ApiError E2001 for a text that no nonce is. */
+export function checkNonce(text: string): void {
+  if (NONCE_FORM.test(text)) return;
+  throw new ApiError('E2001', 'X-MP-NONCE must be 1 to 255 visible ASCII characters.');
 }
 
 /**
@@ -66,26 +71,21 @@ export function checkTimestamp(text: string, nowMs: number): void {
 
 /**
  * Compares a signature with the one `secret` makes, in constant time over the decoded bytes.
- * @param explain Whether the refusal names the parts the server signed, never the secret.
+ * @param explain What the refusal may be explained with, asked for only then: it names the mistake
+ * and the parts the server signed, never a secret. Without it the refusal says nothing.
  * @throws ApiError E2007
  */
 export function checkSignature(
   secret: string | KeyObject,
   parts: SignedParts,
   signature: string,
-  explain: boolean,
+  explain: false | (() => MismatchHints),
 ): void {
   const expected = signRequest(secret, parts);
   const given = SIGNATURE_FORM.test(signature) ? Buffer.from(signature, 'hex') : null;
   if (given !== null && timingSafeEqual(given, expected)) return;
-  throw new ApiError('E2007', explain ? explainMismatch(parts) : undefined);
-}
-
-function explainMismatch(parts: SignedParts): string {
-  const digest = createHash('sha256').update(canonicalHead(parts)).update(parts.body).digest('hex');
-  return (
-    `The signature does not match. Expected is the lowercase hex HMAC-SHA256 over a canonical request whose SHA-256 is ${digest}: ` +
-    `timestamp ${JSON.stringify(parts.timestamp)}, nonce ${JSON.stringify(parts.nonce)}, method ${JSON.stringify(parts.method)}, ` +
-    `path ${JSON.stringify(parts.path)} and a body of ${parts.body.length} bytes, joined by line feeds.`
-  );
+  if (explain === false) throw new ApiError('E2007');
+  const text = typeof secret === 'string' ? secret : secret.export().toString();
+  const explanation = explainMismatch(text, parts, signature, explain());
+  throw new ApiError('E2007', `${describeMismatch(explanation)} ${describeExpected(parts)}`);
 }

@@ -1,0 +1,38 @@
+import type { KeyObject } from 'node:crypto';
+import type { Keyring } from '../crypto/keyring.ts';
+import type { ApiKey } from '../database/tables.ts';
+import type { OtherSecret } from '../signing/mistakes/key-mistakes.ts';
+
+/**
+ * The secrets of a key that are not `secret`: those of its other pair, also while that has ended and
+ * is not wiped yet. Only for explaining a mismatch outside production.
+ */
+export function otherSecretsOf(key: ApiKey, keyring: Keyring, secret: KeyObject): OtherSecret[] {
+  const used = secret.export().toString();
+  const pairs = [
+    { name: 'current', sealed: key.secret, version: key.master_key_version },
+    { name: 'previous', sealed: key.previous_secret, version: key.previous_master_key_version },
+  ];
+  return pairs.flatMap(({ name, sealed, version }) => {
+    const opened = open(keyring, key.id, sealed, version);
+    if (opened === undefined || opened === used) return [];
+    return [
+      { name: `the secret of the key's ${name} pair, whose passphrase is another`, secret: opened },
+    ];
+  });
+}
+
+/** An explanation does without a secret that cannot be opened any more. */
+function open(
+  keyring: Keyring,
+  keyId: string,
+  sealed: Buffer | null,
+  version: number | null,
+): string | undefined {
+  if (sealed === null || version === null) return undefined;
+  try {
+    return keyring.open(sealed, keyId, version);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,383 @@
+import { createHash, createHmac } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type SignedParts, signRequest } from '../../src/signing/canonical.ts';
+import { describeMismatch } from '../../src/signing/describe-mismatch.ts';
+import {
+  ATTEMPTS_MAXIMUM,
+  explainMismatch,
+  HASHED_BYTES_MAXIMUM,
+  usualMistakes,
+} from '../../src/signing/explain-mismatch.ts';
+import type { Component } from '../../src/signing/mistakes/mistake.ts';
+import { CREATE_VECTOR, LIST_VECTOR } from './vector.ts';
+
+const { secret, timestamp: T, nonce: N, keyId } = CREATE_VECTOR;
+const DIGITS = secret.slice('mps_'.length);
+const PREVIOUS = `mps_${'ab'.repeat(32)}`;
+const HINTS = {
+  keyId,
+  passphrase: 'the-passphrase',
+  host: '127.0.0.1:3000',
+  otherSecrets: [{ name: "the secret of the key's previous pair", secret: PREVIOUS }],
+};
+const PROMPT = '/external/v1/payments/prompt';
+const LIST = '/external/v1/payments';
+const BODY = '{"note":"Grüße </b>","amount":5000,"blockchainIds":["btc","eth"]}';
+const SPACED = '{ "note": "Grüße </b>", "amount": 5000, "blockchainIds": ["btc", "eth"] }\n';
+const QUERY = '?status=pending&createdAfter=2026-01-01T00%3A00%3A00%2B01%3A00&limit=5';
+
+const hmac = (message: string, key: string | Buffer = secret) =>
+  createHmac('sha256', key).update(message).digest('hex');
+const upTo = (path: string, method = 'POST') => `${T}\n${N}\n${method}\n${path}\n`;
+const POST = upTo(PROMPT);
+
+const explain = (sent: Partial<SignedParts>, signature: string) =>
+  explainMismatch(
+    secret,
+    { timestamp: T, nonce: N, method: 'POST', path: PROMPT, body: Buffer.from(BODY), ...sent },
+    signature,
+    HINTS,
+  );
+const explainGet = (path: string, signature: string) =>
+  explain({ method: 'GET', path, body: Buffer.alloc(0) }, signature);
+
+type Row = readonly [name: string, component: Component, signature: string, made: string];
+
+describe('a create', () => {
+  const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+  const right = hmac(POST + BODY);
+  const inBase64 = Buffer.from(right, 'hex').toString('base64');
+  test.each<Row>([
+    ['lower-case method', 'method', hmac(upTo(PROMPT, 'post') + BODY), 'the method "post"'],
+    ['GET', 'method', hmac(upTo(PROMPT, 'GET') + BODY), 'the method "GET"'],
+    [
+      'no version',
+      'path',
+      hmac(upTo('/payments/prompt') + BODY),
+      'the path without "/external/v1"',
+    ],
+    ['no root', 'path', hmac(upTo('/v1/payments/prompt') + BODY), 'the path without "/external"'],
+    ['last slash', 'path', hmac(upTo(`${PROMPT}/`) + BODY), 'the path with a slash at its end'],
+    ['URL', 'path', hmac(upTo(`http://127.0.0.1:3000${PROMPT}`) + BODY), 'the whole URL'],
+    ['https', 'path', hmac(upTo(`https://127.0.0.1:3000${PROMPT}`) + BODY), 'the whole URL'],
+    ['lone question mark', 'query', hmac(`${upTo(`${PROMPT}?`)}${BODY}`), 'a question mark'],
+    ['empty body', 'body', hmac(POST), 'an empty body'],
+    ['no body at all', 'body', hmac(POST.slice(0, -1)), 'neither the body nor a line feed'],
+    ['line feed after', 'body', hmac(`${POST}${BODY}\n`), 'the body with a line feed after it'],
+    ['CR LF after', 'body', hmac(`${POST}${BODY}\r\n`), 'the body with a line feed after it'],
+    ['hash of the body', 'body', hmac(POST + sha256(BODY)), "the body's SHA-256 in hex"],
+    ['indent of 2', 'body', hmac(POST + JSON.stringify(JSON.parse(BODY), null, 2)), 'indent of 2'],
+    ['indent of 4', 'body', hmac(POST + JSON.stringify(JSON.parse(BODY), null, 4)), 'indent of 4'],
+    [
+      'Python',
+      'body',
+      hmac(
+        `${POST}{"note": "Gr\\u00fc\\u00dfe </b>", "amount": 5000, "blockchainIds": ["btc", "eth"]}`,
+      ),
+      'as by json.dumps of Python',
+    ],
+    [
+      'Python in UTF-8',
+      'body',
+      hmac(`${POST}{"note": "Grüße </b>", "amount": 5000, "blockchainIds": ["btc", "eth"]}`),
+      'with ", " and ": "',
+    ],
+    [
+      'sorted keys',
+      'body',
+      hmac(`${POST}{"amount":5000,"blockchainIds":["btc","eth"],"note":"Grüße </b>"}`),
+      'its keys in alphabetical order',
+    ],
+    [
+      'PHP',
+      'body',
+      hmac(
+        `${POST}{"note":"Gr\\u00fc\\u00dfe <\\/b>","amount":5000,"blockchainIds":["btc","eth"]}`,
+      ),
+      'json_encode of PHP',
+    ],
+    [
+      'Go',
+      'body',
+      hmac(`${POST}{"amount":5000,"blockchainIds":["btc","eth"],"note":"Grüße \\u003c/b\\u003e"}`),
+      'by Go',
+    ],
+    ['twice', 'body', hmac(POST + JSON.stringify(BODY)), 'serialized twice'],
+    ['milliseconds', 'timestamp', hmac(POST.replace(T, `${T}000`) + BODY), 'in milliseconds'],
+    ['any millisecond', 'timestamp', hmac(POST.replace(T, `${T}789`) + BODY), 'in milliseconds'],
+    ['no timestamp', 'timestamp', hmac(POST.replace(`${T}\n`, '') + BODY), 'no timestamp'],
+    ['a second later', 'timestamp', hmac(POST.replace(T, '1779019201') + BODY), '"1779019201"'],
+    ['a date', 'timestamp', hmac(POST.replace(T, '2026-05-17T12:00:00Z') + BODY), 'as a date'],
+    ['no nonce', 'nonce', hmac(POST.replace(`${N}\n`, '') + BODY), 'no nonce'],
+    ['upper-case nonce', 'nonce', hmac(POST.replace(N, N.toUpperCase()) + BODY), 'upper case'],
+    ['neither', 'nonce', hmac(POST.replace(`${T}\n${N}\n`, '') + BODY), 'neither timestamp nor'],
+    ['no line feeds', 'layout', hmac(POST.replaceAll('\n', '') + BODY), 'without line feeds'],
+    ['CR LF', 'layout', hmac(POST.replaceAll('\n', '\r\n') + BODY), 'joined by "\\r\\n"'],
+    ['backslash n', 'layout', hmac(POST.replaceAll('\n', '\\n') + BODY), 'a backslash'],
+    ['dots', 'layout', hmac(POST.replaceAll('\n', '.') + BODY), 'joined by "."'],
+    ['order', 'layout', hmac(`${N}\n${T}\nPOST\n${PROMPT}\n${BODY}`), 'the wrong way round'],
+    ['no prefix', 'secret', hmac(POST + BODY, DIGITS), 'the secret without its "mps_"'],
+    ['bytes', 'secret', hmac(POST + BODY, Buffer.from(DIGITS, 'hex')), 'from hex to bytes'],
+    ['line end', 'secret', hmac(POST + BODY, `${secret}\n`), 'a line end after it'],
+    ['quotes', 'secret', hmac(POST + BODY, `"${secret}"`), 'the secret in quotes'],
+    ['passphrase', 'secret', hmac(POST + BODY, HINTS.passphrase), 'the passphrase'],
+    ['key ID', 'secret', hmac(POST + BODY, keyId), 'the key ID'],
+    ['other pair', 'secret', hmac(POST + BODY, PREVIOUS), "the key's previous pair"],
+    ['plain hash', 'algorithm', sha256(POST + BODY), 'a plain hash without the secret'],
+    ['secret first', 'algorithm', sha256(secret + POST + BODY), 'over secret and canonical'],
+    ['secret last', 'algorithm', sha256(POST + BODY + secret), 'over canonical request and secret'],
+    ['swapped', 'algorithm', hmac(secret, POST + BODY), 'the wrong way round'],
+    ['hash signed', 'algorithm', hmac(sha256(POST + BODY)), 'an HMAC over the hash'],
+    [
+      'SHA-512',
+      'algorithm',
+      createHmac('sha512', secret)
+        .update(POST + BODY)
+        .digest('hex'),
+      'SHA-512 in place of SHA-256',
+    ],
+    ['upper case', 'encoding', right.toUpperCase(), 'upper-case hex'],
+    ['base64', 'encoding', inBase64, 'base64 in place'],
+    ['base64url', 'encoding', Buffer.from(right, 'hex').toString('base64url'), 'base64'],
+    ['base64 of the digits', 'encoding', Buffer.from(right).toString('base64'), 'base64'],
+    ['algorithm before it', 'encoding', `sha256=${right}`, '"sha256=" before the signature'],
+    ['openssl', 'encoding', `SHA2-256(stdin)= ${right}`, '"SHA2-256(stdin)= " before'],
+    ['BitConverter', 'encoding', right.match(/../g)?.join('-').toUpperCase() ?? '', 'separators'],
+    ['in quotes', 'encoding', `"${right}"`, 'quotes'],
+  ])('is told of: %s', (_name, component, signature, made) => {
+    const explanation = explain({}, signature);
+    expect(explanation.findings[0]).toMatchObject({ component });
+    expect(new Set(explanation.findings.map(finding => finding.component))).toEqual(
+      new Set([component]),
+    );
+    const text = describeMismatch(explanation);
+    expect(text).toContain(made);
+    expectNoSecret(text);
+  });
+
+  test('is told of a body that was serialized anew before it was sent', () => {
+    const sent = { body: Buffer.from(SPACED) };
+    const compact = explain(sent, hmac(POST + BODY));
+    expect(compact.findings).toMatchObject([{ component: 'body' }]);
+    expect(describeMismatch(compact)).toContain('as by JSON.stringify');
+    expect(describeMismatch(explain(sent, hmac(POST + SPACED.trim())))).toContain(
+      'the body without the blanks around it',
+    );
+  });
+
+  test('is told of two mistakes at once, and how to mend both', () => {
+    const twice = explain({}, hmac(upTo('/payments/prompt') + BODY, DIGITS));
+    expect(twice.findings.map(({ component }) => component)).toEqual(['path', 'secret']);
+    expect(describeMismatch(twice)).toBe(
+      'The signature does not match: it was made with the path without "/external/v1" and with the secret without its "mps_". ' +
+        `Sign path and query exactly as they are sent: "${PROMPT}". ` +
+        'Use the whole secret that came with the passphrase, "mps_" included, as UTF-8 text.',
+    );
+    const parts = POST.replaceAll('\n', '').replace(N, '');
+    const other = hmac(parts + BODY, Buffer.from(secret, 'base64'));
+    const base64 = Buffer.from(other, 'hex').toString('base64');
+    expect(explain({}, base64).findings.map(({ component }) => component)).toEqual([
+      'layout',
+      'secret',
+      'encoding',
+    ]);
+  });
+});
+
+describe('a list', () => {
+  const get = (target: string) => hmac(upTo(target, 'GET'));
+  const params = new URLSearchParams(QUERY);
+  const decoded = '?status=pending&createdAfter=2026-01-01T00:00:00+01:00&limit=5';
+  test.each<readonly [name: string, sent: string, signature: string, made: string]>([
+    ['no query', QUERY, get(LIST), 'the path without its query'],
+    ['sorted', QUERY, get(`${LIST}?${sorted(params)}`), 'the query in alphabetical order'],
+    [
+      'another order',
+      '?a=1&b=2&c=3',
+      get(`${LIST}?c=3&a=1&b=2`),
+      'its parameters in another order',
+    ],
+    ['decoded', QUERY, get(LIST + decoded), 'the query decoded'],
+    ['encoded', decoded.replace('+', '%2B'), get(LIST + QUERY), 'the query encoded anew'],
+    [
+      'lower digits',
+      QUERY,
+      get(LIST + QUERY.replaceAll('%3A', '%3a').replace('2B', '2b')),
+      'lower',
+    ],
+    ['plus', '?r=a%20b', get(`${LIST}?r=a+b`), '"+" in place of "%20"'],
+    ['%20', '?r=a+b', get(`${LIST}?r=a%20b`), '"%20" in place of "+"'],
+    ['%2B', '?r=a+b', get(`${LIST}?r=a%2Bb`), '"%2B" in place of "+"'],
+  ])('is told of: %s', (_name, query, signature, made) => {
+    const explanation = explainGet(LIST + query, signature);
+    expect(explanation.findings).toMatchObject([{ component: 'query' }]);
+    expect(describeMismatch(explanation)).toContain(made);
+    expect(describeMismatch(explanation)).toContain(`${JSON.stringify(LIST + query)}.`);
+  });
+
+  test('is told of a body that is not there, and of the line feed before it', () => {
+    const target = upTo(LIST, 'GET');
+    expect(explainGet(LIST, hmac(`${target}{}`)).findings).toMatchObject([{ component: 'body' }]);
+    const short = explainGet(LIST, hmac(target.slice(0, -1)));
+    expect(describeMismatch(short)).toContain('no line feed after the path');
+    expect(describeMismatch(explainGet(LIST, hmac(`${target}\n`)))).toContain('a line feed after');
+  });
+
+  test('of a partner is told of the prefix', () => {
+    const path = '/external/partner/payments';
+    const findings = explainGet(path, get('/payments')).findings;
+    expect(findings).toMatchObject([{ made: 'the path without "/external/partner"' }]);
+  });
+});
+
+function sorted(params: URLSearchParams): string {
+  const copy = new URLSearchParams(params);
+  copy.sort();
+  return copy.toString();
+}
+
+function expectNoSecret(text: string): void {
+  for (const hidden of [DIGITS, PREVIOUS.slice(4), HINTS.passphrase, hmac(POST + BODY)]) {
+    expect(text).not.toContain(hidden);
+  }
+}
+
+test.each([CREATE_VECTOR, LIST_VECTOR])('the worked example of $method matches', vector => {
+  const { method, path, body, signature } = vector;
+  const explanation = explain({ method, path, body: Buffer.from(body) }, signature);
+  expect(explanation).toMatchObject({ matches: true, findings: [], attempts: 1 });
+});
+
+test.each(['', 'abc', `${'0'.repeat(63)}`, `${'0'.repeat(66)}`, 'g'.repeat(62), '☃'])(
+  'what is no digest is told to be none: %j',
+  signature => {
+    const explanation = explain({}, signature);
+    expect(explanation).toMatchObject({ matches: false, readable: false, attempts: 0 });
+    expect(describeMismatch(explanation)).toContain('64 lowercase hex digits');
+  },
+);
+
+test('part of a right signature is told from nothing', () => {
+  const right = hmac(POST + BODY);
+  const changed = right.slice(0, -1) + (right.endsWith('0') ? '1' : '0');
+  expect(explain({}, changed).findings).toEqual([]);
+  expect(describeMismatch(explain({}, changed))).toBe(describeMismatch(explain({}, hmac(''))));
+});
+
+const visible = fc.string({
+  unit: fc.integer({ min: 0x21, max: 0x7e }).map(code => String.fromCharCode(code)),
+  minLength: 1,
+  maxLength: 40,
+});
+const sentParts: fc.Arbitrary<SignedParts> = fc.record({
+  timestamp: fc.integer({ min: 1_500_000_000, max: 2_500_000_000 }).map(String),
+  nonce: fc.oneof(fc.uuid(), visible),
+  method: fc.constantFrom('GET', 'POST'),
+  path: fc
+    .tuple(fc.constantFrom(LIST, PROMPT, '/external/partner/team', '/'), fc.webQueryParameters())
+    .map(([path, query]) => (query === '' ? path : `${path}?${query}`)),
+  body: fc.oneof(
+    fc.constant(Buffer.alloc(0)),
+    fc.json().map(text => Buffer.from(text)),
+    fc.uint8Array({ maxLength: 100 }),
+  ),
+});
+
+test('a right signature is never explained', () => {
+  fc.assert(
+    fc.property(sentParts, parts => {
+      const signature = signRequest(secret, parts).toString('hex');
+      expect(explainMismatch(secret, parts, signature, HINTS)).toEqual({
+        matches: true,
+        readable: true,
+        findings: [],
+        attempts: 1,
+      });
+    }),
+  );
+});
+
+test('signing other parts than were sent is explained truly or not at all', () => {
+  fc.assert(
+    fc.property(sentParts, sentParts, (parts, others) => {
+      const signature = signRequest(secret, others).toString('hex');
+      const { matches, findings } = explainMismatch(secret, parts, signature, HINTS);
+      const same = Buffer.compare(canonical(parts), canonical(others)) === 0;
+      expect(matches).toBe(same);
+      for (const { component } of findings) expect(component).not.toBe('secret');
+    }),
+    { numRuns: 30 },
+  );
+});
+
+function canonical({ timestamp, nonce, method, path, body }: SignedParts): Buffer {
+  return Buffer.concat([Buffer.from(`${timestamp}\n${nonce}\n${method}\n${path}\n`), body]);
+}
+
+test('every mistake that is listed is named when it is made, whatever the request', () => {
+  fc.assert(
+    fc.property(sentParts, fc.nat(), (parts, place) => {
+      const mistakes = usualMistakes(secret, parts, HINTS);
+      const mistake = mistakes[place % mistakes.length];
+      const [path, query] = split(parts.path);
+      const fields = { ...parts, path, query, key: secret, separator: '\n', end: '' };
+      const made = { ...fields, construction: 'hmac', order: undefined, ...mistake?.change };
+      fc.pre(made.construction === 'hmac');
+      const { order = ['timestamp', 'nonce', 'method', 'target', 'body'] } = made;
+      const values = { ...made, target: made.path + made.query };
+      const pieces = order.map(name => Buffer.from(values[name]));
+      const joined = pieces.flatMap((piece, index) =>
+        index === 0 ? [piece] : [Buffer.from(made.separator), piece],
+      );
+      const message = Buffer.concat([...joined, Buffer.from(made.end)]);
+      const signature = createHmac('sha256', made.key).update(message).digest('hex');
+      const { matches, findings } = explainMismatch(secret, parts, signature, HINTS);
+      // Another way to the same bytes may be named first, but never more than one mistake.
+      if (matches) expect(Buffer.compare(message, canonical(parts))).toBe(0);
+      else expect(findings).toHaveLength(1);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+function split(target: string): [path: string, query: string] {
+  const [path = '', ...rest] = target.split('?');
+  return [path, rest.length === 0 ? '' : `?${rest.join('?')}`];
+}
+
+describe('what it costs', () => {
+  const unknown = '0'.repeat(64);
+  const fullest = { path: `${LIST}${QUERY}&customerReferenceId=a+b` };
+
+  test('is less than the most signatures for a usual request, so that all mistakes are tried', () => {
+    for (const sent of [{}, { ...fullest, method: 'GET', body: Buffer.alloc(0) }, fullest]) {
+      const { attempts } = explain(sent, unknown);
+      expect(attempts).toBeGreaterThan(1_000);
+      expect(attempts).toBeLessThan(ATTEMPTS_MAXIMUM);
+    }
+  });
+
+  test('ends at the most signatures, however much there is to try', () => {
+    const many = Array.from({ length: 200 }, (_, index) => ({
+      name: String(index),
+      secret: `mps_${index}`,
+    }));
+    const parts = { timestamp: T, nonce: N, method: 'POST', path: PROMPT, body: Buffer.from(BODY) };
+    const { attempts } = explainMismatch(secret, parts, unknown, { ...HINTS, otherSecrets: many });
+    expect(attempts).toBe(ATTEMPTS_MAXIMUM);
+  });
+
+  test('ends at the most bytes, after every single mistake with the largest body', () => {
+    const body = Buffer.from(JSON.stringify({ note: 'é'.repeat(32_000) }));
+    const { attempts } = explain({ body }, unknown);
+    expect(attempts).toBeLessThanOrEqual(HASHED_BYTES_MAXIMUM / body.length + 100);
+    const last = createHmac('sha256', keyId).update(POST).update(body).digest('hex');
+    expect(explain({ body }, last).findings).toMatchObject([{ component: 'secret' }]);
+  });
+
+  test('does not grow with the depth of a body', () => {
+    const body = Buffer.from('['.repeat(32_000) + ']'.repeat(32_000));
+    expect(explain({ body }, unknown)).toMatchObject({ matches: false, findings: [] });
+  });
+});
