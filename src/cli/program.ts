@@ -87,6 +87,11 @@ const NOUNS: readonly Noun[] = [
     description: 'send one signed request to the API and show the answer',
     load: () => import('./request.ts'),
   },
+  {
+    name: 'explain',
+    description: 'what a signature is made of, and why one that was refused differs',
+    load: () => import('./explain.ts'),
+  },
 ];
 
 /**

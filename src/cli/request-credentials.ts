@@ -16,15 +16,7 @@ export async function chooseCredentials(
 ): Promise<Credentials> {
   const named = VARIABLES.filter(name => env[name]);
   if (role === undefined && named.length > 0) return credentialsOf(env);
-  const file = join(dataDirectory, DEMO_FILE);
-  const demo = await openDemo(dataDirectory, file);
-  if (demo === undefined) {
-    throw new CommandFailed(
-      `There are no demo keys in ${file}: "npm start" makes them on a new embedded database. ` +
-        `Otherwise set ${VARIABLES.join(', ')}.`,
-    );
-  }
-  return demo[role ?? 'merchant'];
+  return (await openDemo(dataDirectory, VARIABLES))[role ?? 'merchant'];
 }
 
 function credentialsOf(env: Terminal['env']): Credentials {
@@ -37,11 +29,23 @@ function credentialsOf(env: Terminal['env']): Credentials {
   );
 }
 
-async function openDemo(directory: string, file: string): Promise<DemoCredentials | undefined> {
-  try {
-    return await readDemo(directory);
-  } catch (error) {
+/**
+ * The demo's keys.
+ * @param otherwise Variables that do without a demo.
+ * @throws CommandFailed when there are none, or they cannot be read.
+ */
+export async function openDemo(
+  dataDirectory: string,
+  otherwise: readonly string[],
+): Promise<DemoCredentials> {
+  const file = join(dataDirectory, DEMO_FILE);
+  const demo = await readDemo(dataDirectory).catch((error: unknown) => {
     const reason = error instanceof Error ? error.message : String(error);
     throw new CommandFailed(`The demo keys in ${file} cannot be read: ${reason}.`);
-  }
+  });
+  if (demo !== undefined) return demo;
+  throw new CommandFailed(
+    `There are no demo keys in ${file}: "npm start" makes them on a new embedded database. ` +
+      `Otherwise set ${otherwise.join(', ')}.`,
+  );
 }

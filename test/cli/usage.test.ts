@@ -19,6 +19,7 @@ const VERBS = {
   member: ['create', 'list'],
   key: ['create', 'list', 'rotate', 'revoke'],
   request: [],
+  explain: [],
 };
 
 test('the entry is executable', async () => {
@@ -112,6 +113,11 @@ test.each([
   ['a key no header carries', ['request', 'POST', '/', '--idempotency-key', 'a\nb']],
   ['a URL with a path', ['request', 'GET', '/', '--url', 'http://127.0.0.1:3000/external']],
   ['a URL with a password', ['request', 'GET', '/', '--url', 'http://a:b@127.0.0.1:3000']],
+  ['a signature without its nonce', explain('--timestamp', '1779019200')],
+  ['a signature without its timestamp', explain('--nonce', 'n')],
+  ['a method that is none', ['explain', 'GET /', '/']],
+  ['a path to explain that is none', ['explain', 'GET', 'external/v1/payments']],
+  ['a path of two lines', ['explain', 'GET', '/external\n/v1']],
   ['an unknown demo account', ['request', 'GET', '/', '--as', 'owner']],
 ])('wrong usage: %s', async (_, args) => {
   const { status, out, err } = await mpHere(args, UNREACHABLE);
@@ -155,4 +161,8 @@ function member(...flags: string[]): string[] {
 
 function key(...flags: string[]): string[] {
   return ['key', 'create', '--merchant', ID, '--name', 'Key', ...flags];
+}
+
+function explain(...flags: string[]): string[] {
+  return ['explain', 'GET', '/external/v1/payments', '--signature', 'ab', ...flags];
 }

@@ -1,0 +1,35 @@
+import type { DemoRole } from '../demo-credentials.ts';
+import { DEMO_ROLES } from '../demo-credentials.ts';
+import type { KeyHints } from '../signing/mistakes/key-mistakes.ts';
+import { openDemo } from './request-credentials.ts';
+import type { Terminal } from './terminal.ts';
+
+/** The secret that a signature is held against, and what else is known of its key. */
+export interface ExplainingKey extends KeyHints {
+  readonly secret: string;
+}
+
+/**
+ * The secret to explain with: the demo's when one is named, else MP_SECRET's, else the demo
+ * merchant's. Unlike for signing, the secret alone will do.
+ * @throws CommandFailed when there is none.
+ */
+export async function chooseExplainingKey(
+  { MP_KEY_ID: keyId, MP_SECRET: secret, MP_PASSPHRASE: passphrase }: Terminal['env'],
+  dataDirectory: string,
+  role: DemoRole | undefined,
+): Promise<ExplainingKey> {
+  if (role === undefined && secret) {
+    return { secret, keyId: keyId || undefined, passphrase: passphrase || undefined };
+  }
+  const demo = await openDemo(dataDirectory, ['MP_SECRET']);
+  const chosen = role ?? 'merchant';
+  const others = DEMO_ROLES.filter(name => name !== chosen);
+  return {
+    ...demo[chosen],
+    otherSecrets: others.map(name => ({
+      name: `the secret of the demo key "${name}"`,
+      secret: demo[name].secret,
+    })),
+  };
+}
