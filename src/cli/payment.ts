@@ -9,7 +9,8 @@ import { listTransitions } from '../repositories/payment-moves.ts';
 import { findPayment } from '../repositories/payments.ts';
 import { SIMULATION_CASES, type SimulationCase } from '../settlement/simulate.ts';
 import { depositObject } from './deposit-object.ts';
-import { printObject } from './print.ts';
+import { readHistory } from './payment-history.ts';
+import { printList, printObject } from './print.ts';
 import { withSession } from './session.ts';
 import { CommandFailed, type Terminal } from './terminal.ts';
 import { addVerb, choice, type JsonFlag, parseId } from './values.ts';
@@ -19,15 +20,22 @@ interface SimulateFlags extends JsonFlag {
   readonly network?: string;
 }
 
-/** `mp payment show | simulate` */
+/** `mp payment show | history | simulate` */
 export function define(noun: Command, terminal: Terminal): void {
   addVerb(noun, 'show', 'show a payment with its history and its deposits')
     .argument('<id>', 'payment ID', parseId)
     .action((id: string, flags: JsonFlag) =>
       withSession(terminal, async ({ db }) => {
-        const payment = await findPayment(db, id);
-        if (payment === undefined) throw new OperationRefused(`There is no payment ${id}.`);
-        printObject(terminal, flags, await paymentObject(db, payment));
+        printObject(terminal, flags, await paymentObject(db, await requirePayment(db, id)));
+      }),
+    );
+
+  addVerb(noun, 'history', 'list all that happened to a payment, oldest first')
+    .argument('<id>', 'payment ID', parseId)
+    .action((id: string, flags: JsonFlag) =>
+      withSession(terminal, async ({ db }) => {
+        const entries = await readHistory(db, await requirePayment(db, id));
+        printList(terminal, flags, entries, ['at', 'kind', 'what', 'id']);
       }),
     );
 
@@ -56,6 +64,12 @@ export function define(noun: Command, terminal: Terminal): void {
         printObject(terminal, flags, await paymentObject(db, payment));
       }),
     );
+}
+
+async function requirePayment(db: Connection, id: string): Promise<Payment> {
+  const payment = await findPayment(db, id);
+  if (payment === undefined) throw new OperationRefused(`There is no payment ${id}.`);
+  return payment;
 }
 
 async function paymentObject(db: Connection, payment: Payment) {

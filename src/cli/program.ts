@@ -64,7 +64,8 @@ const NOUNS: readonly Noun[] = [
   },
   {
     name: 'payment',
-    description: 'payments: one with its history, and playing one through in development',
+    description:
+      'payments: one with all that happened to it, and playing one through in development',
     load: () => import('./payment.ts'),
   },
   {
@@ -91,6 +92,11 @@ const NOUNS: readonly Noun[] = [
     name: 'explain',
     description: 'what a signature is made of, and why one that was refused differs',
     load: () => import('./explain.ts'),
+  },
+  {
+    name: 'audit',
+    description: 'the audit log: who changed what, and when',
+    load: () => import('./audit.ts'),
   },
 ];
 

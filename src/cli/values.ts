@@ -73,6 +73,11 @@ export function parseId(text: string): string {
   return text.toLowerCase();
 }
 
+/** Reads the ID of anything that operators change: a UUID, a key ID, a network. */
+export function parseObjectId(text: string): string {
+  return UUID.test(text) ? parseId(text) : parseName(text);
+}
+
 export function parseKeyId(text: string): string {
   if (!KEY_ID.test(text)) {
     throw new InvalidArgumentError('It takes a key ID: mpk_ and 24 lower-case hex digits.');

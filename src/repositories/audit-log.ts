@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Connection } from '../database/connection.ts';
+import type { AuditLogEntry } from '../database/tables.ts';
 
 /** One change by an operator; `detail` never holds a secret. */
 export interface AuditEntry {
@@ -26,4 +27,45 @@ export async function insertAuditEntry(db: Connection, entry: AuditEntry): Promi
       detail: JSON.stringify(entry.detail),
     })
     .execute();
+}
+
+export interface AuditQuery {
+  /** From this time on. */
+  readonly since?: Date | undefined;
+  readonly actor?: string | undefined;
+  readonly objectId?: string | undefined;
+  /** ID of an entry: only older ones. */
+  readonly before?: string | undefined;
+  readonly limit: number;
+}
+
+/** Newest first, at most `limit`. */
+export function listAuditEntries(
+  db: Connection,
+  { since, actor, objectId, before, limit }: AuditQuery,
+): Promise<AuditLogEntry[]> {
+  let query = db
+    .selectFrom('audit_log')
+    .selectAll()
+    .orderBy('at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit);
+  if (since !== undefined) query = query.where('at', '>=', since);
+  if (actor !== undefined) query = query.where('actor', '=', actor);
+  if (objectId !== undefined) query = query.where('object_id', '=', objectId);
+  if (before !== undefined) {
+    query = query.where(({ eb, refTuple, selectFrom }) =>
+      eb(
+        refTuple('at', 'id'),
+        '<',
+        selectFrom('audit_log').select(['at', 'id']).where('id', '=', before).$asTuple('at', 'id'),
+      ),
+    );
+  }
+  return query.execute();
+}
+
+export async function auditEntryExists(db: Connection, id: string): Promise<boolean> {
+  const row = await db.selectFrom('audit_log').select('id').where('id', '=', id).executeTakeFirst();
+  return row !== undefined;
 }

@@ -18,8 +18,10 @@ const VERBS = {
   partner: ['create', 'list', 'show', 'set'],
   member: ['create', 'list'],
   key: ['create', 'list', 'rotate', 'revoke'],
+  payment: ['show', 'history', 'simulate'],
   request: [],
   explain: [],
+  audit: [],
 };
 
 test('the entry is executable', async () => {
@@ -118,6 +120,9 @@ test.each([
   ['a method that is none', ['explain', 'GET /', '/']],
   ['a path to explain that is none', ['explain', 'GET', 'external/v1/payments']],
   ['a path of two lines', ['explain', 'GET', '/external\n/v1']],
+  ['a history of no payment', ['payment', 'history', 'order-1']],
+  ['an audit log without end', ['audit', '--limit', '1001']],
+  ['an audit log since a word', ['audit', '--since', 'yesterday']],
   ['an unknown demo account', ['request', 'GET', '/', '--as', 'owner']],
 ])('wrong usage: %s', async (_, args) => {
   const { status, out, err } = await mpHere(args, UNREACHABLE);
@@ -144,6 +149,7 @@ test.each([
   ['a date', key('--expires-at', '2030-01-31')],
   ['a time', key('--expires-at', '2030-01-31T12:00:00+01:00')],
   ['a key ID', ['key', 'rotate', KEY, '--now']],
+  ['changes of a key', ['audit', '--object', KEY, '--actor', 'Ada L.', '--since', '2026-05-01']],
 ])('right usage: %s', async (_, args) => {
   const { status, err } = await mpHere(args, UNREACHABLE);
   expect(status).toBe(1);

@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { recordEvent } from '../../src/events/record-event.ts';
+import { findPayment } from '../../src/repositories/payments.ts';
+import { attemptDelivery } from '../../src/webhooks/deliver.ts';
+import { guardedConnector } from '../../src/webhooks/guarded-connector.ts';
+import { addMerchant, addPartner, type MerchantWithKey } from '../helpers/accounts.ts';
+import { send } from '../helpers/signed-request.ts';
+import { type Receiver, startReceiver, status } from '../webhooks/receiver.ts';
+import { mpHere, type Operated, startOperated } from './mp.ts';
+
+const UNKNOWN = '01890a5d-ac96-774b-bcce-b302099a8057';
+
+interface Entry {
+  at: string;
+  kind: string;
+  id: string;
+  what: string;
+}
+
+let service: Operated;
+let receiver: Receiver;
+let shop: MerchantWithKey;
+beforeAll(async () => {
+  [service, receiver] = await Promise.all([startOperated(), startReceiver()]);
+  shop = await addMerchant(service);
+});
+afterAll(async () => {
+  await receiver.close();
+  await service.close();
+});
+
+async function createPayment(): Promise<string> {
+  const body = { amount: 5000 };
+  const response = await send(service, shop, { path: '/external/v1/payments/prompt', body });
+  return response.json().prompt.id;
+}
+
+/** Makes every attempt that waits, as a worker does. */
+async function deliver(): Promise<void> {
+  const { db, clock, keyring } = service;
+  const logger = { error: () => undefined, warn: () => undefined, info: () => undefined };
+  const connect = guardedConnector({ allowPrivateAddresses: true, timeoutMs: 1_000 });
+  const waiting = db
+    .selectFrom('webhook_deliveries')
+    .select(['id', 'attempts'])
+    .where('status', '=', 'pending')
+    .orderBy('created_at')
+    .orderBy('id');
+  for (const { id, attempts } of await waiting.execute()) {
+    await attemptDelivery(
+      { db, clock, keyring, logger, connect, allowPrivateAddresses: true },
+      { deliveryId: id, attempt: attempts + 1 },
+      new AbortController().signal,
+    );
+  }
+}
+
+test('tells all that happened to a payment in the order of time', async () => {
+  const types = 'payment_prompt.created,payment_prompt.successful';
+  const { id: endpoint } = await service.arrange<{ id: string }>(
+    ...['webhook', 'create', '--merchant', shop.merchant.id],
+    ...['--url', receiver.url, '--types', types],
+  );
+  const id = await createPayment();
+  const other = await createPayment();
+  const play = ['payment', 'simulate', id, '--network', 'eth', '--case'];
+  await service.arrange(...play, 'detect');
+  await service.arrange(...play, 'confirm');
+  receiver.answer = status(500);
+  await deliver();
+  receiver.answer = status(204);
+  await deliver();
+  const deliveries = await service.arrange<{ id: string; eventType: string; eventId: string }[]>(
+    ...['webhook', 'deliveries', endpoint],
+  );
+  const { rows } = await historyOf(id);
+  const created = rows.find(({ what }) => what === 'payment_prompt.created');
+  const first = deliveries.find(({ eventId }) => eventId === created?.id);
+  await service.arrange('webhook', 'redeliver', first?.id ?? '');
+
+  const { rows: entries, lines } = await historyOf(id);
+  expect(entries.map(({ at }) => at)).toEqual(entries.map(({ at }) => at).toSorted());
+  const amount = /^[\d.]+ ETH, exact, final since \S+Z, eth 0x[0-9a-f]{64}:0$/;
+  const to = `to ${receiver.url}`;
+  const told: [kind: string, what: string | RegExp][] = [
+    ['created', `5000 cents, crypto, by ${shop.keyId}`],
+    ['event', 'payment_prompt.created'],
+    ['delivery', `payment_prompt.created ${to}: succeeded, 2 attempts`],
+    ['deposit', amount],
+    ['transition', /^pending\/pending to pending\/completed, by chain: \S/],
+    ['event', 'payment_prompt.detected'],
+    ['transition', /^pending\/completed to successful\/completed, by chain: \S/],
+    ['event', 'payment_prompt.successful'],
+    ['delivery', `payment_prompt.successful ${to}: succeeded, 2 attempts`],
+    ['attempt', /^payment_prompt\.created to \S+, number 1: HTTP 500 in \d+ ms$/],
+    ['attempt', /^payment_prompt\.successful to \S+, number 1: HTTP 500 in \d+ ms$/],
+    ['attempt', /^payment_prompt\.created to \S+, number 2: HTTP 204 in \d+ ms$/],
+    ['attempt', /^payment_prompt\.successful to \S+, number 2: HTTP 204 in \d+ ms$/],
+    [
+      'delivery',
+      /^payment_prompt\.created to \S+, again by hand: pending, 0 attempts, next at \S+Z$/,
+    ],
+  ];
+  expect(entries).toEqual(
+    told.map(([kind, what]) => ({
+      at: expect.stringMatching(/Z$/),
+      kind,
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      what: what instanceof RegExp ? expect.stringMatching(what) : what,
+    })),
+  );
+  expect(lines[0]).toMatch(/^at +kind +what +id$/);
+  expect(lines).toHaveLength(1 + told.length);
+  expect(lines[1]).toMatch(/^\S+Z {2}created +5000 cents, crypto, by \S+ +[0-9a-f-]{36}$/);
+
+  const { rows: others } = await historyOf(other);
+  expect(others.map(({ kind }) => kind)).toEqual([
+    ...['created', 'event', 'delivery', 'attempt', 'attempt'],
+  ]);
+});
+
+async function historyOf(id: string): Promise<{ rows: Entry[]; lines: string[] }> {
+  const rows = await service.ask<Entry[]>('payment', 'history', id);
+  const { out } = await mpHere(['payment', 'history', id], service.env);
+  return { rows, lines: out.trimEnd().split('\n') };
+}
+
+test('puts what happened at one moment into the order of causes', async () => {
+  const id = await createPayment();
+  const payment = await findPayment(service.db, id);
+  if (payment === undefined) throw new Error('no payment');
+  await recordEvent(service.db, 'payment_prompt.expired', payment, payment.created_at);
+  const { rows } = await historyOf(id);
+  const atOnce = rows.filter(({ at }) => at === payment.created_at.toISOString());
+  expect(atOnce.slice(0, 3).map(({ kind }) => kind)).toEqual(['created', 'event', 'event']);
+});
+
+test('tells of a payment at a processor, and of none', async () => {
+  const { partner } = await addPartner(service);
+  const us = await addMerchant(service, { kind: 'us', partnerId: partner.id });
+  const body = { amount: 700 };
+  const response = await send(service, us, { path: '/external/v1/payments/prompt', body });
+  const { rows } = await historyOf(response.json().prompt.id);
+  expect(rows.map(({ what }) => what)).toEqual([
+    `700 cents, regulated, by ${us.keyId}`,
+    'payment_prompt.created',
+  ]);
+  expect(await service.refused('payment', 'history', UNKNOWN)).toBe(
+    `There is no payment ${UNKNOWN}.`,
+  );
+});
