@@ -6,10 +6,10 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
-import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Keyring } from './crypto/keyring.ts';
+import { newId } from './crypto/new-id.ts';
 import type { ChangeFeed } from './database/change-feed.ts';
 import type { Database } from './database/connection.ts';
 import { isDatabaseUnavailable } from './database/failures.ts';
@@ -29,7 +29,7 @@ import { registerJsonBody } from './plugins/json-body.ts';
 import { parseQueryString } from './plugins/query-string.ts';
 import { createRateLimits } from './plugins/rate-limit.ts';
 import { BODY_LIMIT_BYTES } from './plugins/raw-body.ts';
-import { followRequest, registerRequestLog } from './plugins/request-log.ts';
+import { createRequestLog, registerRequestLog } from './plugins/request-log.ts';
 import { answerUnreadableRequest, registerHttpRules } from './plugins/unreadable-request.ts';
 import { registerValidation } from './plugins/validation.ts';
 import { openProcessor } from './processors/open-processor.ts';
@@ -82,10 +82,11 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
     isDatabaseUnavailable(error) || error instanceof ProcessorUnavailable;
   const errors = { publicUrl: config.publicUrl, isUnavailable };
   const legacy = { ...errors, sunset: config.legacySunset };
+  const follow = createRequestLog(deps.logger);
   const app = Fastify({
     loggerInstance: deps.logger,
     logController: new LogController({ disableRequestLogging: true }),
-    genReqId: () => uuidv7(),
+    genReqId: newId,
     requestIdHeader: false,
     trustProxy: config.trustProxy,
     bodyLimit: BODY_LIMIT_BYTES,
@@ -101,7 +102,7 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
     // A request without Host is refused like any other, instead of by Node without an envelope.
     http: { requireHostHeader: false },
     frameworkErrors: (error, request, reply) => {
-      followRequest(request, reply);
+      follow(request, reply);
       const send = (failure: unknown) => {
         if (isLegacyPath(request.url)) return sendLegacyFailure(failure, request, reply, legacy);
         const forPeople = request.url.startsWith(`${CHECKOUT_PREFIX}/`);
@@ -123,7 +124,7 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
     }),
   }).withTypeProvider<TypeBoxTypeProvider>();
 
-  registerRequestLog(app);
+  registerRequestLog(app, follow);
   registerErrorHandler(app, errors);
   registerHttpRules(app);
   registerValidation(app);

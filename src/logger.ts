@@ -16,7 +16,7 @@ const SECRET_PATHS = [
 const ROW_PATHS = ['err.detail', 'err.where'];
 
 /** Lines are written together once they are so many bytes, */
-const WRITE_BYTES = 4_096;
+const WRITE_BYTES = 15 * 1024;
 /** or have waited so long, in milliseconds. */
 const WRITE_INTERVAL_MS = 100;
 

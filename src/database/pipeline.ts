@@ -89,8 +89,10 @@ class Lane {
     this.#connected = client;
     return sessionClient(client, {
       prepares: true,
+      batches: true,
       statementTimeoutMs: this.#options.statementTimeoutMs,
       release: () => undefined,
+      onFatal: lose,
     });
   }
 }

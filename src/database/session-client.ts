@@ -1,5 +1,6 @@
+import type { Duplex } from 'node:stream';
 import type { PostgresPoolClient } from 'kysely';
-import type pg from 'pg';
+import pg from 'pg';
 import { preparedName } from './prepared.ts';
 import { STATEMENT_TIMEOUT_MS } from './session.ts';
 
@@ -8,7 +9,11 @@ interface SessionClientOptions {
   readonly prepares: boolean;
   /** Longest a statement may run, in milliseconds; 0 for no limit. */
   readonly statementTimeoutMs?: number | undefined;
+  /** Whether what is sent in one turn of the event loop goes out together. */
+  readonly batches?: boolean;
   readonly release: (destroy?: boolean) => void;
+  /** Told when the server ends the session; its last word comes before the connection's end. */
+  readonly onFatal?: () => void;
 }
 
 /**
@@ -28,17 +33,41 @@ export function sessionClient(
   options: SessionClientOptions,
 ): PostgresPoolClient {
   const watch = watchSilence(client, options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS);
+  const gather = options.batches === true ? gatherWrites(client.connection.stream) : undefined;
   async function query(text: string, values: unknown[]) {
+    gather?.();
     const name = options.prepares ? preparedName(text) : undefined;
     watch.sent();
     try {
       return await client.query(name === undefined ? { text, values } : { name, text, values });
+    } catch (error) {
+      if (error instanceof pg.DatabaseError && error.severity === 'FATAL') options.onFatal?.();
+      throw error;
     } finally {
       watch.answered();
     }
   }
   // The dialect's type has cursors as well, which nobody asks for.
   return { query: query as unknown as PostgresPoolClient['query'], release: options.release };
+}
+
+/**
+ * Requests whose nonces are answered together send their queries in the same turn of the event loop;
+ * written to the socket together they take one system call in place of one each, which is a tenth of
+ * what a read costs this process.
+ */
+function gatherWrites(stream: Duplex): () => void {
+  let gathering = false;
+  const write = () => {
+    gathering = false;
+    stream.uncork();
+  };
+  return () => {
+    if (gathering) return;
+    gathering = true;
+    stream.cork();
+    process.nextTick(write);
+  };
 }
 
 function watchSilence(client: pg.Client, statementTimeoutMs: number) {

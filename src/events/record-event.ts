@@ -1,5 +1,5 @@
-import { v7 as uuidv7 } from 'uuid';
 import type { EventType } from '#schemas/event.ts';
+import { newId } from '../crypto/new-id.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Payment } from '../database/tables.ts';
 import { toPaymentSnapshot } from '../payments/payment-object.ts';
@@ -8,7 +8,7 @@ import { insertEvent, type NewEvent } from '../repositories/events.ts';
 /** An event that tells the payment as it is now. */
 export function newEvent(type: EventType, payment: Payment, now: Date): NewEvent {
   return {
-    id: uuidv7(),
+    id: newId(),
     merchantId: payment.merchant_id,
     paymentId: payment.id,
     type,

@@ -1,6 +1,6 @@
-import { v7 as uuidv7 } from 'uuid';
 import type { CreatePaymentResponse } from '#schemas/create-payment.ts';
 import type { Clock } from '../clock.ts';
+import { newId } from '../crypto/new-id.ts';
 import type { Database } from '../database/connection.ts';
 import type { Payment } from '../database/tables.ts';
 import { inOneStatement, inTransaction } from '../database/transaction.ts';
@@ -57,7 +57,7 @@ export async function decideCreation(
   if (body.redirectUrl !== undefined) {
     checkRedirectUrl(body.redirectUrl, payee.redirectDomains, deps.allowLoopbackHttp);
   }
-  const id = uuidv7();
+  const id = newId();
   const now = new Date(deps.clock());
   if (payee.merchant.account_kind === 'standard') {
     const { checkoutUrl, ...flow } = cryptoFlow(payee, request, now, deps.publicUrl);

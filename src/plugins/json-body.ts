@@ -12,8 +12,9 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 export function registerJsonBody(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
-  app.addHook('preValidation', async request => {
+  app.addHook('preValidation', (request, _reply, done) => {
     if (request.routeOptions.schema?.body !== undefined) request.body = parseBody(request);
+    done();
   });
 }
 

@@ -12,14 +12,16 @@ const NO_BODY = Buffer.alloc(0);
  * server's request timeout bounds how long that may take.
  * @throws ApiError E1000 above the limit, or when the client goes away before the end.
  */
-export async function readRawBody(
+export function readRawBody(
   request: IncomingMessage,
   limit = BODY_LIMIT_BYTES,
-): Promise<Buffer> {
+): Promise<Buffer> | Buffer {
   const { headers } = request;
-  if (headers['transfer-encoding'] === undefined && !Number(headers['content-length'])) {
-    return NO_BODY;
-  }
+  const none = headers['transfer-encoding'] === undefined && !Number(headers['content-length']);
+  return none ? NO_BODY : readToEnd(request, limit);
+}
+
+async function readToEnd(request: IncomingMessage, limit: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   try {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyBaseLogger, FastifyInstance, FastifyServerOptions } from 'fastify';
-import { v7 as uuidv7 } from 'uuid';
+import { newId } from '../crypto/new-id.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { requestOf } from './request-log.ts';
 
@@ -69,7 +69,7 @@ export function answerUnreadableRequest({
     }
     const [broken] = owed;
     const request = broken === undefined ? undefined : requestOf(broken);
-    const requestId = request?.id ?? uuidv7();
+    const requestId = request?.id ?? newId();
     const refusal = new ApiError('E1000', 'The request is not readable HTTP.');
     const { status, headers, envelope } = answer(refusal, requestId, broken?.req.url);
     const body = JSON.stringify(envelope);
@@ -98,11 +98,15 @@ export function answerUnreadableRequest({
 /** Takes over what Node would answer by itself, with an empty body and no request ID. */
 export function registerHttpRules(app: FastifyInstance): void {
   app.server.on('request', (request, response) => {
-    const exchange = exchanges.get(request.socket) ?? { latest: request, owed: new Set() };
-    exchanges.set(request.socket, exchange);
+    let exchange = exchanges.get(request.socket);
+    if (exchange === undefined) {
+      exchange = { latest: request, owed: new Set() };
+      exchanges.set(request.socket, exchange);
+    }
+    const { owed } = exchange;
     exchange.latest = request;
-    exchange.owed.add(response);
-    response.once('close', () => exchange.owed.delete(response));
+    owed.add(response);
+    response.once('close', () => owed.delete(response));
   });
   // RFC 9110, 10.1.1: an expectation that is not understood may be ignored.
   app.server.on('checkExpectation', (request, response) => {

@@ -17,6 +17,7 @@ export class WindowCounter {
   readonly #windowMs: number;
   readonly #clients: number;
   readonly #clock: Clock;
+  #lastAt = Number.NEGATIVE_INFINITY;
 
   /**
    * @param windowMs Length of a window, in milliseconds.
@@ -31,6 +32,7 @@ export class WindowCounter {
   /** Counts one and returns how many it makes in the client's window. */
   add(client: string): number {
     const now = this.#clock();
+    this.#lastAt = now;
     let window = this.#windows.get(client);
     if (window === undefined || this.#isOver(window, now)) window = { startedAt: now, count: 0 };
     window.count += 1;
@@ -42,6 +44,11 @@ export class WindowCounter {
       if (oldest !== undefined) this.#windows.delete(oldest);
     }
     return window.count;
+  }
+
+  /** Whether nothing was counted for as long as a window, so that every window is over. */
+  get isIdle(): boolean {
+    return this.#lastAt + this.#windowMs <= this.#clock();
   }
 
   /** How many were counted in the client's window. */

@@ -21,7 +21,7 @@ import { createAdmission } from '../../src/plugins/admission.ts';
 import { principalOf, registerAuthentication } from '../../src/plugins/authentication.ts';
 import { registerJsonBody } from '../../src/plugins/json-body.ts';
 import { createRateLimits } from '../../src/plugins/rate-limit.ts';
-import { registerRequestLog } from '../../src/plugins/request-log.ts';
+import { createRequestLog, registerRequestLog } from '../../src/plugins/request-log.ts';
 import { registerValidation } from '../../src/plugins/validation.ts';
 import { aborted, runProcess } from '../../src/process.ts';
 import { listConfiguredNetworks } from '../../src/repositories/deposit-addresses.ts';
@@ -47,7 +47,7 @@ await runProcess('six-round-trips', async (config, logger, signal) => {
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => uuidv7(),
   });
-  registerRequestLog(app);
+  registerRequestLog(app, createRequestLog(logger as FastifyBaseLogger));
   registerErrorHandler(app, { publicUrl: config.publicUrl, isUnavailable: () => false });
   registerValidation(app);
   const limits = createRateLimits({

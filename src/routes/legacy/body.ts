@@ -18,7 +18,11 @@ export function registerLegacyBody(app: FastifyInstance): void {
   app.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
   app.decorateRequest('rawBody');
   app.addHook('onRequest', async request => {
-    request.rawBody = await readRawBody(request.raw).catch(refuse);
+    try {
+      request.rawBody = await readRawBody(request.raw);
+    } catch (error) {
+      refuse(error);
+    }
   });
   app.addHook('preValidation', async request => {
     if (request.routeOptions.schema?.body === undefined) return;

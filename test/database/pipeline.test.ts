@@ -1,0 +1,126 @@
+import { type RawBuilder, sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { Database } from '../../src/database/connection.ts';
+import { isDatabaseUnavailable } from '../../src/database/failures.ts';
+import { connectPipeline } from '../../src/database/pipeline.ts';
+import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
+import { startTcpProxy, type TcpProxy } from '../helpers/tcp-proxy.ts';
+
+let database: TestDatabase;
+const opened: Database[] = [];
+
+beforeAll(async () => {
+  database = await cloneDatabase();
+});
+afterEach(() => Promise.all(opened.splice(0).map(db => db.destroy())));
+afterAll(() => database.drop());
+
+function open({ url = database.url, connections = 1, statementTimeoutMs = 10_000 } = {}) {
+  const errors: Error[] = [];
+  const db = connectPipeline({
+    ...{ url, connections, statementTimeoutMs },
+    applicationName: 'test-pipeline',
+    onError: error => errors.push(error),
+  });
+  opened.push(db);
+  return { db, errors };
+}
+
+async function value<T>(db: Database, query: RawBuilder<{ value: T }>): Promise<T | undefined> {
+  const { rows } = await query.execute(db);
+  return rows[0]?.value;
+}
+
+const pid = (db: Database) => value<number>(db, sql`select pg_backend_pid() as value`);
+
+test('each of many queries at once gets its own answer', async () => {
+  const { db } = open({ connections: 2 });
+  const numbers = Array.from({ length: 500 }, (_, index) => index);
+  const answers = await Promise.all(
+    numbers.map(number => value(db, sql<{ value: number }>`select ${number}::integer as value`)),
+  );
+  expect(answers).toEqual(numbers);
+});
+
+test('queries are sent without waiting for the answers before them', async () => {
+  const { db } = open();
+  const order: string[] = [];
+  const slow = value(db, sql`select pg_sleep(0.2)::text as value`).then(() => order.push('slow'));
+  const quick = value(db, sql`select clock_timestamp() as value`).then(() => order.push('quick'));
+  await Promise.all([slow, quick]);
+  expect(order).toEqual(['slow', 'quick']);
+});
+
+test('a query that fails takes no other with it', async () => {
+  const { db } = open();
+  const results = await Promise.allSettled([
+    value(db, sql`select 1 as value`),
+    value(db, sql`select 1 / 0 as value`),
+    value(db, sql`select 'x'::integer as value`),
+    value(db, sql`select 2 as value`),
+  ]);
+  expect(results.map(({ status }) => status)).toEqual([
+    'fulfilled',
+    'rejected',
+    'rejected',
+    'fulfilled',
+  ]);
+});
+
+test('queries are spread over the connections, which are made once', async () => {
+  const { db } = open({ connections: 2 });
+  const pids = await Promise.all(Array.from({ length: 20 }, () => pid(db)));
+  expect(new Set(pids).size).toBe(2);
+  expect(await pid(db)).toBe(pids[0]);
+});
+
+test('takes no transactions, in which other queries would be', async () => {
+  const { db } = open();
+  const work = db.transaction().execute(tx => sql`select 1`.execute(tx));
+  await expect(work).rejects.toThrow('no transactions');
+  expect(await value(db, sql`select 1 as value`)).toBe(1);
+});
+
+describe('a connection that is lost', () => {
+  test('fails what it owed, and the next query opens another', async () => {
+    const { db, errors } = open();
+    const before = await pid(db);
+    const owed = value(db, sql`select pg_sleep(60)::text as value`).catch(error => error);
+    await sql`select pg_terminate_backend(${before})`.execute(database.db);
+    expect(isDatabaseUnavailable(await owed)).toBe(true);
+    expect(await pid(db)).not.toBe(before);
+    expect(errors.length).toBeGreaterThan(0);
+  });
+
+  test('while the server is away every query says so, and then all is well again', async () => {
+    const { proxy, url } = await throughProxy();
+    const { db } = open({ url });
+    expect(await value(db, sql`select 1 as value`)).toBe(1);
+    await proxy.cut();
+    for (let time = 0; time < 3; time++) {
+      const failure = await value(db, sql`select 1 as value`).catch(error => error);
+      expect(isDatabaseUnavailable(failure)).toBe(true);
+    }
+    await proxy.open();
+    expect(await value(db, sql`select 1 as value`)).toBe(1);
+    await proxy.cut();
+  });
+
+  test('without a word is given up when no statement may take so long', async () => {
+    const { proxy, url } = await throughProxy();
+    // The margin above it is what the test waits for.
+    const { db } = open({ url, statementTimeoutMs: 1 });
+    await value(db, sql`select 1 as value`);
+    proxy.freeze();
+    const failure = await value(db, sql`select 2 as value`).catch(error => error);
+    expect(isDatabaseUnavailable(failure)).toBe(true);
+    await proxy.cut();
+  });
+
+  async function throughProxy(): Promise<{ proxy: TcpProxy; url: string }> {
+    const target = new URL(database.url);
+    const proxy = await startTcpProxy(target.hostname, Number(target.port));
+    target.host = `127.0.0.1:${proxy.port}`;
+    return { proxy, url: target.href };
+  }
+});
