@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
 import { type Given, type Prepared, prepare } from '../database/prepared.ts';
 import type { Payment, PaymentStatus } from '../database/tables.ts';
+import { gather } from '../gather.ts';
 
 export interface PaymentFilters {
   readonly status?: PaymentStatus | undefined;
@@ -18,7 +19,7 @@ export interface PageCursor {
 }
 
 /** What the merchant API shows of a payment. */
-const SHOWN = [
+export const SHOWN = [
   'id',
   'amount',
   'commission_amount',
@@ -60,25 +61,61 @@ export function findPaymentByCheckoutToken(
     .executeTakeFirst();
 }
 
-/** A merchant's own payment. */
-export const merchantPayment = prepare(
-  'merchant_payment',
-  (db, given: Given<{ id: string; merchantId: string }>) =>
-    db
-      .selectFrom('payments')
-      .select(SHOWN)
-      .where('id', '=', given('id'))
-      .where('merchant_id', '=', given('merchantId')),
+interface OwnPayment {
+  readonly id: string;
+  readonly merchantId: string;
+}
+
+interface Wanted {
+  readonly ids: readonly string[];
+  readonly merchantIds: readonly string[];
+}
+
+/** Payments by their IDs, each of a merchant of its own, with the places they were asked in. */
+export const merchantPayments = prepare('merchant_payments', (db, given: Given<Wanted>) =>
+  db
+    .selectFrom(
+      sql<{ id: string; merchant_id: string; place: number }>`
+        unnest(${given('ids')}::uuid[], ${given('merchantIds')}::uuid[]) with ordinality`.as<'wanted'>(
+        sql`wanted (id, merchant_id, place)`,
+      ),
+    )
+    .innerJoin('payments', join =>
+      join
+        .onRef('payments.id', '=', 'wanted.id')
+        .onRef('payments.merchant_id', '=', 'wanted.merchant_id'),
+    )
+    .select(SHOWN.map(column => `payments.${column}` as const))
+    .select(sql<number>`wanted.place::integer`.as('place')),
 );
 
+/** Requests that ask for a payment in the same turn are answered by one statement. */
+const gathered = new WeakMap<Connection, ReturnType<typeof gatherOn>>();
+
+function gatherOn(db: Connection) {
+  return gather<OwnPayment, ShownPayment | undefined>(async wanted => {
+    const rows = await merchantPayments(db, {
+      ids: wanted.map(({ id }) => id),
+      merchantIds: wanted.map(({ merchantId }) => merchantId),
+    });
+    const found = new Array<ShownPayment | undefined>(wanted.length);
+    for (const row of rows) found[row.place - 1] = row;
+    return found;
+  });
+}
+
 /** A merchant's own payment; another merchant's is undefined like a missing one. */
-export async function findMerchantPayment(
+export function findMerchantPayment(
   db: Connection,
   merchantId: string,
   id: string,
 ): Promise<ShownPayment | undefined> {
-  const [payment] = await merchantPayment(db, { id, merchantId });
-  return payment;
+  let find = gathered.get(db);
+  if (find === undefined) {
+    find = gatherOn(db);
+    gathered.set(db, find);
+  }
+  return find({ id, merchantId });
 }
 
 type PageValues = PaymentFilters & {

@@ -1,16 +1,30 @@
 import type { Database } from '../database/connection.ts';
 import { ping } from '../database/ping.ts';
-import { insertNonce } from '../repositories/nonces.ts';
+import { gather } from '../gather.ts';
+import { insertNonces, type UsedNonce } from '../repositories/nonces.ts';
 import { NONCE_LIFETIME_SECONDS, type NonceStore, NonceStoreUnavailable } from './nonce-store.ts';
+
+interface Claim extends UsedNonce {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
 
 /** Keeps nonces in PostgreSQL, for installations without Redis. */
 export function createPostgresNonces(db: Database): NonceStore {
+  const claim = gather(async (claims: readonly Claim[]) => {
+    const now = Math.max(...claims.map(each => each.now));
+    const expiresAt = new Date(now + NONCE_LIFETIME_SECONDS * 1000);
+    const fresh = new Set(
+      (await insertNonces(db, claims, { expiresAt, now: new Date(now) })).map(nameOf),
+    );
+    // Of two requests with the same nonce at once the first one has it.
+    return claims.map(each => fresh.delete(nameOf(each)));
+  });
   return {
     kind: 'postgres',
     async claim(keyId, nonce, now) {
       try {
-        const expiresAt = new Date(now + NONCE_LIFETIME_SECONDS * 1000);
-        return await insertNonce(db, { keyId, nonce, expiresAt, now: new Date(now) });
+        return await claim({ keyId, nonce, now });
       } catch (error) {
         throw new NonceStoreUnavailable(error);
       }
@@ -24,4 +38,9 @@ export function createPostgresNonces(db: Database): NonceStore {
     },
     async close() {},
   };
+}
+
+/** Neither part has a space. */
+function nameOf({ keyId, nonce }: UsedNonce): string {
+  return `${keyId} ${nonce}`;
 }

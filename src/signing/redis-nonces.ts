@@ -1,10 +1,23 @@
 import { Redis } from 'ioredis';
+import { gather } from '../gather.ts';
 import { NONCE_LIFETIME_SECONDS, type NonceStore, NonceStoreUnavailable } from './nonce-store.ts';
 
 /** Longest a command may take, in milliseconds, before the store counts as unavailable. */
 const COMMAND_TIMEOUT_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 2_000;
 const RECONNECT_MAXIMUM_MS = 2_000;
+
+/** Uses up each of the nonces in KEYS, for ARGV[1] seconds: 1 for one that is new, 0 for any other. */
+const CLAIM = `
+  local claimed = {}
+  for index, key in ipairs(KEYS) do
+    claimed[index] = redis.call('SET', key, '1', 'EX', ARGV[1], 'NX') and 1 or 0
+  end
+  return claimed`;
+
+interface RedisWithClaims extends Redis {
+  claimNonces(keys: number, ...parameters: (string | number)[]): Promise<number[]>;
+}
 
 /**
  * Keeps nonces in Redis or Valkey, one key each that expires by itself.
@@ -16,7 +29,6 @@ const RECONNECT_MAXIMUM_MS = 2_000;
  */
 export function createRedisNonces(url: string, onError: (error: Error) => void): NonceStore {
   const redis = new Redis(url, {
-    enableAutoPipelining: true,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     commandTimeout: COMMAND_TIMEOUT_MS,
@@ -30,19 +42,18 @@ export function createRedisNonces(url: string, onError: (error: Error) => void):
     redis.once('close', resolve);
   });
 
+  redis.defineCommand('claimNonces', { lua: CLAIM });
+  const claimNonces = (redis as RedisWithClaims).claimNonces.bind(redis);
+  const claim = gather(async (keys: readonly string[]) => {
+    await attempted;
+    return claimNonces(keys.length, ...keys, NONCE_LIFETIME_SECONDS);
+  });
+
   return {
     kind: 'redis',
     async claim(keyId, nonce) {
       try {
-        await attempted;
-        const answer = await redis.set(
-          `mp:nonce:${keyId}:${nonce}`,
-          '1',
-          'EX',
-          NONCE_LIFETIME_SECONDS,
-          'NX',
-        );
-        return answer === 'OK';
+        return (await claim(`mp:nonce:${keyId}:${nonce}`)) === 1;
       } catch (error) {
         throw new NonceStoreUnavailable(error);
       }

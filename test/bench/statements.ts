@@ -4,15 +4,23 @@
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import type { Prepared } from '../../src/database/prepared.ts';
+import { type Given, type Prepared, prepare } from '../../src/database/prepared.ts';
 import { type CreatePaymentRequest, newPayment } from '../../src/payments/new-payment.ts';
 import type { Payee } from '../../src/payments/payee.ts';
 import { claimedValues, createPaymentOnce } from '../../src/repositories/payment-creation.ts';
-import { merchantPayment, merchantPaymentsPage } from '../../src/repositories/payments.ts';
+import { merchantPaymentsPage, SHOWN } from '../../src/repositories/payments.ts';
 import type { BenchMerchant } from './merchants.ts';
 
-/** A payment by its primary key, as the service reads it. */
-export const SELECT_BY_ID = asNamed(merchantPayment);
+/** A payment by its primary key, with the columns that the service reads. */
+export const SELECT_BY_ID = asNamed(
+  prepare('bench_payment', (db, given: Given<{ id: string; merchantId: string }>) =>
+    db
+      .selectFrom('payments')
+      .select(SHOWN)
+      .where('id', '=', given('id'))
+      .where('merchant_id', '=', given('merchantId')),
+  ),
+);
 /** The newest payments of a merchant. */
 export const SELECT_FIRST_PAGE = asNamed(merchantPaymentsPage({}, undefined));
 /** The payments of a merchant before one of them. */

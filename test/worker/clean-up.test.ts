@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { rotateKey } from '../../src/keys/manage-keys.ts';
 import { findStoredResponse, storeResponse } from '../../src/repositories/idempotency-keys.ts';
-import { insertNonce } from '../../src/repositories/nonces.ts';
+import { insertNonces } from '../../src/repositories/nonces.ts';
 import { cleanUpLoop } from '../../src/worker/clean-up.ts';
 import { addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
@@ -66,12 +66,12 @@ test('never removes a response that is still replayed, or a nonce that is still 
     [1, true],
   ] as const) {
     await addResponse('edge', at(offset));
-    const nonce = { keyId: 'mpk', nonce: `edge ${offset}`, expiresAt: at(offset), now: at(-2) };
-    await insertNonce(service.db, nonce);
+    const nonce = { keyId: 'mpk', nonce: `edge ${offset}` };
+    await insertNonces(service.db, [nonce], { expiresAt: at(offset), now: at(-2) });
     await cleanUp();
     expect((await findStoredResponse(service.db, scope, at(0))) !== undefined).toBe(lives);
-    const again = { ...nonce, now: at(0), expiresAt: at(DAY_MS) };
-    expect(await insertNonce(service.db, again)).toBe(!lives);
+    const again = await insertNonces(service.db, [nonce], { now: at(0), expiresAt: at(DAY_MS) });
+    expect(again).toEqual(lives ? [] : [nonce]);
   }
 });
 

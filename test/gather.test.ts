@@ -1,0 +1,45 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { gather } from '../src/gather.ts';
+
+function counting() {
+  const calls: (readonly number[])[] = [];
+  const square = gather(async (numbers: readonly number[]) => {
+    calls.push(numbers);
+    await nextTurn();
+    if (numbers.includes(13)) throw new Error('unlucky');
+    return numbers.map(number => number ** 2);
+  });
+  return { calls, square };
+}
+
+test('what is asked in one turn is asked in one call, and each gets its own answer', async () => {
+  const { calls, square } = counting();
+  const asked = [1, 2, 2, 3];
+  expect(await Promise.all(asked.map(square))).toEqual([1, 4, 4, 9]);
+  expect(calls).toEqual([asked]);
+});
+
+test('what is asked while a call is under way is asked in another, without waiting for it', async () => {
+  const { calls, square } = counting();
+  const first = square(1);
+  await nextTurn();
+  const second = square(2);
+  await nextTurn();
+  expect(calls).toEqual([[1], [2]]);
+  expect(await Promise.all([first, second])).toEqual([1, 4]);
+});
+
+test('a call is bounded', async () => {
+  const { calls, square } = counting();
+  const asked = Array.from({ length: 250 }, (_, index) => index + 100);
+  expect(await Promise.all(asked.map(square))).toEqual(asked.map(number => number ** 2));
+  expect(calls.map(({ length }) => length)).toEqual([100, 100, 50]);
+});
+
+test('a call that fails fails what is in it, and nothing that comes after', async () => {
+  const { square } = counting();
+  const results = await Promise.allSettled([square(12), square(13)]);
+  expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  expect(await square(14)).toBe(196);
+});
