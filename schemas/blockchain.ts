@@ -39,8 +39,8 @@ export const BlockchainSchema = Type.Object(
     id: Type.String({ description: 'The ID used in `blockchainIds`.' }),
     name: Type.String({ description: 'Name of the network.' }),
     isActive: Type.Boolean({ description: 'Whether the platform currently offers it.' }),
-    assetSymbol: Type.String(),
-    assetName: Type.String(),
+    assetSymbol: Type.String({ description: 'Ticker of the asset.' }),
+    assetName: Type.String({ description: 'Name of the asset.' }),
   },
   { additionalProperties: false },
 );

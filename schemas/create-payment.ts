@@ -26,7 +26,13 @@ export const CreatePaymentBodySchema = Type.Object(
           'Networks to offer; left out, every active network with a configured address is.',
       }),
     ),
-    note: Type.Optional(Type.String({ maxLength: NOTE_MAXIMUM })),
+    note: Type.Optional(
+      Type.String({
+        maxLength: NOTE_MAXIMUM,
+        description:
+          'Kept with the payment and told in partner reports; a payer on a US account sees it.',
+      }),
+    ),
     redirectUrl: Type.Optional(
       Type.String({
         maxLength: REDIRECT_URL_MAXIMUM,

@@ -1,3 +1,7 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { PaymentSnapshotSchema } from './payment.ts';
+import { StringEnum, Timestamp, Uuid } from './scalars.ts';
+
 /** Everything a merchant is told of a payment. */
 export const EVENT_TYPES = [
   'payment_prompt.created',
@@ -9,3 +13,17 @@ export const EVENT_TYPES = [
 ] as const;
 
 export type EventType = (typeof EVENT_TYPES)[number];
+
+/** The body of a webhook. */
+export const EventSchema = Type.Object(
+  {
+    id: Uuid('ID of the event, the same in every delivery of it.'),
+    object: Type.Literal('event'),
+    type: StringEnum(EVENT_TYPES, 'What happened.'),
+    createdAt: Timestamp('When it happened.'),
+    data: PaymentSnapshotSchema,
+  },
+  { additionalProperties: false },
+);
+
+export type Event = Static<typeof EventSchema>;

@@ -59,6 +59,16 @@ export const LegacyPromptSchema = Type.Object(
   { additionalProperties: false },
 );
 
+/** Every failure of the older contract. */
+export const LegacyErrorSchema = Type.Object(
+  {
+    statusCode: Type.Integer({ description: 'The HTTP status.' }),
+    message: Type.String({ description: 'All that tells one failure from another.' }),
+    error: Type.String({ description: "The status's name." }),
+  },
+  { additionalProperties: false },
+);
+
 export type LegacyPromptBody = Static<typeof LegacyPromptBodySchema>;
 export type LegacyCreated = Static<typeof LegacyCreatedSchema>;
 export type LegacyPrompt = Static<typeof LegacyPromptSchema>;

@@ -9,7 +9,12 @@ export const PAGE_SIZE_MAXIMUM = 100;
 export const ListPaymentsQuerySchema = Type.Object(
   {
     limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: PAGE_SIZE_MAXIMUM, default: PAGE_SIZE_DEFAULT }),
+      Type.Integer({
+        minimum: 1,
+        maximum: PAGE_SIZE_MAXIMUM,
+        default: PAGE_SIZE_DEFAULT,
+        description: 'Payments a page.',
+      }),
     ),
     startingAfter: Type.Optional(Uuid('Cursor: payments created before this one.')),
     endingBefore: Type.Optional(Uuid('Cursor: payments created after this one.')),
@@ -26,7 +31,9 @@ export const ListPaymentsQuerySchema = Type.Object(
 export const PaymentListSchema = Type.Object(
   {
     object: Type.Literal('list'),
-    data: Type.Array(PaymentSchema),
+    data: Type.Array(PaymentSchema, {
+      description: 'Newest first, whichever way the page extends.',
+    }),
     hasMore: Type.Boolean({ description: 'Whether more follow in the requested direction.' }),
   },
   { additionalProperties: false },

@@ -18,9 +18,21 @@ const TextFilter = (description: string) =>
   Type.Optional(Type.String({ maxLength: PARTNER_TEXT_MAXIMUM, description }));
 
 const paging = {
-  page: Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_MAXIMUM, default: 1 })),
+  page: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: PAGE_MAXIMUM,
+      default: 1,
+      description: 'Number of the page.',
+    }),
+  ),
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: PARTNER_PAGE_MAXIMUM, default: PARTNER_PAGE_DEFAULT }),
+    Type.Integer({
+      minimum: 1,
+      maximum: PARTNER_PAGE_MAXIMUM,
+      default: PARTNER_PAGE_DEFAULT,
+      description: 'Rows a page.',
+    }),
   ),
 };
 
@@ -71,23 +83,25 @@ export const PartnerPaymentSchema = Type.Object(
     commissionAmount: Nullable(Dollars('Commission in')),
     tokenAmount: Nullable(Type.String({ description: 'Amount of the asset, decimal.' })),
     status: PaymentStatusSchema,
-    sessionStatus: Nullable(Type.String()),
+    sessionStatus: Nullable(Type.String({ description: 'Where the checkout stands.' })),
     flow: Type.String({ description: '`crypto` or `regulated`.' }),
     paymentSystem: Nullable(
       Type.String({ description: "The network's family once chosen, or the processor's name." }),
     ),
-    blockchainId: Nullable(Type.String()),
+    blockchainId: Nullable(Type.String({ description: 'The network the customer chose.' })),
     address: Nullable(Type.String({ description: 'Deposit address shown to the payer.' })),
-    transactionHash: Nullable(Type.String()),
-    customerReferenceId: Nullable(Type.String()),
-    note: Nullable(Type.String()),
+    transactionHash: Nullable(
+      Type.String({ description: 'On-chain hash, or the reference the processor reported.' }),
+    ),
+    customerReferenceId: Nullable(Type.String({ description: 'As given at creation.' })),
+    note: Nullable(Type.String({ description: 'As given at creation.' })),
     createdAt: Timestamp('When the payment was created.'),
     expiresAt: Timestamp('When an unpaid payment expires.'),
     paidAt: Nullable(Timestamp('When the payment was confirmed.')),
     branchId: Uuid('ID of the branch.'),
-    branchName: Type.String(),
+    branchName: Type.String({ description: 'Name of the branch.' }),
     merchantId: Uuid('ID of the merchant.'),
-    merchantName: Type.String(),
+    merchantName: Type.String({ description: 'Name of the merchant.' }),
   },
   closed,
 );
@@ -105,8 +119,8 @@ export const PartnerPaymentPageSchema = Type.Object(
 
 const merchantAccount = {
   id: Uuid('ID of the merchant.'),
-  name: Type.String(),
-  email: Type.String(),
+  name: Type.String({ description: 'Name of the merchant.' }),
+  email: Type.String({ description: 'Where the merchant is reached.' }),
   status: Type.String({ description: '`active` or `inactive`.' }),
   accountKind: Type.String({ description: '`standard` or `us`.' }),
   onboardingStatus: Type.String({ description: '`pending`, `approved` or `rejected`.' }),
@@ -135,7 +149,11 @@ export const PartnerMerchantDetailSchema = Type.Object(
     merchant: Type.Object(merchantAccount, closed),
     branches: Type.Array(
       Type.Object(
-        { id: Uuid('ID of the branch.'), name: Type.String(), isMain: Type.Boolean() },
+        {
+          id: Uuid('ID of the branch.'),
+          name: Type.String({ description: 'Name of the branch.' }),
+          isMain: Type.Boolean({ description: 'Whether payments are created on it.' }),
+        },
         closed,
       ),
     ),
@@ -148,7 +166,7 @@ export const PartnerMerchantDetailSchema = Type.Object(
       },
       closed,
     ),
-    recentPayments: Type.Array(PartnerPaymentSchema),
+    recentPayments: Type.Array(PartnerPaymentSchema, { description: 'The latest, at most ten.' }),
   },
   closed,
 );
@@ -158,9 +176,11 @@ export const PartnerOverviewSchema = Type.Object(
     partner: Type.Object(
       {
         id: Uuid('ID of the partner.'),
-        name: Type.String(),
+        name: Type.String({ description: 'Name of the partner.' }),
         status: Type.String({ description: '`active` or `inactive`.' }),
-        selfServiceApiPayments: Type.Boolean(),
+        selfServiceApiPayments: Type.Boolean({
+          description: 'Whether linked merchants may create payments with keys of their own.',
+        }),
         createdAt: Timestamp('When the partner was created.'),
       },
       closed,
@@ -181,7 +201,7 @@ export const PartnerOverviewSchema = Type.Object(
         {
           type: Type.String({ description: 'What is waiting: `onboarding_pending`.' }),
           merchantId: Uuid('ID of the merchant.'),
-          merchantName: Type.String(),
+          merchantName: Type.String({ description: 'Name of the merchant.' }),
           since: Timestamp('Since when it waits.'),
         },
         closed,
@@ -204,9 +224,17 @@ export const PartnerOverviewSchema = Type.Object(
 export const PartnerFiltersSchema = Type.Object(
   {
     merchants: Type.Array(
-      Type.Object({ id: Uuid('ID of the merchant.'), name: Type.String() }, closed),
+      Type.Object(
+        {
+          id: Uuid('ID of the merchant.'),
+          name: Type.String({ description: 'Name of the merchant.' }),
+        },
+        closed,
+      ),
     ),
-    blockchainIds: Type.Array(Type.String()),
+    blockchainIds: Type.Array(Type.String(), {
+      description: 'Networks that payments of the partner have been made on.',
+    }),
   },
   closed,
 );
@@ -217,8 +245,8 @@ export const PartnerTeamSchema = Type.Object(
       Type.Object(
         {
           id: Uuid('ID of the member.'),
-          name: Type.String(),
-          email: Type.String(),
+          name: Type.String({ description: 'Name of the member.' }),
+          email: Type.String({ description: 'Where the member is reached.' }),
           role: Type.String({ description: '`owner` or `developer`.' }),
           status: Type.String({ description: '`active` or `inactive`.' }),
           createdAt: Timestamp('When the member was added.'),

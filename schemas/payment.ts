@@ -26,11 +26,17 @@ export const PaymentSchema = Type.Object(
     ),
     commissionPayer: StringEnum(['merchant', 'shopper'], 'Who bears the commission.'),
     settlementModel: Nullable(
-      Type.String({ description: '`split` or `direct`; null on US merchant accounts.' }),
+      StringEnum(
+        ['split', 'direct'],
+        'Whether a commission is split off, or all goes straight to the merchant; null on US merchant accounts.',
+      ),
     ),
     status: PaymentStatusSchema,
     sessionStatus: Nullable(
-      Type.String({ description: '`pending`, `cancelled`, `expired` or `completed`.' }),
+      StringEnum(
+        SESSION_STATUSES,
+        'Where the checkout stands; `completed` as soon as enough funds are seen.',
+      ),
     ),
     blockchainId: Nullable(
       Type.String({ description: 'The network the customer chose; null on US merchant accounts.' }),
@@ -49,7 +55,11 @@ export const PaymentSchema = Type.Object(
     cancellationReason: Nullable(Type.String({ description: 'Why it was cancelled.' })),
     lastError: Nullable(
       Type.Object(
-        { code: Type.String(), message: Type.String(), occurredAt: Timestamp('When it happened.') },
+        {
+          code: Type.String({ description: 'What went wrong, for example `amount_underpaid`.' }),
+          message: Type.String({ description: 'Developer-facing text.' }),
+          occurredAt: Timestamp('When it happened.'),
+        },
         { additionalProperties: false, description: 'Diagnostic detail of the latest failure.' },
       ),
     ),
@@ -57,7 +67,16 @@ export const PaymentSchema = Type.Object(
   { additionalProperties: false },
 );
 
-export type PaymentObject = Static<typeof PaymentSchema>;
-
 /** The payment as events tell it. */
-export type PaymentSnapshot = PaymentObject & { externalId: string | null };
+export const PaymentSnapshotSchema = Type.Object(
+  {
+    ...PaymentSchema.properties,
+    externalId: Nullable(
+      Type.String({ description: "The regulated processor's reference; null on chain." }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export type PaymentObject = Static<typeof PaymentSchema>;
+export type PaymentSnapshot = Static<typeof PaymentSnapshotSchema>;

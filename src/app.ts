@@ -43,6 +43,7 @@ import { registerHealth } from './routes/health.ts';
 import { sendLegacyFailure, toLegacyAnswer } from './routes/legacy/failures.ts';
 import { registerLegacyRoutes } from './routes/legacy/index.ts';
 import { isLegacyPath, LEGACY_PREFIX } from './routes/legacy/paths.ts';
+import { registerOpenApi } from './routes/openapi/index.ts';
 import { PARTNER_PREFIX, registerPartnerRoutes } from './routes/partner/index.ts';
 import { registerProcessor } from './routes/processor/index.ts';
 import { registerV1Routes, V1_PREFIX } from './routes/v1/index.ts';
@@ -128,6 +129,7 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
   registerErrorHandler(app, errors);
   registerHttpRules(app);
   registerValidation(app);
+  const writeOpenApi = await registerOpenApi(app, config.publicUrl);
   const limits = createRateLimits({
     max: config.rateLimitMax,
     windowSeconds: config.rateLimitWindowSeconds,
@@ -153,7 +155,7 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
   };
 
   registerHealth(app, deps);
-  app.register(async docs => registerDocs(docs, { limits }));
+  app.register(async docs => registerDocs(docs, { limits, writeOpenApi }));
   app.register(
     async checkout =>
       registerCheckout(checkout, {

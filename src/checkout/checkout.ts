@@ -37,7 +37,7 @@ export type TransactionKnowledge =
   | 'elsewhere';
 
 /** Query parameters that a return carries. */
-const RETURNED = ['promptId', 'status'] as const;
+export const RETURNED = ['promptId', 'status'] as const;
 
 /**
  * The payment behind a checkout link.

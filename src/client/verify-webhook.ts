@@ -28,7 +28,7 @@ export interface ReceivedWebhook {
   readonly now?: (() => number) | undefined;
 }
 
-const TOLERANCE_SECONDS = 300;
+export const TOLERANCE_SECONDS = 300;
 const SIGNATURE_VERSION = 'v1,';
 const SIGNATURE_BYTES = 32;
 /** More signatures than rotations make; a longer list is somebody else's. */

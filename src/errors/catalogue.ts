@@ -7,6 +7,12 @@ export type ErrorType =
   | 'rate_limit_error'
   | 'api_error';
 
+interface ErrorExample {
+  readonly message?: string;
+  readonly param?: string;
+  readonly retryAfterSeconds?: number;
+}
+
 interface ErrorEntry {
   /** Machine-readable slug, the `code` of the envelope. */
   readonly code: string;
@@ -16,8 +22,12 @@ interface ErrorEntry {
   readonly retry: boolean;
   /** When the service answers with it. */
   readonly meaning: string;
-  /** What a merchant's engineer does about it. */
+  /** How it comes about: the usual causes, the most frequent first; Markdown. */
+  readonly why: readonly string[];
+  /** What a merchant's engineer does about it; Markdown. */
   readonly remedy: string;
+  /** What an answer with it says, where that is more than its meaning. */
+  readonly example?: ErrorExample;
 }
 
 const invalid = { type: 'invalid_request_error', retry: false } as const;
@@ -33,43 +43,79 @@ export const ERRORS = {
     status: 400,
     meaning:
       'The request is malformed as a whole: a body that is not readable JSON, not sent as application/json, empty, or above the size limit.',
+    why: [
+      'The body is sent as another media type, compressed, or twice encoded.',
+      'A proxy or a library cut the body short, or sent none.',
+      'The path is not valid percent-encoding.',
+    ],
     remedy: 'Send one JSON object in UTF-8 with Content-Type: application/json.',
+    example: {
+      message: 'The body is not readable JSON in UTF-8, or has a key that is not allowed.',
+    },
   },
   E1001: {
     ...invalid,
     code: 'parameter_invalid',
     status: 400,
     meaning: 'A parameter has the wrong type, is out of range, or does not go with another one.',
+    why: [
+      'An amount in dollars (`19.99`) or as text (`"1999"`) where whole cents are asked for.',
+      'An ID that is no UUID, a number out of range, a date that is not RFC 3339, or a `+` in a query that is not written as `%2B`.',
+      'Two parameters that exclude each other, such as `startingAfter` and `endingBefore`.',
+      '`merchantId` missing with a partner key, or sent with a merchant key.',
+    ],
     remedy: 'Correct the parameter that `param` names; the message says what it takes.',
+    example: { message: 'amount must be at least 50.', param: 'amount' },
   },
   E1002: {
     ...invalid,
     code: 'parameter_unknown',
     status: 400,
     meaning: 'The body or the query has a field that this route does not know.',
+    why: [
+      'A misspelt field: fields are camelCase and case counts.',
+      'A field of the older contract, such as `payer`, or of another service.',
+      'A query parameter on a route that takes none, cache busters included.',
+    ],
     remedy: 'Remove the field that `param` names, or correct its spelling.',
+    example: { message: 'The body has an unknown field.', param: 'payer' },
   },
   E1010: {
     ...invalid,
     code: 'redirect_domains_not_configured',
     status: 400,
     meaning: 'A redirectUrl was given, but the merchant has no allowed redirect domain.',
+    why: ['A merchant begins without redirect domains; somebody has to allow yours first.'],
     remedy:
       "Have the domain added to the merchant's allowed redirect domains, or leave redirectUrl out.",
+    example: { param: 'redirectUrl' },
   },
   E1011: {
     ...invalid,
     code: 'redirect_url_invalid',
     status: 400,
     meaning: 'The redirectUrl is not a valid URL, carries user information, or is not https.',
+    why: [
+      'The URL is relative, holds a user name or white space, or begins with `http://`.',
+      'Plain HTTP passes outside production only, and only to an allowed loopback host.',
+    ],
     remedy: 'Send an absolute https URL without a user name or password.',
+    example: { message: 'redirectUrl must be https.', param: 'redirectUrl' },
   },
   E1012: {
     ...invalid,
     code: 'redirect_domain_not_allowed',
     status: 400,
     meaning: "The redirectUrl's hostname is not one of the merchant's allowed redirect domains.",
+    why: [
+      'Hostnames are compared exactly: `www.shop.example.com` is another one than `shop.example.com`.',
+      'A staging host is used with a production account.',
+    ],
     remedy: 'Use an allowed hostname; subdomains have to be allowed one by one.',
+    example: {
+      message: 'www.shop.example.com is not one of the allowed redirect domains.',
+      param: 'redirectUrl',
+    },
   },
   E1020: {
     ...invalid,
@@ -77,46 +123,80 @@ export const ERRORS = {
     status: 400,
     meaning:
       'A requested network has no deposit address on the main branch, or, with blockchainIds left out, no active network has one.',
+    why: [
+      'The active networks are what the platform offers, not what this merchant has addresses for.',
+      'An address was configured on another branch than the main one.',
+    ],
     remedy: 'Have a deposit address configured for the network, or request other networks.',
+    example: { message: 'tron has no deposit address on the main branch.', param: 'blockchainIds' },
   },
   E1030: {
     ...invalid,
     code: 'merchant_not_configured',
     status: 400,
     meaning: 'The merchant lacks required configuration, for example a main branch.',
+    why: [
+      'The account is new and has no main branch yet.',
+      'A US account is used where no payment processor is configured.',
+    ],
     remedy: "Have the merchant's configuration completed.",
+    example: { message: 'The merchant has no main branch.' },
   },
   E1040: {
     ...invalid,
     code: 'conflict',
     status: 409,
     meaning: 'The request conflicts with the current state of the resource.',
+    why: ['The payment has ended, or funds have been seen, since it was last read.'],
     remedy: 'Read the resource again and decide from its present state.',
+    example: { message: 'The payment is not open any more.' },
   },
   E2001: {
     ...unauthenticated,
     code: 'authentication_required',
     meaning: 'A signing header is missing, or the nonce is not 1 to 255 visible ASCII characters.',
+    why: [
+      'A proxy strips headers it does not know.',
+      'The secret, the key ID or the passphrase is empty in the environment, so that a header is sent without a value.',
+      'The nonce has a space, a line feed or nothing in it.',
+    ],
     remedy:
       'Send X-MP-KEY-ID, X-MP-PASSPHRASE, X-MP-TIMESTAMP, X-MP-NONCE and X-MP-SIGNATURE with every request.',
+    example: { message: 'The header X-MP-SIGNATURE is missing.' },
   },
   E2002: {
     ...unauthenticated,
     code: 'timestamp_invalid',
     meaning: 'X-MP-TIMESTAMP is not an integer Unix time in seconds.',
+    why: ['The timestamp is ISO 8601, has a fraction or is empty.'],
     remedy: 'Send seconds, not milliseconds, as digits only.',
+    example: { message: 'X-MP-TIMESTAMP must be the Unix time in whole seconds.' },
   },
   E2003: {
     ...unauthenticated,
     code: 'timestamp_expired',
     retry: true,
     meaning: "X-MP-TIMESTAMP is more than 300 seconds away from the server's time.",
+    why: [
+      'The clock of the machine that signs is wrong.',
+      'The timestamp is in milliseconds.',
+      "The request waited in a queue after it was signed, or a retry was sent with the first attempt's headers.",
+    ],
     remedy: "Set the clock by NTP and sign again; the message gives the server's time.",
+    example: {
+      message:
+        "X-MP-TIMESTAMP 1779018800 is 400 seconds behind the server's time 1779019200; at most 300 are allowed.",
+    },
   },
   E2004: {
     ...unauthenticated,
     code: 'api_key_invalid',
     meaning: 'The key ID is unknown, or the passphrase is not one of this key.',
+    why: [
+      'Credentials of one environment are used against another.',
+      'The key was rotated and its grace period is over.',
+      'Passphrase and secret were mixed up.',
+    ],
     remedy:
       'Check key ID and passphrase; after a rotation the old pair ends with its grace period.',
   },
@@ -124,12 +204,14 @@ export const ERRORS = {
     ...unauthenticated,
     code: 'api_key_revoked',
     meaning: 'The key has been revoked, which is permanent.',
+    why: ['Somebody revoked the key: it holds from the next request on, on every replica.'],
     remedy: 'Use another key, or have a new one created.',
   },
   E2006: {
     ...unauthenticated,
     code: 'api_key_expired',
     meaning: 'The key is past its expiry date.',
+    why: ['The key was created with an expiry date.'],
     remedy: 'Have a new key created; rotating does not extend an expiry date.',
   },
   E2007: {
@@ -137,6 +219,12 @@ export const ERRORS = {
     code: 'signature_invalid',
     meaning:
       'The signature does not match: another path or query was signed than sent, the body was serialized again, or the secret is another.',
+    why: [
+      'The body that was signed was serialized once more before it was sent: white space or key order changed.',
+      "The path was signed without its query, with another host's prefix, or with other percent-encoding than was sent.",
+      'The secret is that of another key, was decoded from hex, or lost its `mps_`.',
+      'The signature is base64 or upper-case hex.',
+    ],
     remedy: 'Sign exactly the bytes that are sent, with the secret that belongs to the passphrase.',
   },
   E2008: {
@@ -144,25 +232,41 @@ export const ERRORS = {
     code: 'merchant_disabled',
     meaning:
       'The account is missing or inactive, or this kind of key is not accepted on the route.',
+    why: [
+      'A partner key was used on a route for merchants, or the other way round.',
+      'The merchant, the partner or the member has been deactivated.',
+    ],
     remedy:
       'Use a merchant key on merchant routes and a partner key on partner routes; if it was the right kind, have the account activated.',
+    example: { message: 'A partner key is not accepted on this route.' },
   },
   E2009: {
     ...unauthenticated,
     code: 'api_signature_replayed',
     meaning: 'The nonce has already been used with this key.',
+    why: [
+      'An HTTP library repeated the request by itself, with the same headers.',
+      'The nonce is a counter or a time that two processes share.',
+      'Somebody recorded the request and sent it again.',
+    ],
     remedy: 'Sign every request, retries included, with a fresh nonce and timestamp.',
   },
   E2101: {
     ...forbidden,
     code: 'insufficient_scope',
     meaning: "The key lacks the route's scope.",
+    why: [
+      'The key was created for some scopes only.',
+      "The key belongs to a partner's developer, who may only read the overview.",
+    ],
     remedy: 'Use a key with the scope that the message names.',
+    example: { message: 'The key lacks the scope payment_prompts:write.' },
   },
   E2102: {
     ...forbidden,
     code: 'merchant_onboarding_incomplete',
     meaning: 'The US merchant account is not approved yet.',
+    why: ['US merchant accounts begin unapproved.'],
     remedy: 'Finish onboarding; every request of the account fails until it is approved.',
   },
   E2103: {
@@ -170,6 +274,7 @@ export const ERRORS = {
     code: 'partner_api_payment_disabled',
     meaning:
       'A partner-linked merchant used its own key while its partner is inactive or has self-service API payments switched off.',
+    why: ['The merchant was assigned to a partner, or the partner switched self-service off.'],
     remedy: 'Ask the partner to enable self-service, or have the partner create the payment.',
   },
   E3001: {
@@ -177,20 +282,32 @@ export const ERRORS = {
     code: 'resource_missing',
     status: 404,
     meaning: 'There is no such resource for this account.',
+    why: [
+      'The ID is of another account or another environment.',
+      "A cursor is not one of this account's payments.",
+      "The path or the method is not one of the API's.",
+    ],
     remedy: "Check the ID and the path; another account's resources answer the same way.",
+    example: { message: 'There is no such payment.' },
   },
   E4001: {
     ...idempotency,
     code: 'idempotency_key_invalid',
     status: 400,
     meaning: 'The Idempotency-Key header is blank, longer than 255 characters, or sent twice.',
+    why: ['The key is empty because the variable it is made of is.'],
     remedy: 'Send one key of 1 to 255 characters, for example the order ID or a UUID.',
+    example: { message: 'Idempotency-Key must be 1 to 255 characters and not blank.' },
   },
   E4002: {
     ...idempotency,
     code: 'idempotency_params_mismatch',
     status: 409,
     meaning: 'The key was used with another body; white space and key order count.',
+    why: [
+      'A retry was serialized again, with the fields in another order or with a timestamp in the body.',
+      "An order's ID is used for two different payments.",
+    ],
     remedy: 'Repeat the very same bytes, or use a new key for a new payment.',
   },
   E4003: {
@@ -199,7 +316,12 @@ export const ERRORS = {
     status: 409,
     retry: true,
     meaning: 'The original request with this key is still running.',
+    why: [
+      'A client gave up waiting and tried again while the first request was still running.',
+      'Two processes handle the same order.',
+    ],
     remedy: 'Wait for Retry-After seconds, then send the same request freshly signed.',
+    example: { retryAfterSeconds: 5 },
   },
   E5001: {
     code: 'internal_error',
@@ -207,8 +329,10 @@ export const ERRORS = {
     type: 'api_error',
     retry: true,
     meaning: 'The service failed.',
+    why: ['A defect of the service; it has been logged with the `requestId`.'],
     remedy:
       'Retry a read. For a create, look the payment up by customerReferenceId before using a new idempotency key: the old key replays this answer for 24 hours.',
+    example: { message: 'Something went wrong on our side. Please try again later.' },
   },
   E5002: {
     code: 'service_unavailable',
@@ -216,8 +340,13 @@ export const ERRORS = {
     type: 'api_error',
     retry: true,
     meaning: 'Something the service depends on is unavailable; nothing was executed.',
+    why: [
+      'The database, the store of nonces or a payment processor does not answer.',
+      'A report took longer than it may.',
+    ],
     remedy:
       'Retry with growing delays, freshly signed and with the same idempotency key; once it answers with Idempotent-Replayed, use a new key.',
+    example: { message: 'The service is temporarily unavailable.' },
   },
   E9001: {
     code: 'rate_limited',
@@ -225,9 +354,20 @@ export const ERRORS = {
     type: 'rate_limit_error',
     retry: true,
     meaning: 'Too many requests in the current window.',
+    why: [
+      'A loop polls too often, or several processes share one key.',
+      'Requests that failed authentication count against the address they came from.',
+    ],
     remedy: 'Wait for Retry-After seconds.',
+    example: { message: 'At most 60 requests in 60 seconds are allowed.', retryAfterSeconds: 17 },
   },
 } as const satisfies Record<string, ErrorEntry>;
 
 /** Short code of the envelope, e.g. `E1002`. */
 export type ErrorCode = keyof typeof ERRORS;
+
+/** An error as an answer tells it, for the documentation. */
+export function exampleOf(errorCode: ErrorCode): ErrorExample {
+  const entry: ErrorEntry = ERRORS[errorCode];
+  return entry.example ?? {};
+}

@@ -18,11 +18,12 @@ export const ACTIVE_KEYS_MAXIMUM = 10;
 /** How long the old pair still works after a rotation, in milliseconds. */
 export const ROTATION_GRACE_MS = 24 * 60 * 60 * 1000;
 
-const KEY_ID_PREFIX = 'mpk_';
-const KEY_ID_BYTES = 12;
-const SECRET_PREFIX = 'mps_';
-const SECRET_BYTES = 32;
-const PASSPHRASE_BYTES = 32;
+/** Form of credentials: a prefix and that many random bytes in hex; a passphrase is base64url. */
+export const KEY_ID_PREFIX = 'mpk_';
+export const KEY_ID_BYTES = 12;
+export const SECRET_PREFIX = 'mps_';
+export const SECRET_BYTES = 32;
+export const PASSPHRASE_BYTES = 32;
 
 export type KeyOwner = { readonly merchantId: string } | { readonly memberId: string };
 

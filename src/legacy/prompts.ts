@@ -8,7 +8,7 @@ import { toCents, toDollarNumber, toDollarText } from './dollars.ts';
 import { LegacyRefusal } from './refusal.ts';
 
 /** How long a prompt of the older contract waits for its payment, in minutes: 24 hours. */
-const WINDOW_MINUTES = 24 * 60;
+export const LEGACY_WINDOW_MINUTES = 24 * 60;
 const UUID = new RegExp(UUID_PATTERN);
 
 export interface CreatePromptRequest {
@@ -37,7 +37,7 @@ export async function createPrompt(
     },
     terms: {
       commissionPayer: body.payer === 'customer' ? 'shopper' : 'merchant',
-      windowMinutes: WINDOW_MINUTES,
+      windowMinutes: LEGACY_WINDOW_MINUTES,
     },
   });
   return {

@@ -5,7 +5,7 @@ import { MainBranchMissing } from '../payments/payee.ts';
 import { type LegacyReason, LegacyRefusal } from './refusal.ts';
 
 /** What the service refuses in its own terms, in those of the older contract. */
-const REASONS: Partial<Record<ErrorCode, LegacyReason>> = {
+export const REASONS: Partial<Record<ErrorCode, LegacyReason>> = {
   E1000: 'requestInvalid',
   E1010: 'noRedirectDomains',
   E1011: 'redirectUrlInvalid',

@@ -25,7 +25,7 @@ import { toDollars } from './dollars.ts';
 import { toReportRow } from './payment-row.ts';
 
 /** Payments shown with a merchant. */
-const RECENT_PAYMENTS = 10;
+export const RECENT_PAYMENTS = 10;
 
 interface MerchantFigures {
   readonly totalPayments: number;

@@ -15,7 +15,7 @@ export const RESPONSE_LIFETIME_MS = 24 * 60 * 60 * 1000;
 /** Longest Idempotency-Key, in characters. */
 export const IDEMPOTENCY_KEY_MAXIMUM = 255;
 /** What E4003 tells a client to wait, in seconds. */
-const IN_PROGRESS_RETRY_SECONDS = 5;
+export const IN_PROGRESS_RETRY_SECONDS = 5;
 
 export interface IdempotentRequest {
   readonly scope: IdempotencyScope;

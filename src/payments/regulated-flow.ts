@@ -5,7 +5,7 @@ import type { Processor } from '../processors/processor.ts';
 import { dueCents } from './commission.ts';
 
 /** How long a payment on a US account waits unless told otherwise, in minutes. */
-const WINDOW_MINUTES = 60;
+export const REGULATED_WINDOW_MINUTES = 60;
 /**
  * How much sooner the processor's session ends than the payment expires, in minutes: what a customer
  * pays in the last second still has to be told before the payment is over.
@@ -41,7 +41,7 @@ export async function openRegulatedFlow(
   if (processor === null) {
     throw new ApiError('E1030', 'Payments of US accounts have no processor configured.');
   }
-  const windowMinutes = terms?.windowMinutes ?? WINDOW_MINUTES;
+  const windowMinutes = terms?.windowMinutes ?? REGULATED_WINDOW_MINUTES;
   const expiresAt = new Date(now.getTime() + windowMinutes * MINUTE_MS);
   const session = await processor.createSession({
     paymentId,

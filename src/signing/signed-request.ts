@@ -18,7 +18,9 @@ export interface SigningHeaders {
   readonly signature: string;
 }
 
-const NONCE_FORM = /^[\x21-\x7e]{1,255}$/;
+/** Longest nonce, in characters. */
+export const NONCE_MAXIMUM = 255;
+const NONCE_FORM = new RegExp(`^[\\x21-\\x7e]{1,${NONCE_MAXIMUM}}$`);
 const INTEGER_FORM = /^-?\d{1,15}$/;
 const SIGNATURE_FORM = /^[0-9a-f]{64}$/;
 /** A number of seconds this large is a time in milliseconds. */

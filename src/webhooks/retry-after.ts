@@ -1,5 +1,5 @@
 /** The longest that an endpoint can put an attempt off, in milliseconds: the longest delay there is. */
-const MAXIMUM_MS = 24 * 60 * 60 * 1000;
+export const RETRY_AFTER_MAXIMUM_MS = 24 * 60 * 60 * 1000;
 /** The date of RFC 9110 that servers have to send, e.g. `Sun, 06 Nov 1994 08:49:37 GMT`. */
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
@@ -14,5 +14,7 @@ export function readRetryAfter(header: string | undefined, now: Date): number {
     : HTTP_DATE.test(text)
       ? Date.parse(text) - now.getTime()
       : 0;
-  return Number.isNaN(milliseconds) ? 0 : Math.min(Math.max(milliseconds, 0), MAXIMUM_MS);
+  return Number.isNaN(milliseconds)
+    ? 0
+    : Math.min(Math.max(milliseconds, 0), RETRY_AFTER_MAXIMUM_MS);
 }

@@ -7,7 +7,7 @@ export const RETRY_DELAYS_SECONDS = [
 ] as const;
 
 /** How far a delay varies either way, so that what failed together does not come back together. */
-const JITTER = 0.1;
+export const JITTER = 0.1;
 
 /**
  * When the attempt after a failed one is made.

@@ -3,9 +3,12 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { ApiError } from '../../errors/api-error.ts';
 import { ERRORS, type ErrorCode } from '../../errors/catalogue.ts';
 import type { RateLimits } from '../../plugins/rate-limit.ts';
+import type { OpenApiDocument } from '../openapi/document.ts';
 import { renderErrorIndex, renderErrorPage } from './error-pages.ts';
 
 interface DocsDependencies {
+  /** Writes the OpenAPI document, once every route is registered. */
+  readonly writeOpenApi: () => OpenApiDocument;
   readonly limits: RateLimits;
 }
 
@@ -15,8 +18,15 @@ const POLICY =
   "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** The pages that `docUrl` leads to: one for each error of the catalogue, and their list. */
-export function registerDocs(app: FastifyInstance, { limits }: DocsDependencies): void {
+export function registerDocs(
+  app: FastifyInstance,
+  { limits, writeOpenApi }: DocsDependencies,
+): void {
   app.addHook('onRequest', async request => limits.countAddress(request));
+
+  app.get('/openapi.json', (_request, reply) =>
+    reply.header('cache-control', CACHE).send(writeOpenApi()),
+  );
 
   app.get('/docs/style.css', (_request, reply) =>
     reply.type('text/css; charset=utf-8').header('cache-control', CACHE).send(STYLESHEET),

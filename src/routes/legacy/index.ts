@@ -8,6 +8,7 @@ import { registerLegacyBody } from './body.ts';
 import type { LegacyDependencies } from './dependencies.ts';
 import { deprecationHeaders } from './deprecation.ts';
 import { sendLegacyFailure } from './failures.ts';
+import { LIST_BLOCKCHAINS } from './operations.ts';
 import { registerPrompts } from './prompts.ts';
 
 /**
@@ -30,7 +31,10 @@ export function registerLegacyRoutes(app: FastifyInstance, deps: LegacyDependenc
 
   app.get(
     '/blockchains/active',
-    { schema: { response: { 200: BlockchainListSchema } } },
+    {
+      config: { operation: LIST_BLOCKCHAINS },
+      schema: { response: { 200: BlockchainListSchema } },
+    },
     async () => (await listActiveNetworks(deps.db)).map(toBlockchain),
   );
 }

@@ -8,12 +8,16 @@ import {
 import { createPrompt, readPrompt } from '../../legacy/prompts.ts';
 import { principalOf } from '../../plugins/authentication.ts';
 import type { LegacyDependencies } from './dependencies.ts';
+import { CREATE_PROMPT, READ_PROMPT } from './operations.ts';
 
 /** POST /external/payments/prompt and GET /external/payments/prompt/:id */
 export function registerPrompts(app: FastifyInstance, { db, payments }: LegacyDependencies): void {
   app.post<{ Body: LegacyPromptBody }>(
     '/payments/prompt',
-    { schema: { body: LegacyPromptBodySchema, response: { 201: LegacyCreatedSchema } } },
+    {
+      config: { operation: CREATE_PROMPT },
+      schema: { body: LegacyPromptBodySchema, response: { 201: LegacyCreatedSchema } },
+    },
     async (request, reply) => {
       const principal = principalOf(request);
       const created = await createPrompt(db, payments, { principal, body: request.body });
@@ -23,7 +27,7 @@ export function registerPrompts(app: FastifyInstance, { db, payments }: LegacyDe
 
   app.get<{ Params: { id: string } }>(
     '/payments/prompt/:id',
-    { schema: { response: { 200: LegacyPromptSchema } } },
+    { config: { operation: READ_PROMPT }, schema: { response: { 200: LegacyPromptSchema } } },
     request => readPrompt(db, principalOf(request).accountId, request.params.id),
   );
 }

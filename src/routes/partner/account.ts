@@ -4,6 +4,7 @@ import { readOverview, readTeam } from '../../partners/overview.ts';
 import { principalOf } from '../../plugins/authentication.ts';
 import type { SignedApp } from '../signed-app.ts';
 import { type PartnerDependencies, partnerAccess } from './dependencies.ts';
+import { READ_OVERVIEW, READ_TEAM } from './operations.ts';
 
 /** GET /external/partner/overview and GET /external/partner/team */
 export function registerPartnerAccount(
@@ -13,7 +14,7 @@ export function registerPartnerAccount(
   app.get(
     '/overview',
     {
-      config: partnerAccess('partner_overview:read'),
+      config: { ...partnerAccess('partner_overview:read'), operation: READ_OVERVIEW },
       schema: { querystring: EmptyQuerySchema, response: { 200: PartnerOverviewSchema } },
     },
     request => readOverview(reports, principalOf(request).accountId, new Date(clock())),
@@ -22,7 +23,7 @@ export function registerPartnerAccount(
   app.get(
     '/team',
     {
-      config: partnerAccess('partner_team:read'),
+      config: { ...partnerAccess('partner_team:read'), operation: READ_TEAM },
       schema: { querystring: EmptyQuerySchema, response: { 200: PartnerTeamSchema } },
     },
     request => readTeam(reports, principalOf(request).accountId),

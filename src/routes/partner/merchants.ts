@@ -9,18 +9,19 @@ import { listMerchantReports, readMerchantReport } from '../../partners/merchant
 import { principalOf } from '../../plugins/authentication.ts';
 import type { SignedApp } from '../signed-app.ts';
 import { type PartnerDependencies, partnerAccess } from './dependencies.ts';
+import { LIST_MERCHANTS, READ_MERCHANT } from './operations.ts';
 
 /** GET /external/partner/merchants and GET /external/partner/merchants/:merchantId */
 export function registerPartnerMerchants(
   app: SignedApp,
   { reports, clock }: PartnerDependencies,
 ): void {
-  const config = partnerAccess('partner_merchants:read');
+  const access = partnerAccess('partner_merchants:read');
 
   app.get(
     '/merchants',
     {
-      config,
+      config: { ...access, operation: LIST_MERCHANTS },
       schema: {
         querystring: PartnerMerchantsQuerySchema,
         response: { 200: PartnerMerchantPageSchema },
@@ -38,7 +39,7 @@ export function registerPartnerMerchants(
   app.get(
     '/merchants/:merchantId',
     {
-      config,
+      config: { ...access, operation: READ_MERCHANT },
       schema: {
         params: PartnerMerchantParamsSchema,
         querystring: EmptyQuerySchema,

@@ -12,18 +12,19 @@ import { listPaymentReports, readPaymentReport } from '../../partners/payment-re
 import { principalOf } from '../../plugins/authentication.ts';
 import type { SignedApp } from '../signed-app.ts';
 import { type PartnerDependencies, partnerAccess } from './dependencies.ts';
+import { LIST_PARTNER_PAYMENTS, READ_FILTERS, READ_PARTNER_PAYMENT } from './operations.ts';
 
 /**
  * GET /external/partner/payments, GET /external/partner/payments/:paymentId and
  * GET /external/partner/payment-filters
  */
 export function registerPartnerPayments(app: SignedApp, { reports }: PartnerDependencies): void {
-  const config = partnerAccess('partner_payments:read');
+  const access = partnerAccess('partner_payments:read');
 
   app.get(
     '/payments',
     {
-      config,
+      config: { ...access, operation: LIST_PARTNER_PAYMENTS },
       schema: {
         querystring: PartnerPaymentsQuerySchema,
         response: { 200: PartnerPaymentPageSchema },
@@ -42,7 +43,7 @@ export function registerPartnerPayments(app: SignedApp, { reports }: PartnerDepe
   app.get(
     '/payments/:paymentId',
     {
-      config,
+      config: { ...access, operation: READ_PARTNER_PAYMENT },
       schema: {
         params: PartnerPaymentParamsSchema,
         querystring: EmptyQuerySchema,
@@ -55,7 +56,7 @@ export function registerPartnerPayments(app: SignedApp, { reports }: PartnerDepe
   app.get(
     '/payment-filters',
     {
-      config,
+      config: { ...access, operation: READ_FILTERS },
       schema: { querystring: EmptyQuerySchema, response: { 200: PartnerFiltersSchema } },
     },
     request => readFilters(reports, principalOf(request).accountId),

@@ -4,6 +4,7 @@ import type { Network } from '../../database/tables.ts';
 import { listActiveNetworks } from '../../repositories/networks.ts';
 import type { SignedApp } from '../signed-app.ts';
 import type { V1Dependencies } from './dependencies.ts';
+import { LIST_ACTIVE_BLOCKCHAINS } from './operations.ts';
 
 /** GET /external/v1/blockchains/active */
 export function registerActiveBlockchains(
@@ -13,7 +14,10 @@ export function registerActiveBlockchains(
   app.get(
     '/blockchains/active',
     {
-      config: { access: { principals: ['merchant'], scope: 'blockchains:read' } },
+      config: {
+        access: { principals: ['merchant'], scope: 'blockchains:read' },
+        operation: LIST_ACTIVE_BLOCKCHAINS,
+      },
       schema: { querystring: EmptyQuerySchema, response: { 200: BlockchainListSchema } },
     },
     async () => {

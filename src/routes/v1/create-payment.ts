@@ -7,6 +7,7 @@ import { principalOf } from '../../plugins/authentication.ts';
 import { readIdempotentRequest, sendOutcome } from '../../plugins/idempotency.ts';
 import type { SignedApp } from '../signed-app.ts';
 import type { V1Dependencies } from './dependencies.ts';
+import { CREATE_PAYMENT } from './operations.ts';
 
 /** POST /external/v1/payments/prompt */
 export function registerCreatePayment(app: SignedApp, deps: V1Dependencies): void {
@@ -16,6 +17,7 @@ export function registerCreatePayment(app: SignedApp, deps: V1Dependencies): voi
     {
       config: {
         access: { principals: ['merchant', 'partner'], scope: 'payment_prompts:write' },
+        operation: CREATE_PAYMENT,
       },
       schema: {
         querystring: EmptyQuerySchema,

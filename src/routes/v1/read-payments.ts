@@ -14,6 +14,7 @@ import { principalOf } from '../../plugins/authentication.ts';
 import { findMerchantPayment } from '../../repositories/payments.ts';
 import type { SignedApp } from '../signed-app.ts';
 import type { V1Dependencies } from './dependencies.ts';
+import { LIST_PAYMENTS, READ_PAYMENT } from './operations.ts';
 
 const ACCESS: AccessRule = { principals: ['merchant'], scope: 'payment_prompts:read' };
 
@@ -22,7 +23,7 @@ export function registerReadPayments(app: SignedApp, { reads }: V1Dependencies):
   app.get(
     '/payments/:id',
     {
-      config: { access: ACCESS },
+      config: { access: ACCESS, operation: READ_PAYMENT },
       schema: {
         params: PaymentParamsSchema,
         querystring: EmptyQuerySchema,
@@ -40,7 +41,7 @@ export function registerReadPayments(app: SignedApp, { reads }: V1Dependencies):
   app.get(
     '/payments',
     {
-      config: { access: ACCESS },
+      config: { access: ACCESS, operation: LIST_PAYMENTS },
       schema: { querystring: ListPaymentsQuerySchema, response: { 200: PaymentListSchema } },
     },
     request => {

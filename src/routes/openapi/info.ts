@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+import { ERRORS, type ErrorCode } from '../../errors/catalogue.ts';
+
+const { version } = JSON.parse(
+  readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
+);
+
+/** Head of the document. */
+export function describeApi(publicUrl: string) {
+  return {
+    title: 'External Payments Service',
+    version: String(version),
+    license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
+    description: `Merchants' servers create payments and read them back; customers pay on a hosted checkout; partners pull reports.
+
+Every request of v1 and of the partner reports is signed: see [signing](${publicUrl}/docs/signing). [Quickstart](${publicUrl}/docs/quickstart) leads to a first payment.
+
+## Errors
+
+Every error is JSON with one \`error\` object. Decide by \`errorCode\` or \`code\`, and retry only where \`X-MP-Should-Retry\` is \`true\`.
+
+| errorCode | code | HTTP | Retry |
+|---|---|---|---|
+${errorRows(publicUrl)}`,
+  };
+}
+
+function errorRows(publicUrl: string): string {
+  return (Object.keys(ERRORS) as ErrorCode[])
+    .map(errorCode => {
+      const { code, status, retry } = ERRORS[errorCode];
+      const link = `[${errorCode}](${publicUrl}/docs/errors/${errorCode})`;
+      return `| ${link} | \`${code}\` | ${status} | ${retry ? 'yes' : 'no'} |`;
+    })
+    .join('\n');
+}

@@ -1,0 +1,95 @@
+import { BlockchainSchema } from '#schemas/blockchain.ts';
+import { CreatePaymentBodySchema, CreatePaymentResponseSchema } from '#schemas/create-payment.ts';
+import { ErrorEnvelopeSchema } from '#schemas/error.ts';
+import { EventSchema } from '#schemas/event.ts';
+import {
+  LegacyCreatedSchema,
+  LegacyErrorSchema,
+  LegacyPromptBodySchema,
+  LegacyPromptSchema,
+} from '#schemas/legacy.ts';
+import { PaymentListSchema } from '#schemas/list-payments.ts';
+import {
+  PartnerFiltersSchema,
+  PartnerMerchantDetailSchema,
+  PartnerMerchantPageSchema,
+  PartnerMerchantSchema,
+  PartnerOverviewSchema,
+  PartnerPaymentPageSchema,
+  PartnerPaymentSchema,
+  PartnerTeamSchema,
+} from '#schemas/partner-reports.ts';
+import { PaymentSchema, PaymentSnapshotSchema } from '#schemas/payment.ts';
+import { ERRORS } from '../../errors/catalogue.ts';
+import type { Schema } from './document.ts';
+
+/** What the document calls the schemas that routes are made of. */
+const NAMED: Readonly<Record<string, object>> = {
+  Payment: PaymentSchema,
+  PaymentSnapshot: PaymentSnapshotSchema,
+  CreatePayment: CreatePaymentBodySchema,
+  CreatedPayment: CreatePaymentResponseSchema,
+  PaymentList: PaymentListSchema,
+  Blockchain: BlockchainSchema,
+  Event: EventSchema,
+  Error: describeErrors(),
+  PartnerOverview: PartnerOverviewSchema,
+  PartnerMerchant: PartnerMerchantSchema,
+  PartnerMerchantPage: PartnerMerchantPageSchema,
+  PartnerMerchantDetail: PartnerMerchantDetailSchema,
+  PartnerPayment: PartnerPaymentSchema,
+  PartnerPaymentPage: PartnerPaymentPageSchema,
+  PartnerFilters: PartnerFiltersSchema,
+  PartnerTeam: PartnerTeamSchema,
+  LegacyPromptBody: LegacyPromptBodySchema,
+  LegacyCreated: LegacyCreatedSchema,
+  LegacyPrompt: LegacyPromptSchema,
+  LegacyError: LegacyErrorSchema,
+};
+
+const NAMES = new Map(
+  Object.entries(NAMED).map(([name, schema]) => [JSON.stringify(schema), name]),
+);
+
+/** The named schemas, each of which refers to the others. */
+export function componentSchemas(): Record<string, Schema> {
+  return Object.fromEntries(
+    Object.entries(NAMED).map(([name, schema]) => [name, referInside(schema) as Schema]),
+  );
+}
+
+/**
+ * Puts references in place of named schemas wherever they stand: routes hold the schemas themselves,
+ * from which validators and serializers are compiled.
+ */
+export function refer(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const name = NAMES.get(JSON.stringify(value));
+  return name === undefined ? referInside(value) : { $ref: `#/components/schemas/${name}` };
+}
+
+function referInside(value: object): unknown {
+  if (Array.isArray(value)) return value.map(refer);
+  const entries = Object.entries(value).map(([key, inner]) => [key, refer(inner)]);
+  return publicFormats(Object.fromEntries(entries));
+}
+
+/** Formats that only this service's validators know, in terms that every reader knows. */
+function publicFormats(schema: Record<string, unknown>): Record<string, unknown> {
+  const { type, format, ...rest } = schema;
+  if (format === 'rfc3339-bound') {
+    return { ...rest, type, anyOf: [{ format: 'date-time' }, { format: 'date' }] };
+  }
+  return format === 'dollars' ? { type, ...rest } : schema;
+}
+
+/** The envelope with the values that the catalogue gives its fields. */
+function describeErrors(): object {
+  const schema = structuredClone(JSON.parse(JSON.stringify(ErrorEnvelopeSchema)));
+  const { properties } = schema.properties.error;
+  const entries = Object.values(ERRORS);
+  properties.type.enum = [...new Set(entries.map(({ type }) => type))];
+  properties.code.enum = entries.map(({ code }) => code);
+  properties.errorCode.enum = Object.keys(ERRORS);
+  return schema;
+}

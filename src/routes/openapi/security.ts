@@ -1,0 +1,51 @@
+import { KEY_ID_BYTES, KEY_ID_PREFIX } from '../../keys/manage-keys.ts';
+import { TIMESTAMP_WINDOW_SECONDS } from '../../signing/canonical.ts';
+import { NONCE_MAXIMUM } from '../../signing/signed-request.ts';
+import type { SecurityScheme } from './document.ts';
+
+/** The scheme of each signing header; a signed request has all of them. */
+export const SIGNING_SCHEMES = {
+  keyId: 'X-MP-KEY-ID',
+  passphrase: 'X-MP-PASSPHRASE',
+  timestamp: 'X-MP-TIMESTAMP',
+  nonce: 'X-MP-NONCE',
+  signature: 'X-MP-SIGNATURE',
+} as const;
+
+const DESCRIPTIONS: Readonly<Record<keyof typeof SIGNING_SCHEMES, string>> = {
+  keyId: `ID of the API key: \`${KEY_ID_PREFIX}\` and ${2 * KEY_ID_BYTES} hex digits. It is public.`,
+  passphrase: "The key's passphrase.",
+  timestamp: `Unix time in whole seconds, at most ${TIMESTAMP_WINDOW_SECONDS} away from the server's.`,
+  nonce: `1 to ${NONCE_MAXIMUM} visible ASCII characters, never used twice with a key; a UUID does.`,
+  signature: `Lowercase hex of HMAC-SHA256, keyed with the whole secret, over five parts joined by line feeds: timestamp, nonce, method in upper case, path with query exactly as sent, and the body's bytes exactly as sent (nothing for GET).`,
+};
+
+export const SECURITY_SCHEMES: Readonly<Record<string, SecurityScheme>> = {
+  ...Object.fromEntries(
+    Object.entries(SIGNING_SCHEMES).map(([scheme, name]) => [
+      scheme,
+      {
+        type: 'apiKey',
+        in: 'header',
+        name,
+        description: DESCRIPTIONS[scheme as keyof typeof SIGNING_SCHEMES],
+      },
+    ]),
+  ),
+  basic: {
+    type: 'http',
+    scheme: 'basic',
+    description: 'Client ID and API key of an active Merchant Admin user; older contract only.',
+  },
+};
+
+/** What a signed operation asks for: all five headers, of a key with the scope. */
+export function signedWith(scope: string): Record<string, string[]>[] {
+  const schemes = Object.keys(SIGNING_SCHEMES).map(scheme => [
+    scheme,
+    scheme === 'keyId' ? [scope] : [],
+  ]);
+  return [Object.fromEntries(schemes)];
+}
+
+export const BASIC: Record<string, string[]>[] = [{ basic: [] }];

@@ -1,0 +1,76 @@
+import { TREND_DAYS } from '../../partners/days.ts';
+import { WHOLE_TEXT_MINIMUM } from '../../partners/search.ts';
+import type { Operation } from '../openapi/operation.ts';
+import { PAYMENT_ID } from '../v1/examples.ts';
+import {
+  FILTERS,
+  MERCHANT_DETAIL,
+  MERCHANT_ID,
+  MERCHANT_PAGE,
+  OVERVIEW,
+  PAYMENT_PAGE,
+  PAYMENT_ROW,
+  TEAM,
+} from './examples.ts';
+
+export const READ_OVERVIEW: Operation = {
+  id: 'readPartnerOverview',
+  tag: 'partners',
+  summary: 'Read the overview',
+  description: `Figures over all merchants, what needs attention, and the volume of each of the last ${TREND_DAYS} UTC days, oldest first and today included.`,
+  example: { response: OVERVIEW },
+};
+
+export const LIST_MERCHANTS: Operation = {
+  id: 'listPartnerMerchants',
+  tag: 'partners',
+  summary: 'List merchants',
+  description: 'The merchants assigned to the partner with their figures, newest first.',
+  example: { query: { page: 1, limit: 20, search: 'coffee' }, response: MERCHANT_PAGE },
+};
+
+export const READ_MERCHANT: Operation = {
+  id: 'readPartnerMerchant',
+  tag: 'partners',
+  summary: 'Read a merchant',
+  description: 'One merchant with its branches, its figures and its latest payments.',
+  example: { params: { merchantId: MERCHANT_ID }, response: MERCHANT_DETAIL },
+};
+
+export const LIST_PARTNER_PAYMENTS: Operation = {
+  id: 'listPartnerPayments',
+  tag: 'partners',
+  summary: 'List payments of all merchants',
+  description: `Payments of the partner's merchants, newest first.
+
+Filters by parts of texts ignore case. \`search\` looks into merchant name and ID, payment ID, address, transaction hash and customer reference; a term of ${WHOLE_TEXT_MINIMUM} or more characters that is exactly one of these is taken as whole.`,
+  example: {
+    query: { page: 1, limit: 20, status: 'successful', startDate: '2026-05-01' },
+    response: PAYMENT_PAGE,
+  },
+};
+
+export const READ_PARTNER_PAYMENT: Operation = {
+  id: 'readPartnerPayment',
+  tag: 'partners',
+  summary: 'Read a payment of a merchant',
+  description: 'One payment as a row of the report: in dollars, with address, branch and merchant.',
+  example: { params: { paymentId: PAYMENT_ID }, response: PAYMENT_ROW },
+};
+
+export const READ_FILTERS: Operation = {
+  id: 'readPartnerPaymentFilters',
+  tag: 'partners',
+  summary: 'Read what payments can be filtered by',
+  description:
+    "Merchants, and the networks in the partner's payment history. The networks are not those that are active now.",
+  example: { response: FILTERS },
+};
+
+export const READ_TEAM: Operation = {
+  id: 'readPartnerTeam',
+  tag: 'partners',
+  summary: 'List members',
+  description: "The partner's members.",
+  example: { response: TEAM },
+};

@@ -1,0 +1,75 @@
+import type { Blockchain } from '#schemas/blockchain.ts';
+import type { CreatePaymentBody, CreatePaymentResponse } from '#schemas/create-payment.ts';
+import type { PaymentList } from '#schemas/list-payments.ts';
+import type { PaymentObject } from '#schemas/payment.ts';
+
+/** The payment that the whole documentation tells of. */
+export const PAYMENT_ID = '019e35ce-b600-7c21-9b5e-0d1f5a7c9e42';
+
+export const CREATE_BODY: CreatePaymentBody = {
+  amount: 5000,
+  customerReferenceId: 'order-1001',
+};
+
+export const PENDING_PAYMENT: PaymentObject = {
+  object: 'payment_prompt',
+  id: PAYMENT_ID,
+  amount: 5000,
+  commissionAmount: null,
+  commissionPayer: 'merchant',
+  settlementModel: 'split',
+  status: 'pending',
+  sessionStatus: 'pending',
+  blockchainId: null,
+  tokenAmount: null,
+  transactionHash: null,
+  paidAt: null,
+  expiresAt: '2026-05-17T13:00:00.000Z',
+  createdAt: '2026-05-17T12:00:00.000Z',
+  redirectUrl: null,
+  customerReferenceId: 'order-1001',
+  cancellationReason: null,
+  lastError: null,
+};
+
+export const SUCCESSFUL_PAYMENT: PaymentObject = {
+  ...PENDING_PAYMENT,
+  commissionAmount: 50,
+  status: 'successful',
+  sessionStatus: 'completed',
+  blockchainId: 'eth-usdc',
+  tokenAmount: '50.000137',
+  transactionHash: '0x8f0c7d1f3b5a49e2c6d8b1a07e9f4c3d2b6a5988776655443322110fedcba987',
+  paidAt: '2026-05-17T12:04:31.000Z',
+  expiresAt: '2026-05-17T12:32:10.000Z',
+};
+
+export const CREATED: CreatePaymentResponse = {
+  prompt: PENDING_PAYMENT,
+  checkoutUrl: 'https://payments.example.com/checkout/q1sWb0F3Yx9Zk2N7uVtR5cJ8hL4mEoPdAiGgTzXyC6w',
+};
+
+export const PAYMENT_LIST: PaymentList = {
+  object: 'list',
+  data: [SUCCESSFUL_PAYMENT],
+  hasMore: false,
+};
+
+export const ACTIVE_BLOCKCHAINS: readonly Blockchain[] = [
+  {
+    object: 'blockchain',
+    id: 'btc',
+    name: 'Bitcoin Mainnet',
+    isActive: true,
+    assetSymbol: 'BTC',
+    assetName: 'Bitcoin',
+  },
+  {
+    object: 'blockchain',
+    id: 'eth-usdc',
+    name: 'Ethereum Mainnet',
+    isActive: true,
+    assetSymbol: 'USDC',
+    assetName: 'USD Coin',
+  },
+];

@@ -1,0 +1,73 @@
+import { BLOCKCHAIN_IDS } from '#schemas/blockchain.ts';
+import type { Operation } from '../openapi/operation.ts';
+import {
+  ACTIVE_BLOCKCHAINS,
+  CREATE_BODY,
+  CREATED,
+  PAYMENT_ID,
+  PAYMENT_LIST,
+  SUCCESSFUL_PAYMENT,
+} from './examples.ts';
+
+export const CREATE_PAYMENT: Operation = {
+  id: 'createPayment',
+  tag: 'payments',
+  summary: 'Create a payment',
+  description: `Creates a payment prompt and answers with the page to send the customer to.
+
+Without \`blockchainIds\` the customer chooses among all active networks that the merchant has a deposit address for. An explicit list may name any of the ${BLOCKCHAIN_IDS.length} supported networks that has an address; the checkout offers what is active then.
+
+Send an \`Idempotency-Key\` with every creation: a repeated request then gets the same answer instead of a second payment. With a partner key, \`merchantId\` names one of the partner's active merchants.`,
+  refusals: [
+    'E1010',
+    'E1011',
+    'E1012',
+    'E1020',
+    'E1030',
+    'E2102',
+    'E3001',
+    'E4001',
+    'E4002',
+    'E4003',
+  ],
+  idempotent: true,
+  example: { body: CREATE_BODY, response: CREATED },
+};
+
+export const READ_PAYMENT: Operation = {
+  id: 'readPayment',
+  tag: 'payments',
+  summary: 'Read a payment',
+  description:
+    'Reads one payment of the account, which is the only proof of how it ended: a redirect back to your site proves nothing.',
+  example: { params: { id: PAYMENT_ID }, response: SUCCESSFUL_PAYMENT },
+};
+
+export const LIST_PAYMENTS: Operation = {
+  id: 'listPayments',
+  tag: 'payments',
+  summary: 'List payments',
+  description: `Payments of the account, newest first.
+
+To read on, pass the last \`id\` as \`startingAfter\` while \`hasMore\` is true; to read what has come since, pass the first \`id\` as \`endingBefore\`. The two exclude each other, and a cursor that is not one of the account's payments is E3001.`,
+  refusals: ['E3001'],
+  example: {
+    query: {
+      limit: 10,
+      status: 'successful',
+      customerReferenceId: 'order-1001',
+      createdAfter: '2026-05-01',
+      createdBefore: '2026-06-01T00:00:00Z',
+    },
+    response: PAYMENT_LIST,
+  },
+};
+
+export const LIST_ACTIVE_BLOCKCHAINS: Operation = {
+  id: 'listActiveBlockchains',
+  tag: 'networks',
+  summary: 'List active networks',
+  description:
+    'The networks that the platform offers now. A merchant can take payments on those of them that it has a deposit address for.',
+  example: { response: ACTIVE_BLOCKCHAINS },
+};
