@@ -385,6 +385,7 @@ describe('assets', () => {
       ([, path = '']) => path,
     );
     expect(paths.map(path => path.split('/').at(-1)).toSorted()).toEqual([
+      'base.css',
       'icon.svg',
       'script.js',
       'style.css',

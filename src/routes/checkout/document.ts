@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { type Html, html } from '../html.ts';
-import { assetPath } from './assets.ts';
+import { CHECKOUT_ASSETS } from './assets.ts';
 
 interface DocumentParts {
   readonly title: string;
@@ -25,14 +25,10 @@ const HEADERS = {
   'x-robots-tag': 'noindex',
 };
 
-/** The path that a proxy serves the service under; empty at the root. */
-export function basePathOf(publicUrl: string): string {
-  return new URL(publicUrl).pathname.replace(/\/$/, '');
-}
-
 /** The frame that every page under /checkout has. */
 export function renderDocument({ title, content, basePath }: DocumentParts): string {
-  const asset = (name: Parameters<typeof assetPath>[1]) => assetPath(basePath, name);
+  const asset = (name: Parameters<typeof CHECKOUT_ASSETS.path>[1]) =>
+    CHECKOUT_ASSETS.path(basePath, name);
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -42,6 +38,7 @@ export function renderDocument({ title, content, basePath }: DocumentParts): str
 <meta name="robots" content="noindex">
 <title>${title}</title>
 <link rel="icon" type="image/svg+xml" href="${asset('icon.svg')}">
+<link rel="stylesheet" href="${asset('base.css')}">
 <link rel="stylesheet" href="${asset('style.css')}">
 <script type="module" src="${asset('script.js')}"></script>
 </head>

@@ -6,8 +6,9 @@ import {
   sendError,
   toApiError,
 } from '../../errors/handler.ts';
+import { basePathOf } from '../base-path.ts';
 import { html } from '../html.ts';
-import { basePathOf, renderDocument, sendDocument } from './document.ts';
+import { renderDocument, sendDocument } from './document.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,14 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../../errors/api-error.ts';
 import { isCheckoutToken } from '../../payments/checkout-token.ts';
-import { registerAssets } from './assets.ts';
+import { CHECKOUT_ASSETS } from './assets.ts';
 import type { CheckoutDependencies } from './dependencies.ts';
 import { sendFailure } from './failures.ts';
 import { registerFormBody } from './form-body.ts';
 import { registerForms } from './forms.ts';
 import { createPages, registerPages } from './pages.ts';
-
-export const CHECKOUT_PREFIX = '/checkout';
 
 /**
  * The pages on which customers of standard accounts pay. Whoever has the link may use it: there is no
@@ -31,7 +29,7 @@ export function registerCheckout(app: FastifyInstance, deps: CheckoutDependencie
     if (token !== undefined && !isCheckoutToken(token)) throw new ApiError('E3001');
   });
   registerFormBody(app);
-  registerAssets(app);
+  CHECKOUT_ASSETS.register(app);
   const pages = createPages(deps);
   registerPages(app, deps, pages);
   registerForms(app, deps, pages);

@@ -4,9 +4,10 @@ import { findCheckoutPayment, lookUpTransaction, readCheckout } from '../../chec
 import { revisionOf, stageOf } from '../../checkout/stage.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { Payment } from '../../database/tables.ts';
+import { basePathOf } from '../base-path.ts';
 import { renderCheckout } from './checkout-page.ts';
 import type { CheckoutDependencies } from './dependencies.ts';
-import { basePathOf, sendDocument } from './document.ts';
+import { sendDocument } from './document.ts';
 import { readHash } from './look-up.ts';
 import type { LookUp } from './view.ts';
 

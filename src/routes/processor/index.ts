@@ -1,14 +1,10 @@
-import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../../errors/api-error.ts';
 import { readRawBody } from '../../plugins/raw-body.ts';
 import { receiveNotification } from '../../processors/receive-notification.ts';
 import type { ProcessorDependencies } from './dependencies.ts';
-import { renderDone, sendPage } from './page.ts';
+import { PROCESSOR_ASSETS, PROCESSOR_PREFIX, renderDone, sendPage } from './page.ts';
 import { registerSandbox } from './sandbox.ts';
-
-/** What the pages add to the look of /docs/style.css. */
-const STYLESHEET = readFileSync(new URL('./style.css', import.meta.url));
 
 /** What a processor and its customers reach; nothing here is signed with an API key. */
 export function registerProcessor(app: FastifyInstance, deps: ProcessorDependencies): void {
@@ -18,14 +14,9 @@ export function registerProcessor(app: FastifyInstance, deps: ProcessorDependenc
   app.decorateRequest('rawBody');
 
   app.register(async notifications => registerNotifications(notifications, deps));
+  app.register(async assets => PROCESSOR_ASSETS.register(assets), { prefix: PROCESSOR_PREFIX });
   app.register(async pages => {
     pages.addHook('onRequest', async request => deps.limits.countAddress(request));
-    pages.get('/processor/style.css', (_request, reply) =>
-      reply
-        .type('text/css; charset=utf-8')
-        .header('cache-control', 'public, max-age=3600')
-        .send(STYLESHEET),
-    );
     pages.get('/processor/done', (_request, reply) => sendPage(reply, 200, renderDone()));
     if (deps.processor?.name === 'sandbox') registerSandbox(pages, deps, deps.processor);
   });

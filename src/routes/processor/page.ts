@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
+import { BASE_STYLE, openAssets } from '../assets.ts';
 import { type Html, html } from '../html.ts';
-import { renderDocument } from '../plain-document.ts';
 
 /** No script, nothing from elsewhere, and forms lead nowhere but back here. */
 const POLICY =
@@ -20,10 +20,30 @@ export function sendPage(reply: FastifyReply, status: number, page: string): Fas
     .send(page);
 }
 
-const STYLESHEETS = ['/docs/style.css', '/processor/style.css'];
+export const PROCESSOR_PREFIX = '/processor';
+
+export const PROCESSOR_ASSETS = openAssets(PROCESSOR_PREFIX, {
+  'base.css': BASE_STYLE,
+  'style.css': new URL('./style.css', import.meta.url),
+});
 
 export function renderPage(title: string, content: Html): string {
-  return renderDocument(title, STYLESHEETS, content.markup);
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<link rel="stylesheet" href="${PROCESSOR_ASSETS.path('', 'base.css')}">
+<link rel="stylesheet" href="${PROCESSOR_ASSETS.path('', 'style.css')}">
+</head>
+<body>
+<main>
+${content}
+</main>
+</body>
+</html>
+`.markup;
 }
 
 /** Where a processor's page leads when the customer is done; it cannot tell how the payment ended. */
