@@ -156,7 +156,7 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
   };
 
   registerHealth(app, deps);
-  app.register(async docs => registerDocs(docs, { limits, writeOpenApi }));
+  app.register(async docs => registerDocs(docs, { context: config, limits, writeOpenApi }));
   app.register(
     async checkout =>
       registerCheckout(checkout, {

@@ -152,7 +152,7 @@ describe('an address', () => {
     expectAll(await repeat(20, () => open('/docs/errors/E1000')), 200);
     expectAll(await repeat(20, () => open('/external/v1/nothing')), 404);
     expectAll(await repeat(20, () => open('/external/v1/payments/%zz')), 400);
-    for (const url of ['/docs/errors', '/docs/style.css', '/nothing', '/%zz']) {
+    for (const url of ['/docs', '/docs/errors', '/openapi.json', '/nothing', '/%zz']) {
       expectLimited(await open(url), 60);
     }
     expectLimited(await send(), 60);

@@ -1,52 +1,45 @@
-import { readFileSync } from 'node:fs';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../../errors/api-error.ts';
-import { ERRORS, type ErrorCode } from '../../errors/catalogue.ts';
 import type { RateLimits } from '../../plugins/rate-limit.ts';
 import type { OpenApiDocument } from '../openapi/document.ts';
-import { renderErrorIndex, renderErrorPage } from './error-pages.ts';
+import { DOCS_ASSETS, DOCS_PREFIX } from './assets.ts';
+import type { GuideContext } from './guides/guide.ts';
+import { renderDocs, type StaticText } from './pages.ts';
 
 interface DocsDependencies {
+  readonly context: GuideContext;
+  readonly limits: RateLimits;
   /** Writes the OpenAPI document, once every route is registered. */
   readonly writeOpenApi: () => OpenApiDocument;
-  readonly limits: RateLimits;
 }
 
-const STYLESHEET = readFileSync(new URL('./style.css', import.meta.url));
-const CACHE = 'public, max-age=3600';
-const POLICY =
-  "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const HEADERS = {
+  'cache-control': 'public, max-age=3600',
+  'content-security-policy':
+    "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+};
 
-/** The pages that `docUrl` leads to: one for each error of the catalogue, and their list. */
-export function registerDocs(
-  app: FastifyInstance,
-  { limits, writeOpenApi }: DocsDependencies,
-): void {
-  app.addHook('onRequest', async request => limits.countAddress(request));
-
-  app.get('/openapi.json', (_request, reply) =>
-    reply.header('cache-control', CACHE).send(writeOpenApi()),
-  );
-
-  app.get('/docs/style.css', (_request, reply) =>
-    reply.type('text/css; charset=utf-8').header('cache-control', CACHE).send(STYLESHEET),
-  );
-  app.get('/docs/errors', (_request, reply) => sendPage(reply, renderErrorIndex()));
-  app.get<{ Params: { code: string } }>('/docs/errors/:code', (request, reply) => {
-    const { code } = request.params;
-    if (!isErrorCode(code)) throw new ApiError('E3001', 'There is no such error code.');
-    return sendPage(reply, renderErrorPage(code));
+/**
+ * The documentation, written from the schemas and constants that the service runs on: guides, the
+ * reference, the pages that `docUrl` leads to, all of them as Markdown too, and /openapi.json.
+ */
+export function registerDocs(app: FastifyInstance, deps: DocsDependencies): void {
+  let texts: ReadonlyMap<string, StaticText> = new Map();
+  app.addHook('onReady', async () => {
+    texts = renderDocs(deps.context, deps.writeOpenApi());
   });
-}
 
-function isErrorCode(code: string): code is ErrorCode {
-  return Object.hasOwn(ERRORS, code);
-}
-
-function sendPage(reply: FastifyReply, html: string): FastifyReply {
-  return reply
-    .type('text/html; charset=utf-8')
-    .header('cache-control', CACHE)
-    .header('content-security-policy', POLICY)
-    .send(html);
+  // Not counted: browsers keep them for good, and a page without its looks would help nobody.
+  app.register(async assets => DOCS_ASSETS.register(assets), { prefix: DOCS_PREFIX });
+  app.register(async pages => {
+    pages.addHook('onRequest', async request => deps.limits.countAddress(request));
+    for (const path of ['/docs', '/docs/*', '/llms.txt', '/openapi.json']) {
+      pages.get(path, (request, reply) => {
+        const [asked = ''] = request.url.split('?');
+        const found = texts.get(asked === '/docs/' ? '/docs' : asked);
+        if (found === undefined) throw new ApiError('E3001', 'There is no such page.');
+        return reply.type(found.type).headers(HEADERS).send(found.text);
+      });
+    }
+  });
 }

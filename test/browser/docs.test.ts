@@ -1,0 +1,106 @@
+import axe from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { GUIDES } from '../../src/routes/docs/guides/index.ts';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { DESKTOP, launchBrowser, NARROW, PHONE } from '../helpers/browser.ts';
+
+const PATHS = [
+  '/docs',
+  ...GUIDES.map(({ slug }) => `/docs/${slug}`),
+  '/docs/reference',
+  '/docs/errors',
+  '/docs/errors/E2007',
+];
+
+let service: TestApp;
+let browser: Browser;
+let base: string;
+beforeAll(async () => {
+  service = await startTestApp();
+  base = await service.app.listen({ host: '127.0.0.1', port: 0 });
+  browser = await launchBrowser();
+});
+afterAll(async () => {
+  await browser?.close();
+  await service?.close();
+});
+
+/** Opens a page without scripts of its own, and expects no trouble: no console, no other origin. */
+async function visit(
+  path: string,
+  options: Parameters<Browser['newContext']>[0],
+  act: (page: Page) => Promise<void>,
+): Promise<void> {
+  const context = await browser.newContext(options);
+  try {
+    const page = await context.newPage();
+    page.setDefaultTimeout(8_000);
+    const trouble: string[] = [];
+    page.on('console', line => void trouble.push(line.text()));
+    page.on('request', request => {
+      if (new URL(request.url()).origin !== base) trouble.push(request.url());
+    });
+    page.on('response', response => {
+      if (response.status() >= 400) trouble.push(`${response.status()} ${response.url()}`);
+    });
+    await page.goto(base + path);
+    await act(page);
+    expect(trouble).toEqual([]);
+  } finally {
+    await context.close();
+  }
+}
+
+describe.each(PATHS)('%s', path => {
+  test.each([
+    ['the narrowest screen', NARROW],
+    ['a phone', PHONE],
+    ['a desktop', DESKTOP],
+  ])('never scrolls sideways on %s', async (_screen, viewport) => {
+    await visit(path, { viewport }, async page => {
+      const width = await page.evaluate('document.documentElement.scrollWidth');
+      expect(width).toBeLessThanOrEqual(viewport.width);
+    });
+  });
+
+  test.each(['light', 'dark'] as const)('has no barrier that axe finds, in %s', async scheme => {
+    // The pages forbid every script, axe's included.
+    await visit(path, { viewport: DESKTOP, colorScheme: scheme, bypassCSP: true }, async page => {
+      await page.evaluate(axe.source);
+      const { violations } = (await page.evaluate('axe.run()')) as axe.AxeResults;
+      expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
+    });
+  });
+});
+
+test('on a phone the contents open above the page and lead on', async () => {
+  await visit('/docs/signing', { viewport: PHONE, javaScriptEnabled: false }, async page => {
+    const link = page.locator('.contents a', { hasText: 'Webhooks' });
+    expect(await link.isVisible()).toBe(false);
+    await page.locator('.contents > summary').click();
+    await link.click();
+    await page.waitForURL(`${base}/docs/webhooks`);
+    expect(await page.locator('h1').textContent()).toBe('Webhooks');
+  });
+});
+
+test('on a desktop the contents stand beside the page', async () => {
+  await visit('/docs/reference', { viewport: DESKTOP, javaScriptEnabled: false }, async page => {
+    await page.locator('.side a', { hasText: 'Create a payment' }).click();
+    await page.waitForURL(`${base}/docs/reference#createPayment`);
+    const top = await page.locator('#createPayment').boundingBox();
+    expect(top?.y).toBeGreaterThan(0);
+    expect(top?.y).toBeLessThan(DESKTOP.height / 2);
+  });
+});
+
+test('printed, a guide is its text alone', async () => {
+  await visit('/docs/signing', { viewport: DESKTOP }, async page => {
+    await page.emulateMedia({ media: 'print' });
+    for (const part of ['.bar', '.side', '.contents', '.page footer']) {
+      expect(await page.locator(part).isVisible()).toBe(false);
+    }
+    expect(await page.locator('h1').isVisible()).toBe(true);
+  });
+});
