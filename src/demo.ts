@@ -58,6 +58,8 @@ Try next, in another terminal:
 
   npx mp request POST /external/v1/payments/prompt --body '{"amount":5000}'
 
+Documentation: ${config.publicUrl}/docs
+
 `);
 }
 

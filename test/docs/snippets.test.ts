@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SNIPPETS } from '../../src/routes/docs/snippets.ts';
+import { webhookHeaders } from '../../src/webhooks/signature.ts';
 import { addMerchant } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 
@@ -46,7 +47,10 @@ afterAll(async () => {
 /** The program as a reader copies it: from below its heading on the rendered page. */
 async function copyFromPage(name: string): Promise<string> {
   const { body } = await service.app.inject({ url: '/docs/signing' });
-  const [, below = ''] = body.split(`>${name}</a></h3>`);
+  return copyFirst(body.split(`>${name}</a></h3>`)[1] ?? '');
+}
+
+function copyFirst(below: string): string {
   const [, code = ''] = /<pre[^>]*><code[^>]*>([\s\S]*?)<\/code><\/pre>/.exec(below) ?? [];
   return code
     .replaceAll('&lt;', '<')
@@ -106,3 +110,34 @@ for (const { name, language, file } of SNIPPETS) {
     });
   });
 }
+
+const python = isInstalled('python3');
+
+test.skipIf(!python)(
+  python ? 'the Python that verifies webhooks takes ours and no other' : 'python3 is not installed',
+  async () => {
+    const { body } = await service.app.inject({ url: '/docs/webhooks' });
+    const path = join(directory, 'webhook.py');
+    await writeFile(
+      path,
+      `${copyFirst(body.split('In Python:')[1] ?? '')}
+
+import json, sys
+secret, headers, body = sys.argv[1], json.loads(sys.argv[2]), sys.argv[3].encode()
+verify(secret, headers, body)
+try:
+    verify(secret, headers, body + b" ")
+except ValueError as refused:
+    print(refused)
+`,
+    );
+    const secretOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`;
+    const timestamp = String(Math.floor(Date.now() / 1000));
+    const message = { id: 'e', timestamp, body: '{"a":1}' };
+    // As after a rotation: the second signature is the one that counts.
+    const headers = webhookHeaders([secretOf(8), secretOf(7)], message);
+    const argv = [path, secretOf(7), JSON.stringify(headers), message.body];
+    const { stdout } = await run('python3', argv, { timeout: 15_000 });
+    expect(stdout).toBe('no signature matches\n');
+  },
+);

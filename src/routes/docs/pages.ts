@@ -2,6 +2,7 @@ import { ERRORS } from '../../errors/catalogue.ts';
 import { basePathOf } from '../base-path.ts';
 import { type Html, html } from '../html.ts';
 import type { OpenApiDocument } from '../openapi/document.ts';
+import { EXAMPLE_BASE } from '../v1/examples.ts';
 import { ERROR_CODES, errorIndexMarkdown, errorMarkdown, errorTitle } from './error-pages.ts';
 import type { GuideContext } from './guides/guide.ts';
 import { GUIDES } from './guides/index.ts';
@@ -56,7 +57,7 @@ export function renderDocs(
     path: `/docs/${slug}`,
     title,
     description,
-    markdown: markdown(context),
+    markdown: markdown(context).replaceAll(EXAMPLE_BASE, publicUrl),
   }));
   const reference: Page = {
     ...REFERENCE,

@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import { ERRORS, type ErrorCode } from '../../errors/catalogue.ts';
+import { EXAMPLE_BASE } from '../v1/examples.ts';
 import {
   completeOperation,
   type DescribedRoute,
@@ -16,9 +17,6 @@ import { TAGS } from './operation.ts';
 import { componentSchemas, refer } from './schemas.ts';
 import { SECURITY_SCHEMES } from './security.ts';
 import { WEBHOOKS } from './webhooks.ts';
-
-/** Where examples say the service is, until it is known. */
-const EXAMPLE_BASE = 'https://payments.example.com';
 
 /**
  * Collects the routes that are registered from now on and have an `operation`. Nothing of it acts on a
@@ -38,6 +36,7 @@ export async function registerOpenApi(
       info: describeApi(publicUrl),
       servers: [{ url: publicUrl, description: 'This installation' }],
       tags: Object.values(TAGS).map(tag => ({ ...tag })),
+      // The package types each kind of scheme by itself.
       components: { securitySchemes: SECURITY_SCHEMES as never },
     },
     transform({ schema, url, route }) {

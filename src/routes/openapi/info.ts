@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { ERRORS, type ErrorCode } from '../../errors/catalogue.ts';
 
-const { version } = JSON.parse(
+const { version }: { readonly version: string } = JSON.parse(
   readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
 );
 
@@ -9,7 +9,7 @@ const { version } = JSON.parse(
 export function describeApi(publicUrl: string) {
   return {
     title: 'External Payments Service',
-    version: String(version),
+    version,
     license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     description: `Merchants' servers create payments and read them back; customers pay on a hosted checkout; partners pull reports.
 

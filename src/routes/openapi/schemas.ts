@@ -85,11 +85,14 @@ function publicFormats(schema: Record<string, unknown>): Record<string, unknown>
 
 /** The envelope with the values that the catalogue gives its fields. */
 function describeErrors(): object {
-  const schema = structuredClone(JSON.parse(JSON.stringify(ErrorEnvelopeSchema)));
-  const { properties } = schema.properties.error;
+  const { error } = ErrorEnvelopeSchema.properties;
+  const { type, code, errorCode } = error.properties;
   const entries = Object.values(ERRORS);
-  properties.type.enum = [...new Set(entries.map(({ type }) => type))];
-  properties.code.enum = entries.map(({ code }) => code);
-  properties.errorCode.enum = Object.keys(ERRORS);
-  return schema;
+  const properties = {
+    ...error.properties,
+    type: { ...type, enum: [...new Set(entries.map(entry => entry.type))] },
+    code: { ...code, enum: entries.map(entry => entry.code) },
+    errorCode: { ...errorCode, enum: Object.keys(ERRORS) },
+  };
+  return { ...ErrorEnvelopeSchema, properties: { error: { ...error, properties } } };
 }

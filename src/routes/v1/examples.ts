@@ -3,6 +3,9 @@ import type { CreatePaymentBody, CreatePaymentResponse } from '#schemas/create-p
 import type { PaymentList } from '#schemas/list-payments.ts';
 import type { PaymentObject } from '#schemas/payment.ts';
 
+/** Where examples say the service is; what is shown says where it really is. */
+export const EXAMPLE_BASE = 'https://payments.example.com';
+
 /** The payment that the whole documentation tells of. */
 export const PAYMENT_ID = '019e35ce-b600-7c21-9b5e-0d1f5a7c9e42';
 
@@ -46,7 +49,7 @@ export const SUCCESSFUL_PAYMENT: PaymentObject = {
 
 export const CREATED: CreatePaymentResponse = {
   prompt: PENDING_PAYMENT,
-  checkoutUrl: 'https://payments.example.com/checkout/q1sWb0F3Yx9Zk2N7uVtR5cJ8hL4mEoPdAiGgTzXyC6w',
+  checkoutUrl: `${EXAMPLE_BASE}/checkout/q1sWb0F3Yx9Zk2N7uVtR5cJ8hL4mEoPdAiGgTzXyC6w`,
 };
 
 export const PAYMENT_LIST: PaymentList = {

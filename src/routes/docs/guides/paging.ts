@@ -18,7 +18,7 @@ ${block('json', '{ "object": "list", "data": [ … ], "hasMore": true }')}
 - **Older payments**: pass the last ${code('id')} of ${code('data')} as ${code('startingAfter')}, while ${code('hasMore')} is ${code('true')}.
 - **Newer payments**: pass the first ${code('id')} as ${code('endingBefore')}. The page is still newest first.
 
-${block('text', `GET /external/v1/payments?limit=${PAGE_SIZE_MAXIMUM}&startingAfter=${PAYMENT_ID}`)}
+${block('http', `GET /external/v1/payments?limit=${PAGE_SIZE_MAXIMUM}&startingAfter=${PAYMENT_ID}`)}
 
 The cursor itself is not repeated. ${code('hasMore')} speaks of the direction you asked for. Payments that are created meanwhile do not move the pages. Both cursors at once are ${error('E1001')}; one that is no payment of the account is ${error('E3001')}.
 

@@ -33,7 +33,7 @@ Requests are [signed](/docs/signing) like any other; the signed path begins with
 
 The route is the merchants' own, with ${code('merchantId')}:
 
-${block('text', 'POST /external/v1/payments/prompt')}
+${block('http', 'POST /external/v1/payments/prompt')}
 
 ${json({ amount: 5000, merchantId: MERCHANT_ID, customerReferenceId: 'order-1001' })}
 

@@ -63,7 +63,7 @@ ${
 
 Read the payment. Nothing else proves it, least of all that the customer came back:
 
-${block('sh', `GET /external/v1/payments/${SUCCESSFUL_PAYMENT.id}`)}
+${block('http', `GET /external/v1/payments/${SUCCESSFUL_PAYMENT.id}`)}
 
 ${json({ object: 'payment_prompt', id: SUCCESSFUL_PAYMENT.id, status: 'successful', paidAt: SUCCESSFUL_PAYMENT.paidAt, '…': '…' })}
 
