@@ -165,7 +165,8 @@ function guideNavigation(
             title: 'Codes',
             links: ERROR_CODES.map(code => ({
               href: `${ERROR_INDEX.path}/${code}`,
-              text: errorTitle(code),
+              // Words can be broken between lines, which a slug cannot.
+              text: errorTitle(code).replaceAll('_', ' '),
             })),
           },
         ]

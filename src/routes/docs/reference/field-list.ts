@@ -1,6 +1,6 @@
 import { type Html, html } from '../../html.ts';
 import { renderMarkdown } from '../markdown.ts';
-import type { Field } from './fields.ts';
+import { type Field, textOf } from './fields.ts';
 import type { Content } from './operations.ts';
 
 /** Whether fields are sent, where those are marked that have to be, or received. */
@@ -47,13 +47,11 @@ export function renderNames(
 }
 
 function renderField(field: Field, direction: Direction, basePath: string): Html {
-  const { name, required, description, limits, children } = field;
-  const keep = limits.length === 0 ? '' : sentence(limits.join('; '));
-  const text = [description, keep].filter(part => part !== '').join(' ');
+  const { name, required, children } = field;
   return html`<li><p><code>${name}</code> <span class="type">${typeLabel(field)}</span>${
     direction === 'sent' && required && html` <span class="required">required</span>`
   }${direction === 'received' && !required && html` <span class="type">may be absent</span>`}</p>
-${{ markup: renderMarkdown(text, basePath).markup }}
+${{ markup: renderMarkdown(textOf(field), basePath).markup }}
 ${
   children.length > 0 &&
   html`<details><summary>Fields of <code>${name}</code></summary>${renderFields(children, direction, basePath)}</details>`
@@ -63,8 +61,4 @@ ${
 function typeLabel({ type, object }: Field): Html | string {
   if (object === null) return type;
   return html`${type.startsWith('array') && 'array of '}<a href="#${objectId(object)}">${object}</a>`;
-}
-
-function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }

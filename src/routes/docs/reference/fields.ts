@@ -16,8 +16,6 @@ export interface Field {
 }
 
 const REFERENCE = '#/components/schemas/';
-/** More values than these are better looked up where they are listed. */
-const VALUES_SHOWN = 12;
 
 const shared = new WeakMap<OpenApiDocument, readonly string[]>();
 
@@ -74,6 +72,13 @@ export function describeField(
   };
 }
 
+/** What is told of a field, in sentences; Markdown. */
+export function textOf({ description, limits }: Pick<Field, 'description' | 'limits'>): string {
+  const keep = limits.join('; ');
+  const sentence = keep === '' ? '' : `${keep.charAt(0).toUpperCase()}${keep.slice(1)}.`;
+  return [description, sentence].filter(part => part !== '').join(' ');
+}
+
 /** What kind of value a schema takes. */
 export function typeOf(schema: Schema, document: OpenApiDocument): string {
   const { type = 'object', items, format } = resolve(schema, document);
@@ -91,10 +96,7 @@ function limitsOf(schema: Schema): string[] {
   const values = (items?.enum ?? schema.enum ?? []).filter(value => value !== null);
   const limits: string[] = [];
   if (schema.const !== undefined) limits.push(`always \`${schema.const}\``);
-  if (values.length > 0 && values.length <= VALUES_SHOWN) {
-    limits.push(`one of ${values.map(value => `\`${value}\``).join(', ')}`);
-  }
-  if (values.length > VALUES_SHOWN) limits.push(`one of ${values.length} values`);
+  if (values.length > 0) limits.push(`one of ${values.map(value => `\`${value}\``).join(', ')}`);
   if (minimum !== undefined && maximum !== undefined)
     limits.push(`${grouped(minimum)} to ${grouped(maximum)}`);
   if (maxLength !== undefined) limits.push(`at most ${maxLength} characters`);

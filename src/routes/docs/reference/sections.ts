@@ -19,6 +19,8 @@ interface Source {
 
 const SIGNING_INTRODUCTION =
   'Every request of v1 and of the partner reports carries five headers. [Signing requests](/docs/signing) has the canonical request, a worked example and programs in four languages.';
+const HEADERS_INTRODUCTION =
+  'Beside the usual ones. `Deprecation`, `Link` and `Sunset` belong to the older contract; [errors](/docs/errors) have one envelope.';
 const WEBHOOKS_INTRODUCTION =
   'Sent to your endpoint with `POST`. [Webhooks](/docs/webhooks) tells how to verify them and how they are retried.';
 
@@ -26,6 +28,7 @@ const WEBHOOKS_INTRODUCTION =
 export function renderReference(document: OpenApiDocument, basePath: string): Html {
   const source = { document, basePath };
   return html`${renderAuthentication(source)}
+${renderHeaders(source)}
 ${referenceGroups(document).map(group => renderGroup(group, source))}
 ${renderWebhooks(source)}
 ${renderObjects(source)}`;
@@ -34,7 +37,13 @@ ${renderObjects(source)}`;
 /** Titles and anchors of the reference's parts, for its navigation. */
 export function referenceParts(document: OpenApiDocument) {
   return [
-    { title: 'Reference', links: [{ id: 'authentication', text: 'Authentication' }] },
+    {
+      title: 'Reference',
+      links: [
+        { id: 'authentication', text: 'Authentication' },
+        { id: 'headers', text: 'Headers of answers' },
+      ],
+    },
     ...referenceGroups(document).map(({ name, operations }) => ({
       title: name,
       links: operations.map(({ id, summary }) => ({ id, text: summary })),
@@ -63,6 +72,20 @@ ${renderNames(headers, basePath)}
 ${code(document.servers[0]?.url ?? '')}
 <h3>Signed request</h3>
 ${code(headers.map(({ name }) => `${name}: …`).join('\n'), 'http')}
+</div>
+</section>`;
+}
+
+function renderHeaders({ document, basePath }: Source): Html {
+  const headers = Object.entries(document.components.headers);
+  return html`<section>
+<div class="told">
+${heading(2, 'headers', 'Headers of answers')}
+${markdown(HEADERS_INTRODUCTION, basePath)}
+${renderNames(
+  headers.map(([name, { description }]) => ({ name, text: description })),
+  basePath,
+)}
 </div>
 </section>`;
 }

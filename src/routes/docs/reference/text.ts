@@ -1,6 +1,7 @@
 import type { OpenApiDocument } from '../../openapi/document.ts';
-import { block, code, error, table } from '../guides/guide.ts';
-import { describeField, type Field, fieldsOf, sharedObjects } from './fields.ts';
+import { block, code, table } from '../guides/guide.ts';
+import { slugOf } from '../markdown.ts';
+import { describeField, type Field, fieldsOf, sharedObjects, textOf } from './fields.ts';
 import { type Content, type ReferenceOperation, referenceGroups } from './operations.ts';
 
 /** The reference as Markdown, written from the document alone. */
@@ -13,6 +14,14 @@ export function referenceMarkdown(document: OpenApiDocument): string {
       schemes
         .filter(({ name }) => name !== undefined)
         .map(({ name = '', description }) => [code(name), description]),
+    ),
+    '## Headers of answers',
+    table(
+      ['header', 'content'],
+      Object.entries(document.components.headers).map(([name, { description }]) => [
+        code(name),
+        description,
+      ]),
     ),
     ...referenceGroups(document).flatMap(({ name, description, operations }) => [
       `## ${name}`,
@@ -55,7 +64,7 @@ function operationMarkdown(operation: ReferenceOperation, document: OpenApiDocum
     '#### Errors',
     operation.errorCodes.length === 0
       ? operation.failures.map(({ status, description: text }) => `- ${status}: ${text}`).join('\n')
-      : operation.errorCodes.map(error).join(', '),
+      : `${operation.errorCodes.join(', ')}: see [errors](/docs/errors).`,
     '#### Example',
     block('http', operation.request),
     block('json', operation.response),
@@ -63,19 +72,25 @@ function operationMarkdown(operation: ReferenceOperation, document: OpenApiDocum
 }
 
 function contentMarkdown(title: string, { type, object, fields }: Content): string[] {
-  const what = object === null ? type : `${type.startsWith('array') ? 'array of ' : ''}${object}`;
-  return [`#### ${title}`, `${what}:`, ...(fields.length === 0 ? [] : [fieldTable(fields)])];
+  const what = typeLabel({ type, object });
+  return [`#### ${title}`, ...(fields.length === 0 ? [what] : [`${what}:`, fieldTable(fields)])];
+}
+
+/** The type, or a link to the object that is described by itself. */
+function typeLabel({ type, object }: Pick<Field, 'type' | 'object'>): string {
+  if (object === null) return type;
+  return `${type.startsWith('array') ? 'array of ' : ''}[${object}](#${slugOf(object)})`;
 }
 
 /** One row for each field, those of inner objects with their path. */
 function fieldTable(fields: readonly Field[]): string {
   return table(
     ['field', 'type', 'required', 'description'],
-    flatten(fields).map(({ name, type, object, required, description, limits }) => [
-      code(name),
-      object === null ? type : `${type.startsWith('array') ? 'array of ' : ''}${object}`,
-      required ? 'yes' : 'no',
-      [description, limits.join('; ')].filter(text => text !== '').join(' '),
+    flatten(fields).map(field => [
+      code(field.name),
+      typeLabel(field),
+      field.required ? 'yes' : 'no',
+      textOf(field),
     ]),
   );
 }
