@@ -77,7 +77,9 @@ export function openChangeFeed(options: ChangeFeedOptions): ChangeFeed {
       });
     });
     // The end follows.
-    client.on('error', onError);
+    client.on('error', error => {
+      if (!closing.signal.aborted) onError(error);
+    });
     let heardAt = now();
     client.on('notification', ({ channel, payload = '' }) => {
       if (channel === CHANNEL) tell(payload === '*' ? null : payload);

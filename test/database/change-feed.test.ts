@@ -109,6 +109,17 @@ describe('a feed', () => {
     await proxy.cut();
   });
 
+  test('that is closed says nothing of the connection it ends', async () => {
+    const { feed, errors } = await openCurrent();
+    await feed.close();
+    await vi.waitUntil(async () => {
+      const { rows } = await sql`
+        select from pg_stat_activity where application_name = 'test-feed'`.execute(database.db);
+      return rows.length === 0;
+    }, SOON);
+    expect(errors).toEqual([]);
+  });
+
   test('refuses a connection that is not to the session itself', async () => {
     const connected = vi.spyOn(pg.Client.prototype, 'connect');
     connected.mockImplementationOnce(async function (this: pg.Client) {
