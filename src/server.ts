@@ -5,13 +5,22 @@ import { openChanges, openNonces, openReads, openReports } from './dependencies.
 import { aborted, runProcess } from './process.ts';
 import { openProcessor } from './processors/open-processor.ts';
 import { openRates } from './rates/open-rates.ts';
-import { migrateStorage, openStorage, pendingInStorage, type Storage } from './storage.ts';
+import {
+  migrateStorage,
+  openStorage,
+  pendingInStorage,
+  refusePooler,
+  type Storage,
+} from './storage.ts';
 import { runWorker } from './worker/run.ts';
 
 await runProcess('api', async (config, logger, signal) => {
   const storage = await openStorage(config, { holder: 'service', name: 'eps-api', logger });
   try {
     await prepareDatabase(config, storage);
+    if (config.reportsUrl !== null) {
+      await refusePooler('DATABASE_REPORTS_URL', config.reportsUrl, 'eps-reports');
+    }
     const nonces = openNonces(config, storage.db, logger);
     const reads = openReads(storage, logger);
     const reports = openReports(config, storage, logger);

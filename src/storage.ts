@@ -3,6 +3,7 @@ import type { Config } from './config.ts';
 import { createKeyring, type Keyring } from './crypto/keyring.ts';
 import { generatedMasterKey } from './crypto/master-key.ts';
 import { connect, type Database } from './database/connection.ts';
+import { leadsToPostgres } from './database/direct.ts';
 import { openEmbeddedDatabase } from './database/embedded.ts';
 import { migrateJobQueue, pendingJobQueueMigrations } from './database/job-queue.ts';
 import { migrate, pendingMigrations } from './database/migrate.ts';
@@ -25,7 +26,10 @@ export interface Storage {
   close(): Promise<void>;
 }
 
-/** Opens the configured database, or the embedded one. */
+/**
+ * Opens the configured database, or the embedded one.
+ * @throws Error when its address is a pooler's and PostgreSQL itself is not named beside it.
+ */
 export async function openStorage(
   config: Config,
   { holder, name, logger }: OpenOptions,
@@ -40,6 +44,10 @@ export async function openStorage(
       : undefined;
   const url = config.databaseUrl ?? embedded?.url ?? '';
   const directUrl = config.databaseDirectUrl ?? url;
+  if (embedded === undefined) {
+    const variable = config.databaseDirectUrl === null ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL';
+    await refusePooler(variable, directUrl, name);
+  }
   const db = connect({
     url,
     pooler: directUrl !== url,
@@ -61,6 +69,20 @@ export async function openStorage(
     await close();
     throw error;
   }
+}
+
+/** @throws Error when the address that the variable has is a pooler's. */
+export async function refusePooler(
+  variable: 'DATABASE_URL' | 'DATABASE_DIRECT_URL' | 'DATABASE_REPORTS_URL',
+  url: string,
+  applicationName: string,
+): Promise<void> {
+  if (await leadsToPostgres({ url, applicationName })) return;
+  const remedy =
+    variable === 'DATABASE_URL'
+      ? 'Name PostgreSQL itself in DATABASE_DIRECT_URL as well.'
+      : 'It has to be PostgreSQL itself.';
+  throw new Error(`${variable} leads to a pooler such as PgBouncer. ${remedy}`);
 }
 
 /**

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import pg from 'pg';
 import type { Connection } from './connection.ts';
+import { hasOwnSession } from './direct.ts';
 import { type SessionOptions, sessionConfig } from './session.ts';
 
 /**
@@ -140,8 +141,7 @@ export function openChangeFeed(options: ChangeFeedOptions): ChangeFeed {
 
 /** @throws Error when the session is not this connection's own. */
 async function begin(client: pg.Client, echoChannel: string): Promise<void> {
-  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-  if (rows[0]?.pid !== (client as { processID?: number }).processID) {
+  if (!(await hasOwnSession(client))) {
     throw new Error(
       'the database is reached through a pooler, where notifications are lost: name it in DATABASE_DIRECT_URL',
     );

@@ -37,10 +37,13 @@ export function sessionConfig(options: SessionOptions): pg.ClientConfig {
     types: columnTypes,
   };
   if (options.pooler === true) return config;
+  const statementTimeoutMs = options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS;
+  const settings = `-c client_connection_check_interval=${CLIENT_CHECK_INTERVAL_MS} -c timezone=UTC`;
   return {
     ...config,
-    statement_timeout: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
+    statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
-    options: `-c client_connection_check_interval=${CLIENT_CHECK_INTERVAL_MS} -c timezone=UTC`,
+    // The driver leaves a 0 out, and then the role's own limit would stand.
+    options: statementTimeoutMs === 0 ? `${settings} -c statement_timeout=0` : settings,
   };
 }

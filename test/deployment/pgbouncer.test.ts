@@ -1,0 +1,266 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { sql } from 'kysely';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { createKeyring } from '../../src/crypto/keyring.ts';
+import { connect, type Database } from '../../src/database/connection.ts';
+import { sessionConfig } from '../../src/database/session.ts';
+import { createEndpoint } from '../../src/webhooks/manage-endpoints.ts';
+import { mp } from '../cli/mp.ts';
+import {
+  addKey,
+  addMerchant,
+  addPartner,
+  type MerchantWithKey,
+  operatorOf,
+  type PartnerWithKey,
+} from '../helpers/accounts.ts';
+import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
+import { findPgBouncer, PGBOUNCER_MISSING, type PgBouncer, startPgBouncer } from './pgbouncer.ts';
+import {
+  call,
+  complaints,
+  failToStart,
+  type ServiceProcess,
+  serviceEnvironment,
+  startReplica,
+  startWorker,
+} from './service-process.ts';
+
+/** The service with PgBouncer in transaction mode between its pools and PostgreSQL. */
+
+const CREATE = '/external/v1/payments/prompt';
+const LIST = '/external/v1/payments';
+/** Sessions that PgBouncer shares among all its clients: far fewer than there are of these. */
+const SESSIONS = 4;
+
+const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+/** The one block of README that is written in a language. */
+const block = (language: string) => README.split(`\`\`\`${language}\n`)[1]?.split('```')[0] ?? '';
+
+const program = findPgBouncer();
+
+describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_MISSING, () => {
+  const masterKey = randomBytes(32);
+  const role = `eps_pooled_${randomBytes(4).toString('hex')}`;
+  const clock = Object.assign(() => Date.now(), { now: 0 });
+  const keyring = createKeyring([masterKey]);
+  const bouncers: PgBouncer[] = [];
+  const started: ServiceProcess[] = [];
+  let server: pg.Client;
+  let directUrl: string;
+  let bouncer: PgBouncer;
+  let env: Record<string, string>;
+  let db: Database;
+  let receiver: Receiver;
+  let partner: PartnerWithKey;
+  let shop: MerchantWithKey;
+  let api: ServiceProcess;
+
+  /** Starts one with the settings of README, but few sessions. */
+  async function bounce(settings = ''): Promise<PgBouncer> {
+    const all = `${block('ini')}\ndefault_pool_size = ${SESSIONS}\n${settings}`;
+    const started = await startPgBouncer(program ?? '', directUrl, all);
+    bouncers.push(started);
+    return started;
+  }
+
+  beforeAll(async () => {
+    receiver = await startReceiver();
+    server = new pg.Client({ connectionString: inject('databaseServer') });
+    await server.connect();
+    // A role that may no more than the one of a deployment, with the settings that README gives it.
+    await server.query(`create role ${role} login password 'pooled'`);
+    for (const line of block('sql').trim().split('\n')) {
+      expect(line).toMatch(/^alter role eps set \w+ = '\w+';$/);
+      await server.query(line.replace('role eps ', `role ${role} `));
+    }
+    await server.query(`create database ${role} owner ${role}`);
+    const url = new URL(inject('databaseServer'));
+    Object.assign(url, { pathname: role, username: role, password: 'pooled' });
+    directUrl = url.href;
+    bouncer = await bounce();
+    env = serviceEnvironment(bouncer.url, masterKey, { DATABASE_DIRECT_URL: directUrl });
+
+    const migrated = await mp(['migrate'], env);
+    expect(migrated).toMatchObject({ status: 0, err: '' });
+    db = connect({
+      url: bouncer.url,
+      pooler: true,
+      poolSize: SESSIONS,
+      applicationName: 'test',
+      onIdleError: () => undefined,
+    });
+    const operated = { db, clock, keyring };
+    partner = await addPartner(operated);
+    shop = await addMerchant(operated, { partnerId: partner.partner.id });
+    await createEndpoint(operatorOf(operated), keyring, {
+      merchantId: shop.merchant.id,
+      url: receiver.url,
+      types: undefined,
+      allowPrivateAddresses: true,
+    });
+    started.push(startWorker(env));
+    api = await startReplica(env);
+    started.push(api);
+  });
+  afterAll(async () => {
+    await Promise.all(started.map(it => it.stop('SIGKILL')));
+    await db?.destroy();
+    await Promise.all(bouncers.map(it => it.stop()));
+    await server.query(`drop database if exists ${role} with (force)`);
+    await server.query(`drop role if exists ${role}`);
+    await server.end();
+    await receiver.close();
+  });
+
+  test('sessions have the time limits that the role is given', async () => {
+    const shown = async (client: pg.ClientConfig) => {
+      const session = new pg.Client(client);
+      await session.connect();
+      const { rows } = await session.query(`
+        select name, setting from pg_settings where name in ('statement_timeout',
+          'idle_in_transaction_session_timeout', 'client_connection_check_interval') order by name`);
+      await session.end();
+      return rows;
+    };
+    const pooled = await shown({ connectionString: bouncer.url });
+    expect(pooled).toEqual(await shown(sessionConfig({ url: directUrl, applicationName: 'test' })));
+  });
+
+  test('a migration may take its time, whatever the role is given', async () => {
+    const unlimited = { url: directUrl, applicationName: 'test', statementTimeoutMs: 0 };
+    const session = new pg.Client(sessionConfig(unlimited));
+    await session.connect();
+    expect((await session.query('show statement_timeout')).rows).toEqual([
+      { statement_timeout: '0' },
+    ]);
+    await session.end();
+  });
+
+  test('payments are created, read and listed by many at once', async () => {
+    const created = await Promise.all(
+      Array.from({ length: 40 }, () => call(api, shop, { path: CREATE, body: { amount: 5000 } })),
+    );
+    expect(created.filter(({ status }) => status !== 201)).toEqual([]);
+    const ids = created.map(({ body }) => body.prompt.id);
+    const read = await Promise.all(ids.map(id => call(api, shop, { path: `${LIST}/${id}` })));
+    expect(read.map(({ body }) => body.id)).toEqual(ids);
+    const first = await call(api, shop, { path: `${LIST}?limit=25` });
+    const last = first.body.data.at(-1).id;
+    const second = await call(api, shop, { path: `${LIST}?limit=25&startingAfter=${last}` });
+    const listed = [...first.body.data, ...second.body.data].map(({ id }) => id);
+    expect(listed.toSorted()).toEqual(ids.toSorted());
+    await receiver.received(40);
+    const told = receiver.requests.map(({ event }) => event.data.id);
+    expect(new Set(told)).toEqual(new Set(ids));
+  });
+
+  test('creates with one key make one payment, and it is replayed', async () => {
+    const customerReferenceId = randomUUID();
+    const request = {
+      path: CREATE,
+      body: { amount: 5000, customerReferenceId },
+      idempotencyKey: randomUUID(),
+    };
+    const replies = await Promise.all(Array.from({ length: 20 }, () => call(api, shop, request)));
+    expect(replies.filter(it => it.status === 201 && !it.replayed)).toHaveLength(1);
+    const rest = replies.filter(it => it.status !== 201).map(it => it.body.error.errorCode);
+    expect(rest.filter(code => code !== 'E4003')).toEqual([]);
+    expect(await call(api, shop, request)).toMatchObject({ status: 201, replayed: true });
+    const path = `${LIST}?customerReferenceId=${customerReferenceId}`;
+    expect((await call(api, shop, { path })).body.data).toHaveLength(1);
+  });
+
+  test('a partner reads its reports', async () => {
+    const { body } = await call(api, partner, { path: '/external/partner/overview' });
+    const made = await db.selectFrom('payments').select('id').execute();
+    expect(body.metrics.totalPayments).toBe(made.length);
+  });
+
+  test('a key that is revoked is refused once the command has returned', async () => {
+    const key = await addKey({ db, clock, keyring }, { merchantId: shop.merchant.id });
+    for (const _ of [1, 2]) expect((await call(api, key, { path: LIST })).status).toBe(200);
+    expect(await mp(['key', 'revoke', key.keyId], env)).toMatchObject({ status: 0, err: '' });
+    expect((await call(api, key, { path: LIST })).body.error?.errorCode).toBe('E2005');
+  });
+
+  test('nothing is left in the sessions that all share', async () => {
+    const found: unknown[] = [];
+    let open = () => {};
+    const allHold = new Promise<void>(resolve => {
+      open = resolve;
+    });
+    // As many transactions at once as there are sessions look into each of them.
+    await Promise.all(
+      Array.from({ length: SESSIONS }, () =>
+        db.transaction().execute(async tx => {
+          const { rows } = await sql`
+            select pg_backend_pid() as session,
+                   (select count(*) from pg_prepared_statements) as statements,
+                   (select count(*) from pg_listening_channels()) as channels,
+                   (select count(*) from pg_locks where pid = pg_backend_pid()
+                      and locktype = 'advisory') as locks,
+                   (select count(*) from pg_settings
+                    where source = 'session' and name <> 'application_name') as settings`.execute(
+            tx,
+          );
+          found.push(...rows);
+          if (found.length === SESSIONS) open();
+          await allHold;
+        }),
+      ),
+    );
+    expect(new Set(found.map(row => (row as { session: number }).session)).size).toBe(SESSIONS);
+    expect(found).toEqual(
+      found.map(() => ({
+        session: expect.any(Number),
+        statements: 0,
+        channels: 0,
+        locks: 0,
+        settings: 0,
+      })),
+    );
+  });
+
+  test('nobody has complained', async () => {
+    await vi.waitUntil(async () => {
+      const { rows } = await sql`select from webhook_deliveries where status = 'pending'`.execute(
+        db,
+      );
+      return rows.length === 0;
+    }, 10_000);
+    expect(await Promise.all(started.map(it => it.stop()))).toEqual([0, 0]);
+    expect(complaints(started)).toEqual([]);
+    expect(bouncer.log.filter(line => /WARNING|ERROR|prepared statement/.test(line))).toEqual([]);
+  });
+
+  describe('without DATABASE_DIRECT_URL', () => {
+    test.each([
+      ['that refuses settings', ''],
+      [
+        'that ignores them',
+        'ignore_startup_parameters = statement_timeout, idle_in_transaction_session_timeout, options',
+      ],
+    ])('a PgBouncer %s is told of at the start', async (_, settings) => {
+      const { url } = settings === '' ? bouncer : await bounce(settings);
+      const told =
+        'DATABASE_URL leads to a pooler such as PgBouncer. Name PostgreSQL itself in DATABASE_DIRECT_URL as well.';
+      const alone = serviceEnvironment(url, masterKey);
+      const { status, last } = await failToStart(alone);
+      expect({ status, last }).toMatchObject({ status: 1, last: { err: { message: told } } });
+      const migrating = await mp(['migrate'], alone);
+      expect(migrating).toMatchObject({ status: 1, out: '' });
+      expect(migrating.err).toContain(told);
+    });
+
+    test('nor is it taken for what has to be PostgreSQL itself', async () => {
+      for (const variable of ['DATABASE_DIRECT_URL', 'DATABASE_REPORTS_URL']) {
+        const { status, last } = await failToStart({ ...env, [variable]: bouncer.url });
+        const message = `${variable} leads to a pooler such as PgBouncer. It has to be PostgreSQL itself.`;
+        expect({ status, last }).toMatchObject({ status: 1, last: { err: { message } } });
+      }
+    });
+  });
+});

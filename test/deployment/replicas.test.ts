@@ -1,0 +1,204 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { createClient } from '../../src/client/index.ts';
+import { createKeyring } from '../../src/crypto/keyring.ts';
+import { mp } from '../cli/mp.ts';
+import { addKey, addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
+import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
+import { REDIS_MISSING } from '../helpers/redis-server.ts';
+import { type Balancer, startBalancer } from './balancer.ts';
+import {
+  call,
+  complaints,
+  type Reply,
+  type ServiceProcess,
+  serviceEnvironment,
+  sign,
+  startReplica,
+  startWorker,
+} from './service-process.ts';
+
+/** Two replicas of the API and a worker on one database, with Redis for nonces. */
+
+const CREATE = '/external/v1/payments/prompt';
+const redisUrl = inject('redisServer');
+
+describe.skipIf(redisUrl === null)(redisUrl === null ? REDIS_MISSING : 'two replicas', () => {
+  const masterKey = randomBytes(32);
+  const clock = Object.assign(() => Date.now(), { now: 0 });
+  let database: TestDatabase;
+  let env: Record<string, string>;
+  let shop: MerchantWithKey;
+  let revocable: Awaited<ReturnType<typeof addKey>>;
+  let one: ServiceProcess;
+  let two: ServiceProcess;
+  let worker: ServiceProcess | undefined;
+  let balancer: Balancer | undefined;
+  const started: ServiceProcess[] = [];
+
+  async function start(port?: number): Promise<ServiceProcess> {
+    const replica = await startReplica(env, port);
+    started.push(replica);
+    return replica;
+  }
+
+  beforeAll(async () => {
+    database = await cloneDatabase();
+    env = serviceEnvironment(database.url, masterKey, { REDIS_URL: redisUrl ?? '' });
+    const operated = { db: database.db, clock, keyring: createKeyring([masterKey]) };
+    shop = await addMerchant(operated);
+    revocable = await addKey(operated, { merchantId: shop.merchant.id });
+    worker = startWorker(env);
+    started.push(worker);
+    [one, two] = await Promise.all([start(), start()]);
+  });
+  afterAll(async () => {
+    await balancer?.close();
+    await Promise.all(started.map(it => it.stop('SIGKILL')));
+    await database.drop();
+  });
+
+  const payments = async (reference: string) =>
+    database.db
+      .selectFrom('payments')
+      .select('id')
+      .where('customer_reference_id', '=', reference)
+      .execute();
+
+  test('what one creates the other reads at once', async () => {
+    for (const [maker, reader] of [
+      [one, two],
+      [two, one],
+    ] as const) {
+      const { body } = await call(maker, shop, { path: CREATE, body: { amount: 5000 } });
+      const path = `/external/v1/payments/${body.prompt.id}`;
+      expect(await call(reader, shop, { path })).toMatchObject({
+        status: 200,
+        body: { id: body.prompt.id },
+      });
+    }
+  });
+
+  test('creates with one key on both at once make one payment', async () => {
+    const customerReferenceId = randomUUID();
+    const request = {
+      path: CREATE,
+      body: { amount: 5000, customerReferenceId },
+      idempotencyKey: randomUUID(),
+    };
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => call(index % 2 ? one : two, shop, request)),
+    );
+    const made = replies.filter(({ status }) => status === 201);
+    expect(made.filter(({ replayed }) => !replayed)).toHaveLength(1);
+    expect(new Set(made.map(({ body }) => body.prompt.id)).size).toBe(1);
+    const others = replies.filter(({ status }) => status !== 201);
+    expect(others.filter(({ body }) => body.error.errorCode !== 'E4003')).toEqual([]);
+    expect(await payments(customerReferenceId)).toEqual([{ id: made[0]?.body.prompt.id }]);
+  });
+
+  test('a nonce used on one is refused by the other', async () => {
+    const path = '/external/v1/payments';
+    const { headers: signed } = sign(shop, path);
+    expect((await call(one, shop, { path, signed })).status).toBe(200);
+    expect(await call(two, shop, { path, signed })).toMatchObject({
+      status: 401,
+      body: { error: { errorCode: 'E2009' } },
+    });
+  });
+
+  test('a key that is revoked is refused by both once the command has returned', async () => {
+    const path = '/external/v1/payments';
+    const ask = () => Promise.all([one, two].map(it => call(it, revocable, { path })));
+    // The second time they need not ask the database.
+    for (const _ of [1, 2]) expect((await ask()).map(({ status }) => status)).toEqual([200, 200]);
+    const { status, err } = await mp(['key', 'revoke', revocable.keyId], env);
+    expect({ status, err }).toEqual({ status: 0, err: '' });
+    const codes = (await ask()).map(({ body }) => body.error?.errorCode);
+    expect(codes).toEqual(['E2005', 'E2005']);
+  });
+
+  test('one that is killed at work leaves the other serving, and no half payments', async () => {
+    const reference = `killed-${randomUUID()}`;
+    const answered = new Map<string, string>();
+    let killed: Promise<unknown> | undefined;
+
+    /** Creates until it is answered, on the other replica when its own is gone. */
+    async function createUntilAnswered(replica: ServiceProcess): Promise<void> {
+      const idempotencyKey = randomUUID();
+      const body = { amount: 5000, customerReferenceId: reference };
+      const request = { path: CREATE, body, idempotencyKey };
+      let reply: Reply | undefined;
+      for (let target = replica; reply?.status !== 201; ) {
+        reply = await call(target, shop, request).catch(() => undefined);
+        if (reply === undefined) target = two;
+        // The lock of one that was killed is let go when PostgreSQL notices, within a second.
+        else if (reply.status === 409) await sleep(50);
+        else expect(reply.status, JSON.stringify(reply.body)).toBe(201);
+      }
+      answered.set(idempotencyKey, reply.body.prompt.id);
+      // In the midst of it, for the other lanes have requests under way.
+      if (answered.size === 100) killed = one.stop('SIGKILL');
+    }
+
+    const lanes = Array.from({ length: 20 }, async (_, lane) => {
+      for (let n = 0; n < 15; n++) await createUntilAnswered(lane % 2 ? one : two);
+    });
+    await Promise.all(lanes);
+    await killed;
+    expect(killed).toBeDefined();
+
+    expect(answered.size).toBe(300);
+    const { rows } = await sql<{ key: string; id: string; events: number }>`
+      select kept.key, payment.id, (select count(*)::int from events where payment_id = payment.id) as events
+      from payments as payment left join idempotency_keys as kept
+        on convert_from(kept.body, 'UTF8')::json -> 'prompt' ->> 'id' = payment.id::text
+      where payment.customer_reference_id = ${reference}`.execute(database.db);
+    expect(new Map(rows.map(({ key, id }) => [key, id]))).toEqual(answered);
+    expect(rows.filter(({ events }) => events !== 1)).toEqual([]);
+    expect(rows).toHaveLength(300);
+
+    one = await start(one.port);
+  });
+
+  test('a rolling restart behind a balancer loses no request', async () => {
+    balancer = await startBalancer([one.port, two.port]);
+    const client = createClient({ baseUrl: balancer.url, ...shop });
+    const reference = `rolling-${randomUUID()}`;
+    const created: string[] = [];
+    let restarted = false;
+    const lanes = Array.from({ length: 4 }, async () => {
+      while (!restarted) {
+        const { prompt } = await client.createPayment({
+          amount: 5000,
+          customerReferenceId: reference,
+        });
+        created.push((await client.getPayment(prompt.id)).id);
+        await sleep(5);
+      }
+    });
+    try {
+      for (const old of [one, two]) {
+        const before = created.length;
+        expect(await old.stop()).toBe(0);
+        const fresh = await start(old.port);
+        if (old === one) one = fresh;
+        else two = fresh;
+        expect(created.length).toBeGreaterThan(before);
+      }
+    } finally {
+      restarted = true;
+      await Promise.all(lanes);
+    }
+    expect([...balancer.statuses.keys()].toSorted()).toEqual([200, 201]);
+    const rows = await payments(reference);
+    expect(rows.map(({ id }) => id).toSorted()).toEqual(created.toSorted());
+  });
+
+  test('none of them has complained', async () => {
+    expect(await worker?.stop()).toBe(0);
+    expect(complaints(started)).toEqual([]);
+  });
+});

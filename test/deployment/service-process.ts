@@ -1,0 +1,156 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Credentials, signingHeaders } from '../../src/client/index.ts';
+import { freePort } from '../helpers/redis-server.ts';
+
+/**
+ * This folder holds the service as it is deployed: its real processes, with what stands around them
+ * (a balancer, PgBouncer, a standby).
+ */
+
+export interface ServiceProcess {
+  /** Where it listens; a worker listens nowhere. */
+  readonly url: string;
+  readonly port: number;
+  /** Lines of its log, parsed, newest last. */
+  readonly logs: Record<string, unknown>[];
+  /** Ends it in an orderly way, or by another signal; resolves with its exit status. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+const ROOT = join(import.meta.dirname, '../..');
+/** Longest a process may take until it can serve, in milliseconds. */
+const START_MS = 20_000;
+
+/** The environment of processes that share their state. */
+export function serviceEnvironment(
+  databaseUrl: string,
+  masterKey: Buffer,
+  more: Record<string, string> = {},
+): Record<string, string> {
+  return {
+    PATH: process.env.PATH ?? '',
+    NODE_ENV: 'test',
+    LOG_LEVEL: 'info',
+    RATE_LIMIT_MAX: '1000000',
+    // Halves the start of a process.
+    NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/deployment-tests'),
+    DATABASE_URL: databaseUrl,
+    MASTER_KEY: masterKey.toString('base64'),
+    ...more,
+  };
+}
+
+/** Starts a replica of the API and waits until it can serve. */
+export async function startReplica(
+  env: Record<string, string>,
+  port?: number,
+): Promise<ServiceProcess> {
+  const replica = launch('src/server.ts', env, port ?? (await freePort()));
+  const giveUpAt = Date.now() + START_MS;
+  while (!(await isReady(replica.url))) {
+    if (replica.ended() || Date.now() > giveUpAt) {
+      await replica.stop('SIGKILL');
+      throw new Error(`the API did not start: ${JSON.stringify(replica.logs.at(-1))}`);
+    }
+    await sleep(20);
+  }
+  return replica;
+}
+
+/** Starts a worker; what it is given to do waits until it is there. */
+export function startWorker(env: Record<string, string>): ServiceProcess {
+  return launch('src/worker.ts', env, 0);
+}
+
+/** Runs the API until it ends by itself; answers its exit status and the last line of its log. */
+export async function failToStart(env: Record<string, string>) {
+  const replica = launch('src/server.ts', env, await freePort());
+  const status = await Promise.race([replica.exited, sleep(START_MS, 'still running')]);
+  await replica.stop('SIGKILL');
+  return { status, last: replica.logs.at(-1) };
+}
+
+function launch(script: string, env: Record<string, string>, port: number) {
+  const child = spawn(process.execPath, [join(ROOT, script)], {
+    env: { ...env, PORT: String(port) },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const logs: Record<string, unknown>[] = [];
+  createInterface({ input: child.stdout }).on('line', line => logs.push(JSON.parse(line)));
+  const exited = once(child, 'close').then(([status]): number | null => status);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    logs,
+    exited,
+    ended: () => child.exitCode !== null || child.signalCode !== null,
+    stop(signal: NodeJS.Signals = 'SIGTERM') {
+      child.kill(signal);
+      return exited;
+    },
+  };
+}
+
+async function isReady(url: string): Promise<boolean> {
+  return fetch(`${url}/readyz`).then(
+    response => response.ok,
+    () => false,
+  );
+}
+
+export interface Call {
+  readonly path: string;
+  /** Makes it a POST. */
+  readonly body?: unknown;
+  readonly idempotencyKey?: string;
+  /** Headers of a request that was signed before. */
+  readonly signed?: Record<string, string>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: each test says what it expects of the body.
+export type Reply = { status: number; replayed: boolean; body: any };
+
+/** Sends a signed request to a process, once. */
+export async function call(
+  { url }: { url: string },
+  credentials: Credentials,
+  { path, body, idempotencyKey = randomUUID(), signed }: Call,
+): Promise<Reply> {
+  const { method, headers, text } = sign(credentials, path, body);
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: {
+      ...(signed ?? headers),
+      ...(text === undefined
+        ? {}
+        : { 'content-type': 'application/json', 'idempotency-key': idempotencyKey }),
+    },
+    ...(text === undefined ? {} : { body: text }),
+  });
+  return {
+    status: response.status,
+    replayed: response.headers.get('idempotent-replayed') === 'true',
+    body: await response.json(),
+  };
+}
+
+/** Signs a request without sending it. */
+export function sign(credentials: Credentials, path: string, body?: unknown) {
+  const method = body === undefined ? 'GET' : 'POST';
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  const headers = signingHeaders(credentials, { method, path, body: text, now: Date.now() });
+  return { method, headers, text };
+}
+
+/** What processes have logged as a warning or worse. */
+export function complaints(processes: readonly ServiceProcess[]): unknown[] {
+  return processes
+    .flatMap(({ logs }) => logs)
+    .filter(({ level }) => ['warn', 'error', 'fatal'].includes(String(level)))
+    .map(({ msg, err }) => ({ msg, err }));
+}
