@@ -26,12 +26,22 @@ export function eventSteps(source: RawBuilder<unknown>): RawBuilder<unknown> {
       returning id, merchant_id, type, created_at),
     delivery as (
       insert into webhook_deliveries (id, event_id, endpoint_id, next_attempt_at, created_at)
-      select gen_random_uuid(), event.id, endpoint.id, event.created_at, event.created_at
+      select ${timeOrderedId(sql`event.created_at`)}, event.id, endpoint.id, event.created_at, event.created_at
       from event join webhook_endpoints as endpoint on endpoint.merchant_id = event.merchant_id
       where endpoint.disabled_at is null
         and (endpoint.types is null or event.type = any(endpoint.types))
       returning id, endpoint_id, attempts),
     job as (select ${addDeliveryJob()} from delivery)`;
+}
+
+/**
+ * A UUIDv7 of an instant: the milliseconds of its first 12 digits and the version take the place of
+ * random digits. Rows made together then lie together in an index, however large it has become.
+ */
+function timeOrderedId(instant: RawBuilder<unknown>): RawBuilder<unknown> {
+  const milliseconds = sql`lpad(to_hex((extract(epoch from ${instant}) * 1000)::bigint), 12, '0')`;
+  return sql`overlay(gen_random_uuid()::text placing
+    left(${milliseconds}, 8) || '-' || right(${milliseconds}, 4) || '-7' from 1 for 15)::uuid`;
 }
 
 /** Records an event with its deliveries; call it in the transaction of the change it tells. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import pg from 'pg';
+import { parse as parseUuid, version as uuidVersion } from 'uuid';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { EVENT_TYPES, type EventType } from '#schemas/event.ts';
 import {
@@ -165,4 +166,21 @@ test('a merchant has at most 16 endpoints, also when several are added at once',
   await disableEndpoint(shop.operator, id, 'No longer.');
   await expect(requireEnabledEndpoint(shop.db, id)).rejects.toThrow('is disabled');
   await add();
+});
+
+test('deliveries are numbered in the order of time, so that an index grows at its end', async () => {
+  const shop = await openShop(database);
+  for (const name of ['a', 'b']) await shop.addEndpoint(`${receiver.url}&endpoint=${name}`);
+  for (const later of [0, 1, 86_400_000]) {
+    shop.clock.now += later;
+    await shop.tell();
+  }
+  const deliveries = await shop.deliveries();
+  expect(deliveries).toHaveLength(6);
+  for (const { id, created_at } of deliveries) {
+    expect(parseUuid(id)).toHaveLength(16);
+    expect(uuidVersion(id)).toBe(7);
+    expect(Number.parseInt(id.replace('-', '').slice(0, 12), 16)).toBe(created_at.getTime());
+  }
+  expect(new Set(deliveries.map(({ id }) => id.slice(19))).size).toBe(6);
 });
