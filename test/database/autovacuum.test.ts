@@ -1,0 +1,103 @@
+import { sql } from 'kysely';
+import { v7 as uuidv7 } from 'uuid';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { claimDelivery, recordAttempt } from '../../src/repositories/webhook-attempts.ts';
+import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
+import { openShop } from '../webhooks/shop.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await cloneDatabase();
+});
+afterAll(() => database.drop());
+
+interface Work {
+  table: string;
+  /** Rows after which autovacuum comes, of a table of five million. */
+  dead: number;
+  inserted: number;
+  changed: number;
+  freezesAtOnce: boolean;
+}
+
+/** What is put off in a table of five million rows; what it does not set is the server's. */
+async function workOf(tables: readonly string[]): Promise<Work[]> {
+  const { rows } = await sql<Work>`
+    with parameter as (
+      select relname, split_part(setting, '=', 1) as name, split_part(setting, '=', 2)::float8 as value
+      from pg_class, unnest(reloptions) as setting where relname = any(${tables})),
+    share as (
+      select relname, coalesce(max(value) filter (where name = 'autovacuum_vacuum_scale_factor'),
+                               current_setting('autovacuum_vacuum_scale_factor')::float8) as dead,
+             max(value) filter (where name = 'autovacuum_vacuum_insert_scale_factor') as inserted,
+             max(value) filter (where name = 'autovacuum_analyze_scale_factor') as changed,
+             coalesce(min(value) filter (where name = 'autovacuum_freeze_min_age') = 0, false) as freezes
+      from parameter group by relname)
+    select relname as table, (dead * 5e6)::int as dead, (inserted * 5e6)::int as inserted,
+           (changed * 5e6)::int as changed, freezes as "freezesAtOnce"
+    from share order by relname`.execute(database.db);
+  return rows;
+}
+
+describe('at five million rows autovacuum', () => {
+  test.each([
+    ['payments', 'reservations', 'deposits', 'webhook_deliveries'],
+    ['idempotency_keys', 'nonces'],
+  ])('takes what is dead in %s and %s in bits', async (...tables) => {
+    const works = await workOf(tables);
+    expect(works).toHaveLength(tables.length);
+    for (const { dead, inserted, changed } of works) {
+      expect(dead).toBeLessThanOrEqual(250_000);
+      expect(inserted).toBeLessThanOrEqual(250_000);
+      expect(changed).toBeLessThanOrEqual(250_000);
+    }
+  });
+
+  test('freezes what is only added to as it comes', async () => {
+    const tables = ['events', 'payment_transitions', 'webhook_attempts'];
+    const works = await workOf(tables);
+    expect(works.map(({ table }) => table)).toEqual(tables.toSorted());
+    for (const { inserted, freezesAtOnce } of works) {
+      expect({ inserted, freezesAtOnce }).toEqual({ inserted: 100_000, freezesAtOnce: true });
+    }
+  });
+});
+
+test('claiming a delivery stays on its page, where pages are as full as they get', async () => {
+  const shop = await openShop(database);
+  const { endpoint } = await shop.addEndpoint('http://127.0.0.1:1/');
+  await shop.tell();
+  // As many as fill pages before the first is attempted.
+  await sql`
+    with event as (
+      insert into events
+      select gen_random_uuid(), merchant_id, payment_id, type, created_at, data
+      from events, generate_series(1, 500) where payment_id = ${shop.payment.id} returning id)
+    insert into webhook_deliveries (id, event_id, endpoint_id, next_attempt_at, created_at)
+    select gen_random_uuid(), id, ${endpoint.id}, now(), now() from event`.execute(shop.db);
+  const { rows: deliveries } = await sql<{ id: string }>`
+    select id from webhook_deliveries order by ctid`.execute(shop.db);
+
+  const now = new Date(shop.clock());
+  const until = new Date(now.getTime() + 60_000);
+  await shop.db.connection().execute(async session => {
+    for (const { id } of deliveries) {
+      await claimDelivery(session, { deliveryId: id, attempt: 1 }, { now, until });
+      const attempt = { id: uuidv7(), delivery_id: id, number: 1, at: now, duration_ms: 1 };
+      await recordAttempt(
+        session,
+        { ...attempt, status_code: 200, error: null, response_excerpt: null },
+        { status: 'succeeded', finishedAt: now },
+      );
+    }
+    // Otherwise what it has counted is told within a second.
+    await sql`select pg_stat_force_next_flush()`.execute(session);
+  });
+  const { rows } = await sql<{ updated: number; inPlace: number }>`
+    select n_tup_upd as updated, n_tup_hot_upd as "inPlace"
+    from pg_stat_user_tables where relname = 'webhook_deliveries'`.execute(shop.db);
+  expect(deliveries).toHaveLength(501);
+  // The other half are the attempts' ends, which change what indexes hold.
+  expect(rows[0]?.updated).toBe(1002);
+  expect(rows[0]?.inPlace).toBeGreaterThan(400);
+});

@@ -1,0 +1,209 @@
+import { sql } from 'kysely';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createMerchant } from '../../src/accounts/merchants.ts';
+import type { Database } from '../../src/database/connection.ts';
+import { deleteExpiredResponses } from '../../src/repositories/idempotency-keys.ts';
+import { deleteExpiredNonces } from '../../src/repositories/nonces.ts';
+import { lockDuePayments } from '../../src/repositories/payment-moves.ts';
+import {
+  findMerchantPayment,
+  listMerchantPayments,
+  type PageCursor,
+  type PaymentFilters,
+} from '../../src/repositories/payments.ts';
+import { listDueRegulated } from '../../src/repositories/regulated-payments.ts';
+import { claimDelivery } from '../../src/repositories/webhook-attempts.ts';
+import { listDeliveries } from '../../src/repositories/webhook-deliveries.ts';
+import { restoreDeliveryJobs } from '../../src/repositories/webhook-jobs.ts';
+import { insertPayments } from '../bench/payment-history.ts';
+import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
+import { openShop } from '../webhooks/shop.ts';
+
+/** How the statements that run all the time are planned on a year of payments. */
+
+const MERCHANTS = 10;
+const PAYMENTS = 20_000;
+const LIMIT = 26;
+
+interface PlanNode {
+  readonly 'Node Type': string;
+  readonly 'Plan Rows': number;
+  readonly 'Relation Name'?: string;
+  readonly 'Index Name'?: string;
+  readonly 'Index Cond'?: string;
+  readonly Filter?: string;
+  readonly Plans?: readonly PlanNode[];
+}
+
+let database: TestDatabase;
+let session: pg.Client;
+let merchantId: string;
+let paymentId: string;
+let endpointId: string;
+let deliveryId: string;
+const now = new Date();
+
+beforeAll(async () => {
+  database = await cloneDatabase();
+  const { db } = database;
+  const operator = { db, clock: Date.now, actor: 'test' };
+  for (let n = 0; n < MERCHANTS; n++) {
+    await createMerchant(operator, { name: `Shop ${n}`, email: 'shop@example.com' });
+  }
+  await insertPayments(db, PAYMENTS, { merchants: MERCHANTS });
+  const shop = await openShop(database);
+  endpointId = (await shop.addEndpoint('http://127.0.0.1:1/')).endpoint.id;
+  await sql`
+    with event as (
+      insert into events
+      select gen_random_uuid(), merchant_id, id, 'payment_prompt.created', created_at, '{}'
+      from payments returning id, created_at)
+    insert into webhook_deliveries (id, event_id, endpoint_id, status, next_attempt_at, finished_at,
+                                    created_at)
+    select gen_random_uuid(), id, ${endpointId}, case when late then 'pending' else 'succeeded' end,
+           case when late then created_at end, case when not late then created_at end, created_at
+    from event, lateral (select created_at > now() - interval '1 day' as late) as it`.execute(db);
+  await sql`
+    insert into deposits
+    select gen_random_uuid(), blockchain_id, transaction_hash, 0, address, token_amount, 1, 'final',
+           'exact', id, null, created_at, created_at
+    from payments where status = 'successful'`.execute(db);
+  await sql`
+    insert into nonces select 'mpk', n::text, now() + n * interval '1 second'
+    from generate_series(-500, 20000) as n`.execute(db);
+  await sql`
+    insert into idempotency_keys
+    select ${shop.merchant.id}, 'POST /', n::text, '', 201, '', now(), now() + n * interval '1 second'
+    from generate_series(-500, 20000) as n`.execute(db);
+  await sql`vacuum (analyze)`.execute(db);
+  // The payment that one half of its merchant's is older than, and the other newer.
+  const middle = await db
+    .selectFrom('payments')
+    .select(['id', 'merchant_id'])
+    .orderBy('created_at')
+    .offset(PAYMENTS / 2)
+    .limit(1)
+    .executeTakeFirstOrThrow();
+  [paymentId, merchantId] = [middle.id, middle.merchant_id];
+  const delivery = await db.selectFrom('webhook_deliveries').select('id').limit(1).execute();
+  deliveryId = delivery[0]?.id ?? '';
+  session = new pg.Client({ connectionString: database.url });
+  await session.connect();
+});
+afterAll(async () => {
+  await session.end();
+  await database.drop();
+});
+
+/**
+ * The nodes of the plans of what `run` sends: with its values known, and as a statement is planned
+ * that has been prepared.
+ */
+async function plansOf(run: (db: Database) => Promise<unknown>): Promise<PlanNode[]> {
+  const query = vi.spyOn(pg.Client.prototype, 'query');
+  await run(database.db);
+  const sent = query.mock.calls.map(([statement]) => statement as unknown as pg.QueryConfig);
+  query.mockRestore();
+  expect(sent).toHaveLength(1);
+  const nodes: PlanNode[] = [];
+  for (const { text, values = [] } of sent) {
+    const literals = values.map(value => pg.escapeLiteral(toText(value))).join(', ');
+    await session.query(`prepare it as ${text}`);
+    for (const mode of ['force_custom_plan', 'force_generic_plan']) {
+      await session.query(`set plan_cache_mode = ${mode}`);
+      const { rows } = await session.query(`explain (format json) execute it(${literals})`);
+      nodes.push(...flatten(rows[0]['QUERY PLAN'][0].Plan));
+    }
+    await session.query('deallocate it');
+  }
+  return nodes;
+}
+
+const toText = (value: unknown) => (value instanceof Date ? value.toISOString() : String(value));
+
+function flatten(node: PlanNode): PlanNode[] {
+  return [node, ...(node.Plans ?? []).flatMap(flatten)];
+}
+
+/** Indexes read; every table but the small ones is read through one. */
+function indexesOf(nodes: readonly PlanNode[]): Set<string> {
+  const small = ['webhook_endpoints', '_private_jobs', '_private_tasks', '_private_job_queues'];
+  const whole = nodes.filter(
+    node => node['Node Type'] === 'Seq Scan' && !small.includes(node['Relation Name'] ?? ''),
+  );
+  expect(whole).toEqual([]);
+  return new Set(nodes.flatMap(node => node['Index Name'] ?? []));
+}
+
+test('a payment is read by its ID', async () => {
+  const nodes = await plansOf(db => findMerchantPayment(db, merchantId, paymentId));
+  expect(indexesOf(nodes)).toEqual(new Set(['payments_pkey']));
+});
+
+describe('a page of a merchant', () => {
+  const filters: [name: string, filters: PaymentFilters, index: string][] = [
+    ['everything', {}, 'payments_list'],
+    ['a rare status', { status: 'cancelled' }, 'payments_list_status'],
+    ['a common status', { status: 'successful' }, 'payments_list_status'],
+    ['a reference', { customerReferenceId: 'ORD-2026-0000000001' }, 'payments_list_reference'],
+    ['a time', { createdBefore: now }, 'payments_list'],
+  ];
+  const directions: (PageCursor['direction'] | undefined)[] = [undefined, 'older', 'newer'];
+
+  test.each(
+    filters.flatMap(([name, filter, index]) =>
+      directions.map(direction => ({ name, filter, index, direction })),
+    ),
+  )('of $name, $direction: is read from where it begins', async it => {
+    const { filter, index, direction } = it;
+    const cursor = direction === undefined ? undefined : { direction, id: paymentId };
+    const nodes = await plansOf(db => listMerchantPayments(db, merchantId, filter, cursor, LIMIT));
+    const expected = [index, ...(cursor === undefined ? [] : ['payments_pkey'])];
+    expect(indexesOf(nodes)).toEqual(new Set(expected));
+    const pages = nodes.filter(node => node['Index Name'] === index);
+    expect(pages).toHaveLength(2);
+    for (const page of pages) {
+      expect(page.Filter).toBeUndefined();
+      expect(page['Index Cond']?.includes('ROW(created_at, id)')).toBe(cursor !== undefined);
+    }
+    // In the order of the index, so that nothing is read but what the page shows; where there are
+    // fewer than it could show, they may be sorted.
+    const sorts = nodes.filter(node => node['Node Type'] === 'Sort');
+    expect(sorts.filter(node => node['Plan Rows'] > LIMIT)).toEqual([]);
+  });
+});
+
+test.each<[string, (db: Database) => Promise<unknown>, string[]]>([
+  ['payments to expire', db => lockDuePayments(db, now, 50), ['payments_due', 'deposits_payment']],
+  [
+    'regulated payments to ask about',
+    db =>
+      listDueRegulated(db, { processor: 'sandbox', askedBy: now, unaskedBy: now }, undefined, 10),
+    ['payments_due'],
+  ],
+  [
+    'deliveries that lost their jobs',
+    db => restoreDeliveryJobs(db, { now, before: now, limit: 1000 }),
+    ['webhook_deliveries_due'],
+  ],
+  [
+    'a delivery to attempt',
+    db => claimDelivery(db, { deliveryId, attempt: 1 }, { now, until: now }),
+    ['webhook_deliveries_pkey', 'events_pkey'],
+  ],
+  [
+    'the latest deliveries to an endpoint',
+    db => listDeliveries(db, { endpointId }, 20),
+    ['webhook_deliveries_endpoint', 'events_pkey'],
+  ],
+  ['nonces that expired', db => deleteExpiredNonces(db, now, 1000), ['nonces_expiry']],
+  [
+    'responses that expired',
+    db => deleteExpiredResponses(db, now, 1000),
+    ['idempotency_keys_expiry'],
+  ],
+])('%s are found by index', async (_, run, expected) => {
+  const indexes = indexesOf(await plansOf(run));
+  expect([...indexes]).toEqual(expect.arrayContaining(expected));
+});
