@@ -2,6 +2,9 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import type { Connection, Database } from './connection.ts';
 
+/** What PgBouncer says, with the code of a lost connection, of a statement that it sent to nobody. */
+const NEVER_SENT = 'query_wait_timeout';
+
 /**
  * The connection failed while committing: the work has taken effect or has not, and only reading it
  * back can tell.
@@ -51,9 +54,13 @@ export function inOneStatement<T>(
   });
 }
 
-/** A server that shuts down may end a session after its commit, while it waits for a standby. */
+/**
+ * A server that shuts down may end a session after its commit, while it waits for a standby; and a
+ * pooler may lose the server to which it has sent a statement.
+ */
 function isCertain(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && error.code?.startsWith('57P') !== true;
+  if (!(error instanceof pg.DatabaseError)) return false;
+  return error.message === NEVER_SENT || !/^(08|57P)/.test(error.code ?? '');
 }
 
 /**

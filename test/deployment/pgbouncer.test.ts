@@ -5,7 +5,9 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { createKeyring } from '../../src/crypto/keyring.ts';
 import { connect, type Database } from '../../src/database/connection.ts';
+import { isDatabaseUnavailable } from '../../src/database/failures.ts';
 import { sessionConfig } from '../../src/database/session.ts';
+import { inOneStatement, UncertainCommit } from '../../src/database/transaction.ts';
 import { createEndpoint } from '../../src/webhooks/manage-endpoints.ts';
 import { mp } from '../cli/mp.ts';
 import {
@@ -16,6 +18,7 @@ import {
   operatorOf,
   type PartnerWithKey,
 } from '../helpers/accounts.ts';
+import { startTcpProxy } from '../helpers/tcp-proxy.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { findPgBouncer, PGBOUNCER_MISSING, type PgBouncer, startPgBouncer } from './pgbouncer.ts';
 import {
@@ -39,6 +42,12 @@ const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
 /** The one block of README that is written in a language. */
 const block = (language: string) => README.split(`\`\`\`${language}\n`)[1]?.split('```')[0] ?? '';
 
+const failureOf = (work: Promise<unknown>) =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
 const program = findPgBouncer();
 
 describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_MISSING, () => {
@@ -59,11 +68,22 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
   let api: ServiceProcess;
 
   /** Starts one with the settings of README, but few sessions. */
-  async function bounce(settings = ''): Promise<PgBouncer> {
+  async function bounce(settings = '', host = new URL(directUrl).host): Promise<PgBouncer> {
     const all = `${block('ini')}\ndefault_pool_size = ${SESSIONS}\n${settings}`;
-    const started = await startPgBouncer(program ?? '', directUrl, all);
-    bouncers.push(started);
-    return started;
+    const target = Object.assign(new URL(directUrl), { host });
+    const made = await startPgBouncer(program ?? '', target.href, all);
+    bouncers.push(made);
+    return made;
+  }
+
+  function pooled({ url }: PgBouncer): Database {
+    return connect({
+      url,
+      pooler: true,
+      poolSize: SESSIONS,
+      applicationName: 'test',
+      onIdleError: () => undefined,
+    });
   }
 
   beforeAll(async () => {
@@ -85,13 +105,7 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
 
     const migrated = await mp(['migrate'], env);
     expect(migrated).toMatchObject({ status: 0, err: '' });
-    db = connect({
-      url: bouncer.url,
-      pooler: true,
-      poolSize: SESSIONS,
-      applicationName: 'test',
-      onIdleError: () => undefined,
-    });
+    db = pooled(bouncer);
     const operated = { db, clock, keyring };
     partner = await addPartner(operated);
     shop = await addMerchant(operated, { partnerId: partner.partner.id });
@@ -186,6 +200,21 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
     expect((await call(api, key, { path: LIST })).body.error?.errorCode).toBe('E2005');
   });
 
+  test('only what needs sessions of its own has them', async () => {
+    const own = ['eps-changes', 'eps-queue', 'eps-reads', 'eps-reports'];
+    const { rows } = await sql<{ name: string; sessions: number }>`
+      select application_name as name, count(*) as sessions from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid() group by name`.execute(db);
+    const sessions = new Map(rows.map(row => [row.name, row.sessions]));
+    const shared = rows.filter(row => !own.includes(row.name));
+    expect(shared.reduce((sum, row) => sum + row.sessions, 1)).toBeLessThanOrEqual(SESSIONS);
+    // README counts 7 of each replica and 4 of each worker.
+    expect(sessions.get('eps-reads')).toBe(2);
+    expect(sessions.get('eps-changes')).toBe(1);
+    expect(sessions.get('eps-reports')).toBeLessThanOrEqual(4);
+    expect(sessions.get('eps-queue')).toBeLessThanOrEqual(4);
+  });
+
   test('nothing is left in the sessions that all share', async () => {
     const found: unknown[] = [];
     let open = () => {};
@@ -231,9 +260,68 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
       );
       return rows.length === 0;
     }, 10_000);
-    expect(await Promise.all(started.map(it => it.stop()))).toEqual([0, 0]);
     expect(complaints(started)).toEqual([]);
     expect(bouncer.log.filter(line => /WARNING|ERROR|prepared statement/.test(line))).toEqual([]);
+  });
+
+  describe('a create', () => {
+    const request = () => ({
+      path: CREATE,
+      body: { amount: 5000, customerReferenceId: randomUUID() },
+      idempotencyKey: randomUUID(),
+    });
+
+    test('that gets no session is refused to be tried again, and makes nothing', async () => {
+      let open = () => {};
+      const released = new Promise<void>(resolve => {
+        open = resolve;
+      });
+      let held = 0;
+      const holders = Array.from({ length: SESSIONS }, () =>
+        db.transaction().execute(async tx => {
+          await sql`select`.execute(tx);
+          held += 1;
+          await released;
+        }),
+      );
+      await vi.waitUntil(() => held === SESSIONS);
+      const create = request();
+      const pool = pooled(bouncer);
+      const [refused, failure] = await Promise.all([
+        call(api, shop, create),
+        failureOf(inOneStatement(pool, connection => sql`select`.execute(connection))),
+      ]);
+      open();
+      await Promise.all([...holders, pool.destroy()]);
+      expect(refused).toMatchObject({ status: 503, body: { error: { errorCode: 'E5002' } } });
+      expect(failure).not.toBeInstanceOf(UncertainCommit);
+      expect(isDatabaseUnavailable(failure)).toBe(true);
+      expect(await call(api, shop, create)).toMatchObject({ status: 201, replayed: false });
+    });
+
+    test('whose session PgBouncer loses may have been made', async () => {
+      const { hostname, port } = new URL(directUrl);
+      const proxy = await startTcpProxy(hostname, Number(port || 5432));
+      const breakable = await bounce('', `127.0.0.1:${proxy.port}`);
+      const pool = pooled(breakable);
+      const failing = failureOf(
+        inOneStatement(pool, connection => sql`select pg_sleep(20)`.execute(connection)),
+      );
+      await vi.waitUntil(async () => {
+        const { rows } = await server.query(
+          "select from pg_stat_activity where query = 'select pg_sleep(20)' and datname = $1",
+          [role],
+        );
+        return rows.length > 0;
+      });
+      await proxy.cut();
+      expect(await failing).toBeInstanceOf(UncertainCommit);
+      await pool.destroy();
+    });
+  });
+
+  test('they end in an orderly way', async () => {
+    expect(await Promise.all(started.map(it => it.stop()))).toEqual([0, 0]);
   });
 
   describe('without DATABASE_DIRECT_URL', () => {
