@@ -9,8 +9,9 @@ import { type Kysely, sql } from 'kysely';
  * None sets a fillfactor, for hardly an update could use the room. A payment, a reservation or a
  * deposit changes what an index holds (status, expiry, address, hash, `released_at`, `state`), so
  * its new version needs new index entries wherever it lies; keys and nonces are inserted and deleted
- * only. Claiming a delivery changes no index, and finds room as it is: its row is short, and what
- * earlier claims left on the page is pruned away.
+ * only. Claiming a delivery changes no index, but room kept free for that is filled by the ends of
+ * attempts, which do: tried with full pages, nine in ten claims of a burst stayed on their page by
+ * what is pruned away, and with a tenth kept free all, for a table up to twice as large.
  */
 const SETTINGS = {
   // Each row leaves two or three dead versions. A vacuum that finds many reads every index of the

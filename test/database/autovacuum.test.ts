@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Connection } from '../../src/database/connection.ts';
 import { claimDelivery, recordAttempt } from '../../src/repositories/webhook-attempts.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { openShop } from '../webhooks/shop.ts';
@@ -63,26 +64,21 @@ describe('at five million rows autovacuum', () => {
   });
 });
 
-test('claiming a delivery stays on its page, where pages are as full as they get', async () => {
+test('claiming a delivery changes no index, ending an attempt does', async () => {
   const shop = await openShop(database);
-  const { endpoint } = await shop.addEndpoint('http://127.0.0.1:1/');
-  await shop.tell();
-  // As many as fill pages before the first is attempted.
-  await sql`
-    with event as (
-      insert into events
-      select gen_random_uuid(), merchant_id, payment_id, type, created_at, data
-      from events, generate_series(1, 500) where payment_id = ${shop.payment.id} returning id)
-    insert into webhook_deliveries (id, event_id, endpoint_id, next_attempt_at, created_at)
-    select gen_random_uuid(), id, ${endpoint.id}, now(), now() from event`.execute(shop.db);
-  const { rows: deliveries } = await sql<{ id: string }>`
-    select id from webhook_deliveries order by ctid`.execute(shop.db);
-
+  await shop.addEndpoint('http://127.0.0.1:1/');
+  // With a version for each claim they fit into a page, so that room is never what is lacking.
+  const count = 20;
+  for (let n = 0; n < count; n++) await shop.tell();
+  const deliveries = await shop.deliveries();
   const now = new Date(shop.clock());
   const until = new Date(now.getTime() + 60_000);
   await shop.db.connection().execute(async session => {
     for (const { id } of deliveries) {
       await claimDelivery(session, { deliveryId: id, attempt: 1 }, { now, until });
+    }
+    expect(await updates(session)).toEqual({ all: count, inPlace: count });
+    for (const { id } of deliveries) {
       const attempt = { id: uuidv7(), delivery_id: id, number: 1, at: now, duration_ms: 1 };
       await recordAttempt(
         session,
@@ -90,14 +86,16 @@ test('claiming a delivery stays on its page, where pages are as full as they get
         { status: 'succeeded', finishedAt: now },
       );
     }
-    // Otherwise what it has counted is told within a second.
-    await sql`select pg_stat_force_next_flush()`.execute(session);
+    expect(await updates(session)).toEqual({ all: 2 * count, inPlace: count });
   });
-  const { rows } = await sql<{ updated: number; inPlace: number }>`
-    select n_tup_upd as updated, n_tup_hot_upd as "inPlace"
-    from pg_stat_user_tables where relname = 'webhook_deliveries'`.execute(shop.db);
-  expect(deliveries).toHaveLength(501);
-  // The other half are the attempts' ends, which change what indexes hold.
-  expect(rows[0]?.updated).toBe(1002);
-  expect(rows[0]?.inPlace).toBeGreaterThan(400);
 });
+
+/** Updates of deliveries, and those of them that needed no index entry. */
+async function updates(session: Connection): Promise<{ all: number; inPlace: number } | undefined> {
+  // Otherwise what the session has counted is told within a second.
+  await sql`select pg_stat_force_next_flush()`.execute(session);
+  const { rows } = await sql<{ all: number; inPlace: number }>`
+    select n_tup_upd as all, n_tup_hot_upd as "inPlace"
+    from pg_stat_user_tables where relname = 'webhook_deliveries'`.execute(session);
+  return rows[0];
+}
