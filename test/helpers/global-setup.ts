@@ -8,7 +8,7 @@ import { startTestRedis } from './redis-server.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** URL of the tests' PostgreSQL server; its role may create databases. */
+    /** URL of the tests' PostgreSQL server; its role may create databases and roles. */
     databaseServer: string;
     /** URL of the tests' Redis server; null where there is none. */
     redisServer: string | null;
