@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { untilHeard } from '../database/change-feed.ts';
 import type { Connection } from '../database/connection.ts';
+import { transact } from '../database/transaction.ts';
 import { insertAuditEntry } from '../repositories/audit-log.ts';
 
 /** A change cannot be made; the message tells the operator why and what would do. */
@@ -45,7 +46,7 @@ export async function audited<T>(
     return result;
   };
   if (db.isTransaction) return run(db);
-  const result = await db.transaction().execute(run);
+  const result = await transact(db, run);
   await untilHeard(db);
   return result;
 }

@@ -16,6 +16,33 @@ export class UncertainCommit extends Error {
   }
 }
 
+/** What is to be done once a transaction that is open has committed. */
+const waiting = new WeakMap<Connection, (() => void)[]>();
+
+/**
+ * Runs `work` in a transaction, and then what it left to `afterCommit`.
+ * @throws whatever `work` throws, and the commit.
+ */
+export async function transact<T>(db: Database, work: (tx: Connection) => Promise<T>): Promise<T> {
+  const effects: (() => void)[] = [];
+  const result = await db.transaction().execute(tx => {
+    waiting.set(tx, effects);
+    return work(tx);
+  });
+  for (const effect of effects) effect();
+  return result;
+}
+
+/**
+ * Leaves `effect` until the transaction has committed; it never happens when that, or the savepoint
+ * around it, is rolled back. Outside a transaction it happens at once.
+ */
+export function afterCommit(db: Connection, effect: () => void): void {
+  const effects = waiting.get(db);
+  if (effects === undefined) effect();
+  else effects.push(effect);
+}
+
 /**
  * Runs `work` in a transaction.
  * @throws UncertainCommit when everything but the commit succeeded, and whatever `work` throws.
@@ -26,7 +53,7 @@ export async function inTransaction<T>(
 ): Promise<T> {
   let worked = false;
   try {
-    return await db.transaction().execute(async tx => {
+    return await transact(db, async tx => {
       const result = await work(tx);
       worked = true;
       return result;
@@ -72,11 +99,14 @@ export async function inSavepoint<T>(
   work: (tx: Connection) => Promise<T>,
   recover: (error: unknown) => T,
 ): Promise<T> {
+  const effects = waiting.get(tx) ?? [];
+  const before = effects.length;
   await sql`savepoint work`.execute(tx);
   try {
     return await work(tx);
   } catch (error) {
     await sql`rollback to savepoint work`.execute(tx);
+    effects.length = before;
     return recover(error);
   }
 }

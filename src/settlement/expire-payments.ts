@@ -1,5 +1,5 @@
 import type { Connection, Database } from '../database/connection.ts';
-import { inSavepoint } from '../database/transaction.ts';
+import { inSavepoint, transact } from '../database/transaction.ts';
 import { movePayment } from '../payments/move-payment.ts';
 import { type DuePayment, lockDuePayments } from '../repositories/payment-moves.ts';
 
@@ -11,7 +11,7 @@ import { type DuePayment, lockDuePayments } from '../repositories/payment-moves.
  */
 export async function expirePayments(db: Database, now: Date, limit: number): Promise<number> {
   try {
-    return await db.transaction().execute(async tx => {
+    return await transact(db, async tx => {
       const due = await lockDuePayments(tx, now, limit);
       for (const payment of due) await expire(tx, payment, now);
       return due.length;
@@ -24,7 +24,7 @@ export async function expirePayments(db: Database, now: Date, limit: number): Pr
 /** One payment that cannot be ended must not keep the others from it. */
 async function expireOneByOne(db: Database, now: Date, limit: number): Promise<number> {
   const failures: unknown[] = [];
-  const ended = await db.transaction().execute(async tx => {
+  const ended = await transact(db, async tx => {
     const due = await lockDuePayments(tx, now, limit);
     for (const payment of due) {
       await inSavepoint(

@@ -1,6 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Connection, Database } from '../database/connection.ts';
 import type { Deposit, DepositState } from '../database/tables.ts';
+import { transact } from '../database/transaction.ts';
 import {
   findDeposit,
   findUnmatchedTwin,
@@ -46,7 +47,7 @@ export function observeTransfer(
   transfer: ObservedTransfer,
   now: Date,
 ): Promise<Deposit> {
-  return db.transaction().execute(async tx => {
+  return transact(db, async tx => {
     await lockAddress(tx, transfer.blockchainId, transfer.address);
     const known = await findDeposit(tx, transfer);
     if (known === undefined) return applyDeposit(tx, await record(tx, transfer, now), now);

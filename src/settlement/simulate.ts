@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { OperationRefused } from '../accounts/operation.ts';
 import type { Database } from '../database/connection.ts';
 import type { Payment } from '../database/tables.ts';
+import { transact } from '../database/transaction.ts';
 import { movePayment } from '../payments/move-payment.ts';
 import type { Rates } from '../rates/rate-source.ts';
 import { listPaymentDeposits } from '../repositories/deposits.ts';
@@ -46,7 +47,7 @@ export async function simulate(
 ): Promise<Payment> {
   const payment = await requireCryptoPayment(db, paymentId);
   if (play === 'cancel') {
-    await db.transaction().execute(tx =>
+    await transact(db, tx =>
       movePayment(tx, {
         paymentId,
         move: 'cancel',
@@ -85,7 +86,7 @@ async function playTransfers(
     case 'detect':
       return tell(transfer(asked), 'seen');
     case 'late':
-      await db.transaction().execute(tx =>
+      await transact(db, tx =>
         movePayment(tx, {
           paymentId: payment.id,
           move: 'expire',
