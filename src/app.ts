@@ -20,12 +20,14 @@ import { toAnswer } from './errors/envelope.ts';
 import { logFailure, registerErrorHandler, sendError, toApiError } from './errors/handler.ts';
 import type { KnownKey } from './keys/verify-credentials.ts';
 import { toLegacyRefusal } from './legacy/translate.ts';
+import { unprotectedReads } from './metrics/counts.ts';
 import { createAdmission } from './plugins/admission.ts';
 import {
   type AuthenticationDependencies,
   registerAuthentication,
 } from './plugins/authentication.ts';
 import { registerJsonBody } from './plugins/json-body.ts';
+import { registerOpenTelemetry } from './plugins/open-telemetry.ts';
 import { parseQueryString } from './plugins/query-string.ts';
 import { createRateLimits } from './plugins/rate-limit.ts';
 import { BODY_LIMIT_BYTES } from './plugins/raw-body.ts';
@@ -127,6 +129,9 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
   }).withTypeProvider<TypeBoxTypeProvider>();
 
   registerRequestLog(app, follow);
+  if (config.otlpEndpoint !== null) {
+    await registerOpenTelemetry(app, { endpoint: config.otlpEndpoint, serviceName: 'eps-api' });
+  }
   registerErrorHandler(app, errors);
   registerHttpRules(app);
   registerValidation(app);
@@ -227,9 +232,13 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
 
 /** Logs each read that goes through while the nonce store is down, with how many it has been. */
 function countUnprotectedReads(): AuthenticationDependencies['onUnprotectedRead'] {
-  let unprotectedReads = 0;
+  let count = 0;
   return (request, error) => {
-    unprotectedReads += 1;
-    request.log.warn({ err: error, unprotectedReads }, 'read served without replay protection');
+    count += 1;
+    unprotectedReads.add();
+    request.log.warn(
+      { err: error, unprotectedReads: count },
+      'read served without replay protection',
+    );
   };
 }

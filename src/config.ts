@@ -44,6 +44,10 @@ export interface Config {
   /** When the contract below /external without a version ends; null while that is not decided. */
   readonly legacySunset: Date | null;
   readonly logLevel: string;
+  /** Where metrics are served, apart from the API; null serves none. */
+  readonly metrics: { readonly host: string; readonly port: number } | null;
+  /** Base URL of an OpenTelemetry collector that takes OTLP over HTTP; null sends no spans. */
+  readonly otlpEndpoint: string | null;
   /** Where the embedded database, the generated master key and the demo's credentials live. */
   readonly dataDirectory: string;
 }
@@ -104,8 +108,13 @@ export function readConfig(env: Environment): Config {
     return fallback;
   }
 
-  const integer = (name: string, fallback: number, minimum: number, maximum: number) =>
-    read(name, fallback, `a whole number from ${minimum} to ${maximum}`, text => {
+  const integer = <T extends number | null = number>(
+    name: string,
+    fallback: T | number,
+    minimum: number,
+    maximum: number,
+  ) =>
+    read<T | number>(name, fallback, `a whole number from ${minimum} to ${maximum}`, text => {
       const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
       return value >= minimum && value <= maximum ? value : undefined;
     });
@@ -135,6 +144,12 @@ export function readConfig(env: Environment): Config {
 
   const environment = oneOf('NODE_ENV', 'development', ENVIRONMENTS);
   const port = integer('PORT', 3000, 0, 65535);
+  const hostname = (name: string) =>
+    read(name, '127.0.0.1', 'an IP address or a hostname', text =>
+      isIP(text) > 0 || HOSTNAME.test(text) ? text : undefined,
+    );
+  const metricsHost = hostname('METRICS_HOST');
+  const metricsPort = integer<number | null>('METRICS_PORT', null, 0, 65535);
   const stripeSecret = (name: string, takes: string, form: RegExp) =>
     read<string | null>(name, null, takes, text => (form.test(text) ? text : undefined), true);
   const stripe = {
@@ -144,9 +159,7 @@ export function readConfig(env: Environment): Config {
   };
   const config: Config = {
     environment,
-    host: read('HOST', '127.0.0.1', 'an IP address or a hostname', text =>
-      isIP(text) > 0 || HOSTNAME.test(text) ? text : undefined,
-    ),
+    host: hostname('HOST'),
     port,
     publicUrl: read(
       'PUBLIC_URL',
@@ -196,11 +209,21 @@ export function readConfig(env: Environment): Config {
       parseDateBound,
     ),
     logLevel: oneOf('LOG_LEVEL', 'info', LOG_LEVELS),
+    metrics: metricsPort === null ? null : { host: metricsHost, port: metricsPort },
+    otlpEndpoint: read<string | null>(
+      'OTEL_EXPORTER_OTLP_ENDPOINT',
+      null,
+      'an http or https URL without query or fragment',
+      parseBaseUrl,
+    ),
     dataDirectory: env.DATA_DIRECTORY ? resolve(env.DATA_DIRECTORY) : `${CHECKOUT_ROOT}/.data`,
   };
 
   if (!env.DATABASE_URL && env.DATABASE_DIRECT_URL) {
     problems.push('DATABASE_DIRECT_URL is set without DATABASE_URL; set both.');
+  }
+  if (metricsPort === port && port !== 0) {
+    problems.push(`METRICS_PORT is ${port}, which is PORT; metrics take a port of their own.`);
   }
   if (!env.MASTER_KEY && env.MASTER_KEYS_PREVIOUS) {
     problems.push('MASTER_KEYS_PREVIOUS is set without MASTER_KEY; set both.');

@@ -2,6 +2,7 @@ import { buildApp } from './app.ts';
 import type { Config } from './config.ts';
 import { makeDemo, printNextStep } from './demo.ts';
 import { openChanges, openNonces, openReads, openReports } from './dependencies.ts';
+import { type Monitoring, openMonitoring } from './monitoring/monitor.ts';
 import { aborted, runProcess } from './process.ts';
 import { openProcessor } from './processors/open-processor.ts';
 import { openRates } from './rates/open-rates.ts';
@@ -29,10 +30,19 @@ await runProcess('api', async (config, logger, signal) => {
     const rates = openRates(config, { clock, log: logger });
     const deps = { ...storage, reads, reports, changes, nonces, rates, clock, logger };
     const app = await buildApp(config, deps);
+    const withWorker = process.argv.includes('--with-worker');
+    const { db, directUrl } = storage;
+    const monitored = {
+      pools: { main: db, reports },
+      api: { nonces, changes },
+      worker: withWorker ? { directUrl, clock, log: logger } : undefined,
+    };
+    let monitoring: Monitoring | undefined;
     try {
+      monitoring = await openMonitoring(config.metrics, monitored, logger);
       const allowPrivateAddresses = config.environment !== 'production';
       const processor = openProcessor(config, storage.keyring, clock);
-      const worker = process.argv.includes('--with-worker')
+      const worker = withWorker
         ? runWorker({ ...storage, processor, clock, logger, allowPrivateAddresses }, signal)
         : Promise.resolve();
       if (!signal.aborted) {
@@ -42,6 +52,7 @@ await runProcess('api', async (config, logger, signal) => {
       }
       await Promise.all([app.close(), worker]);
     } finally {
+      await monitoring?.close();
       await Promise.all([nonces.close(), changes.close(), reads.destroy(), reports.destroy()]);
     }
   } finally {

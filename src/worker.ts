@@ -1,3 +1,4 @@
+import { openMonitoring } from './monitoring/monitor.ts';
 import { runProcess } from './process.ts';
 import { openProcessor } from './processors/open-processor.ts';
 import { openStorage } from './storage.ts';
@@ -10,7 +11,14 @@ await runProcess('worker', async (config, logger, signal) => {
     const allowPrivateAddresses = config.environment !== 'production';
     const clock = Date.now;
     const processor = openProcessor(config, storage.keyring, clock);
-    await runWorker({ ...storage, processor, clock, logger, allowPrivateAddresses }, signal);
+    const { db, directUrl } = storage;
+    const monitored = { pools: { main: db }, worker: { directUrl, clock, log: logger } };
+    const monitoring = await openMonitoring(config.metrics, monitored, logger);
+    try {
+      await runWorker({ ...storage, processor, clock, logger, allowPrivateAddresses }, signal);
+    } finally {
+      await monitoring.close();
+    }
   } finally {
     await storage.close();
   }

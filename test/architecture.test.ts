@@ -36,6 +36,8 @@ const LAYERS: readonly (readonly [name: string, paths: readonly string[]])[] = [
       'src/config-values.ts',
       'src/date-bound.ts',
       'src/gather.ts',
+      'src/trace-context.ts',
+      'src/metrics/',
     ],
   ],
 ];

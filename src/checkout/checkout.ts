@@ -1,5 +1,6 @@
 import type { Connection, Database } from '../database/connection.ts';
 import type { Network, Payment } from '../database/tables.ts';
+import { transact } from '../database/transaction.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { hashCheckoutToken } from '../payments/checkout-token.ts';
 import { movePayment } from '../payments/move-payment.ts';
@@ -10,6 +11,7 @@ import { findMerchant } from '../repositories/merchants.ts';
 import { findNetwork, listActiveNetworks } from '../repositories/networks.ts';
 import { findPaymentByCheckoutToken } from '../repositories/payments.ts';
 import { isOpen } from '../settlement/select-network.ts';
+import type { TraceContext } from '../trace-context.ts';
 
 /** A network on the picker: shown, but not to be chosen, while it has no agreed price. */
 export interface NetworkChoice {
@@ -81,10 +83,16 @@ export async function readCheckout(
 
 /**
  * Cancels a payment at the customer's wish.
+ * @param trace Trace of the customer's request.
  * @throws ApiError E1040 when funds have been seen or the payment has ended.
  */
-export function cancelCheckout(db: Database, payment: Payment, now: Date): Promise<Payment> {
-  return db.transaction().execute(async tx => {
+export function cancelCheckout(
+  db: Database,
+  payment: Payment,
+  now: Date,
+  trace: TraceContext | null,
+): Promise<Payment> {
+  return transact(db, async tx => {
     const cancelled = await movePayment(tx, {
       paymentId: payment.id,
       move: 'cancel',
@@ -92,6 +100,7 @@ export function cancelCheckout(db: Database, payment: Payment, now: Date): Promi
       reason: 'cancelled on the checkout page',
       columns: { cancellation_reason: 'cancelled_by_customer' },
       now,
+      trace,
     });
     if (cancelled === undefined) throw new ApiError('E1040', 'The payment is not open any more.');
     return cancelled;

@@ -14,6 +14,8 @@ export interface ConnectionOptions extends SessionOptions {
   readonly onIdleError: (error: Error) => void;
 }
 
+const pools = new WeakMap<Database, pg.Pool>();
+
 /** Opens a pool; connections are made when they are first needed. */
 export function connect(options: ConnectionOptions): Database {
   const pool = new pg.Pool({ ...sessionConfig(options), max: options.poolSize });
@@ -28,7 +30,7 @@ export function connect(options: ConnectionOptions): Database {
   pool.on('connect', client => client.on('error', () => undefined));
 
   const clients = new WeakMap<pg.PoolClient, PostgresPoolClient>();
-  return new Kysely<Tables>({
+  const db = new Kysely<Tables>({
     dialect: new PostgresDialect({
       pool: {
         options: pool.options,
@@ -49,4 +51,25 @@ export function connect(options: ConnectionOptions): Database {
       },
     }),
   });
+  pools.set(db, pool);
+  return db;
+}
+
+/** How a pool stands. */
+export interface PoolUse {
+  /** Connections it may have. */
+  readonly limit: number;
+  /** Connections that work for somebody. */
+  readonly busy: number;
+  readonly idle: number;
+  /** Who waits for a connection. */
+  readonly waiting: number;
+}
+
+/** How the pool that `connect` opened stands; undefined for anything else. */
+export function poolUse(db: Database): PoolUse | undefined {
+  const pool = pools.get(db);
+  if (pool === undefined) return undefined;
+  const { totalCount, idleCount: idle, waitingCount: waiting } = pool;
+  return { limit: pool.options.max, busy: totalCount - idle, idle, waiting };
 }

@@ -192,6 +192,9 @@ export interface EventsTable {
   type: string;
   created_at: Date;
   data: Json;
+  /** Headers of W3C Trace Context that deliveries carry; null without a trace. */
+  traceparent: string | null;
+  tracestate: string | null;
 }
 
 export interface IdempotencyKeysTable {

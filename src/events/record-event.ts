@@ -4,9 +4,18 @@ import type { Connection } from '../database/connection.ts';
 import type { Payment } from '../database/tables.ts';
 import { toPaymentSnapshot } from '../payments/payment-object.ts';
 import { insertEvent, type NewEvent } from '../repositories/events.ts';
+import type { TraceContext } from '../trace-context.ts';
 
-/** An event that tells the payment as it is now. */
-export function newEvent(type: EventType, payment: Payment, now: Date): NewEvent {
+/**
+ * An event that tells the payment as it is now.
+ * @param trace Trace of the request that causes it, which its deliveries carry on.
+ */
+export function newEvent(
+  type: EventType,
+  payment: Payment,
+  now: Date,
+  trace: TraceContext | null = null,
+): NewEvent {
   return {
     id: newId(),
     merchantId: payment.merchant_id,
@@ -14,6 +23,8 @@ export function newEvent(type: EventType, payment: Payment, now: Date): NewEvent
     type,
     createdAt: now,
     data: JSON.stringify(toPaymentSnapshot(payment)),
+    traceparent: trace?.traceparent ?? null,
+    tracestate: trace?.tracestate ?? null,
   };
 }
 
@@ -26,6 +37,7 @@ export function recordEvent(
   type: EventType,
   payment: Payment,
   now: Date,
+  trace?: TraceContext | null,
 ): Promise<void> {
-  return insertEvent(db, newEvent(type, payment, now));
+  return insertEvent(db, newEvent(type, payment, now, trace));
 }

@@ -4,6 +4,7 @@ import type { Connection, Database } from '../database/connection.ts';
 import type { Principal } from '../keys/principal.ts';
 import { type CreatePaymentDependencies, createPayment } from '../payments/create-payment.ts';
 import { findMerchantPayment } from '../repositories/payments.ts';
+import type { TraceContext } from '../trace-context.ts';
 import { toCents, toDollarNumber, toDollarText } from './dollars.ts';
 import { LegacyRefusal } from './refusal.ts';
 
@@ -14,6 +15,8 @@ const UUID = new RegExp(UUID_PATTERN);
 export interface CreatePromptRequest {
   readonly principal: Principal;
   readonly body: LegacyPromptBody;
+  /** The trace it belongs to. */
+  readonly trace: TraceContext | null;
 }
 
 /**
@@ -23,12 +26,13 @@ export interface CreatePromptRequest {
 export async function createPrompt(
   db: Database,
   deps: CreatePaymentDependencies,
-  { principal, body }: CreatePromptRequest,
+  { principal, body, trace }: CreatePromptRequest,
 ): Promise<LegacyCreated> {
   const amount = toCents(body.amount);
   if (amount === undefined) throw new LegacyRefusal('bodyInvalid', { detail: 'amount' });
   const { prompt, checkoutUrl } = await createPayment(db, deps, {
     principal,
+    trace,
     body: {
       amount,
       blockchainIds: body.blockchainIds,

@@ -1,6 +1,7 @@
 import type { Database } from '../database/connection.ts';
-import { inOneStatement, UncertainCommit } from '../database/transaction.ts';
+import { afterCommit, inOneStatement, UncertainCommit } from '../database/transaction.ts';
 import { ApiError } from '../errors/api-error.ts';
+import { paymentsCreated } from '../metrics/counts.ts';
 import { insertCreation, insertCreationOnce } from '../repositories/payment-creation.ts';
 import { type Decision, type Draft, toCreation } from './create-payment.ts';
 import {
@@ -69,6 +70,7 @@ export async function createOnce(
   return execute(async tx => {
     const draft = await open();
     await insertCreation(tx, toCreation(draft));
+    afterCommit(tx, () => paymentsCreated.add(draft.payment.flow));
     return creation.answer(draft);
   });
 }
@@ -89,7 +91,10 @@ async function write(
       expiresAt: new Date(now.getTime() + RESPONSE_LIFETIME_MS),
     }),
   );
-  if (written === 'created') return { ...response, replayed: false };
+  if (written === 'created') {
+    paymentsCreated.add(draft.payment.flow);
+    return { ...response, replayed: false };
+  }
   const replay = written === 'finished' ? await findReplay(db, request, now) : undefined;
   // A response that stood in the way may have expired since.
   if (replay === undefined) throw inProgress();

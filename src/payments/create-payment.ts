@@ -3,10 +3,12 @@ import type { Clock } from '../clock.ts';
 import { newId } from '../crypto/new-id.ts';
 import type { Database } from '../database/connection.ts';
 import type { Payment } from '../database/tables.ts';
-import { inOneStatement, inTransaction } from '../database/transaction.ts';
+import { afterCommit, inOneStatement, inTransaction } from '../database/transaction.ts';
 import { newEvent } from '../events/record-event.ts';
+import { paymentsCreated } from '../metrics/counts.ts';
 import type { Processor } from '../processors/processor.ts';
 import { insertCreation } from '../repositories/payment-creation.ts';
+import type { TraceContext } from '../trace-context.ts';
 import { hashCheckoutToken, issueCheckoutToken } from './checkout-token.ts';
 import { type CreatePaymentRequest, newPayment } from './new-payment.ts';
 import { chooseNetworks } from './offered-networks.ts';
@@ -30,6 +32,8 @@ export interface CreatePaymentDependencies {
 export interface Draft {
   readonly payment: Payment;
   readonly checkoutUrl: string;
+  /** The trace of the request. */
+  readonly trace: TraceContext | null;
 }
 
 /** What a request creates. */
@@ -52,7 +56,7 @@ export async function decideCreation(
   deps: CreatePaymentDependencies,
   request: CreatePaymentRequest,
 ): Promise<Decision> {
-  const { body, terms } = request;
+  const { body, trace = null } = request;
   const payee = await findPayee(deps.payees, request.principal, body.merchantId);
   if (body.redirectUrl !== undefined) {
     checkRedirectUrl(body.redirectUrl, payee.redirectDomains, deps.allowLoopbackHttp);
@@ -62,16 +66,16 @@ export async function decideCreation(
   if (payee.merchant.account_kind === 'standard') {
     const { checkoutUrl, ...flow } = cryptoFlow(payee, request, now, deps.publicUrl);
     const payment = newPayment(id, payee, request, { ...flow, createdAt: now });
-    return { kind: 'drafted', payment, checkoutUrl };
+    return { kind: 'drafted', payment, checkoutUrl, trace };
   }
   return {
     kind: 'regulated',
     async open() {
-      const flow = await openRegulatedFlow(deps.processor, payee.merchant, id, body, now, terms);
+      const flow = await openRegulatedFlow(deps.processor, payee.merchant, id, request, now);
       // A processor takes seconds to answer; whoever pages by creation time must not have passed it.
       const createdAt = new Date(deps.clock());
       const payment = newPayment(id, payee, request, { ...flow, createdAt });
-      return { payment, checkoutUrl: flow.checkoutUrl };
+      return { payment, checkoutUrl: flow.checkoutUrl, trace };
     },
   };
 }
@@ -90,18 +94,20 @@ export async function createPayment(
   const decision = await decideCreation(deps, request);
   if (decision.kind === 'drafted') {
     await inOneStatement(db, connection => insertCreation(connection, toCreation(decision)));
+    paymentsCreated.add(decision.payment.flow);
     return toResponse(decision);
   }
   return inTransaction(db, async tx => {
     const draft = await decision.open();
     await insertCreation(tx, toCreation(draft));
+    afterCommit(tx, () => paymentsCreated.add(draft.payment.flow));
     return toResponse(draft);
   });
 }
 
 /** What is written for a draft: the payment and its first event. */
-export function toCreation({ payment }: Draft) {
-  return { payment, event: newEvent('payment_prompt.created', payment, payment.created_at) };
+export function toCreation({ payment, trace }: Draft) {
+  return { payment, event: newEvent('payment_prompt.created', payment, payment.created_at, trace) };
 }
 
 export function toResponse({ payment, checkoutUrl }: Draft): CreatePaymentResponse {

@@ -1,13 +1,16 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Connection } from '../database/connection.ts';
 import type { Payment } from '../database/tables.ts';
+import { afterCommit } from '../database/transaction.ts';
 import { recordEvent } from '../events/record-event.ts';
+import { paymentMoves } from '../metrics/counts.ts';
 import {
   insertTransition,
   type PaymentColumns,
   updatePaymentFrom,
 } from '../repositories/payment-moves.ts';
 import { releaseReservation } from '../repositories/reservations.ts';
+import type { TraceContext } from '../trace-context.ts';
 import { MOVES, type MoveName } from './moves.ts';
 
 export interface MoveRequest {
@@ -20,6 +23,8 @@ export interface MoveRequest {
   /** Columns that change with the status, such as the transaction hash. */
   readonly columns?: PaymentColumns;
   readonly now: Date;
+  /** Trace of the request that moves it; none when no request does. */
+  readonly trace?: TraceContext | null;
 }
 
 /**
@@ -53,6 +58,8 @@ export async function movePayment(
     reason: request.reason,
   });
   if (to.status !== 'pending') await releaseReservation(db, payment.id, request.now);
-  if (event !== null) await recordEvent(db, event, payment, request.now);
+  if (event !== null) await recordEvent(db, event, payment, request.now, request.trace);
+  const network = payment.blockchain_id ?? 'none';
+  afterCommit(db, () => paymentMoves.add(request.move, to.status, payment.flow, network));
   return payment;
 }

@@ -1,6 +1,7 @@
 import type { CreatePaymentBody } from '#schemas/create-payment.ts';
 import type { CommissionPayer, Payment, PaymentFlow, SettlementModel } from '../database/tables.ts';
 import type { Principal } from '../keys/principal.ts';
+import type { TraceContext } from '../trace-context.ts';
 import type { Payee } from './payee.ts';
 
 export interface CreatePaymentRequest {
@@ -8,6 +9,8 @@ export interface CreatePaymentRequest {
   readonly body: CreatePaymentBody;
   /** What the request itself settles; left out, the settings of merchant and networks do. */
   readonly terms?: PaymentTerms;
+  /** The trace it belongs to. */
+  readonly trace?: TraceContext | null;
 }
 
 /** What a contract agrees for each payment in place of the settings. */

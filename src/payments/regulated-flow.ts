@@ -1,8 +1,8 @@
-import type { CreatePaymentBody } from '#schemas/create-payment.ts';
-import type { CommissionPayer, Merchant } from '../database/tables.ts';
+import type { Merchant } from '../database/tables.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Processor } from '../processors/processor.ts';
 import { dueCents } from './commission.ts';
+import type { CreatePaymentRequest } from './new-payment.ts';
 
 /** How long a payment on a US account waits unless told otherwise, in minutes. */
 export const REGULATED_WINDOW_MINUTES = 60;
@@ -13,12 +13,6 @@ export const REGULATED_WINDOW_MINUTES = 60;
 const NOTIFICATION_MINUTES = 10;
 const MINUTE_MS = 60_000;
 
-interface RegulatedTerms {
-  readonly commissionPayer: CommissionPayer;
-  /** How long the payment waits, in minutes. */
-  readonly windowMinutes: number;
-}
-
 /**
  * How a payment on a US account is processed: by a session that the processor opens.
  *
@@ -26,7 +20,6 @@ interface RegulatedTerms {
  * written: it holds a connection and the idempotency key, but no row that others wait for. A session
  * whose payment is not committed after all is known to nobody and ends by itself.
  *
- * @param terms What the request itself settles; left out, the settings do.
  * @throws ApiError E1030 without a processor, E5002 when it is not even asked.
  * @throws ProcessorUnavailable, ProcessorRefused
  */
@@ -34,9 +27,8 @@ export async function openRegulatedFlow(
   processor: Processor | null,
   merchant: Merchant,
   paymentId: string,
-  body: CreatePaymentBody,
+  { body, terms, trace = null }: Pick<CreatePaymentRequest, 'body' | 'terms' | 'trace'>,
   now: Date,
-  terms?: RegulatedTerms,
 ) {
   if (processor === null) {
     throw new ApiError('E1030', 'Payments of US accounts have no processor configured.');
@@ -54,6 +46,7 @@ export async function openRegulatedFlow(
     merchantName: merchant.name,
     note: body.note ?? null,
     expiresAt: new Date(expiresAt.getTime() - NOTIFICATION_MINUTES * MINUTE_MS),
+    trace,
   });
   return {
     kind: 'regulated' as const,

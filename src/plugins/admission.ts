@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { ApiError } from '../errors/api-error.ts';
+import { overloadRefusals, requestsInFlight } from '../metrics/counts.ts';
 
 /**
  * Bounds how many requests this process works on at once. Beyond what it can serve, more of them at
@@ -26,13 +27,17 @@ export function createAdmission(max: number): Admission {
   let inFlight = 0;
   const leave = () => {
     inFlight -= 1;
+    requestsInFlight.change(-1);
   };
   return {
     refuseOverload() {
-      if (inFlight >= max) throw OVERLOADED;
+      if (inFlight < max) return;
+      overloadRefusals.add();
+      throw OVERLOADED;
     },
     enter(reply) {
       inFlight += 1;
+      requestsInFlight.change(1);
       reply.raw.once('close', leave);
     },
   };

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors/api-error.ts';
+import { idempotentReplays } from '../metrics/counts.ts';
 import {
   checkIdempotencyKey,
   type IdempotentRequest,
@@ -34,7 +35,10 @@ export function sendOutcome(
   reply: FastifyReply,
   { status, body, replayed }: Outcome,
 ): FastifyReply {
-  if (replayed) reply.header('idempotent-replayed', 'true');
+  if (replayed) {
+    reply.header('idempotent-replayed', 'true');
+    idempotentReplays.add();
+  }
   // A replayed failure stays what it is for as long as it is kept.
   if (status >= 500) reply.header('x-mp-should-retry', String(!replayed));
   return reply.status(status).type('application/json; charset=utf-8').send(body);

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
+import { rateLimited } from '../metrics/counts.ts';
 import { clientAddress } from './client-address.ts';
 import { WindowCounter } from './window-counter.ts';
 
@@ -35,6 +36,9 @@ const CLIENTS_REMEMBERED = 20_000;
  */
 const CHECKOUT_FACTOR = 10;
 
+/** Whose window was used up, for metrics. */
+type ClientKind = 'address' | 'checkout' | 'key';
+
 export function createRateLimits({ max, windowSeconds, clock }: RateLimitOptions): RateLimits {
   const counter = () => new WindowCounter(windowSeconds * 1000, CLIENTS_REMEMBERED, clock);
   const addresses = counter();
@@ -42,11 +46,12 @@ export function createRateLimits({ max, windowSeconds, clock }: RateLimitOptions
   const keys = counter();
   const checkoutMax = max * CHECKOUT_FACTOR;
 
-  function count(counted: WindowCounter, client: string, most: number): void {
-    if (counted.add(client) > most) throw exceeded(counted.secondsLeft(client), most);
+  function count(kind: ClientKind, counted: WindowCounter, client: string, most: number): void {
+    if (counted.add(client) > most) throw exceeded(kind, counted.secondsLeft(client), most);
   }
 
-  function exceeded(retryAfterSeconds: number, most: number): ApiError {
+  function exceeded(kind: ClientKind, retryAfterSeconds: number, most: number): ApiError {
+    rateLimited.add(kind);
     const message = `At most ${most} requests in ${windowSeconds} seconds are allowed.`;
     return new ApiError('E9001', message, { retryAfterSeconds });
   }
@@ -56,10 +61,11 @@ export function createRateLimits({ max, windowSeconds, clock }: RateLimitOptions
       // As good as always; to read the address takes longer than to look up the rest.
       if (addresses.isIdle) return;
       const address = clientAddress(request);
-      if (addresses.count(address) >= max) throw exceeded(addresses.secondsLeft(address), max);
+      if (addresses.count(address) < max) return;
+      throw exceeded('address', addresses.secondsLeft(address), max);
     },
-    countAddress: request => count(addresses, clientAddress(request), max),
-    countCheckout: request => count(checkouts, clientAddress(request), checkoutMax),
-    countKey: keyId => count(keys, keyId, max),
+    countAddress: request => count('address', addresses, clientAddress(request), max),
+    countCheckout: request => count('checkout', checkouts, clientAddress(request), checkoutMax),
+    countKey: keyId => count('key', keys, keyId, max),
   };
 }

@@ -1,5 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { httpRequestSeconds, httpRequests } from '../metrics/counts.ts';
+import { followTrace } from './trace.ts';
 
 const followed = new WeakMap<ServerResponse, FastifyRequest>();
 
@@ -12,6 +14,7 @@ export type FollowRequest = (request: FastifyRequest, reply: FastifyReply) => vo
 
 /** Follows every request that reaches a route or no route. */
 export function registerRequestLog(app: FastifyInstance, follow: FollowRequest): void {
+  app.decorateRequest('trace', null);
   app.addHook('onRequest', (request, reply, done) => {
     follow(request, reply);
     done();
@@ -31,6 +34,7 @@ function followRequest(
   reply: FastifyReply,
 ): void {
   followed.set(reply.raw, request);
+  followTrace(request, reply);
   const arrived = performance.now();
   // A closed connection no longer tells whose it was.
   const address = request.ip;
@@ -39,21 +43,42 @@ function followRequest(
   reply.header('cache-control', 'no-store');
   // Unlike Fastify's onResponse, this comes for a connection that breaks as well.
   reply.raw.once('close', () => {
+    const { method, errorCode } = request;
+    const route = request.routeOptions.url ?? null;
+    const status = reply.raw.headersSent ? reply.statusCode : null;
+    const milliseconds = performance.now() - arrived;
+    count(method, route ?? 'none', status ?? 0, errorCode ?? '', milliseconds / 1000);
     lines.info(
       {
         reqId: request.id,
-        method: request.method,
-        route: request.routeOptions.url ?? null,
-        status: reply.raw.headersSent ? reply.statusCode : null,
+        traceId: request.trace?.traceId,
+        method,
+        route,
+        status,
         aborted: reply.raw.writableFinished ? undefined : true,
-        errorCode: request.errorCode ?? undefined,
+        errorCode: errorCode ?? undefined,
         keyId: request.principal?.keyId,
         address,
-        milliseconds: Math.round((performance.now() - arrived) * 10) / 10,
+        milliseconds: Math.round(milliseconds * 10) / 10,
       },
       'request',
     );
   });
+}
+
+/** Any client can make a method up, so one that no route takes is counted as another. */
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
+
+function count(
+  method: string,
+  route: string,
+  status: number,
+  errorCode: string,
+  seconds: number,
+): void {
+  const known = METHODS.has(method) ? method : 'other';
+  httpRequests.add(known, route, String(status), errorCode);
+  httpRequestSeconds.observe(seconds, known, route);
 }
 
 /** The request that a response belongs to; undefined until it is followed. */

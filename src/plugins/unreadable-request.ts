@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyBaseLogger, FastifyInstance, FastifyServerOptions } from 'fastify';
 import { newId } from '../crypto/new-id.ts';
 import { ApiError } from '../errors/api-error.ts';
+import { httpRequests } from '../metrics/counts.ts';
 import { requestOf } from './request-log.ts';
 
 interface UnreadableRequestOptions {
@@ -87,6 +88,7 @@ export function answerUnreadableRequest({
       return;
     }
     const { remoteAddress: address } = socket;
+    httpRequests.add('other', 'none', String(status), refusal.errorCode);
     // Only the code: the error itself holds the bytes that were sent.
     logger.info(
       { reqId: requestId, status, errorCode: refusal.errorCode, reason: error.code, address },

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { TraceContext } from '../trace-context.ts';
 
 /** What a processor is asked to collect. */
 export interface ProcessorSession {
@@ -9,6 +10,8 @@ export interface ProcessorSession {
   readonly note: string | null;
   /** When the customer can no longer start paying. */
   readonly expiresAt: Date;
+  /** The trace that the processor is told of. */
+  readonly trace: TraceContext | null;
 }
 
 /** A verified message of the processor about one of its sessions. */

@@ -4,12 +4,20 @@ import type { Clock } from '../clock.ts';
 import type { Database } from '../database/connection.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { dueCents } from '../payments/commission.ts';
+import type { TraceContext } from '../trace-context.ts';
 import { NotificationRefused, type Processor, type ProcessorNotification } from './processor.ts';
 import { type Settlement, settleRegulated } from './settle-regulated.ts';
 
 export interface NotificationDependencies {
   readonly db: Database;
   readonly clock: Clock;
+}
+
+/** A notification as it came, and the trace of the request that brought it. */
+export interface ReceivedNotification {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  readonly trace: TraceContext | null;
 }
 
 export type Log = Pick<BaseLogger, 'info' | 'warn' | 'error'>;
@@ -36,13 +44,13 @@ const OUTCOMES: Readonly<Record<Settlement['outcome'], readonly [keyof Log, stri
 export async function receiveNotification(
   { db, clock }: NotificationDependencies,
   processor: Processor,
-  { headers, body }: { readonly headers: IncomingHttpHeaders; readonly body: Buffer },
+  { headers, body, trace }: ReceivedNotification,
   log: Log,
 ): Promise<void> {
   const now = clock();
   const notification = read(processor, headers, body, now, log);
   if (notification === null) return;
-  const settlement = await settleRegulated(db, processor.name, notification, new Date(now));
+  const settlement = await settleRegulated(db, processor.name, notification, new Date(now), trace);
   logSettlement(log, processor.name, notification, settlement);
   if (settlement.outcome === 'mismatched') {
     throw new ApiError('E1040', 'The amount or currency is not that of the payment.');

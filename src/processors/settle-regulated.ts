@@ -1,11 +1,12 @@
-import type { Connection, Database } from '../database/connection.ts';
+import type { Database } from '../database/connection.ts';
 import type { Payment } from '../database/tables.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { commissionCents, dueCents } from '../payments/commission.ts';
-import { movePayment } from '../payments/move-payment.ts';
+import { type MoveRequest, movePayment } from '../payments/move-payment.ts';
 import type { MoveName } from '../payments/moves.ts';
 import type { PaymentColumns } from '../repositories/payment-moves.ts';
 import { lockPaymentOfSession } from '../repositories/regulated-payments.ts';
+import type { TraceContext } from '../trace-context.ts';
 import type { ProcessorNotification } from './processor.ts';
 
 /** What became of a notification, with the payment as it is afterwards. */
@@ -31,12 +32,14 @@ const BRINGS_MONEY: ReadonlySet<ProcessorNotification['kind']> = new Set(['seen'
  *
  * Notifications come more than once, late and in any order. The payment's own states decide: what
  * they do not allow changes nothing, and nothing leads out of a final one.
+ * @param trace Trace of the notification, when it came as a request.
  */
 export function settleRegulated(
   db: Database,
   processor: string,
   notification: ProcessorNotification,
   now: Date,
+  trace: TraceContext | null = null,
 ): Promise<Settlement> {
   return inTransaction(db, async tx => {
     const payment = await lockPaymentOfSession(tx, processor, notification.externalId);
@@ -50,28 +53,30 @@ export function settleRegulated(
     if (amountCents !== dueCents(payment) || currency !== 'usd') {
       return { outcome: 'mismatched', payment };
     }
-    const moved = await move(tx, processor, payment, notification, now);
+    const moved = await movePayment(tx, {
+      ...moveFor(processor, payment, notification, now),
+      trace,
+    });
     if (moved !== undefined) return { outcome: 'moved', payment: moved };
     return { outcome: whyNot(payment, notification), payment };
   });
 }
 
-function move(
-  tx: Connection,
+function moveFor(
   processor: string,
   payment: Payment,
   notification: ProcessorNotification,
   now: Date,
-): Promise<Payment | undefined> {
+): MoveRequest {
   const { kind, notificationId } = notification;
-  return movePayment(tx, {
+  return {
     paymentId: payment.id,
     move: MOVE_OF[kind],
     actor: processor,
     reason: `${kind}, says notification ${notificationId}`,
     columns: columnsOf(payment, notification, now),
     now,
-  });
+  };
 }
 
 function columnsOf(

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import Stripe from 'stripe';
+import { traceHeaders } from '../trace-context.ts';
 import {
   type Processor,
   ProcessorRefused,
@@ -54,6 +55,7 @@ export function createStripeProcessor(
         SESSION_TIMEOUT_MS,
         stripe.checkout.sessions.create(toParameters(session, publicUrl), {
           idempotencyKey: session.paymentId,
+          headers: traceHeaders(session.trace),
         }),
       );
       // Stripe drops without a word what the account, the currency or the amount rules out.

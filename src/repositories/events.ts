@@ -10,18 +10,22 @@ export interface NewEvent {
   readonly createdAt: Date;
   /** JSON text of the payment as it is now, kept as it is. */
   readonly data: string;
+  /** Headers of W3C Trace Context for its deliveries; null without a trace. */
+  readonly traceparent: string | null;
+  readonly tracestate: string | null;
 }
 
 /**
  * The steps of a statement that record an event: `event`; for each endpoint of the merchant that
  * wants it a `delivery`; and the `job` that attempts it, which the statement has to count. A merchant
  * without endpoints costs a look into an index.
- * @param source Query or values of an event: ID, merchant, payment, type, creation time, data.
+ * @param source Query or values of an event: ID, merchant, payment, type, creation time, data,
+ * and the two headers of its trace.
  */
 export function eventSteps(source: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     event as (
-      insert into events (id, merchant_id, payment_id, type, created_at, data)
+      insert into events (id, merchant_id, payment_id, type, created_at, data, traceparent, tracestate)
       ${source}
       returning id, merchant_id, type, created_at),
     delivery as (
@@ -48,6 +52,7 @@ function timeOrderedId(instant: RawBuilder<unknown>): RawBuilder<unknown> {
 export async function insertEvent(db: Connection, event: NewEvent): Promise<void> {
   const values = sql`
     values (${event.id}::uuid, ${event.merchantId}::uuid, ${event.paymentId}::uuid, ${event.type},
-            ${event.createdAt}::timestamptz, ${event.data}::json)`;
+            ${event.createdAt}::timestamptz, ${event.data}::json,
+            ${event.traceparent}::text, ${event.tracestate}::text)`;
   await sql`with ${eventSteps(values)} select count(*) from job`.execute(db);
 }

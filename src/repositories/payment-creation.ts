@@ -49,6 +49,8 @@ interface CreationValues extends Payment {
   readonly eventId: string;
   readonly eventType: string;
   readonly eventData: string;
+  readonly traceparent: string | null;
+  readonly tracestate: string | null;
 }
 
 interface ClaimValues extends IdempotencyScope {
@@ -67,7 +69,8 @@ function creationSteps(given: Given<CreationValues>, source: RawBuilder<unknown>
   const values = columns.map(([name, type]) => sql`${given(name)}::${sql.raw(type)}`);
   const event = sql`
     select ${given('eventId')}::uuid, merchant_id, id, ${given('eventType')}::text, created_at,
-           ${given('eventData')}::json
+           ${given('eventData')}::json, ${given('traceparent')}::text,
+           ${given('tracestate')}::text
     from payment`;
   return sql`
     payment as (
@@ -150,5 +153,6 @@ export function claimedValues(
 }
 
 function creationValues({ payment, event }: Creation): CreationValues {
-  return { ...payment, eventId: event.id, eventType: event.type, eventData: event.data };
+  const { id: eventId, type: eventType, data: eventData, traceparent, tracestate } = event;
+  return { ...payment, eventId, eventType, eventData, traceparent, tracestate };
 }

@@ -23,6 +23,9 @@ export interface ClaimedDelivery {
     createdAt: Date;
     /** The JSON text as it was written. */
     data: string;
+    /** Headers of the trace of the request that caused it; null without one. */
+    traceparent: string | null;
+    tracestate: string | null;
   };
 }
 
@@ -56,12 +59,15 @@ export async function claimDelivery(
       'events.id as eventId',
       'events.type as eventType',
       'events.created_at as eventCreatedAt',
+      'events.traceparent',
+      'events.tracestate',
       sql<string>`events.data::text`.as('eventData'),
     ])
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  const { eventId: id, eventType: type, eventCreatedAt: createdAt, eventData, ...endpoint } = row;
-  return { endpoint, event: { id, type, createdAt, data: eventData } };
+  const { eventId: id, eventType: type, eventCreatedAt: createdAt, ...rest } = row;
+  const { eventData: data, traceparent, tracestate, ...endpoint } = rest;
+  return { endpoint, event: { id, type, createdAt, data, traceparent, tracestate } };
 }
 
 /** What becomes of a delivery after an attempt. */

@@ -5,6 +5,7 @@ import type { Clock } from '../clock.ts';
 import type { Keyring } from '../crypto/keyring.ts';
 import type { Database } from '../database/connection.ts';
 import type { WebhookEndpoint } from '../database/tables.ts';
+import { webhookAttemptSeconds, webhookAttempts } from '../metrics/counts.ts';
 import {
   type AttemptKey,
   type ClaimedDelivery,
@@ -15,6 +16,7 @@ import {
 } from '../repositories/webhook-attempts.ts';
 import { cancelDeliveries } from '../repositories/webhook-deliveries.ts';
 import { lockWebhookEndpoint } from '../repositories/webhook-endpoints.ts';
+import { traceHeaders, traceIdOf } from '../trace-context.ts';
 import { eventEnvelope } from './envelope.ts';
 import { disableEndpoint } from './manage-endpoints.ts';
 import { nextAttemptAt } from './retry-schedule.ts';
@@ -40,6 +42,14 @@ export interface DeliveryDependencies {
  */
 const CLAIM_MS = 3 * ATTEMPT_TIMEOUT_MS;
 const GONE = 410;
+
+/** What metrics call that which becomes of a delivery. */
+const OUTCOMES: Readonly<Record<Verdict['status'], string>> = {
+  pending: 'retried',
+  succeeded: 'succeeded',
+  failed: 'failed',
+  cancelled: 'cancelled',
+};
 
 /**
  * Makes one attempt at a delivery, logs it and decides what becomes of the delivery. Does nothing
@@ -95,7 +105,8 @@ async function attempt(
   }
   const body = eventEnvelope(event);
   const timestamp = String(Math.floor(now.getTime() / 1000));
-  const headers = webhookHeaders(secrets, { id: event.id, timestamp, body });
+  const signed = webhookHeaders(secrets, { id: event.id, timestamp, body });
+  const headers = { ...signed, ...traceHeaders(event) };
   return sendWebhook({ url: endpoint.url, headers, body }, { connect, now, signal, timeoutMs });
 }
 
@@ -117,14 +128,22 @@ function openSecrets(keyring: Keyring, endpoint: WebhookEndpoint, now: Date): st
 async function settle(
   { db, clock, logger }: DeliveryDependencies,
   { deliveryId, attempt: number }: AttemptKey,
-  { endpoint }: ClaimedDelivery,
+  { endpoint, event }: ClaimedDelivery,
   outcome: AttemptOutcome,
   { at, durationMs }: { at: Date; durationMs: number },
 ): Promise<void> {
   const now = new Date(clock());
   const verdict = judge(outcome, number, now);
   const { statusCode, error } = outcome;
-  const context = { deliveryId, endpointId: endpoint.id, attempt: number, statusCode, durationMs };
+  const traceId = traceIdOf(event.traceparent);
+  const context = {
+    deliveryId,
+    endpointId: endpoint.id,
+    attempt: number,
+    statusCode,
+    durationMs,
+    ...(traceId === null ? {} : { traceId }),
+  };
   const row = {
     id: uuidv7(),
     delivery_id: deliveryId,
@@ -152,7 +171,14 @@ async function settle(
   } else {
     await recordAttempt(db, row, verdict);
   }
+  webhookAttempts.add(OUTCOMES[verdict.status], responseClass(statusCode));
+  webhookAttemptSeconds.observe(durationMs / 1000);
   logger.info({ ...context, error, outcome: verdict.status }, 'webhook attempted');
+}
+
+/** `2xx` and so on; `none` when there was no answer. */
+function responseClass(statusCode: number | null): string {
+  return statusCode === null ? 'none' : `${Math.floor(statusCode / 100)}xx`;
 }
 
 function judge({ statusCode, retryAfterMs }: AttemptOutcome, number: number, now: Date): Verdict {

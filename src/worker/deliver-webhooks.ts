@@ -42,11 +42,15 @@ export function deliverWebhooksLoop(dependencies: WebhookDependencies): Loop {
   return {
     name: 'deliver-webhooks',
     intervalMs: INTERVAL_MS,
-    run: signal => runQueue(dependencies, signal),
+    run: (signal, beat) => runQueue(dependencies, signal, beat),
   };
 }
 
-async function runQueue(dependencies: WebhookDependencies, signal: AbortSignal): Promise<void> {
+async function runQueue(
+  dependencies: WebhookDependencies,
+  signal: AbortSignal,
+  beat: () => void,
+): Promise<void> {
   const { directUrl, logger, resolve, allowPrivateAddresses } = dependencies;
   const connect = guardedConnector({
     allowPrivateAddresses,
@@ -58,6 +62,9 @@ async function runQueue(dependencies: WebhookDependencies, signal: AbortSignal):
     logger.warn({ err: error }, 'job queue connection lost'),
   );
   const events = new EventEmitter();
+  // Idle slots ask the queue every two seconds, and busy ones end a job within an attempt's time.
+  events.on('worker:getJob:empty', beat);
+  events.on('job:complete', beat);
   try {
     const runner = await run({
       pgPool: pool,

@@ -108,6 +108,8 @@ export function repeatedCreate(merchant: BenchMerchant): RepeatedStatement {
         type: 'payment_prompt.created',
         createdAt: now,
         data: snapshot,
+        traceparent: null,
+        tracestate: null,
       },
     },
     {

@@ -66,7 +66,10 @@ async function runRound(configured = processor): Promise<void> {
     error: (_context: unknown, message: string) => void errors.push(message),
   } as unknown as TestApp['app']['log'];
   const dependencies = { db: service.db, processor: configured, logger };
-  await expireRegulatedLoop(dependencies, service.clock).run(new AbortController().signal);
+  await expireRegulatedLoop(dependencies, service.clock).run(
+    new AbortController().signal,
+    () => undefined,
+  );
 }
 
 const read = (id: string) => readPayment(service, shop, id);

@@ -24,7 +24,7 @@ beforeEach(async () => {
 
 const at = (milliseconds: number) => new Date(service.clock.now + milliseconds);
 const cleanUp = (signal = new AbortController().signal) =>
-  cleanUpLoop(service.db, service.clock).run(signal);
+  cleanUpLoop(service.db, service.clock).run(signal, () => undefined);
 
 async function addNonces(count: number, expiresAt: Date): Promise<void> {
   await sql`
@@ -93,7 +93,7 @@ test('stops between two batches when it is told to', async () => {
     controller.abort();
     return service.clock.now;
   };
-  await cleanUpLoop(service.db, clock).run(controller.signal);
+  await cleanUpLoop(service.db, clock).run(controller.signal, () => undefined);
   expect(await remaining('nonces')).toBe(2 * BATCH);
 });
 

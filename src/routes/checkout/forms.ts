@@ -39,7 +39,7 @@ export function registerForms(
   app.post('/:token/cancel', async (request: CheckoutRequest, reply) => {
     readFields(request, []);
     return act(request, reply, {
-      perform: (payment, now) => cancelCheckout(db, payment, now),
+      perform: (payment, now) => cancelCheckout(db, payment, now, request.trace),
       undone: 'The payment was not cancelled',
       done: 'cancelled',
     });

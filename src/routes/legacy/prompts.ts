@@ -20,7 +20,8 @@ export function registerPrompts(app: FastifyInstance, { db, payments }: LegacyDe
     },
     async (request, reply) => {
       const principal = principalOf(request);
-      const created = await createPrompt(db, payments, { principal, body: request.body });
+      const { body, trace } = request;
+      const created = await createPrompt(db, payments, { principal, body, trace });
       return reply.status(201).send(created);
     },
   );

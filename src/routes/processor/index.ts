@@ -34,8 +34,8 @@ function registerNotifications(app: FastifyInstance, deps: ProcessorDependencies
           throw new ApiError('E3001', 'There is no such processor.');
         }
         const body = await readRawBody(request.raw);
-        const { headers, log } = request;
-        await receiveNotification(deps, processor, { headers, body }, log);
+        const { headers, log, trace } = request;
+        await receiveNotification(deps, processor, { headers, body, trace }, log);
       } catch (error) {
         if (isRefusal(error)) deps.limits.countAddress(request);
         throw error;

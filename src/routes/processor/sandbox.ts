@@ -60,7 +60,8 @@ export function registerSandbox(
     // Signed and verified like a notification from elsewhere: the page has no way around that.
     for (const kind of TELLS[action]) {
       const signed = sandbox.notify(toNotification(payment, kind), clock());
-      await receiveNotification({ db, clock }, sandbox, signed, request.log);
+      const received = { ...signed, trace: request.trace };
+      await receiveNotification({ db, clock }, sandbox, received, request.log);
     }
     // Loading the page again must not send the form again.
     // Relative, so that it holds below whatever path the service is published.

@@ -28,7 +28,7 @@ export function registerCreatePayment(app: SignedApp, deps: V1Dependencies): voi
       attachValidation: true,
     },
     async (request, reply) => {
-      const { body } = request;
+      const { body, trace } = request;
       const principal = principalOf(request);
       const check = () => {
         if (request.validationError !== undefined) throw request.validationError;
@@ -37,12 +37,14 @@ export function registerCreatePayment(app: SignedApp, deps: V1Dependencies): voi
       const idempotent = readIdempotentRequest(request);
       if (idempotent === undefined) {
         check();
-        return reply.status(201).send(await createPayment(db, payments, { principal, body }));
+        return reply
+          .status(201)
+          .send(await createPayment(db, payments, { principal, body, trace }));
       }
       const serialize = reply.getSerializationFunction('201') ?? JSON.stringify;
       const outcome = await createOnce(db, idempotent, new Date(clock()), {
         check,
-        decide: () => decideCreation(payments, { principal, body }),
+        decide: () => decideCreation(payments, { principal, body, trace }),
         answer: draft => ({ status: 201, body: Buffer.from(String(serialize(toResponse(draft)))) }),
         onFailure: error => onExecutionFailure(request, error),
       });

@@ -1,0 +1,84 @@
+import type { BaseLogger } from 'pino';
+import { collectDefaultMetrics, type Registry } from 'prom-client';
+import type { Clock } from '../clock.ts';
+import { connect, type Database } from '../database/connection.ts';
+import { API_COUNTS, PAYMENT_COUNTS, WORKER_COUNTS } from '../metrics/counts.ts';
+import { registerBacklogGauges } from './backlog-gauges.ts';
+import { createRegistry } from './registry.ts';
+import { type MetricsServer, serveMetrics } from './serve.ts';
+import { type ApiState, registerApiGauges, registerPoolGauges } from './state-gauges.ts';
+
+/** What a process does, and so has to tell. */
+export interface Monitored {
+  /** Pools by name. */
+  readonly pools: Readonly<Record<string, Database>>;
+  /** Present where the API is served. */
+  readonly api?: ApiState | undefined;
+  /** Present where the worker runs: what waits in the database. */
+  readonly worker?:
+    | { readonly directUrl: string; readonly clock: Clock; readonly log: Pick<BaseLogger, 'warn'> }
+    | undefined;
+}
+
+/** Longest a statement for metrics may run, in milliseconds: most take one. */
+const STATEMENT_TIMEOUT_MS = 2_000;
+
+/** All that is told of a process, and what it takes to tell it. */
+export interface Monitor {
+  readonly registry: Registry;
+  close(): Promise<void>;
+}
+
+/** Metrics that are served. */
+export type Monitoring = Pick<MetricsServer, 'close'>;
+
+/** Puts together what is told of a process, without serving it. */
+export function createMonitor({ pools, api, worker }: Monitored): Monitor {
+  const registry = createRegistry([
+    ...PAYMENT_COUNTS,
+    ...(api === undefined ? [] : API_COUNTS),
+    ...(worker === undefined ? [] : WORKER_COUNTS),
+  ]);
+  registerPoolGauges(registry, pools);
+  if (api !== undefined) registerApiGauges(registry, api);
+  if (worker === undefined) return { registry, close: async () => undefined };
+  const { directUrl, clock, log } = worker;
+  const db = connect({
+    url: directUrl,
+    poolSize: 1,
+    applicationName: 'eps-metrics',
+    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    onIdleError: error => log.warn({ err: error }, 'metrics connection lost'),
+  });
+  registerBacklogGauges(registry, {
+    db,
+    clock,
+    onError: error => log.warn({ err: error }, 'the backlog could not be read for metrics'),
+  });
+  return { registry, close: () => db.destroy() };
+}
+
+/**
+ * Serves metrics on the address; does nothing without one.
+ * @throws when the port cannot be had.
+ */
+export async function openMonitoring(
+  address: { readonly host: string; readonly port: number } | null,
+  monitored: Monitored,
+  log: Pick<BaseLogger, 'info'>,
+): Promise<Monitoring> {
+  if (address === null) return { close: async () => undefined };
+  const monitor = createMonitor(monitored);
+  collectDefaultMetrics({ register: monitor.registry });
+  const server = await serveMetrics(monitor.registry, address).catch(async error => {
+    await monitor.close();
+    throw error;
+  });
+  log.info({ host: address.host, port: server.port }, 'metrics are served');
+  return {
+    async close() {
+      await server.close();
+      await monitor.close();
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { ChangeFeed } from '../database/change-feed.ts';
+import { type Database, poolUse } from '../database/connection.ts';
+import type { NonceStore } from '../signing/nonce-store.ts';
+import { snapshotOf } from './snapshot.ts';
+
+/** How long an answer of the nonce store stands, in milliseconds. */
+const PROBE_LIFETIME_MS = 1_000;
+/** Longest it is waited for, in milliseconds. */
+const PROBE_TIMEOUT_MS = 1_000;
+
+/** Registers how the pools stand, by name. */
+export function registerPoolGauges(
+  registry: Registry,
+  pools: Readonly<Record<string, Database>>,
+): void {
+  const uses = () =>
+    Object.entries(pools).flatMap(([pool, db]) => {
+      const use = poolUse(db);
+      return use === undefined ? [] : [{ pool, ...use }];
+    });
+  new Gauge({
+    name: 'eps_database_pool_connections',
+    help: 'Connections of a pool, busy or idle',
+    labelNames: ['pool', 'state'],
+    registers: [registry],
+    collect() {
+      for (const { pool, busy, idle } of uses()) {
+        this.set({ pool, state: 'busy' }, busy);
+        this.set({ pool, state: 'idle' }, idle);
+      }
+    },
+  });
+  new Gauge({
+    name: 'eps_database_pool_connections_limit',
+    help: 'Connections that a pool may have',
+    labelNames: ['pool'],
+    registers: [registry],
+    collect() {
+      for (const { pool, limit } of uses()) this.set({ pool }, limit);
+    },
+  });
+  new Gauge({
+    name: 'eps_database_pool_waiting',
+    help: 'Work that waits for a connection of a pool',
+    labelNames: ['pool'],
+    registers: [registry],
+    collect() {
+      for (const { pool, waiting } of uses()) this.set({ pool }, waiting);
+    },
+  });
+}
+
+export interface ApiState {
+  readonly nonces: NonceStore;
+  readonly changes: ChangeFeed;
+}
+
+/** Registers how what the API depends on stands. */
+export function registerApiGauges(registry: Registry, { nonces, changes }: ApiState): void {
+  const probe = snapshotOf(() => isUp(nonces), PROBE_LIFETIME_MS);
+  new Gauge({
+    name: 'eps_nonce_store_up',
+    help: 'Whether the nonce store answers: 1 or 0',
+    labelNames: ['kind'],
+    registers: [registry],
+    async collect() {
+      this.set({ kind: nonces.kind }, (await probe()) ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: 'eps_account_changes_heard',
+    help: 'Whether changes to accounts are heard, so that accounts may be remembered: 1 or 0',
+    registers: [registry],
+    collect() {
+      this.set(changes.isCurrent() ? 1 : 0);
+    },
+  });
+}
+
+async function isUp(nonces: NonceStore): Promise<boolean> {
+  const late = AbortSignal.timeout(PROBE_TIMEOUT_MS);
+  const silence = new Promise<false>(resolve => {
+    late.addEventListener('abort', () => resolve(false), { once: true });
+  });
+  const answer = nonces.ping().then(
+    () => true,
+    () => false,
+  );
+  return Promise.race([answer, silence]);
+}

@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto';
+
+/** Where a request stands in a trace: what is sent on with everything that it causes. */
+export interface TraceContext {
+  /** 32 lowercase hex digits. */
+  readonly traceId: string;
+  /** `traceparent` of W3C Trace Context, with an ID of this request's own as the parent. */
+  readonly traceparent: string;
+  /** `tracestate` as it came; null when none did, or none that is valid. */
+  readonly tracestate: string | null;
+}
+
+/** Version 00 alone: of a later one it is not known what its fields would mean. */
+const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})$/;
+/** The flags that are known: sampled, and a random trace ID. Others are to be sent as zero. */
+const KNOWN_FLAGS = 0x03;
+
+/** Longest that is passed on, in characters: what W3C asks of everyone at least. */
+const TRACESTATE_MAXIMUM = 512;
+const TRACESTATE_MEMBERS = 32;
+const MEMBER =
+  /^(?:[a-z][a-z0-9_\-*/]{0,255}|[a-z0-9][a-z0-9_\-*/]{0,240}@[a-z][a-z0-9_\-*/]{0,13})=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
+
+/**
+ * Reads the headers of a request. Nobody signs them, so only what has exactly the form of the
+ * standard is taken, and anything else is as if nothing had come.
+ */
+export function readTraceContext(
+  traceparent: unknown,
+  tracestate: string | string[] | undefined,
+): TraceContext | null {
+  if (typeof traceparent !== 'string') return null;
+  const [, traceId, flags = '00'] = TRACEPARENT.exec(traceparent) ?? [];
+  if (traceId === undefined) return null;
+  const known = Number.parseInt(flags, 16) & KNOWN_FLAGS;
+  return traceContext(traceId, randomBytes(8).toString('hex'), known, tracestate);
+}
+
+/**
+ * @param spanId 16 hex digits: what stands for the request.
+ * @param flags An octet.
+ */
+export function traceContext(
+  traceId: string,
+  spanId: string,
+  flags: number,
+  tracestate: string | string[] | undefined,
+): TraceContext {
+  return {
+    traceId,
+    traceparent: `00-${traceId}-${spanId}-${flags.toString(16).padStart(2, '0')}`,
+    tracestate: typeof tracestate === 'string' && isTraceState(tracestate) ? tracestate : null,
+  };
+}
+
+/** The headers that pass a trace on; none without one. */
+export function traceHeaders(
+  trace: { traceparent: string | null; tracestate: string | null } | null,
+): Record<string, string> {
+  const { traceparent = null, tracestate = null } = trace ?? {};
+  if (traceparent === null) return {};
+  return tracestate === null ? { traceparent } : { traceparent, tracestate };
+}
+
+/** The trace that a `traceparent` of ours names. */
+export function traceIdOf(traceparent: string | null): string | null {
+  return traceparent?.split('-')[1] ?? null;
+}
+
+function isTraceState(text: string): boolean {
+  if (text.length > TRACESTATE_MAXIMUM) return false;
+  const members = text.split(',').map(member => member.trim());
+  const named = members.filter(member => member !== '');
+  const keys = named.map(member => member.slice(0, member.indexOf('=')));
+  return (
+    named.length > 0 &&
+    members.length <= TRACESTATE_MEMBERS &&
+    named.every(member => MEMBER.test(member)) &&
+    new Set(keys).size === keys.length
+  );
+}
