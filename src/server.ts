@@ -2,7 +2,7 @@ import { buildApp } from './app.ts';
 import type { Config } from './config.ts';
 import { makeDemo, printNextStep } from './demo.ts';
 import { openChanges, openNonces, openReads, openReports } from './dependencies.ts';
-import { type Monitoring, openMonitoring } from './monitoring/monitor.ts';
+import { type Monitoring, openMonitoring } from './monitoring/open-monitoring.ts';
 import { aborted, runProcess } from './process.ts';
 import { openProcessor } from './processors/open-processor.ts';
 import { openRates } from './rates/open-rates.ts';

@@ -1,4 +1,4 @@
-import { openMonitoring } from './monitoring/monitor.ts';
+import { openMonitoring } from './monitoring/open-monitoring.ts';
 import { runProcess } from './process.ts';
 import { openProcessor } from './processors/open-processor.ts';
 import { openStorage } from './storage.ts';

@@ -5,7 +5,6 @@ import { connect, type Database } from '../database/connection.ts';
 import { API_COUNTS, PAYMENT_COUNTS, WORKER_COUNTS } from '../metrics/counts.ts';
 import { registerBacklogGauges } from './backlog-gauges.ts';
 import { createRegistry } from './registry.ts';
-import { type MetricsServer, serveMetrics } from './serve.ts';
 import { type ApiState, registerApiGauges, registerPoolGauges } from './state-gauges.ts';
 
 /** What a process does, and so has to tell. */
@@ -28,9 +27,6 @@ export interface Monitor {
   readonly registry: Registry;
   close(): Promise<void>;
 }
-
-/** Metrics that are served. */
-export type Monitoring = Pick<MetricsServer, 'close'>;
 
 /** Puts together what is told of a process, without serving it. */
 export function createMonitor({ pools, api, worker }: Monitored): Monitor {
@@ -58,27 +54,7 @@ export function createMonitor({ pools, api, worker }: Monitored): Monitor {
   return { registry, close: () => db.destroy() };
 }
 
-/**
- * Serves metrics on the address; does nothing without one.
- * @throws when the port cannot be had.
- */
-export async function openMonitoring(
-  address: { readonly host: string; readonly port: number } | null,
-  monitored: Monitored,
-  log: Pick<BaseLogger, 'info'>,
-): Promise<Monitoring> {
-  if (address === null) return { close: async () => undefined };
-  const monitor = createMonitor(monitored);
-  collectDefaultMetrics({ register: monitor.registry });
-  const server = await serveMetrics(monitor.registry, address).catch(async error => {
-    await monitor.close();
-    throw error;
-  });
-  log.info({ host: address.host, port: server.port }, 'metrics are served');
-  return {
-    async close() {
-      await server.close();
-      await monitor.close();
-    },
-  };
+/** Adds what Node tells of the process itself: memory, CPU, event loop lag, garbage collection. */
+export function watchProcess({ registry }: Monitor): void {
+  collectDefaultMetrics({ register: registry });
 }

@@ -23,14 +23,25 @@ export async function registerOpenTelemetry(
   app: FastifyInstance,
   { endpoint, serviceName }: TelemetryOptions,
 ): Promise<void> {
-  const [{ SpanStatusCode }, sdk, { OTLPTraceExporter }, { resourceFromAttributes }, plugin] =
-    await Promise.all([
-      import('@opentelemetry/api'),
-      import('@opentelemetry/sdk-trace-node'),
-      import('@opentelemetry/exporter-trace-otlp-http'),
-      import('@opentelemetry/resources'),
-      import('@fastify/otel'),
-    ]);
+  const [
+    { diag, DiagLogLevel, SpanStatusCode },
+    sdk,
+    { OTLPTraceExporter },
+    { resourceFromAttributes },
+    plugin,
+  ] = await Promise.all([
+    import('@opentelemetry/api'),
+    import('@opentelemetry/sdk-trace-node'),
+    import('@opentelemetry/exporter-trace-otlp-http'),
+    import('@opentelemetry/resources'),
+    import('@fastify/otel'),
+  ]);
+  const ignore = () => undefined;
+  const warn = (reason: string) => app.log.warn({ reason }, 'spans could not be sent');
+  diag.setLogger(
+    { error: warn, warn: ignore, info: ignore, debug: ignore, verbose: ignore },
+    DiagLogLevel.ERROR,
+  );
   const exporter = new OTLPTraceExporter({
     url: `${endpoint}/v1/traces`,
     timeoutMillis: EXPORT_TIMEOUT_MS,
@@ -74,5 +85,5 @@ export async function registerOpenTelemetry(
     done(null, payload);
   });
   // What cannot be sent is lost, and no reason not to end.
-  app.addHook('onClose', () => provider.shutdown().catch(() => undefined));
+  app.addHook('onClose', () => provider.shutdown().catch(error => warn(String(error))));
 }

@@ -10,6 +10,7 @@ export interface ReceivedRequest {
   readonly path: string;
   readonly authorization: string | undefined;
   readonly idempotencyKey: string | undefined;
+  readonly headers: IncomingMessage['headers'];
   readonly form: URLSearchParams;
 }
 
@@ -128,6 +129,7 @@ async function readRequest(request: IncomingMessage): Promise<ReceivedRequest> {
   return {
     path: request.url ?? '',
     authorization: request.headers.authorization,
+    headers: request.headers,
     idempotencyKey: Array.isArray(key) ? key[0] : key,
     form: new URLSearchParams(Buffer.concat(chunks).toString()),
   };
