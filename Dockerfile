@@ -4,7 +4,8 @@ FROM node:24-slim
 
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
-    PORT=3000
+    PORT=3000 \
+    METRICS_HOST=0.0.0.0
 
 WORKDIR /app
 

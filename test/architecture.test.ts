@@ -135,6 +135,12 @@ test('errors/ imports nothing of the service but schemas/', () => {
   expect(errors).toEqual([]);
 });
 
+test('metrics/ is plain numbers, and what is scraped is made of them in monitoring/ alone', () => {
+  expect(strangers(['src/metrics/'], ['src/metrics/'])).toEqual([]);
+  const scraped = imports.filter(({ to }) => to === 'prom-client');
+  expect(scraped.filter(({ from }) => !from.startsWith('src/monitoring/')).map(show)).toEqual([]);
+});
+
 test('repositories/ and database/ decide nothing', () => {
   const allowed = ['src/repositories/', 'src/database/', 'src/gather.ts', 'schemas/'];
   const below = strangers(['src/repositories/', 'src/database/'], allowed);

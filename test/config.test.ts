@@ -27,6 +27,8 @@ test('an empty environment has the documented defaults', () => {
     rateLimitWindowSeconds: 60,
     requestsInFlightMax: 200,
     logLevel: 'info',
+    metrics: null,
+    otlpEndpoint: null,
     dataDirectory: join(import.meta.dirname, '..', '.data'),
   });
 });
@@ -58,6 +60,9 @@ describe('every variable is read', () => {
       { trustProxy: ['loopback', '10.0.0.0/8', '::1/128'] },
     ],
     ['DATABASE_URL', 'postgres://u:p@h/d', { databaseUrl: 'postgres://u:p@h/d' }],
+    ['METRICS_PORT', '9464', { metrics: { host: '127.0.0.1', port: 9464 } }],
+    ['METRICS_HOST', '0.0.0.0', { metrics: null }],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://otel:4318/', { otlpEndpoint: 'http://otel:4318' }],
     ['DATABASE_URL', 'postgresql://h/d', { databaseUrl: 'postgresql://h/d' }],
     ['DATABASE_POOL_SIZE', '1', { databasePoolSize: 1 }],
     ['DATABASE_POOL_SIZE', '1000', { databasePoolSize: 1000 }],
@@ -110,6 +115,9 @@ describe('a value that is not taken is named with what it is and what would do',
     ['RATE_LIMIT_WINDOW_SECONDS', '86401', '1 to 86400'],
     ['REQUESTS_IN_FLIGHT_MAX', '0', '1 to 100000'],
     ['LOG_LEVEL', 'verbose', 'fatal, error'],
+    ['METRICS_PORT', '65536', '0 to 65535'],
+    ['METRICS_HOST', 'http://h', 'IP address or a hostname'],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318', 'http or https URL'],
     ['LOG_LEVEL', 'info\nMASTER_KEY is fine', 'fatal, error'],
   ])('%s=%j', (name, value, takes) => {
     const problems = problemsOf({ [name]: value });
@@ -155,6 +163,12 @@ describe('a value that is not taken is named with what it is and what would do',
     const names = problems.map(problem => problem.split(' ')[0]);
     expect(names.toSorted()).toEqual(['LOG_LEVEL', 'MASTER_KEY', 'PORT', 'REDIS_URL']);
   });
+});
+
+test('metrics take a port of their own', () => {
+  const [problem] = problemsOf({ PORT: '3000', METRICS_PORT: '3000' });
+  expect(problem).toMatch(/^METRICS_PORT is 3000, which is PORT/);
+  expect(readConfig({ PORT: '0', METRICS_PORT: '0' }).metrics?.port).toBe(0);
 });
 
 test('production needs a database and a master key of its own', () => {

@@ -1,6 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { readConfig } from '../src/config.ts';
+import { NO_CHANGE_FEED } from '../src/database/change-feed.ts';
+import { connect } from '../src/database/connection.ts';
+import { createMonitor } from '../src/monitoring/monitor.ts';
+import { createPostgresNonces } from '../src/signing/postgres-nonces.ts';
 import { CREATE_VECTOR, LIST_VECTOR } from './signing/vector.ts';
 
 const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
@@ -56,4 +60,32 @@ test('the table of variables has every variable that is read, and no other', () 
     .map(row => row.split('|')[1] ?? '')
     .flatMap(cell => [...cell.matchAll(/`([A-Z_]+)`/g)].map(([, name]) => name));
   expect(documented.toSorted()).toEqual([...read].toSorted());
+});
+
+test('the table of metrics has every metric that is served, with its labels, and no other', async () => {
+  const url = 'postgres://127.0.0.1:1/none';
+  const db = connect({
+    url,
+    poolSize: 1,
+    applicationName: 'test',
+    onIdleError: () => undefined,
+  });
+  const monitor = createMonitor({
+    pools: { main: db },
+    api: { nonces: createPostgresNonces(db), changes: NO_CHANGE_FEED },
+    worker: { directUrl: url, clock: Date.now, log: { warn: () => undefined } },
+  });
+  const served = monitor.registry
+    .getMetricsAsArray()
+    .map(metric => [metric.name, (metric as { labelNames?: string[] }).labelNames?.join(', ')]);
+  await monitor.close();
+  await db.destroy();
+  const [, table = ''] = README.split('| metric | labels | meaning |');
+  const [rows = ''] = table.split('\n\n');
+  const documented = rows
+    .split('\n')
+    .slice(2)
+    .map(row => row.split('|').map(cell => cell.trim()))
+    .map(([, name = '', labels]) => [name.replaceAll('`', ''), labels]);
+  expect(documented.toSorted()).toEqual(served.toSorted());
 });

@@ -94,6 +94,11 @@ const NOUNS: readonly Noun[] = [
     load: () => import('./explain.ts'),
   },
   {
+    name: 'metrics',
+    description: 'what to be called for: alerting rules over the metrics of the service',
+    load: () => import('./metrics.ts'),
+  },
+  {
     name: 'audit',
     description: 'the audit log: who changed what, and when',
     load: () => import('./audit.ts'),

@@ -13,11 +13,12 @@ export function createRegistry(instruments: readonly Instrument[]): Registry {
  * values. Its own would have every request pay for checking and joining labels.
  */
 function asMetric(instrument: Instrument): Metric {
-  const { name, help, type } = instrument;
+  const { name, help, type, labelNames } = instrument;
   const metric = {
     name,
     help,
     type,
+    labelNames,
     get: async () => ({
       name,
       help,

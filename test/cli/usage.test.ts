@@ -21,6 +21,7 @@ const VERBS = {
   payment: ['show', 'history', 'simulate'],
   request: [],
   explain: [],
+  metrics: ['rules'],
   audit: [],
 };
 

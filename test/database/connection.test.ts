@@ -2,7 +2,12 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { connect } from '../../src/database/connection.ts';
 import { isDatabaseUnavailable } from '../../src/database/failures.ts';
-import { inSavepoint, inTransaction, UncertainCommit } from '../../src/database/transaction.ts';
+import {
+  afterCommit,
+  inSavepoint,
+  inTransaction,
+  UncertainCommit,
+} from '../../src/database/transaction.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 
 let database: TestDatabase;
@@ -91,6 +96,40 @@ test('a savepoint undoes what failed within it and nothing else', async () => {
     .orderBy('position')
     .execute();
   expect(rows.map(({ name }) => name)).toEqual(['kept', 'Ethereum Mainnet']);
+});
+
+test('what waits for a commit happens after it, in order, and never without it', async () => {
+  const happened: string[] = [];
+  const happens = (what: string) => () => void happened.push(what);
+  await inTransaction(database.db, async tx => {
+    afterCommit(tx, happens('first'));
+    const undone = async () => {
+      afterCommit(tx, happens('undone with its savepoint'));
+      await sql`select 1 / 0`.execute(tx);
+    };
+    await inSavepoint(tx, undone, () => undefined);
+    await inSavepoint(
+      tx,
+      async () => afterCommit(tx, happens('second')),
+      () => undefined,
+    );
+    expect(happened).toEqual([]);
+  });
+  expect(happened).toEqual(['first', 'second']);
+
+  const rolledBack = inTransaction(database.db, async tx => {
+    afterCommit(tx, happens('rolled back'));
+    await sql`select 1 / 0`.execute(tx);
+  });
+  await expect(rolledBack).rejects.toThrow('division by zero');
+  const uncertain = inTransaction(database.db, async tx => {
+    afterCommit(tx, happens('uncertain'));
+    const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx);
+    await sql`select pg_terminate_backend(${rows[0]?.pid}::int, 5000)`.execute(database.db);
+  });
+  await expect(uncertain).rejects.toThrow(UncertainCommit);
+  afterCommit(database.db, happens('at once, without a transaction'));
+  expect(happened).toEqual(['first', 'second', 'at once, without a transaction']);
 });
 
 test('integers above 2^53 are refused instead of rounded', async () => {

@@ -1,0 +1,118 @@
+/** A rule of Prometheus that calls somebody. */
+export interface AlertRule {
+  readonly alert: string;
+  readonly expr: string;
+  /** How long it has to be so. */
+  readonly for: string;
+  readonly labels: { readonly severity: 'critical' | 'warning' };
+  readonly annotations: { readonly summary: string };
+}
+
+const rule = (
+  severity: 'critical' | 'warning',
+  alert: string,
+  expr: string,
+  wait: string,
+  summary: string,
+): AlertRule => ({ alert, expr, for: wait, labels: { severity }, annotations: { summary } });
+
+/**
+ * What to be called for. Each names the worst of all processes, so that replicas may come and go;
+ * bounds are where merchants or customers begin to notice.
+ */
+export const ALERT_RULES: readonly AlertRule[] = [
+  rule(
+    'critical',
+    'PaymentsApiFailing',
+    'sum(rate(eps_http_requests_total{status=~"5.."}[5m])) / sum(rate(eps_http_requests_total[5m])) > 0.01',
+    '5m',
+    'More than 1 % of requests are answered with 5xx.',
+  ),
+  rule(
+    'warning',
+    'PaymentsApiSlow',
+    'histogram_quantile(0.99, sum by (le, route) (rate(eps_http_request_duration_seconds_bucket{route=~"/external/.*"}[5m]))) > 1',
+    '10m',
+    'One request in a hundred to {{ $labels.route }} takes longer than a second.',
+  ),
+  rule(
+    'warning',
+    'PaymentsApiOverloaded',
+    'sum(increase(eps_http_requests_overloaded_total[5m])) > 0',
+    '5m',
+    'Requests are refused because too many are worked on at once: add replicas.',
+  ),
+  rule(
+    'critical',
+    'NonceStoreDown',
+    'min(eps_nonce_store_up) == 0',
+    '1m',
+    'The nonce store does not answer: creations are refused, reads have no replay protection.',
+  ),
+  rule(
+    'warning',
+    'AccountChangesUnheard',
+    'min(eps_account_changes_heard) == 0',
+    '5m',
+    'A replica does not hear of changes, and reads accounts anew for each request.',
+  ),
+  rule(
+    'warning',
+    'DatabasePoolExhausted',
+    'max by (pool) (eps_database_pool_waiting) > 0',
+    '5m',
+    'Work waits for connections of the pool {{ $labels.pool }}.',
+  ),
+  rule(
+    'critical',
+    'WorkerMissing',
+    'absent(eps_backlog_readable) or max(eps_backlog_readable) == 0',
+    '2m',
+    'No worker is scraped, or none reads the database: payments do not expire, nobody is told.',
+  ),
+  rule(
+    'critical',
+    'WorkerLoopStalled',
+    'time() - max by (loop) (eps_worker_loop_last_success_timestamp_seconds) > 180',
+    '1m',
+    'No worker has got through {{ $labels.loop }} for three minutes.',
+  ),
+  rule(
+    'critical',
+    'PaymentsExpireLate',
+    'max(eps_payments_expiry_lag_seconds{flow="crypto"}) > 30',
+    '2m',
+    'Payments stay pending beyond their time.',
+  ),
+  rule(
+    'warning',
+    'RegulatedPaymentsExpireLate',
+    'max(eps_payments_expiry_lag_seconds{flow="regulated"}) > 900',
+    '5m',
+    'The processor does not say whether payments beyond their time are paid.',
+  ),
+  rule(
+    'warning',
+    'WebhooksLate',
+    'max(eps_webhook_oldest_due_age_seconds) > 120',
+    '5m',
+    'Webhooks that are due are not attempted.',
+  ),
+  rule(
+    'warning',
+    'DepositsUnmatched',
+    'max(eps_deposits_unmatched) > 0',
+    '15m',
+    'Funds have arrived that no payment took: see "mp deposit list --unmatched".',
+  ),
+  rule(
+    'warning',
+    'EventLoopLagging',
+    'max(nodejs_eventloop_lag_p99_seconds) > 0.5',
+    '5m',
+    'A process is too busy to answer in time.',
+  ),
+];
+
+/** A file of rules, as Prometheus loads it. */
+export const RULES_FILE = { groups: [{ name: 'external-payments', rules: ALERT_RULES }] };
