@@ -177,6 +177,8 @@ describe('what is written', () => {
         type: 'payment_prompt.created',
         created_at: new Date(prompt.createdAt),
         data: { ...prompt, externalId: null },
+        traceparent: null,
+        tracestate: null,
       },
     ]);
   });

@@ -6,7 +6,8 @@ import { addMerchant, type MerchantWithKey, operatorOf } from '../helpers/accoun
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { createPrompt } from '../helpers/prompts.ts';
 import { send } from '../helpers/signed-request.ts';
-import { type StripeServer, startStripeServer } from '../processors/stripe-server.ts';
+import { addAdmin, ask, BODY } from '../legacy/older-contract.ts';
+import { type StripeServer, signEvent, startStripeServer } from '../processors/stripe-server.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -86,6 +87,49 @@ describe('the webhooks of what a traced request causes carry its trace', () => {
     });
     const attempted = service.logs.find(({ msg }) => msg === 'webhook attempted');
     expect(attempted).toMatchObject({ traceId: TRACE });
+  });
+
+  test('a creation by the older contract', async () => {
+    const admin = await addAdmin(service, shop.merchant.id);
+    const created = await ask(service, admin, { body: BODY, headers: HEADERS });
+    expect(created.statusCode, created.body).toBe(201);
+    await deliver();
+    expect(receiver.requests.map(({ headers }) => headers.traceparent)).toEqual([
+      expect.stringMatching(PASSED_ON),
+    ]);
+  });
+
+  test("a processor's notification", async () => {
+    const { prompt } = await createPrompt(service, usShop, { amount: 5000 });
+    const { external_id: id } = await service.db
+      .selectFrom('payments')
+      .select('external_id')
+      .where('id', '=', prompt.id)
+      .executeTakeFirstOrThrow();
+    const { payload, headers } = signEvent({
+      type: 'checkout.session.completed',
+      session: {
+        id,
+        payment_status: 'paid',
+        amount_total: 5000,
+        currency: 'usd',
+        metadata: { paymentId: prompt.id },
+      },
+      signedAt: service.clock(),
+    });
+    const answer = await service.app.inject({
+      method: 'POST',
+      url: '/processor/notifications/stripe',
+      headers: { ...headers, ...HEADERS },
+      payload,
+    });
+    expect(answer.statusCode, answer.body).toBe(200);
+    await deliver();
+    const traces = receiver.requests.map(({ event, headers }) => [event.type, headers.traceparent]);
+    expect(Object.fromEntries(traces)).toEqual({
+      'payment_prompt.created': undefined,
+      'payment_prompt.successful': expect.stringMatching(PASSED_ON),
+    });
   });
 
   test('a cancellation by the customer, and not the creation before it', async () => {
