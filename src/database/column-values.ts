@@ -2,6 +2,7 @@ import pg from 'pg';
 
 const INT8_OID = 20;
 const DATE_OID = 1082;
+const TIMESTAMP_OID = 1114;
 const TIMESTAMPTZ_OID = 1184;
 
 /** How columns become JavaScript values; everything not named here as the driver does it. */
@@ -19,6 +20,7 @@ const TEXT_PARSERS = new Map<number, (text: string) => unknown>([
   // A calendar day stays YYYY-MM-DD: as a Date it would move with the machine's time zone.
   [DATE_OID, text => text],
   [TIMESTAMPTZ_OID, parseInstant],
+  [TIMESTAMP_OID, toIsoText],
 ]);
 
 /** Counts and sums of cents stay below 2^53; one that does not must never be rounded in silence. */
@@ -26,6 +28,16 @@ function parseSafeInteger(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value)) throw new RangeError(`bigint ${text} is not a safe integer`);
   return value;
+}
+
+/**
+ * What was asked for `at time zone 'UTC'` is to be shown: `2026-05-17 12:00:00.5` becomes
+ * `2026-05-17T12:00:00.500Z` without a Date in between, which takes ten times as long. Timestamps
+ * have three decimals at most, and trailing zeros are left out.
+ */
+function toIsoText(text: string): string {
+  const decimals = text.slice(20).padEnd(3, '0');
+  return `${text.slice(0, 10)}T${text.slice(11, 19)}.${decimals}Z`;
 }
 
 /**

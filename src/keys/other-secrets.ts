@@ -1,4 +1,3 @@
-import type { KeyObject } from 'node:crypto';
 import type { Keyring } from '../crypto/keyring.ts';
 import type { ApiKey } from '../database/tables.ts';
 import type { OtherSecret } from '../signing/mistakes/key-mistakes.ts';
@@ -7,15 +6,14 @@ import type { OtherSecret } from '../signing/mistakes/key-mistakes.ts';
  * The secrets of a key that are not `secret`: those of its other pair, also while that has ended and
  * is not wiped yet. Only for explaining a mismatch outside production.
  */
-export function otherSecretsOf(key: ApiKey, keyring: Keyring, secret: KeyObject): OtherSecret[] {
-  const used = secret.export().toString();
+export function otherSecretsOf(key: ApiKey, keyring: Keyring, secret: string): OtherSecret[] {
   const pairs = [
     { name: 'current', sealed: key.secret, version: key.master_key_version },
     { name: 'previous', sealed: key.previous_secret, version: key.previous_master_key_version },
   ];
   return pairs.flatMap(({ name, sealed, version }) => {
     const opened = open(keyring, key.id, sealed, version);
-    if (opened === undefined || opened === used) return [];
+    if (opened === undefined || opened === secret) return [];
     return [
       { name: `the secret of the key's ${name} pair, whose passphrase is another`, secret: opened },
     ];

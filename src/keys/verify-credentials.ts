@@ -1,21 +1,22 @@
-import { createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import type { Keyring } from '../crypto/keyring.ts';
 import type { Connection } from '../database/connection.ts';
 import type { FreshCache } from '../database/fresh-cache.ts';
 import type { ApiKey } from '../database/tables.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { findKeyWithAccounts, type KeyWithAccounts } from '../repositories/api-keys.ts';
+import { HmacKey } from '../signing/hmac-key.ts';
 
 export interface VerifiedCredentials {
   readonly record: KeyWithAccounts;
-  /** The secret that belongs to the passphrase that was sent, as UTF-8. */
-  readonly secret: KeyObject;
+  /** The secret that belongs to the passphrase that was sent. */
+  readonly hmacKey: HmacKey;
 }
 
 /** A pair that was verified, opened. */
 interface OpenedPair {
   readonly passphrase: Buffer;
-  readonly secret: KeyObject;
+  readonly hmacKey: HmacKey;
   /** Milliseconds since the epoch; the end of a previous pair's grace period. */
   readonly validUntil: number;
 }
@@ -70,7 +71,7 @@ export async function verifyCredentials(
   const opened = known && findOpened(known, passphrase, now);
   if (known !== undefined && opened !== undefined) {
     requireUnexpired(known.record.key, now);
-    return { record: known.record, secret: opened.secret };
+    return { record: known.record, hmacKey: opened.hmacKey };
   }
 
   const keep = knownKeys.begin();
@@ -82,12 +83,12 @@ export async function verifyCredentials(
   if (record === undefined || pair === undefined) throw new ApiError('E2004');
   if (record.key.revoked_at !== null || pair.secret === null) throw new ApiError('E2005');
   requireUnexpired(record.key, now);
-  const secret = createSecretKey(keyring.open(pair.secret, keyId, pair.version), 'utf8');
-  const used = { passphrase: Buffer.from(passphrase), secret, validUntil: pair.validUntil };
+  const hmacKey = new HmacKey(keyring.open(pair.secret, keyId, pair.version));
+  const used = { passphrase: Buffer.from(passphrase), hmacKey, validUntil: pair.validUntil };
   // A key has two pairs at most, and only these two pass.
   const others = known?.pairs.filter(({ validUntil }) => validUntil !== used.validUntil) ?? [];
   keep(keyId, { record, pairs: [used, ...others] }, accountsOf(record));
-  return { record, secret };
+  return { record, hmacKey };
 }
 
 function findOpened({ pairs }: KnownKey, passphrase: string, now: number): OpenedPair | undefined {

@@ -3,6 +3,7 @@ import { UUID_PATTERN } from '#schemas/scalars.ts';
 import type { Connection, Database } from '../database/connection.ts';
 import type { Principal } from '../keys/principal.ts';
 import { type CreatePaymentDependencies, createPayment } from '../payments/create-payment.ts';
+import { toPaymentObject } from '../payments/payment-object.ts';
 import { findMerchantPayment } from '../repositories/payments.ts';
 import type { TraceContext } from '../trace-context.ts';
 import { toCents, toDollarNumber, toDollarText } from './dollars.ts';
@@ -75,6 +76,6 @@ export async function readPrompt(
     id: payment.id,
     blockchainId: payment.blockchain_id,
     status: payment.status,
-    createdAt: payment.created_at.toISOString(),
+    createdAt: toPaymentObject(payment).createdAt,
   };
 }

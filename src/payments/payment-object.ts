@@ -17,14 +17,19 @@ export function toPaymentObject(payment: ShownPayment): PaymentObject {
     blockchainId: payment.blockchain_id,
     tokenAmount: tokenAmountOf(payment),
     transactionHash: payment.transaction_hash,
-    paidAt: payment.paid_at?.toISOString() ?? null,
-    expiresAt: payment.expires_at.toISOString(),
-    createdAt: payment.created_at.toISOString(),
+    paidAt: payment.paid_at === null ? null : toIsoText(payment.paid_at),
+    expiresAt: toIsoText(payment.expires_at),
+    createdAt: toIsoText(payment.created_at),
     redirectUrl: payment.redirect_url,
     customerReferenceId: payment.customer_reference_id,
     cancellationReason: payment.cancellation_reason,
     lastError: lastErrorOf(payment),
   };
+}
+
+/** An instant, unless it was read as text already, in ISO 8601 with milliseconds. */
+function toIsoText(instant: Date | string): string {
+  return typeof instant === 'string' ? instant : instant.toISOString();
 }
 
 /** The payment as events tell it: the payment object and the processor's reference. */
@@ -42,5 +47,5 @@ function tokenAmountOf({
 function lastErrorOf(payment: ShownPayment): PaymentObject['lastError'] {
   const { last_error_code: code, last_error_message: message, last_error_at: at } = payment;
   if (code === null || message === null || at === null) return null;
-  return { code, message, occurredAt: at.toISOString() };
+  return { code, message, occurredAt: toIsoText(at) };
 }

@@ -78,7 +78,7 @@ async function verify(
   const headers = readSigningHeaders(request.headers);
   checkTimestamp(headers.timestamp, now);
   const { keyId, passphrase } = headers;
-  const { record, secret } = await verifyCredentials(deps.credentials, keyId, passphrase, now);
+  const { record, hmacKey } = await verifyCredentials(deps.credentials, keyId, passphrase, now);
   request.rawBody = await readRawBody(request.raw);
   deps.admission.enter(reply);
   const parts = {
@@ -92,9 +92,9 @@ async function verify(
     keyId,
     passphrase,
     host: request.headers.host,
-    otherSecrets: otherSecretsOf(record.key, deps.credentials.keyring, secret),
+    otherSecrets: otherSecretsOf(record.key, deps.credentials.keyring, hmacKey.secret),
   });
-  checkSignature(secret, parts, headers.signature, deps.explainSignatures && hints);
+  checkSignature(hmacKey, parts, headers.signature, deps.explainSignatures && hints);
   await claimNonce(request, deps, keyId, headers.nonce, now);
   return record;
 }

@@ -18,31 +18,43 @@ export interface PageCursor {
   readonly id: string;
 }
 
-/** What the merchant API shows of a payment. */
-export const SHOWN = [
-  'id',
-  'amount',
-  'commission_amount',
-  'commission_payer',
-  'settlement_model',
-  'status',
-  'session_status',
-  'blockchain_id',
-  'token_amount',
-  'token_decimals',
-  'transaction_hash',
-  'paid_at',
-  'expires_at',
-  'created_at',
-  'redirect_url',
-  'customer_reference_id',
-  'cancellation_reason',
-  'last_error_code',
-  'last_error_message',
-  'last_error_at',
-] as const satisfies (keyof Payment)[];
+/** What the merchant API shows of a payment, besides instants. */
+const SHOWN = [
+  'payments.id',
+  'payments.amount',
+  'payments.commission_amount',
+  'payments.commission_payer',
+  'payments.settlement_model',
+  'payments.status',
+  'payments.session_status',
+  'payments.blockchain_id',
+  'payments.token_amount',
+  'payments.token_decimals',
+  'payments.transaction_hash',
+  'payments.redirect_url',
+  'payments.customer_reference_id',
+  'payments.cancellation_reason',
+  'payments.last_error_code',
+  'payments.last_error_message',
+] as const;
 
-export type ShownPayment = Pick<Payment, (typeof SHOWN)[number]>;
+/** Instants as they are shown: most of what a list costs is reading its rows (column-values.ts). */
+const INSTANTS = [
+  sql<string | null>`payments.paid_at at time zone 'UTC'`.as('paid_at'),
+  sql<string>`payments.expires_at at time zone 'UTC'`.as('expires_at'),
+  sql<string>`payments.created_at at time zone 'UTC'`.as('created_at'),
+  sql<string | null>`payments.last_error_at at time zone 'UTC'`.as('last_error_at'),
+] as const;
+
+type WithoutTable<C> = C extends `payments.${infer Column}` ? Column : never;
+
+/** What the merchant API shows of a payment; instants may be text in ISO 8601 already. */
+export type ShownPayment = Pick<Payment, WithoutTable<(typeof SHOWN)[number]> & keyof Payment> & {
+  readonly paid_at: Date | string | null;
+  readonly expires_at: Date | string;
+  readonly created_at: Date | string;
+  readonly last_error_at: Date | string | null;
+};
 
 /** Any payment, for operators and the checkout. */
 export function findPayment(db: Connection, id: string): Promise<Payment | undefined> {
@@ -85,7 +97,8 @@ export const merchantPayments = prepare('merchant_payments', (db, given: Given<W
         .onRef('payments.id', '=', 'wanted.id')
         .onRef('payments.merchant_id', '=', 'wanted.merchant_id'),
     )
-    .select(SHOWN.map(column => `payments.${column}` as const))
+    .select(SHOWN)
+    .select(INSTANTS)
     .select(sql<number>`wanted.place::integer`.as('place')),
 );
 
@@ -178,6 +191,7 @@ function preparePage(
     let query = db
       .selectFrom('payments')
       .select(SHOWN)
+      .select(INSTANTS)
       .where('merchant_id', '=', given('merchantId'));
     if (filters.status !== undefined) query = query.where('status', '=', value('status'));
     if (filters.customerReferenceId !== undefined) {
@@ -197,6 +211,9 @@ function preparePage(
           where id = ${given('cursorId')} and merchant_id = ${given('merchantId')})`,
       );
     }
-    return query.orderBy('created_at', order).orderBy('id', order).limit(given('limit'));
+    return query
+      .orderBy('payments.created_at', order)
+      .orderBy('payments.id', order)
+      .limit(given('limit'));
   });
 }

@@ -1,4 +1,4 @@
-import { createHmac, type KeyObject } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 
 /** How far a timestamp may lie from the server's time either way, in seconds. */
 export const TIMESTAMP_WINDOW_SECONDS = 300;
@@ -32,9 +32,8 @@ export function canonicalHead(parts: Omit<SignedParts, 'body'>): string {
 
 /**
  * Signs a request: HMAC-SHA256 over the canonical request, keyed with the whole secret as UTF-8.
- * @param secret The text, or a key that was made of it once.
  * @returns 32 bytes; X-MP-SIGNATURE carries them in lowercase hex.
  */
-export function signRequest(secret: string | KeyObject, parts: SignedParts): Buffer {
+export function signRequest(secret: string, parts: SignedParts): Buffer {
   return createHmac('sha256', secret).update(canonicalHead(parts)).update(parts.body).digest();
 }

@@ -1,14 +1,10 @@
-import { type KeyObject, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { ApiError } from '../errors/api-error.ts';
-import {
-  SIGNING_HEADERS,
-  type SignedParts,
-  signRequest,
-  TIMESTAMP_WINDOW_SECONDS,
-} from './canonical.ts';
+import { SIGNING_HEADERS, type SignedParts, TIMESTAMP_WINDOW_SECONDS } from './canonical.ts';
 import { describeExpected, describeMismatch } from './describe-mismatch.ts';
 import { explainMismatch, type MismatchHints } from './explain-mismatch.ts';
+import type { HmacKey } from './hmac-key.ts';
 
 export interface SigningHeaders {
   readonly keyId: string;
@@ -72,22 +68,21 @@ export function checkTimestamp(text: string, nowMs: number): void {
 }
 
 /**
- * Compares a signature with the one `secret` makes, in constant time over the decoded bytes.
+ * Compares a signature with the one `key` makes, in constant time over the decoded bytes.
  * @param explain What the refusal may be explained with, asked for only then: it names the mistake
  * and the parts the server signed, never a secret. Without it the refusal says nothing.
  * @throws ApiError E2007
  */
 export function checkSignature(
-  secret: string | KeyObject,
+  key: HmacKey,
   parts: SignedParts,
   signature: string,
   explain: false | (() => MismatchHints),
 ): void {
-  const expected = signRequest(secret, parts);
+  const expected = key.sign(parts);
   const given = SIGNATURE_FORM.test(signature) ? Buffer.from(signature, 'hex') : null;
   if (given !== null && timingSafeEqual(given, expected)) return;
   if (explain === false) throw new ApiError('E2007');
-  const text = typeof secret === 'string' ? secret : secret.export().toString();
-  const explanation = explainMismatch(text, parts, signature, explain());
+  const explanation = explainMismatch(key.secret, parts, signature, explain());
   throw new ApiError('E2007', `${describeMismatch(explanation)} ${describeExpected(parts)}`);
 }

@@ -8,15 +8,39 @@ import { type Given, type Prepared, prepare } from '../../src/database/prepared.
 import { type CreatePaymentRequest, newPayment } from '../../src/payments/new-payment.ts';
 import type { Payee } from '../../src/payments/payee.ts';
 import { claimedValues, createPaymentOnce } from '../../src/repositories/payment-creation.ts';
-import { merchantPaymentsPage, SHOWN } from '../../src/repositories/payments.ts';
+import { merchantPaymentsPage } from '../../src/repositories/payments.ts';
 import type { BenchMerchant } from './merchants.ts';
 
-/** A payment by its primary key, with the columns that the service reads. */
+/** The columns that the service reads of a payment. */
+const COLUMNS = [
+  'id',
+  'amount',
+  'commission_amount',
+  'commission_payer',
+  'settlement_model',
+  'status',
+  'session_status',
+  'blockchain_id',
+  'token_amount',
+  'token_decimals',
+  'transaction_hash',
+  'paid_at',
+  'expires_at',
+  'created_at',
+  'redirect_url',
+  'customer_reference_id',
+  'cancellation_reason',
+  'last_error_code',
+  'last_error_message',
+  'last_error_at',
+] as const;
+
+/** A payment by its primary key. */
 export const SELECT_BY_ID = asNamed(
   prepare('bench_payment', (db, given: Given<{ id: string; merchantId: string }>) =>
     db
       .selectFrom('payments')
-      .select(SHOWN)
+      .select(COLUMNS)
       .where('id', '=', given('id'))
       .where('merchant_id', '=', given('merchantId')),
   ),
