@@ -7,7 +7,7 @@ interface Asked<Q, A> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Most questions of one call. */
+/** Most questions of one call, unless told otherwise. */
 const MAXIMUM = 100;
 
 /**
@@ -18,8 +18,10 @@ const MAXIMUM = 100;
  * in it. A question that is alone is asked at the end of its turn, microseconds later.
  *
  * A call that fails fails all that is in it.
+ *
+ * @param maximum Most questions of one call.
  */
-export function gather<Q, A>(answer: Answer<Q, A>): (question: Q) => Promise<A> {
+export function gather<Q, A>(answer: Answer<Q, A>, maximum = MAXIMUM): (question: Q) => Promise<A> {
   let asked: Asked<Q, A>[] = [];
 
   async function ask(batch: readonly Asked<Q, A>[]): Promise<void> {
@@ -34,8 +36,8 @@ export function gather<Q, A>(answer: Answer<Q, A>): (question: Q) => Promise<A> 
   function askAll(): void {
     const batch = asked;
     asked = [];
-    for (let from = 0; from < batch.length; from += MAXIMUM) {
-      void ask(batch.slice(from, from + MAXIMUM));
+    for (let from = 0; from < batch.length; from += maximum) {
+      void ask(batch.slice(from, from + maximum));
     }
   }
 

@@ -1,8 +1,8 @@
 import type { Database } from '../database/connection.ts';
-import { afterCommit, inOneStatement, UncertainCommit } from '../database/transaction.ts';
+import { afterCommit, UncertainCommit } from '../database/transaction.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { paymentsCreated } from '../metrics/counts.ts';
-import { insertCreation, insertCreationOnce } from '../repositories/payment-creation.ts';
+import { insertCreation } from '../repositories/payment-creation.ts';
 import { type Decision, type Draft, toCreation } from './create-payment.ts';
 import {
   executeOnce,
@@ -13,6 +13,7 @@ import {
   RESPONSE_LIFETIME_MS,
   type Response,
 } from './idempotency.ts';
+import { writeCreation } from './write-creation.ts';
 
 /** A creation under an idempotency key. */
 export interface CreationOnce {
@@ -83,14 +84,13 @@ async function write(
   draft: Draft,
   response: Response,
 ): Promise<Outcome> {
-  const written = await inOneStatement(db, connection =>
-    insertCreationOnce(connection, toCreation(draft), {
-      scope: request.scope,
-      response: { ...response, bodySha256: request.bodySha256 },
-      now,
-      expiresAt: new Date(now.getTime() + RESPONSE_LIFETIME_MS),
-    }),
-  );
+  const written = await writeCreation(db, {
+    ...toCreation(draft),
+    scope: request.scope,
+    response: { ...response, bodySha256: request.bodySha256 },
+    now,
+    expiresAt: new Date(now.getTime() + RESPONSE_LIFETIME_MS),
+  });
   if (written === 'created') {
     paymentsCreated.add(draft.payment.flow);
     return { ...response, replayed: false };

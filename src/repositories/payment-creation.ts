@@ -12,15 +12,18 @@ export interface Creation {
   readonly event: NewEvent;
 }
 
-/** The claim of an idempotency key, with the response that will be replayed. */
-export interface Claim {
+/** A creation under an idempotency key, with the response that will be replayed. */
+export interface ClaimedCreation extends Creation {
   readonly scope: IdempotencyScope;
   readonly response: StoredResponse;
   readonly now: Date;
   readonly expiresAt: Date;
 }
 
-/** Columns that a creation sets, with their types: a statement that selects its values needs them. */
+/** `created`; or why nothing was: another request has the key now, or had it and was answered. */
+export type Written = 'created' | 'in progress' | 'finished';
+
+/** Columns that a creation sets, with their types. */
 const PAYMENT_COLUMNS = {
   id: 'uuid',
   merchant_id: 'uuid',
@@ -45,44 +48,68 @@ const PAYMENT_COLUMNS = {
   expiry_fixed: 'boolean',
 } as const satisfies Partial<Record<keyof Payment, string>>;
 
-interface CreationValues extends Payment {
-  readonly eventId: string;
-  readonly eventType: string;
-  readonly eventData: string;
-  readonly traceparent: string | null;
-  readonly tracestate: string | null;
+const PAYMENT_NAMES = Object.keys(PAYMENT_COLUMNS) as (keyof typeof PAYMENT_COLUMNS)[];
+
+/** The payment's event. */
+const EVENT_COLUMNS = {
+  event_id: 'uuid',
+  event_type: 'text',
+  event_data: 'text',
+  traceparent: 'text',
+  tracestate: 'text',
+} as const;
+
+/** The claim of its idempotency key. */
+const CLAIM_COLUMNS = {
+  place: 'integer',
+  lock_name: 'text',
+  account_id: 'uuid',
+  route: 'text',
+  key: 'text',
+  body_sha256: 'bytea',
+  http_status: 'smallint',
+  response: 'text',
+  kept_from: 'timestamptz',
+  kept_until: 'timestamptz',
+} as const;
+
+type Columns = Readonly<Record<string, string>>;
+type Row<C extends Columns> = Readonly<Record<keyof C, unknown>>;
+
+interface Creations {
+  /** JSON of a list of rows. */
+  readonly creations: string;
 }
 
-interface ClaimValues extends IdempotencyScope {
-  readonly lockName: string;
-  readonly bodySha256: Buffer;
-  readonly httpStatus: number;
-  readonly body: Buffer;
-  readonly now: Date;
-  readonly keptUntil: Date;
+/** `creation`: the rows of a list in JSON, which binds any number of them as one value. */
+function creationRows(given: Given<Creations>, columns: Columns): RawBuilder<unknown> {
+  const types = Object.entries(columns).map(
+    ([name, type]) => sql`${sql.ref(name)} ${sql.raw(type)}`,
+  );
+  return sql`
+    creation as materialized (
+      select * from json_to_recordset(${given('creations')}::json) as row (${sql.join(types)}))`;
 }
 
-/** `payment`, `event`, `delivery` and `job`: as many payments as `source` has rows, one or none. */
-function creationSteps(given: Given<CreationValues>, source: RawBuilder<unknown>) {
-  const columns = Object.entries(PAYMENT_COLUMNS) as [keyof typeof PAYMENT_COLUMNS, string][];
-  const names = columns.map(([name]) => sql.ref(name));
-  const values = columns.map(([name, type]) => sql`${given(name)}::${sql.raw(type)}`);
-  const event = sql`
-    select ${given('eventId')}::uuid, merchant_id, id, ${given('eventType')}::text, created_at,
-           ${given('eventData')}::json, ${given('traceparent')}::text,
-           ${given('tracestate')}::text
-    from payment`;
+/** `payment`, `event`, `delivery` and `job` of all rows of `source`. */
+function creationSteps(source: RawBuilder<unknown>): RawBuilder<unknown> {
+  const names = PAYMENT_NAMES.map(name => sql.ref(name));
+  const values = PAYMENT_NAMES.map(name => sql.ref(`creation.${name}`));
   return sql`
     payment as (
-      insert into payments (${sql.join(names)}) select ${sql.join(values)} ${source}
+      insert into payments (${sql.join(names)}) select ${sql.join(values)} from ${source}
       returning id, merchant_id, created_at),
-    ${eventSteps(event)}`;
+    ${eventSteps(sql`
+      select event_id, payment.merchant_id, payment.id, event_type, payment.created_at,
+             event_data::json, traceparent, tracestate
+      from payment join creation on creation.id = payment.id`)}`;
 }
 
 const createPayment = prepare(
   'create_payment',
-  (_db, given: Given<CreationValues>) => sql<{ jobs: number }>`
-    with ${creationSteps(given, sql``)}
+  (_db, given: Given<Creations>) => sql<{ jobs: number }>`
+    with ${creationRows(given, { ...PAYMENT_COLUMNS, ...EVENT_COLUMNS })},
+    ${creationSteps(sql`creation`)}
     select count(*) as jobs from job`,
 );
 
@@ -91,68 +118,94 @@ const createPayment = prepare(
  * is none. The lock only tells at once that another request is at it; who comes after that one has
  * committed finds its row, whatever this statement's snapshot shows.
  */
-export const createPaymentOnce = prepare(
-  'create_payment_once',
-  (_db, given: Given<CreationValues & ClaimValues>) => sql<{ locked: boolean; claimed: boolean }>`
-    with attempt as materialized (
-      select pg_try_advisory_xact_lock(hashtextextended(${given('lockName')}, 0)) as locked),
+export const createPaymentsOnce = prepare(
+  'create_payments_once',
+  (_db, given: Given<Creations>) => sql<{ place: number; locked: boolean; claimed: boolean }>`
+    with ${creationRows(given, { ...PAYMENT_COLUMNS, ...EVENT_COLUMNS, ...CLAIM_COLUMNS })},
+    attempt as materialized (
+      select place, pg_try_advisory_xact_lock(hashtextextended(lock_name, 0)) as locked
+      from creation),
     claim as (
       insert into idempotency_keys as kept
         (account_id, route, key, body_sha256, status, body, created_at, expires_at)
-      select ${given('accountId')}::uuid, ${given('route')}::text, ${given('key')}::text,
-             ${given('bodySha256')}::bytea, ${given('httpStatus')}::smallint,
-             ${given('body')}::bytea, ${given('now')}::timestamptz,
-             ${given('keptUntil')}::timestamptz
-      from attempt where locked
+      select account_id, route, key, body_sha256, http_status, convert_to(response, 'UTF8'),
+             kept_from, kept_until
+      from creation join attempt using (place) where locked
       on conflict (account_id, route, key) do update set
         body_sha256 = excluded.body_sha256, status = excluded.status, body = excluded.body,
         created_at = excluded.created_at, expires_at = excluded.expires_at
       where kept.expires_at <= excluded.created_at
-      returning 1),
-    ${creationSteps(given, sql`from claim`)}
-    select locked, exists (select from payment) as claimed, (select count(*) from job) as jobs
-    from attempt`,
+      returning account_id, route, key),
+    ${creationSteps(sql`creation join claim using (account_id, route, key)`)}
+    select place, locked, payment.id is not null as claimed, (select count(*) from job) as jobs
+    from creation join attempt using (place) left join payment on payment.id = creation.id`,
 );
 
 /** Writes a payment with its first event, the deliveries of it and their jobs, in one statement. */
 export async function insertCreation(db: Connection, creation: Creation): Promise<void> {
-  await createPayment(db, creationValues(creation));
+  await createPayment(db, { creations: JSON.stringify([creationRow(creation)]) });
 }
 
 /**
- * Writes a payment, everything that goes with it and the response under an idempotency key, all of it
- * or nothing, in one statement that commits by itself.
- * @returns `created`; or why nothing was written: another request with the key is `in progress`, or
- * has `finished` and its response is kept.
+ * Writes payments, everything that goes with each and its response under its idempotency key, in one
+ * statement that commits by itself: each as a whole or not at all.
+ * @param all With keys that differ.
+ * @returns What became of each.
  */
-export async function insertCreationOnce(
+export async function insertCreationsOnce(
   db: Connection,
-  creation: Creation,
-  claim: Claim,
-): Promise<'created' | 'in progress' | 'finished'> {
-  const [row] = await createPaymentOnce(db, claimedValues(creation, claim));
-  if (row?.locked !== true) return 'in progress';
-  return row.claimed ? 'created' : 'finished';
+  all: readonly ClaimedCreation[],
+): Promise<Written[]> {
+  const rows = await createPaymentsOnce(db, { creations: toCreations(all) });
+  const written = new Array<Written>(all.length).fill('in progress');
+  for (const { place, locked, claimed } of rows) {
+    if (locked) written[place] = claimed ? 'created' : 'finished';
+  }
+  return written;
 }
 
-/** Values of `createPaymentOnce`. */
-export function claimedValues(
-  creation: Creation,
-  { scope, response, now, expiresAt }: Claim,
-): CreationValues & ClaimValues {
+/** Value of `createPaymentsOnce`. */
+export function toCreations(all: readonly ClaimedCreation[]): string {
+  return JSON.stringify(
+    all.map((each, place) => ({ ...creationRow(each), ...claimRow(each, place) })),
+  );
+}
+
+function creationRow({
+  payment,
+  event,
+}: Creation): Row<typeof PAYMENT_COLUMNS & typeof EVENT_COLUMNS> {
+  const columns = PAYMENT_NAMES.map(name => [name, payment[name]]);
   return {
-    ...creationValues(creation),
-    ...scope,
-    lockName: lockNameOf(scope),
-    bodySha256: response.bodySha256,
-    httpStatus: response.status,
-    body: response.body,
-    now,
-    keptUntil: expiresAt,
+    ...Object.fromEntries(columns),
+    checkout_token_hash: toHex(payment.checkout_token_hash),
+    event_id: event.id,
+    event_type: event.type,
+    event_data: event.data,
+    traceparent: event.traceparent,
+    tracestate: event.tracestate,
   };
 }
 
-function creationValues({ payment, event }: Creation): CreationValues {
-  const { id: eventId, type: eventType, data: eventData, traceparent, tracestate } = event;
-  return { ...payment, eventId, eventType, eventData, traceparent, tracestate };
+function claimRow(
+  { scope, response, now, expiresAt }: ClaimedCreation,
+  place: number,
+): Row<typeof CLAIM_COLUMNS> {
+  return {
+    place,
+    lock_name: lockNameOf(scope),
+    account_id: scope.accountId,
+    route: scope.route,
+    key: scope.key,
+    body_sha256: toHex(response.bodySha256),
+    http_status: response.status,
+    response: response.body.toString(),
+    kept_from: now,
+    kept_until: expiresAt,
+  };
+}
+
+/** As PostgreSQL reads bytes. */
+function toHex(bytes: Buffer | null): string | null {
+  return bytes === null ? null : `\\x${bytes.toString('hex')}`;
 }

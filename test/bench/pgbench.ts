@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import pg from 'pg';
 import { VoidRun } from './measure.ts';
 import { findPgbench } from './required-programs.ts';
 import type { Resources } from './resources.ts';
@@ -57,28 +56,20 @@ export async function pgbenchContender(
   return { name: options.name, warmUp: async () => void (await run()), round: run };
 }
 
-/** A statement with its values in it, the fresh ones taken from a row made in front of it. */
-function toScript({ text: statement, values, unique, replaced }: RepeatedStatement): string {
-  const columns = Object.entries(unique).map(([name, made]) => `${made} as "${name}"`);
-  const inlined = statement.replaceAll(/\$(\d+)/g, (_, number: string) => {
-    const column = replaced[Number(number)];
-    return column === undefined
-      ? toLiteral(values[Number(number) - 1])
-      : `(select "${column}" from ${FRESH})`;
-  });
+/** A statement with its value in it, the fresh pieces taken from a row made in front of it. */
+function toScript({ text: statement, value, fresh }: RepeatedStatement): string {
+  const columns = Object.entries(fresh).map(([name, made]) => `${made} as "${name}"`);
+  const pieces = value.map(piece =>
+    typeof piece === 'string' ? toLiteral(piece) : `(select "${piece.fresh}" from ${FRESH})`,
+  );
+  const inlined = statement.replaceAll('$1', () => `(${pieces.join(' || ')})`);
   const rest = inlined.trim().replace(/^with\s/i, '');
-  const joint = rest === inlined.trim() ? '' : ',';
-  const fresh = `with ${FRESH} as materialized (select ${columns.join(', ')})`;
-  return `${`${fresh}${joint} ${rest}`.replaceAll(/\s+/g, ' ')};\n`;
+  const made = `with ${FRESH} as materialized (select ${columns.join(', ')})`;
+  return `${`${made}, ${rest}`.replaceAll(/\s+/g, ' ')};\n`;
 }
 
 /** A literal without colons, which pgbench would take for variables. */
-function toLiteral(value: unknown): string {
-  if (value === null || value === undefined) return 'null';
-  if (typeof value === 'number') return String(value);
-  if (Buffer.isBuffer(value)) return `'\\x${value.toString('hex')}'`;
-  if (Array.isArray(value)) return `array[${value.map(toLiteral).join(',')}]`;
-  const plain = pg.escapeLiteral(value instanceof Date ? value.toISOString() : String(value));
-  if (plain.includes('\\')) throw new Error('a value with a backslash has no literal here');
-  return plain.includes(':') ? `U&${plain.replaceAll(':', '\\003A')}` : plain;
+function toLiteral(text: string): string {
+  const escaped = text.replaceAll('\\', '\\\\').replaceAll(':', '\\003A').replaceAll("'", "''");
+  return `U&'${escaped}'`;
 }

@@ -7,7 +7,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { type Given, type Prepared, prepare } from '../../src/database/prepared.ts';
 import { type CreatePaymentRequest, newPayment } from '../../src/payments/new-payment.ts';
 import type { Payee } from '../../src/payments/payee.ts';
-import { claimedValues, createPaymentOnce } from '../../src/repositories/payment-creation.ts';
+import { createPaymentsOnce, toCreations } from '../../src/repositories/payment-creation.ts';
 import { merchantPaymentsPage } from '../../src/repositories/payments.ts';
 import type { BenchMerchant } from './merchants.ts';
 
@@ -100,74 +100,70 @@ export const SIX_ROUND_TRIPS = {
 /** A statement for pgbench, which sends it again and again as it is. */
 export interface RepeatedStatement {
   readonly text: string;
-  /** Values of $1, $2 and so on; one that must not come twice is left to `unique`. */
-  readonly values: readonly unknown[];
-  /** Columns, by name, of which each execution makes new ones: expressions of PostgreSQL. */
-  readonly unique: Readonly<Record<string, string>>;
-  /** Which of those columns stands in for which parameter, by its number. */
-  readonly replaced: Readonly<Record<number, string>>;
+  /** The value of $1: pieces of text, and between them names of what each execution makes anew. */
+  readonly value: readonly (string | { readonly fresh: string })[];
+  /** Expressions of PostgreSQL, by those names. */
+  readonly fresh: Readonly<Record<string, string>>;
 }
 
 /** The create that the service runs for a merchant, to be repeated by pgbench. */
 export function repeatedCreate(merchant: BenchMerchant): RepeatedStatement {
   const now = new Date();
   const snapshot = JSON.stringify(SNAPSHOT);
-  const values = claimedValues(
-    {
-      payment: newPayment(uuidv7(), payeeOf(merchant), requestOf(merchant), {
-        kind: 'crypto',
-        settlementModel: 'direct',
-        commissionAmount: 0,
-        blockchainIds: ['btc', 'eth'],
-        expiresAt: new Date(now.getTime() + 3_600_000),
-        createdAt: now,
-        checkoutTokenHash: randomBytes(32),
-        processor: null,
-        externalId: null,
-      }),
-      event: {
-        id: uuidv7(),
-        merchantId: merchant.id,
-        paymentId: uuidv7(),
-        type: 'payment_prompt.created',
-        createdAt: now,
-        data: snapshot,
-        traceparent: null,
-        tracestate: null,
-      },
-    },
-    {
-      scope: {
-        accountId: merchant.id,
-        route: 'POST /external/v1/payments/prompt',
-        key: randomUUID(),
-      },
-      response: {
-        bodySha256: randomBytes(32),
-        status: 201,
-        body: Buffer.from(`{"prompt":${snapshot},"checkoutUrl":"${'x'.repeat(80)}"}`),
-      },
-      now,
-      expiresAt: new Date(now.getTime() + 86_400_000),
-    },
-  );
-  const { text, bind } = asNamed(createPaymentOnce);
-  const replaced = createPaymentOnce.parameters.flatMap(({ name }, index) =>
-    name !== undefined && name in FRESH ? [[index + 1, name] as const] : [],
-  );
-  return { text, values: bind(values), unique: FRESH, replaced: Object.fromEntries(replaced) };
+  const request = requestOf(merchant);
+  const token = randomBytes(32);
+  const payment = newPayment(uuidv7(), payeeOf(merchant), request, {
+    kind: 'crypto',
+    settlementModel: 'direct',
+    commissionAmount: 0,
+    blockchainIds: ['btc', 'eth'],
+    expiresAt: new Date(now.getTime() + 3_600_000),
+    createdAt: now,
+    checkoutTokenHash: token,
+    processor: null,
+    externalId: null,
+  });
+  const event = {
+    id: uuidv7(),
+    merchantId: merchant.id,
+    paymentId: payment.id,
+    type: 'payment_prompt.created',
+    createdAt: now,
+    data: snapshot,
+    traceparent: null,
+    tracestate: null,
+  };
+  const scope = {
+    accountId: merchant.id,
+    route: 'POST /external/v1/payments/prompt',
+    key: randomUUID(),
+  };
+  const body = Buffer.from(`{"prompt":${snapshot},"checkoutUrl":"${'x'.repeat(80)}"}`);
+  const response = { bodySha256: randomBytes(32), status: 201, body };
+  const expiresAt = new Date(now.getTime() + 86_400_000);
+  const unique = new Map([
+    [payment.id, 'id'],
+    [event.id, 'event'],
+    [scope.key, 'key'],
+    [request.body.customerReferenceId, 'reference'],
+    [token.toString('hex'), 'token'],
+  ]);
+  const creations = toCreations([{ payment, event, scope, response, now, expiresAt }]);
+  const pieces = creations.split(new RegExp(`(${[...unique.keys()].join('|')})`));
+  const value = pieces.map(piece => {
+    const name = unique.get(piece);
+    return name === undefined ? piece : { fresh: name };
+  });
+  return { text: createPaymentsOnce.text, value, fresh: FRESH };
 }
 
-/** What each execution makes anew, by the names of the statement's values. */
+/** What must not come twice. */
 const FRESH: Readonly<Record<string, string>> = {
-  id: 'uuidv7()',
-  eventId: 'uuidv7()',
-  created_at: 'now()',
-  expires_at: "now() + interval '1 hour'",
-  customer_reference_id: 'gen_random_uuid()::text',
-  checkout_token_hash: 'uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())',
+  id: 'uuidv7()::text',
+  event: 'uuidv7()::text',
   key: 'gen_random_uuid()::text',
-  lockName: 'gen_random_uuid()::text',
+  reference: 'gen_random_uuid()::text',
+  token: "encode(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()), 'hex')",
 };
 
 function payeeOf({ id, branchId }: BenchMerchant): Payee {
@@ -180,12 +176,13 @@ function payeeOf({ id, branchId }: BenchMerchant): Payee {
   return { merchant, mainBranchId: branchId, networks: [], redirectDomains: [] };
 }
 
-function requestOf({ id, credentials }: BenchMerchant): CreatePaymentRequest {
+function requestOf({ id, credentials }: BenchMerchant) {
   const { keyId } = credentials;
   return {
     principal: { kind: 'merchant', keyId, accountId: id, accountKind: 'standard' },
     body: { amount: 4_950, customerReferenceId: randomUUID() },
-  };
+    trace: null,
+  } satisfies CreatePaymentRequest;
 }
 
 /** As long as the snapshot of a payment is. */

@@ -1,0 +1,79 @@
+import type { Database } from '../database/connection.ts';
+import { inOneStatement, UncertainCommit } from '../database/transaction.ts';
+import { gather } from '../gather.ts';
+import { lockNameOf } from '../repositories/idempotency-keys.ts';
+import {
+  type ClaimedCreation,
+  insertCreationsOnce,
+  type Written,
+} from '../repositories/payment-creation.ts';
+
+/** Why a creation that was written with others failed, when they did not. */
+class Failure {
+  readonly error: unknown;
+
+  constructor(error: unknown) {
+    this.error = error;
+  }
+}
+
+/** Most creations of one statement: so many wait for the slowest of them. */
+const TOGETHER = 25;
+
+const writers = new WeakMap<Database, ReturnType<typeof writerOn>>();
+
+function writerOn(db: Database) {
+  return gather((all: readonly ClaimedCreation[]) => writeDistinct(db, all), TOGETHER);
+}
+
+/**
+ * Writes a creation under an idempotency key, in one statement with those of other requests that come
+ * in the same turn: they share its commit, which costs more than all of them.
+ * @throws UncertainCommit, and what the database refuses it with, alone.
+ */
+export async function writeCreation(db: Database, creation: ClaimedCreation): Promise<Written> {
+  let write = writers.get(db);
+  if (write === undefined) {
+    write = writerOn(db);
+    writers.set(db, write);
+  }
+  const written = await write(creation);
+  if (written instanceof Failure) throw written.error;
+  return written;
+}
+
+/** Of several with one key the first is the original, and the others come while it is at work. */
+async function writeDistinct(
+  db: Database,
+  all: readonly ClaimedCreation[],
+): Promise<(Written | Failure)[]> {
+  const originals = new Map<string, ClaimedCreation>();
+  for (const each of all) {
+    const name = lockNameOf(each.scope);
+    if (!originals.has(name)) originals.set(name, each);
+  }
+  const distinct = [...originals.values()];
+  const written = new Map<ClaimedCreation, Written | Failure>();
+  for (const [index, result] of (await writeTogether(db, distinct)).entries()) {
+    const creation = distinct[index];
+    if (creation !== undefined) written.set(creation, result);
+  }
+  return all.map(each => written.get(each) ?? 'in progress');
+}
+
+/** What is refused takes its whole statement with it; then each is written alone. */
+async function writeTogether(
+  db: Database,
+  all: readonly ClaimedCreation[],
+): Promise<(Written | Failure)[]> {
+  try {
+    return await inOneStatement(db, connection => insertCreationsOnce(connection, all));
+  } catch (error) {
+    if (error instanceof UncertainCommit || all.length === 1) throw error;
+    const alone = all.map(async each => {
+      const [written] = await writeTogether(db, [each]);
+      return written ?? 'in progress';
+    });
+    return Promise.all(alone.map(each => each.catch(failure => new Failure(failure))));
+  }
+}

@@ -1,0 +1,90 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { countWritten, requestPrompt } from '../helpers/prompts.ts';
+
+let service: TestApp;
+let shop: MerchantWithKey;
+let broken: MerchantWithKey;
+
+beforeAll(async () => {
+  service = await startTestApp();
+  shop = await addMerchant(service);
+  broken = await addMerchant(service);
+  await sql`
+    create function count_statements() returns trigger language plpgsql as $$
+    begin
+      perform nextval('creation_statements');
+      return null;
+    end $$`.execute(service.db);
+  await sql`create sequence creation_statements`.execute(service.db);
+  await sql`
+    create trigger count_statements after insert on payments
+    for each statement execute function count_statements()`.execute(service.db);
+  await sql`
+    create function break_merchant() returns trigger language plpgsql as $$
+    begin raise exception 'broken on purpose'; end $$`.execute(service.db);
+  await sql`
+    create trigger break_merchant before insert on payments for each row
+    when (new.merchant_id = ${sql.lit(broken.merchant.id)})
+    execute function break_merchant()`.execute(service.db);
+});
+afterAll(() => service.close());
+
+async function statements(): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select case when is_called then last_value else 0 end as count
+    from creation_statements`.execute(service.db);
+  return rows[0]?.count ?? 0;
+}
+
+const create = (key: string, by = shop, amount = 5000) =>
+  requestPrompt(service, by, { amount, note: key }, { 'idempotency-key': key });
+
+test('requests that come together share statements, and each gets its own payment', async () => {
+  const [before, counted] = [await countWritten(service.db), await statements()];
+  const keys = Array.from({ length: 60 }, (_, index) => `together ${index}`);
+  const answers = await Promise.all(keys.map((key, index) => create(key, shop, 100 + index)));
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual(keys.map(() => 201));
+  expect(answers.map(answer => answer.json().prompt.amount)).toEqual(
+    keys.map((_, index) => 100 + index),
+  );
+  expect((await statements()) - counted).toBeLessThan(30);
+  expect(await countWritten(service.db)).toEqual({
+    payments: before.payments + 60,
+    events: before.events + 60,
+    responses: before.responses + 60,
+  });
+  const replays = await Promise.all(keys.map((key, index) => create(key, shop, 100 + index)));
+  expect(replays.map(({ body }) => body)).toEqual(answers.map(({ body }) => body));
+});
+
+test('one that fails is kept as failed, and those beside it are created', async () => {
+  const before = await countWritten(service.db);
+  const requests = Array.from({ length: 20 }, (_, index) => create(`beside ${index}`));
+  const failures = [create('fails', broken), create('fails too', broken)];
+  for (const answer of await Promise.all(requests)) expect(answer.statusCode).toBe(201);
+  for (const answer of await Promise.all(failures)) expect(answer.statusCode).toBe(500);
+  expect((await create('fails', broken)).headers['idempotent-replayed']).toBe('true');
+  expect(await countWritten(service.db)).toEqual({
+    payments: before.payments + 20,
+    events: before.events + 20,
+    responses: before.responses + 22,
+  });
+});
+
+test('of many with one key that come together, one is created', async () => {
+  const before = await countWritten(service.db);
+  const answers = await Promise.all(
+    Array.from({ length: 100 }, (_, index) => create(`same ${index % 5}`)),
+  );
+  const created = answers.filter(({ statusCode }) => statusCode === 201);
+  const others = answers.filter(({ statusCode }) => statusCode !== 201);
+  const ids = new Set(created.map(answer => answer.json().prompt.id));
+  expect(ids.size).toBe(5);
+  expect(new Set(others.map(answer => answer.json().error.errorCode))).toEqual(
+    new Set(others.length > 0 ? ['E4003'] : []),
+  );
+  expect((await countWritten(service.db)).payments).toBe(before.payments + 5);
+});
