@@ -120,7 +120,10 @@ async function plansOf(run: (db: Database) => Promise<unknown>): Promise<PlanNod
   return nodes;
 }
 
-const toText = (value: unknown) => (value instanceof Date ? value.toISOString() : String(value));
+function toText(value: unknown): string {
+  if (Array.isArray(value)) return `{${value.map(toText).join()}}`;
+  return value instanceof Date ? value.toISOString() : String(value);
+}
 
 function flatten(node: PlanNode): PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(flatten)];
