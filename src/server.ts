@@ -40,16 +40,17 @@ await runProcess('api', async (config, logger, signal) => {
     let monitoring: Monitoring | undefined;
     try {
       monitoring = await openMonitoring(config.metrics, monitored, logger);
-      const allowPrivateAddresses = config.environment !== 'production';
-      const processor = openProcessor(config, storage.keyring, clock);
-      const worker = withWorker
-        ? runWorker({ ...storage, processor, clock, logger, allowPrivateAddresses }, signal)
-        : Promise.resolve();
       if (!signal.aborted) {
         await app.listen({ host: config.host, port: config.port });
         if (config.databaseUrl === null) await printNextStep(config);
-        await aborted(signal);
       }
+      const allowPrivateAddresses = config.environment !== 'production';
+      const processor = openProcessor(config, storage.keyring, clock);
+      // Not before all else is well: its loops end with the signal alone.
+      const worker = withWorker
+        ? runWorker({ ...storage, processor, clock, logger, allowPrivateAddresses }, signal)
+        : Promise.resolve();
+      await aborted(signal);
       await Promise.all([app.close(), worker]);
     } finally {
       await monitoring?.close();

@@ -30,6 +30,8 @@ export interface ChangeFeed {
 export const LEASE_MS = 500;
 /** How often the lease is renewed, in milliseconds: one renewal in five is enough. */
 const RENEWAL_MS = 100;
+/** What clocks and timers may be off by within a lease, in milliseconds. */
+export const MARGIN_MS = 50;
 /** A connection that has not answered for so long, in milliseconds, is given up. */
 const SILENCE_MS = 5_000;
 const RECONNECT_MAXIMUM_MS = 5_000;
@@ -154,7 +156,8 @@ async function begin(client: pg.Client, echoChannel: string): Promise<void> {
 }
 
 /**
- * Waits until what is committed holds on every replica; returns at once when none listens.
+ * Waits until what is committed holds on every replica; returns at once when none listens. A server
+ * that has just started may have had listeners that do not know yet that it had stopped.
  * @param pause Waits for some milliseconds.
  */
 export async function untilHeard(
@@ -162,9 +165,10 @@ export async function untilHeard(
   pause: (milliseconds: number) => Promise<unknown> = sleep,
 ): Promise<void> {
   const { rows } = await sql`
-    select from pg_locks
-    where locktype = 'advisory' and objid = ${LISTENERS_LOCK} and granted
-      and database = (select oid from pg_database where datname = current_database())
-    limit 1`.execute(db);
-  if (rows.length > 0) await pause(LEASE_MS);
+    select where pg_postmaster_start_time() > now() - interval '2 seconds' or exists (
+      select from pg_locks
+      where locktype = 'advisory' and objid = ${LISTENERS_LOCK} and granted
+        and database = (select oid from pg_database where datname = current_database())
+    )`.execute(db);
+  if (rows.length > 0) await pause(LEASE_MS + MARGIN_MS);
 }

@@ -33,7 +33,7 @@ function parseSafeInteger(text: string): number {
 /**
  * What was asked for `at time zone 'UTC'` is to be shown: `2026-05-17 12:00:00.5` becomes
  * `2026-05-17T12:00:00.500Z` without a Date in between, which takes ten times as long. Timestamps
- * have three decimals at most, and trailing zeros are left out.
+ * of our tables have three decimals at most, and trailing zeros are left out.
  */
 function toIsoText(text: string): string {
   const decimals = text.slice(20).padEnd(3, '0');

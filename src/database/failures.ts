@@ -40,6 +40,14 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return DRIVER_MESSAGES.some(message => error.message.startsWith(message));
 }
 
+/**
+ * Whether the database itself refused a statement, which then has had no effect: not that the
+ * connection failed, nor that there was none.
+ */
+export function isRefusedByDatabase(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.severity !== 'FATAL';
+}
+
 /** Whether `error` is the violation of the named unique constraint or index. */
 export function isUniqueViolation(error: unknown, constraint: string): boolean {
   return (

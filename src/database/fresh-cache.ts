@@ -6,6 +6,9 @@ export interface Entry<V> {
   readonly subjects: readonly string[];
 }
 
+/** Changes in one turn of the event loop that are looked at one by one; of more, all is forgotten. */
+const CHANGES_LOOKED_AT = 100;
+
 /** Keeps a value that was read, unless something changed since the reading began. */
 export type Keep<V> = (key: string, value: V, subjects: readonly string[]) => void;
 
@@ -17,13 +20,15 @@ export class FreshCache<V> {
   readonly #feed: ChangeFeed;
   readonly #maximum: number;
   readonly #entries = new Map<string, Entry<V>>();
+  /** Changes in this turn of the event loop. */
+  #changes = 0;
 
   /** @param maximum Entries kept at once; the one kept longest makes room. */
   constructor(feed: ChangeFeed, maximum: number) {
     this.#feed = feed;
     this.#maximum = maximum;
     feed.onChange(subject => {
-      if (subject === null) this.#entries.clear();
+      if (subject === null || this.#areMany()) this.#entries.clear();
       else this.#forget(subject);
     });
   }
@@ -39,7 +44,8 @@ export class FreshCache<V> {
     return (key, value, subjects) => {
       if (!current || this.#feed.generation !== generation) return;
       const [oldest] = this.#entries.keys();
-      if (this.#entries.size >= this.#maximum && oldest !== undefined) this.#entries.delete(oldest);
+      const full = this.#entries.size >= this.#maximum && !this.#entries.has(key);
+      if (full && oldest !== undefined) this.#entries.delete(oldest);
       this.#entries.set(key, { value, subjects });
     };
   }
@@ -52,6 +58,17 @@ export class FreshCache<V> {
     const entry = await read();
     if (entry !== undefined) keep(key, entry.value, entry.subjects);
     return entry?.value;
+  }
+
+  /** Whether a change is one of a whole series, for which looking at every entry each time takes long. */
+  #areMany(): boolean {
+    if (this.#changes === 0) {
+      setImmediate(() => {
+        this.#changes = 0;
+      });
+    }
+    this.#changes += 1;
+    return this.#changes > CHANGES_LOOKED_AT;
   }
 
   /** Changes are rare: looking at every entry costs less than keeping an index of subjects. */

@@ -58,6 +58,10 @@ export function prepare<P extends object, R>(
   const given: Given<P> = key => new Placeholder(key) as unknown as P[typeof key];
   const compiled = build(builder, given).compile(builder);
   if ([...names.values()].includes(name)) throw new Error(`two statements are named ${name}`);
+  if (names.has(compiled.sql)) throw new Error(`${name} is prepared under another name`);
+  if (/\.\*|select \*/.test(compiled.sql)) {
+    throw new Error(`${name} names no columns: one that a migration adds would make it invalid`);
+  }
   names.set(compiled.sql, name);
   const parameters = compiled.parameters.map(value =>
     value instanceof Placeholder ? { name: value.name as keyof P } : { value },

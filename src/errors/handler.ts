@@ -43,7 +43,7 @@ export function toApiError(error: unknown, isUnavailable: (error: unknown) => bo
  * those that an overload makes each has its line anyway.
  */
 export function logFailure(request: FastifyRequest, error: ApiError): void {
-  const isOverload = error.errorCode === 'E5002' && error.cause === undefined;
+  const isOverload = error.errorCode === 'E5002' && error.retryAfterSeconds !== undefined;
   if (ERRORS[error.errorCode].status >= 500 && !isOverload) {
     request.log.error({ err: error.cause ?? error, errorCode: error.errorCode }, 'request failed');
   }

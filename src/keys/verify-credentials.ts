@@ -56,7 +56,7 @@ const NO_PAIR: Pair = {
  *
  * Credentials that were right before are compared with what was opened then: hashing a passphrase
  * and decrypting a secret each cost more than the rest of authentication. Anything else goes the
- * whole way, so that a wrong passphrase costs the same whether the key is known or not.
+ * whole way, so that a wrong passphrase costs what an unknown key does: a query and two hashes.
  *
  * @param now Milliseconds since the epoch.
  * @throws ApiError E2004, E2005 or E2006, in this order.

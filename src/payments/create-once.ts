@@ -1,5 +1,6 @@
 import type { Database } from '../database/connection.ts';
-import { afterCommit, UncertainCommit } from '../database/transaction.ts';
+import { isRefusedByDatabase } from '../database/failures.ts';
+import { afterCommit } from '../database/transaction.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { paymentsCreated } from '../metrics/counts.ts';
 import { insertCreation } from '../repositories/payment-creation.ts';
@@ -32,7 +33,8 @@ export interface CreationOnce {
  *
  * The ordinary case is one statement that claims the key and writes the payment, its event and the
  * response. Whether there is a response already is looked at only when that claim is refused, or
- * when the request would be: what was answered before comes first.
+ * when the request would be: what was answered before comes first. A repeated request pays for that:
+ * it tries to write before it reads.
  *
  * @throws ApiError E4003 while the original runs, E4002 for another body, and every refusal.
  * @throws UncertainCommit
@@ -43,8 +45,14 @@ export async function createOnce(
   now: Date,
   creation: CreationOnce,
 ): Promise<Outcome> {
-  const execute = (work: Parameters<typeof executeOnce>[3]) =>
-    executeOnce(db, request, now, work, creation.onFailure);
+  const execute = async (work: Parameters<typeof executeOnce>[3]) => {
+    try {
+      return await executeOnce(db, request, now, work, creation.onFailure);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.errorCode !== 'E4003') throw error;
+      return replayOrInProgress(db, request, now);
+    }
+  };
   try {
     creation.check();
   } catch (refusal) {
@@ -63,7 +71,7 @@ export async function createOnce(
     try {
       return await write(db, request, now, decision, creation.answer(decision));
     } catch (error) {
-      if (error instanceof ApiError || error instanceof UncertainCommit) throw error;
+      if (!isRefusedByDatabase(error)) throw error;
       return execute(() => Promise.reject(error));
     }
   }
@@ -95,8 +103,19 @@ async function write(
     paymentsCreated.add(draft.payment.flow);
     return { ...response, replayed: false };
   }
-  const replay = written === 'finished' ? await findReplay(db, request, now) : undefined;
-  // A response that stood in the way may have expired since.
+  return replayOrInProgress(db, request, now);
+}
+
+/**
+ * Who has the key may be another retry of what was answered long ago.
+ * @throws ApiError E4002, E4003
+ */
+async function replayOrInProgress(
+  db: Database,
+  request: IdempotentRequest,
+  now: Date,
+): Promise<Outcome> {
+  const replay = await findReplay(db, request, now);
   if (replay === undefined) throw inProgress();
   return replay;
 }

@@ -1,5 +1,6 @@
 import type { Database } from '../database/connection.ts';
-import { inOneStatement, UncertainCommit } from '../database/transaction.ts';
+import { isRefusedByDatabase } from '../database/failures.ts';
+import { inOneStatement } from '../database/transaction.ts';
 import { gather } from '../gather.ts';
 import { lockNameOf } from '../repositories/idempotency-keys.ts';
 import {
@@ -8,7 +9,7 @@ import {
   type Written,
 } from '../repositories/payment-creation.ts';
 
-/** Why a creation that was written with others failed, when they did not. */
+/** Why a creation failed; others of its statement may not have. */
 class Failure {
   readonly error: unknown;
 
@@ -17,7 +18,10 @@ class Failure {
   }
 }
 
-/** Most creations of one statement: so many wait for the slowest of them. */
+/**
+ * Most creations of one statement: so many wait for the slowest of them, and for whatever lock one of
+ * them waits for.
+ */
 const TOGETHER = 25;
 
 const writers = new WeakMap<Database, ReturnType<typeof writerOn>>();
@@ -69,11 +73,8 @@ async function writeTogether(
   try {
     return await inOneStatement(db, connection => insertCreationsOnce(connection, all));
   } catch (error) {
-    if (error instanceof UncertainCommit || all.length === 1) throw error;
-    const alone = all.map(async each => {
-      const [written] = await writeTogether(db, [each]);
-      return written ?? 'in progress';
-    });
-    return Promise.all(alone.map(each => each.catch(failure => new Failure(failure))));
+    // Without a connection, each alone would only wait for one as well.
+    if (all.length === 1 || !isRefusedByDatabase(error)) return all.map(() => new Failure(error));
+    return (await Promise.all(all.map(each => writeTogether(db, [each])))).flat();
   }
 }

@@ -10,7 +10,11 @@ import { overloadRefusals, requestsInFlight } from '../metrics/counts.ts';
 export interface Admission {
   /** @throws ApiError E5002 while as many requests are worked on as may be. */
   refuseOverload(): void;
-  /** Counts a request, whose body has arrived, until its answer is sent. */
+  /**
+   * Counts a request until its answer is sent, or its client is gone. Not before its body has
+   * arrived: whoever sends one slowly would take the place of others.
+   * @throws ApiError E5002
+   */
   enter(reply: FastifyReply): void;
 }
 
@@ -29,13 +33,17 @@ export function createAdmission(max: number): Admission {
     inFlight -= 1;
     requestsInFlight.change(-1);
   };
+  function refuseOverload(): void {
+    if (inFlight < max) return;
+    overloadRefusals.add();
+    throw OVERLOADED;
+  }
   return {
-    refuseOverload() {
-      if (inFlight < max) return;
-      overloadRefusals.add();
-      throw OVERLOADED;
-    },
+    refuseOverload,
     enter(reply) {
+      // Its close has been already, and nothing would count it out again.
+      if (reply.raw.destroyed) return;
+      refuseOverload();
       inFlight += 1;
       requestsInFlight.change(1);
       reply.raw.once('close', leave);

@@ -16,6 +16,26 @@ export interface KeyWithAccounts {
   } | null;
 }
 
+/** By name, so that a column that a migration adds leaves what is prepared valid. */
+const API_KEY = [
+  'api_keys.id',
+  'api_keys.merchant_id',
+  'api_keys.partner_member_id',
+  'api_keys.name',
+  'api_keys.scopes',
+  'api_keys.secret',
+  'api_keys.passphrase_hash',
+  'api_keys.master_key_version',
+  'api_keys.previous_secret',
+  'api_keys.previous_passphrase_hash',
+  'api_keys.previous_master_key_version',
+  'api_keys.previous_valid_until',
+  'api_keys.expires_at',
+  'api_keys.revoked_at',
+  'api_keys.rotated_at',
+  'api_keys.created_at',
+] as const satisfies readonly `api_keys.${keyof ApiKey}`[];
+
 const keyWithAccounts = prepare('key_with_accounts', (db, given: Given<{ id: string }>) =>
   db
     .selectFrom('api_keys')
@@ -23,7 +43,7 @@ const keyWithAccounts = prepare('key_with_accounts', (db, given: Given<{ id: str
     .leftJoin('partners as owner', 'owner.id', 'merchants.partner_id')
     .leftJoin('partner_members as member', 'member.id', 'api_keys.partner_member_id')
     .leftJoin('partners as partner', 'partner.id', 'member.partner_id')
-    .selectAll('api_keys')
+    .select(API_KEY)
     .select([
       'merchants.status as merchantStatus',
       'merchants.account_kind as accountKind',

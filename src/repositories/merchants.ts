@@ -37,13 +37,16 @@ export function updateMerchant(
     .executeTakeFirst();
 }
 
-/** Holds the merchant's row until the transaction ends, so that limits counted under it are exact. */
+/**
+ * Holds the merchant's row until the transaction ends, so that limits counted under it are exact.
+ * Payments of the merchant, which refer to it, do not wait.
+ */
 export function lockMerchant(db: Connection, id: string): Promise<{ id: string } | undefined> {
   return db
     .selectFrom('merchants')
     .select('id')
     .where('id', '=', id)
-    .forUpdate()
+    .forNoKeyUpdate()
     .executeTakeFirst();
 }
 

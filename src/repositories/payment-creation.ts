@@ -83,12 +83,13 @@ interface Creations {
 
 /** `creation`: the rows of a list in JSON, which binds any number of them as one value. */
 function creationRows(given: Given<Creations>, columns: Columns): RawBuilder<unknown> {
+  const names = Object.keys(columns).map(name => sql.ref(name));
   const types = Object.entries(columns).map(
     ([name, type]) => sql`${sql.ref(name)} ${sql.raw(type)}`,
   );
   return sql`
     creation as materialized (
-      select * from json_to_recordset(${given('creations')}::json) as row (${sql.join(types)}))`;
+      select ${sql.join(names)} from json_to_recordset(${given('creations')}::json) as row (${sql.join(types)}))`;
 }
 
 /** `payment`, `event`, `delivery` and `job` of all rows of `source`. */
@@ -105,6 +106,7 @@ function creationSteps(source: RawBuilder<unknown>): RawBuilder<unknown> {
       from payment join creation on creation.id = payment.id`)}`;
 }
 
+/** Jobs are counted because a step that nobody reads is not taken. */
 const createPayment = prepare(
   'create_payment',
   (_db, given: Given<Creations>) => sql<{ jobs: number }>`
@@ -116,7 +118,8 @@ const createPayment = prepare(
 /**
  * The claim is what makes a payment: without the lock, or over a response that is still kept, there
  * is none. The lock only tells at once that another request is at it; who comes after that one has
- * committed finds its row, whatever this statement's snapshot shows.
+ * committed finds its row, whatever this statement's snapshot shows. Jobs are counted because a step
+ * that nobody reads is not taken.
  */
 export const createPaymentsOnce = prepare(
   'create_payments_once',
@@ -157,11 +160,13 @@ export async function insertCreationsOnce(
   all: readonly ClaimedCreation[],
 ): Promise<Written[]> {
   const rows = await createPaymentsOnce(db, { creations: toCreations(all) });
-  const written = new Array<Written>(all.length).fill('in progress');
-  for (const { place, locked, claimed } of rows) {
-    if (locked) written[place] = claimed ? 'created' : 'finished';
-  }
-  return written;
+  const byPlace = new Map(rows.map(row => [row.place, row]));
+  return all.map((_, place) => {
+    const row = byPlace.get(place);
+    if (row === undefined) throw new Error('a creation has no answer');
+    if (!row.locked) return 'in progress';
+    return row.claimed ? 'created' : 'finished';
+  });
 }
 
 /** Value of `createPaymentsOnce`. */

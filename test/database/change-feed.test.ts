@@ -6,6 +6,7 @@ import {
   type ChangeFeed,
   type ChangeFeedOptions,
   LEASE_MS,
+  MARGIN_MS,
   openChangeFeed,
   untilHeard,
 } from '../../src/database/change-feed.ts';
@@ -146,7 +147,7 @@ describe('whoever changes something', () => {
     const { heard } = await openCurrent();
     const pause = vi.fn(async () => undefined);
     await untilHeard(database.db, pause);
-    expect(pause).toHaveBeenCalledExactlyOnceWith(LEASE_MS);
+    expect(pause).toHaveBeenCalledExactlyOnceWith(LEASE_MS + MARGIN_MS);
     await setNetwork(operator(), 'sol', { windowMinutes: 19 });
     expect(heard).toEqual([null]);
   });

@@ -88,3 +88,10 @@ test('has a name of its own', () => {
     'test_echo',
   );
 });
+
+test('names its columns, so that one that a migration adds leaves it valid', async () => {
+  expect(() => prepare('test_all', db => db.selectFrom('networks').selectAll())).toThrow('columns');
+  await networks(one, { family: 'solana', limit: 1 });
+  await sql`alter table networks add column added text`.execute(database.db);
+  expect(await networks(one, { family: 'solana', limit: 1 })).toEqual([{ id: 'sol' }]);
+});

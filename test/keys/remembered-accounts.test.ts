@@ -97,6 +97,20 @@ describe('what a replica remembers', () => {
   });
 });
 
+test('of a whole series of changes nothing is remembered, and each is heard', async () => {
+  const shop = await addShop();
+  await untilHeard(first.db);
+  expect(await askBoth(shop, LIST)).toEqual([200, 200]);
+  await first.db.transaction().execute(async tx => {
+    await sql`
+      select pg_notify('account_changes', 'x' || n) from generate_series(1, 5000) as n`.execute(tx);
+    await sql`
+      update merchants set status = 'inactive' where id = ${shop.merchant.id}`.execute(tx);
+  });
+  await untilHeard(first.db);
+  expect(await askBoth(shop, LIST)).toEqual(['E2008', 'E2008']);
+});
+
 describe('the very next request is decided from the change, on every replica', () => {
   let shop: MerchantWithKey;
   let partner: PartnerWithKey;

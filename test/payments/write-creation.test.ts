@@ -88,3 +88,20 @@ test('of many with one key that come together, one is created', async () => {
   );
   expect((await countWritten(service.db)).payments).toBe(before.payments + 5);
 });
+
+test.each(['standard', 'us'] as const)(
+  'retries of what a %s merchant was answered are replays, however many come together',
+  async kind => {
+    const merchant = await addMerchant(service, { kind });
+    const original = await create(`retried ${kind}`, merchant);
+    expect(original.statusCode).toBe(201);
+    const retry = (amount: number) =>
+      Promise.all(Array.from({ length: 30 }, () => create(`retried ${kind}`, merchant, amount)));
+    for (const answer of await retry(5000)) {
+      expect(answer.body).toBe(original.body);
+      expect(answer.headers['idempotent-replayed']).toBe('true');
+    }
+    const codes = (await retry(6000)).map(answer => answer.json().error.errorCode);
+    expect(new Set(codes)).toEqual(new Set(['E4002']));
+  },
+);

@@ -1,5 +1,7 @@
+import { type AddressInfo, connect } from 'node:net';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { signingHeaders } from '../../src/client/index.ts';
 import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { requestPrompt } from '../helpers/prompts.ts';
@@ -63,4 +65,38 @@ test('what an overload refuses leaves its line, and no failure', async () => {
   expect(service.logs).toContainEqual(
     expect.objectContaining({ msg: 'request', status: 503, errorCode: 'E5002' }),
   );
+});
+
+test('a client that is gone before its credentials are known leaves no place taken', async () => {
+  await service.app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = service.app.server.address() as AddressInfo;
+  const reading = async () => {
+    const { rows } = await sql`
+      select from pg_locks where not granted and relation = 'api_keys'::regclass`.execute(
+      service.db,
+    );
+    return rows.length;
+  };
+  for (let time = 0; time < 2; time++) {
+    await service.db.transaction().execute(async blocker => {
+      await sql`lock table api_keys in access exclusive mode`.execute(blocker);
+      const sockets = Array.from({ length: MOST }, () => {
+        const path = '/external/v1/payments';
+        const headers = signingHeaders(shop, { method: 'GET', path, now: service.clock() });
+        const socket = connect(port, '127.0.0.1');
+        const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+        socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n${lines.join('')}\r\n`);
+        return socket;
+      });
+      await expect.poll(reading, SOON).toBeGreaterThan(0);
+      const connections = () =>
+        new Promise<number>(resolve =>
+          service.app.server.getConnections((_error, count) => resolve(count)),
+        );
+      await expect.poll(connections, SOON).toBe(MOST);
+      for (const socket of sockets) socket.destroy();
+      await expect.poll(connections, SOON).toBe(0);
+    });
+  }
+  expect((await list()).statusCode).toBe(200);
 });

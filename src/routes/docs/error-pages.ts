@@ -26,8 +26,9 @@ export function errorMarkdown(errorCode: ErrorCode, publicUrl: string): string {
   const { status, type, retry, why, remedy } = ERRORS[errorCode];
   const guide = GUIDES.find(([codes]) => codes.test(errorCode));
   return `${table(
-    ['HTTP status', `${status} ${STATUS_CODES[status]}`],
+    ['field', 'value'],
     [
+      ['HTTP status', `${status} ${STATUS_CODES[status]}`],
       ['type', code(type)],
       ['code', code(ERRORS[errorCode].code)],
       ['errorCode', code(errorCode)],

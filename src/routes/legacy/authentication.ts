@@ -13,7 +13,7 @@ import type { LegacyDependencies } from './dependencies.ts';
 export function registerBasicAuthentication(app: FastifyInstance, deps: LegacyDependencies): void {
   const { db, keyring, limits, admission } = deps;
   app.decorateRequest('principal', null);
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', async request => {
     admission.refuseOverload();
     limits.refuseExhaustedAddress(request);
     const record = await verify(request).catch(error => {
@@ -23,7 +23,6 @@ export function registerBasicAuthentication(app: FastifyInstance, deps: LegacyDe
     limits.countKey(record.user.client_id ?? record.user.id);
     await countUsage(request, record.merchant.id, deps);
     request.principal = authorizeUser(record);
-    admission.enter(reply);
   });
 
   async function verify(request: FastifyRequest) {

@@ -27,6 +27,7 @@ export function registerLegacyRoutes(app: FastifyInstance, deps: LegacyDependenc
   });
   registerBasicAuthentication(app, deps);
   registerLegacyBody(app);
+  app.addHook('onRequest', async (_request, reply) => deps.admission.enter(reply));
   registerPrompts(app, deps);
 
   app.get(

@@ -81,5 +81,6 @@ function complete(
       securitySchemes: written.components.securitySchemes,
     },
   };
-  return JSON.parse(JSON.stringify(document).replaceAll(EXAMPLE_BASE, publicUrl));
+  const base = JSON.stringify(publicUrl).slice(1, -1);
+  return JSON.parse(JSON.stringify(document).replaceAll(EXAMPLE_BASE, () => base));
 }

@@ -1,0 +1,35 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { cloneDatabase } from './helpers/database.ts';
+
+test('a port that is taken ends API and worker with status 1', async () => {
+  const database = await cloneDatabase();
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  const script = join(import.meta.dirname, '../src/server.ts');
+  const server = spawn(process.execPath, [script, '--with-worker'], {
+    env: {
+      PATH: process.env.PATH,
+      DATABASE_URL: database.url,
+      MASTER_KEY: randomBytes(32).toString('base64'),
+      PORT: String(port),
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    const [output, [status]] = await Promise.all([text(server.stdout), once(server, 'exit')]);
+    expect(status).toBe(1);
+    expect(output).toContain('EADDRINUSE');
+    expect(output).not.toContain('loop failed');
+  } finally {
+    server.kill('SIGKILL');
+    other.close();
+    await database.drop();
+  }
+});
