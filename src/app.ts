@@ -1,4 +1,4 @@
-import { maxHeaderSize } from 'node:http';
+import { createServer, maxHeaderSize } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, {
   type FastifyBaseLogger,
@@ -32,6 +32,7 @@ import { parseQueryString } from './plugins/query-string.ts';
 import { createRateLimits } from './plugins/rate-limit.ts';
 import { BODY_LIMIT_BYTES } from './plugins/raw-body.ts';
 import { createRequestLog, registerRequestLog } from './plugins/request-log.ts';
+import { shedOverload } from './plugins/shedding.ts';
 import { answerUnreadableRequest, registerHttpRules } from './plugins/unreadable-request.ts';
 import { registerValidation } from './plugins/validation.ts';
 import { openProcessor } from './processors/open-processor.ts';
@@ -87,6 +88,7 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
   const errors = { publicUrl: config.publicUrl, isUnavailable };
   const legacy = { ...errors, sunset: config.legacySunset };
   const follow = createRequestLog(deps.logger);
+  const admission = createAdmission(config.requestsInFlightMax);
   const app = Fastify({
     loggerInstance: deps.logger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -94,8 +96,19 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
     requestIdHeader: false,
     trustProxy: config.trustProxy,
     bodyLimit: BODY_LIMIT_BYTES,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_MS,
+    serverFactory: handle => {
+      const shedding = {
+        admission,
+        concerns: (url: string) => url.startsWith(V1_PREFIX) || url.startsWith(PARTNER_PREFIX),
+        answer: (refusal: ApiError, id: string) => toAnswer(refusal, id, config.publicUrl),
+        logger: deps.logger,
+      };
+      // A request without Host is refused like any other, instead of by Node without an envelope.
+      const server = createServer({ requireHostHeader: false }, shedOverload(handle, shedding));
+      server.requestTimeout = REQUEST_TIMEOUT_MS;
+      server.keepAliveTimeout = KEEP_ALIVE_MS;
+      return server;
+    },
     exposeHeadRoutes: false,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
@@ -103,8 +116,6 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
       querystringParser: parseQueryString,
       maxParamLength: PATH_PARAMETER_MAXIMUM,
     },
-    // A request without Host is refused like any other, instead of by Node without an envelope.
-    http: { requireHostHeader: false },
     frameworkErrors: (error, request, reply) => {
       follow(request, reply);
       const send = (failure: unknown) => {
@@ -177,7 +188,6 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
   if (processor === null) deps.logger.warn('no PROCESSOR is set: US accounts cannot take payments');
   app.register(async scope => registerProcessor(scope, { ...deps, limits, processor }));
   const knownKeys = new FreshCache<KnownKey>(deps.changes, ACCOUNTS_REMEMBERED);
-  const admission = createAdmission(config.requestsInFlightMax);
   const authentication = {
     ...deps,
     admission,

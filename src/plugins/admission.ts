@@ -8,7 +8,9 @@ import { overloadRefusals, requestsInFlight } from '../metrics/counts.ts';
  * at once to come again.
  */
 export interface Admission {
-  /** @throws ApiError E5002 while as many requests are worked on as may be. */
+  /** E5002 while as many requests are worked on as may be. */
+  overload(): ApiError | undefined;
+  /** @throws ApiError E5002, likewise. */
   refuseOverload(): void;
   /**
    * Counts a request until its answer is sent, or its client is gone. Not before its body has
@@ -33,12 +35,17 @@ export function createAdmission(max: number): Admission {
     inFlight -= 1;
     requestsInFlight.change(-1);
   };
-  function refuseOverload(): void {
-    if (inFlight < max) return;
+  function overload(): ApiError | undefined {
+    if (inFlight < max) return undefined;
     overloadRefusals.add();
-    throw OVERLOADED;
+    return OVERLOADED;
+  }
+  function refuseOverload(): void {
+    const refusal = overload();
+    if (refusal !== undefined) throw refusal;
   }
   return {
+    overload,
     refuseOverload,
     enter(reply) {
       // Its close has been already, and nothing would count it out again.

@@ -100,3 +100,43 @@ test('a client that is gone before its credentials are known leaves no place tak
   }
   expect((await list()).statusCode).toBe(200);
 });
+
+test('over a connection a refusal has the same envelope and headers, and the connection stays', async () => {
+  const { port } = service.app.server.address() as AddressInfo;
+  const { waiting } = await service.db.transaction().execute(async blocker => {
+    await sql`lock table payments in access exclusive mode`.execute(blocker);
+    const waiting = Array.from({ length: MOST }, () => list());
+    const blocked = async () => {
+      const { rows } = await sql`
+        select from pg_locks where not granted and relation = 'payments'::regclass`.execute(
+        service.db,
+      );
+      return rows.length;
+    };
+    await expect.poll(blocked, SOON).toBeGreaterThan(0);
+    const refused = () => fetch(`http://127.0.0.1:${port}/external/v1/payments`);
+    for (const answer of [await refused(), await refused()]) {
+      const { error } = (await answer.json()) as { error: Record<string, unknown> };
+      expect(answer.status).toBe(503);
+      expect(error).toMatchObject({
+        errorCode: 'E5002',
+        type: 'api_error',
+        userSafeMessage: false,
+      });
+      expect(Object.fromEntries(answer.headers)).toMatchObject({
+        'content-type': 'application/json; charset=utf-8',
+        'x-request-id': error.requestId,
+        'x-mp-should-retry': 'true',
+        'retry-after': '1',
+        'cache-control': 'no-store',
+        connection: 'keep-alive',
+      });
+    }
+    for (const path of ['/healthz', '/readyz', '/docs/errors/E5002']) {
+      expect((await fetch(`http://127.0.0.1:${port}${path}`)).status).toBe(200);
+    }
+    return { waiting };
+  });
+  for (const answer of await Promise.all(waiting)) expect(answer.statusCode).toBe(200);
+  expect((await list()).statusCode).toBe(200);
+});
