@@ -200,7 +200,7 @@ export function readConfig(env: Environment): Config {
     ),
     rateLimitMax: integer('RATE_LIMIT_MAX', 60, 1, 100_000_000),
     rateLimitWindowSeconds: integer('RATE_LIMIT_WINDOW_SECONDS', 60, 1, 86_400),
-    requestsInFlightMax: integer('REQUESTS_IN_FLIGHT_MAX', 200, 1, 100_000),
+    requestsInFlightMax: integer('REQUESTS_IN_FLIGHT_MAX', 500, 1, 100_000),
     rates: oneOf('RATES', environment === 'production' ? 'live' : 'fixed', RATES),
     legacySunset: read<Date | null>(
       'LEGACY_SUNSET',

@@ -25,7 +25,7 @@ test('an empty environment has the documented defaults', () => {
     processor: { name: 'sandbox' },
     rateLimitMax: 60,
     rateLimitWindowSeconds: 60,
-    requestsInFlightMax: 200,
+    requestsInFlightMax: 500,
     logLevel: 'info',
     metrics: null,
     otlpEndpoint: null,

@@ -26,14 +26,17 @@ export function shedOverload(handle: RequestListener, options: SheddingOptions):
   function refuse(refusal: ApiError, request: IncomingMessage, response: ServerResponse): void {
     const reqId = newId();
     const { status, headers, envelope } = answer(refusal, reqId);
+    const body = JSON.stringify(envelope);
     response.writeHead(status, {
+      // Without it head and body would go out one by one.
+      'content-length': Buffer.byteLength(body),
       'content-type': 'application/json; charset=utf-8',
       'x-request-id': reqId,
       'x-content-type-options': 'nosniff',
       'cache-control': 'no-store',
       ...headers,
     });
-    response.end(JSON.stringify(envelope));
+    response.end(body);
     const { errorCode } = refusal;
     const method = request.method === 'POST' ? 'POST' : 'GET';
     httpRequests.add(method, 'none', String(status), errorCode);

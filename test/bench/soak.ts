@@ -21,7 +21,7 @@ const MEMORY_SAMPLES = 240;
 /** How far the load goes beyond what can be served. */
 const OVERLOAD = 3;
 /** Connections that offer it: each waits for its answer before it offers the next. */
-const OVERLOAD_CONNECTIONS = 512;
+const OVERLOAD_CONNECTIONS = 1_024;
 /** What is left of an overload when the next round begins falls on that one: wait, in milliseconds. */
 const RECOVERY_MS = 2_000;
 
