@@ -69,7 +69,10 @@ class Lane {
   }
 
   async #open(): Promise<PostgresPoolClient> {
-    const client = new pg.Client({ ...sessionConfig(this.#options), pipeline: true });
+    const client = new pg.Client({
+      ...sessionConfig({ ...this.#options, plansOnce: true }),
+      pipeline: true,
+    });
     const lose = () => {
       if (this.#connected === client) this.#connected = undefined;
       this.#opening = undefined;

@@ -1,7 +1,9 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { setAddress } from '../../src/accounts/deposit-addresses.ts';
 import { NO_CHANGE_FEED } from '../../src/database/change-feed.ts';
+import type { Database } from '../../src/database/connection.ts';
 import { FreshCache } from '../../src/database/fresh-cache.ts';
+import { connectPipeline } from '../../src/database/pipeline.ts';
 import { createOnce } from '../../src/payments/create-once.ts';
 import { decideCreation, toResponse } from '../../src/payments/create-payment.ts';
 import { listPayments } from '../../src/payments/list-payments.ts';
@@ -20,6 +22,8 @@ interface Known {
   /** IDs of the merchant's payments, in the order of a list. */
   readonly ids: readonly string[];
   readonly reference: string;
+  /** Connections as the service reads over them. */
+  readonly reads: Database;
 }
 
 type Side = History<Known>;
@@ -41,7 +45,7 @@ const list =
   ): Call =>
   async side => {
     const found = await listPayments(
-      side.db,
+      side.reads,
       side.merchantId,
       { limit: rows, ...query(side) },
       filters(side),
@@ -55,7 +59,7 @@ const CALLS: readonly (readonly [subject: string, allowed: number, Call])[] = [
     1.2,
     async side => {
       const id = side.ids[Math.floor(Math.random() * side.ids.length)] ?? '';
-      const payment = await findMerchantPayment(side.db, side.merchantId, id);
+      const payment = await findMerchantPayment(side.reads, side.merchantId, id);
       if (payment?.id !== id) throw new VoidRun('a payment was not found');
     },
   ],
@@ -98,7 +102,7 @@ export async function bench(resources: Resources): Promise<Finding[]> {
   return findings;
 }
 
-async function fill({ db }: BenchDatabase, payments: number): Promise<Known> {
+async function fill({ db, url }: BenchDatabase, payments: number): Promise<Known> {
   const { merchantId, sample } = await fillHistory(db, payments, SHAPE);
   const operator = { db, clock: Date.now, actor: 'bench' };
   await setAddress(operator, { merchantId }, 'btc', ADDRESSES.btc);
@@ -110,7 +114,13 @@ async function fill({ db }: BenchDatabase, payments: number): Promise<Known> {
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .execute();
-  return { merchantId, ids: rows.map(({ id }) => id), reference: sample.reference };
+  const reads = connectPipeline({
+    url,
+    connections: 1,
+    applicationName: 'bench-reads',
+    onError: () => undefined,
+  });
+  return { merchantId, ids: rows.map(({ id }) => id), reference: sample.reference, reads };
 }
 
 /** A create with an idempotency key, as its route runs it. */
