@@ -38,15 +38,7 @@ export async function findUserByClientId(
     selfService,
     ...user
   } = row;
-  const joined = {
-    merchantStatus,
-    accountKind,
-    onboardingStatus,
-    ownerId,
-    ownerStatus,
-    selfService,
-  };
-  return { user, merchant: toMerchantState(user.merchant_id, joined) };
+  return { user, merchant: toMerchantState(user.merchant_id, row) };
 }
 
 export function insertMerchantUser(
