@@ -3,7 +3,16 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest }
 import { httpRequestSeconds, httpRequests } from '../metrics/counts.ts';
 import { followTrace } from './trace.ts';
 
-const followed = new WeakMap<ServerResponse, FastifyRequest>();
+/**
+ * Where a response keeps its request. A WeakMap of responses would keep each request until the next
+ * but one collection of young objects, which have to copy them then: it makes them take three times
+ * as long.
+ */
+const FOLLOWED = Symbol('followed request');
+
+interface FollowedResponse extends ServerResponse {
+  [FOLLOWED]?: FastifyRequest;
+}
 
 /**
  * Sends X-Request-Id with the answer and logs one line for the request, also when the client is gone
@@ -33,7 +42,8 @@ function followRequest(
   request: FastifyRequest,
   reply: FastifyReply,
 ): void {
-  followed.set(reply.raw, request);
+  const response: FollowedResponse = reply.raw;
+  response[FOLLOWED] = request;
   followTrace(request, reply);
   const arrived = performance.now();
   // A closed connection no longer tells whose it was.
@@ -82,6 +92,6 @@ function count(
 }
 
 /** The request that a response belongs to; undefined until it is followed. */
-export function requestOf(response: ServerResponse): FastifyRequest | undefined {
-  return followed.get(response);
+export function requestOf(response: FollowedResponse): FastifyRequest | undefined {
+  return response[FOLLOWED];
 }
