@@ -16,8 +16,8 @@ interface SheddingOptions {
 
 /**
  * Answers what an overload refuses before Fastify sees it. A refusal that went the way of a request
- * would cost as much as many an answer, and three times the load would leave little time for answers
- * at all; this way it costs what reading a request and writing a response cost Node.
+ * would cost as much as many an answer; this way it costs what reading a request and writing a response
+ * cost Node.
  */
 export function shedOverload(handle: RequestListener, options: SheddingOptions): RequestListener {
   const { admission, concerns, answer, logger } = options;
@@ -45,7 +45,7 @@ export function shedOverload(handle: RequestListener, options: SheddingOptions):
   }
 
   return (request, response) => {
-    const refusal = concerns(request.url ?? '') ? admission.overload() : undefined;
+    const refusal = concerns(request.url ?? '') ? admission.overload(response) : undefined;
     if (refusal === undefined) handle(request, response);
     else refuse(refusal, request, response);
   };

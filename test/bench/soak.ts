@@ -134,15 +134,15 @@ async function overload(
       subject: 'load that got through',
       measured: `${median(answered).toFixed(0)}/s of any kind, against the peak`,
       ratio: median(answered) / median(throughput.get(peak.name) ?? []),
-      // A connection offers nothing while it waits: far below three, answers came too slowly for more.
+      // A connection offers nothing while it waits, and those that were refused are made to.
       goal: null,
     },
     {
       subject: 'p99 of all answers meanwhile, in seconds',
       measured: `${p99.toFixed(0)} ms, p50 ${p50.toFixed(0)} ms`,
       ratio: p99 / 1000,
-      // The least that Retry-After can tell a client to wait: refusing may not take longer than that.
-      goal: { relation: '<=', value: 1 },
+      // Retry-After tells 1 s, which this load ignores and the service enforces; and then it is served.
+      goal: { relation: '<=', value: 2 },
     },
     {
       subject: 'slowest health check meanwhile, in seconds',

@@ -1,6 +1,7 @@
 import { type AddressInfo, connect } from 'node:net';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Client } from 'undici';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { signingHeaders } from '../../src/client/index.ts';
 import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
@@ -19,7 +20,8 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const list = () => send(service, shop, { path: '/external/v1/payments' });
+const LIST = '/external/v1/payments';
+const list = () => send(service, shop, { path: LIST });
 
 test('as many requests as may be are worked on; others are told at once to come again', async () => {
   const waiting = await service.db.transaction().execute(async blocker => {
@@ -41,9 +43,6 @@ test('as many requests as may be are worked on; others are told at once to come 
     expect(refused.headers).toMatchObject({ 'retry-after': '1', 'x-mp-should-retry': 'true' });
     const create = await requestPrompt(service, shop, { amount: 5000 });
     expect(create.json().error.errorCode).toBe('E5002');
-    for (const url of ['/healthz', '/readyz', '/docs/errors/E5002']) {
-      expect((await service.app.inject({ url })).statusCode).toBe(200);
-    }
     return { requests };
   });
   const answers = await Promise.all(waiting.requests);
@@ -81,11 +80,10 @@ test('a client that is gone before its credentials are known leaves no place tak
     await service.db.transaction().execute(async blocker => {
       await sql`lock table api_keys in access exclusive mode`.execute(blocker);
       const sockets = Array.from({ length: MOST }, () => {
-        const path = '/external/v1/payments';
-        const headers = signingHeaders(shop, { method: 'GET', path, now: service.clock() });
+        const headers = signingHeaders(shop, { method: 'GET', path: LIST, now: service.clock() });
         const socket = connect(port, '127.0.0.1');
         const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-        socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n${lines.join('')}\r\n`);
+        socket.write(`GET ${LIST} HTTP/1.1\r\nHost: x\r\n${lines.join('')}\r\n`);
         return socket;
       });
       await expect.poll(reading, SOON).toBeGreaterThan(0);
@@ -101,9 +99,25 @@ test('a client that is gone before its credentials are known leaves no place tak
   expect((await list()).statusCode).toBe(200);
 });
 
-test('over a connection a refusal has the same envelope and headers, and the connection stays', async () => {
+/** Asks without a signature, which an overload does not look at. */
+async function ask(client: Client) {
+  const from = performance.now();
+  const { statusCode, headers, body } = await client.request({ method: 'GET', path: LIST });
+  const { error } = (await body.json()) as { error: Record<string, unknown> };
+  return { statusCode, headers, error, took: performance.now() - from };
+}
+
+/** A client with one connection, which it keeps. */
+function openClient(): Client {
   const { port } = service.app.server.address() as AddressInfo;
-  const { waiting } = await service.db.transaction().execute(async blocker => {
+  const client = new Client(`http://127.0.0.1:${port}`);
+  onTestFinished(() => client.destroy());
+  return client;
+}
+
+/** Runs `work` while as many requests wait for a lock as may be worked on. */
+async function overloaded<T>(work: () => Promise<T>): Promise<T> {
+  const { waiting, result } = await service.db.transaction().execute(async blocker => {
     await sql`lock table payments in access exclusive mode`.execute(blocker);
     const waiting = Array.from({ length: MOST }, () => list());
     const blocked = async () => {
@@ -114,29 +128,52 @@ test('over a connection a refusal has the same envelope and headers, and the con
       return rows.length;
     };
     await expect.poll(blocked, SOON).toBeGreaterThan(0);
-    const refused = () => fetch(`http://127.0.0.1:${port}/external/v1/payments`);
-    for (const answer of [await refused(), await refused()]) {
-      const { error } = (await answer.json()) as { error: Record<string, unknown> };
-      expect(answer.status).toBe(503);
-      expect(error).toMatchObject({
-        errorCode: 'E5002',
-        type: 'api_error',
-        userSafeMessage: false,
-      });
-      expect(Object.fromEntries(answer.headers)).toMatchObject({
-        'content-type': 'application/json; charset=utf-8',
-        'x-request-id': error.requestId,
-        'x-mp-should-retry': 'true',
-        'retry-after': '1',
-        'cache-control': 'no-store',
-        connection: 'keep-alive',
-      });
-    }
-    for (const path of ['/healthz', '/readyz', '/docs/errors/E5002']) {
-      expect((await fetch(`http://127.0.0.1:${port}${path}`)).status).toBe(200);
-    }
-    return { waiting };
+    return { waiting, result: await work() };
   });
   for (const answer of await Promise.all(waiting)) expect(answer.statusCode).toBe(200);
+  return result;
+}
+
+test('over a connection a refusal has the same envelope and headers, and the connection stays', async () => {
+  const client = openClient();
+  const answers = await overloaded(async () => [await ask(client), await ask(client)]);
+  for (const { statusCode, headers, error } of answers) {
+    expect(statusCode).toBe(503);
+    expect(error).toMatchObject({
+      errorCode: 'E5002',
+      type: 'api_error',
+      userSafeMessage: false,
+    });
+    expect(headers).toMatchObject({
+      'content-type': 'application/json; charset=utf-8',
+      'x-request-id': error.requestId,
+      'x-mp-should-retry': 'true',
+      'retry-after': '1',
+      'cache-control': 'no-store',
+      connection: 'keep-alive',
+    });
+  }
+  // Whoever does not wait for Retry-After is made to.
+  expect(answers[1]?.took).toBeGreaterThan(900);
   expect((await list()).statusCode).toBe(200);
+});
+
+test('an overload that is over no longer makes anyone wait', async () => {
+  const client = openClient();
+  const soon = await overloaded(async () => {
+    expect((await ask(client)).statusCode).toBe(503);
+    return { again: ask(client) };
+  });
+  const { statusCode, took } = await soon.again;
+  expect(statusCode).toBe(401);
+  expect(took).toBeLessThan(900);
+});
+
+test('health checks and pages are answered meanwhile', async () => {
+  await overloaded(async () => {
+    for (const url of ['/healthz', '/readyz', '/docs/errors/E5002']) {
+      const { port } = service.app.server.address() as AddressInfo;
+      expect((await fetch(`http://127.0.0.1:${port}${url}`)).status).toBe(200);
+    }
+  });
 });

@@ -13,8 +13,8 @@ import type { LegacyDependencies } from './dependencies.ts';
 export function registerBasicAuthentication(app: FastifyInstance, deps: LegacyDependencies): void {
   const { db, keyring, limits, admission } = deps;
   app.decorateRequest('principal', null);
-  app.addHook('onRequest', async request => {
-    admission.refuseOverload();
+  app.addHook('onRequest', async (request, reply) => {
+    admission.refuseOverload(reply);
     limits.refuseExhaustedAddress(request);
     const record = await verify(request).catch(error => {
       if (error instanceof LegacyRefusal) limits.countAddress(request);

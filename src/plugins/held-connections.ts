@@ -1,0 +1,72 @@
+import type { ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+
+/**
+ * Connections that bring nothing more until the time that their clients were told to wait is over:
+ * what arrives meanwhile stays with the kernel, unread.
+ *
+ * To refuse a request takes a third of what it takes to create a payment. Clients that ignore
+ * Retry-After come back at once, and answering them again and again would leave half of the time for
+ * what is let in.
+ */
+export interface HeldConnections {
+  /**
+   * Holds the connection of a request that is refused, once its answer is written.
+   * @returns What to tell the client to wait, in seconds.
+   */
+  hold(response: ServerResponse): number;
+  /** Goes on with the connection that has been held for longest, if any is. */
+  releaseOldest(): void;
+}
+
+/** Connections that may come back in a second, unless told otherwise: the more are held, the longer. */
+const RETURNS_PER_SECOND = 1_000;
+/** Longest that a connection is held, in seconds. */
+export const LONGEST_HOLD_SECONDS = 5;
+
+interface Hold {
+  readonly seconds: number;
+  /** Ends the hold; null before it has begun. */
+  timer: NodeJS.Timeout | null;
+}
+
+/** @param returnsPerSecond Connections that may come back in a second. */
+export function createHeldConnections(returnsPerSecond = RETURNS_PER_SECOND): HeldConnections {
+  /** In the order of their refusals. One whose client is gone stays: unread, it does not say so. */
+  const held = new Map<Socket, Hold>();
+
+  function release(socket: Socket): void {
+    const timer = held.get(socket)?.timer;
+    if (timer) clearTimeout(timer);
+    held.delete(socket);
+    socket.resume();
+  }
+
+  function begin(socket: Socket, hold: Hold): void {
+    // It may have been released by now.
+    if (held.get(socket) !== hold) return;
+    socket.pause();
+    hold.timer = setTimeout(release, hold.seconds * 1000, socket).unref();
+  }
+
+  return {
+    hold(response) {
+      const { socket } = response;
+      const wait = Math.ceil((held.size + 1) / returnsPerSecond);
+      const seconds = Math.min(wait, LONGEST_HOLD_SECONDS);
+      // There is none where a request does not come from the network.
+      if (!(socket instanceof Socket)) return seconds;
+      const present = held.get(socket);
+      if (present !== undefined) return present.seconds;
+      const hold = { seconds, timer: null };
+      held.set(socket, hold);
+      // After the close of its answer Node reads what is left of the request, and so resumes once more.
+      response.once('close', () => setImmediate(begin, socket, hold));
+      return seconds;
+    },
+    releaseOldest() {
+      const [oldest] = held.keys();
+      if (oldest !== undefined) release(oldest);
+    },
+  };
+}

@@ -1,0 +1,126 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import {
+  createHeldConnections,
+  type HeldConnections,
+  LONGEST_HOLD_SECONDS,
+} from '../../src/plugins/held-connections.ts';
+
+/** Small enough that a few connections make the wait longer. */
+const RETURNS_PER_SECOND = 2;
+/** Timers may be early by a millisecond, in milliseconds. */
+const EARLY = 5;
+
+let held: HeldConnections;
+let server: Server;
+let clients: Client[];
+
+beforeEach(async () => {
+  held = createHeldConnections(RETURNS_PER_SECOND);
+  clients = [];
+  // Refuses every request before its body has arrived, and tells the path that it was asked for.
+  server = createServer((request, response) => {
+    response.setHeader('retry-after', held.hold(response));
+    response.end(request.url);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+afterEach(() => {
+  for (const { socket } of clients) socket.destroy();
+  server.close();
+});
+
+interface Client {
+  readonly socket: Socket;
+  ask(path: string, body?: { length: number; sent: string }): Promise<Answer>;
+}
+interface Answer {
+  readonly path: string;
+  readonly retryAfter: number;
+  /** In milliseconds. */
+  readonly took: number;
+}
+
+async function open(): Promise<Client> {
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  await once(socket, 'connect');
+  const client: Client = {
+    socket,
+    async ask(path, body = { length: 0, sent: '' }) {
+      const from = performance.now();
+      socket.write(
+        `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body.sent}`,
+      );
+      const [answer] = await once(socket, 'data');
+      const [head, text] = String(answer).split('\r\n\r\n');
+      return {
+        path: text ?? '',
+        retryAfter: Number(/retry-after: (\d+)/i.exec(head ?? '')?.[1]),
+        took: performance.now() - from,
+      };
+    },
+  };
+  clients.push(client);
+  return client;
+}
+
+test('what comes back before its time is read when the time is over', async () => {
+  const client = await open();
+  expect(await client.ask('/first')).toMatchObject({ path: '/first', retryAfter: 1 });
+  const second = await client.ask('/second');
+  expect(second).toMatchObject({ path: '/second', retryAfter: 1 });
+  expect(second.took).toBeGreaterThan(1_000 - EARLY - 100);
+});
+
+test('the rest of a body that comes after the refusal is not taken for a request', async () => {
+  const client = await open();
+  await client.ask('/first', { length: 8, sent: 'half' });
+  client.socket.write('rest');
+  expect(await client.ask('/second')).toMatchObject({ path: '/second' });
+});
+
+test('one connection does not hold another up', async () => {
+  const [one, other] = [await open(), await open()];
+  await one.ask('/');
+  expect((await other.ask('/')).took).toBeLessThan(900);
+});
+
+test('the more connections are held, the longer each is, up to a bound', async () => {
+  const waits: number[] = [];
+  for (let index = 0; index < 2 * LONGEST_HOLD_SECONDS + 2; index++) {
+    waits.push((await (await open()).ask('/')).retryAfter);
+  }
+  expect(waits).toEqual([1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 5, 5]);
+});
+
+test('a client that goes away meanwhile is gone when the wait is over', async () => {
+  const client = await open();
+  await client.ask('/');
+  client.socket.destroy();
+  const connections = () =>
+    new Promise<number>(resolve => server.getConnections((_error, count) => resolve(count)));
+  expect(await connections()).toBe(1);
+  await expect.poll(connections, { timeout: 3_000 }).toBe(0);
+});
+
+test('the connection that is held for longest goes on first', async () => {
+  const [one, other] = [await open(), await open()];
+  await one.ask('/');
+  await other.ask('/');
+  // Not before both holds have begun.
+  await sleep(50);
+  const answers = [one.ask('/one'), other.ask('/other')];
+  await sleep(50);
+  held.releaseOldest();
+  const [first, second] = await Promise.all(answers);
+  expect(first?.took).toBeLessThan(900);
+  expect(second?.took).toBeGreaterThan(900);
+});
+
+test('to release where nothing is held does nothing', () => {
+  expect(() => held.releaseOldest()).not.toThrow();
+});
