@@ -10,29 +10,34 @@ local threads = {}
 
 -- Read by done() through thread:get, which sees globals only.
 payments, lists, created, shed, wrong, exhausted, sample = 0, 0, 0, 0, 0, 0, ''
+-- p50 and p99 of each whole window, in microseconds, as JSON.
+windows = ''
 
 function setup(thread)
   thread:set('index', #threads)
   threads[#threads + 1] = thread
 end
 
-local source, exact, may_shed, current
+local source, exact, may_shed, current, clock, window
+-- By what an answer is recognised: when the requests that wait for it were sent, the first first.
 local awaited, seen = {}, {}
 
 -- Arguments: prefix of the files, one a thread; requests a second, 0 for as many as are answered;
--- whether 503 with Retry-After is an answer that counts apart.
+-- whether 503 with Retry-After is an answer that counts apart; whether each connection has a thread;
+-- length of the windows whose latencies are told, in milliseconds, 0 for none.
 function init(arguments)
   source = assert(io.open(arguments[1] .. '.' .. index, 'rb'))
   may_shed = arguments[3] == 'shed'
   -- With a connection a thread it is known which request an answer belongs to.
   exact = arguments[4] == 'exact'
-  local rate = tonumber(arguments[2])
+  local rate, length = tonumber(arguments[2]), tonumber(arguments[5])
+  clock = open_clock()
   if rate > 0 then delay = pace(rate) end
+  if length > 0 then window = open_window(length) end
 end
 
--- An open loop as far as there are free connections: requests are due at even distances, whatever
--- happened to those before. In milliseconds, which are wrk's finest.
-function pace(rate)
+-- Returns what tells milliseconds of a clock that never jumps.
+function open_clock()
   local ffi = require('ffi')
   ffi.cdef([[
     struct bench_time { long seconds; long nanoseconds; };
@@ -40,14 +45,50 @@ function pace(rate)
   ]])
   local monotonic = ffi.os == 'OSX' and 6 or 1
   local time = ffi.new('struct bench_time')
-  local due
   return function()
     ffi.C.clock_gettime(monotonic, time)
-    local now = tonumber(time.seconds) * 1000 + tonumber(time.nanoseconds) / 1e6
+    return tonumber(time.seconds) * 1000 + tonumber(time.nanoseconds) / 1e6
+  end
+end
+
+-- An open loop as far as there are free connections: requests are due at even distances, whatever
+-- happened to those before. In milliseconds, which are wrk's finest.
+function pace(rate)
+  local due
+  return function()
+    local now = clock()
     due = due or now
     local wait = due - now
     due = due + 1000 / rate
     return wait > 0 and math.floor(wait + 0.5) or 0
+  end
+end
+
+-- Latencies by classes that are a hundredth apart, so that a percentile is found without sorting,
+-- which would hold up what is measured.
+function open_window(length)
+  local STEP, CLASSES = math.log(1.01), 2000
+  local classes, count, ends = {}, 0, clock() + length
+  for class = 0, CLASSES do classes[class] = 0 end
+  local function percentile(share)
+    local left = count * share
+    for class = 0, CLASSES do
+      left = left - classes[class]
+      if left <= 0 then return math.exp(class * STEP) end
+    end
+  end
+  return function(sent, now)
+    if now >= ends then
+      if count > 0 then
+        local separator = windows == '' and '' or ','
+        windows = windows .. separator .. ('[%.1f,%.1f]'):format(percentile(0.5), percentile(0.99))
+      end
+      for class = 0, CLASSES do classes[class] = 0 end
+      count, ends = 0, ends + length
+    end
+    local class = math.floor(math.log(math.max(1, (now - sent) * 1000)) / STEP + 0.5)
+    class = math.min(class, CLASSES)
+    classes[class], count = classes[class] + 1, count + 1
   end
 end
 
@@ -59,7 +100,12 @@ function request()
     return ''
   end
   current = head:sub(-KEY)
-  awaited[current] = (awaited[current] or 0) + 1
+  local sent = awaited[current]
+  if sent == nil then
+    awaited[current] = { clock() }
+  else
+    sent[#sent + 1] = clock()
+  end
   return source:read(tonumber(head:sub(1, HEAD - KEY)))
 end
 
@@ -108,11 +154,13 @@ function response(status, headers, body)
   end
   local key = recognise(status, body)
   if key == nil then return refuse('not what was asked for', status, body) end
-  local left = awaited[key]
-  if left == nil or (exact and key ~= current) then
+  local sent = awaited[key]
+  if sent == nil or (exact and key ~= current) then
     return refuse('the answer to another request', status, body)
   end
-  awaited[key] = left > 1 and left - 1 or nil
+  local first = table.remove(sent, 1)
+  if #sent == 0 then awaited[key] = nil end
+  if window then window(first, clock()) end
 end
 
 local function json(text)
@@ -123,10 +171,11 @@ end
 
 function done(summary, latency)
   local totals = { payments = 0, lists = 0, created = 0, shed = 0, wrong = 0, exhausted = 0 }
-  local text = ''
+  local text, latencies = '', ''
   for _, thread in ipairs(threads) do
     for name, total in pairs(totals) do totals[name] = total + thread:get(name) end
     if text == '' then text = thread:get('sample') end
+    if latencies == '' then latencies = thread:get('windows') end
   end
   local errors = summary.errors
   local fields = {
@@ -137,6 +186,7 @@ function done(summary, latency)
     '"p90":' .. latency:percentile(90),
     '"p99":' .. latency:percentile(99),
     '"sample":' .. json(text),
+    '"windows":[' .. latencies .. ']',
   }
   for name, total in pairs(totals) do fields[#fields + 1] = '"' .. name .. '":' .. total end
   io.write('\n{' .. table.concat(fields, ',') .. '}\n')

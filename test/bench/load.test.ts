@@ -77,6 +77,21 @@ describe.skipIf(MISSING !== undefined)(
       expect(result.exhausted).toBe(false);
     });
 
+    test('tells the latencies of each window', async () => {
+      const slow = 20;
+      const answer: RequestListener = (request, response) => {
+        setTimeout(() => right(request, response), slow);
+      };
+      const { windows } = await load(answer, { seconds: 2, rate: 50, windowSeconds: 0.5 });
+      expect(windows.length).toBeGreaterThanOrEqual(2);
+      for (const { p50, p99 } of windows) {
+        // The clocks of the two agree to a millisecond.
+        expect(p50).toBeGreaterThan(slow - 2);
+        expect(p99).toBeGreaterThanOrEqual(p50);
+      }
+      expect((await load(right, {})).windows).toEqual([]);
+    });
+
     test('tells when there were not enough requests', async () => {
       const result = await load(right, { supply: 10 });
       expect(result.exhausted).toBe(true);

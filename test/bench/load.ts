@@ -21,6 +21,8 @@ export interface LoadPlan {
   readonly rate?: number;
   /** Whether 503 with Retry-After counts as shed instead of as wrong. */
   readonly mayShed?: boolean;
+  /** Length of the windows whose latencies are told, in seconds; left out, none are. */
+  readonly windowSeconds?: number;
   /** Gives each connection a thread of its own, so that every answer is held against its request. */
   readonly exact?: boolean;
 }
@@ -38,6 +40,13 @@ export interface LoadResult {
   /** Latencies in milliseconds, corrected by wrk for requests that a slow answer held back. */
   readonly p50: number;
   readonly p90: number;
+  readonly p99: number;
+  /** Latencies of each whole window, from sending a request to its answer, in milliseconds. */
+  readonly windows: readonly Latencies[];
+}
+
+interface Latencies {
+  readonly p50: number;
   readonly p99: number;
 }
 
@@ -104,6 +113,7 @@ async function runWrk(
       `http://127.0.0.1:${plan.port}`,
       '--',
       ...[prefix, String(plan.rate ?? 0), plan.mayShed ? 'shed' : '', plan.exact ? 'exact' : ''],
+      String((plan.windowSeconds ?? 0) * 1000),
     ],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -116,7 +126,7 @@ async function runWrk(
   const [output, [status]] = await Promise.all([text(wrk.stdout), once(wrk, 'exit')]);
   const line = output.split('\n').findLast(candidate => candidate.startsWith('{'));
   if (status !== 0 || line === undefined) throw new Error(`wrk failed: ${output}`);
-  const { microseconds, p50, p90, p99, wrong, broken, exhausted, sample, ...counts } =
+  const { microseconds, p50, p90, p99, wrong, broken, exhausted, sample, windows, ...counts } =
     JSON.parse(line);
   if (wrong > 0) throw new VoidRun(`${wrong} wrong answers of ${counts.requests}: ${sample}`);
   if (broken > 0) throw new VoidRun(`${broken} connections broke or waited too long`);
@@ -127,5 +137,6 @@ async function runWrk(
     p90: p90 / 1000,
     p99: p99 / 1000,
     exhausted: exhausted > 0,
+    windows: windows.map(([p50, p99]: [number, number]) => ({ p50: p50 / 1000, p99: p99 / 1000 })),
   };
 }

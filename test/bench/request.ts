@@ -1,13 +1,12 @@
+import { startBare, startBareWithSelect } from './baselines.ts';
 import { createDatabase, startPostgres, UNDISTURBED } from './databases.ts';
 import type { Finding } from './measure.ts';
 import { addMerchants } from './merchants.ts';
-import { startRedis, startServer, startService } from './processes.ts';
+import { startRedis, startService } from './processes.ts';
 import { requirePrograms } from './required-programs.ts';
 import type { Resources } from './resources.ts';
 import { compare, httpContender, inTurns } from './rounds.ts';
 import { cursorPages, firstPages, gets } from './traffic.ts';
-
-const BASELINE = 'test/bench/baseline-server.ts';
 
 /** Holds signed reads against bare Fastify with the same statement on a pipelined connection. */
 export async function bench(resources: Resources): Promise<Finding[]> {
@@ -19,16 +18,8 @@ export async function bench(resources: Resources): Promise<Finding[]> {
   const state = { databaseUrl, masterKey };
   const service = await startService(resources, 'service', { ...state, redisUrl });
   const withoutRedis = await startService(resources, 'service-without-redis', state);
-  const bare = await startServer(resources, { name: 'bare Fastify', script: BASELINE, env: {} });
-  const owners = merchants.map(({ credentials, id }) => [credentials.keyId, id]);
-  const select = await startServer(resources, {
-    name: 'bare Fastify with a SELECT',
-    script: BASELINE,
-    env: {
-      DATABASE_URL: databaseUrl,
-      BENCH_MERCHANTS: JSON.stringify(Object.fromEntries(owners)),
-    },
-  });
+  const bare = await startBare(resources);
+  const select = await startBareWithSelect(resources, databaseUrl, merchants);
 
   const contender = (name: string, { port }: { port: number }, traffic: typeof gets) =>
     httpContender(resources, { name, port, traffic: traffic(merchants) });
