@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import pg from 'pg';
 import type { Connection, Database } from './connection.ts';
+import { isRefusedByDatabase } from './failures.ts';
 
 /** What PgBouncer says, with the code of a lost connection, of a statement that it sent to nobody. */
 const NEVER_SENT = 'query_wait_timeout';
@@ -66,7 +67,7 @@ export async function inTransaction<T>(
 /**
  * Runs `work`, one statement that commits by itself, on a connection of the pool.
  * @throws UncertainCommit when the connection failed under it, and whatever the statement is refused
- * with, which says that it has had no effect.
+ * with, which says that it has had no effect, and that its locks are free again.
  */
 export function inOneStatement<T>(
   db: Database,
@@ -76,7 +77,11 @@ export function inOneStatement<T>(
     try {
       return await work(connection);
     } catch (error) {
-      throw isCertain(error) ? error : new UncertainCommit(error);
+      if (!isCertain(error)) throw new UncertainCommit(error);
+      // PostgreSQL tells of a refusal before it lets the statement's locks go, and answers nothing more
+      // on that connection until it has.
+      if (isRefusedByDatabase(error)) await sql`select`.execute(connection).catch(() => undefined);
+      throw error;
     }
   });
 }
