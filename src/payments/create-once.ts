@@ -9,10 +9,10 @@ import {
   executeOnce,
   findReplay,
   type IdempotentRequest,
-  inProgress,
   type Outcome,
   RESPONSE_LIFETIME_MS,
   type Response,
+  replayOrInProgress,
 } from './idempotency.ts';
 import { writeCreation } from './write-creation.ts';
 
@@ -45,14 +45,8 @@ export async function createOnce(
   now: Date,
   creation: CreationOnce,
 ): Promise<Outcome> {
-  const execute = async (work: Parameters<typeof executeOnce>[3]) => {
-    try {
-      return await executeOnce(db, request, now, work, creation.onFailure);
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.errorCode !== 'E4003') throw error;
-      return replayOrInProgress(db, request, now);
-    }
-  };
+  const execute = (work: Parameters<typeof executeOnce>[3]) =>
+    executeOnce(db, request, now, work, creation.onFailure);
   try {
     creation.check();
   } catch (refusal) {
@@ -104,18 +98,4 @@ async function write(
     return { ...response, replayed: false };
   }
   return replayOrInProgress(db, request, now);
-}
-
-/**
- * Who has the key may be another retry of what was answered long ago.
- * @throws ApiError E4002, E4003
- */
-async function replayOrInProgress(
-  db: Database,
-  request: IdempotentRequest,
-  now: Date,
-): Promise<Outcome> {
-  const replay = await findReplay(db, request, now);
-  if (replay === undefined) throw inProgress();
-  return replay;
 }

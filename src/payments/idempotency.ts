@@ -61,6 +61,21 @@ export async function findReplay(
 }
 
 /**
+ * The response already given under a key that another request has taken: that may be a retry as well,
+ * of what was answered long ago.
+ * @throws ApiError E4002 when it was given to another body, E4003 when the original is still running.
+ */
+export async function replayOrInProgress(
+  db: Connection,
+  request: IdempotentRequest,
+  now: Date,
+): Promise<Outcome> {
+  const answered = await findReplay(db, request, now);
+  if (answered !== undefined) return answered;
+  throw new ApiError('E4003', undefined, { retryAfterSeconds: IN_PROGRESS_RETRY_SECONDS });
+}
+
+/**
  * Executes `work` at most once for the key, on whichever replica.
  *
  * The claim, everything `work` writes and the response commit together, so a crash leaves all of it
@@ -78,7 +93,9 @@ export function executeOnce(
   onFailure: (error: unknown) => Response,
 ): Promise<Outcome> {
   return inTransaction(db, async tx => {
-    if (!(await tryLockIdempotencyKey(tx, request.scope))) throw inProgress();
+    if (!(await tryLockIdempotencyKey(tx, request.scope))) {
+      return replayOrInProgress(tx, request, now);
+    }
     // Read after the lock: the original may have committed since the request was first looked at.
     const stored = await findStoredResponse(tx, request.scope, now);
     if (stored !== undefined) return replay(stored, request);
@@ -97,11 +114,6 @@ export function executeOnce(
 function replay(stored: StoredResponse, request: IdempotentRequest): Outcome {
   if (!stored.bodySha256.equals(request.bodySha256)) throw new ApiError('E4002');
   return { status: stored.status, body: stored.body, replayed: true };
-}
-
-/** E4003 */
-export function inProgress(): ApiError {
-  return new ApiError('E4003', undefined, { retryAfterSeconds: IN_PROGRESS_RETRY_SECONDS });
 }
 
 /** Everything of the catalogue but E5001 says that nothing was executed. */
