@@ -5,12 +5,12 @@ import {
   type HistoricDelivery,
   type HistoricDeposit,
   type HistoricEvent,
-  listHistoricAttempts,
   listHistoricDeliveries,
   listHistoricDeposits,
   listHistoricEvents,
 } from '../repositories/payment-history.ts';
 import { listTransitions } from '../repositories/payment-moves.ts';
+import { listAttempts } from '../repositories/webhook-attempts.ts';
 
 /** One thing that happened to a payment. */
 export interface HistoryEntry {
@@ -34,6 +34,9 @@ const KINDS: readonly HistoryEntry['kind'][] = [
   'attempt',
 ];
 
+/** Most attempts of a history; a payment has a handful. */
+const ATTEMPTS_MAXIMUM = 1000;
+
 /** Everything that happened to a payment, in the order of time. */
 export async function readHistory(db: Connection, payment: Payment): Promise<HistoryEntry[]> {
   const [transitions, deposits, events] = await Promise.all([
@@ -45,9 +48,10 @@ export async function readHistory(db: Connection, payment: Payment): Promise<His
     db,
     events.map(({ id }) => id),
   );
-  const attempts = await listHistoricAttempts(
+  const attempts = await listAttempts(
     db,
     deliveries.map(({ id }) => id),
+    ATTEMPTS_MAXIMUM,
   );
   const entries = [
     ofCreation(payment),

@@ -14,6 +14,7 @@ import {
   SECRET_GRACE_MS,
 } from '../webhooks/manage-endpoints.ts';
 import { redeliver } from '../webhooks/redeliver.ts';
+import { RETRY_DELAYS_SECONDS } from '../webhooks/retry-schedule.ts';
 import { printList, printObject } from './print.ts';
 import { type Session, withSession } from './session.ts';
 import type { Terminal } from './terminal.ts';
@@ -33,6 +34,8 @@ const SHOWN_ONCE = 'The secret is shown only this once: keep it now.';
 const GRACE_HOURS = SECRET_GRACE_MS / 3_600_000;
 const DELIVERIES_DEFAULT = 20;
 const DELIVERIES_MAXIMUM = 100;
+/** Most attempts at a page of deliveries: after a worker was killed, one may have been made twice. */
+const ATTEMPTS_MAXIMUM = 2 * DELIVERIES_MAXIMUM * RETRY_DELAYS_SECONDS.length;
 
 interface CreateFlags extends JsonFlag {
   readonly merchant: string;
@@ -111,6 +114,7 @@ export function define(noun: Command, terminal: Terminal): void {
         const attempts = await listAttempts(
           db,
           deliveries.map(delivery => delivery.id),
+          ATTEMPTS_MAXIMUM,
         );
         const rows = deliveries.map(delivery =>
           deliveryObject(

@@ -1,5 +1,5 @@
 import type { Connection } from '../database/connection.ts';
-import type { Deposit, WebhookAttempt, WebhookDelivery } from '../database/tables.ts';
+import type { Deposit, WebhookDelivery } from '../database/tables.ts';
 
 /** Most rows of a kind in a payment's history; a payment has a handful. */
 const ROWS_MAXIMUM = 1000;
@@ -70,20 +70,4 @@ export function listHistoricDeliveries(
       .limit(ROWS_MAXIMUM)
       .execute()
   );
-}
-
-/** Attempts at these deliveries, oldest first. */
-export function listHistoricAttempts(
-  db: Connection,
-  deliveryIds: readonly string[],
-): Promise<WebhookAttempt[]> {
-  if (deliveryIds.length === 0) return Promise.resolve([]);
-  return db
-    .selectFrom('webhook_attempts')
-    .selectAll()
-    .where('delivery_id', 'in', deliveryIds)
-    .orderBy('at')
-    .orderBy('id')
-    .limit(ROWS_MAXIMUM)
-    .execute();
 }

@@ -129,18 +129,19 @@ export async function releaseDelivery(
     .execute();
 }
 
-/** Every attempt at these deliveries, in the order they were made. */
+/** Attempts at these deliveries, oldest first. @param limit How many at most. */
 export function listAttempts(
   db: Connection,
   deliveryIds: readonly string[],
+  limit: number,
 ): Promise<WebhookAttempt[]> {
   if (deliveryIds.length === 0) return Promise.resolve([]);
   return db
     .selectFrom('webhook_attempts')
     .selectAll()
     .where('delivery_id', 'in', deliveryIds)
-    .orderBy('delivery_id')
     .orderBy('at')
     .orderBy('id')
+    .limit(limit)
     .execute();
 }

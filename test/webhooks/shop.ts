@@ -116,6 +116,7 @@ export async function openShop(
       listAttempts(
         db,
         (await deliveries()).map(({ id }) => id),
+        100,
       ),
     async jobs() {
       const { rows } = await sql<{ key: string | null; run_at: Date; locked_at: Date | null }>`
