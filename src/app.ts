@@ -1,4 +1,4 @@
-import { createServer, maxHeaderSize } from 'node:http';
+import { maxHeaderSize } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, {
   type FastifyBaseLogger,
@@ -26,6 +26,7 @@ import {
   type AuthenticationDependencies,
   registerAuthentication,
 } from './plugins/authentication.ts';
+import { createHttpServer } from './plugins/http-server.ts';
 import { registerJsonBody } from './plugins/json-body.ts';
 import { registerOpenTelemetry } from './plugins/open-telemetry.ts';
 import { parseQueryString } from './plugins/query-string.ts';
@@ -69,10 +70,6 @@ export interface Dependencies {
   readonly logger: FastifyBaseLogger;
 }
 
-/** Longest a client may take to send a whole request, in milliseconds. */
-const REQUEST_TIMEOUT_MS = 30_000;
-/** Longest an idle connection is kept, in milliseconds: above the 60 s of common load balancers. */
-const KEEP_ALIVE_MS = 65_000;
 /** API keys, and merchants, that are remembered at once; each takes a few kilobytes. */
 const ACCOUNTS_REMEMBERED = 10_000;
 /** Longest path parameter, in characters: any that arrives gets to be refused as the parameter it is. */
@@ -96,19 +93,15 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
     requestIdHeader: false,
     trustProxy: config.trustProxy,
     bodyLimit: BODY_LIMIT_BYTES,
-    serverFactory: handle => {
-      const shedding = {
-        admission,
-        concerns: (url: string) => url.startsWith(V1_PREFIX) || url.startsWith(PARTNER_PREFIX),
-        answer: (refusal: ApiError, id: string) => toAnswer(refusal, id, config.publicUrl),
-        logger: deps.logger,
-      };
-      // A request without Host is refused like any other, instead of by Node without an envelope.
-      const server = createServer({ requireHostHeader: false }, shedOverload(handle, shedding));
-      server.requestTimeout = REQUEST_TIMEOUT_MS;
-      server.keepAliveTimeout = KEEP_ALIVE_MS;
-      return server;
-    },
+    serverFactory: handle =>
+      createHttpServer(
+        shedOverload(handle, {
+          admission,
+          concerns: url => url.startsWith(V1_PREFIX) || url.startsWith(PARTNER_PREFIX),
+          answer: (refusal, requestId) => toAnswer(refusal, requestId, config.publicUrl),
+          logger: deps.logger,
+        }),
+      ),
     exposeHeadRoutes: false,
     return503OnClosing: false,
     forceCloseConnections: 'idle',

@@ -32,7 +32,7 @@ const LINGER_MS = 2_000;
 interface Exchange {
   latest: IncomingMessage;
   /** Answers not given yet, in the order of their requests. */
-  readonly owed: Set<ServerResponse>;
+  readonly owed: ServerResponse[];
 }
 
 const exchanges = new WeakMap<Socket, Exchange>();
@@ -54,7 +54,7 @@ export function answerUnreadableRequest({
       return;
     }
     const exchange = exchanges.get(socket);
-    const owed = [...(exchange?.owed ?? [])];
+    const owed = exchange?.owed ?? [];
     // A refusal written now would be read as the answer to the request before it.
     const earlier = owed.findLast(({ req }) => req.complete);
     if (earlier !== undefined) {
@@ -102,13 +102,13 @@ export function registerHttpRules(app: FastifyInstance): void {
   app.server.on('request', (request, response) => {
     let exchange = exchanges.get(request.socket);
     if (exchange === undefined) {
-      exchange = { latest: request, owed: new Set() };
+      exchange = { latest: request, owed: [] };
       exchanges.set(request.socket, exchange);
     }
     const { owed } = exchange;
     exchange.latest = request;
-    owed.add(response);
-    response.once('close', () => owed.delete(response));
+    owed.push(response);
+    response.once('close', () => owed.splice(owed.indexOf(response), 1));
   });
   // RFC 9110, 10.1.1: an expectation that is not understood may be ignored.
   app.server.on('checkExpectation', (request, response) => {
