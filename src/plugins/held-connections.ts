@@ -5,9 +5,10 @@ import { Socket } from 'node:net';
  * Connections that bring nothing more until the time that their clients were told to wait is over:
  * what arrives meanwhile stays with the kernel, unread.
  *
- * To refuse a request takes a third of what it takes to create a payment. Clients that ignore
- * Retry-After come back at once, and answering them again and again would leave half of the time for
- * what is let in.
+ * To refuse a request takes a good part of what it takes to create a payment. Clients that ignore
+ * Retry-After come back at once, and to answer them again and again would leave little time for what
+ * is let in. Those that open a connection for each request, or send the next before they have the
+ * answer, are not slowed down by this.
  */
 export interface HeldConnections {
   /**
@@ -21,8 +22,8 @@ export interface HeldConnections {
 
 /** Connections that may come back in a second, unless told otherwise: the more are held, the longer. */
 const RETURNS_PER_SECOND = 1_000;
-/** Longest that a connection is held, in seconds. */
-export const LONGEST_HOLD_SECONDS = 5;
+/** Longest that a connection is held, in seconds: a proxy's may be bringing requests of others. */
+export const LONGEST_HOLD_SECONDS = 2;
 
 interface Hold {
   readonly seconds: number;
@@ -34,6 +35,8 @@ interface Hold {
 export function createHeldConnections(returnsPerSecond = RETURNS_PER_SECOND): HeldConnections {
   /** In the order of their refusals. One whose client is gone stays: unread, it does not say so. */
   const held = new Map<Socket, Hold>();
+  /** Each takes a file descriptor though its client may be gone, so there is a most of them. */
+  const most = returnsPerSecond * LONGEST_HOLD_SECONDS;
 
   function release(socket: Socket): void {
     const timer = held.get(socket)?.timer;
@@ -45,17 +48,22 @@ export function createHeldConnections(returnsPerSecond = RETURNS_PER_SECOND): He
   function begin(socket: Socket, hold: Hold): void {
     // It may have been released by now.
     if (held.get(socket) !== hold) return;
+    if (socket.writableEnded) {
+      held.delete(socket);
+      return;
+    }
     socket.pause();
     hold.timer = setTimeout(release, hold.seconds * 1000, socket).unref();
   }
 
   return {
     hold(response) {
-      const { socket } = response;
+      // Unlike the response's own, it is there for one that waits for the answers before it.
+      const { socket } = response.req;
       const wait = Math.ceil((held.size + 1) / returnsPerSecond);
       const seconds = Math.min(wait, LONGEST_HOLD_SECONDS);
-      // There is none where a request does not come from the network.
-      if (!(socket instanceof Socket)) return seconds;
+      // A request that does not come from the network has none.
+      if (!(socket instanceof Socket) || held.size >= most) return seconds;
       const present = held.get(socket);
       if (present !== undefined) return present.seconds;
       const hold = { seconds, timer: null };
