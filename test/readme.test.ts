@@ -89,11 +89,3 @@ test('the table of metrics has every metric that is served, with its labels, and
     .map(([, name = '', labels]) => [name.replaceAll('`', ''), labels]);
   expect(documented.toSorted()).toEqual(served.toSorted());
 });
-
-test('the image, npm start and the bench give Node the same options, which the README tells', () => {
-  const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
-  const [option = ''] = JSON.parse(read('package.json')).scripts.start.match(/--\S+/);
-  expect(read('Dockerfile')).toContain(`NODE_OPTIONS=${option}\n`);
-  expect(read('test/bench/processes.ts')).toContain(`SERVICE_OPTIONS = ['${option}']`);
-  expect(README).toContain(`\`${option}\``);
-});

@@ -26,7 +26,6 @@ export async function bench(resources: Resources): Promise<Finding[]> {
     name: 'six round trips',
     script: 'test/bench/six-round-trips-server.ts',
     env: serviceEnvironment({ ...state, redisUrl }),
-    service: true,
   });
 
   const before = await countRows(db);

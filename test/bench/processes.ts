@@ -18,12 +18,9 @@ interface ServerOptions {
   /** Path below the root of the tree. */
   readonly script: string;
   readonly env: Record<string, string>;
-  /** Whether it is the service itself: started as it is shipped, and a CPU profile may be wanted. */
-  readonly service?: boolean;
+  /** Whether it is the service itself, of which a CPU profile may be wanted. */
+  readonly profiled?: boolean;
 }
-
-/** Options of Node that package.json and the image start the service with. */
-const SERVICE_OPTIONS = ['--max-semi-space-size=8'];
 
 const ROOT = join(import.meta.dirname, '../..');
 /** Longest a server may take to answer at first, and to end, in milliseconds. */
@@ -57,23 +54,26 @@ export function startService(
   state: ServiceState,
 ): Promise<ServerProcess> {
   const env = serviceEnvironment(state);
-  return startServer(resources, { name, script: 'src/server.ts', env, service: true });
+  return startServer(resources, { name, script: 'src/server.ts', env, profiled: true });
 }
 
 /** Starts a server, waits until it answers on /readyz, and has it ended with the bench. */
 export async function startServer(
   { signal, defer }: Resources,
-  { name, script, env, service = false }: ServerOptions,
+  { name, script, env, profiled = false }: ServerOptions,
 ): Promise<ServerProcess> {
   const port = await freePort();
-  const options = service ? [...SERVICE_OPTIONS] : [];
-  if (service && CPU_PROFILE_DIRECTORY !== null) {
-    options.push('--cpu-prof', `--cpu-prof-dir=${CPU_PROFILE_DIRECTORY}`);
-    options.push(`--cpu-prof-name=${name}.cpuprofile`);
-  }
+  const profile =
+    profiled && CPU_PROFILE_DIRECTORY !== null
+      ? [
+          '--cpu-prof',
+          `--cpu-prof-dir=${CPU_PROFILE_DIRECTORY}`,
+          `--cpu-prof-name=${name}.cpuprofile`,
+        ]
+      : [];
   signal.throwIfAborted();
   // Its log costs what writing it costs; where it goes is not the service's business.
-  const child = spawn(process.execPath, [...options, join(ROOT, script)], {
+  const child = spawn(process.execPath, [...profile, join(ROOT, script)], {
     env: { PATH: process.env.PATH, ...env, PORT: String(port) },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
