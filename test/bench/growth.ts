@@ -94,7 +94,9 @@ const CALLS: readonly (readonly [subject: string, allowed: number, Call])[] = [
 
 /** Holds what a merchant's request costs on a long history against what it costs on a short one. */
 export async function bench(resources: Resources): Promise<Finding[]> {
-  const sides = await buildHistories(resources, fill);
+  const sides = await buildHistories(resources, (database, payments) =>
+    fill(resources, database, payments),
+  );
   const findings: Finding[] = [];
   for (const [subject, allowed, call] of CALLS) {
     findings.push(await compareSizes(`growth: ${subject}`, sides, call, allowed));
@@ -102,7 +104,11 @@ export async function bench(resources: Resources): Promise<Finding[]> {
   return findings;
 }
 
-async function fill({ db, url }: BenchDatabase, payments: number): Promise<Known> {
+async function fill(
+  { defer }: Resources,
+  { db, url }: BenchDatabase,
+  payments: number,
+): Promise<Known> {
   const { merchantId, sample } = await fillHistory(db, payments, SHAPE);
   const operator = { db, clock: Date.now, actor: 'bench' };
   await setAddress(operator, { merchantId }, 'btc', ADDRESSES.btc);
@@ -120,6 +126,7 @@ async function fill({ db, url }: BenchDatabase, payments: number): Promise<Known
     applicationName: 'bench-reads',
     onError: () => undefined,
   });
+  defer(() => reads.destroy());
   return { merchantId, ids: rows.map(({ id }) => id), reference: sample.reference, reads };
 }
 

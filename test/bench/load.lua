@@ -84,7 +84,9 @@ function open_window(length)
         windows = windows .. separator .. ('[%.1f,%.1f]'):format(percentile(0.5), percentile(0.99))
       end
       for class = 0, CLASSES do classes[class] = 0 end
-      count, ends = 0, ends + length
+      count = 0
+      -- One answer may have taken longer than a window.
+      while ends <= now do ends = ends + length end
     end
     local class = math.floor(math.log(math.max(1, (now - sent) * 1000)) / STEP + 0.5)
     class = math.min(class, CLASSES)

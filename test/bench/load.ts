@@ -21,7 +21,10 @@ export interface LoadPlan {
   readonly rate?: number;
   /** Whether 503 with Retry-After counts as shed instead of as wrong. */
   readonly mayShed?: boolean;
-  /** Length of the windows whose latencies are told, in seconds; left out, none are. */
+  /**
+   * Length of the windows whose latencies are told, in seconds; left out, none are. Not together with
+   * `mayShed`, as it is not known which request was refused, or `exact`.
+   */
   readonly windowSeconds?: number;
   /** Gives each connection a thread of its own, so that every answer is held against its request. */
   readonly exact?: boolean;
@@ -75,6 +78,9 @@ export async function prepareLoad(
   plan: LoadPlan,
   { directory, signal, defer }: LoadContext,
 ): Promise<() => Promise<LoadResult>> {
+  if (plan.windowSeconds !== undefined && (plan.mayShed || plan.exact)) {
+    throw new Error('windows go with neither mayShed nor exact');
+  }
   const threads = plan.exact ? plan.connections : 1;
   const prefix = join(directory, `requests-${randomUUID()}`);
   const files = Array.from({ length: threads }, (_, index) => `${prefix}.${index}`);

@@ -4,11 +4,14 @@ const EVERY_MS = 100;
 /** An orchestrator has given up on a health check long before, in milliseconds. */
 const GIVE_UP_MS = 5_000;
 
+/** Health checks, and a request that is refused: without a signature, or at once by an overload. */
+const PATHS = ['/healthz', '/readyz', '/external/v1/payments'] as const;
+
 /**
- * Asks for /healthz and /readyz in turns until `until` settles.
- * @returns Seconds that each answer took; infinite for any but 200.
+ * Asks for something over a new connection each time, in turns, until `until` settles.
+ * @returns Seconds that each answer took; infinite for one that is wrong or never came.
  */
-export async function checkHealth(port: number, until: Promise<unknown>): Promise<number[]> {
+export async function askAsNewcomer(port: number, until: Promise<unknown>): Promise<number[]> {
   const durations: number[] = [];
   let done = false;
   const settle = () => {
@@ -16,20 +19,23 @@ export async function checkHealth(port: number, until: Promise<unknown>): Promis
   };
   until.then(settle, settle);
   for (let turn = 0; !done; turn++) {
-    durations.push(await check(port, turn % 2 === 0 ? '/healthz' : '/readyz'));
+    durations.push(await ask(port, PATHS[turn % PATHS.length] ?? PATHS[0]));
     await sleep(EVERY_MS);
   }
   return durations;
 }
 
-async function check(port: number, path: string): Promise<number> {
+async function ask(port: number, path: (typeof PATHS)[number]): Promise<number> {
   const started = performance.now();
   try {
     const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+      headers: { connection: 'close' },
       signal: AbortSignal.timeout(GIVE_UP_MS),
     });
     await response.arrayBuffer();
-    return response.ok ? (performance.now() - started) / 1000 : Number.POSITIVE_INFINITY;
+    const { ok, status } = response;
+    const right = path === PATHS[2] ? status === 400 || status === 401 || status === 503 : ok;
+    return right ? (performance.now() - started) / 1000 : Number.POSITIVE_INFINITY;
   } catch {
     return Number.POSITIVE_INFINITY;
   }
