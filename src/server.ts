@@ -15,6 +15,12 @@ import {
 } from './storage.ts';
 import { runWorker } from './worker/run.ts';
 
+/**
+ * Connections that may wait to be accepted, as far as the kernel allows. Of a burst beyond it each is
+ * tried again by its client's kernel after a second; Node's 511 are fewer than may be worked on and held.
+ */
+const CONNECTION_BACKLOG = 4_096;
+
 await runProcess('api', async (config, logger, signal) => {
   const storage = await openStorage(config, { holder: 'service', name: 'eps-api', logger });
   try {
@@ -41,7 +47,7 @@ await runProcess('api', async (config, logger, signal) => {
     try {
       monitoring = await openMonitoring(config.metrics, monitored, logger);
       if (!signal.aborted) {
-        await app.listen({ host: config.host, port: config.port });
+        await app.listen({ host: config.host, port: config.port, backlog: CONNECTION_BACKLOG });
         if (config.databaseUrl === null) await printNextStep(config);
       }
       const allowPrivateAddresses = config.environment !== 'production';
