@@ -15,12 +15,6 @@ import {
 } from './storage.ts';
 import { runWorker } from './worker/run.ts';
 
-/**
- * Connections that may wait to be accepted, as far as the kernel allows. Of a burst beyond it each is
- * tried again by its client's kernel after a second; Node's 511 are fewer than may be worked on and held.
- */
-const CONNECTION_BACKLOG = 4_096;
-
 await runProcess('api', async (config, logger, signal) => {
   const storage = await openStorage(config, { holder: 'service', name: 'eps-api', logger });
   try {
@@ -47,7 +41,7 @@ await runProcess('api', async (config, logger, signal) => {
     try {
       monitoring = await openMonitoring(config.metrics, monitored, logger);
       if (!signal.aborted) {
-        await app.listen({ host: config.host, port: config.port, backlog: CONNECTION_BACKLOG });
+        await app.listen({ host: config.host, port: config.port });
         if (config.databaseUrl === null) await printNextStep(config);
       }
       const allowPrivateAddresses = config.environment !== 'production';
