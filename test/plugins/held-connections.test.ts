@@ -23,6 +23,7 @@ beforeEach(async () => {
   clients = [];
   // Refuses every request before its body has arrived, and tells the path that it was asked for.
   server = createServer((request, response) => {
+    if (request.url === '/never') return;
     response.setHeader('retry-after', held.hold(response));
     response.end(request.url);
   });
@@ -125,6 +126,19 @@ test('requests sent together are all refused, and in order', async () => {
   client.socket.write(one('/first') + one('/second') + one('/third'));
   const answered = () => text.match(/\/(first|second|third)/g);
   await expect.poll(answered).toEqual(['/first', '/second', '/third']);
+});
+
+test('a client that goes away before its turn comes makes no other wait', async () => {
+  for (let index = 0; index < 2 * RETURNS_PER_SECOND; index++) {
+    const { socket } = await open();
+    const asked = once(server, 'request');
+    socket.write('GET /never HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    const [{ socket: accepted }] = await asked;
+    await sleep(20);
+    socket.destroy();
+    await once(accepted, 'close');
+  }
+  expect((await (await open()).ask('/')).retryAfter).toBe(1);
 });
 
 test('a client that goes away meanwhile is gone when the wait is over', async () => {
