@@ -21,9 +21,14 @@ export interface HeldConnections {
 }
 
 /** Connections that may come back in a second, unless told otherwise: the more are held, the longer. */
-const RETURNS_PER_SECOND = 1_000;
-/** Longest that a connection is held, in seconds: a proxy's may be bringing requests of others. */
-export const LONGEST_HOLD_SECONDS = 2;
+export const RETURNS_PER_SECOND = 1_000;
+/**
+ * Longest that a connection is held, in seconds. A proxy's may be bringing requests of others, but so
+ * many connections that they are held for long are no proxy's.
+ */
+export const LONGEST_HOLD_SECONDS = 5;
+/** Connections held at most: each takes a file descriptor, though its client may be gone. */
+const HELD_MAXIMUM = 10_000;
 
 interface Hold {
   readonly seconds: number;
@@ -31,12 +36,19 @@ interface Hold {
   timer: NodeJS.Timeout | null;
 }
 
-/** @param returnsPerSecond Connections that may come back in a second. */
-export function createHeldConnections(returnsPerSecond = RETURNS_PER_SECOND): HeldConnections {
+interface HoldLimits {
+  /** Connections that may come back in a second. */
+  readonly returnsPerSecond?: number;
+  /** Connections held at most. */
+  readonly most?: number;
+}
+
+export function createHeldConnections({
+  returnsPerSecond = RETURNS_PER_SECOND,
+  most = HELD_MAXIMUM,
+}: HoldLimits = {}): HeldConnections {
   /** In the order of their refusals. One whose client is gone stays: unread, it does not say so. */
   const held = new Map<Socket, Hold>();
-  /** Each takes a file descriptor though its client may be gone, so there is a most of them. */
-  const most = returnsPerSecond * LONGEST_HOLD_SECONDS;
 
   function release(socket: Socket): void {
     const timer = held.get(socket)?.timer;

@@ -11,6 +11,7 @@ import {
 
 /** Small enough that a few connections make the wait longer. */
 const RETURNS_PER_SECOND = 2;
+const MOST_HELD = 3 * RETURNS_PER_SECOND;
 /** A hold begins and is noticed a little off, in milliseconds. */
 const TOLERANCE_MS = 100;
 
@@ -19,7 +20,7 @@ let server: Server;
 let clients: Client[];
 
 beforeEach(async () => {
-  held = createHeldConnections(RETURNS_PER_SECOND);
+  held = createHeldConnections({ returnsPerSecond: RETURNS_PER_SECOND, most: MOST_HELD });
   clients = [];
   // Refuses every request before its body has arrived, and tells the path that it was asked for.
   server = createServer((request, response) => {
@@ -90,17 +91,23 @@ test('one connection does not hold another up', async () => {
   expect((await other.ask('/')).took).toBeLessThan(1_000 - TOLERANCE_MS);
 });
 
-test('the more connections are held, the longer each is, up to a bound', async () => {
-  const count = RETURNS_PER_SECOND * LONGEST_HOLD_SECONDS + 2;
-  const opened = await Promise.all(Array.from({ length: count }, open));
+test('the more connections are held, the longer each is', async () => {
+  const opened = await Promise.all(Array.from({ length: MOST_HELD }, open));
   const waits: number[] = [];
   for (const client of opened) waits.push((await client.ask('/')).retryAfter);
-  expect(waits).toEqual([1, 1, 2, 2, 2, 2]);
+  expect(waits).toEqual([1, 1, 2, 2, 3, 3]);
 });
 
-test('above the bound a connection is refused and not held', async () => {
-  const most = RETURNS_PER_SECOND * LONGEST_HOLD_SECONDS;
-  const opened = await Promise.all(Array.from({ length: most + 1 }, open));
+test('no connection is held longer than the bound', async () => {
+  held = createHeldConnections({ returnsPerSecond: 1 });
+  const opened = await Promise.all(Array.from({ length: LONGEST_HOLD_SECONDS + 2 }, open));
+  const waits: number[] = [];
+  for (const client of opened) waits.push((await client.ask('/')).retryAfter);
+  expect(waits.slice(-3)).toEqual([5, 5, 5]);
+});
+
+test('above the most a connection is refused and not held', async () => {
+  const opened = await Promise.all(Array.from({ length: MOST_HELD + 1 }, open));
   for (const client of opened) await client.ask('/');
   await sleep(50);
   expect((await opened.at(-1)?.ask('/'))?.took).toBeLessThan(1_000 - TOLERANCE_MS);
