@@ -4,8 +4,18 @@ const EVERY_MS = 100;
 /** An orchestrator has given up on a health check long before, in milliseconds. */
 const GIVE_UP_MS = 5_000;
 
+interface Question {
+  readonly path: string;
+  /** Statuses of a right answer. */
+  readonly answers: readonly number[];
+}
+
 /** Health checks, and a request that is refused: without a signature, or at once by an overload. */
-const PATHS = ['/healthz', '/readyz', '/external/v1/payments'] as const;
+const QUESTIONS: readonly Question[] = [
+  { path: '/healthz', answers: [200] },
+  { path: '/readyz', answers: [200] },
+  { path: '/external/v1/payments', answers: [401, 503] },
+];
 
 /**
  * Asks for something over a new connection each time, in turns, until `until` settles.
@@ -18,14 +28,17 @@ export async function askAsNewcomer(port: number, until: Promise<unknown>): Prom
     done = true;
   };
   until.then(settle, settle);
-  for (let turn = 0; !done; turn++) {
-    durations.push(await ask(port, PATHS[turn % PATHS.length] ?? PATHS[0]));
-    await sleep(EVERY_MS);
+  while (!done) {
+    for (const question of QUESTIONS) {
+      if (done) break;
+      durations.push(await ask(port, question));
+      await sleep(EVERY_MS);
+    }
   }
   return durations;
 }
 
-async function ask(port: number, path: (typeof PATHS)[number]): Promise<number> {
+async function ask(port: number, { path, answers }: Question): Promise<number> {
   const started = performance.now();
   try {
     const response = await fetch(`http://127.0.0.1:${port}${path}`, {
@@ -33,8 +46,7 @@ async function ask(port: number, path: (typeof PATHS)[number]): Promise<number> 
       signal: AbortSignal.timeout(GIVE_UP_MS),
     });
     await response.arrayBuffer();
-    const { ok, status } = response;
-    const right = path === PATHS[2] ? status === 400 || status === 401 || status === 503 : ok;
+    const right = answers.includes(response.status);
     return right ? (performance.now() - started) / 1000 : Number.POSITIVE_INFINITY;
   } catch {
     return Number.POSITIVE_INFINITY;
