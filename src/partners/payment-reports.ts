@@ -6,6 +6,7 @@ import {
 } from '#schemas/partner-reports.ts';
 import type { Connection } from '../database/connection.ts';
 import { ApiError } from '../errors/api-error.ts';
+import type { PartnerPaymentFilters } from '../repositories/partner-payment-filters.ts';
 import {
   countMatchingPayments,
   countTextMatches,
@@ -13,7 +14,6 @@ import {
   listPartnerPayments,
   type PageWindow,
   type PartnerPayment,
-  type PartnerPaymentFilters,
   searchPartnerPayments,
 } from '../repositories/partner-payments.ts';
 import {

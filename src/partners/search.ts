@@ -1,5 +1,6 @@
 import type { Connection } from '../database/connection.ts';
-import { isWholeText, type TextMatch } from '../repositories/partner-payments.ts';
+import type { TextMatch } from '../repositories/partner-payment-filters.ts';
+import { isWholeText } from '../repositories/partner-payments.ts';
 import {
   findHistoryAddresses,
   findHistoryMerchants,

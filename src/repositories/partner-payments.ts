@@ -1,7 +1,14 @@
-import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
-import type { NetworkFamily, Payment, PaymentStatus } from '../database/tables.ts';
-import { beginningWith, containing } from './like-pattern.ts';
+import type { NetworkFamily, Payment } from '../database/tables.ts';
+import {
+  conditions,
+  isReached,
+  type PartnerPaymentFilters,
+  type TextMatch,
+  textMatches,
+  UUID_FORM,
+} from './partner-payment-filters.ts';
 import type { Reach } from './partner-totals.ts';
 
 /** A payment with the names that a report shows beside it. */
@@ -11,32 +18,6 @@ export type PartnerPayment = Payment & {
   network_family: NetworkFamily | null;
 };
 
-/** How a search term matches a payment's own columns. */
-export type TextMatch =
-  /** Part of the payment ID, the transaction hash or the reference, case ignored. */
-  | { readonly kind: 'fragment'; readonly text: string }
-  /** The whole payment ID or transaction hash, or the beginning of the reference. */
-  | { readonly kind: 'whole'; readonly text: string };
-
-/** Everything that is given has to hold. */
-export interface PartnerPaymentFilters {
-  readonly status?: PaymentStatus | undefined;
-  readonly blockchainId?: string | undefined;
-  /** One of these merchants. */
-  readonly merchantIds?: readonly string[] | undefined;
-  /** One of these deposit addresses. */
-  readonly addresses?: readonly string[] | undefined;
-  /** Inclusive bounds. */
-  readonly createdFrom?: Date | undefined;
-  readonly createdTo?: Date | undefined;
-  /** Part of the payment ID. */
-  readonly idPart?: string | undefined;
-  /** Part of the transaction hash. */
-  readonly hashPart?: string | undefined;
-  /** A search term: the payment's own text, its merchant or its address. */
-  readonly term?: { readonly reach: Reach; readonly match: TextMatch } | undefined;
-}
-
 export interface PageWindow {
   readonly limit: number;
   readonly offset: number;
@@ -44,7 +25,6 @@ export interface PageWindow {
 
 /** How many of a partner's newest payments are looked through before an index is asked. */
 const WALK = 5_000;
-const UUID_FORM = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 const NEWEST_FIRST = sql`created_at desc, id desc`;
 
@@ -209,52 +189,6 @@ function collect(
   return sql`
     select distinct on (created_at, id) * from (${sql.join(branches, sql` union all `)}) as every
     order by ${NEWEST_FIRST} limit ${limit} offset ${offset}`;
-}
-
-function conditions(partnerId: string, filters: PartnerPaymentFilters): RawBuilder<SqlBool> {
-  const all: RawBuilder<unknown>[] = [sql`partner_id = ${partnerId}`];
-  if (filters.status !== undefined) all.push(sql`status = ${filters.status}`);
-  if (filters.blockchainId !== undefined) all.push(sql`blockchain_id = ${filters.blockchainId}`);
-  if (filters.merchantIds !== undefined) all.push(oneOf('merchant_id', filters.merchantIds));
-  if (filters.addresses !== undefined) all.push(oneOf('address', filters.addresses));
-  if (filters.createdFrom !== undefined) all.push(sql`created_at >= ${filters.createdFrom}`);
-  if (filters.createdTo !== undefined) all.push(sql`created_at <= ${filters.createdTo}`);
-  if (filters.idPart !== undefined) all.push(sql`id::text ilike ${containing(filters.idPart)}`);
-  if (filters.hashPart !== undefined) {
-    all.push(sql`transaction_hash ilike ${containing(filters.hashPart)}`);
-  }
-  if (filters.term !== undefined) {
-    const { reach, match } = filters.term;
-    all.push(sql`(${textMatches(match)} or ${isReached(reach)})`);
-  }
-  return sql<SqlBool>`${sql.join(all, sql` and `)}`;
-}
-
-function textMatches({ kind, text }: TextMatch): RawBuilder<SqlBool> {
-  if (kind === 'fragment') {
-    const pattern = containing(text);
-    return sql`id::text ilike ${pattern} or transaction_hash ilike ${pattern}
-      or customer_reference_id ilike ${pattern}`;
-  }
-  const matches = [
-    sql`lower(transaction_hash) = lower(${text})`,
-    sql`lower(customer_reference_id) like lower(${beginningWith(text)})`,
-  ];
-  if (UUID_FORM.test(text)) matches.push(sql`id = ${text}`);
-  return sql`${sql.join(matches, sql` or `)}`;
-}
-
-/** Never null, so that it can be negated. */
-function isReached({ merchantIds, addresses }: Reach): RawBuilder<SqlBool> {
-  return sql`${oneOf('merchant_id', merchantIds)} or coalesce(${oneOf('address', addresses)}, false)`;
-}
-
-function oneOf(column: 'merchant_id' | 'address', values: readonly string[]): RawBuilder<SqlBool> {
-  // One value as an equality, so that an index on the column still gives the order.
-  const [only] = values;
-  if (values.length === 1) return sql`${sql.ref(column)} = ${only}`;
-  const type = sql.raw(column === 'address' ? 'text' : 'uuid');
-  return sql`${sql.ref(column)} = any(${[...values]}::${type}[])`;
 }
 
 async function withNames(db: Connection, page: RawBuilder<unknown>): Promise<PartnerPayment[]> {
