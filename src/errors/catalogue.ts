@@ -343,10 +343,11 @@ export const ERRORS = {
     why: [
       'The database, the store of nonces or a payment processor does not answer.',
       'A report took longer than it may.',
+      'More requests came at once than the service takes: then `Retry-After` says when to come again, and nothing more is read from the connection before.',
     ],
     remedy:
-      'Retry with growing delays, freshly signed and with the same idempotency key; once it answers with Idempotent-Replayed, use a new key.',
-    example: { message: 'The service is temporarily unavailable.' },
+      'Wait for Retry-After seconds where it is given, else for longer each time, and retry freshly signed with the same idempotency key; once it answers with Idempotent-Replayed, use a new key.',
+    example: { message: 'The service is overloaded; nothing was executed.', retryAfterSeconds: 1 },
   },
   E9001: {
     code: 'rate_limited',

@@ -15,7 +15,8 @@ export const HEADERS = {
     schema: { type: 'string', enum: ['true', 'false'] },
   },
   'Retry-After': {
-    description: 'Seconds to wait before the next attempt; with E9001 and E4003.',
+    description:
+      'Seconds to wait before the next attempt; with E9001, E4003, and E5002 of an overload.',
     schema: { type: 'integer', minimum: 1 },
   },
   'Idempotent-Replayed': {
