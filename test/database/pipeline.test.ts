@@ -92,6 +92,22 @@ describe('a connection that is lost', () => {
     expect(errors.length).toBeGreaterThan(0);
   });
 
+  test('fails each query with an error of its own, which tells of its caller alone', async () => {
+    const { proxy, url } = await throughProxy();
+    const { db } = open({ url });
+    await value(db, sql`select 1 as value`);
+    const owed = Array.from({ length: 50 }, () =>
+      value(db, sql`select pg_sleep(1)::text as value`).catch(error => error),
+    );
+    await value(open().db, sql`select 1 as value`);
+    await proxy.cut();
+    const failures = await Promise.all(owed);
+    expect(failures.every(isDatabaseUnavailable)).toBe(true);
+    expect(new Set(failures).size).toBe(failures.length);
+    for (const { stack } of failures as { stack: string }[])
+      expect(stack.match(/executeQuery/g)?.length).toBeLessThan(5);
+  });
+
   test('while the server is away every query says so, and then all is well again', async () => {
     const { proxy, url } = await throughProxy();
     const { db } = open({ url });
