@@ -8,11 +8,6 @@ interface Address {
   readonly port: number;
 }
 
-export interface Listening {
-  /** Takes no more connections, answers what the present ones have brought, and closes the application. */
-  close(): Promise<void>;
-}
-
 /**
  * Sockets that listen on the one address, and so connections that are taken up in a turn of the event
  * loop: libuv accepts one of each. Turns are long while the service is overloaded; behind a thousand
@@ -21,37 +16,46 @@ export interface Listening {
  */
 export const SOCKETS = 16;
 
-/** Only there may several sockets listen on one address, and the kernel spread connections over them. */
+/** Elsewhere it is not tried whether several sockets may share an address. */
 const SHARES_ADDRESSES = process.platform === 'linux';
 
+/** How often connections that have nothing more to answer are looked for at the end, in milliseconds. */
+const IDLE_CHECK_MS = 100;
+
 /**
- * Serves an application on an address.
+ * Serves an application on an address until it is closed, which takes no more connections and waits
+ * for what is in flight on the present ones.
  * @throws Error EADDRINUSE and whatever else listening fails with.
  */
-export async function listen(app: FastifyInstance, address: Address): Promise<Listening> {
+export async function listen(app: FastifyInstance, address: Address): Promise<void> {
+  const others: Server[] = [];
+  let closed: Promise<unknown>[] = [];
+  let idleCheck: NodeJS.Timeout | undefined;
+  app.addHook('preClose', async () => {
+    closed = others.map(other => once(other.close(), 'close'));
+    // Fastify looks for them once: one that was busy then would be kept for another request.
+    idleCheck = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS);
+  });
+  app.addHook('onClose', async () => {
+    await Promise.all(closed);
+    clearInterval(idleCheck);
+  });
   if (!SHARES_ADDRESSES) {
     await app.listen({ ...address });
-    return { close: () => app.close() };
+    return;
   }
+  await app.ready();
   await refuseAddressInUse(address);
   const shared: FastifyListenOptions & { reusePort: true } = { ...address, reusePort: true };
   await app.listen(shared);
-  const others: Server[] = [];
-  const close = async () => {
-    const closed = others.map(other => once(other.close(), 'close'));
-    await Promise.all([app.close(), ...closed]);
-  };
-  try {
-    const { port } = app.server.address() as AddressInfo;
-    while (others.length < SOCKETS - 1) others.push(await listenBeside(app, { ...address, port }));
-  } catch (error) {
-    await close();
-    throw error;
-  }
-  return { close };
+  const { address: host, port } = app.server.address() as AddressInfo;
+  while (others.length < SOCKETS - 1) others.push(await listenBeside(app, { host, port }));
 }
 
-/** The kernel would give a second service on the address a part of the connections of the first. */
+/**
+ * The kernel would give a second service of the same user a part of the connections of the first. Only
+ * two that start within the same instant are not told from one.
+ */
 async function refuseAddressInUse(address: Address): Promise<void> {
   const probe = createServer();
   await once(probe.listen({ ...address }), 'listening');

@@ -2,7 +2,7 @@ import { buildApp } from './app.ts';
 import type { Config } from './config.ts';
 import { makeDemo, printNextStep } from './demo.ts';
 import { openChanges, openNonces, openReads, openReports } from './dependencies.ts';
-import { type Listening, listen } from './listen.ts';
+import { listen } from './listen.ts';
 import { type Monitoring, openMonitoring } from './monitoring/open-monitoring.ts';
 import { aborted, runProcess } from './process.ts';
 import { openProcessor } from './processors/open-processor.ts';
@@ -39,11 +39,10 @@ await runProcess('api', async (config, logger, signal) => {
       worker: withWorker ? { directUrl, clock, log: logger } : undefined,
     };
     let monitoring: Monitoring | undefined;
-    let listening: Listening | undefined;
     try {
       monitoring = await openMonitoring(config.metrics, monitored, logger);
       if (!signal.aborted) {
-        listening = await listen(app, { host: config.host, port: config.port });
+        await listen(app, { host: config.host, port: config.port });
         if (config.databaseUrl === null) await printNextStep(config);
       }
       const allowPrivateAddresses = config.environment !== 'production';
@@ -53,8 +52,10 @@ await runProcess('api', async (config, logger, signal) => {
         ? runWorker({ ...storage, processor, clock, logger, allowPrivateAddresses }, signal)
         : Promise.resolve();
       await aborted(signal);
-      await Promise.all([(listening ?? app).close(), worker]);
+      await Promise.all([app.close(), worker]);
     } finally {
+      // Whatever failed, nobody is served without a database.
+      await app.close();
       await monitoring?.close();
       await Promise.all([nonces.close(), changes.close(), reads.destroy(), reports.destroy()]);
     }
