@@ -54,8 +54,12 @@ async function soak(
     port: service.port,
     traffic: mixture(merchants),
   });
-  const rates = await inTurns([saturated], SATURATION_ROUNDS);
-  const rate = median(rates.get(saturated.name) ?? []) / 2;
+  const saturate = async () => {
+    const rates = await inTurns([saturated], SATURATION_ROUNDS);
+    return median(rates.get(saturated.name) ?? []);
+  };
+  const saturation = await saturate();
+  const rate = saturation / 2;
 
   // Each kind has a load of its own: together, p50 would be of reads and p99 of creates.
   const plans = [
@@ -89,8 +93,16 @@ async function soak(
   const samples = await watchMemory(service.pid, running, (SOAK_SECONDS * 1000) / MEMORY_SAMPLES);
   const findings = await running;
   const [early, late] = compareQuarters(samples);
+  const after = await saturate();
   return [
     ...findings,
+    {
+      subject: 'saturation after the run against before',
+      measured: `${after.toFixed(0)}/s, before ${saturation.toFixed(0)}/s`,
+      ratio: after / saturation,
+      // A machine that has become slower has run nearer to its saturation than at half of it.
+      goal: null,
+    },
     {
       subject: `memory over ${SOAK_SECONDS} s`,
       measured: `${late.toFixed(0)} MiB at the end, ${early.toFixed(0)} MiB in the second quarter`,
