@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { median } from './measure.ts';
+import { watchSettling } from './settled.ts';
 
 const run = promisify(execFile);
 
@@ -18,12 +19,8 @@ export async function watchMemory(
   everyMs: number,
 ): Promise<number[]> {
   const samples: number[] = [];
-  let done = false;
-  const settle = () => {
-    done = true;
-  };
-  until.then(settle, settle);
-  while (!done) {
+  const isOver = watchSettling(until);
+  while (!isOver()) {
     samples.push(await residentMemory(pid));
     await sleep(everyMs);
   }

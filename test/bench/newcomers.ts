@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { watchSettling } from './settled.ts';
 
 const EVERY_MS = 100;
 /** An orchestrator has given up on a health check long before, in milliseconds. */
@@ -23,14 +24,9 @@ const QUESTIONS: readonly Question[] = [
  */
 export async function askAsNewcomer(port: number, until: Promise<unknown>): Promise<number[]> {
   const durations: number[] = [];
-  let done = false;
-  const settle = () => {
-    done = true;
-  };
-  until.then(settle, settle);
-  while (!done) {
+  const isOver = watchSettling(until);
+  while (!isOver()) {
     for (const question of QUESTIONS) {
-      if (done) break;
       durations.push(await ask(port, question));
       await sleep(EVERY_MS);
     }
