@@ -16,9 +16,16 @@ export interface ConnectionOptions extends SessionOptions {
 
 const pools = new WeakMap<Database, pg.Pool>();
 
-/** Opens a pool; connections are made when they are first needed. */
+/** Opens a pool; connections are made when they are first needed, and stay. */
 export function connect(options: ConnectionOptions): Database {
-  const pool = new pg.Pool({ ...sessionConfig(options), max: options.poolSize });
+  const pool = new pg.Pool({
+    ...sessionConfig(options),
+    max: options.poolSize,
+    // The next burst would open again what closes after a while without work, and a server that is
+    // slow for a moment is just when a burst comes: each connection costs it a process that plans all
+    // statements anew, 10 ms and more for which requests wait.
+    idleTimeoutMillis: 0,
+  });
   pool.on('error', error => {
     // The pool hangs the whole client on the error, with the key that cancels its queries: not for logs.
     delete (error as { client?: unknown }).client;

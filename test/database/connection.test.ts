@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { connect } from '../../src/database/connection.ts';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { connect, poolUse } from '../../src/database/connection.ts';
 import { isDatabaseUnavailable } from '../../src/database/failures.ts';
 import {
   afterCommit,
@@ -34,6 +34,21 @@ test('a connection that breaks while idle is told, without the client that had i
   expect(errors[0]).not.toHaveProperty('client');
   expect((await sql`select 1`.execute(db)).rows).toHaveLength(1);
   await db.destroy();
+});
+
+test('connections that were needed once stay, however long nobody needs them', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const db = connect({
+    url: database.url,
+    poolSize: 3,
+    applicationName: 'staying',
+    onIdleError: () => undefined,
+  });
+  onTestFinished(() => db.destroy());
+  await Promise.all([1, 2, 3, 4].map(() => sql`select pg_sleep(0.05)`.execute(db)));
+  await vi.advanceTimersByTimeAsync(24 * 60 * 60 * 1000);
+  expect(poolUse(db)).toEqual({ limit: 3, busy: 0, idle: 3, waiting: 0 });
 });
 
 // An error event that nobody hears would end the process, which vitest reports as a failure.
