@@ -10,7 +10,7 @@ local threads = {}
 
 -- Read by done() through thread:get, which sees globals only.
 payments, lists, created, shed, wrong, exhausted, sample = 0, 0, 0, 0, 0, 0, ''
--- p50 and p99 of each whole window, in microseconds, as JSON.
+-- G, L or C with p50 and p99 in microseconds, for each kind of answer in each whole window, as JSON.
 windows = ''
 
 function setup(thread)
@@ -64,33 +64,47 @@ function pace(rate)
   end
 end
 
--- Latencies by classes that are a hundredth apart, so that a percentile is found without sorting,
--- which would hold up what is measured.
+-- Latencies of each kind by classes that are a hundredth apart, so that a percentile is found without
+-- sorting, which would hold up what is measured.
 function open_window(length)
   local STEP, CLASSES = math.log(1.01), 2000
-  local classes, count, ends = {}, 0, clock() + length
-  for class = 0, CLASSES do classes[class] = 0 end
-  local function percentile(share)
-    local left = count * share
+  local kinds, ends = {}, clock() + length
+  local function percentile(kind, share)
+    local left = kind.count * share
     for class = 0, CLASSES do
-      left = left - classes[class]
+      left = left - kind.classes[class]
       if left <= 0 then return math.exp(class * STEP) end
     end
   end
-  return function(sent, now)
-    if now >= ends then
-      if count > 0 then
+  local function clear(kind)
+    kind.count = 0
+    for class = 0, CLASSES do kind.classes[class] = 0 end
+  end
+  local function close_window()
+    for name, kind in pairs(kinds) do
+      if kind.count > 0 then
+        local p50, p99 = percentile(kind, 0.5), percentile(kind, 0.99)
         local separator = windows == '' and '' or ','
-        windows = windows .. separator .. ('[%.1f,%.1f]'):format(percentile(0.5), percentile(0.99))
+        windows = windows .. separator .. ('["%s",%.1f,%.1f]'):format(name, p50, p99)
+        clear(kind)
       end
-      for class = 0, CLASSES do classes[class] = 0 end
-      count = 0
+    end
+  end
+  return function(name, sent, now)
+    if now >= ends then
+      close_window()
       -- One answer may have taken longer than a window.
       while ends <= now do ends = ends + length end
     end
+    local kind = kinds[name]
+    if kind == nil then
+      kind = { classes = {} }
+      clear(kind)
+      kinds[name] = kind
+    end
     local class = math.floor(math.log(math.max(1, (now - sent) * 1000)) / STEP + 0.5)
     class = math.min(class, CLASSES)
-    classes[class], count = classes[class] + 1, count + 1
+    kind.classes[class], kind.count = kind.classes[class] + 1, kind.count + 1
   end
 end
 
@@ -162,7 +176,7 @@ function response(status, headers, body)
   end
   local first = table.remove(sent, 1)
   if #sent == 0 then awaited[key] = nil end
-  if window then window(first, clock()) end
+  if window then window(key:sub(1, 1), first, clock()) end
 end
 
 local function json(text)

@@ -30,6 +30,17 @@ function traffic(): RequestToSend {
   return { method: 'GET', path: `/external/v1/payments/${id}`, credentials, answer: `G${id}` };
 }
 
+/** Payments and lists in turn. */
+function mixed(): () => RequestToSend {
+  let turn = 0;
+  return () => {
+    const request = traffic();
+    if (turn++ % 2 === 0) return request;
+    const id = idOf(request.path);
+    return { ...request, path: `/external/v1/payments?startingAfter=${id}`, answer: `L${id}` };
+  };
+}
+
 const payment = (id: string) => JSON.stringify({ object: 'payment_prompt', id });
 
 const idOf = (url = '') => url.slice(url.lastIndexOf('/') + 1);
@@ -47,7 +58,7 @@ async function load(listener: RequestListener, plan: Partial<LoadPlan>): Promise
   try {
     return await runLoad(
       { port, traffic, connections: 2, seconds: 1, supply: 100_000, rate: 200, ...plan },
-      { directory, signal: new AbortController().signal, defer: () => undefined },
+      { memory: directory, signal: new AbortController().signal, defer: () => undefined },
     );
   } finally {
     server.closeAllConnections();
@@ -84,13 +95,34 @@ describe.skipIf(MISSING !== undefined)(
       };
       const { windows } = await load(answer, { seconds: 2, rate: 50, windowSeconds: 0.5 });
       expect(windows.length).toBeGreaterThanOrEqual(2);
-      for (const { p50, p99 } of windows) {
+      for (const { kind, p50, p99 } of windows) {
+        expect(kind).toBe('G');
         // The clocks of the two agree to a millisecond.
         expect(p50).toBeGreaterThan(slow - 2);
         expect(p50).toBeLessThan(20 * slow);
         expect(p99).toBeGreaterThanOrEqual(p50);
       }
       expect((await load(right, {})).windows).toEqual([]);
+    });
+
+    test('tells the latencies of payments and of lists apart', async () => {
+      const slow = 50;
+      const answer: RequestListener = (request, response) => {
+        const list = request.url?.split('startingAfter=')[1];
+        if (list === undefined) return right(request, response);
+        const body = `{"object":"list","data":[${payment(list)}],"hasMore":true}`;
+        setTimeout(() => response.writeHead(200, HEADERS).end(body), slow);
+      };
+      const plan = { traffic: mixed(), connections: 10, rate: 100, windowSeconds: 0.5 };
+      const { windows, payments, lists } = await load(answer, { seconds: 2, ...plan });
+      expect(payments).toBeGreaterThan(50);
+      expect(lists).toBeGreaterThan(50);
+      const medians = (wanted: string) =>
+        windows.filter(({ kind }) => kind === wanted).map(({ p50 }) => p50);
+      expect(medians('L').length).toBeGreaterThanOrEqual(2);
+      expect(medians('G').length).toBeGreaterThanOrEqual(2);
+      expect(Math.min(...medians('L'))).toBeGreaterThan(slow - 2);
+      expect(Math.min(...medians('G'))).toBeLessThan(slow / 2);
     });
 
     test('tells when there were not enough requests', async () => {

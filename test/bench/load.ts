@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { VoidRun } from './measure.ts';
 import { findWrk } from './required-programs.ts';
 import type { Resources } from './resources.ts';
-import { type Traffic, writeRequests } from './signed-requests.ts';
+import { type AnswerKind, type Traffic, writeRequests } from './signed-requests.ts';
 
 export interface LoadPlan {
   readonly port: number;
@@ -44,11 +44,13 @@ export interface LoadResult {
   readonly p50: number;
   readonly p90: number;
   readonly p99: number;
-  /** Latencies of each whole window, from sending a request to its answer, in milliseconds. */
-  readonly windows: readonly Latencies[];
+  /** Latencies of each kind of answer in each whole window. */
+  readonly windows: readonly WindowLatencies[];
 }
 
-interface Latencies {
+/** From sending a request to its answer, in milliseconds. */
+export interface WindowLatencies {
+  readonly kind: AnswerKind;
   readonly p50: number;
   readonly p99: number;
 }
@@ -58,8 +60,8 @@ const PATIENCE_SECONDS = 60;
 /** How long wrk may take beyond its plan, in milliseconds. */
 const OVERTIME_MS = (PATIENCE_SECONDS + 30) * 1000;
 
-/** Signed requests are kept in its directory meanwhile. */
-type LoadContext = Pick<Resources, 'directory' | 'signal' | 'defer'>;
+/** Signed requests are kept in its memory meanwhile. */
+type LoadContext = Pick<Resources, 'memory' | 'signal' | 'defer'>;
 
 /**
  * Signs requests and sends them with wrk.
@@ -76,13 +78,13 @@ export async function runLoad(plan: LoadPlan, context: LoadContext): Promise<Loa
  */
 export async function prepareLoad(
   plan: LoadPlan,
-  { directory, signal, defer }: LoadContext,
+  { memory, signal, defer }: LoadContext,
 ): Promise<() => Promise<LoadResult>> {
   if (plan.windowSeconds !== undefined && (plan.mayShed || plan.exact)) {
     throw new Error('windows go with neither mayShed nor exact');
   }
   const threads = plan.exact ? plan.connections : 1;
-  const prefix = join(directory, `requests-${randomUUID()}`);
+  const prefix = join(memory, `requests-${randomUUID()}`);
   const files = Array.from({ length: threads }, (_, index) => `${prefix}.${index}`);
   const from = Date.now();
   const supply = {
@@ -143,6 +145,10 @@ async function runWrk(
     p90: p90 / 1000,
     p99: p99 / 1000,
     exhausted: exhausted > 0,
-    windows: windows.map(([p50, p99]: [number, number]) => ({ p50: p50 / 1000, p99: p99 / 1000 })),
+    windows: windows.map(([kind, p50, p99]: [AnswerKind, number, number]) => ({
+      kind,
+      p50: p50 / 1000,
+      p99: p99 / 1000,
+    })),
   };
 }

@@ -1,6 +1,9 @@
 import { open } from 'node:fs/promises';
 import { type Credentials, signingHeaders } from '../../src/client/sign.ts';
 
+/** A payment, a list or a creation. */
+export type AnswerKind = 'G' | 'L' | 'C';
+
 /** One request to be signed and what its answer is recognised by. */
 export interface RequestToSend {
   readonly method: 'GET' | 'POST';
@@ -8,8 +11,8 @@ export interface RequestToSend {
   readonly body?: string;
   readonly idempotencyKey?: string;
   readonly credentials: Credentials;
-  /** G, L or C, and a UUID: see load.lua. */
-  readonly answer: string;
+  /** With a UUID: see load.lua. */
+  readonly answer: `${AnswerKind}${string}`;
 }
 
 /** The next request of an endless sequence. */

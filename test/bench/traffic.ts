@@ -53,9 +53,9 @@ export const cursorPages = (merchants: readonly BenchMerchant[]) =>
 export const creates = (merchants: readonly BenchMerchant[]) => inTurn(merchants, create);
 /** What shops do all day: they look payments up far more often than they create them. */
 export const MIXTURE = [
-  { name: 'GET', share: 0.8, traffic: gets },
-  { name: 'list', share: 0.15, traffic: cursorPages },
-  { name: 'create', share: 0.05, traffic: creates },
+  { name: 'GET', kind: 'G', share: 0.8, traffic: gets },
+  { name: 'list', kind: 'L', share: 0.15, traffic: cursorPages },
+  { name: 'create', kind: 'C', share: 0.05, traffic: creates },
 ] as const;
 
 /** All of the mixture on the same connections. */
