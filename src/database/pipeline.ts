@@ -23,12 +23,11 @@ export interface PipelineOptions extends SessionOptions {
  */
 export function connectPipeline(options: PipelineOptions): Database {
   const lanes = Array.from({ length: options.connections }, () => new Lane(options));
-  let next = 0;
+  const laneOfThisTurn = takeTurns(lanes);
   const pool = {
     options: {},
     async connect() {
-      const lane = lanes[next];
-      next = (next + 1) % lanes.length;
+      const lane = laneOfThisTurn();
       if (lane === undefined) throw new Error('a pipeline has at least one connection');
       return lane.client();
     },
@@ -37,6 +36,27 @@ export function connectPipeline(options: PipelineOptions): Database {
     },
   };
   return new Kysely<Tables>({ dialect: postgresDialect(() => new PipelineDriver({ pool })) });
+}
+
+/**
+ * Tells the same of `all` throughout a turn of the event loop, and the next in the next turn that asks.
+ * Queries of one turn that share a connection share a write, which wakes one process of PostgreSQL's,
+ * and the waking up for its answers: under full load a twelfth more reads by ID than spread over two.
+ */
+function takeTurns<T>(all: readonly T[]): () => T | undefined {
+  let index = 0;
+  let isTaken = false;
+  const finish = () => {
+    isTaken = false;
+    index = (index + 1) % all.length;
+  };
+  return () => {
+    if (!isTaken) {
+      isTaken = true;
+      setImmediate(finish);
+    }
+    return all[index];
+  };
 }
 
 class PipelineDriver extends PostgresDriver {
