@@ -14,9 +14,15 @@ export interface ConnectionOptions extends SessionOptions {
   readonly onIdleError: (error: Error) => void;
 }
 
+/**
+ * How long a connection lasts, in seconds: whoever gives the database's name another address, or
+ * another server's place to this one, need not end the connections that lead to the old one.
+ */
+const LIFETIME_SECONDS = 30 * 60;
+
 const pools = new WeakMap<Database, pg.Pool>();
 
-/** Opens a pool; connections are made when they are first needed, and stay. */
+/** Opens a pool; connections are made when they are first needed, and stay for half an hour. */
 export function connect(options: ConnectionOptions): Database {
   const pool = new pg.Pool({
     ...sessionConfig(options),
@@ -25,6 +31,7 @@ export function connect(options: ConnectionOptions): Database {
     // slow for a moment is just when a burst comes: each connection costs it a process that plans all
     // statements anew, 10 ms and more for which requests wait.
     idleTimeoutMillis: 0,
+    maxLifetimeSeconds: LIFETIME_SECONDS,
   });
   pool.on('error', error => {
     // The pool hangs the whole client on the error, with the key that cancels its queries: not for logs.

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import pg from 'pg';
 import type { Connection } from './connection.ts';
+import { KEEP_ALIVE_DELAY_MS } from './session.ts';
 
 /** Newest migration of the graphile-worker that is installed; a test compares it. */
 const NEWEST_MIGRATION = 20;
@@ -26,6 +27,7 @@ export function openQueuePool(
     max: poolSize,
     application_name: 'eps-queue',
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
   });
   pool.on('error', onError);
   // As in connect: a connection that breaks while in use fails its query, and need not end the process.

@@ -20,6 +20,12 @@ export interface SessionOptions {
   readonly plansOnce?: boolean;
 }
 
+/**
+ * How long a connection may be silent before the kernel asks whether the server is still there, in
+ * milliseconds: gateways forget connections that nobody uses, and Linux on its own asks after two
+ * hours.
+ */
+export const KEEP_ALIVE_DELAY_MS = 30_000;
 /** How long a request waits for a connection, in milliseconds, before it is refused with E5002. */
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Longest a request's statement may run, in milliseconds; the slowest takes far less. */
@@ -40,6 +46,7 @@ export function sessionConfig(options: SessionOptions): pg.ClientConfig {
     application_name: options.applicationName,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
     types: columnTypes,
   };
   if (options.pooler === true) return config;
