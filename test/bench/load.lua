@@ -19,7 +19,9 @@ function setup(thread)
 end
 
 local source, exact, may_shed, current, clock, window
--- By what an answer is recognised: when the requests that wait for it were sent, the first first.
+-- When the requests were due that no connection was free for, the first first.
+local held = {}
+-- By what an answer is recognised: when the requests that wait for it began, the first first.
 local awaited, seen = {}, {}
 
 -- Arguments: prefix of the files, one a thread; requests a second, 0 for as many as are answered;
@@ -51,16 +53,18 @@ function open_clock()
   end
 end
 
--- An open loop as far as there are free connections: requests are due at even distances, whatever
--- happened to those before. In milliseconds, which are wrk's finest.
+-- An open loop: requests are due at even distances, whatever happened to those before. One that waits
+-- for a connection counts from when it was due, as a customer would. In milliseconds, which are wrk's
+-- finest.
 function pace(rate)
-  local due
+  local next_due
   return function()
     local now = clock()
-    due = due or now
-    local wait = due - now
-    due = due + 1000 / rate
-    return wait > 0 and math.floor(wait + 0.5) or 0
+    local due = next_due or now
+    next_due = due + 1000 / rate
+    if due > now then return math.floor(due - now + 0.5) end
+    held[#held + 1] = due
+    return 0
   end
 end
 
@@ -116,11 +120,12 @@ function request()
     return ''
   end
   current = head:sub(-KEY)
+  local start = table.remove(held, 1) or clock()
   local sent = awaited[current]
   if sent == nil then
-    awaited[current] = { clock() }
+    awaited[current] = { start }
   else
-    sent[#sent + 1] = clock()
+    sent[#sent + 1] = start
   end
   return source:read(tonumber(head:sub(1, HEAD - KEY)))
 end

@@ -48,7 +48,7 @@ export interface LoadResult {
   readonly windows: readonly WindowLatencies[];
 }
 
-/** From sending a request to its answer, in milliseconds. */
+/** From when a request was sent, or due where it found no free connection, to its answer, in milliseconds. */
 export interface WindowLatencies {
   readonly kind: AnswerKind;
   readonly p50: number;
@@ -129,7 +129,7 @@ async function runWrk(
       killSignal: 'SIGKILL',
     },
   );
-  // Of several at once, one may fail while the others have minutes to go.
+  // The bench may fail meanwhile, and it would have minutes to go.
   defer(() => wrk.kill('SIGKILL'));
   const [output, [status]] = await Promise.all([text(wrk.stdout), once(wrk, 'exit')]);
   const line = output.split('\n').findLast(candidate => candidate.startsWith('{'));

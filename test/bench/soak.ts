@@ -1,32 +1,32 @@
 import { startBareWithSelect } from './baselines.ts';
 import { createDatabase, DURABLE, startPostgres } from './databases.ts';
 import { type LoadResult, prepareLoad } from './load.ts';
-import { type Finding, median } from './measure.ts';
+import { type Finding, median, VoidRun } from './measure.ts';
 import { compareQuarters, watchMemory } from './memory.ts';
 import { addMerchants, type BenchMerchants } from './merchants.ts';
 import { overload } from './overload.ts';
 import { type ServerProcess, startRedis, startService } from './processes.ts';
 import { requirePrograms } from './required-programs.ts';
 import type { Resources } from './resources.ts';
-import { type Contender, httpContender } from './rounds.ts';
+import { httpContender } from './rounds.ts';
 import { CONNECTIONS, SOAK_SECONDS } from './settings.ts';
 import type { AnswerKind, Traffic } from './signed-requests.ts';
 import { gets, MIXTURE, mixture } from './traffic.ts';
 
-/** The run is divided into legs of so many seconds. */
-const LEG_SECONDS = Math.min(60, SOAK_SECONDS);
-const LEGS = Math.ceil(SOAK_SECONDS / LEG_SECONDS);
+/** The run is divided into legs of a minute at most. */
+const LEGS = Math.ceil(SOAK_SECONDS / 60);
+const LEG_SECONDS = Math.ceil(SOAK_SECONDS / LEGS);
 /** Latencies are told for windows of so many seconds, of which the middle one counts. */
 const WINDOW_SECONDS = Math.min(10, Math.ceil(LEG_SECONDS / 3));
 /** What a load stays clear of running out of signed requests by. */
 const SPARE = 1.1;
-/** Memory is looked at so many times or more: seldom, as each time starts a process. */
-const MEMORY_SAMPLES = 60;
+/** Memory is looked at so many times in a leg: seldom, as each time starts a process. */
+const MEMORY_SAMPLES = 8;
 
 /** A server, and what is asked of it when it runs at half of what it can do. */
-interface Subject {
+interface Plan {
   readonly name: string;
-  readonly port: number;
+  readonly server: ServerProcess;
   readonly traffic: Traffic;
   /** How long it runs in each leg, in seconds. */
   readonly seconds: number;
@@ -34,14 +34,14 @@ interface Subject {
   readonly kinds: readonly { readonly name: string; readonly kind: AnswerKind }[];
   /** Most that p99 may be of p50; null for what is only told. */
   readonly goal: number | null;
-  /** Measures how much of its traffic it can answer. */
-  readonly saturated: Contender;
 }
 
-/** What a subject did in one leg. */
+/** What a server did in one leg. */
 interface Leg extends Pick<LoadResult, 'windows'> {
-  /** Requests a second, of which half were asked for. */
-  readonly saturation: number;
+  /** Requests a second, of all kinds. */
+  readonly rate: number;
+  /** Its memory meanwhile, in mebibytes. */
+  readonly memory: readonly number[];
 }
 
 /** Runs the service at half of what it can do for long, and then at three times as much. */
@@ -63,56 +63,41 @@ export async function bench(resources: Resources): Promise<Finding[]> {
 /**
  * Lets the service run at half of its saturation, which is measured anew for each leg: a machine that
  * is shared may do twice as much in one minute as in the next. Bare Fastify runs at half of its own
- * in between, and tells what the machine does to anyone.
+ * in between, and tells what the machine does to anyone who reads.
  */
 async function soak(
   resources: Resources,
   merchants: BenchMerchants['merchants'],
   { service, control }: { readonly service: ServerProcess; readonly control: ServerProcess },
 ): Promise<Finding[]> {
-  const subject = (plan: Omit<Subject, 'saturated'>): Subject => ({
-    ...plan,
-    saturated: httpContender(resources, plan),
-  });
-  const subjects = [
-    subject({
-      name: 'service',
-      port: service.port,
-      traffic: mixture(merchants),
-      seconds: LEG_SECONDS,
-      kinds: MIXTURE,
-      goal: 4,
-    }),
-    subject({
-      name: 'bare Fastify',
-      port: control.port,
-      traffic: gets(merchants),
-      // A window is over with the first answer after it.
-      seconds: WINDOW_SECONDS + 1,
-      kinds: [{ name: 'bare Fastify with a SELECT', kind: 'G' }],
-      goal: null,
-    }),
-  ];
-  const legs = new Map(subjects.map(each => [each, [] as Leg[]]));
-  async function run(): Promise<void> {
-    for (const { saturated } of subjects) await saturated.warmUp();
-    for (let leg = 1; leg <= LEGS; leg++) {
-      const told: string[] = [];
-      for (const each of subjects) {
-        const done = await runLeg(resources, each);
-        legs.get(each)?.push(done);
-        told.push(`${each.name} ${done.saturation.toFixed(0)}`);
-      }
-      process.stdout.write(`leg ${leg}, saturation a second: ${told.join(', ')}\n`);
-    }
+  const served: Plan = {
+    name: 'service',
+    server: service,
+    traffic: mixture(merchants),
+    seconds: LEG_SECONDS,
+    kinds: MIXTURE,
+    goal: 4,
+  };
+  const bare: Plan = {
+    name: 'bare Fastify',
+    server: control,
+    traffic: gets(merchants),
+    seconds: 2 * WINDOW_SECONDS,
+    kinds: [{ name: 'bare Fastify with a SELECT', kind: 'G' }],
+    goal: null,
+  };
+  const serve = await preparedToRun(resources, served);
+  const compare = await preparedToRun(resources, bare);
+  const legs: Leg[] = [];
+  const bareLegs: Leg[] = [];
+  for (let leg = 1; leg <= LEGS; leg++) {
+    legs.push(await serve());
+    bareLegs.push(await compare());
   }
-  const running = run();
-  const everyMs = (LEGS * LEG_SECONDS * 1000) / MEMORY_SAMPLES;
-  const samples = await watchMemory(service.pid, running, everyMs);
-  await running;
-  const [early, late] = compareQuarters(samples);
+  const [early, late] = compareQuarters(legs.flatMap(({ memory }) => memory));
   return [
-    ...subjects.flatMap(each => latencies(each, legs.get(each) ?? [])),
+    ...latencies(served, legs),
+    ...latencies(bare, bareLegs),
     {
       subject: `memory over ${LEGS * LEG_SECONDS} s`,
       measured: `${late.toFixed(0)} MiB at the end, ${early.toFixed(0)} MiB in the second quarter`,
@@ -122,29 +107,41 @@ async function soak(
   ];
 }
 
-async function runLeg(
-  resources: Resources,
-  { port, traffic, seconds, saturated }: Subject,
-): Promise<Leg> {
-  const saturation = await saturated.round();
-  const rate = saturation / 2;
-  const plan = { port, traffic, rate, connections: CONNECTIONS, seconds };
-  const supply = rate * seconds * SPARE + CONNECTIONS;
-  const send = await prepareLoad({ ...plan, supply, windowSeconds: WINDOW_SECONDS }, resources);
-  return { saturation, windows: (await send()).windows };
+/** Warms a server up and returns what runs it for a leg. */
+async function preparedToRun(resources: Resources, plan: Plan): Promise<() => Promise<Leg>> {
+  const { name, server, traffic } = plan;
+  const { port, pid } = server;
+  // A window is over with the first answer after it.
+  const seconds = plan.seconds + 1;
+  const saturated = httpContender(resources, { name, port, traffic });
+  await saturated.warmUp();
+  return async () => {
+    const saturation = await saturated.round();
+    const rate = saturation / 2;
+    process.stdout.write(`${name}: ${rate.toFixed(0)}/s are half of what it can do\n`);
+    const supply = rate * seconds * SPARE + CONNECTIONS;
+    const load = { port, traffic, rate, supply, seconds, windowSeconds: WINDOW_SECONDS };
+    const send = await prepareLoad({ ...load, connections: CONNECTIONS }, resources);
+    const running = send();
+    const memory = await watchMemory(pid, running, (seconds * 1000) / MEMORY_SAMPLES);
+    const result = await running;
+    if (result.exhausted) throw new VoidRun(`${name}: there were not enough signed requests`);
+    return { rate: result.requests / result.seconds, windows: result.windows, memory };
+  };
 }
 
-function latencies({ kinds, goal }: Subject, legs: readonly Leg[]): Finding[] {
-  const rates = legs.map(({ saturation }) => saturation / 2);
+function latencies({ kinds, goal }: Plan, legs: readonly Leg[]): Finding[] {
+  const rates = legs.map(({ rate }) => rate);
   const between = `${Math.min(...rates).toFixed(0)} to ${Math.max(...rates).toFixed(0)}/s`;
   return kinds.map(({ name, kind }) => {
     const windows = legs.flatMap(leg => leg.windows).filter(window => window.kind === kind);
     const ratios = windows.map(({ p50, p99 }) => p99 / p50);
-    const middle = (which: 'p50' | 'p99') => median(windows.map(window => window[which]));
+    const middle = (which: 'p50' | 'p99') =>
+      median(windows.map(window => window[which])).toFixed(1);
     return {
       subject: `${name}, all at ${between}: p99 against p50, middle of ${windows.length} windows`,
       measured:
-        `p50 ${middle('p50').toFixed(1)} ms, p99 ${middle('p99').toFixed(1)} ms; ` +
+        `p50 ${middle('p50')} ms, p99 ${middle('p99')} ms; ` +
         `best ${Math.min(...ratios).toFixed(1)}, worst ${Math.max(...ratios).toFixed(1)}`,
       ratio: median(ratios),
       goal: goal === null ? null : { relation: '<=', value: goal },
