@@ -41,8 +41,9 @@ export function connectPipeline(options: PipelineOptions): Database {
 /**
  * Tells the same of `all` throughout a turn of the event loop, and the next in the next turn that asks.
  * Queries of one turn that share a connection share a write, which wakes one process of PostgreSQL's,
- * and the waking up for its answers. Against spreading them over two connections, under full load: a
- * twelfth more reads by ID and 4 % more of what shops do all day, though not more pages of lists.
+ * and the waking up for its answers. Against spreading them over two connections, under full load and in
+ * one run of nine rounds each: 9 % more reads by ID, 4 % more of what shops do all day, and 4 % fewer
+ * first pages of lists.
  */
 function takeTurns<T>(all: readonly T[]): () => T | undefined {
   let index = 0;
