@@ -125,6 +125,17 @@ describe.skipIf(MISSING !== undefined)(
       expect(Math.min(...medians('G'))).toBeLessThan(slow / 2);
     });
 
+    test('counts what waited for a connection from when it was due', async () => {
+      const slow = 100;
+      const answer: RequestListener = (request, response) => {
+        setTimeout(() => right(request, response), slow);
+      };
+      // Five times as many are due as one connection can carry, so that each waits longer than the last.
+      const plan = { connections: 1, rate: 50, windowSeconds: 1 };
+      const { windows } = await load(answer, { seconds: 3, ...plan });
+      expect(windows.at(-1)?.p50).toBeGreaterThan(5 * slow);
+    });
+
     test('tells when there were not enough requests', async () => {
       const result = await load(right, { supply: 10 });
       expect(result.exhausted).toBe(true);

@@ -48,8 +48,11 @@ export interface LoadResult {
   readonly windows: readonly WindowLatencies[];
 }
 
-/** From when a request was sent, or due where it found no free connection, to its answer, in milliseconds. */
-export interface WindowLatencies {
+/**
+ * From when a request was sent, or was due where it found no free connection, to its answer, in
+ * milliseconds.
+ */
+interface WindowLatencies {
   readonly kind: AnswerKind;
   readonly p50: number;
   readonly p99: number;
