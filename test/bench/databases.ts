@@ -68,7 +68,8 @@ export async function createDatabase(
   await sql`create database ${sql.id(name)}`.execute(admin.db);
   await admin.db.destroy();
   const database = open(name);
-  defer(() => database.db.destroy());
+  // Not waited for: a query that builds millions of rows goes on until its server is ended under it.
+  defer(() => void database.db.destroy().catch(() => undefined));
   await migrate(database.db);
   await migrateJobQueue(database.url);
   return database;
