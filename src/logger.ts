@@ -25,12 +25,36 @@ const WRITE_INTERVAL_MS = 100;
  * whole time. An orderly end writes what is left, and so does an error that ends the process; what a
  * killed process loses is a tenth of a second.
  */
-export function standardOutput(): DestinationStream {
-  return pino.destination({
+export function standardOutput(): DestinationStream & { flushSync(): void } {
+  const stream = pino.destination({
     sync: false,
     minLength: WRITE_BYTES,
     periodicFlush: WRITE_INTERVAL_MS,
+    contentMode: 'buffer',
   });
+  return {
+    // To lines that are strings sonic-boom adds each next one by copying all that wait, a tenth of a
+    // read's time; lines that are bytes it puts together once. Its types know strings alone.
+    write: line => void stream.write(Buffer.from(line) as unknown as string),
+    flushSync: () => stream.flushSync(),
+  };
+}
+
+/**
+ * Makes the field of a line's time, in ISO 8601. It is written anew once a millisecond: on a busy
+ * process that is for every tenth line.
+ */
+function timeField(): () => string {
+  let at = Number.NaN;
+  let field = '';
+  return () => {
+    const now = Date.now();
+    if (now !== at) {
+      at = now;
+      field = `,"time":"${new Date(now).toISOString()}"`;
+    }
+    return field;
+  };
 }
 
 /**
@@ -48,7 +72,7 @@ export function createLogger(
       level: config.logLevel,
       redact: { paths: [...SECRET_PATHS, ...ROW_PATHS], censor: '[redacted]' },
       formatters: { level: label => ({ level: label }) },
-      timestamp: pino.stdTimeFunctions.isoTime,
+      timestamp: timeField(),
     },
     destination,
   );
