@@ -7,21 +7,27 @@ interface Asked<Q, A> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Most questions of one call, unless told otherwise. */
-const MAXIMUM = 100;
+/**
+ * Questions that make a call full, unless told otherwise. One call for all that a busy process is asked
+ * in a turn would leave it without work until the answers come: with 64 requests at once, for an eighth
+ * of its time. Against that, calls of 32 made reads by ID a tenth faster in a run of five rounds in
+ * turns, calls of 16 a twentieth, and calls of 8 slower.
+ */
+const FULL = 32;
 
 /**
- * Puts what is asked within one turn of the event loop into one call.
+ * Puts what is asked within one turn of the event loop into one call, or into several that are full.
  *
  * The busier a process is, the more requests arrive in a turn, and the less each costs: of the time
  * that a read by ID or a nonce takes, most is a message to another process and its answer, whatever is
- * in it. A question that is alone is asked at the end of its turn, microseconds later.
+ * in it. A call that is full goes at once, so that the other process works on it while this one takes
+ * up more requests; any other goes at the end of the turn, microseconds later.
  *
  * A call that fails fails all that is in it.
  *
- * @param maximum Most questions of one call.
+ * @param full Most questions of one call.
  */
-export function gather<Q, A>(answer: Answer<Q, A>, maximum = MAXIMUM): (question: Q) => Promise<A> {
+export function gather<Q, A>(answer: Answer<Q, A>, full = FULL): (question: Q) => Promise<A> {
   let asked: Asked<Q, A>[] = [];
 
   async function ask(batch: readonly Asked<Q, A>[]): Promise<void> {
@@ -33,17 +39,16 @@ export function gather<Q, A>(answer: Answer<Q, A>, maximum = MAXIMUM): (question
     }
   }
 
-  function askAll(): void {
+  function askGathered(): void {
     const batch = asked;
     asked = [];
-    for (let from = 0; from < batch.length; from += maximum) {
-      void ask(batch.slice(from, from + maximum));
-    }
+    if (batch.length > 0) void ask(batch);
   }
 
   return question =>
     new Promise((resolve, reject) => {
-      if (asked.length === 0) setImmediate(askAll);
+      if (asked.length === 0) setImmediate(askGathered);
       asked.push({ question, resolve, reject });
+      if (asked.length === full) askGathered();
     });
 }

@@ -30,11 +30,21 @@ test('what is asked while a call is under way is asked in another, without waiti
   expect(await Promise.all([first, second])).toEqual([1, 4]);
 });
 
-test('a call is bounded', async () => {
+test('a call that is full goes at once, and what is left at the end of the turn', async () => {
   const { calls, square } = counting();
-  const asked = Array.from({ length: 250 }, (_, index) => index + 100);
-  expect(await Promise.all(asked.map(square))).toEqual(asked.map(number => number ** 2));
-  expect(calls.map(({ length }) => length)).toEqual([100, 100, 50]);
+  const asked = Array.from({ length: 70 }, (_, index) => index + 100);
+  const answers = Promise.all(asked.map(square));
+  expect(calls.map(({ length }) => length)).toEqual([32, 32]);
+  expect(await answers).toEqual(asked.map(number => number ** 2));
+  expect(calls.map(({ length }) => length)).toEqual([32, 32, 6]);
+  expect(calls.flat()).toEqual(asked);
+});
+
+test('a turn that ends with a full call makes no empty one', async () => {
+  const { calls, square } = counting();
+  await Promise.all(Array.from({ length: 32 }, (_, index) => square(index + 100)));
+  await nextTurn();
+  expect(calls).toHaveLength(1);
 });
 
 test('a call that fails fails what is in it, and nothing that comes after', async () => {
