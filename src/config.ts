@@ -1,13 +1,7 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import {
-  allDefined,
-  decodeMasterKey,
-  parseBaseUrl,
-  parseTrustProxy,
-  parseUrl,
-  quote,
-} from './config-values.ts';
+import { type Environment, EnvironmentReader } from './config-reader.ts';
+import { parseTrustProxy } from './config-values.ts';
 import { parseDateBound } from './date-bound.ts';
 
 /** The state a process is configured into; read once, never looked up again. */
@@ -69,8 +63,6 @@ export class ConfigError extends Error {
   }
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 const ENVIRONMENTS = ['development', 'test', 'production'] as const;
 const RATES = ['live', 'fixed'] as const;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -89,140 +81,84 @@ const CHECKOUT_ROOT = resolve(import.meta.dirname, '..');
  * @throws ConfigError naming every variable that is wrong, what it got and what it takes.
  */
 export function readConfig(env: Environment): Config {
-  const problems: string[] = [];
-
-  /** Parses one variable; `parse` returns undefined for a value it does not take. */
-  function read<T>(
-    name: string,
-    fallback: T,
-    takes: string,
-    parse: (text: string) => T | undefined,
-    secret = false,
-  ): T {
-    const text = env[name];
-    if (text === undefined || text === '') return fallback;
-    const value = parse(text);
-    if (value !== undefined) return value;
-    const got = secret ? `a value of ${text.length} characters` : quote(text);
-    problems.push(`${name} is ${got}, but takes ${takes}.`);
-    return fallback;
-  }
-
-  const integer = <T extends number | null = number>(
-    name: string,
-    fallback: T | number,
-    minimum: number,
-    maximum: number,
-  ) =>
-    read<T | number>(name, fallback, `a whole number from ${minimum} to ${maximum}`, text => {
-      const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-      return value >= minimum && value <= maximum ? value : undefined;
-    });
-  const oneOf = <T extends string>(name: string, fallback: T, values: readonly T[]) =>
-    read(name, fallback, `one of ${values.join(', ')}`, text =>
-      values.find(value => value === text),
-    );
-  const databaseUrl = (name: string) =>
-    read<string | null>(
-      name,
-      null,
-      'a postgres:// URL',
-      text => parseUrl(text, ['postgres:', 'postgresql:']),
-      true,
-    );
-  const masterKeys = (name: string, takes: string, maximum: number) =>
-    read<Buffer[]>(
-      name,
-      [],
-      takes,
-      text => {
-        const keys = text.split(',').map(part => decodeMasterKey(part.trim()));
-        return keys.length <= maximum ? allDefined(keys) : undefined;
-      },
-      true,
-    );
-
-  const environment = oneOf('NODE_ENV', 'development', ENVIRONMENTS);
-  const port = integer('PORT', 3000, 0, 65535);
+  const from = new EnvironmentReader(env);
   const hostname = (name: string) =>
-    read(name, '127.0.0.1', 'an IP address or a hostname', text =>
-      isIP(text) > 0 || HOSTNAME.test(text) ? text : undefined,
-    );
+    from.read(name, '127.0.0.1', {
+      takes: 'an IP address or a hostname',
+      parse: text => (isIP(text) > 0 || HOSTNAME.test(text) ? text : undefined),
+    });
+  const databaseUrl = (name: string) =>
+    from.connectionUrl(name, 'a postgres:// URL', ['postgres:', 'postgresql:']);
+
+  const environment = from.oneOf('NODE_ENV', 'development', ENVIRONMENTS);
+  const isProduction = environment === 'production';
+  const port = from.integer('PORT', 3000, 0, 65535);
   const metricsHost = hostname('METRICS_HOST');
-  const metricsPort = integer<number | null>('METRICS_PORT', null, 0, 65535);
-  const stripeSecret = (name: string, takes: string, form: RegExp) =>
-    read<string | null>(name, null, takes, text => (form.test(text) ? text : undefined), true);
+  const metricsPort = from.integer<number | null>('METRICS_PORT', null, 0, 65535);
   const stripe = {
-    secretKey: stripeSecret('STRIPE_SECRET_KEY', 'a key sk_… or rk_…', STRIPE_SECRET_KEY),
-    webhookSecret: stripeSecret('STRIPE_WEBHOOK_SECRET', 'a secret whsec_…', STRIPE_WEBHOOK_SECRET),
-    apiUrl: read<string | null>('STRIPE_API_URL', null, 'an http or https URL', parseBaseUrl),
+    secretKey: from.secret('STRIPE_SECRET_KEY', 'a key sk_… or rk_…', STRIPE_SECRET_KEY),
+    webhookSecret: from.secret('STRIPE_WEBHOOK_SECRET', 'a secret whsec_…', STRIPE_WEBHOOK_SECRET),
+    apiUrl: from.baseUrl<null>('STRIPE_API_URL', null),
   };
   const config: Config = {
     environment,
     host: hostname('HOST'),
     port,
-    publicUrl: read(
-      'PUBLIC_URL',
-      `http://127.0.0.1:${port}`,
-      'an http or https URL without query or fragment',
-      parseBaseUrl,
-    ),
-    trustProxy: read<Config['trustProxy']>(
-      'TRUST_PROXY',
-      false,
-      'true, false or a comma-separated list of addresses and networks',
-      parseTrustProxy,
-    ),
+    publicUrl: from.baseUrl('PUBLIC_URL', `http://127.0.0.1:${port}`),
+    trustProxy: from.read<Config['trustProxy']>('TRUST_PROXY', false, {
+      takes: 'true, false or a comma-separated list of addresses and networks',
+      parse: parseTrustProxy,
+    }),
     databaseUrl: databaseUrl('DATABASE_URL'),
     databaseDirectUrl: databaseUrl('DATABASE_DIRECT_URL'),
-    databasePoolSize: integer('DATABASE_POOL_SIZE', 10, 1, 1000),
+    databasePoolSize: from.integer('DATABASE_POOL_SIZE', 10, 1, 1000),
     reportsUrl: databaseUrl('DATABASE_REPORTS_URL'),
-    reportsPoolSize: integer('DATABASE_REPORTS_POOL_SIZE', 4, 1, 1000),
-    redisUrl: read<string | null>(
-      'REDIS_URL',
-      null,
-      'a redis:// or rediss:// URL',
-      text => parseUrl(text, ['redis:', 'rediss:']),
-      true,
-    ),
+    reportsPoolSize: from.integer('DATABASE_REPORTS_POOL_SIZE', 4, 1, 1000),
+    redisUrl: from.connectionUrl('REDIS_URL', 'a redis:// or rediss:// URL', ['redis:', 'rediss:']),
     masterKeys: [
-      ...masterKeys('MASTER_KEY', '32 bytes in base64 (openssl rand -base64 32)', 1),
-      ...masterKeys('MASTER_KEYS_PREVIOUS', 'a comma-separated list of former master keys', 20),
+      ...from.masterKeys('MASTER_KEY', '32 bytes in base64 (openssl rand -base64 32)', 1),
+      ...from.masterKeys(
+        'MASTER_KEYS_PREVIOUS',
+        'a comma-separated list of former master keys',
+        20,
+      ),
     ],
     processor: toProcessor(
-      oneOf<(typeof PROCESSORS)[number] | 'none'>(
+      from.oneOf<(typeof PROCESSORS)[number] | 'none'>(
         'PROCESSOR',
         // A production without one still serves every other account.
-        environment === 'production' ? 'none' : 'sandbox',
+        isProduction ? 'none' : 'sandbox',
         PROCESSORS,
       ),
       stripe,
     ),
-    rateLimitMax: integer('RATE_LIMIT_MAX', 60, 1, 100_000_000),
-    rateLimitWindowSeconds: integer('RATE_LIMIT_WINDOW_SECONDS', 60, 1, 86_400),
-    requestsInFlightMax: integer('REQUESTS_IN_FLIGHT_MAX', 500, 1, 100_000),
-    rates: oneOf('RATES', environment === 'production' ? 'live' : 'fixed', RATES),
-    legacySunset: read<Date | null>(
-      'LEGACY_SUNSET',
-      null,
-      'an RFC 3339 date, or date-time with its offset',
-      parseDateBound,
-    ),
-    logLevel: oneOf('LOG_LEVEL', 'info', LOG_LEVELS),
+    rateLimitMax: from.integer('RATE_LIMIT_MAX', 60, 1, 100_000_000),
+    rateLimitWindowSeconds: from.integer('RATE_LIMIT_WINDOW_SECONDS', 60, 1, 86_400),
+    requestsInFlightMax: from.integer('REQUESTS_IN_FLIGHT_MAX', 500, 1, 100_000),
+    rates: from.oneOf('RATES', isProduction ? 'live' : 'fixed', RATES),
+    legacySunset: from.read<Date | null>('LEGACY_SUNSET', null, {
+      takes: 'an RFC 3339 date, or date-time with its offset',
+      parse: parseDateBound,
+    }),
+    logLevel: from.oneOf('LOG_LEVEL', 'info', LOG_LEVELS),
     metrics: metricsPort === null ? null : { host: metricsHost, port: metricsPort },
-    otlpEndpoint: read<string | null>(
-      'OTEL_EXPORTER_OTLP_ENDPOINT',
-      null,
-      'an http or https URL without query or fragment',
-      parseBaseUrl,
-    ),
+    otlpEndpoint: from.baseUrl<null>('OTEL_EXPORTER_OTLP_ENDPOINT', null),
     dataDirectory: env.DATA_DIRECTORY ? resolve(env.DATA_DIRECTORY) : `${CHECKOUT_ROOT}/.data`,
   };
 
+  const problems = [...from.problems, ...contradictions(env, config)];
+  if (isProduction) problems.push(...unfitForProduction(env, config, stripe.secretKey));
+  if (problems.length > 0) throw new ConfigError(problems);
+  return config;
+}
+
+/** Variables that are each well-formed, and wrong together. */
+function contradictions(env: Environment, { metrics, port }: Config): string[] {
+  const problems: string[] = [];
   if (!env.DATABASE_URL && env.DATABASE_DIRECT_URL) {
     problems.push('DATABASE_DIRECT_URL is set without DATABASE_URL; set both.');
   }
-  if (metricsPort === port && port !== 0) {
+  if (metrics?.port === port && port !== 0) {
     problems.push(`METRICS_PORT is ${port}, which is PORT; metrics take a port of their own.`);
   }
   if (!env.MASTER_KEY && env.MASTER_KEYS_PREVIOUS) {
@@ -233,27 +169,33 @@ export function readConfig(env: Environment): Config {
       if (!env[name]) problems.push(`${name} is not set, but PROCESSOR=stripe needs it.`);
     }
   }
-  if (environment === 'production') {
-    if (env.PROCESSOR === 'sandbox') {
-      problems.push('PROCESSOR is "sandbox", which collects nothing; production takes stripe.');
-    }
-    if (stripe.secretKey?.includes('k_test_')) {
-      problems.push('STRIPE_SECRET_KEY is a test key; production takes sk_live_… or rk_live_….');
-    }
-    if (env.STRIPE_API_URL) {
-      problems.push('STRIPE_API_URL is set, but production talks to Stripe alone.');
-    }
-    if (!env.DATABASE_URL) problems.push('DATABASE_URL is not set, but production needs it.');
-    if (config.rates === 'fixed')
-      problems.push('RATES is "fixed", but production takes only live.');
-    if (!env.MASTER_KEY) {
-      problems.push(
-        'MASTER_KEY is not set, but production needs it: 32 bytes in base64 (openssl rand -base64 32).',
-      );
-    }
+  return problems;
+}
+
+/** What serves while developing, and would lose or invent money in production. */
+function unfitForProduction(
+  env: Environment,
+  { rates }: Config,
+  stripeSecretKey: string | null,
+): string[] {
+  const problems: string[] = [];
+  if (env.PROCESSOR === 'sandbox') {
+    problems.push('PROCESSOR is "sandbox", which collects nothing; production takes stripe.');
   }
-  if (problems.length > 0) throw new ConfigError(problems);
-  return config;
+  if (stripeSecretKey?.includes('k_test_')) {
+    problems.push('STRIPE_SECRET_KEY is a test key; production takes sk_live_… or rk_live_….');
+  }
+  if (env.STRIPE_API_URL) {
+    problems.push('STRIPE_API_URL is set, but production talks to Stripe alone.');
+  }
+  if (!env.DATABASE_URL) problems.push('DATABASE_URL is not set, but production needs it.');
+  if (rates === 'fixed') problems.push('RATES is "fixed", but production takes only live.');
+  if (!env.MASTER_KEY) {
+    problems.push(
+      'MASTER_KEY is not set, but production needs it: 32 bytes in base64 (openssl rand -base64 32).',
+    );
+  }
+  return problems;
 }
 
 /** Without its secrets there is a problem to report, and what this returns is not used. */

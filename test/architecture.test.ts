@@ -33,6 +33,7 @@ const LAYERS: readonly (readonly [name: string, paths: readonly string[]])[] = [
       'src/errors/',
       'src/clock.ts',
       'src/config.ts',
+      'src/config-reader.ts',
       'src/config-values.ts',
       'src/date-bound.ts',
       'src/gather.ts',
