@@ -8,7 +8,7 @@ export const SECONDS = positive('BENCH_SECONDS', 4);
 export const PAYMENTS = positive('BENCH_PAYMENTS', 5_000_000);
 /** Size of the short history that the long one is held against, in payments. */
 export const FEW_PAYMENTS = 10_000;
-/** How long the service runs at half of its saturation, in seconds. */
+/** How long the service runs at half of its saturation once it is warm, in seconds. */
 export const SOAK_SECONDS = positive('SOAK_SECONDS', 600);
 /** Where the service's processes leave a CPU profile each when they end; null for none. */
 export const CPU_PROFILE_DIRECTORY = process.env.BENCH_CPU_PROFILE || null;

@@ -13,7 +13,7 @@ import { CONNECTIONS, SOAK_SECONDS } from './settings.ts';
 import type { AnswerKind, Traffic } from './signed-requests.ts';
 import { gets, MIXTURE, mixture } from './traffic.ts';
 
-/** The run is divided into legs of a minute at most. */
+/** The run is divided into legs, of which a minute at most counts. */
 const LEGS = Math.ceil(SOAK_SECONDS / 60);
 const LEG_SECONDS = Math.ceil(SOAK_SECONDS / LEGS);
 /**
@@ -32,7 +32,7 @@ interface Plan {
   readonly name: string;
   readonly server: ServerProcess;
   readonly traffic: Traffic;
-  /** How long it runs in each leg, in seconds. */
+  /** How long it runs in each leg once it is warm, in seconds. */
   readonly seconds: number;
   /** Told apart: together, p50 would be of reads and p99 of creates. */
   readonly kinds: readonly { readonly name: string; readonly kind: AnswerKind }[];
@@ -103,7 +103,7 @@ async function soak(
     ...latencies(served, legs),
     ...latencies(bare, bareLegs),
     {
-      subject: `memory over ${LEGS * LEG_SECONDS} s`,
+      subject: `memory over ${LEGS} legs of ${WINDOW_SECONDS + LEG_SECONDS} s`,
       measured: `${late.toFixed(0)} MiB at the end, ${early.toFixed(0)} MiB in the second quarter`,
       ratio: late / early,
       goal: { relation: '<=', value: 1.1 },
@@ -130,10 +130,7 @@ async function preparedToRun(resources: Resources, plan: Plan): Promise<() => Pr
     const memory = await watchMemory(pid, running, (seconds * 1000) / MEMORY_SAMPLES);
     const result = await running;
     if (result.exhausted) throw new VoidRun(`${name}: there were not enough signed requests`);
-    const windows = plan.kinds.flatMap(({ kind }) =>
-      result.windows.filter(window => window.kind === kind).slice(1),
-    );
-    return { rate: result.requests / result.seconds, windows, memory };
+    return { rate: result.requests / result.seconds, windows: result.windows, memory };
   };
 }
 
@@ -141,7 +138,9 @@ function latencies({ kinds, goal }: Plan, legs: readonly Leg[]): Finding[] {
   const rates = legs.map(({ rate }) => rate);
   const between = `${Math.min(...rates).toFixed(0)} to ${Math.max(...rates).toFixed(0)}/s`;
   return kinds.map(({ name, kind }) => {
-    const windows = legs.flatMap(leg => leg.windows).filter(window => window.kind === kind);
+    const windows = legs.flatMap(leg =>
+      leg.windows.filter(window => window.kind === kind).slice(1),
+    );
     const ratios = windows.map(({ p50, p99 }) => p99 / p50);
     const middle = (which: 'p50' | 'p99') =>
       median(windows.map(window => window[which])).toFixed(1);
