@@ -22,8 +22,8 @@ const WRITE_INTERVAL_MS = 100;
 
 /**
  * Standard output, written without waiting for it: a write for each line costs a third of a read's
- * whole time. An orderly end writes what is left, and so does an error that ends the process; what a
- * killed process loses is a tenth of a second.
+ * whole time. An orderly end writes what is left. An exit, or an error that ends the process, writes
+ * what waits, but not for what is being written; a killed process loses a tenth of a second.
  */
 export function standardOutput(): DestinationStream & { flushSync(): void } {
   const stream = pino.destination({
@@ -33,9 +33,10 @@ export function standardOutput(): DestinationStream & { flushSync(): void } {
     contentMode: 'buffer',
   });
   return {
-    // To lines that are strings sonic-boom adds each next one by copying all that wait, a tenth of a
-    // read's time; lines that are bytes it puts together once. Its types know strings alone.
+    // Given strings, sonic-boom copies all that wait for each line it adds, which takes a tenth of a
+    // read's time; bytes it puts together once. Its types know strings alone.
     write: line => void stream.write(Buffer.from(line) as unknown as string),
+    // Called by pino after a fatal line.
     flushSync: () => stream.flushSync(),
   };
 }
