@@ -2,14 +2,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { gather } from '../src/gather.ts';
 
-function counting() {
+function counting(maximum?: number) {
   const calls: (readonly number[])[] = [];
   const square = gather(async (numbers: readonly number[]) => {
     calls.push(numbers);
     await nextTurn();
     if (numbers.includes(13)) throw new Error('unlucky');
     return numbers.map(number => number ** 2);
-  });
+  }, maximum);
   return { calls, square };
 }
 
@@ -40,6 +40,12 @@ test('a call that is full goes at once, and what is left at the end of the turn'
   expect(calls.flat()).toEqual(asked);
 });
 
+test('a caller says how many a call takes', async () => {
+  const { calls, square } = counting(2);
+  expect(await Promise.all([1, 2, 3].map(square))).toEqual([1, 4, 9]);
+  expect(calls).toEqual([[1, 2], [3]]);
+});
+
 test('a turn that ends with a full call makes no empty one', async () => {
   const { calls, square } = counting();
   await Promise.all(Array.from({ length: 32 }, (_, index) => square(index + 100)));
@@ -52,4 +58,17 @@ test('a call that fails fails what is in it, and nothing that comes after', asyn
   const results = await Promise.allSettled([square(12), square(13)]);
   expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   expect(await square(14)).toBe(196);
+});
+
+test('of two calls of a turn one may fail', async () => {
+  const { square } = counting(2);
+  const results = await Promise.allSettled([12, 13, 14].map(square));
+  expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled']);
+});
+
+test('a call that throws while a question is asked fails its questions, not the asking', async () => {
+  const ask = gather<number, number>(() => {
+    throw new Error('at once');
+  }, 1);
+  await expect(ask(1)).rejects.toThrow('at once');
 });

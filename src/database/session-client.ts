@@ -77,9 +77,8 @@ function ownError(error: Error): Error {
 }
 
 /**
- * Requests whose nonces are answered together send their queries in the same turn of the event loop;
- * written to the socket together they take one system call in place of one each, which is a tenth of
- * what a read costs this process.
+ * Lists whose nonces are answered together send their queries in the same turn of the event loop, and
+ * each query is several messages: written to the socket together they take one system call.
  */
 function gatherWrites(stream: Duplex): () => void {
   let gathering = false;

@@ -31,8 +31,8 @@ function writerOn(db: Database) {
 }
 
 /**
- * Writes a creation under an idempotency key, in one statement with those of other requests that come
- * in the same turn: they share its commit, which costs more than all of them.
+ * Writes a creation under an idempotency key, in one statement with others that come in the same turn:
+ * they share its commit, which costs more than all of them.
  * @throws UncertainCommit, and what the database refuses it with, alone.
  */
 export async function writeCreation(db: Database, creation: ClaimedCreation): Promise<Written> {

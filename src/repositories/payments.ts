@@ -102,7 +102,7 @@ export const merchantPayments = prepare('merchant_payments', (db, given: Given<W
     .select(sql<number>`wanted.place::integer`.as('place')),
 );
 
-/** Requests that ask for a payment in the same turn are answered by one statement. */
+/** Requests that ask for a payment in the same turn share statements. */
 const gathered = new WeakMap<Connection, ReturnType<typeof gatherOn>>();
 
 function gatherOn(db: Connection) {

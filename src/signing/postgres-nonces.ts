@@ -17,7 +17,7 @@ export function createPostgresNonces(db: Database): NonceStore {
     const fresh = new Set(
       (await insertNonces(db, claims, { expiresAt, now: new Date(now) })).map(nameOf),
     );
-    // Of two requests with the same nonce at once the first one has it.
+    // Of two requests with the same nonce in one call the first one has it.
     return claims.map(each => fresh.delete(nameOf(each)));
   });
   return {
