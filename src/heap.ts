@@ -16,3 +16,14 @@ const GROWTH_PERCENT = 100;
 export function letHeapGrow(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);
 }
+
+/**
+ * Keeps what a request allocates among the young objects. V8 allocates among the old ones what mostly
+ * lived on so far, and in a process that waited for its first load for half a minute takes objects of
+ * requests for such: there each keeps what it refers to until the next collection of the whole heap.
+ * Collections of young objects took 6 to 18 ms in place of 1 to 2 then, and p99 of reads 22 to 40 ms in
+ * place of 5 to 19.
+ */
+export function keepRequestsYoung(): void {
+  setFlagsFromString('--no-allocation-site-pretenuring');
+}

@@ -2,7 +2,7 @@ import { buildApp } from './app.ts';
 import type { Config } from './config.ts';
 import { makeDemo, printNextStep } from './demo.ts';
 import { openChanges, openNonces, openReads, openReports } from './dependencies.ts';
-import { letHeapGrow } from './heap.ts';
+import { keepRequestsYoung, letHeapGrow } from './heap.ts';
 import { listen } from './listen.ts';
 import { type Monitoring, openMonitoring } from './monitoring/open-monitoring.ts';
 import { aborted, runProcess } from './process.ts';
@@ -18,6 +18,7 @@ import {
 import { runWorker } from './worker/run.ts';
 
 letHeapGrow();
+keepRequestsYoung();
 await runProcess('api', async (config, logger, signal) => {
   const storage = await openStorage(config, { holder: 'service', name: 'eps-api', logger });
   try {
