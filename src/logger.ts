@@ -42,8 +42,8 @@ export function standardOutput(): DestinationStream & { flushSync(): void } {
 }
 
 /**
- * Makes the field of a line's time, in ISO 8601. It is written anew once a millisecond: on a busy
- * process that is for every tenth line.
+ * Makes the field of a line's time, in ISO 8601. It is written anew once a millisecond: at 10,000 lines
+ * a second for every tenth.
  */
 function timeField(): () => string {
   let at = Number.NaN;
