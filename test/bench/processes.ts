@@ -20,6 +20,8 @@ interface ServerOptions {
   readonly env: Record<string, string>;
   /** Whether it is the service itself, of which a CPU profile may be wanted. */
   readonly profiled?: boolean;
+  /** Arguments for Node.js. */
+  readonly nodeArguments?: readonly string[];
 }
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -52,15 +54,17 @@ export function startService(
   resources: Resources,
   name: string,
   state: ServiceState,
+  nodeArguments: readonly string[] = [],
 ): Promise<ServerProcess> {
   const env = serviceEnvironment(state);
-  return startServer(resources, { name, script: 'src/server.ts', env, profiled: true });
+  const script = 'src/server.ts';
+  return startServer(resources, { name, script, env, profiled: true, nodeArguments });
 }
 
 /** Starts a server, waits until it answers on /readyz, and has it ended with the bench. */
 export async function startServer(
   { signal, defer }: Resources,
-  { name, script, env, profiled = false }: ServerOptions,
+  { name, script, env, profiled = false, nodeArguments = [] }: ServerOptions,
 ): Promise<ServerProcess> {
   const port = await freePort();
   const profile =
@@ -73,7 +77,7 @@ export async function startServer(
       : [];
   signal.throwIfAborted();
   // Its log costs what writing it costs; where it goes is not the service's business.
-  const child = spawn(process.execPath, [...profile, join(ROOT, script)], {
+  const child = spawn(process.execPath, [...nodeArguments, ...profile, join(ROOT, script)], {
     env: { PATH: process.env.PATH, ...env, PORT: String(port) },
     stdio: ['ignore', 'ignore', 'inherit'],
   });

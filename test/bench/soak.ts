@@ -2,7 +2,7 @@ import { startBareWithSelect } from './baselines.ts';
 import { createDatabase, DURABLE, startPostgres } from './databases.ts';
 import { type LoadResult, prepareLoad } from './load.ts';
 import { type Finding, median, VoidRun } from './measure.ts';
-import { compareQuarters, watchMemory } from './memory.ts';
+import { COLLECTS_ON_SIGNAL, compareHalves, memoryKept } from './memory.ts';
 import { addMerchants, type BenchMerchants } from './merchants.ts';
 import { overload } from './overload.ts';
 import { type ServerProcess, startRedis, startService } from './processes.ts';
@@ -24,8 +24,6 @@ const LEG_SECONDS = Math.ceil(SOAK_SECONDS / LEGS);
 const WINDOW_SECONDS = Math.min(10, Math.ceil(LEG_SECONDS / 3));
 /** What a load stays clear of running out of signed requests by. */
 const SPARE = 1.1;
-/** Memory is looked at so many times in a leg: seldom, as each time starts a process. */
-const MEMORY_SAMPLES = 8;
 /** Most that p99 may be of p50, where the machine lets anyone do as well. */
 const GOAL = 4;
 
@@ -44,8 +42,6 @@ interface Plan {
 interface Leg extends Pick<LoadResult, 'windows'> {
   /** Requests a second, of all kinds. */
   readonly rate: number;
-  /** Its memory meanwhile, in mebibytes. */
-  readonly memory: readonly number[];
 }
 
 /** Runs the service at half of what it can do for long, and then at three times as much. */
@@ -56,7 +52,7 @@ export async function bench(resources: Resources): Promise<Finding[]> {
   const { db, url: databaseUrl } = await createDatabase(resources, server, 'soak');
   const { merchants, masterKey } = await addMerchants(db);
   const state = { databaseUrl, masterKey, redisUrl };
-  const service = await startService(resources, 'service', state);
+  const service = await startService(resources, 'service', state, COLLECTS_ON_SIGNAL);
   const control = await startBareWithSelect(resources, databaseUrl, merchants);
   return [
     ...(await soak(resources, merchants, { service, control })),
@@ -96,12 +92,14 @@ async function soak(
   const compare = await preparedToRun(resources, bare);
   const bareLegs = [await compare()];
   const serve = await preparedToRun(resources, served);
-  const legs = [await serve()];
-  while (legs.length < LEGS) {
-    bareLegs.push(await compare());
+  const memory = [await memoryKept(service.pid)];
+  const legs: Leg[] = [];
+  for (let leg = 1; leg <= LEGS; leg++) {
     legs.push(await serve());
+    memory.push(await memoryKept(service.pid));
+    bareLegs.push(await compare());
   }
-  const [early, late] = compareQuarters(legs.flatMap(({ memory }) => memory));
+  const [early, late] = compareHalves(memory);
   const told = latencies(bare, bareLegs);
   const bareRatio = Math.max(...told.map(({ ratio }) => ratio));
   const goal =
@@ -112,8 +110,8 @@ async function soak(
     ...latencies(served, legs).map(finding => ({ ...finding, goal })),
     ...told,
     {
-      subject: `memory over ${LEGS} legs of ${WINDOW_SECONDS + LEG_SECONDS} s`,
-      measured: `${late.toFixed(0)} MiB at the end, ${early.toFixed(0)} MiB in the second quarter`,
+      subject: `memory without garbage over ${LEGS} legs of ${WINDOW_SECONDS + LEG_SECONDS} s`,
+      measured: `${late.toFixed(0)} MiB in the last half, ${early.toFixed(0)} MiB in the first`,
       ratio: late / early,
       goal: { relation: '<=', value: 1.1 },
     },
@@ -123,7 +121,7 @@ async function soak(
 /** Warms a server up and returns what runs it for a leg. */
 async function preparedToRun(resources: Resources, plan: Plan): Promise<() => Promise<Leg>> {
   const { name, server, traffic } = plan;
-  const { port, pid } = server;
+  const { port } = server;
   // The first window does not count, and each is over with the first answer after it.
   const seconds = WINDOW_SECONDS + plan.seconds + 1;
   const saturated = httpContender(resources, { name, port, traffic });
@@ -135,11 +133,9 @@ async function preparedToRun(resources: Resources, plan: Plan): Promise<() => Pr
     const supply = rate * seconds * SPARE + CONNECTIONS;
     const load = { port, traffic, rate, supply, seconds, windowSeconds: WINDOW_SECONDS };
     const send = await prepareLoad({ ...load, connections: CONNECTIONS }, resources);
-    const running = send();
-    const memory = await watchMemory(pid, running, (seconds * 1000) / MEMORY_SAMPLES);
-    const result = await running;
+    const result = await send();
     if (result.exhausted) throw new VoidRun(`${name}: there were not enough signed requests`);
-    return { rate: result.requests / result.seconds, windows: result.windows, memory };
+    return { rate: result.requests / result.seconds, windows: result.windows };
   };
 }
 
