@@ -8,13 +8,14 @@ import Fastify from 'fastify';
 import pg from 'pg';
 import { type ListPaymentsQuery, PaymentListSchema } from '#schemas/list-payments.ts';
 import { type PaymentObject, PaymentSchema } from '#schemas/payment.ts';
+import { keepRequestsYoung, letHeapGrow } from '../../src/heap.ts';
 import { toPaymentObject } from '../../src/payments/payment-object.ts';
 import type { ShownPayment } from '../../src/repositories/payments.ts';
 import { SELECT_BEHIND_CURSOR, SELECT_BY_ID, SELECT_FIRST_PAGE } from './statements.ts';
 import { PAGE } from './traffic.ts';
 
 const PATH = '/external/v1/payments';
-const { DATABASE_URL: url, PORT: port } = process.env;
+const { DATABASE_URL: url, PORT: port, BENCH_HEAP: heap } = process.env;
 /** Merchants by key ID. */
 const merchants: Record<string, string> = JSON.parse(process.env.BENCH_MERCHANTS ?? '{}');
 
@@ -43,6 +44,10 @@ const PAYMENT: PaymentObject = {
 const merchantOf = (headers: IncomingHttpHeaders) =>
   merchants[String(headers['x-mp-key-id'])] ?? '';
 
+if (heap === 'service') {
+  letHeapGrow();
+  keepRequestsYoung();
+}
 const app = Fastify();
 app.get('/readyz', async () => ({ status: 'ok' }));
 if (url === undefined) {

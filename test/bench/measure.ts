@@ -44,20 +44,13 @@ export function medianRatio(values: readonly number[], base: readonly number[]):
   return median(values.map((value, round) => value / (base[round] ?? Number.NaN)));
 }
 
-interface Goal {
-  readonly relation: '<=' | '>=';
-  readonly value: number;
-  /** Whose number it is, where it was measured in the same run. */
-  readonly of?: string;
-}
-
 export interface Finding {
   readonly subject: string;
   /** What was measured, as shown. */
   readonly measured: string;
   readonly ratio: number;
-  /** What the ratio is held against; null for what is only told. */
-  readonly goal: Goal | null;
+  /** `<=` or `>=` and the number that the ratio is held against; null for what is only told. */
+  readonly goal: { readonly relation: '<=' | '>='; readonly value: number } | null;
 }
 
 /** Prints a table of findings, if there are any, and returns whether every goal is met. */
@@ -68,8 +61,7 @@ export function report(findings: readonly Finding[]): boolean {
     if (goal === null) return { met: true, cells };
     const met = goal.relation === '<=' ? ratio <= goal.value : ratio >= goal.value;
     const verdict = met ? 'met' : 'MISSED';
-    const wanted = goal.of === undefined ? `${goal.value}` : `${goal.value.toFixed(2)}, ${goal.of}`;
-    return { met, cells: [...cells, `${goal.relation} ${wanted}`, verdict] };
+    return { met, cells: [...cells, `${goal.relation} ${goal.value}`, verdict] };
   });
   const header = ['subject', 'measured', 'ratio', 'goal', ''];
   const lines = [header, ...rows.map(row => row.cells)];

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { median } from './measure.ts';
 
 const run = promisify(execFile);
 
@@ -14,22 +13,33 @@ export const COLLECTS_ON_SIGNAL = [
   '--expose-gc',
   `--import=data:text/javascript,process.on('${SIGNAL}',()=>gc({type:'major',flavor:'last-resort'}))`,
 ] as const;
-/** How long a collection may take, and giving back what it freed, in milliseconds. */
-const COLLECTION_MS = 2_000;
+/** A collection is over when memory has not fallen for so long, in milliseconds. */
+const SETTLING_MS = 1_000;
+/** How often it is looked at until it counts as it is. */
+const ATTEMPTS = 10;
 
-/**
- * Resident memory of such a process without its garbage, in mebibytes. With it, memory under a steady
- * load goes up and down by a third, as V8 collects when it sees fit.
- */
-export async function memoryKept(pid: number): Promise<number> {
-  process.kill(pid, SIGNAL);
-  await sleep(COLLECTION_MS);
-  const { stdout } = await run('ps', ['-o', 'rss=', '-p', String(pid)]);
-  return Number(stdout) / 1024;
+/** Resident memory in mebibytes. */
+export interface Memory {
+  /** Under a steady load it goes up and down by a third, as V8 collects when it sees fit. */
+  readonly withGarbage: number;
+  readonly withoutGarbage: number;
 }
 
-/** Medians of the first and of the last half; a middle one counts in neither. */
-export function compareHalves(samples: readonly number[]): readonly [number, number] {
-  const half = Math.floor(samples.length / 2);
-  return [median(samples.slice(0, half)), median(samples.slice(-half))];
+/** Measures a process, which has to be started with COLLECTS_ON_SIGNAL, and collects its garbage. */
+export async function measureMemory(pid: number): Promise<Memory> {
+  const withGarbage = await residentMemory(pid);
+  process.kill(pid, SIGNAL);
+  let withoutGarbage = withGarbage;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    await sleep(SETTLING_MS);
+    const now = await residentMemory(pid);
+    if (now >= withoutGarbage && attempt > 0) break;
+    withoutGarbage = now;
+  }
+  return { withGarbage, withoutGarbage };
+}
+
+async function residentMemory(pid: number): Promise<number> {
+  const { stdout } = await run('ps', ['-o', 'rss=', '-p', String(pid)]);
+  return Number(stdout) / 1024;
 }
