@@ -14,6 +14,7 @@ afterEach(() => database.drop());
 describe.each([false, true])('on a connection with pipeline: %s', pipeline => {
   let client: pg.Client;
   let described = 0;
+  let withoutRows = 0;
   let run: (text: string, values?: unknown[], name?: string) => Promise<pg.QueryResult>;
 
   beforeEach(async () => {
@@ -23,6 +24,10 @@ describe.each([false, true])('on a connection with pipeline: %s', pipeline => {
     described = 0;
     client.connection.on('rowDescription', () => {
       described += 1;
+    });
+    withoutRows = 0;
+    client.connection.on('noData', () => {
+      withoutRows += 1;
     });
     const ask = repeatedQueries(client);
     run = (text, values = [], name = text) =>
@@ -60,32 +65,71 @@ describe.each([false, true])('on a connection with pipeline: %s', pipeline => {
       );
       expect(changed).toMatchObject({ command: 'UPDATE', rowCount: count, rows: [] });
     }
-    expect(described).toBe(0);
+    expect(withoutRows).toBe(1);
   });
+
+  test('what returns rows of what it changed returns them each time', async () => {
+    const text = 'update networks set is_active = true where id = $1 returning id';
+    const first = await run(text, ['sol']);
+    expect(first).toMatchObject({ command: 'UPDATE', rowCount: 1, rows: [{ id: 'sol' }] });
+    expect((await run(text, ['sol'])).rows).toEqual(first.rows);
+    expect((await run(text, ['none'])).rows).toEqual([]);
+    expect(described).toBe(1);
+  });
+
+  /** What became of queries that are sent together, where one need not wait for the other. */
+  async function settle(queries: readonly (() => Promise<pg.QueryResult>)[]) {
+    const asked: Promise<pg.QueryResult>[] = [];
+    for (const query of queries) {
+      const answer = query();
+      asked.push(answer);
+      if (!pipeline) await answer.catch(() => undefined);
+    }
+    const settled = await Promise.allSettled(asked);
+    return settled.map(each =>
+      each.status === 'fulfilled' ? each.value.rows : each.reason.message,
+    );
+  }
 
   test('each of many gets its own rows', async () => {
     const numbers = Array.from({ length: 100 }, (_, index) => index);
+    const echoes = numbers.map(number => () => run('select $1::integer as echo', [number]));
     for (let time = 0; time < 2; time++) {
-      const asked: Promise<pg.QueryResult>[] = [];
-      for (const number of numbers) {
-        const answer = run('select $1::integer as echo', [number]);
-        asked.push(answer);
-        if (!pipeline) await answer;
-      }
-      const echoes = (await Promise.all(asked)).map(({ rows }) => rows);
-      expect(echoes).toEqual(numbers.map(number => [{ echo: number }]));
+      expect(await settle(echoes)).toEqual(numbers.map(number => [{ echo: number }]));
     }
   });
 
   test('one that fails takes none with it, whether PostgreSQL refuses it or its rows', async () => {
-    const divide = (by: number) => run('select 9007199254740991 / $1::bigint as share', [by]);
-    await divide(2);
-    await expect(divide(0)).rejects.toThrow('division by zero');
-    await expect(run('select $1::bigint as big', ['1'])).resolves.toMatchObject({
-      rows: [{ big: 1 }],
-    });
-    await expect(run('select $1::bigint as big', ['9007199254740993'])).rejects.toThrow('bigint');
-    expect((await divide(1)).rows).toEqual([{ share: Number.MAX_SAFE_INTEGER }]);
+    const divide = (by: number) => run('select 6::bigint / $1::bigint as share', [by]);
+    const read = (big: string) => run('select $1::bigint as big, 1 as one', [big]);
+    await settle([() => divide(2), () => read('1')]);
+    const unsafe = '9007199254740993';
+    const fresh = () => run('select $1::integer as fresh', [7]);
+    const mixed = [
+      () => divide(0),
+      () => divide(3),
+      () => read(unsafe),
+      fresh,
+      () => read('2'),
+      fresh,
+    ];
+    expect(await settle(mixed)).toEqual([
+      'division by zero',
+      [{ share: 2 }],
+      `bigint ${unsafe} is not a safe integer`,
+      [{ fresh: 7 }],
+      [{ big: 2, one: 1 }],
+      [{ fresh: 7 }],
+    ]);
+  });
+
+  test('a connection that is lost fails what it owes', async () => {
+    const sleep = (seconds: number) => run('select pg_sleep($1::float)::text as slept', [seconds]);
+    await sleep(0);
+    client.on('error', () => undefined);
+    const owed = sleep(60);
+    client.connection.stream.destroy();
+    await expect(owed).rejects.toThrow('Connection terminated');
   });
 
   test('one that failed at first is described when it succeeds', async () => {
