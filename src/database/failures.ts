@@ -23,6 +23,7 @@ const SQLSTATE_PREFIXES = ['08', '53', '57', '25006', '25P03', '40001', '40P01',
 const DRIVER_MESSAGES = [
   'Connection terminated',
   'timeout exceeded when trying to connect',
+  'timeout expired',
   'Client has encountered a connection error',
   'Client was closed',
   'Cannot use a pool after calling end on the pool',

@@ -1,8 +1,10 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { type RawBuilder, sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Database } from '../../src/database/connection.ts';
 import { isDatabaseUnavailable } from '../../src/database/failures.ts';
-import { connectPipeline } from '../../src/database/pipeline.ts';
+import { connectPipeline, type PipelineOptions } from '../../src/database/pipeline.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { startTcpProxy, type TcpProxy } from '../helpers/tcp-proxy.ts';
 
@@ -15,12 +17,20 @@ beforeAll(async () => {
 afterEach(() => Promise.all(opened.splice(0).map(db => db.destroy())));
 afterAll(() => database.drop());
 
-function open({ url = database.url, connections = 1, statementTimeoutMs = 10_000 } = {}) {
+function open({
+  url = database.url,
+  connections = 1,
+  statementTimeoutMs = 10_000,
+  onError = () => {},
+}: Partial<PipelineOptions> = {}) {
   const errors: Error[] = [];
   const db = connectPipeline({
     ...{ url, connections, statementTimeoutMs },
     applicationName: 'test-pipeline',
-    onError: error => errors.push(error),
+    onError: error => {
+      errors.push(error);
+      onError(error);
+    },
   });
   opened.push(db);
   return { db, errors };
@@ -70,7 +80,8 @@ test('a query that fails takes no other with it', async () => {
 test('queries are spread over the connections, which are made once', async () => {
   const { db } = open({ connections: 2 });
   const pids = await Promise.all(Array.from({ length: 20 }, () => pid(db)));
-  expect(new Set(pids).size).toBe(2);
+  const shares = Map.groupBy(pids, each => each);
+  expect([...shares.values()].map(({ length }) => length)).toEqual([10, 10]);
   expect(await pid(db)).toBe(pids[0]);
 });
 
@@ -78,13 +89,19 @@ test('a slow query holds up few of those that come after it', async () => {
   const { db } = open({ connections: 2 });
   await Promise.all(Array.from({ length: 20 }, () => pid(db)));
   const order: string[] = [];
-  const slow = value(db, sql`select pg_sleep(0.5)::text as value`).then(() => order.push('slow'));
-  const behind = Array.from({ length: 3 }, () => pid(db).then(() => order.push('behind')));
-  for (let time = 0; time < 20; time++) {
-    await pid(db);
-    order.push('quick');
-  }
-  await Promise.all([slow, ...behind]);
+  const waiting: Promise<number>[] = [];
+  await database.db.connection().execute(async holder => {
+    await sql`select pg_advisory_lock(1)`.execute(holder);
+    const slow = value(db, sql`select pg_advisory_lock(1)::text as value`);
+    waiting.push(slow.then(() => order.push('slow')));
+    for (let time = 0; time < 3; time++) waiting.push(pid(db).then(() => order.push('behind')));
+    for (let time = 0; time < 20; time++) {
+      await pid(db);
+      order.push('quick');
+    }
+    await sql`select pg_advisory_unlock(1)`.execute(holder);
+  });
+  await Promise.all(waiting);
   const quick = Array.from({ length: 20 }, () => 'quick');
   expect(order).toEqual([...quick, 'slow', 'behind', 'behind', 'behind']);
 });
@@ -94,9 +111,11 @@ test('what fails makes room for others like what succeeds', async () => {
   const first = await pid(db);
   for (let time = 0; time < 10; time++) {
     await expect(value(db, sql`select 1 / 0 as value`)).rejects.toThrow('division by zero');
-    await expect(db.transaction().execute(async () => undefined)).rejects.toThrow();
+    expect(await pid(db)).toBe(first);
+    const work = db.transaction().execute(async () => undefined);
+    await expect(work).rejects.toThrow('no transactions');
+    expect(await pid(db)).toBe(first);
   }
-  expect(await pid(db)).toBe(first);
 });
 
 test('takes no transactions, in which other queries would be', async () => {
@@ -145,6 +164,50 @@ describe('a connection that is lost', () => {
     await proxy.open();
     expect(await value(db, sql`select 1 as value`)).toBe(1);
     await proxy.cut();
+  });
+
+  test('leaves its queries to another that is connected, until it can be opened again', async () => {
+    const { db, errors } = open({ connections: 2 });
+    const pids = await Promise.all(Array.from({ length: 20 }, () => pid(db)));
+    const first = await pid(db);
+    const url = new URL(database.url);
+    const name = url.pathname.slice(1);
+    const allow = (connections: boolean) =>
+      sql`alter database ${sql.id(name)} allow_connections ${sql.lit(connections)}`;
+    url.pathname = '/postgres';
+    const { db: elsewhere } = open({ url: url.href });
+    await allow(false).execute(elsewhere);
+    await sql`select pg_terminate_backend(${first})`.execute(elsewhere);
+    await vi.waitFor(() => expect(errors).not.toEqual([]));
+    const others = await Promise.all(Array.from({ length: 10 }, () => pid(db)));
+    for (let time = 0; time < 10; time++) others.push(await pid(db));
+    expect(new Set(others)).toEqual(new Set(pids.filter(each => each !== first)));
+    await allow(true).execute(elsewhere);
+    expect(pids).not.toContain(await pid(db));
+  });
+
+  test('ends after the next one was opened without taking that one with it', async () => {
+    const reopened: Promise<number | undefined>[] = [];
+    const { db } = open({ onError: () => reopened.push(pid(db)) });
+    const before = await pid(db);
+    await sql`select pg_terminate_backend(${before})`.execute(database.db);
+    await vi.waitFor(() => expect(reopened).not.toEqual([]));
+    const after = await reopened[0];
+    expect(after).not.toBe(before);
+    expect(await pid(db)).toBe(after);
+  });
+
+  test('that never comes about is told from a query that is wrong', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const url = new URL(database.url);
+    url.host = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const failure = await value(open({ url: url.href }).db, sql`select 1 as value`).catch(
+      error => error,
+    );
+    expect(failure).toMatchObject({ message: 'timeout expired' });
+    expect(isDatabaseUnavailable(failure)).toBe(true);
+    silent.close();
   });
 
   test('without a word is given up when no statement may take so long', async () => {
