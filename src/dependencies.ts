@@ -11,10 +11,7 @@ import type { Storage } from './storage.ts';
 /** Longest a partner report's statement may run, in milliseconds, before it is refused with E5002. */
 const REPORT_TIMEOUT_MS = 15_000;
 
-/**
- * Connections that all requests share for short reads: with two, one slow read holds up few others
- * (database/pipeline.ts), and a third carries nothing that two do not.
- */
+/** Connections that all requests share for short reads: with two, a slow one holds up few others. */
 const SHARED_READ_CONNECTIONS = 2;
 
 /** Opens the connections that requests share for their short reads. */

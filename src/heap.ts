@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8';
  * percent. V8 on its own lets it grow by a quarter, which takes 5 s under load, and what collects it
  * competes with requests for the processors for 50 ms. On a quiet machine of two, p99 of reads is
  * then eight to ten times the median, and three to four times with fewer collections. With 200 percent
- * the memory of a run of ten minutes differed by a sixth between its quarters.
+ * the resident memory, garbage included, of a run of ten minutes differed by a sixth between quarters.
  */
 const GROWTH_PERCENT = 100;
 

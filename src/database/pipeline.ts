@@ -30,6 +30,7 @@ export function connectPipeline(options: PipelineOptions): Database {
       try {
         return await lane.client();
       } catch (error) {
+        // One that fails at once owes nothing, and would be chosen each time.
         const connected = lanes.find(({ isConnected }) => isConnected);
         if (connected === undefined) throw error;
         return connected.client();

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { watchSettling } from './settled.ts';
 
 const EVERY_MS = 100;
 /** An orchestrator has given up on a health check long before, in milliseconds. */
@@ -47,4 +46,14 @@ async function ask(port: number, { path, answers }: Question): Promise<number> {
   } catch {
     return Number.POSITIVE_INFINITY;
   }
+}
+
+/** Returns what tells whether a promise has settled, one way or the other, without waiting for it. */
+function watchSettling(promise: Promise<unknown>): () => boolean {
+  let settled = false;
+  const settle = () => {
+    settled = true;
+  };
+  promise.then(settle, settle);
+  return () => settled;
 }

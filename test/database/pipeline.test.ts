@@ -154,15 +154,18 @@ describe('a connection that is lost', () => {
 
   test('while the server is away every query says so, and then all is well again', async () => {
     const { proxy, url } = await throughProxy();
-    const { db } = open({ url });
+    const { db } = open({ url, connections: 2 });
     expect(await value(db, sql`select 1 as value`)).toBe(1);
     await proxy.cut();
-    for (let time = 0; time < 3; time++) {
+    for (let time = 0; time < 12; time++) {
       const failure = await value(db, sql`select 1 as value`).catch(error => error);
       expect(isDatabaseUnavailable(failure)).toBe(true);
     }
     await proxy.open();
     expect(await value(db, sql`select 1 as value`)).toBe(1);
+    // What was never sent fills no connection.
+    const pids = await Promise.all(Array.from({ length: 4 }, () => pid(db)));
+    expect(new Set(pids).size).toBe(1);
     await proxy.cut();
   });
 
