@@ -10,6 +10,13 @@ interface Question {
   readonly answers: readonly number[];
 }
 
+/** What a newcomer got. */
+export interface Waited {
+  readonly path: string;
+  /** Infinite for an answer that is wrong or never came. */
+  readonly seconds: number;
+}
+
 /** Health checks, and a request that is refused: without a signature, or at once by an overload. */
 const QUESTIONS: readonly Question[] = [
   { path: '/healthz', answers: [200] },
@@ -17,20 +24,17 @@ const QUESTIONS: readonly Question[] = [
   { path: '/external/v1/payments', answers: [401, 503] },
 ];
 
-/**
- * Asks for something over a new connection each time, in turns, until `until` settles.
- * @returns Seconds that each answer took; infinite for one that is wrong or never came.
- */
-export async function askAsNewcomer(port: number, until: Promise<unknown>): Promise<number[]> {
-  const durations: number[] = [];
+/** Asks for something over a new connection each time, in turns, until `until` settles. */
+export async function askAsNewcomer(port: number, until: Promise<unknown>): Promise<Waited[]> {
+  const waits: Waited[] = [];
   const isOver = watchSettling(until);
   while (!isOver()) {
     for (const question of QUESTIONS) {
-      durations.push(await ask(port, question));
+      waits.push({ path: question.path, seconds: await ask(port, question) });
       await sleep(EVERY_MS);
     }
   }
-  return durations;
+  return waits;
 }
 
 async function ask(port: number, { path, answers }: Question): Promise<number> {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { runLoad } from './load.ts';
 import { type Finding, median } from './measure.ts';
 import type { BenchMerchants } from './merchants.ts';
-import { askAsNewcomer } from './newcomers.ts';
+import { askAsNewcomer, type Waited } from './newcomers.ts';
 import type { ServerProcess } from './processes.ts';
 import type { Resources } from './resources.ts';
 import { type Contender, compare, httpContender, inTurns } from './rounds.ts';
@@ -38,7 +38,7 @@ export async function overload(
     },
   });
   const answered: number[] = [];
-  const waits: number[] = [];
+  const waits: Waited[] = [];
   const latencies: (readonly [p50: number, p99: number])[] = [];
   const goodput: Contender = {
     name: 'goodput',
@@ -64,7 +64,7 @@ export async function overload(
   const throughput = await inTurns([peak, goodput], TURNS);
   const p50 = median(latencies.map(([middle]) => middle));
   const p99 = median(latencies.map(([, slow]) => slow));
-  const slowest = Math.max(...waits);
+  const slowest = waits.reduce((worst, next) => (next.seconds > worst.seconds ? next : worst));
   return [
     compare(
       throughput,
@@ -88,8 +88,8 @@ export async function overload(
     },
     {
       subject: 'slowest answer to a newcomer meanwhile, in seconds',
-      measured: `${slowest.toFixed(2)} s of ${waits.length}, health checks and refusals`,
-      ratio: slowest,
+      measured: `${slowest.seconds.toFixed(2)} s (${slowest.path}) of ${waits.length}, health checks and refusals`,
+      ratio: slowest.seconds,
       // How long Kubernetes waits for a probe unless it is told otherwise, in seconds.
       goal: { relation: '<=', value: 1 },
     },
