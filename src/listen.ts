@@ -8,13 +8,19 @@ interface Address {
   readonly port: number;
 }
 
+interface Listening extends Address {
+  /** How many listen on it; `SOCKETS` unless told otherwise. */
+  readonly sockets?: number;
+}
+
 /**
  * Sockets that listen on the one address, and so connections that are taken up in a turn of the event
- * loop: libuv accepts one of each. Turns are long while the service is overloaded; behind a thousand
- * connections that came at once, health checks waited for more than 8 s with one socket, and for half a
- * second with 16.
+ * loop: libuv accepts one of each. Turns are long while the service is overloaded. When a thousand
+ * connections came at once to a process that had not been overloaded before, the slowest health check
+ * waited for more than 8 s with one socket; with 16 for 1.0 to 1.9 s (four processes), with 64 for 0.4
+ * to 1.0 s (eight) and with 256 for 0.3 to 0.5 s (four).
  */
-export const SOCKETS = 16;
+export const SOCKETS = 256;
 
 /** Elsewhere it is not tried whether several sockets may share an address. */
 const SHARES_ADDRESSES = process.platform === 'linux';
@@ -27,7 +33,10 @@ const IDLE_CHECK_MS = 100;
  * for what is in flight on the present ones.
  * @throws Error EADDRINUSE and whatever else listening fails with.
  */
-export async function listen(app: FastifyInstance, address: Address): Promise<void> {
+export async function listen(
+  app: FastifyInstance,
+  { sockets = SOCKETS, ...address }: Listening,
+): Promise<void> {
   const others: Server[] = [];
   let closed: Promise<unknown>[] = [];
   let idleCheck: NodeJS.Timeout | undefined;
@@ -49,7 +58,7 @@ export async function listen(app: FastifyInstance, address: Address): Promise<vo
   const shared: FastifyListenOptions & { reusePort: true } = { ...address, reusePort: true };
   await app.listen(shared);
   const { address: host, port } = app.server.address() as AddressInfo;
-  while (others.length < SOCKETS - 1) others.push(await listenBeside(app, { host, port }));
+  while (others.length < sockets - 1) others.push(await listenBeside(app, { host, port }));
 }
 
 /**

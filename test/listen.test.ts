@@ -8,7 +8,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { listen } from '../src/listen.ts';
 
 const HOST = '127.0.0.1';
-/** Enough that the kernel gives each socket some. */
+/** So few that the kernel gives each some of the clients. */
+const SOCKETS = 16;
 const CLIENTS = 64;
 
 /** Answers GET / with 'answered' when `answer` allows it. */
@@ -19,7 +20,7 @@ async function startApp(answer: () => Promise<void> = async () => undefined) {
     return 'answered';
   });
   onTestFinished(() => app.close());
-  await listen(app, { host: HOST, port: 0 });
+  await listen(app, { host: HOST, port: 0, sockets: SOCKETS });
   return { app, port: (app.server.address() as AddressInfo).port };
 }
 
