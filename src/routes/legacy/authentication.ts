@@ -24,6 +24,10 @@ export function registerBasicAuthentication(app: FastifyInstance, deps: LegacyDe
     await countUsage(request, record.merchant.id, deps);
     request.principal = authorizeUser(record);
   });
+  // Whoever sends a body slowly may have lost the key meanwhile.
+  app.addHook('preValidation', async request => {
+    if (request.rawBody.length > 0) request.principal = authorizeUser(await verify(request));
+  });
 
   async function verify(request: FastifyRequest) {
     return verifyUser(db, keyring, readAuthorization(authorizationsOf(request)));
