@@ -20,7 +20,7 @@ export function openReads({ directUrl }: Storage, logger: FastifyBaseLogger): Da
     url: directUrl,
     connections: SHARED_READ_CONNECTIONS,
     applicationName: 'eps-reads',
-    onError: error => logger.warn({ err: error }, 'database connection lost'),
+    onError: error => logger.warn({ err: error }, 'database connection lost or not opened'),
   });
 }
 

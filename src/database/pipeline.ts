@@ -8,7 +8,7 @@ import type { Tables } from './tables.ts';
 
 export interface PipelineOptions extends SessionOptions {
   readonly connections: number;
-  /** Told about connections that break; the next query opens a new one. */
+  /** Told about connections that break, and about what fails while others are connected. */
   readonly onError: (error: Error) => void;
 }
 
@@ -26,15 +26,11 @@ export function connectPipeline(options: PipelineOptions): Database {
   const pool = {
     options: {},
     async connect() {
-      const lane = chooseLane(lanes);
-      try {
-        return await lane.client();
-      } catch (error) {
-        // One that fails at once owes nothing, and would be chosen each time.
-        const connected = lanes.find(({ isConnected }) => isConnected);
-        if (connected === undefined) throw error;
-        return connected.client();
-      }
+      const connected = lanes.filter(({ isConnected }) => isConnected);
+      if (connected.length === 0) return chooseLane(lanes).client();
+      // Nothing waits for one that may take long to open, or fail, while there is another.
+      for (const lane of lanes) if (!lane.isConnected) lane.openBeside();
+      return chooseLane(connected).client();
     },
     async end() {
       await Promise.all(lanes.map(lane => lane.end()));
@@ -53,7 +49,7 @@ export function connectPipeline(options: PipelineOptions): Database {
  */
 const FULL = 4;
 
-/** Of those that owe equally few, the first. */
+/** The first that is not full, or else the one that owes least. */
 function chooseLane(lanes: readonly Lane[]): Lane {
   const free = lanes.find(({ owed }) => owed < FULL);
   const lane = free ?? lanes.toSorted((one, other) => one.owed - other.owed)[0];
@@ -67,6 +63,9 @@ class PipelineDriver extends PostgresDriver {
   }
 }
 
+/** How long a connection that could not be opened is left alone while there is another, in milliseconds. */
+const RETRY_PAUSE_MS = 1_000;
+
 /** One connection, opened when it is first needed and again after it broke. */
 class Lane {
   readonly #options: PipelineOptions;
@@ -75,6 +74,7 @@ class Lane {
   #isConnected = false;
   #ended = false;
   #owed = 0;
+  #notBefore = 0;
 
   constructor(options: PipelineOptions) {
     this.#options = options;
@@ -99,6 +99,16 @@ class Lane {
       this.#owed -= 1;
       throw error;
     }
+  }
+
+  /** Opens it for queries to come, unless that failed a moment ago; a failure is told, not thrown. */
+  openBeside(): void {
+    if (this.#opening !== undefined || performance.now() < this.#notBefore) return;
+    this.#notBefore = performance.now() + RETRY_PAUSE_MS;
+    this.#opening = this.#open();
+    this.#opening.catch(error => {
+      if (!this.#ended) this.#options.onError(error);
+    });
   }
 
   async end(): Promise<void> {
@@ -128,6 +138,8 @@ class Lane {
     try {
       if (this.#ended) throw new Error('Connection terminated');
       await client.connect();
+      // It may have been lost before this continues.
+      if (this.#client !== client) throw new Error('Connection terminated');
     } catch (error) {
       lose();
       throw error;

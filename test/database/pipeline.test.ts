@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { type RawBuilder, sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Database } from '../../src/database/connection.ts';
 import { isDatabaseUnavailable } from '../../src/database/failures.ts';
 import { connectPipeline, type PipelineOptions } from '../../src/database/pipeline.ts';
@@ -185,8 +185,24 @@ describe('a connection that is lost', () => {
     const others = await Promise.all(Array.from({ length: 10 }, () => pid(db)));
     for (let time = 0; time < 10; time++) others.push(await pid(db));
     expect(new Set(others)).toEqual(new Set(pids.filter(each => each !== first)));
+    const failures = () =>
+      errors.filter(({ message }) => message.includes('not currently accepting'));
+    await vi.waitFor(() => expect(failures()).not.toEqual([]));
+    // Unpaced, nearly each query would have tried.
+    expect(failures().length).toBeLessThan(5);
     await allow(true).execute(elsewhere);
-    expect(pids).not.toContain(await pid(db));
+    await vi.waitFor(async () => expect(pids).not.toContain(await pid(db)), { timeout: 5_000 });
+  });
+
+  // Half of what opening it may take.
+  test('holds nothing up while it hangs and another is there', { timeout: 2_500 }, async () => {
+    const { proxy, url } = await throughProxy();
+    const { db } = open({ url, connections: 2 });
+    const first = await pid(db);
+    proxy.hold();
+    const pids = await Promise.all(Array.from({ length: 20 }, () => pid(db)));
+    expect(new Set(pids)).toEqual(new Set([first]));
+    await proxy.cut();
   });
 
   test('ends after the next one was opened without taking that one with it', async () => {
@@ -202,6 +218,7 @@ describe('a connection that is lost', () => {
 
   test('that never comes about is told from a query that is wrong', async () => {
     const silent = createServer().listen(0, '127.0.0.1');
+    onTestFinished(() => void silent.close());
     await once(silent, 'listening');
     const url = new URL(database.url);
     url.host = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
@@ -210,7 +227,6 @@ describe('a connection that is lost', () => {
     );
     expect(failure).toMatchObject({ message: 'timeout expired' });
     expect(isDatabaseUnavailable(failure)).toBe(true);
-    silent.close();
   });
 
   test('without a word is given up when no statement may take so long', async () => {

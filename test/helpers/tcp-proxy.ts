@@ -8,6 +8,8 @@ export interface TcpProxy {
   cut(): Promise<void>;
   /** Passes on no more bytes, while every connection stays as it is. */
   freeze(): void;
+  /** Takes new connections without passing anything on. */
+  hold(): void;
   /** Takes connections again. */
   open(): Promise<void>;
 }
@@ -15,7 +17,12 @@ export interface TcpProxy {
 /** Passes connections on to a server of 127.0.0.1 or another host. */
 export async function startTcpProxy(host: string, port: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
+  let holding = false;
   const server = createServer(client => {
+    if (holding) {
+      sockets.add(client.on('error', () => undefined));
+      return;
+    }
     const upstream = connect(port, host);
     for (const [socket, other] of [
       [client, upstream],
@@ -44,7 +51,11 @@ export async function startTcpProxy(host: string, port: number): Promise<TcpProx
     freeze() {
       for (const socket of sockets) socket.unpipe().pause();
     },
+    hold() {
+      holding = true;
+    },
     async open() {
+      holding = false;
       server.listen(own, '127.0.0.1');
       await once(server, 'listening');
     },
