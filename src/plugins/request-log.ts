@@ -76,8 +76,12 @@ function followRequest(
   });
 }
 
-/** Any client can make a method up, so one that no route takes is counted as another. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
+
+/** What a method is counted as: there are many, and any client can send one that no route takes. */
+export function countedMethod(method: string): string {
+  return METHODS.has(method) ? method : 'other';
+}
 
 function count(
   method: string,
@@ -86,7 +90,7 @@ function count(
   errorCode: string,
   seconds: number,
 ): void {
-  const known = METHODS.has(method) ? method : 'other';
+  const known = countedMethod(method);
   httpRequests.add(known, route, String(status), errorCode);
   httpRequestSeconds.observe(seconds, known, route);
 }

@@ -5,6 +5,7 @@ import type { ApiError } from '../errors/api-error.ts';
 import type { ErrorAnswer } from '../errors/envelope.ts';
 import { httpRequests } from '../metrics/counts.ts';
 import type { Admission } from './admission.ts';
+import { countedMethod } from './request-log.ts';
 
 interface SheddingOptions {
   readonly admission: Admission;
@@ -38,8 +39,9 @@ export function shedOverload(handle: RequestListener, options: SheddingOptions):
     });
     response.end(body);
     const { errorCode } = refusal;
-    const method = request.method === 'POST' ? 'POST' : 'GET';
-    httpRequests.add(method, 'none', String(status), errorCode);
+    const { method = '' } = request;
+    httpRequests.add(countedMethod(method), 'none', String(status), errorCode);
+    // Of the connection: a proxy's where there is one, which is not looked behind for a refusal.
     const address = request.socket.remoteAddress;
     lines.info({ reqId, method, route: null, status, errorCode, address }, 'request');
   }
