@@ -15,7 +15,7 @@ const SECRET_PATHS = [
 /** Where PostgreSQL's errors quote whole rows and values, which are merchants' and customers' data. */
 const ROW_PATHS = ['err.detail', 'err.where'];
 
-/** Lines are written together once they are so many bytes, */
+/** Lines are written together once they are so many bytes (chosen, not measured), */
 const WRITE_BYTES = 15 * 1024;
 /** or have waited so long, in milliseconds. */
 const WRITE_INTERVAL_MS = 100;
@@ -23,7 +23,7 @@ const WRITE_INTERVAL_MS = 100;
 /**
  * Standard output, written without waiting for it: a write for each line costs a third of a read's
  * whole time. An orderly end writes what is left. An exit, or an error that ends the process, writes
- * what waits, but not for what is being written; a killed process loses a tenth of a second.
+ * what waits, and does not wait for a write that is under way; a killed process loses a tenth of a second.
  */
 export function standardOutput(): DestinationStream & { flushSync(): void } {
   const stream = pino.destination({

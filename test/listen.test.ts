@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { listen } from '../src/listen.ts';
 
 const HOST = '127.0.0.1';
-/** So few that the kernel gives each some of the clients. */
+/** So few that the kernel gives most of them some of the clients. */
 const SOCKETS = 16;
 const CLIENTS = 64;
 
@@ -105,7 +105,6 @@ test('what closes with the application waits for every connection', async ({ sig
   }
   for (let left = CLIENTS; left > 0; left--) {
     expect(closed).toBe(false);
-    // The first of all is of the socket that the application itself listens with.
     waiting.shift()?.();
     await expect.poll(() => answered, { interval: 1 }).toBe(CLIENTS - left + 1);
   }

@@ -20,7 +20,7 @@ class Failure {
 
 /**
  * Most creations of one statement: so many wait for the slowest of them, and for whatever lock one of
- * them waits for.
+ * them waits for. Chosen, not measured.
  */
 const TOGETHER = 25;
 

@@ -20,7 +20,10 @@ export interface HeldConnections {
   releaseOldest(): void;
 }
 
-/** Connections that may come back in a second, unless told otherwise: the more are held, the longer. */
+/**
+ * Connections that may come back in a second, unless told otherwise: the more are held, the longer.
+ * Chosen, not measured: fewer than a process can answer.
+ */
 export const RETURNS_PER_SECOND = 1_000;
 /**
  * Longest that a connection is held, in seconds: over a proxy's, requests of others wait with it. To

@@ -5,7 +5,10 @@ import { canonicalHead, type SignedParts } from './canonical.ts';
 const BLOCK_BYTES = 64;
 const INNER_PAD = 0x36;
 const OUTER_PAD = 0x5c;
-/** What is hashed is put together here; a request that does not fit is signed as the client does it. */
+/**
+ * What is hashed is put together here; a request that does not fit is signed as the client does it. In
+ * bytes: several times a creation with its headers.
+ */
 const scratch = Buffer.alloc(8_192);
 
 /**
