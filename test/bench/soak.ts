@@ -153,7 +153,7 @@ function latencies({ name: server, kinds, goal }: Plan, legs: readonly Leg[]): F
 
 /** What is kept after the last legs against the first ones: in a short run those of each half. */
 function memoryOver(samples: readonly Memory[]): Finding {
-  const compared = Math.min(MEASURED_LEGS, Math.ceil(samples.length / 2));
+  const compared = Math.min(MEASURED_LEGS, Math.max(1, Math.floor(samples.length / 2)));
   const middle = (some: readonly Memory[]) =>
     median(some.map(({ withoutGarbage }) => withoutGarbage));
   const early = middle(samples.slice(0, compared));
