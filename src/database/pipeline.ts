@@ -26,9 +26,9 @@ export function connectPipeline(options: PipelineOptions): Database {
   const pool = {
     options: {},
     async connect() {
-      const connected = lanes.filter(({ isConnected }) => isConnected);
-      if (connected.length === 0) return chooseLane(lanes).client();
-      // Nothing waits for one that may take long to open, or fail, while there is another.
+      const connected = lanes.filter(isConnected);
+      if (connected.length === 0) return openFirst(lanes);
+      // No query that comes now waits for one that may take long to open, or fail.
       for (const lane of lanes) if (!lane.isConnected) lane.openBeside();
       return chooseLane(connected).client();
     },
@@ -57,6 +57,19 @@ function chooseLane(lanes: readonly Lane[]): Lane {
   return lane;
 }
 
+const isConnected = (lane: Lane) => lane.isConnected;
+
+/** While none is connected; another may be by the time that the one chosen could not be opened. */
+async function openFirst(lanes: readonly Lane[]): Promise<PostgresPoolClient> {
+  try {
+    return await chooseLane(lanes).client();
+  } catch (error) {
+    const connected = lanes.filter(isConnected);
+    if (connected.length === 0) throw error;
+    return chooseLane(connected).client();
+  }
+}
+
 class PipelineDriver extends PostgresDriver {
   override async beginTransaction(): Promise<void> {
     throw new Error('a pipeline takes no transactions');
@@ -66,7 +79,7 @@ class PipelineDriver extends PostgresDriver {
 /** How long a connection that could not be opened is left alone while there is another, in milliseconds. */
 const RETRY_PAUSE_MS = 1_000;
 
-/** One connection, opened when it is first needed and again after it broke. */
+/** One connection, opened when it is needed or beside another, and again after it broke. */
 class Lane {
   readonly #options: PipelineOptions;
   #client: pg.Client | undefined;
@@ -104,9 +117,9 @@ class Lane {
   /** Opens it for queries to come, unless that failed a moment ago; a failure is told, not thrown. */
   openBeside(): void {
     if (this.#opening !== undefined || performance.now() < this.#notBefore) return;
-    this.#notBefore = performance.now() + RETRY_PAUSE_MS;
     this.#opening = this.#open();
     this.#opening.catch(error => {
+      this.#notBefore = performance.now() + RETRY_PAUSE_MS;
       if (!this.#ended) this.#options.onError(error);
     });
   }
