@@ -9,7 +9,7 @@ import { type NonceStore, NonceStoreUnavailable } from '../signing/nonce-store.t
 import { checkSignature, checkTimestamp, readSigningHeaders } from '../signing/signed-request.ts';
 import type { Admission } from './admission.ts';
 import type { RateLimits } from './rate-limit.ts';
-import { readRawBody } from './raw-body.ts';
+import { announcesBody, readRawBody } from './raw-body.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -81,10 +81,10 @@ async function verify(
   const verifyNow = () => verifyCredentials(deps.credentials, keyId, passphrase, deps.clock());
   let verified = await verifyNow();
   request.rawBody = await readRawBody(request.raw);
-  // Whoever sends a body slowly may have lost the key meanwhile.
-  if (request.rawBody.length > 0) verified = await verifyNow();
-  const { record, hmacKey } = verified;
   deps.admission.enter(reply);
+  // Whoever sends a body slowly may have lost the key meanwhile.
+  if (announcesBody(request.raw)) verified = await verifyNow();
+  const { record, hmacKey } = verified;
   const parts = {
     timestamp: headers.timestamp,
     nonce: headers.nonce,

@@ -6,6 +6,11 @@ export const BODY_LIMIT_BYTES = 64 * 1024;
 
 const NO_BODY = Buffer.alloc(0);
 
+/** Whether a body follows the head of a request. */
+export function announcesBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > 0;
+}
+
 /**
  * Reads a body to its end, keeping at most `limit` bytes. What is above the limit is read and
  * thrown away, so that the client gets to read its answer instead of a broken connection; the
@@ -16,9 +21,7 @@ export function readRawBody(
   request: IncomingMessage,
   limit = BODY_LIMIT_BYTES,
 ): Promise<Buffer> | Buffer {
-  const { headers } = request;
-  const none = headers['transfer-encoding'] === undefined && !Number(headers['content-length']);
-  return none ? NO_BODY : readToEnd(request, limit);
+  return announcesBody(request) ? readToEnd(request, limit) : NO_BODY;
 }
 
 async function readToEnd(request: IncomingMessage, limit: number): Promise<Buffer> {

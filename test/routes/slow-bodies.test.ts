@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { setUser } from '../../src/accounts/users.ts';
 import { revokeKey } from '../../src/keys/manage-keys.ts';
 import { operatorOf } from '../helpers/accounts.ts';
-import { type ListeningApp, startListeningApp } from '../helpers/listening-app.ts';
+import { LIST, type ListeningApp, startListeningApp } from '../helpers/listening-app.ts';
 import { readAnswers, render } from '../helpers/raw-http.ts';
 import type { Answer } from '../helpers/refusal.ts';
 import {
@@ -53,6 +53,19 @@ test('a key that is revoked while a body arrives creates nothing', async () => {
   expect(answer.statusCode).toBe(401);
   expect(JSON.parse(answer.body).error.errorCode).toBe('E2005');
   expect(await payments()).toBe(1);
+});
+
+test('nor reads anything, where the body turns out to be empty', async () => {
+  const { service, shop } = listening;
+  const bytes = listening.sign({
+    method: 'GET',
+    target: LIST,
+    body: '',
+    chunks: [],
+    contentType: null,
+  });
+  const answer = await sendAround(bytes, () => revokeKey(operatorOf(service), shop.keyId));
+  expect(JSON.parse(answer.body).error.errorCode).toBe('E2005');
 });
 
 test('nor does a user of the older contract who becomes inactive meanwhile', async () => {

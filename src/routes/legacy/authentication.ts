@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { readAuthorization } from '../../legacy/authorization.ts';
 import { LegacyRefusal } from '../../legacy/refusal.ts';
 import { authorizeUser, verifyUser } from '../../legacy/verify-user.ts';
+import { announcesBody } from '../../plugins/raw-body.ts';
 import { countLegacyRequest } from '../../repositories/legacy-usage.ts';
 import type { LegacyDependencies } from './dependencies.ts';
 
@@ -16,21 +17,23 @@ export function registerBasicAuthentication(app: FastifyInstance, deps: LegacyDe
   app.addHook('onRequest', async (request, reply) => {
     admission.refuseOverload(reply);
     limits.refuseExhaustedAddress(request);
-    const record = await verify(request).catch(error => {
-      if (error instanceof LegacyRefusal) limits.countAddress(request);
-      throw error;
-    });
+    const record = await verify(request);
     limits.countKey(record.user.client_id ?? record.user.id);
     await countUsage(request, record.merchant.id, deps);
     request.principal = authorizeUser(record);
   });
   // Whoever sends a body slowly may have lost the key meanwhile.
   app.addHook('preValidation', async request => {
-    if (request.rawBody.length > 0) request.principal = authorizeUser(await verify(request));
+    if (announcesBody(request.raw)) request.principal = authorizeUser(await verify(request));
   });
 
   async function verify(request: FastifyRequest) {
-    return verifyUser(db, keyring, readAuthorization(authorizationsOf(request)));
+    try {
+      return await verifyUser(db, keyring, readAuthorization(authorizationsOf(request)));
+    } catch (error) {
+      if (error instanceof LegacyRefusal) limits.countAddress(request);
+      throw error;
+    }
   }
 }
 
