@@ -6,8 +6,7 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
-import type { Clock } from './clock.ts';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 import type { Keyring } from './crypto/keyring.ts';
 import { newId } from './crypto/new-id.ts';
 import type { ChangeFeed } from './database/change-feed.ts';
@@ -15,44 +14,42 @@ import type { Database } from './database/connection.ts';
 import { isDatabaseUnavailable } from './database/failures.ts';
 import { FreshCache } from './database/fresh-cache.ts';
 import type { Network } from './database/tables.ts';
+import { registerDocs } from './docs/index.ts';
+import { registerOpenApi } from './docs/openapi/index.ts';
 import { ApiError } from './errors/api-error.ts';
 import { toAnswer } from './errors/envelope.ts';
 import { logFailure, registerErrorHandler, sendError, toApiError } from './errors/handler.ts';
+import { createAdmission } from './http/admission.ts';
+import { type AuthenticationDependencies, registerAuthentication } from './http/authentication.ts';
+import { createHttpServer } from './http/http-server.ts';
+import { registerJsonBody } from './http/json-body.ts';
+import { registerOpenTelemetry } from './http/open-telemetry.ts';
+import { parseQueryString } from './http/query-string.ts';
+import { createRateLimits } from './http/rate-limit.ts';
+import { BODY_LIMIT_BYTES } from './http/raw-body.ts';
+import { createRequestLog, registerRequestLog } from './http/request-log.ts';
+import { shedOverload } from './http/shedding.ts';
+import { answerUnreadableRequest, registerHttpRules } from './http/unreadable-request.ts';
+import { registerValidation } from './http/validation.ts';
 import type { KnownKey } from './keys/verify-credentials.ts';
 import { toLegacyRefusal } from './legacy/translate.ts';
-import { unprotectedReads } from './metrics/counts.ts';
-import { createAdmission } from './plugins/admission.ts';
-import {
-  type AuthenticationDependencies,
-  registerAuthentication,
-} from './plugins/authentication.ts';
-import { createHttpServer } from './plugins/http-server.ts';
-import { registerJsonBody } from './plugins/json-body.ts';
-import { registerOpenTelemetry } from './plugins/open-telemetry.ts';
-import { parseQueryString } from './plugins/query-string.ts';
-import { createRateLimits } from './plugins/rate-limit.ts';
-import { BODY_LIMIT_BYTES } from './plugins/raw-body.ts';
-import { createRequestLog, registerRequestLog } from './plugins/request-log.ts';
-import { shedOverload } from './plugins/shedding.ts';
-import { answerUnreadableRequest, registerHttpRules } from './plugins/unreadable-request.ts';
-import { registerValidation } from './plugins/validation.ts';
+import { ProcessorUnavailable } from './payments/processor.ts';
 import { openProcessor } from './processors/open-processor.ts';
-import { ProcessorUnavailable } from './processors/processor.ts';
 import type { Rates } from './rates/rate-source.ts';
 import type { MerchantSetup } from './repositories/merchant-setup.ts';
 import { CHECKOUT_PREFIX } from './routes/checkout/assets.ts';
 import { sendFailure } from './routes/checkout/failures.ts';
 import { registerCheckout } from './routes/checkout/index.ts';
-import { registerDocs } from './routes/docs/index.ts';
 import { registerHealth } from './routes/health.ts';
 import { sendLegacyFailure, toLegacyAnswer } from './routes/legacy/failures.ts';
 import { registerLegacyRoutes } from './routes/legacy/index.ts';
 import { isLegacyPath, LEGACY_PREFIX } from './routes/legacy/paths.ts';
-import { registerOpenApi } from './routes/openapi/index.ts';
 import { PARTNER_PREFIX, registerPartnerRoutes } from './routes/partner/index.ts';
 import { registerProcessor } from './routes/processor/index.ts';
 import { registerV1Routes, V1_PREFIX } from './routes/v1/index.ts';
 import type { NonceStore } from './signing/nonce-store.ts';
+import { unprotectedReads } from './telemetry/counts.ts';
+import type { Clock } from './time/clock.ts';
 
 /** What the application works with; whoever opened these closes them after the application. */
 export interface Dependencies {

@@ -1,20 +1,20 @@
 import { buildApp } from './app.ts';
-import type { Config } from './config.ts';
-import { makeDemo, printNextStep } from './demo.ts';
-import { openChanges, openNonces, openReads, openReports } from './dependencies.ts';
-import { keepRequestsYoung, letHeapGrow } from './heap.ts';
-import { listen } from './listen.ts';
-import { type Monitoring, openMonitoring } from './monitoring/open-monitoring.ts';
-import { aborted, runProcess } from './process.ts';
+import type { Config } from './config/config.ts';
+import { makeDemo, printNextStep } from './development/demo.ts';
 import { openProcessor } from './processors/open-processor.ts';
 import { openRates } from './rates/open-rates.ts';
+import { openChanges, openNonces, openReads, openReports } from './runtime/dependencies.ts';
+import { keepRequestsYoung, letHeapGrow } from './runtime/heap.ts';
+import { listen } from './runtime/listen.ts';
+import { aborted, runProcess } from './runtime/process.ts';
 import {
   migrateStorage,
   openStorage,
   pendingInStorage,
   refusePooler,
   type Storage,
-} from './storage.ts';
+} from './runtime/storage.ts';
+import { type Monitoring, openMonitoring } from './telemetry/open-monitoring.ts';
 import { runWorker } from './worker/run.ts';
 
 letHeapGrow();

@@ -1,7 +1,7 @@
-import { openMonitoring } from './monitoring/open-monitoring.ts';
-import { runProcess } from './process.ts';
 import { openProcessor } from './processors/open-processor.ts';
-import { openStorage } from './storage.ts';
+import { runProcess } from './runtime/process.ts';
+import { openStorage } from './runtime/storage.ts';
+import { openMonitoring } from './telemetry/open-monitoring.ts';
 import { runWorker } from './worker/run.ts';
 
 await runProcess('worker', async (config, logger, signal) => {

@@ -14,34 +14,48 @@ interface Import {
 }
 
 /**
- * The layers, the entries on top, each with the paths that belong to it. A file may import from its
- * own layer and from those below. Every folder of src/ that is not named is something the service
- * decides, every file beside the folders an entry.
+ * Every part of the service, top down. A file may import from its own part and from those below it, so
+ * this list is also the order in which to read the code from an entry to the database.
  */
-const LAYERS: readonly (readonly [name: string, paths: readonly string[]])[] = [
-  ['entries', ['src/cli/']],
-  ['app', ['src/app.ts']],
-  ['routes', ['src/routes/']],
-  ['plugins', ['src/plugins/']],
-  ['decisions', []],
-  ['repositories', ['src/repositories/']],
-  ['database', ['src/database/']],
-  [
-    'leaves',
-    [
-      'schemas/',
-      'src/errors/',
-      'src/clock.ts',
-      'src/config.ts',
-      'src/config-reader.ts',
-      'src/config-values.ts',
-      'src/date-bound.ts',
-      'src/gather.ts',
-      'src/trace-context.ts',
-      'src/metrics/',
-    ],
-  ],
-];
+const PARTS = [
+  'entries',
+  'src/cli/',
+  'src/app.ts',
+  'src/runtime/',
+  'src/development/',
+  'src/worker/',
+  'src/docs/',
+  'src/routes/',
+  'src/http/',
+  'src/client/',
+  'src/checkout/',
+  'src/legacy/',
+  'src/partners/',
+  'src/settlement/',
+  'src/processors/',
+  'src/webhooks/',
+  'src/payments/',
+  'src/rates/',
+  'src/keys/',
+  'src/accounts/',
+  'src/chains/',
+  'src/telemetry/',
+  'src/signing/',
+  'src/repositories/',
+  'src/database/',
+  'src/config/',
+  'src/crypto/',
+  'src/errors/',
+  'src/time/',
+  'schemas/',
+  'migrations/',
+] as const;
+type Part = (typeof PARTS)[number];
+
+const ENTRIES = ['src/server.ts', 'src/worker.ts', 'src/cli.ts'];
+
+/** What the service decides: no HTTP, no SQL. */
+const DECISIONS = PARTS.slice(PARTS.indexOf('src/checkout/'), PARTS.indexOf('src/telemetry/'));
 
 const files = globSync(['src/**/*.ts', 'schemas/**/*.ts', 'migrations/**/*.ts'], { cwd: ROOT });
 const imports = files.flatMap(readImports);
@@ -70,13 +84,14 @@ function resolveImport(from: string, specifier: string): string {
 const isFile = (name: string) => files.includes(name);
 const show = ({ from, to }: Import) => `${from} → ${to}`;
 
-function layerOf(file: string): string {
-  const named = LAYERS.find(([, paths]) => paths.some(path => file.startsWith(path)));
-  if (named !== undefined) return named[0];
-  return file.split('/').length > 2 ? 'decisions' : 'entries';
+function partOf(file: string): Part {
+  if (ENTRIES.includes(file)) return 'entries';
+  const part = PARTS.find(path => file.startsWith(path));
+  if (part === undefined) throw new Error(`${file} belongs to no part of PARTS`);
+  return part;
 }
 
-const depthOf = (file: string) => LAYERS.findIndex(([name]) => name === layerOf(file));
+const depthOf = (file: string) => PARTS.indexOf(partOf(file));
 
 /** The first cycle that starts with `file`, if there is one. */
 function findCycle(file: string, done: Set<string>, path: readonly string[] = []): string[] {
@@ -102,7 +117,7 @@ test('every import is found, and every file that is imported is there', () => {
 });
 
 describe('imports point one way', () => {
-  test('from the entries down to the database and the leaves', () => {
+  test('from the entries down to the database, in the order of PARTS', () => {
     const back = imports.filter(({ from, to }) => isFile(to) && depthOf(to) < depthOf(from));
     expect(back.map(show)).toEqual([]);
   });
@@ -131,19 +146,14 @@ test('migrations/ imports Kysely only, so that a step stays what it was', () => 
   expect(strangers(['migrations/'], ['kysely'])).toEqual([]);
 });
 
-test('errors/ imports nothing of the service but schemas/', () => {
-  const errors = strangers(['src/errors/'], ['src/errors/', 'schemas/', 'fastify']);
-  expect(errors).toEqual([]);
-});
-
-test('metrics/ is plain numbers, and what is scraped is made of them in monitoring/ alone', () => {
-  expect(strangers(['src/metrics/'], ['src/metrics/'])).toEqual([]);
-  const scraped = imports.filter(({ to }) => to === 'prom-client');
-  expect(scraped.filter(({ from }) => !from.startsWith('src/monitoring/')).map(show)).toEqual([]);
+test('errors/, time/, crypto/ and config/ are leaves', () => {
+  const leaves = ['src/errors/', 'src/time/', 'src/crypto/', 'src/config/'];
+  const reached = strangers(leaves, [...leaves, 'schemas/']);
+  expect(reached.filter(line => line.includes('→ src/'))).toEqual([]);
 });
 
 test('repositories/ and database/ decide nothing', () => {
-  const allowed = ['src/repositories/', 'src/database/', 'src/gather.ts', 'schemas/'];
+  const allowed = ['src/repositories/', 'src/database/', 'schemas/'];
   const below = strangers(['src/repositories/', 'src/database/'], allowed);
   expect(below.filter(line => line.includes('→ src/'))).toEqual([]);
 });
@@ -155,22 +165,40 @@ test('the client takes along neither packages nor what only the service needs', 
     for (const { to } of next) reached.add(to);
   }
   const taken = [...reached].filter(to => isFile(to) || !to.startsWith('node:'));
-  const allowed = ['decisions', 'leaves'];
-  expect(taken.filter(to => !isFile(to) || !allowed.includes(layerOf(to)))).toEqual([]);
+  const allowed = ['src/client/', 'src/signing/', 'src/webhooks/', 'schemas/'];
+  expect(taken.filter(to => !allowed.some(path => to.startsWith(path)))).toEqual([]);
 });
 
 test('what the service decides and keeps knows nothing of Fastify', () => {
-  const layers = ['decisions', 'repositories', 'database'];
+  const parts: readonly Part[] = [
+    ...DECISIONS,
+    'src/signing/',
+    'src/repositories/',
+    'src/database/',
+  ];
   const http = imports.filter(
-    ({ from, to }) => layers.includes(layerOf(from)) && /^@?fastify\b/.test(to),
+    ({ from, to }) => parts.includes(partOf(from)) && /^@?fastify\b/.test(to),
   );
   expect(http.map(show)).toEqual([]);
 });
 
 test('SQL is written in repositories/ and database/ only', () => {
-  const layers = ['app', 'routes', 'plugins', 'decisions'];
+  const parts: readonly Part[] = [
+    ...DECISIONS,
+    'src/app.ts',
+    'src/docs/',
+    'src/routes/',
+    'src/http/',
+    'src/signing/',
+    'src/telemetry/',
+  ];
   const writers = imports.filter(
-    ({ from, to }) => layers.includes(layerOf(from)) && /^(kysely|pg)\b/.test(to),
+    ({ from, to }) => parts.includes(partOf(from)) && /^(kysely|pg)\b/.test(to),
   );
   expect(writers.map(show)).toEqual([]);
+});
+
+test('the root of src holds the entries and the application alone', () => {
+  const loose = files.filter(file => /^src\/[^/]+$/.test(file));
+  expect(loose.toSorted()).toEqual([...ENTRIES, 'src/app.ts'].toSorted());
 });

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { readConfig } from '../src/config.ts';
+import { readConfig } from '../src/config/config.ts';
 import { NO_CHANGE_FEED } from '../src/database/change-feed.ts';
 import { connect } from '../src/database/connection.ts';
-import { SOCKETS } from '../src/listen.ts';
-import { createMonitor } from '../src/monitoring/monitor.ts';
-import { LONGEST_HOLD_SECONDS, RETURNS_PER_SECOND } from '../src/plugins/held-connections.ts';
+import { LONGEST_HOLD_SECONDS, RETURNS_PER_SECOND } from '../src/http/held-connections.ts';
+import { SOCKETS } from '../src/runtime/listen.ts';
 import { createPostgresNonces } from '../src/signing/postgres-nonces.ts';
+import { createMonitor } from '../src/telemetry/monitor.ts';
 import { CREATE_VECTOR, LIST_VECTOR } from './signing/vector.ts';
 
 const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8');

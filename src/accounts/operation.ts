@@ -1,8 +1,8 @@
-import type { Clock } from '../clock.ts';
 import { untilHeard } from '../database/change-feed.ts';
 import type { Connection } from '../database/connection.ts';
 import { transact } from '../database/transaction.ts';
 import { insertAuditEntry } from '../repositories/audit-log.ts';
+import type { Clock } from '../time/clock.ts';
 
 /** A change cannot be made; the message tells the operator why and what would do. */
 export class OperationRefused extends Error {

@@ -1,4 +1,3 @@
-import { LOOPBACK_HOSTS } from '../payments/redirect-url.ts';
 import { lockMerchant } from '../repositories/merchants.ts';
 import {
   insertRedirectDomain,
@@ -9,6 +8,9 @@ import { audited, OperationRefused, type Operator } from './operation.ts';
 
 /** Most allowed redirect domains a merchant may have. */
 export const REDIRECT_DOMAINS_MAXIMUM = 20;
+
+/** Hosts that may be allowed, and redirected to over plain HTTP, outside production alone. */
+export const LOOPBACK_HOSTS: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 
 const NAME_MAXIMUM = 253;
 const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;

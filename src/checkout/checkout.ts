@@ -11,7 +11,7 @@ import { findMerchant } from '../repositories/merchants.ts';
 import { findNetwork, listActiveNetworks } from '../repositories/networks.ts';
 import { findPaymentByCheckoutToken } from '../repositories/payments.ts';
 import { isOpen } from '../settlement/select-network.ts';
-import type { TraceContext } from '../trace-context.ts';
+import type { TraceContext } from '../telemetry/trace-context.ts';
 
 /** A network on the picker: shown, but not to be chosen, while it has no agreed price. */
 export interface NetworkChoice {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Argument, type Command, InvalidArgumentError } from 'commander';
-import { readConfig } from '../config.ts';
-import { DEMO_ROLES, type DemoRole } from '../demo-credentials.ts';
+import { readConfig } from '../config/config.ts';
+import { DEMO_ROLES, type DemoRole } from '../development/demo-credentials.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { canonicalHead, type SignedParts, signRequest } from '../signing/canonical.ts';
 import { canonicalDigest, describeMismatch } from '../signing/describe-mismatch.ts';

@@ -1,5 +1,5 @@
-import type { DemoRole } from '../demo-credentials.ts';
-import { DEMO_ROLES } from '../demo-credentials.ts';
+import type { DemoRole } from '../development/demo-credentials.ts';
+import { DEMO_ROLES } from '../development/demo-credentials.ts';
 import type { KeyHints } from '../signing/mistakes/key-mistakes.ts';
 import { openDemo } from './request-credentials.ts';
 import type { Terminal } from './terminal.ts';

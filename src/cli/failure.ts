@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import pg from 'pg';
 import { OperationRefused } from '../accounts/operation.ts';
-import { ConfigError } from '../config.ts';
+import { ConfigError } from '../config/config.ts';
 import { isDatabaseUnavailable } from '../database/failures.ts';
 
 /** What to tell the operator: one message where the cause is known, the whole error otherwise. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { ALERT_RULES, RULES_FILE } from '../monitoring/alert-rules.ts';
+import { ALERT_RULES, RULES_FILE } from '../telemetry/alert-rules.ts';
 import { printJson, printLines } from './print.ts';
 import type { Terminal } from './terminal.ts';
 import { addVerb, type JsonFlag } from './values.ts';

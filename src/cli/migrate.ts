@@ -8,7 +8,7 @@ import { addJsonFlag, type JsonFlag } from './values.ts';
 export function define(command: Command, terminal: Terminal): void {
   addJsonFlag(command).action((flags: JsonFlag) =>
     withStorage(terminal, async storage => {
-      const { migrateStorage } = await import('../storage.ts');
+      const { migrateStorage } = await import('../runtime/storage.ts');
       const applied = await migrateStorage(storage);
       if (flags.json) printJson(terminal, { applied });
       else printLines(terminal, applied.length === 0 ? ['The database is up to date.'] : applied);

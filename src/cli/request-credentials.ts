@@ -1,6 +1,11 @@
 import { join } from 'node:path';
 import type { Credentials } from '../client/index.ts';
-import { DEMO_FILE, type DemoCredentials, type DemoRole, readDemo } from '../demo-credentials.ts';
+import {
+  DEMO_FILE,
+  type DemoCredentials,
+  type DemoRole,
+  readDemo,
+} from '../development/demo-credentials.ts';
 import { CommandFailed, type Terminal } from './terminal.ts';
 
 const VARIABLES = ['MP_KEY_ID', 'MP_SECRET', 'MP_PASSPHRASE'] as const;

@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import { Argument, type Command, InvalidArgumentError } from 'commander';
 import { type ApiRequest, type ApiResponse, createClient } from '../client/index.ts';
-import { readConfig } from '../config.ts';
-import { DEMO_ROLES, type DemoRole } from '../demo-credentials.ts';
+import { readConfig } from '../config/config.ts';
+import { DEMO_ROLES, type DemoRole } from '../development/demo-credentials.ts';
 import { printJson, printLines } from './print.ts';
 import { readBody } from './request-body.ts';
 import { chooseCredentials } from './request-credentials.ts';

@@ -1,8 +1,8 @@
 import { userInfo } from 'node:os';
 import type { Operator } from '../accounts/operation.ts';
-import { type Config, ConfigError, readConfig } from '../config.ts';
+import { type Config, ConfigError, readConfig } from '../config/config.ts';
 import type { Database } from '../database/connection.ts';
-import type { Storage } from '../storage.ts';
+import type { Storage } from '../runtime/storage.ts';
 import { CommandFailed, type Terminal } from './terminal.ts';
 import { parseName } from './values.ts';
 
@@ -23,7 +23,7 @@ export async function withSession(
 ): Promise<void> {
   const actor = readActor(terminal.env);
   await withStorage(terminal, async (storage, config) => {
-    const { migrateStorage, pendingInStorage } = await import('../storage.ts');
+    const { migrateStorage, pendingInStorage } = await import('../runtime/storage.ts');
     const pending = await pendingInStorage(storage);
     if (pending.length > 0 && config.databaseUrl !== null) {
       throw new CommandFailed(
@@ -51,7 +51,10 @@ export async function withStorage(
 }
 
 async function open(config: Config): Promise<Storage> {
-  const [{ openStorage }, { pino }] = await Promise.all([import('../storage.ts'), import('pino')]);
+  const [{ openStorage }, { pino }] = await Promise.all([
+    import('../runtime/storage.ts'),
+    import('pino'),
+  ]);
   // Standard output belongs to the command's answer.
   const logger = pino({ name: 'mp', level: 'warn' }, pino.destination({ fd: 2, sync: true }));
   try {

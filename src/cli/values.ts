@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { parseDateBound } from '../date-bound.ts';
+import { parseDateBound } from '../time/date-bound.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const KEY_ID = /^mpk_[0-9a-f]{24}$/;

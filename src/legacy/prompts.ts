@@ -5,7 +5,7 @@ import type { Principal } from '../keys/principal.ts';
 import { type CreatePaymentDependencies, createPayment } from '../payments/create-payment.ts';
 import { toPaymentObject } from '../payments/payment-object.ts';
 import { findMerchantPayment } from '../repositories/payments.ts';
-import type { TraceContext } from '../trace-context.ts';
+import type { TraceContext } from '../telemetry/trace-context.ts';
 import { toCents, toDollarNumber, toDollarText } from './dollars.ts';
 import { LegacyRefusal } from './refusal.ts';
 

@@ -20,7 +20,7 @@ import {
   type Sum,
   sumByMerchantAndStatus,
 } from '../repositories/partner-totals.ts';
-import { trendStart } from './days.ts';
+import { trendStart } from '../time/days.ts';
 import { toDollars } from './dollars.ts';
 import { toReportRow } from './payment-row.ts';
 

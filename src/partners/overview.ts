@@ -8,7 +8,7 @@ import {
 } from '../repositories/partner-merchants.ts';
 import { listHistoryNetworks, sumByPaidDay, sumByStatus } from '../repositories/partner-totals.ts';
 import { findPartner, listPartnerMembers } from '../repositories/partners.ts';
-import { trendDays, trendStart } from './days.ts';
+import { trendDays, trendStart } from '../time/days.ts';
 import { toDollars } from './dollars.ts';
 
 /** Most entries under `attention`; the merchant list has them all. */

@@ -22,7 +22,7 @@ import {
   findHistoryAddresses,
   findHistoryMerchants,
 } from '../repositories/partner-totals.ts';
-import { endOfDay } from './days.ts';
+import { endOfDay } from '../time/days.ts';
 import { toReportRow } from './payment-row.ts';
 import { resolveSearch } from './search.ts';
 

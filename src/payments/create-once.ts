@@ -2,8 +2,8 @@ import type { Database } from '../database/connection.ts';
 import { isRefusedByDatabase } from '../database/failures.ts';
 import { afterCommit } from '../database/transaction.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { paymentsCreated } from '../metrics/counts.ts';
 import { insertCreation } from '../repositories/payment-creation.ts';
+import { paymentsCreated } from '../telemetry/counts.ts';
 import { type Decision, type Draft, toCreation } from './create-payment.ts';
 import {
   executeOnce,

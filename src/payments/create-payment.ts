@@ -1,19 +1,19 @@
 import type { CreatePaymentResponse } from '#schemas/create-payment.ts';
-import type { Clock } from '../clock.ts';
 import { newId } from '../crypto/new-id.ts';
 import type { Database } from '../database/connection.ts';
 import type { Payment } from '../database/tables.ts';
 import { afterCommit, inOneStatement, inTransaction } from '../database/transaction.ts';
-import { newEvent } from '../events/record-event.ts';
-import { paymentsCreated } from '../metrics/counts.ts';
-import type { Processor } from '../processors/processor.ts';
 import { insertCreation } from '../repositories/payment-creation.ts';
-import type { TraceContext } from '../trace-context.ts';
+import { paymentsCreated } from '../telemetry/counts.ts';
+import type { TraceContext } from '../telemetry/trace-context.ts';
+import type { Clock } from '../time/clock.ts';
 import { hashCheckoutToken, issueCheckoutToken } from './checkout-token.ts';
 import { type CreatePaymentRequest, newPayment } from './new-payment.ts';
 import { chooseNetworks } from './offered-networks.ts';
 import { findPayee, type Payee, type PayeeDependencies } from './payee.ts';
 import { toPaymentObject } from './payment-object.ts';
+import type { Processor } from './processor.ts';
+import { newEvent } from './record-event.ts';
 import { checkRedirectUrl } from './redirect-url.ts';
 import { openRegulatedFlow } from './regulated-flow.ts';
 

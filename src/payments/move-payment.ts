@@ -2,16 +2,16 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Connection } from '../database/connection.ts';
 import type { Payment } from '../database/tables.ts';
 import { afterCommit } from '../database/transaction.ts';
-import { recordEvent } from '../events/record-event.ts';
-import { paymentMoves } from '../metrics/counts.ts';
 import {
   insertTransition,
   type PaymentColumns,
   updatePaymentFrom,
 } from '../repositories/payment-moves.ts';
 import { releaseReservation } from '../repositories/reservations.ts';
-import type { TraceContext } from '../trace-context.ts';
+import { paymentMoves } from '../telemetry/counts.ts';
+import type { TraceContext } from '../telemetry/trace-context.ts';
 import { MOVES, type MoveName } from './moves.ts';
+import { recordEvent } from './record-event.ts';
 
 export interface MoveRequest {
   readonly paymentId: string;

@@ -1,7 +1,7 @@
 import type { CreatePaymentBody } from '#schemas/create-payment.ts';
 import type { CommissionPayer, Payment, PaymentFlow, SettlementModel } from '../database/tables.ts';
 import type { Principal } from '../keys/principal.ts';
-import type { TraceContext } from '../trace-context.ts';
+import type { TraceContext } from '../telemetry/trace-context.ts';
 import type { Payee } from './payee.ts';
 
 export interface CreatePaymentRequest {

@@ -1,7 +1,5 @@
+import { LOOPBACK_HOSTS } from '../accounts/redirect-domains.ts';
 import { ApiError } from '../errors/api-error.ts';
-
-/** Hosts that plain HTTP may lead back to outside production, where they are allowed at all. */
-export const LOOPBACK_HOSTS: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 
 /**
  * Scheme and host, with both slashes. The URL parser mends `https:host` and `https:///host`, but a

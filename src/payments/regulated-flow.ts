@@ -1,8 +1,8 @@
 import type { Merchant } from '../database/tables.ts';
 import { ApiError } from '../errors/api-error.ts';
-import type { Processor } from '../processors/processor.ts';
 import { dueCents } from './commission.ts';
 import type { CreatePaymentRequest } from './new-payment.ts';
+import type { Processor } from './processor.ts';
 
 /** How long a payment on a US account waits unless told otherwise, in minutes. */
 export const REGULATED_WINDOW_MINUTES = 60;

@@ -1,7 +1,7 @@
+import { gather } from '../database/batch.ts';
 import type { Database } from '../database/connection.ts';
 import { isRefusedByDatabase } from '../database/failures.ts';
 import { inOneStatement } from '../database/transaction.ts';
-import { gather } from '../gather.ts';
 import { lockNameOf } from '../repositories/idempotency-keys.ts';
 import {
   type ClaimedCreation,

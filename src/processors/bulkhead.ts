@@ -1,5 +1,5 @@
 import { ApiError } from '../errors/api-error.ts';
-import type { Processor } from './processor.ts';
+import type { Processor } from '../payments/processor.ts';
 
 /** How much of the pool creations that wait for the processor may hold: the rest serves the others. */
 const SHARE_OF_POOL = 1 / 3;

@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { type Processor, ProcessorUnavailable } from './processor.ts';
+import { type Processor, ProcessorUnavailable } from '../payments/processor.ts';
+import type { Clock } from '../time/clock.ts';
 
 /** Failures in a row after which the processor is left alone. */
 const FAILURES_MAXIMUM = 3;

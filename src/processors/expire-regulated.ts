@@ -1,13 +1,13 @@
 import type { Database } from '../database/connection.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { movePayment } from '../payments/move-payment.ts';
-import { type DueRegulatedPayment, listDueRegulated } from '../repositories/regulated-payments.ts';
 import {
   type Processor,
   ProcessorRefused,
   ProcessorUnavailable,
   SessionUnknown,
-} from './processor.ts';
+} from '../payments/processor.ts';
+import { type DueRegulatedPayment, listDueRegulated } from '../repositories/regulated-payments.ts';
 import { type Log, logSettlement } from './receive-notification.ts';
 import { settleRegulated } from './settle-regulated.ts';
 

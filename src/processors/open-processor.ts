@@ -1,9 +1,9 @@
-import type { Clock } from '../clock.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Keyring } from '../crypto/keyring.ts';
+import type { Processor } from '../payments/processor.ts';
+import type { Clock } from '../time/clock.ts';
 import { withBulkhead } from './bulkhead.ts';
 import { withCircuit } from './circuit.ts';
-import type { Processor } from './processor.ts';
 import { createSandboxProcessor, type SandboxProcessor } from './sandbox-processor.ts';
 import { createStripeProcessor } from './stripe-processor.ts';
 

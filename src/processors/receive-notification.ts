@@ -1,11 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { BaseLogger } from 'pino';
-import type { Clock } from '../clock.ts';
 import type { Database } from '../database/connection.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { dueCents } from '../payments/commission.ts';
-import type { TraceContext } from '../trace-context.ts';
-import { NotificationRefused, type Processor, type ProcessorNotification } from './processor.ts';
+import {
+  NotificationRefused,
+  type Processor,
+  type ProcessorNotification,
+} from '../payments/processor.ts';
+import type { TraceContext } from '../telemetry/trace-context.ts';
+import type { Clock } from '../time/clock.ts';
 import { type Settlement, settleRegulated } from './settle-regulated.ts';
 
 export interface NotificationDependencies {

@@ -8,7 +8,7 @@ import {
   NotificationRefused,
   type Processor,
   type ProcessorNotification,
-} from './processor.ts';
+} from '../payments/processor.ts';
 
 /** A notification as it travels. */
 export interface SignedNotification {

@@ -4,10 +4,10 @@ import { inTransaction } from '../database/transaction.ts';
 import { commissionCents, dueCents } from '../payments/commission.ts';
 import { type MoveRequest, movePayment } from '../payments/move-payment.ts';
 import type { MoveName } from '../payments/moves.ts';
+import type { ProcessorNotification } from '../payments/processor.ts';
 import type { PaymentColumns } from '../repositories/payment-moves.ts';
 import { lockPaymentOfSession } from '../repositories/regulated-payments.ts';
-import type { TraceContext } from '../trace-context.ts';
-import type { ProcessorNotification } from './processor.ts';
+import type { TraceContext } from '../telemetry/trace-context.ts';
 
 /** What became of a notification, with the payment as it is afterwards. */
 export type Settlement =

@@ -4,7 +4,7 @@ import {
   NOTIFICATION_TOLERANCE_SECONDS,
   NotificationRefused,
   type ProcessorNotification,
-} from './processor.ts';
+} from '../payments/processor.ts';
 
 /** Types of events that the endpoint has to be subscribed to; every other one says nothing to us. */
 export const STRIPE_EVENTS = [

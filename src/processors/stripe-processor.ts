@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import Stripe from 'stripe';
-import { traceHeaders } from '../trace-context.ts';
 import {
   type Processor,
   ProcessorRefused,
@@ -8,7 +7,8 @@ import {
   ProcessorUnavailable,
   SESSION_TIMEOUT_MS,
   SessionUnknown,
-} from './processor.ts';
+} from '../payments/processor.ts';
+import { traceHeaders } from '../telemetry/trace-context.ts';
 import { readStripeNotification, readStripeSession } from './stripe-notification.ts';
 
 export interface StripeSettings {

@@ -1,5 +1,5 @@
 import type { BaseLogger } from 'pino';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../time/clock.ts';
 import { type Agreement, agree, type SourcedRate } from './agreement.ts';
 import { isPegged, isStablecoin, pricedAsset } from './assets.ts';
 import { createCircuit } from './circuit.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../time/clock.ts';
 
 /** Failures in a row after which something is left alone for a while. */
 const FAILURES = 3;

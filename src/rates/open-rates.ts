@@ -1,6 +1,6 @@
 import type { BaseLogger } from 'pino';
-import type { Clock } from '../clock.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
+import type { Clock } from '../time/clock.ts';
 import { type AgreedRates, createAgreedRates } from './agreed-rates.ts';
 import { BITSTAMP, BITSTAMP_URL } from './bitstamp.ts';
 import { COINBASE, COINBASE_URL } from './coinbase.ts';

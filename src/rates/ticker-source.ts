@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../time/clock.ts';
 import { fetchJson } from './fetch-json.ts';
 import { parsePrice } from './price.ts';
 import { type RateSource, RateUnavailable } from './rate-source.ts';

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
+import { gather } from '../database/batch.ts';
 import type { Connection } from '../database/connection.ts';
 import { type Given, type Prepared, prepare } from '../database/prepared.ts';
 import type { Payment, PaymentStatus } from '../database/tables.ts';
-import { gather } from '../gather.ts';
 
 export interface PaymentFilters {
   readonly status?: PaymentStatus | undefined;

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
-import type { Clock } from '../clock.ts';
 import type { Database } from '../database/connection.ts';
 import { ping } from '../database/ping.ts';
 import type { NonceStore } from '../signing/nonce-store.ts';
+import type { Clock } from '../time/clock.ts';
 
 interface HealthDependencies {
   readonly db: Database;

@@ -1,6 +1,6 @@
+import { gather } from '../database/batch.ts';
 import type { Database } from '../database/connection.ts';
 import { ping } from '../database/ping.ts';
-import { gather } from '../gather.ts';
 import { insertNonces, type UsedNonce } from '../repositories/nonces.ts';
 import { NONCE_LIFETIME_SECONDS, type NonceStore, NonceStoreUnavailable } from './nonce-store.ts';
 

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { gather } from '../gather.ts';
+import { gather } from '../database/batch.ts';
 import { NONCE_LIFETIME_SECONDS, type NonceStore, NonceStoreUnavailable } from './nonce-store.ts';
 
 /** Longest a command may take, in milliseconds, before the store counts as unavailable. */

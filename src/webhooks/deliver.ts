@@ -1,11 +1,9 @@
 import type { BaseLogger } from 'pino';
 import type { buildConnector } from 'undici';
 import { v7 as uuidv7 } from 'uuid';
-import type { Clock } from '../clock.ts';
 import type { Keyring } from '../crypto/keyring.ts';
 import type { Database } from '../database/connection.ts';
 import type { WebhookEndpoint } from '../database/tables.ts';
-import { webhookAttemptSeconds, webhookAttempts } from '../metrics/counts.ts';
 import {
   type AttemptKey,
   type ClaimedDelivery,
@@ -16,7 +14,9 @@ import {
 } from '../repositories/webhook-attempts.ts';
 import { cancelDeliveries } from '../repositories/webhook-deliveries.ts';
 import { lockWebhookEndpoint } from '../repositories/webhook-endpoints.ts';
-import { traceHeaders, traceIdOf } from '../trace-context.ts';
+import { webhookAttemptSeconds, webhookAttempts } from '../telemetry/counts.ts';
+import { traceHeaders, traceIdOf } from '../telemetry/trace-context.ts';
+import type { Clock } from '../time/clock.ts';
 import { eventEnvelope } from './envelope.ts';
 import { disableEndpoint } from './manage-endpoints.ts';
 import { nextAttemptAt } from './retry-schedule.ts';

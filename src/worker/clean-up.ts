@@ -1,8 +1,8 @@
-import type { Clock } from '../clock.ts';
 import type { Connection, Database } from '../database/connection.ts';
 import { wipePreviousSecrets } from '../repositories/api-keys.ts';
 import { deleteExpiredResponses } from '../repositories/idempotency-keys.ts';
 import { deleteExpiredNonces } from '../repositories/nonces.ts';
+import type { Clock } from '../time/clock.ts';
 import type { Loop } from './loop.ts';
 
 /** Rows removed in one statement: few enough that none is held for long. */

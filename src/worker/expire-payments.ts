@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts';
 import type { Database } from '../database/connection.ts';
 import { expirePayments } from '../settlement/expire-payments.ts';
+import type { Clock } from '../time/clock.ts';
 import type { Loop } from './loop.ts';
 
 /** Payments ended in one transaction: few enough that their rows are not held for long. */

@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts';
 import { expireRegulated, type RegulatedExpiry } from '../processors/expire-regulated.ts';
 import type { DueRegulatedPayment } from '../repositories/regulated-payments.ts';
+import type { Clock } from '../time/clock.ts';
 import type { Loop } from './loop.ts';
 
 /** Payments the processor is asked about at the same time: far below what it allows in a second. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BaseLogger } from 'pino';
-import { loopFailures, loopSeconds, loopSuccess } from '../metrics/counts.ts';
+import { loopFailures, loopSeconds, loopSuccess } from '../telemetry/counts.ts';
 
 export interface Loop {
   readonly name: string;

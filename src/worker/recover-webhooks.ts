@@ -1,7 +1,7 @@
-import type { Clock } from '../clock.ts';
 import type { Database } from '../database/connection.ts';
 import { wipePreviousWebhookSecrets } from '../repositories/webhook-endpoints.ts';
 import { removeDeadDeliveryJobs, restoreDeliveryJobs } from '../repositories/webhook-jobs.ts';
+import type { Clock } from '../time/clock.ts';
 import type { Loop } from './loop.ts';
 
 /** Rows changed in one statement: few enough that none is held for long. */

@@ -1,7 +1,7 @@
 import type { BaseLogger } from 'pino';
-import type { Clock } from '../clock.ts';
 import type { Database } from '../database/connection.ts';
-import type { Processor } from '../processors/processor.ts';
+import type { Processor } from '../payments/processor.ts';
+import type { Clock } from '../time/clock.ts';
 import { cleanUpLoop } from './clean-up.ts';
 import { deliverWebhooksLoop, type WebhookDependencies } from './deliver-webhooks.ts';
 import { expirePaymentsLoop } from './expire-payments.ts';

@@ -8,9 +8,9 @@ import Fastify from 'fastify';
 import pg from 'pg';
 import { type ListPaymentsQuery, PaymentListSchema } from '#schemas/list-payments.ts';
 import { type PaymentObject, PaymentSchema } from '#schemas/payment.ts';
-import { keepRequestsYoung, letHeapGrow } from '../../src/heap.ts';
 import { toPaymentObject } from '../../src/payments/payment-object.ts';
 import type { ShownPayment } from '../../src/repositories/payments.ts';
+import { keepRequestsYoung, letHeapGrow } from '../../src/runtime/heap.ts';
 import { SELECT_BEHIND_CURSOR, SELECT_BY_ID, SELECT_FIRST_PAGE } from './statements.ts';
 import { PAGE } from './traffic.ts';
 

@@ -1,7 +1,7 @@
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { GUIDES } from '../../src/routes/docs/guides/index.ts';
+import { GUIDES } from '../../src/docs/guides/index.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { DESKTOP, launchBrowser, NARROW, PHONE } from '../helpers/browser.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { recordEvent } from '../../src/events/record-event.ts';
+import { recordEvent } from '../../src/payments/record-event.ts';
 import { findPayment } from '../../src/repositories/payments.ts';
 import { attemptDelivery } from '../../src/webhooks/deliver.ts';
 import { guardedConnector } from '../../src/webhooks/guarded-connector.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { verifyWebhook } from '../../src/client/index.ts';
-import { recordEvent } from '../../src/events/record-event.ts';
+import { recordEvent } from '../../src/payments/record-event.ts';
 import { findMerchant } from '../../src/repositories/merchants.ts';
 import { attemptDelivery } from '../../src/webhooks/deliver.ts';
 import { guardedConnector } from '../../src/webhooks/guarded-connector.ts';

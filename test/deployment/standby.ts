@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { vi } from 'vitest';
-import { findPackage, repairPackage } from '../../src/database/embedded/binaries.ts';
-import { chooseAccount, chooseLauncher } from '../../src/database/embedded/launcher.ts';
-import { openEmbeddedDatabase } from '../../src/database/embedded.ts';
+import { findPackage, repairPackage } from '../../src/development/embedded-postgres/binaries.ts';
+import { chooseAccount, chooseLauncher } from '../../src/development/embedded-postgres/launcher.ts';
+import { openEmbeddedDatabase } from '../../src/development/embedded-postgres.ts';
 import { freePort } from '../helpers/redis-server.ts';
 
 /** A server and one that follows it by streaming replication. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SNIPPETS } from '../../src/routes/docs/snippets.ts';
+import { SNIPPETS } from '../../src/docs/snippets.ts';
 import { webhookHeaders } from '../../src/webhooks/signature.ts';
 import { addMerchant } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';

@@ -2,16 +2,16 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { inject, vi } from 'vitest';
 import { buildApp } from '../../src/app.ts';
-import { type Config, readConfig } from '../../src/config.ts';
+import { type Config, readConfig } from '../../src/config/config.ts';
 import { createKeyring, type Keyring } from '../../src/crypto/keyring.ts';
 import { type ChangeFeed, NO_CHANGE_FEED, openChangeFeed } from '../../src/database/change-feed.ts';
 import { connect, type Database } from '../../src/database/connection.ts';
 import { connectPipeline } from '../../src/database/pipeline.ts';
-import { createLogger } from '../../src/logger.ts';
 import { createFixedRates, type FixedRates } from '../../src/rates/fixed-rates.ts';
 import type { NonceStore } from '../../src/signing/nonce-store.ts';
 import { createPostgresNonces } from '../../src/signing/postgres-nonces.ts';
 import { createRedisNonces } from '../../src/signing/redis-nonces.ts';
+import { createLogger } from '../../src/telemetry/logger.ts';
 import { cloneDatabase } from './database.ts';
 
 export interface TestApp {

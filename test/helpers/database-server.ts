@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openEmbeddedDatabase } from '../../src/database/embedded.ts';
+import { openEmbeddedDatabase } from '../../src/development/embedded-postgres.ts';
 
 /** A PostgreSQL server for tests. */
 export interface TestServer {

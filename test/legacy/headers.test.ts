@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ConfigError, readConfig } from '../../src/config.ts';
+import { ConfigError, readConfig } from '../../src/config/config.ts';
 import { connect } from '../../src/database/connection.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { startTcpProxy } from '../helpers/tcp-proxy.ts';

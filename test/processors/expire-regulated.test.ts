@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Processor } from '../../src/payments/processor.ts';
 import { openProcessor } from '../../src/processors/open-processor.ts';
-import type { Processor } from '../../src/processors/processor.ts';
 import { expirePayments } from '../../src/settlement/expire-payments.ts';
 import { expireRegulatedLoop } from '../../src/worker/expire-regulated.ts';
 import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { ConfigError, readConfig } from '../../src/config.ts';
+import { ConfigError, readConfig } from '../../src/config/config.ts';
 import { createFixedRates, FIXED_PRICES } from '../../src/rates/fixed-rates.ts';
 import { createLiveRates, openRates } from '../../src/rates/open-rates.ts';
 import { RateUnavailable } from '../../src/rates/rate-source.ts';

@@ -11,9 +11,9 @@ import type {
   WebhookAttempt,
   WebhookDelivery,
 } from '../../src/database/tables.ts';
-import { recordEvent } from '../../src/events/record-event.ts';
-import { createLogger } from '../../src/logger.ts';
+import { recordEvent } from '../../src/payments/record-event.ts';
 import { listAttempts } from '../../src/repositories/webhook-attempts.ts';
+import { createLogger } from '../../src/telemetry/logger.ts';
 import { attemptDelivery, type DeliveryDependencies } from '../../src/webhooks/deliver.ts';
 import { guardedConnector, type Resolve } from '../../src/webhooks/guarded-connector.ts';
 import { createEndpoint, type IssuedEndpoint } from '../../src/webhooks/manage-endpoints.ts';

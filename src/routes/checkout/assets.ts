@@ -1,4 +1,4 @@
-import { BASE_STYLE, openAssets } from '../assets.ts';
+import { BASE_STYLE, openAssets } from '../pages/assets.ts';
 
 /** Where the checkout's pages are. */
 export const CHECKOUT_PREFIX = '/checkout';
@@ -8,5 +8,5 @@ export const CHECKOUT_ASSETS = openAssets(CHECKOUT_PREFIX, {
   'base.css': BASE_STYLE,
   'style.css': new URL('./style.css', import.meta.url),
   'script.js': new URL('./script.js', import.meta.url),
-  'icon.svg': new URL('../icon.svg', import.meta.url),
+  'icon.svg': new URL('../pages/icon.svg', import.meta.url),
 });

@@ -1,8 +1,8 @@
 import { billOf } from '../../checkout/bill.ts';
 import type { NetworkChoice } from '../../checkout/checkout.ts';
 import { FINAL_STAGES, revisionOf } from '../../checkout/stage.ts';
-import { formatDollars } from '../format-dollars.ts';
-import { type Html, html } from '../html.ts';
+import { formatDollars } from '../pages/format-dollars.ts';
+import { type Html, html } from '../pages/html.ts';
 import { renderDisclosure } from './disclosure.ts';
 import { renderDocument } from './document.ts';
 import { renderLookUp } from './look-up.ts';

@@ -1,7 +1,7 @@
-import type { Clock } from '../../clock.ts';
 import type { Database } from '../../database/connection.ts';
-import type { RateLimits } from '../../plugins/rate-limit.ts';
+import type { RateLimits } from '../../http/rate-limit.ts';
 import type { Rates } from '../../rates/rate-source.ts';
+import type { Clock } from '../../time/clock.ts';
 
 export interface CheckoutDependencies {
   readonly db: Database;

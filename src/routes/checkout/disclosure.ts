@@ -1,4 +1,4 @@
-import { type Html, html } from '../html.ts';
+import { type Html, html } from '../pages/html.ts';
 
 /**
  * Something that opens on demand, without a script. The script keeps it open, and the focus on it,

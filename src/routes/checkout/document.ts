@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { type Html, html } from '../html.ts';
+import { type Html, html } from '../pages/html.ts';
 import { CHECKOUT_ASSETS } from './assets.ts';
 
 interface DocumentParts {

@@ -6,8 +6,8 @@ import {
   sendError,
   toApiError,
 } from '../../errors/handler.ts';
-import { basePathOf } from '../base-path.ts';
-import { html } from '../html.ts';
+import { basePathOf } from '../pages/base-path.ts';
+import { html } from '../pages/html.ts';
 import { renderDocument, sendDocument } from './document.ts';
 
 declare module 'fastify' {

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../../errors/api-error.ts';
-import { readRawBody } from '../../plugins/raw-body.ts';
+import { readRawBody } from '../../http/raw-body.ts';
 
 /** Largest form body, in bytes; a real one has a field of some ten characters. */
 const FORM_LIMIT_BYTES = 4 * 1024;

@@ -1,4 +1,4 @@
-import { type Html, html } from '../html.ts';
+import { type Html, html } from '../pages/html.ts';
 import { renderDisclosure } from './disclosure.ts';
 import { type CheckoutView, type LookUp, merchantOf } from './view.ts';
 

@@ -1,5 +1,5 @@
 import type { NetworkChoice } from '../../checkout/checkout.ts';
-import { type Html, html } from '../html.ts';
+import { type Html, html } from '../pages/html.ts';
 
 /** One button for each network: choosing takes one press, with or without a script. */
 export function renderNetworkPicker(

@@ -1,6 +1,6 @@
 import { redirectTarget } from '../../checkout/checkout.ts';
 import type { CheckoutStage } from '../../checkout/stage.ts';
-import { type Html, html } from '../html.ts';
+import { type Html, html } from '../pages/html.ts';
 import { dateAndTime } from './format.ts';
 import { type CheckoutView, merchantOf, type Quote } from './view.ts';
 import { copyButton, renderProgress } from './waiting-view.ts';

@@ -4,7 +4,7 @@ import { findCheckoutPayment, lookUpTransaction, readCheckout } from '../../chec
 import { revisionOf, stageOf } from '../../checkout/stage.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { Payment } from '../../database/tables.ts';
-import { basePathOf } from '../base-path.ts';
+import { basePathOf } from '../pages/base-path.ts';
 import { renderCheckout } from './checkout-page.ts';
 import type { CheckoutDependencies } from './dependencies.ts';
 import { sendDocument } from './document.ts';

@@ -1,5 +1,5 @@
 import QRCode from 'qrcode';
-import { type Html, html } from '../html.ts';
+import { type Html, html } from '../pages/html.ts';
 
 /** Modules around the code, without which scanners do not find it (ISO/IEC 18004). */
 const QUIET_ZONE = 4;

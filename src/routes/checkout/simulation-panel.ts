@@ -1,5 +1,5 @@
 import { SIMULATION_CASES } from '../../settlement/simulate.ts';
-import { type Html, html } from '../html.ts';
+import { type Html, html } from '../pages/html.ts';
 import { renderDisclosure } from './disclosure.ts';
 
 /** Plays what may happen to a payment; never shown in production. */

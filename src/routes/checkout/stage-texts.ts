@@ -1,6 +1,6 @@
 import { billOf } from '../../checkout/bill.ts';
 import type { CheckoutStage } from '../../checkout/stage.ts';
-import { formatDollars } from '../format-dollars.ts';
+import { formatDollars } from '../pages/format-dollars.ts';
 import { type CheckoutView, merchantOf, quoteOf } from './view.ts';
 
 /** What the window is called, and what is said aloud when a payment gets here. */

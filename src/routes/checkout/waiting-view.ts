@@ -1,5 +1,5 @@
 import { paymentUri, walletUri } from '../../checkout/payment-uri.ts';
-import { type Html, html } from '../html.ts';
+import { type Html, html } from '../pages/html.ts';
 import { timeOfDay } from './format.ts';
 import { renderQrCode } from './qr-code.ts';
 import { type CheckoutView, merchantOf, type Quote } from './view.ts';

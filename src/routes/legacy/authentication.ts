@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { announcesBody } from '../../http/raw-body.ts';
 import { readAuthorization } from '../../legacy/authorization.ts';
 import { LegacyRefusal } from '../../legacy/refusal.ts';
 import { authorizeUser, verifyUser } from '../../legacy/verify-user.ts';
-import { announcesBody } from '../../plugins/raw-body.ts';
 import { countLegacyRequest } from '../../repositories/legacy-usage.ts';
 import type { LegacyDependencies } from './dependencies.ts';
 

@@ -1,9 +1,9 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import type { FastifyInstance } from 'fastify';
+import { parseBody } from '../../http/json-body.ts';
+import { readRawBody } from '../../http/raw-body.ts';
 import { toCents } from '../../legacy/dollars.ts';
 import { LegacyRefusal } from '../../legacy/refusal.ts';
-import { parseBody } from '../../plugins/json-body.ts';
-import { readRawBody } from '../../plugins/raw-body.ts';
 
 const ajv = new Ajv({ removeAdditional: false, coerceTypes: false });
 ajv.addFormat('dollars', { type: 'number', validate: dollars => toCents(dollars) !== undefined });

@@ -1,9 +1,9 @@
-import type { Clock } from '../../clock.ts';
 import type { Keyring } from '../../crypto/keyring.ts';
 import type { Database } from '../../database/connection.ts';
+import type { Admission } from '../../http/admission.ts';
+import type { RateLimits } from '../../http/rate-limit.ts';
 import type { CreatePaymentDependencies } from '../../payments/create-payment.ts';
-import type { Admission } from '../../plugins/admission.ts';
-import type { RateLimits } from '../../plugins/rate-limit.ts';
+import type { Clock } from '../../time/clock.ts';
 import type { LegacyAnswers } from './failures.ts';
 
 export interface LegacyDependencies extends LegacyAnswers {

@@ -1,5 +1,5 @@
 import type { LegacyCreated, LegacyPrompt, LegacyPromptBody } from '#schemas/legacy.ts';
-import type { Operation } from '../openapi/operation.ts';
+import type { Operation } from '../operation.ts';
 import { ACTIVE_BLOCKCHAINS, CREATED, PAYMENT_ID } from '../v1/examples.ts';
 
 const BODY: LegacyPromptBody = {

@@ -5,8 +5,8 @@ import {
   LegacyPromptBodySchema,
   LegacyPromptSchema,
 } from '#schemas/legacy.ts';
+import { principalOf } from '../../http/authentication.ts';
 import { createPrompt, readPrompt } from '../../legacy/prompts.ts';
-import { principalOf } from '../../plugins/authentication.ts';
 import type { LegacyDependencies } from './dependencies.ts';
 import { CREATE_PROMPT, READ_PROMPT } from './operations.ts';
 

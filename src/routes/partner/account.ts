@@ -1,7 +1,7 @@
 import { EmptyQuerySchema } from '#schemas/list-payments.ts';
 import { PartnerOverviewSchema, PartnerTeamSchema } from '#schemas/partner-reports.ts';
+import { principalOf } from '../../http/authentication.ts';
 import { readOverview, readTeam } from '../../partners/overview.ts';
-import { principalOf } from '../../plugins/authentication.ts';
 import type { SignedApp } from '../signed-app.ts';
 import { type PartnerDependencies, partnerAccess } from './dependencies.ts';
 import { READ_OVERVIEW, READ_TEAM } from './operations.ts';

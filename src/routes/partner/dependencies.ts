@@ -1,7 +1,7 @@
-import type { Clock } from '../../clock.ts';
 import type { Database } from '../../database/connection.ts';
 import type { AccessRule } from '../../keys/principal.ts';
 import type { Scope } from '../../keys/scopes.ts';
+import type { Clock } from '../../time/clock.ts';
 
 export interface PartnerDependencies {
   /** The reports' own pool, so that a slow report never takes a connection from a creation. */

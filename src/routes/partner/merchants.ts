@@ -5,8 +5,8 @@ import {
   PartnerMerchantParamsSchema,
   PartnerMerchantsQuerySchema,
 } from '#schemas/partner-reports.ts';
+import { principalOf } from '../../http/authentication.ts';
 import { listMerchantReports, readMerchantReport } from '../../partners/merchant-reports.ts';
-import { principalOf } from '../../plugins/authentication.ts';
 import type { SignedApp } from '../signed-app.ts';
 import { type PartnerDependencies, partnerAccess } from './dependencies.ts';
 import { LIST_MERCHANTS, READ_MERCHANT } from './operations.ts';

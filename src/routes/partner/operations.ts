@@ -1,6 +1,6 @@
-import { TREND_DAYS } from '../../partners/days.ts';
 import { WHOLE_TEXT_MINIMUM } from '../../partners/search.ts';
-import type { Operation } from '../openapi/operation.ts';
+import { TREND_DAYS } from '../../time/days.ts';
+import type { Operation } from '../operation.ts';
 import { PAYMENT_ID } from '../v1/examples.ts';
 import {
   FILTERS,

@@ -6,10 +6,10 @@ import {
   PartnerPaymentSchema,
   PartnerPaymentsQuerySchema,
 } from '#schemas/partner-reports.ts';
-import { toDate } from '../../date-bound.ts';
+import { principalOf } from '../../http/authentication.ts';
 import { readFilters } from '../../partners/overview.ts';
 import { listPaymentReports, readPaymentReport } from '../../partners/payment-reports.ts';
-import { principalOf } from '../../plugins/authentication.ts';
+import { toDate } from '../../time/date-bound.ts';
 import type { SignedApp } from '../signed-app.ts';
 import { type PartnerDependencies, partnerAccess } from './dependencies.ts';
 import { LIST_PARTNER_PAYMENTS, READ_FILTERS, READ_PARTNER_PAYMENT } from './operations.ts';

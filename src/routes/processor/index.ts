@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../../errors/api-error.ts';
-import { readRawBody } from '../../plugins/raw-body.ts';
+import { readRawBody } from '../../http/raw-body.ts';
 import { receiveNotification } from '../../processors/receive-notification.ts';
 import type { ProcessorDependencies } from './dependencies.ts';
 import { PROCESSOR_ASSETS, PROCESSOR_PREFIX, renderDone, sendPage } from './page.ts';

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
-import { BASE_STYLE, openAssets } from '../assets.ts';
-import { type Html, html } from '../html.ts';
+import { BASE_STYLE, openAssets } from '../pages/assets.ts';
+import { type Html, html } from '../pages/html.ts';
 
 /** No script, nothing from elsewhere, and forms lead nowhere but back here. */
 const POLICY =

@@ -1,7 +1,7 @@
 import type { Payment } from '../../database/tables.ts';
 import { dueCents } from '../../payments/commission.ts';
-import { formatDollars } from '../format-dollars.ts';
-import { type Html, html } from '../html.ts';
+import { formatDollars } from '../pages/format-dollars.ts';
+import { type Html, html } from '../pages/html.ts';
 import { renderPage } from './page.ts';
 
 /** A payment as the sandbox shows it. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { readRawBody } from '../../http/raw-body.ts';
 import { dueCents } from '../../payments/commission.ts';
-import { readRawBody } from '../../plugins/raw-body.ts';
-import type { ProcessorNotification } from '../../processors/processor.ts';
+import type { ProcessorNotification } from '../../payments/processor.ts';
 import { receiveNotification } from '../../processors/receive-notification.ts';
 import type { SandboxProcessor } from '../../processors/sandbox-processor.ts';
 import { findPaymentOfSession } from '../../repositories/regulated-payments.ts';

@@ -1,10 +1,10 @@
 import { CreatePaymentBodySchema, CreatePaymentResponseSchema } from '#schemas/create-payment.ts';
 import { EmptyQuerySchema } from '#schemas/list-payments.ts';
+import { principalOf } from '../../http/authentication.ts';
+import { readIdempotentRequest, sendOutcome } from '../../http/idempotency.ts';
 import { createOnce } from '../../payments/create-once.ts';
 import { createPayment, decideCreation, toResponse } from '../../payments/create-payment.ts';
 import { checkMerchantId } from '../../payments/payee.ts';
-import { principalOf } from '../../plugins/authentication.ts';
-import { readIdempotentRequest, sendOutcome } from '../../plugins/idempotency.ts';
 import type { SignedApp } from '../signed-app.ts';
 import type { V1Dependencies } from './dependencies.ts';
 import { CREATE_PAYMENT } from './operations.ts';

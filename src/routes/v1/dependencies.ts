@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify';
-import type { Clock } from '../../clock.ts';
 import type { Database } from '../../database/connection.ts';
 import type { FreshCache } from '../../database/fresh-cache.ts';
 import type { Network } from '../../database/tables.ts';
 import type { CreatePaymentDependencies } from '../../payments/create-payment.ts';
 import type { Response } from '../../payments/idempotency.ts';
+import type { Clock } from '../../time/clock.ts';
 
 export interface V1Dependencies {
   readonly db: Database;

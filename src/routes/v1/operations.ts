@@ -1,5 +1,5 @@
 import { BLOCKCHAIN_IDS } from '#schemas/blockchain.ts';
-import type { Operation } from '../openapi/operation.ts';
+import type { Operation } from '../operation.ts';
 import {
   ACTIVE_BLOCKCHAINS,
   CREATE_BODY,

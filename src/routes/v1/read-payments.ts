@@ -5,13 +5,13 @@ import {
   PaymentParamsSchema,
 } from '#schemas/list-payments.ts';
 import { PaymentSchema } from '#schemas/payment.ts';
-import { toDate } from '../../date-bound.ts';
 import { ApiError } from '../../errors/api-error.ts';
+import { principalOf } from '../../http/authentication.ts';
 import type { AccessRule } from '../../keys/principal.ts';
 import { listPayments } from '../../payments/list-payments.ts';
 import { toPaymentObject } from '../../payments/payment-object.ts';
-import { principalOf } from '../../plugins/authentication.ts';
 import { findMerchantPayment } from '../../repositories/payments.ts';
+import { toDate } from '../../time/date-bound.ts';
 import type { SignedApp } from '../signed-app.ts';
 import type { V1Dependencies } from './dependencies.ts';
 import { LIST_PAYMENTS, READ_PAYMENT } from './operations.ts';

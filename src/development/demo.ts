@@ -1,0 +1,119 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setAddress } from '../accounts/deposit-addresses.ts';
+import { createMerchant, setMerchant } from '../accounts/merchants.ts';
+import type { Operator } from '../accounts/operation.ts';
+import { createPartner, createPartnerMember } from '../accounts/partners.ts';
+import { addDomain } from '../accounts/redirect-domains.ts';
+import type { Config } from '../config/config.ts';
+import type { Keyring } from '../crypto/keyring.ts';
+import type { Database } from '../database/connection.ts';
+import type { NetworkFamily } from '../database/tables.ts';
+import { createKey, type KeyOwner } from '../keys/manage-keys.ts';
+import { listMerchants } from '../repositories/merchants.ts';
+import { listNetworks } from '../repositories/networks.ts';
+import { DEMO_FILE, type DemoCredentials, readDemo } from './demo-credentials.ts';
+
+type KeyOperator = Operator & { readonly keyring: Keyring };
+type DemoOperator = Omit<KeyOperator, 'db'> & { readonly db: Database };
+
+/**
+ * Where the demo merchants take test payments: public example addresses (BIP-173's first P2WPKH test
+ * vector, the first account of Hardhat's and Anvil's published mnemonic, and two from block explorers'
+ * documentation). Nothing of value must ever be sent to them.
+ */
+const TEST_ADDRESSES: Readonly<Record<NetworkFamily, string>> = {
+  bitcoin: 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx',
+  ethereum: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
+  bnb: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
+  avalanche: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
+  solana: '7v91N7iZ9mNicL8WfG6cgSCKyRXydQjLh6UYBWwm6y1Q',
+  tron: 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8',
+};
+
+/**
+ * Fills an empty database with a merchant of every kind and a key for each, and keeps the keys in a
+ * file. The file is written before the transaction commits, so an end in between leaves an empty
+ * database and the next start makes the demo anew.
+ */
+export async function makeDemo(
+  dataDirectory: string,
+  { db, ...operator }: DemoOperator,
+): Promise<void> {
+  await db.transaction().execute(async tx => {
+    if ((await listMerchants(tx, { limit: 1 })).length > 0) return;
+    const credentials = await createAccounts({ ...operator, db: tx });
+    await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
+    const file = join(dataDirectory, DEMO_FILE);
+    await writeFile(file, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 });
+  });
+}
+
+/** Tells a newcomer the one command to try next. */
+export async function printNextStep(config: Config): Promise<void> {
+  if ((await readDemo(config.dataDirectory)) === undefined) return;
+  process.stdout.write(`
+The External Payments Service is listening on http://${config.host}:${config.port}
+Try next, in another terminal:
+
+  npx mp request POST /external/v1/payments/prompt --body '{"amount":5000}'
+
+Documentation: ${config.publicUrl}/docs
+
+`);
+}
+
+async function createAccounts(operator: KeyOperator): Promise<DemoCredentials> {
+  const partner = await createPartner(operator, { name: 'Demo Partner', selfService: true });
+  const member = await createPartnerMember(operator, {
+    partnerId: partner.id,
+    name: 'Demo Owner',
+    email: 'owner@partner.example',
+    role: 'owner',
+  });
+  const shop = await createMerchant(operator, {
+    name: 'Demo Shop',
+    email: 'shop@merchant.example',
+    commissionBps: 100,
+  });
+  const us = await createMerchant(operator, {
+    name: 'Demo US Shop',
+    email: 'us@merchant.example',
+    kind: 'us',
+    commissionBps: 100,
+  });
+  await setMerchant(operator, us.id, { onboarding: 'approved' });
+  const linked = await createMerchant(operator, {
+    name: 'Demo Linked Shop',
+    email: 'linked@merchant.example',
+    partnerId: partner.id,
+    settlement: 'direct',
+  });
+  for (const merchant of [shop, linked]) {
+    await setTestAddresses(operator, merchant.id);
+    await addDomain(operator, merchant.id, 'localhost');
+  }
+  return {
+    merchant: { ...(await issue(operator, { merchantId: shop.id })), merchantId: shop.id },
+    us: { ...(await issue(operator, { merchantId: us.id })), merchantId: us.id },
+    partner: { ...(await issue(operator, { memberId: member.id })), partnerId: partner.id },
+    linked: { ...(await issue(operator, { merchantId: linked.id })), merchantId: linked.id },
+  };
+}
+
+async function setTestAddresses(operator: KeyOperator, merchantId: string): Promise<void> {
+  const networks = await listNetworks(operator.db);
+  for (const { id, family, environment } of networks) {
+    if (environment === 'test') {
+      await setAddress(operator, { merchantId }, id, TEST_ADDRESSES[family]);
+    }
+  }
+}
+
+async function issue(operator: KeyOperator, owner: KeyOwner) {
+  const { keyId, secret, passphrase } = await createKey(operator, operator.keyring, {
+    owner,
+    name: 'Demo key',
+  });
+  return { keyId, secret, passphrase };
+}

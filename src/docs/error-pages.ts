@@ -1,0 +1,93 @@
+import { STATUS_CODES } from 'node:http';
+import { ERRORS, type ErrorCode, exampleOf } from '../errors/catalogue.ts';
+import { block, code, error, table } from './guides/guide.ts';
+import { exampleEnvelope } from './openapi/errors.ts';
+
+export const ERROR_CODES = Object.keys(ERRORS) as ErrorCode[];
+
+/** Where in the guides more is said, by what a code begins with. */
+const GUIDES = [
+  [/^E20/, '[Signing requests](/docs/signing#when-it-is-refused)'],
+  [/^E101/, '[Checkout and redirects](/docs/checkout#coming-back)'],
+  [/^E1020/, '[Checkout and redirects](/docs/checkout#networks)'],
+  [/^E2101/, '[Scopes](/docs/signing#scopes)'],
+  [/^E2102/, '[US accounts](/docs/us-accounts)'],
+  [/^E2103/, '[Partner API](/docs/partners)'],
+  [/^E3001/, '[Lists and paging](/docs/paging)'],
+  [/^E[459]/, '[Idempotency and retries](/docs/idempotency)'],
+] as const;
+
+export function errorTitle(errorCode: ErrorCode): string {
+  return `${errorCode} ${ERRORS[errorCode].code}`;
+}
+
+/** The page of one error: what it means, why it happens, what to do, an example, retry or not. */
+export function errorMarkdown(errorCode: ErrorCode, publicUrl: string): string {
+  const { status, type, retry, why, remedy } = ERRORS[errorCode];
+  const guide = GUIDES.find(([codes]) => codes.test(errorCode));
+  return `${table(
+    ['field', 'value'],
+    [
+      ['HTTP status', `${status} ${STATUS_CODES[status]}`],
+      ['type', code(type)],
+      ['code', code(ERRORS[errorCode].code)],
+      ['errorCode', code(errorCode)],
+      [
+        'Retry',
+        retry ? 'Yes, signed afresh with a new nonce and timestamp.' : 'No, not unchanged.',
+      ],
+    ],
+  )}
+
+## Why it happens
+
+${why.map(cause => `- ${cause}`).join('\n')}
+
+## What to do
+
+${remedy}
+${guide === undefined ? '' : `\nMore on it: ${guide[1]}.\n`}
+## Example
+
+${block('http', exampleAnswer(errorCode, publicUrl))}
+
+[All errors](/docs/errors)`;
+}
+
+function exampleAnswer(errorCode: ErrorCode, publicUrl: string): string {
+  const { status, retry } = ERRORS[errorCode];
+  const { retryAfterSeconds } = exampleOf(errorCode);
+  const envelope = exampleEnvelope(errorCode, publicUrl);
+  return [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'Content-Type: application/json; charset=utf-8',
+    `X-Request-Id: ${envelope.error.requestId}`,
+    `X-MP-Should-Retry: ${retry}`,
+    ...(retryAfterSeconds === undefined ? [] : [`Retry-After: ${retryAfterSeconds}`]),
+    '',
+    JSON.stringify(envelope, null, 2),
+  ].join('\n');
+}
+
+/** The list of all errors. */
+export function errorIndexMarkdown(publicUrl: string): string {
+  return `Every error of v1 and of the partner reports is JSON with one ${code('error')} object:
+
+${block('json', JSON.stringify(exampleEnvelope('E1001', publicUrl), null, 2))}
+
+- Decide by ${code('errorCode')} or ${code('code')}; ${code('message')} is for developers and may change.
+- ${code('param')} names the field or parameter, where it is one.
+- Retry only where the header ${code('X-MP-Should-Retry')} is ${code('true')}: see [idempotency and retries](/docs/idempotency).
+- Show ${code('message')} to customers only where ${code('userSafeMessage')} is ${code('true')}.
+- Quote ${code('requestId')}, which is also in ${code('X-Request-Id')}, when you ask.
+
+## Codes
+
+${table(
+  ['errorCode', 'code', 'HTTP', 'Retry', 'Meaning'],
+  ERROR_CODES.map(errorCode => {
+    const { code: slug, status, retry, meaning } = ERRORS[errorCode];
+    return [error(errorCode), code(slug), status, retry ? 'yes' : 'no', meaning];
+  }),
+)}`;
+}

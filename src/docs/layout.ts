@@ -1,0 +1,93 @@
+import { type Html, html } from '../routes/pages/html.ts';
+import { DOCS_ASSETS } from './assets.ts';
+import { markdownPathOf } from './markdown.ts';
+
+export interface NavigationLink {
+  readonly href: string;
+  readonly text: string;
+  /** Links to parts of the page, where it is the one that is shown. */
+  readonly parts?: readonly { readonly id: string; readonly text: string }[];
+}
+
+export interface NavigationGroup {
+  readonly title: string;
+  readonly links: readonly NavigationLink[];
+}
+
+export interface LayoutParts {
+  /** The page's own path, without the base path. */
+  readonly path: string;
+  readonly title: string;
+  readonly description: string;
+  readonly navigation: readonly NavigationGroup[];
+  readonly content: Html;
+  readonly basePath: string;
+  /** The reference needs more room than text does. */
+  readonly wide?: boolean;
+}
+
+const NAME = 'External Payments Service';
+const BAR = [
+  ['/docs/quickstart', 'Quickstart'],
+  ['/docs/reference', 'Reference'],
+  ['/docs/errors', 'Errors'],
+] as const;
+
+/** A page of the documentation: what every one of them has around its content. */
+export function renderLayout(parts: LayoutParts): string {
+  const { path, title, description, content, basePath, wide = false } = parts;
+  const asset = (name: 'base.css' | 'style.css' | 'icon.svg') => DOCS_ASSETS.path(basePath, name);
+  const navigation = renderNavigation(parts);
+  const home = path === '/docs';
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="description" content="${description}">
+<title>${home ? title : `${title} · ${NAME}`}</title>
+<link rel="icon" type="image/svg+xml" href="${asset('icon.svg')}">
+<link rel="stylesheet" href="${asset('base.css')}">
+<link rel="stylesheet" href="${asset('style.css')}">
+<link rel="alternate" type="text/markdown" href="${basePath}${markdownPathOf(path)}">
+</head>
+<body>
+<a class="skip" href="#content">Skip to content</a>
+<header class="bar">
+<a class="brand" href="${basePath}/docs">${NAME}</a>
+<nav aria-label="Main">${BAR.map(
+    ([href, text]) => html`<a href="${basePath}${href}"${current(href, path)}>${text}</a>`,
+  )}</nav>
+</header>
+<div class="${wide ? 'page wide' : 'page'}">
+<details class="contents"><summary>Contents</summary><nav class="links" aria-label="Contents">${navigation}</nav></details>
+<nav class="side links" aria-label="Documentation">${navigation}</nav>
+<main id="content">
+<h1>${title}</h1>
+<p class="lead">${description}</p>
+${content}
+<footer><a href="${basePath}${markdownPathOf(path)}">This page as Markdown</a><a href="${basePath}/openapi.json">OpenAPI document</a><a href="${basePath}/llms.txt">llms.txt</a></footer>
+</main>
+</div>
+</body>
+</html>
+`.markup;
+}
+
+function renderNavigation({ navigation, path, basePath }: LayoutParts): Html[] {
+  return navigation.map(
+    ({ title, links }) =>
+      html`<p>${title}</p><ul>${links.map(
+        ({ href, text, parts = [] }) =>
+          html`<li><a href="${basePath}${href}"${current(href, path)}>${text}</a>${
+            parts.length > 0 &&
+            html`<ul>${parts.map(part => html`<li><a class="part" href="#${part.id}">${part.text}</a></li>`)}</ul>`
+          }</li>`,
+      )}</ul>`,
+  );
+}
+
+function current(href: string, path: string): Html | null {
+  return href === path ? html` aria-current="page"` : null;
+}

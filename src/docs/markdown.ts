@@ -1,0 +1,104 @@
+import { Marked, type Tokens } from 'marked';
+import { escapeHtml } from '../routes/pages/html.ts';
+import { highlight } from './highlight.ts';
+
+export interface Heading {
+  readonly id: string;
+  readonly depth: number;
+  readonly text: string;
+}
+
+export interface RenderedMarkdown {
+  readonly markup: string;
+  readonly headings: readonly Heading[];
+}
+
+interface Renderer {
+  readonly marked: Marked;
+  /** Headings of what is being rendered. */
+  headings: Heading[];
+}
+
+const renderers = new Map<string, Renderer>();
+
+/**
+ * Renders our own Markdown. Links that begin with a slash are paths of this service.
+ * @param basePath What a proxy serves the service under; empty at the root.
+ */
+export function renderMarkdown(text: string, basePath: string): RenderedMarkdown {
+  const renderer = renderers.get(basePath) ?? createRenderer(basePath);
+  renderers.set(basePath, renderer);
+  renderer.headings = [];
+  return { markup: renderer.marked.parse(text, { async: false }), headings: renderer.headings };
+}
+
+function createRenderer(basePath: string): Renderer {
+  const renderer: Renderer = { marked: new Marked(), headings: [] };
+  renderer.marked.use({
+    renderer: {
+      heading({ tokens, depth }) {
+        const inner = this.parser.parseInline(tokens);
+        const text = this.parser.parseInline(tokens, this.parser.textRenderer);
+        const id = slugOf(text);
+        renderer.headings.push({ id, depth, text });
+        return `<h${depth} id="${id}"><a class="anchor" href="#${id}">${inner}</a></h${depth}>\n`;
+      },
+      link({ href, tokens }) {
+        const target = href.startsWith('/') ? basePath + href : href;
+        return `<a href="${escapeHtml(target)}">${this.parser.parseInline(tokens)}</a>`;
+      },
+      code({ text, lang }) {
+        return renderCode(text, lang);
+      },
+      table(token) {
+        return renderTable(token, cell => this.parser.parseInline(cell.tokens));
+      },
+      html: ({ text }) => escapeHtml(text),
+    },
+  });
+  return renderer;
+}
+
+/** Code that can be scrolled by keyboard. */
+export function renderCode(source: string, language = ''): string {
+  const label = language === '' ? '' : ` class="language-${escapeHtml(language)}"`;
+  return `<pre tabindex="0"><code${label}>${highlight(source, language)}</code></pre>\n`;
+}
+
+function renderTable({ header, rows }: Tokens.Table, render: (cell: Tokens.TableCell) => string) {
+  const head = header.map(cell => `<th scope="col">${render(cell)}</th>`).join('');
+  const body = rows.map(
+    ([first, ...others]) =>
+      `<tr>${first === undefined ? '' : `<th scope="row">${render(first)}</th>`}${others
+        .map(cell => `<td>${render(cell)}</td>`)
+        .join('')}</tr>`,
+  );
+  return `<div class="scroll" tabindex="0"><table>
+<thead><tr>${head}</tr></thead>
+<tbody>
+${body.join('\n')}
+</tbody>
+</table></div>\n`;
+}
+
+/** What a heading is linked by. */
+export function slugOf(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '');
+}
+
+/** The same Markdown for those who read it as it is: links lead to Markdown, wherever it is read. */
+export function withAbsoluteLinks(text: string, publicUrl: string): string {
+  return text.replace(
+    /\]\((\/[\w/.-]+)(#[\w-]+)?\)/g,
+    (_link, path: string, fragment = '') => `](${publicUrl}${markdownPathOf(path)}${fragment})`,
+  );
+}
+
+/** Where the Markdown of a page is; a path that is none of a page stays as it is. */
+export function markdownPathOf(path: string): string {
+  if (path === '/docs') return '/docs/index.md';
+  return path.startsWith('/docs/') ? `${path}.md` : path;
+}

@@ -1,0 +1,98 @@
+import type { ErrorEnvelope } from '#schemas/error.ts';
+import { ApiError } from '../../errors/api-error.ts';
+import { ERRORS, type ErrorCode, exampleOf } from '../../errors/catalogue.ts';
+import { toAnswer } from '../../errors/envelope.ts';
+import type { AccessRule } from '../../keys/principal.ts';
+import type { Operation } from '../../routes/operation.ts';
+import type { Example, Reference, ResponseObject } from './document.ts';
+import { headerReferences } from './headers.ts';
+
+/** The request that the examples of errors tell of. */
+const REQUEST_ID = '019e35ce-c1a4-7f2b-a6d0-3e5c7b9f1d20';
+const CODES = Object.keys(ERRORS) as ErrorCode[];
+
+/** What every signed route may answer with; see the order of checks in plugins/authentication.ts. */
+const OF_SIGNED_ROUTES: readonly ErrorCode[] = [
+  ...CODES.filter(code => /^E20/.test(code)),
+  'E1000',
+  'E1002',
+  'E2101',
+  'E5001',
+  'E5002',
+  'E9001',
+];
+/** What is asked of merchants that use keys of their own. */
+const OF_MERCHANT_KEYS: readonly ErrorCode[] = ['E2102', 'E2103'];
+
+interface DocumentedRoute {
+  readonly access: AccessRule;
+  readonly operation: Operation;
+  /** Whether anything of path, query or body can be wrong. */
+  readonly takesParameters: boolean;
+  readonly hasPathParameters: boolean;
+}
+
+/** The codes that a signed route may answer with, in the order of the catalogue. */
+export function refusalsOf(route: DocumentedRoute): ErrorCode[] {
+  const codes = new Set<ErrorCode>([...OF_SIGNED_ROUTES, ...(route.operation.refusals ?? [])]);
+  if (route.takesParameters) codes.add('E1001');
+  if (route.hasPathParameters) codes.add('E3001');
+  if (route.access.principals.includes('merchant')) {
+    for (const code of OF_MERCHANT_KEYS) codes.add(code);
+  }
+  return CODES.filter(code => codes.has(code));
+}
+
+/** The error's envelope as an answer would carry it. */
+export function exampleEnvelope(errorCode: ErrorCode, publicUrl: string): ErrorEnvelope {
+  const { message, param } = exampleOf(errorCode);
+  return toAnswer(new ApiError(errorCode, message, { param }), REQUEST_ID, publicUrl).envelope;
+}
+
+/** One example for each code, to be referred to. */
+export function errorExamples(
+  codes: readonly ErrorCode[],
+  publicUrl: string,
+): Record<string, Example> {
+  return Object.fromEntries(
+    codes.map(code => [
+      code,
+      { summary: ERRORS[code].meaning, value: exampleEnvelope(code, publicUrl) },
+    ]),
+  );
+}
+
+/** The responses of the codes, one for each status. */
+export function errorResponses(
+  codes: readonly ErrorCode[],
+  idempotent: boolean,
+): Record<string, ResponseObject> {
+  const byStatus = Map.groupBy(codes, code => ERRORS[code].status);
+  return Object.fromEntries(
+    [...byStatus].map(([status, ofStatus]) => [status, errorResponse(ofStatus, idempotent)]),
+  );
+}
+
+function errorResponse(codes: readonly ErrorCode[], idempotent: boolean): ResponseObject {
+  const waits = codes.some(code => exampleOf(code).retryAfterSeconds !== undefined);
+  const kept = idempotent && codes.some(code => ERRORS[code].status >= 500);
+  const examples: [string, Reference][] = codes.map(code => [
+    code,
+    { $ref: `#/components/examples/${code}` },
+  ]);
+  return {
+    description: codes.map(code => `${code} \`${ERRORS[code].code}\``).join(', '),
+    headers: headerReferences([
+      'X-Request-Id',
+      'X-MP-Should-Retry',
+      ...(waits ? (['Retry-After'] as const) : []),
+      ...(kept ? (['Idempotent-Replayed'] as const) : []),
+    ]),
+    content: {
+      'application/json': {
+        schema: { $ref: '#/components/schemas/Error' },
+        examples: Object.fromEntries(examples),
+      },
+    },
+  };
+}

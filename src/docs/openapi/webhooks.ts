@@ -1,0 +1,117 @@
+import { EVENT_TYPES, type Event, type EventType } from '#schemas/event.ts';
+import { TAGS } from '../../routes/operation.ts';
+import { PENDING_PAYMENT, SUCCESSFUL_PAYMENT } from '../../routes/v1/examples.ts';
+import { ATTEMPT_TIMEOUT_MS } from '../../webhooks/send.ts';
+import type { OperationObject, Parameter, PathItem } from './document.ts';
+
+const MEANINGS: Readonly<Record<EventType, string>> = {
+  'payment_prompt.created': 'A payment was created.',
+  'payment_prompt.detected': 'Enough funds are seen, but are not final yet.',
+  'payment_prompt.successful': 'The funds are final: the payment is paid.',
+  'payment_prompt.unsuccessful': 'The transaction failed, or the time passed with too little paid.',
+  'payment_prompt.expired': 'The time passed without any payment.',
+  'payment_prompt.cancelled': 'The payment was cancelled before any funds were seen.',
+};
+
+/** What an event of a type tells. */
+export function meaningOf(type: EventType): string {
+  return MEANINGS[type];
+}
+
+const EVENT_ID = '019e35d2-d4f8-7a3c-b1e6-5f7d9b0c2e48';
+
+/** The event that the documentation tells of. */
+export const EVENT_EXAMPLE: Event = eventOf('payment_prompt.successful');
+
+function eventOf(type: EventType): Event {
+  const payment =
+    type === 'payment_prompt.successful'
+      ? SUCCESSFUL_PAYMENT
+      : { ...PENDING_PAYMENT, ...STATES[type] };
+  const createdAt = payment.paidAt ?? payment.createdAt;
+  return {
+    id: EVENT_ID,
+    object: 'event',
+    type,
+    createdAt,
+    data: { ...payment, externalId: null },
+  };
+}
+
+const STATES: Readonly<
+  Record<Exclude<EventType, 'payment_prompt.successful'>, Partial<Event['data']>>
+> = {
+  'payment_prompt.created': {},
+  'payment_prompt.detected': {
+    sessionStatus: 'completed',
+    commissionAmount: SUCCESSFUL_PAYMENT.commissionAmount,
+    blockchainId: SUCCESSFUL_PAYMENT.blockchainId,
+    tokenAmount: SUCCESSFUL_PAYMENT.tokenAmount,
+    transactionHash: SUCCESSFUL_PAYMENT.transactionHash,
+  },
+  'payment_prompt.unsuccessful': { status: 'unsuccessful', sessionStatus: 'completed' },
+  'payment_prompt.expired': { status: 'expired', sessionStatus: 'expired' },
+  'payment_prompt.cancelled': { status: 'cancelled', sessionStatus: 'cancelled' },
+};
+
+const HEADERS: readonly Parameter[] = [
+  {
+    in: 'header',
+    name: 'webhook-id',
+    required: true,
+    description: 'ID of the event, the same in every delivery of it: act on it once.',
+    schema: { type: 'string', format: 'uuid' },
+  },
+  {
+    in: 'header',
+    name: 'webhook-timestamp',
+    required: true,
+    description: 'Unix time in seconds at which this attempt was signed.',
+    schema: { type: 'string' },
+  },
+  {
+    in: 'header',
+    name: 'webhook-signature',
+    required: true,
+    description:
+      'One or, after a rotation, two signatures separated by a space: `v1,` and base64 of HMAC-SHA256 over `id.timestamp.body`.',
+    schema: { type: 'string' },
+  },
+];
+
+/** An OpenAPI webhook for each type of event. */
+export const WEBHOOKS: Readonly<Record<string, PathItem>> = Object.fromEntries(
+  EVENT_TYPES.map(type => [type, { post: describe(type) }]),
+);
+
+function describe(type: EventType): OperationObject {
+  const [, name = ''] = type.split('.');
+  return {
+    operationId: `payment${name.charAt(0).toUpperCase()}${name.slice(1)}`,
+    tags: [TAGS.webhooks.name],
+    summary: type,
+    description: MEANINGS[type],
+    security: [],
+    parameters: [...HEADERS],
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: {
+            allOf: [
+              { $ref: '#/components/schemas/Event' },
+              { type: 'object', properties: { type: { type: 'string', const: type } } },
+            ],
+          },
+          example: eventOf(type),
+        },
+      },
+    },
+    responses: {
+      '2XX': { description: `Received. Answer within ${ATTEMPT_TIMEOUT_MS / 1000} seconds.` },
+      '410': { description: 'The endpoint is gone: it is switched off for good.' },
+      '4XX': { description: 'Not received: the delivery is tried again later.' },
+      '5XX': { description: 'Not received: the delivery is tried again later.' },
+    },
+  };
+}

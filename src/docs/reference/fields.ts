@@ -1,0 +1,113 @@
+import type { OpenApiDocument, Schema } from '../openapi/document.ts';
+
+/** A field or a parameter, as the reference tells it. */
+export interface Field {
+  readonly name: string;
+  /** For people, e.g. `array of strings` or `integer or null`. */
+  readonly type: string;
+  readonly required: boolean;
+  /** Markdown. */
+  readonly description: string;
+  /** What a value has to keep to, e.g. `at most 255 characters`; Markdown. */
+  readonly limits: readonly string[];
+  /** Name of the object that the reference describes by itself. */
+  readonly object: string | null;
+  readonly children: readonly Field[];
+}
+
+const REFERENCE = '#/components/schemas/';
+
+const shared = new WeakMap<OpenApiDocument, readonly string[]>();
+
+/** Objects that more than one place refers to: each is described once, by itself. */
+export function sharedObjects(document: OpenApiDocument): readonly string[] {
+  const known = shared.get(document);
+  if (known !== undefined) return known;
+  const { components, paths, webhooks } = document;
+  const text = JSON.stringify({ paths, webhooks, schemas: components.schemas });
+  const names = Object.keys(components.schemas).filter(
+    name => text.split(`"${REFERENCE}${name}"`).length > 2,
+  );
+  shared.set(document, names);
+  return names;
+}
+
+/** The object a schema refers to; null for one that is written out. */
+export function objectOf({ $ref, allOf = [] }: Schema): string | null {
+  const target = $ref ?? allOf[0]?.$ref;
+  return target?.startsWith(REFERENCE) ? target.slice(REFERENCE.length) : null;
+}
+
+export function resolve(schema: Schema, { components }: OpenApiDocument): Schema {
+  const name = objectOf(schema);
+  return (name === null ? undefined : components.schemas[name]) ?? schema;
+}
+
+/** The fields of an object, or of the objects in an array. */
+export function fieldsOf(schema: Schema, document: OpenApiDocument): Field[] {
+  const { items, properties = {}, required = [] } = resolve(schema, document);
+  if (items !== undefined) return fieldsOf(items, document);
+  return Object.entries(properties).map(([name, property]) =>
+    describeField(name, property, required.includes(name), document),
+  );
+}
+
+/** A field, with its own fields unless they belong to an object that is described by itself. */
+export function describeField(
+  name: string,
+  schema: Schema,
+  required: boolean,
+  document: OpenApiDocument,
+): Field {
+  const referred = objectOf(schema.items ?? schema);
+  const object = referred !== null && sharedObjects(document).includes(referred) ? referred : null;
+  return {
+    name,
+    type: typeOf(schema, document),
+    required,
+    description: schema.description ?? resolve(schema, document).description ?? '',
+    limits: limitsOf(schema),
+    object,
+    children: object === null ? fieldsOf(schema, document) : [],
+  };
+}
+
+/** What is told of a field, in sentences; Markdown. */
+export function textOf({ description, limits }: Pick<Field, 'description' | 'limits'>): string {
+  const keep = limits.join('; ');
+  const sentence = keep === '' ? '' : `${keep.charAt(0).toUpperCase()}${keep.slice(1)}.`;
+  return [description, sentence].filter(part => part !== '').join(' ');
+}
+
+/** What kind of value a schema takes. */
+export function typeOf(schema: Schema, document: OpenApiDocument): string {
+  const { type = 'object', items, format } = resolve(schema, document);
+  const [kind = '', ...others] = typeof type === 'string' ? [type] : type;
+  const formats: Readonly<Record<string, string>> = { uuid: 'UUID', 'date-time': 'timestamp' };
+  const name =
+    kind === 'array' && items !== undefined
+      ? `array of ${typeOf(items, document)}s`
+      : (formats[format ?? ''] ?? kind);
+  return [name, ...others].join(' or ');
+}
+
+function limitsOf(schema: Schema): string[] {
+  const { minimum, maximum, maxLength, minItems, maxItems, anyOf, items } = schema;
+  const values = (items?.enum ?? schema.enum ?? []).filter(value => value !== null);
+  const limits: string[] = [];
+  if (schema.const !== undefined) limits.push(`always \`${schema.const}\``);
+  if (values.length > 0) limits.push(`one of ${values.map(value => `\`${value}\``).join(', ')}`);
+  if (minimum !== undefined && maximum !== undefined)
+    limits.push(`${grouped(minimum)} to ${grouped(maximum)}`);
+  if (maxLength !== undefined) limits.push(`at most ${maxLength} characters`);
+  if (minItems !== undefined && maxItems !== undefined) {
+    limits.push(`${minItems} to ${maxItems} entries`);
+  }
+  if (anyOf !== undefined) limits.push('RFC 3339 date-time, or a date: midnight UTC');
+  if (schema.default !== undefined) limits.push(`${schema.default} when left out`);
+  return limits;
+}
+
+function grouped(number: number): string {
+  return number.toLocaleString('en-US');
+}

@@ -1,0 +1,131 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError } from '../errors/api-error.ts';
+import { otherSecretsOf } from '../keys/other-secrets.ts';
+import { type AccessRule, authorize, type Principal } from '../keys/principal.ts';
+import { type CredentialDependencies, verifyCredentials } from '../keys/verify-credentials.ts';
+import type { KeyWithAccounts } from '../repositories/api-keys.ts';
+import { type NonceStore, NonceStoreUnavailable } from '../signing/nonce-store.ts';
+import { checkSignature, checkTimestamp, readSigningHeaders } from '../signing/signed-request.ts';
+import type { Clock } from '../time/clock.ts';
+import type { Admission } from './admission.ts';
+import type { RateLimits } from './rate-limit.ts';
+import { announcesBody, readRawBody } from './raw-body.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The body's bytes as they were signed; empty without a body. */
+    rawBody: Buffer;
+    /** Who signed the request; null until the signature holds and the account may use the route. */
+    principal: Principal | null;
+  }
+  interface FastifyContextConfig {
+    /** Who may use a signed route; every route below `registerAuthentication` has one. */
+    access?: AccessRule;
+  }
+}
+
+export interface AuthenticationDependencies {
+  readonly credentials: CredentialDependencies;
+  readonly nonces: NonceStore;
+  readonly limits: RateLimits;
+  readonly admission: Admission;
+  readonly clock: Clock;
+  /** Whether E2007 names the mistake and the parts the server signed; off in production. */
+  readonly explainSignatures: boolean;
+  /** Told about each read that went through without replay protection. */
+  readonly onUnprotectedRead: (request: FastifyRequest, error: NonceStoreUnavailable) => void;
+}
+
+/**
+ * Makes every route of `app` a signed one.
+ *
+ * The checks run in the documented order and the first failure answers. Nothing of the body is
+ * parsed, and no nonce is used up, before the signature holds; a failure counts against the
+ * address, a success against the key, so knowing a key ID is not enough to exhaust it.
+ */
+export function registerAuthentication(
+  app: FastifyInstance,
+  deps: AuthenticationDependencies,
+): void {
+  app.decorateRequest('principal', null);
+  app.decorateRequest('rawBody');
+  app.addHook('onRoute', route => {
+    if (route.config?.access === undefined) throw new Error(`${route.url} has no access rule`);
+  });
+  app.addHook('onRequest', async (request, reply) => {
+    deps.admission.refuseOverload(reply);
+    deps.limits.refuseExhaustedAddress(request);
+    const record = await verify(request, reply, deps).catch(error => {
+      if (error instanceof ApiError && error.errorCode !== 'E5002') {
+        deps.limits.countAddress(request);
+      }
+      throw error;
+    });
+    deps.limits.countKey(record.key.id);
+    const rule = request.routeOptions.config.access;
+    if (rule === undefined) throw new Error('a signed route without an access rule');
+    request.principal = authorize(record, rule);
+  });
+}
+
+/** Everything up to the nonce: E2001 to E2007, E2009, and E1000 for a body above the limit. */
+async function verify(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: AuthenticationDependencies,
+): Promise<KeyWithAccounts> {
+  const now = deps.clock();
+  const headers = readSigningHeaders(request.headers);
+  checkTimestamp(headers.timestamp, now);
+  const { keyId, passphrase } = headers;
+  const verifyNow = () => verifyCredentials(deps.credentials, keyId, passphrase, deps.clock());
+  let verified = await verifyNow();
+  request.rawBody = await readRawBody(request.raw);
+  deps.admission.enter(reply);
+  // Whoever sends a body slowly may have lost the key meanwhile.
+  if (announcesBody(request.raw)) verified = await verifyNow();
+  const { record, hmacKey } = verified;
+  const parts = {
+    timestamp: headers.timestamp,
+    nonce: headers.nonce,
+    method: request.method,
+    path: request.raw.url ?? '',
+    body: request.rawBody,
+  };
+  const hints = () => ({
+    keyId,
+    passphrase,
+    host: request.headers.host,
+    otherSecrets: otherSecretsOf(record.key, deps.credentials.keyring, hmacKey.secret),
+  });
+  checkSignature(hmacKey, parts, headers.signature, deps.explainSignatures && hints);
+  await claimNonce(request, deps, keyId, headers.nonce, now);
+  return record;
+}
+
+/** A read goes through without replay protection when the store is down; a write never does. */
+async function claimNonce(
+  request: FastifyRequest,
+  deps: AuthenticationDependencies,
+  keyId: string,
+  nonce: string,
+  now: number,
+): Promise<void> {
+  try {
+    if (!(await deps.nonces.claim(keyId, nonce, now))) throw new ApiError('E2009');
+  } catch (error) {
+    if (!(error instanceof NonceStoreUnavailable)) throw error;
+    if (request.method !== 'GET') {
+      throw new ApiError('E5002', 'Replay protection is unavailable; nothing was executed.', {
+        cause: error,
+      });
+    }
+    deps.onUnprotectedRead(request, error);
+  }
+}
+
+/** The principal of a signed request, for handlers, where it is always there. */
+export function principalOf(request: FastifyRequest): Principal {
+  if (request.principal === null) throw new Error('the route is not behind authentication');
+  return request.principal;
+}

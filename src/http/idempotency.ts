@@ -1,0 +1,45 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError } from '../errors/api-error.ts';
+import {
+  checkIdempotencyKey,
+  type IdempotentRequest,
+  type Outcome,
+  sha256,
+} from '../payments/idempotency.ts';
+import { idempotentReplays } from '../telemetry/counts.ts';
+import { principalOf } from './authentication.ts';
+
+const HEADER = 'idempotency-key';
+
+/**
+ * What makes a signed request the same as another; undefined without an Idempotency-Key.
+ * @throws ApiError E4001
+ */
+export function readIdempotentRequest(request: FastifyRequest): IdempotentRequest | undefined {
+  const key = request.headers[HEADER];
+  if (key === undefined) return undefined;
+  // Node joins a repeated header with a comma, which would make one valid key of two.
+  const names = request.raw.rawHeaders.filter((_text, index) => index % 2 === 0);
+  const sent = names.filter(name => name.toLowerCase() === HEADER).length;
+  if (typeof key !== 'string' || sent > 1) {
+    throw new ApiError('E4001', 'Send one Idempotency-Key header.');
+  }
+  checkIdempotencyKey(key);
+  const route = `${request.method} ${request.routeOptions.url}`;
+  const { accountId } = principalOf(request);
+  return { scope: { accountId, route, key }, bodySha256: sha256(request.rawBody) };
+}
+
+/** Answers with the bytes that are kept for the key. */
+export function sendOutcome(
+  reply: FastifyReply,
+  { status, body, replayed }: Outcome,
+): FastifyReply {
+  if (replayed) {
+    reply.header('idempotent-replayed', 'true');
+    idempotentReplays.add();
+  }
+  // A replayed failure stays what it is for as long as it is kept.
+  if (status >= 500) reply.header('x-mp-should-retry', String(!replayed));
+  return reply.status(status).type('application/json; charset=utf-8').send(body);
+}

@@ -1,0 +1,110 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import type { FastifyInstance, FastifySchema } from 'fastify';
+import { UUID_PATTERN } from '#schemas/scalars.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { parseDateBound } from '../time/date-bound.ts';
+
+/** Numbers of a query are plain digits: `1e1`, `5.0`, `+5` and `05` are not what they seem. */
+const CANONICAL_INTEGER = /^(0|[1-9]\d{0,14})$/;
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  integer: 'a whole number',
+  boolean: 'true or false',
+  string: 'one text',
+  array: 'a list',
+};
+
+interface ObjectSchema extends FastifySchema {
+  readonly properties?: Readonly<Record<string, { readonly type?: unknown }>>;
+}
+
+type Fields = Record<string, unknown>;
+
+const ajv = new Ajv({ useDefaults: true, removeAdditional: false, coerceTypes: false });
+ajv.addFormat('uuid', new RegExp(UUID_PATTERN));
+ajv.addFormat('date-time', true);
+ajv.addFormat('rfc3339-bound', text => parseDateBound(text) !== undefined);
+
+/**
+ * Validates bodies, queries and path parameters without changing what was sent: unknown fields are
+ * E1002, everything else wrong is E1001, each with its `param`.
+ */
+export function registerValidation(app: FastifyInstance): void {
+  app.setValidatorCompiler<ObjectSchema>(({ schema, httpPart }) => {
+    const validate = ajv.compile(schema);
+    const where = httpPart === 'body' ? 'body' : 'query';
+    return (data: unknown) => {
+      const value = httpPart === 'querystring' ? readTypes(schema, data as Fields) : data;
+      const error = refusal(validate, value, where);
+      return error === undefined ? { value } : { error };
+    };
+  });
+}
+
+function refusal(
+  validate: ValidateFunction,
+  value: unknown,
+  where: 'body' | 'query',
+): ApiError | undefined {
+  if (!validate(value)) {
+    const [error] = validate.errors ?? [];
+    return error === undefined ? new ApiError('E1001') : describe(error, where);
+  }
+  for (const [param, text] of Object.entries(value as Fields)) {
+    if (typeof text === 'string' && (!text.isWellFormed() || text.includes('\0'))) {
+      return new ApiError('E1001', 'Text must be valid Unicode without NUL characters.', { param });
+    }
+  }
+  return undefined;
+}
+
+function describe(error: ErrorObject, where: 'body' | 'query'): ApiError {
+  if (error.keyword === 'additionalProperties') {
+    const param: string = error.params.additionalProperty;
+    return new ApiError('E1002', `The ${where} has an unknown field.`, { param });
+  }
+  if (error.keyword === 'required') {
+    const param: string = error.params.missingProperty;
+    return new ApiError('E1001', `${param} is required.`, { param });
+  }
+  const [, param] = error.instancePath.split('/');
+  if (param === undefined) return new ApiError('E1001', 'The body must be a JSON object.');
+  return new ApiError('E1001', `${param} ${expectation(error)}.`, { param });
+}
+
+function expectation({ keyword, params }: ErrorObject): string {
+  switch (keyword) {
+    case 'type':
+      return `must be ${TYPE_NAMES[params.type] ?? 'of another type'}`;
+    case 'minimum':
+      return `must be at least ${params.limit}`;
+    case 'maximum':
+      return `must be at most ${params.limit}`;
+    case 'minItems':
+      return `must have at least ${params.limit} entry`;
+    case 'maxItems':
+      return `must have at most ${params.limit} entries`;
+    case 'maxLength':
+      return `must be at most ${params.limit} characters long`;
+    case 'enum':
+      return `must be one of ${params.allowedValues.join(', ')}`;
+    case 'format':
+      return params.format === 'rfc3339-bound'
+        ? 'must be an RFC 3339 date-time or date, with + written as %2B'
+        : 'must be a UUID';
+    default:
+      return 'is not valid';
+  }
+}
+
+/** A query is text: reads the numbers and switches that its schema names, and nothing else. */
+function readTypes(schema: ObjectSchema, query: Fields): Fields {
+  const read: Fields = { ...query };
+  for (const [name, { type }] of Object.entries(schema.properties ?? {})) {
+    const text = read[name];
+    if (typeof text !== 'string') continue;
+    if (type === 'integer' && CANONICAL_INTEGER.test(text)) read[name] = Number(text);
+    if (type === 'boolean' && (text === 'true' || text === 'false')) read[name] = text === 'true';
+  }
+  return read;
+}

@@ -1,0 +1,43 @@
+import type { EventType } from '#schemas/event.ts';
+import { newId } from '../crypto/new-id.ts';
+import type { Connection } from '../database/connection.ts';
+import type { Payment } from '../database/tables.ts';
+import { insertEvent, type NewEvent } from '../repositories/events.ts';
+import type { TraceContext } from '../telemetry/trace-context.ts';
+import { toPaymentSnapshot } from './payment-object.ts';
+
+/**
+ * An event that tells the payment as it is now.
+ * @param trace Trace of the request that causes it, which its deliveries carry on.
+ */
+export function newEvent(
+  type: EventType,
+  payment: Payment,
+  now: Date,
+  trace: TraceContext | null = null,
+): NewEvent {
+  return {
+    id: newId(),
+    merchantId: payment.merchant_id,
+    paymentId: payment.id,
+    type,
+    createdAt: now,
+    data: JSON.stringify(toPaymentSnapshot(payment)),
+    traceparent: trace?.traceparent ?? null,
+    tracestate: trace?.tracestate ?? null,
+  };
+}
+
+/**
+ * Records an event with the payment as it is now; call it in the transaction of the change it
+ * tells, so that one never exists without the other.
+ */
+export function recordEvent(
+  db: Connection,
+  type: EventType,
+  payment: Payment,
+  now: Date,
+  trace?: TraceContext | null,
+): Promise<void> {
+  return insertEvent(db, newEvent(type, payment, now, trace));
+}

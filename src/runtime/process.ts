@@ -1,0 +1,58 @@
+import type { Logger } from 'pino';
+import { type Config, ConfigError, readConfig } from '../config/config.ts';
+import { createLogger, standardOutput } from '../telemetry/logger.ts';
+
+/** Longest an orderly end may take, in milliseconds, before the process ends anyway. */
+const SHUTDOWN_TIMEOUT_MS = 25_000;
+
+/**
+ * Runs a long-lived entry: configuration, then `run` until SIGINT or SIGTERM, then its clean end. A
+ * second signal, or an end that takes too long, ends the process at once.
+ */
+export async function runProcess(
+  name: string,
+  run: (config: Config, logger: Logger, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const config = readConfigOrExit();
+  const logger = createLogger(config, name, standardOutput());
+  const controller = new AbortController();
+  const stop = (signal: NodeJS.Signals) => {
+    if (controller.signal.aborted) process.exit(1);
+    logger.info({ signal }, 'stopping');
+    controller.abort();
+    setTimeout(() => {
+      logger.error('stopping took too long');
+      process.exit(1);
+    }, SHUTDOWN_TIMEOUT_MS).unref();
+  };
+  process.on('SIGINT', stop);
+  process.on('SIGTERM', stop);
+  try {
+    await run(config, logger, controller.signal);
+  } catch (error) {
+    logger.fatal({ err: error }, 'stopped by an error');
+    process.exitCode = 1;
+  } finally {
+    process.off('SIGINT', stop);
+    process.off('SIGTERM', stop);
+  }
+}
+
+/** The configuration, or its problems on stderr and exit status 1. */
+export function readConfigOrExit(): Config {
+  try {
+    return readConfig(process.env);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`The configuration is not usable:\n${error.message}\n`);
+    process.exit(1);
+  }
+}
+
+/** Resolves when the signal is aborted. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise(resolve => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

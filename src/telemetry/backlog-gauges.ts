@@ -1,0 +1,133 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { Database } from '../database/connection.ts';
+import {
+  COUNTED_MAXIMUM,
+  countDueDeliveries,
+  countJobs,
+  countPendingPayments,
+  countUnmatchedDeposits,
+  findOverdue,
+} from '../repositories/backlog.ts';
+import type { Clock } from '../time/clock.ts';
+import { snapshotOf } from './snapshot.ts';
+
+/** How long what was read of the database stands, in milliseconds. */
+const LIFETIME_MS = 10_000;
+const FLOWS = ['crypto', 'regulated'] as const;
+const JOB_STATES = ['ready', 'scheduled', 'running', 'dead'] as const;
+
+export interface BacklogDependencies {
+  /** A connection of their own, with a short statement timeout. */
+  readonly db: Database;
+  readonly clock: Clock;
+  /** Told why the database could not be read. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** Registers what waits in the database, for all processes together. */
+export function registerBacklogGauges(registry: Registry, deps: BacklogDependencies): void {
+  const snapshot = snapshotOf(() => readBacklog(deps), LIFETIME_MS);
+  const register = <L extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly L[],
+    show: (gauge: Gauge<L>, backlog: Backlog) => void,
+  ) =>
+    new Gauge<L>({
+      name,
+      help,
+      labelNames,
+      registers: [registry],
+      async collect() {
+        this.reset();
+        const backlog = await snapshot();
+        if (backlog !== null) show(this, backlog);
+        // What is not known is left out: it is not zero.
+        else if (labelNames.length === 0) this.remove();
+      },
+    });
+
+  new Gauge({
+    name: 'eps_backlog_readable',
+    help: 'Whether the database let the backlog be read: 1 or 0; without it its metrics are left out',
+    registers: [registry],
+    async collect() {
+      this.set((await snapshot()) === null ? 0 : 1);
+    },
+  });
+  register(
+    'eps_payments_pending',
+    `Payments that wait for funds or finality, the first ${COUNTED_MAXIMUM} to expire`,
+    ['flow', 'blockchain_id'],
+    (gauge, { pending }) => {
+      for (const { flow, blockchainId, count } of pending) {
+        gauge.set({ flow, blockchain_id: blockchainId ?? 'none' }, count);
+      }
+    },
+  );
+  register(
+    'eps_payments_expiry_lag_seconds',
+    'How long the payment that is longest overdue should have expired; 0 without one',
+    ['flow'],
+    (gauge, { overdueSeconds }) => {
+      for (const flow of FLOWS) gauge.set({ flow }, overdueSeconds[flow] ?? 0);
+    },
+  );
+  register(
+    'eps_webhook_deliveries_due',
+    `Deliveries whose next attempt is due, at most ${COUNTED_MAXIMUM}`,
+    [],
+    (gauge, { deliveries }) => gauge.set(deliveries.count),
+  );
+  register(
+    'eps_webhook_oldest_due_age_seconds',
+    'How long the attempt that is longest due has been; 0 without one',
+    [],
+    (gauge, { deliveries }) => gauge.set(deliveries.ageSeconds),
+  );
+  register(
+    'eps_job_queue_jobs',
+    `Jobs in the queue by state, at most ${COUNTED_MAXIMUM}`,
+    ['state'],
+    (gauge, { jobs }) => {
+      for (const state of JOB_STATES) gauge.set({ state }, jobs[state] ?? 0);
+    },
+  );
+  register(
+    'eps_deposits_unmatched',
+    `Deposits in the inbox that no payment took, at most ${COUNTED_MAXIMUM}`,
+    [],
+    (gauge, { unmatched }) => gauge.set(unmatched),
+  );
+}
+
+type Backlog = NonNullable<Awaited<ReturnType<typeof readBacklog>>>;
+
+/** One short statement after the other; null when the database did not answer. */
+async function readBacklog({ db, clock, onError }: BacklogDependencies) {
+  const now = new Date(clock());
+  const secondsSince = (since: Date) => Math.max(0, (now.getTime() - since.getTime()) / 1000);
+  try {
+    const pending = await countPendingPayments(db);
+    const overdue = await findOverdue(db, now);
+    const due = await countDueDeliveries(db, now);
+    const jobs = await countJobs(db);
+    return {
+      pending,
+      overdueSeconds: byName(overdue.map(({ flow, since }) => [flow, secondsSince(since)])),
+      deliveries: {
+        count: due.count,
+        ageSeconds: due.since === null ? 0 : secondsSince(due.since),
+      },
+      jobs: byName(jobs.map(({ state, count }) => [state, count])),
+      unmatched: await countUnmatchedDeposits(db),
+    };
+  } catch (error) {
+    onError(error);
+    return null;
+  }
+}
+
+function byName<K extends string>(entries: [K, number][]): Partial<Record<K, number>> {
+  return Object.fromEntries(entries) as Partial<Record<K, number>>;
+}

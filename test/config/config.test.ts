@@ -1,0 +1,195 @@
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { readConfig } from '../../src/config/config.ts';
+import { problemsOf } from '../helpers/config-problems.ts';
+
+const KEY = randomBytes(32).toString('base64');
+const OTHER_KEY = randomBytes(32).toString('base64');
+
+test('an empty environment has the documented defaults', () => {
+  expect(readConfig({})).toMatchObject({
+    environment: 'development',
+    host: '127.0.0.1',
+    port: 3000,
+    publicUrl: 'http://127.0.0.1:3000',
+    trustProxy: false,
+    databaseUrl: null,
+    databaseDirectUrl: null,
+    databasePoolSize: 10,
+    reportsUrl: null,
+    reportsPoolSize: 4,
+    redisUrl: null,
+    masterKeys: [],
+    processor: { name: 'sandbox' },
+    rateLimitMax: 60,
+    rateLimitWindowSeconds: 60,
+    requestsInFlightMax: 500,
+    logLevel: 'info',
+    metrics: null,
+    otlpEndpoint: null,
+    dataDirectory: join(import.meta.dirname, '../..', '.data'),
+  });
+});
+
+test('empty values count as unset', () => {
+  const names = ['NODE_ENV', 'HOST', 'PORT', 'PUBLIC_URL', 'TRUST_PROXY', 'DATABASE_URL'];
+  names.push('DATABASE_POOL_SIZE', 'REDIS_URL', 'MASTER_KEY', 'MASTER_KEYS_PREVIOUS');
+  names.push('RATE_LIMIT_MAX', 'RATE_LIMIT_WINDOW_SECONDS', 'LOG_LEVEL', 'DATA_DIRECTORY');
+  expect(readConfig(Object.fromEntries(names.map(name => [name, ''])))).toEqual(readConfig({}));
+});
+
+describe('every variable is read', () => {
+  test.each([
+    ['NODE_ENV', 'test', { environment: 'test' }],
+    ['HOST', '0.0.0.0', { host: '0.0.0.0' }],
+    ['HOST', '::', { host: '::' }],
+    ['HOST', 'api.internal', { host: 'api.internal' }],
+    ['PORT', '0', { port: 0 }],
+    ['PORT', '65535', { port: 65535, publicUrl: 'http://127.0.0.1:65535' }],
+    ['PUBLIC_URL', 'https://pay.example.com', { publicUrl: 'https://pay.example.com' }],
+    ['PUBLIC_URL', 'https://pay.example.com/', { publicUrl: 'https://pay.example.com' }],
+    ['PUBLIC_URL', 'https://example.com/pay//', { publicUrl: 'https://example.com/pay' }],
+    ['PUBLIC_URL', 'HTTPS://Pay.Example.com:443', { publicUrl: 'https://pay.example.com' }],
+    ['TRUST_PROXY', 'true', { trustProxy: true }],
+    ['TRUST_PROXY', 'false', { trustProxy: false }],
+    [
+      'TRUST_PROXY',
+      'loopback, 10.0.0.0/8,::1/128',
+      { trustProxy: ['loopback', '10.0.0.0/8', '::1/128'] },
+    ],
+    ['DATABASE_URL', 'postgres://u:p@h/d', { databaseUrl: 'postgres://u:p@h/d' }],
+    ['METRICS_PORT', '9464', { metrics: { host: '127.0.0.1', port: 9464 } }],
+    ['METRICS_HOST', '0.0.0.0', { metrics: null }],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://otel:4318/', { otlpEndpoint: 'http://otel:4318' }],
+    ['DATABASE_URL', 'postgresql://h/d', { databaseUrl: 'postgresql://h/d' }],
+    ['DATABASE_POOL_SIZE', '1', { databasePoolSize: 1 }],
+    ['DATABASE_POOL_SIZE', '1000', { databasePoolSize: 1000 }],
+    ['REDIS_URL', 'redis://h', { redisUrl: 'redis://h' }],
+    ['REDIS_URL', 'rediss://u:p@h:6380/1', { redisUrl: 'rediss://u:p@h:6380/1' }],
+    ['MASTER_KEY', KEY, { masterKeys: [Buffer.from(KEY, 'base64')] }],
+    ['MASTER_KEY', ` ${KEY.replace('=', '')} `, { masterKeys: [Buffer.from(KEY, 'base64')] }],
+    ['RATE_LIMIT_MAX', '1', { rateLimitMax: 1 }],
+    ['RATE_LIMIT_WINDOW_SECONDS', '86400', { rateLimitWindowSeconds: 86400 }],
+    ['REQUESTS_IN_FLIGHT_MAX', '1', { requestsInFlightMax: 1 }],
+    ['LOG_LEVEL', 'silent', { logLevel: 'silent' }],
+    ['DATA_DIRECTORY', '/var/lib/payments', { dataDirectory: '/var/lib/payments' }],
+    ['DATA_DIRECTORY', 'data', { dataDirectory: join(process.cwd(), 'data') }],
+  ])('%s=%s', (name, value, expected) => {
+    expect(readConfig({ [name]: value })).toMatchObject(expected);
+  });
+
+  test('former master keys follow the current one', () => {
+    const { masterKeys } = readConfig({
+      MASTER_KEY: KEY,
+      MASTER_KEYS_PREVIOUS: `${OTHER_KEY}, ${KEY}`,
+    });
+    expect(masterKeys.map(key => key.toString('base64'))).toEqual([KEY, OTHER_KEY, KEY]);
+  });
+});
+
+describe('a value that is not taken is named with what it is and what would do', () => {
+  test.each([
+    ['NODE_ENV', 'Production', 'development, test, production'],
+    ['HOST', 'not a host', 'IP address or a hostname'],
+    ['HOST', 'http://h', 'IP address or a hostname'],
+    ['PORT', '65536', '0 to 65535'],
+    ['PORT', '-1', '0 to 65535'],
+    ['PORT', '80.5', '0 to 65535'],
+    ['PORT', '0x50', '0 to 65535'],
+    ['PORT', ' 80', '0 to 65535'],
+    ['PUBLIC_URL', 'pay.example.com', 'http or https URL'],
+    ['PUBLIC_URL', 'ftp://pay.example.com', 'http or https URL'],
+    ['PUBLIC_URL', 'https://pay.example.com/?a=b', 'without query or fragment'],
+    ['PUBLIC_URL', 'https://pay.example.com/?', 'without query or fragment'],
+    ['PUBLIC_URL', 'https://pay.example.com/#', 'without query or fragment'],
+    ['TRUST_PROXY', 'yes', 'true, false'],
+    ['TRUST_PROXY', '10.0.0.0/33', 'networks'],
+    ['TRUST_PROXY', '10.0.0.1,', 'networks'],
+    ['TRUST_PROXY', '::1/129', 'networks'],
+    ['TRUST_PROXY', '10.0.0.0/8/8', 'networks'],
+    ['DATABASE_POOL_SIZE', '0', '1 to 1000'],
+    ['DATABASE_REPORTS_POOL_SIZE', '1001', '1 to 1000'],
+    ['RATE_LIMIT_MAX', '0', '1 to 100000000'],
+    ['RATE_LIMIT_WINDOW_SECONDS', '86401', '1 to 86400'],
+    ['REQUESTS_IN_FLIGHT_MAX', '0', '1 to 100000'],
+    ['LOG_LEVEL', 'verbose', 'fatal, error'],
+    ['METRICS_PORT', '65536', '0 to 65535'],
+    ['METRICS_HOST', 'http://h', 'IP address or a hostname'],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318', 'http or https URL'],
+    ['LOG_LEVEL', 'info\nMASTER_KEY is fine', 'fatal, error'],
+  ])('%s=%j', (name, value, takes) => {
+    const problems = problemsOf({ [name]: value });
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toContain(`${name} is ${JSON.stringify(value)}`);
+    expect(problems[0]).toContain(takes);
+  });
+
+  test.each([
+    ['DATABASE_URL', 'mysql://user:hunter2@db/payments', 'postgres://'],
+    ['DATABASE_URL', 'hunter2', 'postgres://'],
+    ['DATABASE_REPORTS_URL', 'hunter2', 'postgres://'],
+    ['REDIS_URL', 'http://:hunter2@cache', 'redis://'],
+    ['MASTER_KEY', 'hunter2', '32 bytes in base64'],
+    ['MASTER_KEY', `${KEY.slice(0, -2)}hunter2`, '32 bytes in base64'],
+    ['MASTER_KEY', `hunter2,${KEY}`, '32 bytes in base64'],
+  ])('%s without repeating its secret', (name, value, takes) => {
+    const problems = problemsOf({ [name]: value });
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toContain(`${name} is a value of ${value.length} characters`);
+    expect(problems[0]).toContain(takes);
+    expect(problems[0]).not.toContain('hunter2');
+  });
+
+  test('a password in a URL of any other variable is not repeated either', () => {
+    const [problem] = problemsOf({ PUBLIC_URL: 'https://user:hunter2@pay.example.com' });
+    expect(problem).toContain('pay.example.com');
+    expect(problem).not.toContain('hunter2');
+  });
+
+  test('former master keys', () => {
+    for (const previous of ['hunter2', `${KEY},`, `${KEY},hunter2`, Array(21).fill(KEY).join()]) {
+      const problems = problemsOf({ MASTER_KEY: KEY, MASTER_KEYS_PREVIOUS: previous });
+      expect(problems).toHaveLength(1);
+      expect(problems[0]).toContain('MASTER_KEYS_PREVIOUS');
+      expect(problems[0]).not.toContain('hunter2');
+    }
+    expect(problemsOf({ MASTER_KEYS_PREVIOUS: KEY })).toHaveLength(1);
+  });
+
+  test('all of them at once, a line each', () => {
+    const problems = problemsOf({ PORT: 'x', LOG_LEVEL: 'x', REDIS_URL: 'x', MASTER_KEY: 'x' });
+    const names = problems.map(problem => problem.split(' ')[0]);
+    expect(names.toSorted()).toEqual(['LOG_LEVEL', 'MASTER_KEY', 'PORT', 'REDIS_URL']);
+  });
+});
+
+test('metrics take a port of their own', () => {
+  const [problem] = problemsOf({ PORT: '3000', METRICS_PORT: '3000' });
+  expect(problem).toMatch(/^METRICS_PORT is 3000, which is PORT/);
+  expect(readConfig({ PORT: '0', METRICS_PORT: '0' }).metrics?.port).toBe(0);
+});
+
+test('production needs a database and a master key of its own', () => {
+  const NODE_ENV = 'production';
+  const DATABASE_URL = 'postgres://h/d';
+  expect(problemsOf({ NODE_ENV })).toEqual([
+    expect.stringMatching(/^DATABASE_URL is not set/),
+    expect.stringMatching(/^MASTER_KEY is not set/),
+  ]);
+  expect(problemsOf({ NODE_ENV, DATABASE_URL })).toHaveLength(1);
+  expect(problemsOf({ NODE_ENV, MASTER_KEY: KEY })).toHaveLength(1);
+  expect(readConfig({ NODE_ENV, DATABASE_URL, MASTER_KEY: KEY }).environment).toBe('production');
+});
+
+test('a process that is configured wrongly ends with the reasons and status 1', () => {
+  const { status, stderr, stdout } = spawnSync(
+    process.execPath,
+    [join(import.meta.dirname, '../../src/server.ts')],
+    { env: { PORT: 'eighty', NODE_ENV: 'production' }, encoding: 'utf8' },
+  );
+  expect(status).toBe(1);
+  for (const name of ['PORT', 'DATABASE_URL', 'MASTER_KEY']) expect(stderr).toContain(name);
+  expect(stdout).toBe('');
+});

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { EVENT_TYPES } from '#schemas/event.ts';
+import { ERRORS } from '../../../src/errors/catalogue.ts';
+import { startTestApp, type TestApp } from '../../helpers/app.ts';
+import { cloneDatabase, type TestDatabase } from '../../helpers/database.ts';
+import { SIGNED_ROUTES } from '../../routes/signed-routes.ts';
+import { startReceiver } from '../../webhooks/receiver.ts';
+import { openShop } from '../../webhooks/shop.ts';
+import { type Contract, readContract } from './subject.ts';
+
+let database: TestDatabase;
+let service: TestApp;
+let contract: Contract;
+beforeAll(async () => {
+  database = await cloneDatabase();
+  service = await startTestApp({ database });
+  contract = await readContract(service);
+});
+afterAll(async () => {
+  await service.close();
+  await database.drop();
+});
+
+test('has every signed route with its scope, and no other signed route', () => {
+  const documented = contract.operations
+    .filter(({ operation }) => !operation.deprecated)
+    .map(({ method, path, operation }) => {
+      const [security = {}] = operation.security ?? [];
+      expect(Object.keys(security)).toEqual([
+        'keyId',
+        'passphrase',
+        'timestamp',
+        'nonce',
+        'signature',
+      ]);
+      return `${method} ${path.replaceAll(/\{(\w+)\}/g, ':$1')} ${security.keyId?.join()}`;
+    });
+  const registered = SIGNED_ROUTES.map(({ method, url, scope }) => `${method} ${url} ${scope}`);
+  expect(documented.toSorted()).toEqual(registered.toSorted());
+});
+
+test('has the older contract, deprecated and with Basic credentials', () => {
+  const older = contract.operations.filter(({ operation }) => operation.deprecated);
+  expect(older.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    'POST /external/payments/prompt',
+    'GET /external/payments/prompt/{id}',
+    'GET /external/blockchains/active',
+  ]);
+  for (const { operation } of older) expect(operation.security).toEqual([{ basic: [] }]);
+});
+
+test('tells nothing of pages, probes and notifications', () => {
+  const paths = contract.operations.map(({ path }) => path);
+  expect(paths.filter(path => !path.startsWith('/external/'))).toEqual([]);
+});
+
+test('links every error code to its page', () => {
+  const { description } = contract.document.info;
+  for (const code of Object.keys(ERRORS)) {
+    expect(description).toContain(`[${code}](https://pay.example.test/docs/errors/${code})`);
+  }
+});
+
+test('speaks of this installation and of no other', () => {
+  const text = JSON.stringify(contract.document);
+  expect(contract.document.servers).toMatchObject([{ url: 'https://pay.example.test' }]);
+  expect(text).not.toContain('payments.example.com');
+});
+
+test('has a webhook for each type of event, and a delivered one is as documented', async () => {
+  expect(Object.keys(contract.document.webhooks)).toEqual(EVENT_TYPES);
+  const receiver = await startReceiver();
+  try {
+    const shop = await openShop(database);
+    await shop.addEndpoint(receiver.url);
+    for (const type of EVENT_TYPES) await shop.tell(type);
+    await shop.attemptAll();
+    expect(receiver.requests.map(({ event }) => event.type).toSorted()).toEqual(
+      EVENT_TYPES.toSorted(),
+    );
+    for (const { body, event, headers } of receiver.requests) {
+      const pointer = `/webhooks/${event.type}/post`;
+      contract.expectFit(
+        JSON.parse(body),
+        `${pointer}/requestBody/content/application~1json/schema`,
+      );
+      const { parameters = [] } = contract.document.webhooks[event.type]?.post ?? {};
+      expect(parameters.length).toBe(3);
+      for (const [index, { name }] of parameters.entries()) {
+        contract.expectFit(headers[name], `${pointer}/parameters/${index}/schema`);
+      }
+    }
+  } finally {
+    await receiver.close();
+  }
+});

@@ -1,0 +1,123 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { NO_CHANGE_FEED } from '../../src/database/change-feed.ts';
+import { connect } from '../../src/database/connection.ts';
+import { createPostgresNonces } from '../../src/signing/postgres-nonces.ts';
+import { ALERT_RULES } from '../../src/telemetry/alert-rules.ts';
+import { createMonitor, watchProcess } from '../../src/telemetry/monitor.ts';
+import { mpHere } from '../cli/mp.ts';
+
+/** Nothing here asks the database. */
+const NO_DATABASE = 'postgres://127.0.0.1:1/none';
+
+test('every rule asks for metrics that there are, with labels that they have', async () => {
+  const db = connect({
+    url: NO_DATABASE,
+    poolSize: 1,
+    applicationName: 'test',
+    onIdleError: () => undefined,
+  });
+  const monitor = createMonitor({
+    pools: { main: db },
+    api: { nonces: createPostgresNonces(db), changes: NO_CHANGE_FEED },
+    worker: { directUrl: NO_DATABASE, clock: Date.now, log: { warn: () => undefined } },
+  });
+  watchProcess(monitor);
+  const there = new Set(monitor.registry.getMetricsAsArray().map(({ name }) => name));
+  await monitor.close();
+  await db.destroy();
+  for (const { alert, expr } of ALERT_RULES) {
+    const asked = expr.match(/\b(eps|nodejs)_\w+/g) ?? [];
+    expect(asked, alert).not.toEqual([]);
+    for (const name of asked) expect(there, alert).toContain(name.replace(/_bucket$/, ''));
+  }
+  expect(new Set(ALERT_RULES.map(({ alert }) => alert)).size).toBe(ALERT_RULES.length);
+});
+
+const promtool = (...args: string[]) => spawnSync('promtool', args, { encoding: 'utf8' });
+const missing = promtool('--version').error !== undefined;
+
+describe.skipIf(missing)('promtool (skipped where it is not installed)', () => {
+  let directory: string;
+  beforeAll(() => {
+    directory = mkdtempSync(join(tmpdir(), 'eps-rules-'));
+  });
+  afterAll(() => rmSync(directory, { recursive: true }));
+
+  test.each([
+    ['as YAML', []],
+    ['as JSON', ['--json']],
+  ])('loads the rules %s', async (_name, flags) => {
+    const { out } = await mpHere(['metrics', 'rules', ...flags]);
+    const file = join(directory, `rules${flags.length}.yml`);
+    writeFileSync(file, out);
+    const { status, stdout } = promtool('check', 'rules', file);
+    expect({ status, stdout }).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining(`${ALERT_RULES.length} rules found`),
+    });
+  });
+
+  test('sees alerts fire over what they are for, and only then', async () => {
+    const rules = join(directory, 'fired.yml');
+    writeFileSync(rules, (await mpHere(['metrics', 'rules'])).out);
+    const series = (name: string, values: string) => ({ series: name, values });
+    const healthy = [
+      series('eps_backlog_readable{instance="worker"}', '1x20'),
+      series('eps_nonce_store_up{kind="redis"}', '1x20'),
+      series('eps_payments_expiry_lag_seconds{flow="crypto"}', '0x20'),
+      series('eps_worker_loop_last_success_timestamp_seconds{loop="clean-up"}', '0+60x20'),
+      series('eps_http_requests_total{status="200",instance="a"}', '0+600x20'),
+      series('eps_http_requests_total{status="503",instance="b"}', '0+1x20'),
+    ];
+    const sick = [
+      series('eps_nonce_store_up{kind="redis",instance="a"}', '1x20'),
+      series('eps_nonce_store_up{kind="redis",instance="b"}', '1 0x20'),
+      series('eps_payments_expiry_lag_seconds{flow="crypto"}', '0+60x20'),
+      series('eps_worker_loop_last_success_timestamp_seconds{loop="clean-up"}', '0x20'),
+      series('eps_http_requests_total{status="200"}', '0+600x20'),
+      series('eps_http_requests_total{status="503"}', '0+60x20'),
+      series('eps_deposits_unmatched', '2x20'),
+    ];
+    const fired = [
+      'PaymentsApiFailing',
+      'NonceStoreDown',
+      'WorkerMissing',
+      'WorkerLoopStalled',
+      'PaymentsExpireLate',
+      'DepositsUnmatched',
+    ];
+    const expected = (alerts: readonly string[]) =>
+      ALERT_RULES.map(({ alert, labels, annotations }) => ({
+        eval_time: '18m',
+        alertname: alert,
+        exp_alerts: alerts.includes(alert)
+          ? [
+              {
+                exp_labels: {
+                  ...labels,
+                  ...(alert === 'WorkerLoopStalled' ? { loop: 'clean-up' } : {}),
+                },
+                exp_annotations: {
+                  summary: annotations.summary.replace('{{ $labels.loop }}', 'clean-up'),
+                },
+              },
+            ]
+          : [],
+      }));
+    const file = join(directory, 'test.yml');
+    const tests = [
+      { interval: '1m', input_series: healthy, alert_rule_test: expected([]) },
+      { interval: '1m', input_series: sick, alert_rule_test: expected(fired) },
+    ];
+    writeFileSync(file, JSON.stringify({ rule_files: [rules], tests }));
+    const { status, stdout, stderr } = promtool('test', 'rules', file);
+    expect({ status, output: stdout + stderr }).toMatchObject({
+      status: 0,
+      output: expect.stringContaining('SUCCESS'),
+    });
+  });
+});

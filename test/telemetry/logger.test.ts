@@ -1,0 +1,77 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { pathToFileURL } from 'node:url';
+import { expect, test } from 'vitest';
+
+const MODULE = pathToFileURL(join(import.meta.dirname, '../../src/telemetry/logger.ts')).href;
+const NOTE = 'Zoë ☕ 🦊';
+
+/** What a process writes that has `log`, and `write(n)`, which logs `n` more numbered lines. */
+async function linesOf(script: string): Promise<Record<string, unknown>[]> {
+  const prelude = `
+    import { setTimeout as sleep } from 'node:timers/promises';
+    import { createLogger, standardOutput } from '${MODULE}';
+    const log = createLogger({ logLevel: 'info' }, 'test', standardOutput());
+    let number = 0;
+    const write = count => {
+      for (let n = 0; n < count; n++) log.info({ number: number++, note: '${NOTE}' }, 'numbered');
+    };`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', prelude + script]);
+  const [output, errors] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ]);
+  if (!output.endsWith('\n')) throw new Error(`no whole lines, but ${output}${errors}`);
+  return output
+    .trimEnd()
+    .split('\n')
+    .map(line => JSON.parse(line));
+}
+
+/** The numbers of the numbered lines, in their order, if nothing else of them is broken. */
+function numbersOf(lines: readonly Record<string, unknown>[]) {
+  const numbered = lines.filter(({ msg }) => msg === 'numbered');
+  expect(new Set(numbered.map(({ note }) => note))).toEqual(new Set([NOTE]));
+  return numbered.map(({ number }) => number);
+}
+
+const upTo = (count: number) => Array.from({ length: count }, (_, number) => number);
+
+test('every line is written, once and in order', async () => {
+  const lines = await linesOf('write(1_000); await sleep(20); write(1_000);');
+  expect(numbersOf(lines)).toEqual(upTo(2_000));
+});
+
+test.for([
+  { when: 'the process exits', end: 'process.exit(0);' },
+  { when: 'an error ends the process', end: "throw new Error('lost');" },
+  {
+    when: 'it is killed after a fatal line',
+    end: "log.fatal('lost'); process.kill(process.pid, 'SIGKILL');",
+  },
+])('what waits for more lines is written when $when', async ({ end }) => {
+  // Some 10 KB, which wait for more; what came before is written by then.
+  const lines = await linesOf(`write(1_000); await sleep(500); write(60); ${end}`);
+  expect(numbersOf(lines)).toEqual(upTo(1_060));
+});
+
+test('a line waits a moment for others at most', async () => {
+  const lines = await linesOf(`
+    write(1);
+    setTimeout(() => process.kill(process.pid, 'SIGKILL'), 1_000);`);
+  expect(numbersOf(lines)).toEqual([0]);
+});
+
+test('a line tells when it was written', async () => {
+  const started = Date.now();
+  const lines = await linesOf('write(100); await sleep(20); write(1);');
+  const times = lines.map(({ time }) => Date.parse(String(time)));
+  expect(lines[0]?.time).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  expect(times[0]).toBeGreaterThanOrEqual(started);
+  expect(times.at(-1)).toBeLessThanOrEqual(Date.now());
+  // Timers may be a millisecond early.
+  expect((times[100] ?? 0) - (times[99] ?? 0)).toBeGreaterThanOrEqual(19);
+});
