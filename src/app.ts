@@ -1,14 +1,11 @@
-import { maxHeaderSize } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
   type FastifyRequest,
-  LogController,
 } from 'fastify';
 import type { Config } from './config/config.ts';
 import type { Keyring } from './crypto/keyring.ts';
-import { newId } from './crypto/new-id.ts';
 import type { ChangeFeed } from './database/change-feed.ts';
 import type { Database } from './database/connection.ts';
 import { isDatabaseUnavailable } from './database/failures.ts';
@@ -19,16 +16,13 @@ import { registerOpenApi } from './docs/openapi/index.ts';
 import { ApiError } from './errors/api-error.ts';
 import { toAnswer } from './errors/envelope.ts';
 import { logFailure, registerErrorHandler, sendError, toApiError } from './errors/handler.ts';
-import { createAdmission } from './http/admission.ts';
+import { Admission } from './http/admission.ts';
 import { type AuthenticationDependencies, registerAuthentication } from './http/authentication.ts';
-import { createHttpServer } from './http/http-server.ts';
 import { registerJsonBody } from './http/json-body.ts';
 import { registerOpenTelemetry } from './http/open-telemetry.ts';
-import { parseQueryString } from './http/query-string.ts';
 import { createRateLimits } from './http/rate-limit.ts';
-import { BODY_LIMIT_BYTES } from './http/raw-body.ts';
 import { createRequestLog, registerRequestLog } from './http/request-log.ts';
-import { shedOverload } from './http/shedding.ts';
+import { closeIdleConnections, SERVER_OPTIONS } from './http/server-options.ts';
 import { answerUnreadableRequest, registerHttpRules } from './http/unreadable-request.ts';
 import { registerValidation } from './http/validation.ts';
 import type { KnownKey } from './keys/verify-credentials.ts';
@@ -69,8 +63,6 @@ export interface Dependencies {
 
 /** API keys, and merchants, that are remembered at once; each takes a few kilobytes. */
 const ACCOUNTS_REMEMBERED = 10_000;
-/** Longest path parameter, in characters: any that arrives gets to be refused as the parameter it is. */
-const PATH_PARAMETER_MAXIMUM = maxHeaderSize;
 
 /**
  * Builds the API: the only place that registers anything, in the order in which it acts on a
@@ -82,30 +74,11 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
   const errors = { publicUrl: config.publicUrl, isUnavailable };
   const legacy = { ...errors, sunset: config.legacySunset };
   const follow = createRequestLog(deps.logger);
-  const admission = createAdmission(config.requestsInFlightMax);
+  const admission = new Admission(config.requestsInFlightMax);
   const app = Fastify({
+    ...SERVER_OPTIONS,
     loggerInstance: deps.logger,
-    logController: new LogController({ disableRequestLogging: true }),
-    genReqId: newId,
-    requestIdHeader: false,
     trustProxy: config.trustProxy,
-    bodyLimit: BODY_LIMIT_BYTES,
-    serverFactory: handle =>
-      createHttpServer(
-        shedOverload(handle, {
-          admission,
-          concerns: url => url.startsWith(V1_PREFIX) || url.startsWith(PARTNER_PREFIX),
-          answer: (refusal, requestId) => toAnswer(refusal, requestId, config.publicUrl),
-          logger: deps.logger,
-        }),
-      ),
-    exposeHeadRoutes: false,
-    return503OnClosing: false,
-    forceCloseConnections: 'idle',
-    routerOptions: {
-      querystringParser: parseQueryString,
-      maxParamLength: PATH_PARAMETER_MAXIMUM,
-    },
     frameworkErrors: (error, request, reply) => {
       follow(request, reply);
       const send = (failure: unknown) => {
@@ -135,6 +108,7 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
   }
   registerErrorHandler(app, errors);
   registerHttpRules(app);
+  closeIdleConnections(app);
   registerValidation(app);
   const writeOpenApi = await registerOpenApi(app, config.publicUrl);
   const limits = createRateLimits({

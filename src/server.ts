@@ -5,7 +5,6 @@ import { openProcessor } from './processors/open-processor.ts';
 import { openRates } from './rates/open-rates.ts';
 import { openChanges, openNonces, openReads, openReports } from './runtime/dependencies.ts';
 import { keepRequestsYoung, letHeapGrow } from './runtime/heap.ts';
-import { listen } from './runtime/listen.ts';
 import { aborted, runProcess } from './runtime/process.ts';
 import {
   migrateStorage,
@@ -45,7 +44,7 @@ await runProcess('api', async (config, logger, signal) => {
     try {
       monitoring = await openMonitoring(config.metrics, monitored, logger);
       if (!signal.aborted) {
-        await listen(app, { host: config.host, port: config.port });
+        await app.listen({ host: config.host, port: config.port });
         if (config.databaseUrl === null) await printNextStep(config);
       }
       const allowPrivateAddresses = config.environment !== 'production';

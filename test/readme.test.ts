@@ -3,8 +3,6 @@ import { expect, test } from 'vitest';
 import { readConfig } from '../src/config/config.ts';
 import { NO_CHANGE_FEED } from '../src/database/change-feed.ts';
 import { connect } from '../src/database/connection.ts';
-import { LONGEST_HOLD_SECONDS, RETURNS_PER_SECOND } from '../src/http/held-connections.ts';
-import { SOCKETS } from '../src/runtime/listen.ts';
 import { createPostgresNonces } from '../src/signing/postgres-nonces.ts';
 import { createMonitor } from '../src/telemetry/monitor.ts';
 import { CREATE_VECTOR, LIST_VECTOR } from './signing/vector.ts';
@@ -90,12 +88,4 @@ test('the table of metrics has every metric that is served, with its labels, and
     .map(row => row.split('|').map(cell => cell.trim()))
     .map(([, name = '', labels]) => [name.replaceAll('`', ''), labels]);
   expect(documented.toSorted()).toEqual(served.toSorted());
-});
-
-test('what an overload does is told in numbers that hold', () => {
-  const told = README.replace(/\s+/g, ' ');
-  const each = RETURNS_PER_SECOND.toLocaleString('en');
-  expect(told).toContain(`one more for each ${each} connections that wait already`);
-  expect(told).toContain(`up to ${LONGEST_HOLD_SECONDS}. Before that`);
-  expect(told).toContain(`a replica listens with ${SOCKETS} sockets`);
 });

@@ -1,65 +1,49 @@
-import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { ApiError } from '../errors/api-error.ts';
 import { overloadRefusals, requestsInFlight } from '../telemetry/counts.ts';
-import { createHeldConnections, LONGEST_HOLD_SECONDS } from './held-connections.ts';
+
+/** What E5002 of an overload tells clients to wait, in seconds. */
+const RETRY_AFTER_SECONDS = 1;
 
 /**
- * Bounds how many requests this process works on at once. Beyond what it can serve, more of them at
- * once are not served sooner, but each later, until all come too late; those above the bound are told
- * at once when to come again, and before that time nothing more is read from their connections.
+ * Limits how many requests this process works on at once. Above what it can serve, more concurrency
+ * only makes every answer later; requests above the limit get E5002 with Retry-After at once.
  */
-export interface Admission {
-  /** E5002 for the request of this response while as many requests are worked on as may be. */
-  overload(response: ServerResponse): ApiError | undefined;
-  /** @throws ApiError E5002, likewise. */
-  refuseOverload(reply: FastifyReply): void;
+export class Admission {
+  readonly #max: number;
+  #inFlight = 0;
+
+  /** @param max Most requests in flight. */
+  constructor(max: number) {
+    this.#max = max;
+  }
+
   /**
-   * Counts a request until its answer is sent, or its client is gone. Not before its body has
-   * arrived: whoever sends one slowly would take the place of others.
+   * Refuses a request while the limit is reached, before anything is spent on it.
    * @throws ApiError E5002
    */
-  enter(reply: FastifyReply): void;
-}
-
-/**
- * By the seconds to wait. Made once: where the stack was when a request was refused says nothing, and
- * takes time.
- */
-const OVERLOADED = Array.from({ length: LONGEST_HOLD_SECONDS + 1 }, (_, retryAfterSeconds) => {
-  const message = 'The service is overloaded; nothing was executed.';
-  return new ApiError('E5002', message, { retryAfterSeconds });
-});
-
-/** @param max Requests worked on at once. */
-export function createAdmission(max: number): Admission {
-  const held = createHeldConnections();
-  let inFlight = 0;
-  const leave = () => {
-    inFlight -= 1;
-    requestsInFlight.change(-1);
-    // The overload is over: others may wait behind a connection that a balancer keeps for many.
-    if (inFlight < max / 2) held.releaseOldest();
-  };
-  function overload(response: ServerResponse): ApiError | undefined {
-    if (inFlight < max) return undefined;
+  refuseOverload(): void {
+    if (this.#inFlight < this.#max) return;
     overloadRefusals.add();
-    return OVERLOADED[held.hold(response)];
+    throw new ApiError('E5002', 'The service is overloaded; nothing was executed.', {
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    });
   }
-  function refuseOverload(reply: FastifyReply): void {
-    const refusal = overload(reply.raw);
-    if (refusal !== undefined) throw refusal;
+
+  /**
+   * Counts a request as in flight until its response closes. Call it once the body has arrived: a
+   * client that sends one slowly must not occupy a place.
+   * @throws ApiError E5002
+   */
+  enter({ raw: response }: FastifyReply): void {
+    // The client is gone already: its close event will not come again.
+    if (response.destroyed) return;
+    this.refuseOverload();
+    this.#inFlight += 1;
+    requestsInFlight.change(1);
+    response.once('close', () => {
+      this.#inFlight -= 1;
+      requestsInFlight.change(-1);
+    });
   }
-  return {
-    overload,
-    refuseOverload,
-    enter(reply) {
-      // Its close has been already, and nothing would count it out again.
-      if (reply.raw.destroyed) return;
-      refuseOverload(reply);
-      inFlight += 1;
-      requestsInFlight.change(1);
-      reply.raw.once('close', leave);
-    },
-  };
 }

@@ -53,7 +53,7 @@ export function registerAuthentication(
     if (route.config?.access === undefined) throw new Error(`${route.url} has no access rule`);
   });
   app.addHook('onRequest', async (request, reply) => {
-    deps.admission.refuseOverload(reply);
+    deps.admission.refuseOverload();
     deps.limits.refuseExhaustedAddress(request);
     const record = await verify(request, reply, deps).catch(error => {
       if (error instanceof ApiError && error.errorCode !== 'E5002') {

@@ -11,7 +11,7 @@ import { EmptyQuerySchema } from '#schemas/list-payments.ts';
 import { columnTypes } from '../../src/database/column-values.ts';
 import { FreshCache } from '../../src/database/fresh-cache.ts';
 import { registerErrorHandler } from '../../src/errors/handler.ts';
-import { createAdmission } from '../../src/http/admission.ts';
+import { Admission } from '../../src/http/admission.ts';
 import { principalOf, registerAuthentication } from '../../src/http/authentication.ts';
 import { registerJsonBody } from '../../src/http/json-body.ts';
 import { createRateLimits } from '../../src/http/rate-limit.ts';
@@ -78,7 +78,7 @@ await runProcess('six-round-trips', async (config, logger, signal) => {
     registerAuthentication(v1, {
       ...{ nonces, limits, clock },
       credentials: { db: reads, keyring: storage.keyring, knownKeys },
-      admission: createAdmission(config.requestsInFlightMax),
+      admission: new Admission(config.requestsInFlightMax),
       explainSignatures: false,
       onUnprotectedRead: () => undefined,
     });

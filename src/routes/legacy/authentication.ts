@@ -14,8 +14,8 @@ import type { LegacyDependencies } from './dependencies.ts';
 export function registerBasicAuthentication(app: FastifyInstance, deps: LegacyDependencies): void {
   const { db, keyring, limits, admission } = deps;
   app.decorateRequest('principal', null);
-  app.addHook('onRequest', async (request, reply) => {
-    admission.refuseOverload(reply);
+  app.addHook('onRequest', async request => {
+    admission.refuseOverload();
     limits.refuseExhaustedAddress(request);
     const record = await verify(request);
     limits.countKey(record.user.client_id ?? record.user.id);

@@ -1,0 +1,44 @@
+import { maxHeaderSize, type Server } from 'node:http';
+import { type FastifyHttpOptions, type FastifyInstance, LogController } from 'fastify';
+import { newId } from '../crypto/new-id.ts';
+import { parseQueryString } from './query-string.ts';
+import { BODY_LIMIT_BYTES } from './raw-body.ts';
+
+/** Longest a client may take to send a whole request, in milliseconds. */
+const REQUEST_TIMEOUT_MS = 30_000;
+/** Longest an idle connection is kept, in milliseconds: above the 60 s of common load balancers. */
+const KEEP_ALIVE_MS = 65_000;
+/** How often connections that have become idle are closed during shutdown, in milliseconds. */
+const IDLE_CHECK_MS = 100;
+
+/** How Fastify and Node's HTTP server treat connections and requests, whatever the route. */
+export const SERVER_OPTIONS = {
+  requestTimeout: REQUEST_TIMEOUT_MS,
+  keepAliveTimeout: KEEP_ALIVE_MS,
+  // A request without Host gets our envelope (registerHttpRules) instead of Node's empty answer.
+  http: { requireHostHeader: false },
+  logController: new LogController({ disableRequestLogging: true }),
+  genReqId: newId,
+  requestIdHeader: false,
+  bodyLimit: BODY_LIMIT_BYTES,
+  exposeHeadRoutes: false,
+  return503OnClosing: false,
+  forceCloseConnections: 'idle',
+  routerOptions: {
+    querystringParser: parseQueryString,
+    // Any path parameter that fits into a request reaches validation, which refuses it by name.
+    maxParamLength: maxHeaderSize,
+  },
+} as const satisfies FastifyHttpOptions<Server>;
+
+/**
+ * Lets `app.close()` end once the requests in flight are answered. Fastify closes idle connections
+ * once; one that was busy at that moment would stay open until its client lets go of it.
+ */
+export function closeIdleConnections(app: FastifyInstance): void {
+  let check: NodeJS.Timeout | undefined;
+  app.addHook('preClose', async () => {
+    check = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS);
+  });
+  app.addHook('onClose', async () => clearInterval(check));
+}
