@@ -5,21 +5,26 @@ import { openMonitoring } from './telemetry/open-monitoring.ts';
 import { runWorker } from './worker/run.ts';
 
 await runProcess('worker', async (config, logger, signal) => {
+  await using opened = new AsyncDisposableStack();
   const storage = await openStorage(config, { holder: 'service', name: 'eps-worker', logger });
-  try {
-    logger.info('working');
-    const allowPrivateAddresses = config.environment !== 'production';
-    const clock = Date.now;
-    const processor = openProcessor(config, storage.keyring, clock);
-    const { db, directUrl } = storage;
-    const monitored = { pools: { main: db }, worker: { directUrl, clock, log: logger } };
-    const monitoring = await openMonitoring(config.metrics, monitored, logger);
-    try {
-      await runWorker({ ...storage, processor, clock, logger, allowPrivateAddresses }, signal);
-    } finally {
-      await monitoring.close();
-    }
-  } finally {
-    await storage.close();
-  }
+  opened.defer(() => storage.close());
+  logger.info('working');
+  const clock = Date.now;
+  const { db, directUrl, keyring } = storage;
+  const monitoring = await openMonitoring(
+    config.metrics,
+    { db, pools: { main: db }, worker: { directUrl, clock, log: logger } },
+    logger,
+  );
+  opened.defer(() => monitoring.close());
+  await runWorker(
+    {
+      ...storage,
+      processor: openProcessor(config, keyring, clock),
+      clock,
+      logger,
+      allowPrivateAddresses: config.environment !== 'production',
+    },
+    signal,
+  );
 });

@@ -1,3 +1,6 @@
+// Modules register the metrics that they hold when they are loaded.
+import '../src/app.ts';
+import '../src/worker/run.ts';
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { readConfig } from '../src/config/config.ts';
@@ -71,6 +74,7 @@ test('the table of metrics has every metric that is served, with its labels, and
     onIdleError: () => undefined,
   });
   const monitor = createMonitor({
+    db,
     pools: { main: db },
     api: { nonces: createPostgresNonces(db), changes: NO_CHANGE_FEED },
     worker: { directUrl: url, clock: Date.now, log: { warn: () => undefined } },

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../errors/api-error.ts';
 import type { RateLimits } from '../http/rate-limit.ts';
+import { pageHeaders } from '../http/security-headers.ts';
 import { DOCS_ASSETS, DOCS_PREFIX } from './assets.ts';
 import type { GuideContext } from './guides/guide.ts';
 import type { OpenApiDocument } from './openapi/document.ts';
@@ -15,8 +16,7 @@ interface DocsDependencies {
 
 const HEADERS = {
   'cache-control': 'public, max-age=3600',
-  'content-security-policy':
-    "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  ...pageHeaders("style-src 'self'", "img-src 'self'", "form-action 'none'"),
 };
 
 /**
@@ -32,7 +32,7 @@ export function registerDocs(app: FastifyInstance, deps: DocsDependencies): void
   // Not counted: browsers keep them for good, and a page without its looks would help nobody.
   app.register(async assets => DOCS_ASSETS.register(assets), { prefix: DOCS_PREFIX });
   app.register(async pages => {
-    pages.addHook('onRequest', async request => deps.limits.countAddress(request));
+    pages.addHook('onRequest', async request => deps.limits.countPage(request));
     for (const path of ['/docs', '/docs/*', '/llms.txt', '/openapi.json']) {
       pages.get(path, (request, reply) => {
         const [asked = ''] = request.url.split('?');

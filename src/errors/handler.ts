@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from './api-error.ts';
 import { ERRORS } from './catalogue.ts';
-import { toAnswer } from './envelope.ts';
+import { type ErrorAnswer, toAnswer } from './envelope.ts';
 
 export interface ErrorHandlerOptions {
   readonly publicUrl: string;
@@ -55,16 +55,25 @@ export function registerErrorHandler(app: FastifyInstance, options: ErrorHandler
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply, options));
 }
 
+/** Turns a failure into its answer, and logs what an operator has to know about. */
+export function answerFailure(
+  error: unknown,
+  request: FastifyRequest,
+  { isUnavailable, publicUrl }: ErrorHandlerOptions,
+): ErrorAnswer {
+  const apiError = toApiError(error, isUnavailable);
+  logFailure(request, apiError);
+  request.errorCode = apiError.errorCode;
+  return toAnswer(apiError, request.id, publicUrl);
+}
+
 export function sendError(
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
   options: ErrorHandlerOptions,
 ): FastifyReply {
-  const apiError = toApiError(error, options.isUnavailable);
-  logFailure(request, apiError);
-  request.errorCode = apiError.errorCode;
-  const answer = toAnswer(apiError, request.id, options.publicUrl);
+  const answer = answerFailure(error, request, options);
   return reply
     .status(answer.status)
     .headers(answer.headers)

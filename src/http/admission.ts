@@ -1,9 +1,18 @@
 import type { FastifyReply } from 'fastify';
+import { Counter, Gauge } from 'prom-client';
 import { ApiError } from '../errors/api-error.ts';
-import { overloadRefusals, requestsInFlight } from '../telemetry/counts.ts';
 
 /** What E5002 of an overload tells clients to wait, in seconds. */
 const RETRY_AFTER_SECONDS = 1;
+
+const requestsInFlight = new Gauge({
+  name: 'eps_http_requests_in_flight',
+  help: 'Signed requests that are worked on now',
+});
+const overloadRefusals = new Counter({
+  name: 'eps_http_requests_overloaded_total',
+  help: 'Signed requests refused with E5002 because too many were in flight',
+});
 
 /**
  * Limits how many requests this process works on at once. Above what it can serve, more concurrency
@@ -24,7 +33,7 @@ export class Admission {
    */
   refuseOverload(): void {
     if (this.#inFlight < this.#max) return;
-    overloadRefusals.add();
+    overloadRefusals.inc();
     throw new ApiError('E5002', 'The service is overloaded; nothing was executed.', {
       retryAfterSeconds: RETRY_AFTER_SECONDS,
     });
@@ -40,10 +49,10 @@ export class Admission {
     if (response.destroyed) return;
     this.refuseOverload();
     this.#inFlight += 1;
-    requestsInFlight.change(1);
+    requestsInFlight.inc();
     response.once('close', () => {
       this.#inFlight -= 1;
-      requestsInFlight.change(-1);
+      requestsInFlight.dec();
     });
   }
 }

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Counter } from 'prom-client';
 import { ApiError } from '../errors/api-error.ts';
 import { otherSecretsOf } from '../keys/other-secrets.ts';
 import { type AccessRule, authorize, type Principal } from '../keys/principal.ts';
@@ -32,16 +33,19 @@ export interface AuthenticationDependencies {
   readonly clock: Clock;
   /** Whether E2007 names the mistake and the parts the server signed; off in production. */
   readonly explainSignatures: boolean;
-  /** Told about each read that went through without replay protection. */
-  readonly onUnprotectedRead: (request: FastifyRequest, error: NonceStoreUnavailable) => void;
 }
+
+const unprotectedReads = new Counter({
+  name: 'eps_unprotected_reads_total',
+  help: 'Reads served without replay protection because the nonce store was down',
+});
 
 /**
  * Makes every route of `app` a signed one.
  *
  * The checks run in the documented order and the first failure answers. Nothing of the body is
- * parsed, and no nonce is used up, before the signature holds; a failure counts against the
- * address, a success against the key, so knowing a key ID is not enough to exhaust it.
+ * parsed, and no nonce is used up, before the signature is verified. A failure counts against the
+ * address, a success against the key, so that knowing a key ID is not enough to exhaust it.
  */
 export function registerAuthentication(
   app: FastifyInstance,
@@ -54,14 +58,15 @@ export function registerAuthentication(
   });
   app.addHook('onRequest', async (request, reply) => {
     deps.admission.refuseOverload();
-    deps.limits.refuseExhaustedAddress(request);
-    const record = await verify(request, reply, deps).catch(error => {
+    await deps.limits.refuseExhaustedAddress(request);
+    const record = await verify(request, reply, deps).catch(async error => {
       if (error instanceof ApiError && error.errorCode !== 'E5002') {
-        deps.limits.countAddress(request);
+        await deps.limits.countFailure(request);
       }
       throw error;
     });
-    deps.limits.countKey(record.key.id);
+    request.keyId = record.key.id;
+    await deps.limits.countKey(request);
     const rule = request.routeOptions.config.access;
     if (rule === undefined) throw new Error('a signed route without an access rule');
     request.principal = authorize(record, rule);
@@ -82,7 +87,7 @@ async function verify(
   let verified = await verifyNow();
   request.rawBody = await readRawBody(request.raw);
   deps.admission.enter(reply);
-  // Whoever sends a body slowly may have lost the key meanwhile.
+  // The key may have been revoked while a slow body arrived.
   if (announcesBody(request.raw)) verified = await verifyNow();
   const { record, hmacKey } = verified;
   const parts = {
@@ -120,7 +125,8 @@ async function claimNonce(
         cause: error,
       });
     }
-    deps.onUnprotectedRead(request, error);
+    unprotectedReads.inc();
+    request.log.warn({ err: error }, 'read served without replay protection');
   }
 }
 

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Counter } from 'prom-client';
 import { ApiError } from '../errors/api-error.ts';
 import {
   checkIdempotencyKey,
@@ -6,10 +7,14 @@ import {
   type Outcome,
   sha256,
 } from '../payments/idempotency.ts';
-import { idempotentReplays } from '../telemetry/counts.ts';
 import { principalOf } from './authentication.ts';
 
 const HEADER = 'idempotency-key';
+
+const idempotentReplays = new Counter({
+  name: 'eps_idempotent_replays_total',
+  help: 'Creations answered with the response kept under their idempotency key',
+});
 
 /**
  * What makes a signed request the same as another; undefined without an Idempotency-Key.
@@ -37,7 +42,7 @@ export function sendOutcome(
 ): FastifyReply {
   if (replayed) {
     reply.header('idempotent-replayed', 'true');
-    idempotentReplays.add();
+    idempotentReplays.inc();
   }
   // A replayed failure stays what it is for as long as it is kept.
   if (status >= 500) reply.header('x-mp-should-retry', String(!replayed));

@@ -1,20 +1,33 @@
-import type { FastifyRequest } from 'fastify';
+import rateLimit, { normalizeIP } from '@fastify/rate-limit';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Counter } from 'prom-client';
 import { ApiError } from '../errors/api-error.ts';
-import { rateLimited } from '../telemetry/counts.ts';
 import type { Clock } from '../time/clock.ts';
-import { clientAddress } from './client-address.ts';
-import { WindowCounter } from './window-counter.ts';
+import { rateLimitStore } from './rate-limit-store.ts';
 
-/** Counts requests in this replica's memory and refuses with E9001 above the limit. */
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** ID of the credentials that signed the request; null until they are verified. */
+    keyId: string | null;
+  }
+}
+
+/**
+ * What this replica counts, each with an allowance of its own: a browser behind a merchant's address
+ * cannot use up what the merchant's server has, and neither can anybody who only knows a key ID.
+ * @throws ApiError E9001 above the limit, from every function.
+ */
 export interface RateLimits {
-  /** Refuses an address that has used up its window, without counting this request. */
-  refuseExhaustedAddress(request: FastifyRequest): void;
-  /** Counts a request that no key answers for: failed authentication, unknown routes, pages. */
-  countAddress(request: FastifyRequest): void;
-  /** Counts a request of a checkout page, which asks every two seconds how the payment stands. */
-  countCheckout(request: FastifyRequest): void;
-  /** Counts a request whose signature held against its key. */
-  countKey(keyId: string): void;
+  /** Refuses an address whose failures have used up its allowance; counts nothing. */
+  refuseExhaustedAddress(request: FastifyRequest): Promise<void>;
+  /** Counts a failed authentication, or an unauthenticated request that is refused, by address. */
+  countFailure(request: FastifyRequest): Promise<void>;
+  /** Counts documentation, processor pages and unknown paths by address. */
+  countPage(request: FastifyRequest): Promise<void>;
+  /** Counts checkout pages, which poll every two seconds, by address. */
+  countCheckout(request: FastifyRequest): Promise<void>;
+  /** Counts an authenticated request by `request.keyId`. */
+  countKey(request: FastifyRequest): Promise<void>;
 }
 
 interface RateLimitOptions {
@@ -25,47 +38,62 @@ interface RateLimitOptions {
 }
 
 /**
- * Addresses and keys remembered at once. The least recently seen is forgotten first, so a flood of
- * addresses cannot push a key out: each kind has a memory of its own.
- */
-const CLIENTS_REMEMBERED = 20_000;
-
-/**
  * Checkout requests in a window, as a multiple of the limit: with 60 a minute, 600 from one address,
- * enough for twenty customers who poll from behind it. They do not use up the API's allowance.
+ * enough for twenty customers who poll from behind it.
  */
 const CHECKOUT_FACTOR = 10;
 
-/** Whose window was used up, for metrics. */
-type ClientKind = 'address' | 'checkout' | 'key';
+const rateLimited = new Counter({
+  name: 'eps_rate_limited_total',
+  help: 'Requests refused with E9001, by what was counted: a key, failures, pages or checkout pages of an address',
+  labelNames: ['client'],
+});
 
-export function createRateLimits({ max, windowSeconds, clock }: RateLimitOptions): RateLimits {
-  const counter = () => new WindowCounter(windowSeconds * 1000, CLIENTS_REMEMBERED, clock);
-  const addresses = counter();
-  const checkouts = counter();
-  const keys = counter();
-  const checkoutMax = max * CHECKOUT_FACTOR;
+/** Counts a client's requests in windows of a fixed length, in this replica's memory. */
+export async function createRateLimits(
+  app: FastifyInstance,
+  { max, windowSeconds, clock }: RateLimitOptions,
+): Promise<RateLimits> {
+  app.decorateRequest('keyId', null);
+  await app.register(rateLimit, {
+    global: false,
+    timeWindow: windowSeconds * 1000,
+    store: rateLimitStore(clock),
+  });
 
-  function count(kind: ClientKind, counted: WindowCounter, client: string, most: number): void {
-    if (counted.add(client) > most) throw exceeded(kind, counted.secondsLeft(client), most);
+  function createLimiter(
+    client: 'key' | 'failure' | 'page' | 'checkout',
+    most = max,
+    keyGenerator: (request: FastifyRequest) => string = addressOf,
+  ) {
+    const limit = app.createRateLimit({ max: most, keyGenerator });
+    return async (request: FastifyRequest, options?: { readonly increment: false }) => {
+      const state = await limit(request, options);
+      // No limiter has a list of clients that are always let in.
+      if (state.isAllowed) return;
+      const exceeded = options === undefined ? state.isExceeded : state.remaining === 0;
+      if (!exceeded) return;
+      rateLimited.inc({ client });
+      const message = `At most ${most} requests in ${windowSeconds} seconds are allowed.`;
+      throw new ApiError('E9001', message, { retryAfterSeconds: state.ttlInSeconds });
+    };
   }
 
-  function exceeded(kind: ClientKind, retryAfterSeconds: number, most: number): ApiError {
-    rateLimited.add(kind);
-    const message = `At most ${most} requests in ${windowSeconds} seconds are allowed.`;
-    return new ApiError('E9001', message, { retryAfterSeconds });
-  }
-
+  const failures = createLimiter('failure');
+  const pages = createLimiter('page');
+  const checkouts = createLimiter('checkout', max * CHECKOUT_FACTOR);
+  const keys = createLimiter('key', max, ({ keyId }) => keyId ?? '');
   return {
-    refuseExhaustedAddress(request) {
-      // As good as always; to read the address takes longer than to look up the rest.
-      if (addresses.isIdle) return;
-      const address = clientAddress(request);
-      if (addresses.count(address) < max) return;
-      throw exceeded('address', addresses.secondsLeft(address), max);
-    },
-    countAddress: request => count('address', addresses, clientAddress(request), max),
-    countCheckout: request => count('checkout', checkouts, clientAddress(request), checkoutMax),
-    countKey: keyId => count('key', keys, keyId, max),
+    refuseExhaustedAddress: request => failures(request, { increment: false }),
+    countFailure: request => failures(request),
+    countPage: request => pages(request),
+    countCheckout: request => checkouts(request),
+    countKey: request => keys(request),
   };
+}
+
+/** An IPv4 address, or the /64 network of an IPv6 address: what one customer has (RFC 6177). */
+function addressOf({ ip }: Partial<Pick<FastifyRequest, 'ip'>>): string {
+  // The address of a client that is gone is not known any more.
+  return normalizeIP(ip ?? '');
 }

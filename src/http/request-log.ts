@@ -1,28 +1,107 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { httpRequestSeconds, httpRequests } from '../telemetry/counts.ts';
+import { Counter, Histogram } from 'prom-client';
+import { SECURITY_HEADERS } from './security-headers.ts';
 import { followTrace } from './trace.ts';
 
-/**
- * Where a response keeps its request. A WeakMap of responses would keep each request until the next
- * but one collection of young objects, which have to copy them then: it makes them take three times
- * as long.
- */
-const FOLLOWED = Symbol('followed request');
+/** From what the fastest read takes to what a client waits for at most, in seconds. */
+const DURATION_BUCKETS = [
+  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
+];
+
+const httpRequests = new Counter({
+  name: 'eps_http_requests_total',
+  help: 'HTTP requests that have ended; error_code is empty for those without an error, status is 0 for clients that were gone before their answer',
+  labelNames: ['method', 'route', 'status', 'error_code'],
+});
+const httpRequestSeconds = new Histogram({
+  name: 'eps_http_request_duration_seconds',
+  help: 'Time from the arrival of a request to the end of its answer',
+  labelNames: ['method', 'route'],
+  buckets: DURATION_BUCKETS,
+});
+
+/** Methods that are counted by name; a client can send any other. */
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
+
+/** Where a response keeps its request, for whoever has only the response (`requestOf`). */
+const REQUEST = Symbol('request');
 
 interface FollowedResponse extends ServerResponse {
-  [FOLLOWED]?: FastifyRequest;
+  [REQUEST]?: FastifyRequest;
+}
+
+/** What a line of the log says of a request. */
+interface RequestLine {
+  readonly reqId: string;
+  readonly traceId?: string | undefined;
+  readonly method?: string | undefined;
+  /** Template of the route; null for a request without one. */
+  readonly route: string | null;
+  /** null when the client was gone before its answer. */
+  readonly status: number | null;
+  readonly aborted?: true | undefined;
+  readonly errorCode?: string | undefined;
+  /** Node's code of what was wrong with a request that could not be read. */
+  readonly reason?: string | undefined;
+  readonly keyId?: string | undefined;
+  readonly address: string | undefined;
+  readonly milliseconds?: number;
 }
 
 /**
- * Sends X-Request-Id with the answer and logs one line for the request, also when the client is gone
- * before the answer. Headers, queries and bodies stay out of the log: they hold passphrases and
- * customers' references.
+ * Logs and counts requests, one line each, also when the client is gone before the answer. Headers,
+ * queries and bodies stay out of the log: they hold passphrases and customers' references.
  */
-export type FollowRequest = (request: FastifyRequest, reply: FastifyReply) => void;
+export interface RequestLog {
+  /** Follows a request to the close of its response, and sends X-Request-Id with the answer. */
+  follow(request: FastifyRequest, reply: FastifyReply): void;
+  /** Records a request that has ended. */
+  record(line: RequestLine): void;
+}
 
-/** Follows every request that reaches a route or no route. */
-export function registerRequestLog(app: FastifyInstance, follow: FollowRequest): void {
+export function createRequestLog(logger: FastifyBaseLogger): RequestLog {
+  // No field of the line can hold a secret, and redaction takes longer than writing the line.
+  const lines = logger.child({}, { redact: [] });
+
+  function record(line: RequestLine): void {
+    const { method = '', route, status, errorCode = '', milliseconds } = line;
+    const labels = { method: METHODS.has(method) ? method : 'other', route: route ?? 'none' };
+    httpRequests.inc({ ...labels, status: String(status ?? 0), error_code: errorCode });
+    if (milliseconds !== undefined) httpRequestSeconds.observe(labels, milliseconds / 1000);
+    lines.info(line, 'request');
+  }
+
+  function follow(request: FastifyRequest, reply: FastifyReply): void {
+    const response: FollowedResponse = reply.raw;
+    response[REQUEST] = request;
+    followTrace(request, reply);
+    const arrived = performance.now();
+    // A closed connection has no address any more.
+    const address = request.ip;
+    reply.header('x-request-id', request.id).headers(SECURITY_HEADERS);
+    // Unlike Fastify's onResponse, this comes for a connection that breaks as well.
+    response.once('close', () => {
+      const milliseconds = performance.now() - arrived;
+      record({
+        reqId: request.id,
+        traceId: request.trace?.traceId,
+        method: request.method,
+        route: request.routeOptions.url ?? null,
+        status: response.headersSent ? reply.statusCode : null,
+        aborted: response.writableFinished ? undefined : true,
+        errorCode: request.errorCode ?? undefined,
+        keyId: request.keyId ?? undefined,
+        address,
+        milliseconds: Math.round(milliseconds * 10) / 10,
+      });
+    });
+  }
+  return { follow, record };
+}
+
+/** Follows every request, whether it reaches a route or not. */
+export function registerRequestLog(app: FastifyInstance, { follow }: RequestLog): void {
   app.decorateRequest('trace', null);
   app.addHook('onRequest', (request, reply, done) => {
     follow(request, reply);
@@ -30,72 +109,7 @@ export function registerRequestLog(app: FastifyInstance, follow: FollowRequest):
   });
 }
 
-export function createRequestLog(logger: FastifyBaseLogger): FollowRequest {
-  // The line has no field that could hold a secret, and to look for one takes twice as long as to
-  // write it.
-  const lines = logger.child({}, { redact: [] });
-  return (request, reply) => followRequest(lines, request, reply);
-}
-
-function followRequest(
-  lines: FastifyBaseLogger,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): void {
-  const response: FollowedResponse = reply.raw;
-  response[FOLLOWED] = request;
-  followTrace(request, reply);
-  const arrived = performance.now();
-  // A closed connection no longer tells whose it was.
-  const address = request.ip;
-  reply.header('x-request-id', request.id);
-  reply.header('x-content-type-options', 'nosniff');
-  reply.header('cache-control', 'no-store');
-  // Unlike Fastify's onResponse, this comes for a connection that breaks as well.
-  reply.raw.once('close', () => {
-    const { method, errorCode } = request;
-    const route = request.routeOptions.url ?? null;
-    const status = reply.raw.headersSent ? reply.statusCode : null;
-    const milliseconds = performance.now() - arrived;
-    count(method, route ?? 'none', status ?? 0, errorCode ?? '', milliseconds / 1000);
-    lines.info(
-      {
-        reqId: request.id,
-        traceId: request.trace?.traceId,
-        method,
-        route,
-        status,
-        aborted: reply.raw.writableFinished ? undefined : true,
-        errorCode: errorCode ?? undefined,
-        keyId: request.principal?.keyId,
-        address,
-        milliseconds: Math.round(milliseconds * 10) / 10,
-      },
-      'request',
-    );
-  });
-}
-
-const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
-
-/** What a method is counted as: there are many, and any client can send one that no route takes. */
-export function countedMethod(method: string): string {
-  return METHODS.has(method) ? method : 'other';
-}
-
-function count(
-  method: string,
-  route: string,
-  status: number,
-  errorCode: string,
-  seconds: number,
-): void {
-  const known = countedMethod(method);
-  httpRequests.add(known, route, String(status), errorCode);
-  httpRequestSeconds.observe(seconds, known, route);
-}
-
-/** The request that a response belongs to; undefined until it is followed. */
+/** The request of a response; undefined until it is followed. */
 export function requestOf(response: FollowedResponse): FastifyRequest | undefined {
-  return response[FOLLOWED];
+  return response[REQUEST];
 }

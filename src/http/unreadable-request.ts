@@ -1,18 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyBaseLogger, FastifyInstance, FastifyServerOptions } from 'fastify';
+import type { FastifyInstance, FastifyServerOptions } from 'fastify';
 import { newId } from '../crypto/new-id.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { httpRequests } from '../telemetry/counts.ts';
-import { requestOf } from './request-log.ts';
+import { type RequestLog, requestOf } from './request-log.ts';
+import { SECURITY_HEADERS } from './security-headers.ts';
 
 interface UnreadableRequestOptions {
   /**
    * Renders the refusal.
    * @param url Target of the request that broke off; undefined when not even that was read.
    */
-  readonly answer: (refusal: ApiError, requestId: string, url: string | undefined) => Answer;
-  readonly logger: FastifyBaseLogger;
+  readonly render: (refusal: ApiError, requestId: string, url: string | undefined) => Answer;
+  readonly requestLog: RequestLog;
 }
 
 interface Answer {
@@ -23,16 +23,16 @@ interface Answer {
 }
 
 /**
- * How long a refused client may go on sending, in milliseconds: closing at once would reset the
- * connection and take the answer from it.
+ * How long a refused client may go on sending, in milliseconds. Closing at once would reset the
+ * connection, and the client would lose the answer.
  */
 const LINGER_MS = 2_000;
 
-/** What a connection has brought so far. */
+/** The requests that a connection has brought so far. */
 interface Exchange {
   latest: IncomingMessage;
-  /** Answers not given yet, in the order of their requests. */
-  readonly owed: ServerResponse[];
+  /** Responses that have not ended, in the order of their requests. */
+  readonly pending: ServerResponse[];
 }
 
 const exchanges = new WeakMap<Socket, Exchange>();
@@ -40,75 +40,79 @@ const refused = new WeakSet<Socket>();
 
 /**
  * Answers what Node's HTTP parser could not read as a request (broken framing, headers above its
- * limit, a request that never ends) as any other refusal is answered, and closes.
+ * limit, a request that never ends) as any other refusal is answered, and closes the connection.
  */
 export function answerUnreadableRequest({
-  answer,
-  logger,
+  render,
+  requestLog,
 }: UnreadableRequestOptions): NonNullable<FastifyServerOptions['clientErrorHandler']> {
   return (error: Error & { code?: string }, socket: Socket) => {
-    // Whatever else comes is thrown away until the client closes.
+    // Everything that follows the refusal is ignored until the client closes.
     if (refused.has(socket)) return;
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
       return;
     }
-    const exchange = exchanges.get(socket);
-    const owed = exchange?.owed ?? [];
-    // A refusal written now would be read as the answer to the request before it.
-    const earlier = owed.findLast(({ req }) => req.complete);
+    const { latest, pending } = exchanges.get(socket) ?? { latest: undefined, pending: [] };
+    // The client would take a refusal written now for the answer to its previous request.
+    const earlier = pending.findLast(({ req }) => req.complete);
     if (earlier !== undefined) {
       earlier.shouldKeepAlive = false;
       return;
     }
     refused.add(socket);
     setTimeout(() => socket.destroy(), LINGER_MS).unref();
-    if (exchange?.latest.complete === false && owed.length === 0) {
-      // What breaks is the body of a request that was refused already.
+    if (latest?.complete === false && pending.length === 0) {
+      // The rest of a body whose request was refused already.
       socket.end();
       return;
     }
-    const [broken] = owed;
-    const request = broken === undefined ? undefined : requestOf(broken);
+    const [broken] = pending;
+    const request = broken && requestOf(broken);
     const requestId = request?.id ?? newId();
     const refusal = new ApiError('E1000', 'The request is not readable HTTP.');
-    const { status, headers, envelope } = answer(refusal, requestId, broken?.req.url);
-    const body = JSON.stringify(envelope);
-    const lines = [
-      `HTTP/1.1 ${status} Bad Request`,
-      'Connection: close',
-      'Content-Type: application/json; charset=utf-8',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      `X-Request-Id: ${requestId}`,
-      ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
-    ];
-    socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`);
+    const answer = render(refusal, requestId, broken?.req.url);
+    writeAnswer(socket, requestId, answer);
     if (request !== undefined) {
+      // The close of its response records it.
       request.errorCode = refusal.errorCode;
       return;
     }
-    const { remoteAddress: address } = socket;
-    httpRequests.add('other', 'none', String(status), refusal.errorCode);
-    // Only the code: the error itself holds the bytes that were sent.
-    logger.info(
-      { reqId: requestId, status, errorCode: refusal.errorCode, reason: error.code, address },
-      'request',
-    );
+    requestLog.record({
+      reqId: requestId,
+      route: null,
+      status: answer.status,
+      errorCode: refusal.errorCode,
+      // Not the error itself, which holds the bytes that were sent.
+      reason: error.code,
+      address: socket.remoteAddress,
+    });
   };
+}
+
+function writeAnswer(socket: Socket, requestId: string, { status, headers, envelope }: Answer) {
+  const body = JSON.stringify(envelope);
+  const all = {
+    connection: 'close',
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(Buffer.byteLength(body)),
+    'x-request-id': requestId,
+    ...SECURITY_HEADERS,
+    ...headers,
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
+  socket.end(`HTTP/1.1 ${status} Bad Request\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
 }
 
 /** Takes over what Node would answer by itself, with an empty body and no request ID. */
 export function registerHttpRules(app: FastifyInstance): void {
   app.server.on('request', (request, response) => {
-    let exchange = exchanges.get(request.socket);
-    if (exchange === undefined) {
-      exchange = { latest: request, owed: [] };
-      exchanges.set(request.socket, exchange);
-    }
-    const { owed } = exchange;
+    const exchange = exchanges.get(request.socket) ?? { latest: request, pending: [] };
+    exchanges.set(request.socket, exchange);
+    const { pending } = exchange;
     exchange.latest = request;
-    owed.push(response);
-    response.once('close', () => owed.splice(owed.indexOf(response), 1));
+    pending.push(response);
+    response.once('close', () => pending.splice(pending.indexOf(response), 1));
   });
   // RFC 9110, 10.1.1: an expectation that is not understood may be ignored.
   app.server.on('checkExpectation', (request, response) => {

@@ -3,8 +3,7 @@ import { isRefusedByDatabase } from '../database/failures.ts';
 import { afterCommit } from '../database/transaction.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { insertCreation } from '../repositories/payment-creation.ts';
-import { paymentsCreated } from '../telemetry/counts.ts';
-import { type Decision, type Draft, toCreation } from './create-payment.ts';
+import { type Decision, type Draft, paymentsCreated, toCreation } from './create-payment.ts';
 import {
   executeOnce,
   findReplay,
@@ -73,7 +72,7 @@ export async function createOnce(
   return execute(async tx => {
     const draft = await open();
     await insertCreation(tx, toCreation(draft));
-    afterCommit(tx, () => paymentsCreated.add(draft.payment.flow));
+    afterCommit(tx, () => paymentsCreated.inc({ flow: draft.payment.flow }));
     return creation.answer(draft);
   });
 }
@@ -94,7 +93,7 @@ async function write(
     expiresAt: new Date(now.getTime() + RESPONSE_LIFETIME_MS),
   });
   if (written === 'created') {
-    paymentsCreated.add(draft.payment.flow);
+    paymentsCreated.inc({ flow: draft.payment.flow });
     return { ...response, replayed: false };
   }
   return replayOrInProgress(db, request, now);

@@ -1,10 +1,10 @@
+import { Counter } from 'prom-client';
 import type { CreatePaymentResponse } from '#schemas/create-payment.ts';
 import { newId } from '../crypto/new-id.ts';
 import type { Database } from '../database/connection.ts';
 import type { Payment } from '../database/tables.ts';
 import { afterCommit, inOneStatement, inTransaction } from '../database/transaction.ts';
 import { insertCreation } from '../repositories/payment-creation.ts';
-import { paymentsCreated } from '../telemetry/counts.ts';
 import type { TraceContext } from '../telemetry/trace-context.ts';
 import type { Clock } from '../time/clock.ts';
 import { hashCheckoutToken, issueCheckoutToken } from './checkout-token.ts';
@@ -16,6 +16,12 @@ import type { Processor } from './processor.ts';
 import { newEvent } from './record-event.ts';
 import { checkRedirectUrl } from './redirect-url.ts';
 import { openRegulatedFlow } from './regulated-flow.ts';
+
+export const paymentsCreated = new Counter({
+  name: 'eps_payments_created_total',
+  help: 'Payments created by this process, by flow',
+  labelNames: ['flow'],
+});
 
 export interface CreatePaymentDependencies {
   readonly payees: PayeeDependencies;
@@ -94,13 +100,13 @@ export async function createPayment(
   const decision = await decideCreation(deps, request);
   if (decision.kind === 'drafted') {
     await inOneStatement(db, connection => insertCreation(connection, toCreation(decision)));
-    paymentsCreated.add(decision.payment.flow);
+    paymentsCreated.inc({ flow: decision.payment.flow });
     return toResponse(decision);
   }
   return inTransaction(db, async tx => {
     const draft = await decision.open();
     await insertCreation(tx, toCreation(draft));
-    afterCommit(tx, () => paymentsCreated.add(draft.payment.flow));
+    afterCommit(tx, () => paymentsCreated.inc({ flow: draft.payment.flow }));
     return toResponse(draft);
   });
 }

@@ -1,3 +1,4 @@
+import { Counter } from 'prom-client';
 import { v7 as uuidv7 } from 'uuid';
 import type { Connection } from '../database/connection.ts';
 import type { Payment } from '../database/tables.ts';
@@ -8,10 +9,15 @@ import {
   updatePaymentFrom,
 } from '../repositories/payment-moves.ts';
 import { releaseReservation } from '../repositories/reservations.ts';
-import { paymentMoves } from '../telemetry/counts.ts';
 import type { TraceContext } from '../telemetry/trace-context.ts';
 import { MOVES, type MoveName } from './moves.ts';
 import { recordEvent } from './record-event.ts';
+
+const paymentMoves = new Counter({
+  name: 'eps_payment_moves_total',
+  help: 'Payments moved by this process, by the status they came to; detect and revert leave them pending',
+  labelNames: ['move', 'status', 'flow', 'blockchain_id'],
+});
 
 export interface MoveRequest {
   readonly paymentId: string;
@@ -59,7 +65,12 @@ export async function movePayment(
   });
   if (to.status !== 'pending') await releaseReservation(db, payment.id, request.now);
   if (event !== null) await recordEvent(db, event, payment, request.now, request.trace);
-  const network = payment.blockchain_id ?? 'none';
-  afterCommit(db, () => paymentMoves.add(request.move, to.status, payment.flow, network));
+  const labels = {
+    move: request.move,
+    status: to.status,
+    flow: payment.flow,
+    blockchain_id: payment.blockchain_id ?? 'none',
+  };
+  afterCommit(db, () => paymentMoves.inc(labels));
   return payment;
 }

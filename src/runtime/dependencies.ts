@@ -3,45 +3,84 @@ import type { Config } from '../config/config.ts';
 import { type ChangeFeed, openChangeFeed } from '../database/change-feed.ts';
 import { connect, type Database } from '../database/connection.ts';
 import { connectPipeline } from '../database/pipeline.ts';
+import { type OpenProcessor, openProcessor } from '../processors/open-processor.ts';
+import { openRates } from '../rates/open-rates.ts';
+import type { Rates } from '../rates/rate-source.ts';
 import type { NonceStore } from '../signing/nonce-store.ts';
 import { createPostgresNonces } from '../signing/postgres-nonces.ts';
 import { createRedisNonces } from '../signing/redis-nonces.ts';
-import type { Storage } from './storage.ts';
+import type { Clock } from '../time/clock.ts';
+import { refusePooler, type Storage } from './storage.ts';
 
 /** Longest a partner report's statement may run, in milliseconds, before it is refused with E5002. */
 const REPORT_TIMEOUT_MS = 15_000;
 
-/** Connections that all requests share for short reads: with two, a slow one holds up few others. */
+/** Connections that all requests share for short reads: with two, a slow read delays few others. */
 const SHARED_READ_CONNECTIONS = 2;
 
+/** What the API opens beside its storage. */
+export interface OpenDependencies extends Pick<Storage, 'db' | 'keyring'> {
+  readonly reads: Database;
+  readonly reports: Database;
+  readonly changes: ChangeFeed;
+  readonly nonces: NonceStore;
+  readonly rates: Rates;
+  readonly processor: OpenProcessor | null;
+  readonly clock: Clock;
+  readonly logger: FastifyBaseLogger;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens everything that the API works with beside its storage.
+ * @throws Error when DATABASE_REPORTS_URL leads to a pooler.
+ */
+export async function openDependencies(
+  config: Config,
+  { db, directUrl, keyring }: Storage,
+  logger: FastifyBaseLogger,
+): Promise<OpenDependencies> {
+  if (config.reportsUrl !== null) {
+    await refusePooler('DATABASE_REPORTS_URL', config.reportsUrl, 'eps-reports');
+  }
+  const clock = Date.now;
+  const processor = openProcessor(config, keyring, clock);
+  const rates = openRates(config, { clock, log: logger });
+  const reads = openReads(directUrl, logger);
+  const reports = connect({
+    url: config.reportsUrl ?? directUrl,
+    poolSize: config.reportsPoolSize,
+    applicationName: 'eps-reports',
+    statementTimeoutMs: REPORT_TIMEOUT_MS,
+    onIdleError: error => logger.warn({ err: error }, 'report connection lost'),
+  });
+  const changes = openChanges(directUrl, logger);
+  const nonces = openNonces(config, db, logger);
+  return {
+    ...{ db, keyring, reads, reports, changes, nonces, rates, processor, clock, logger },
+    async close() {
+      await Promise.all([nonces.close(), changes.close(), reads.destroy(), reports.destroy()]);
+    },
+  };
+}
+
 /** Opens the connections that requests share for their short reads. */
-export function openReads({ directUrl }: Storage, logger: FastifyBaseLogger): Database {
+export function openReads(url: string, logger: FastifyBaseLogger): Database {
   return connectPipeline({
-    url: directUrl,
+    url,
     connections: SHARED_READ_CONNECTIONS,
     applicationName: 'eps-reads',
     onError: error => logger.warn({ err: error }, 'database connection lost or not opened'),
   });
 }
 
-/** Starts to hear of changes to accounts and networks. */
-export function openChanges({ directUrl }: Storage, logger: FastifyBaseLogger): ChangeFeed {
+/** Listens for changes to accounts and networks. */
+export function openChanges(url: string, logger: FastifyBaseLogger): ChangeFeed {
   return openChangeFeed({
-    url: directUrl,
+    url,
     applicationName: 'eps-changes',
     onError: error =>
-      logger.warn({ err: error }, 'changes are not heard; accounts are read for each request'),
-  });
-}
-
-/** Opens the reports' own pool, on the read replica where one is configured. */
-export function openReports(config: Config, storage: Storage, logger: FastifyBaseLogger): Database {
-  return connect({
-    url: config.reportsUrl ?? storage.directUrl,
-    poolSize: config.reportsPoolSize,
-    applicationName: 'eps-reports',
-    statementTimeoutMs: REPORT_TIMEOUT_MS,
-    onIdleError: error => logger.warn({ err: error }, 'report connection lost'),
+      logger.warn({ err: error }, 'change feed lost; accounts are read for each request'),
   });
 }
 

@@ -1,14 +1,14 @@
 import type { BaseLogger } from 'pino';
-import { collectDefaultMetrics, type Registry } from 'prom-client';
+import { collectDefaultMetrics, Registry, register } from 'prom-client';
 import { connect, type Database } from '../database/connection.ts';
 import type { Clock } from '../time/clock.ts';
 import { registerBacklogGauges } from './backlog-gauges.ts';
-import { API_COUNTS, PAYMENT_COUNTS, WORKER_COUNTS } from './counts.ts';
-import { createRegistry } from './registry.ts';
+import { createReadiness, type Readiness } from './readiness.ts';
 import { type ApiState, registerApiGauges, registerPoolGauges } from './state-gauges.ts';
 
-/** What a process does, and so has to tell. */
+/** What a process does, and so has to report. */
 export interface Monitored {
+  readonly db: Database;
   /** Pools by name. */
   readonly pools: Readonly<Record<string, Database>>;
   /** Present where the API is served. */
@@ -22,23 +22,33 @@ export interface Monitored {
 /** Longest a statement for metrics may run, in milliseconds: most take one. */
 const STATEMENT_TIMEOUT_MS = 2_000;
 
-/** All that is told of a process, and what it takes to tell it. */
+/** What the monitoring port tells of a process, and the connections that takes. */
 export interface Monitor {
   readonly registry: Registry;
+  readonly readiness: () => Promise<Readiness>;
   close(): Promise<void>;
 }
 
-/** Puts together what is told of a process, without serving it. */
-export function createMonitor({ pools, api, worker }: Monitored): Monitor {
-  const registry = createRegistry([
-    ...PAYMENT_COUNTS,
-    ...(api === undefined ? [] : API_COUNTS),
-    ...(worker === undefined ? [] : WORKER_COUNTS),
-  ]);
-  registerPoolGauges(registry, pools);
-  if (api !== undefined) registerApiGauges(registry, api);
-  if (worker === undefined) return { registry, close: async () => undefined };
-  const { directUrl, clock, log } = worker;
+/**
+ * Puts together what is told of a process, without serving it: counters that its modules hold in
+ * prom-client's global registry, and gauges that are read when somebody scrapes.
+ */
+export function createMonitor({ db, pools, api, worker }: Monitored): Monitor {
+  const gauges = new Registry();
+  registerPoolGauges(gauges, pools);
+  if (api !== undefined) registerApiGauges(gauges, api);
+  const backlog = worker === undefined ? undefined : connectBacklog(gauges, worker);
+  return {
+    registry: Registry.merge([register, gauges]),
+    readiness: createReadiness({ db, ...(api === undefined ? {} : { nonces: api.nonces }) }),
+    close: async () => backlog?.destroy(),
+  };
+}
+
+function connectBacklog(
+  gauges: Registry,
+  { directUrl, clock, log }: NonNullable<Monitored['worker']>,
+): Database {
   const db = connect({
     url: directUrl,
     poolSize: 1,
@@ -46,15 +56,15 @@ export function createMonitor({ pools, api, worker }: Monitored): Monitor {
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     onIdleError: error => log.warn({ err: error }, 'metrics connection lost'),
   });
-  registerBacklogGauges(registry, {
+  registerBacklogGauges(gauges, {
     db,
     clock,
     onError: error => log.warn({ err: error }, 'the backlog could not be read for metrics'),
   });
-  return { registry, close: () => db.destroy() };
+  return db;
 }
 
-/** Adds what Node tells of the process itself: memory, CPU, event loop lag, garbage collection. */
+/** Adds Node's own metrics of the process: memory, CPU, event loop lag, garbage collection. */
 export function watchProcess({ registry }: Monitor): void {
   collectDefaultMetrics({ register: registry });
 }

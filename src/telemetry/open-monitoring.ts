@@ -1,13 +1,13 @@
 import type { BaseLogger } from 'pino';
 import type { Monitored } from './monitor.ts';
-import { type MetricsServer, serveMetrics } from './serve.ts';
+import { type MonitoringServer, serveMonitoring } from './serve.ts';
 
-/** Metrics that are served, or not. */
-export type Monitoring = Pick<MetricsServer, 'close'>;
+/** A monitoring port that is served, or not. */
+export type Monitoring = Pick<MonitoringServer, 'close'>;
 
 /**
- * Serves metrics on the address; without one it does nothing, and loads nothing for it.
- * @throws when the port cannot be had.
+ * Serves metrics and health on the address; without one it does nothing, and loads nothing for it.
+ * @throws Error when the port is not available.
  */
 export async function openMonitoring(
   address: { readonly host: string; readonly port: number } | null,
@@ -18,11 +18,11 @@ export async function openMonitoring(
   const { createMonitor, watchProcess } = await import('./monitor.ts');
   const monitor = createMonitor(monitored);
   watchProcess(monitor);
-  const server = await serveMetrics(monitor.registry, address).catch(async error => {
+  const server = await serveMonitoring(monitor, address).catch(async error => {
     await monitor.close();
     throw error;
   });
-  log.info({ host: address.host, port: server.port }, 'metrics are served');
+  log.info({ host: address.host, port: server.port }, 'metrics and health are served');
   return {
     async close() {
       await server.close();

@@ -1,27 +1,40 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
+import type { Readiness } from './readiness.ts';
 
-export interface MetricsServer {
+export interface MonitoringServer {
   readonly port: number;
   close(): Promise<void>;
 }
 
+/** What the monitoring port tells. */
+interface Served {
+  readonly registry: Registry;
+  readonly readiness: () => Promise<Readiness>;
+}
+
 /** Longest a client may take to send its request, in milliseconds. */
 const REQUEST_TIMEOUT_MS = 5_000;
-/** Connections at once: a few scrapers, and a hand. */
+/** Connections at once: a few scrapers and probes, and a hand. */
 const CONNECTIONS_MAXIMUM = 16;
 
 /**
- * Serves GET /metrics and nothing else.
- * @throws when the port cannot be had.
+ * Serves GET /metrics, /healthz and /readyz on a port of their own, so that neither scrapers nor
+ * probes wait behind the API's backlog.
+ * @throws Error when the port is not available.
  */
-export async function serveMetrics(
-  registry: Registry,
+export async function serveMonitoring(
+  served: Served,
   { host, port }: { readonly host: string; readonly port: number },
-): Promise<MetricsServer> {
-  const server = createServer((request, response) => void answer(registry, request, response));
+): Promise<MonitoringServer> {
+  const server = createServer((request, response) => {
+    const [path = ''] = (request.url ?? '').split('?');
+    const answer = request.method === 'GET' ? ANSWERS[path] : undefined;
+    if (answer === undefined) response.writeHead(404).end();
+    else answer(served, response).catch(() => response.writeHead(500).end());
+  });
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.headersTimeout = REQUEST_TIMEOUT_MS;
   server.maxConnections = CONNECTIONS_MAXIMUM;
@@ -36,20 +49,24 @@ export async function serveMetrics(
   };
 }
 
-async function answer(
-  registry: Registry,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const [path] = (request.url ?? '').split('?');
-  if (path !== '/metrics' || request.method !== 'GET') {
-    response.writeHead(404).end();
-    return;
-  }
-  try {
+const ANSWERS: Readonly<
+  Record<string, (served: Served, response: ServerResponse) => Promise<unknown>>
+> = {
+  async '/metrics'({ registry }, response) {
     const text = await registry.metrics();
     response.writeHead(200, { 'content-type': registry.contentType }).end(text);
-  } catch {
-    response.writeHead(500).end();
-  }
+  },
+  async '/healthz'(_served, response) {
+    sendJson(response, 200, { status: 'ok' });
+  },
+  async '/readyz'({ readiness }, response) {
+    const { ready, body } = await readiness();
+    sendJson(response, ready ? 200 : 503, body);
+  },
+};
+
+function sendJson(response: ServerResponse, status: number, body: object): void {
+  response
+    .writeHead(status, { 'content-type': 'application/json; charset=utf-8' })
+    .end(JSON.stringify(body));
 }

@@ -2,6 +2,7 @@ import { Gauge, type Registry } from 'prom-client';
 import type { ChangeFeed } from '../database/change-feed.ts';
 import { type Database, poolUse } from '../database/connection.ts';
 import type { NonceStore } from '../signing/nonce-store.ts';
+import { answersInTime } from './readiness.ts';
 import { snapshotOf } from './snapshot.ts';
 
 /** How long an answer of the nonce store stands, in milliseconds. */
@@ -58,7 +59,7 @@ export interface ApiState {
 
 /** Registers how what the API depends on stands. */
 export function registerApiGauges(registry: Registry, { nonces, changes }: ApiState): void {
-  const probe = snapshotOf(() => isUp(nonces), PROBE_LIFETIME_MS);
+  const probe = snapshotOf(() => answersInTime(nonces.ping(), PROBE_TIMEOUT_MS), PROBE_LIFETIME_MS);
   new Gauge({
     name: 'eps_nonce_store_up',
     help: 'Whether the nonce store answers: 1 or 0',
@@ -76,16 +77,4 @@ export function registerApiGauges(registry: Registry, { nonces, changes }: ApiSt
       this.set(changes.isCurrent() ? 1 : 0);
     },
   });
-}
-
-async function isUp(nonces: NonceStore): Promise<boolean> {
-  const late = AbortSignal.timeout(PROBE_TIMEOUT_MS);
-  const silence = new Promise<false>(resolve => {
-    late.addEventListener('abort', () => resolve(false), { once: true });
-  });
-  const answer = nonces.ping().then(
-    () => true,
-    () => false,
-  );
-  return Promise.race([answer, silence]);
 }

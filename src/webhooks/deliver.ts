@@ -1,4 +1,5 @@
 import type { BaseLogger } from 'pino';
+import { Counter, Histogram } from 'prom-client';
 import type { buildConnector } from 'undici';
 import { v7 as uuidv7 } from 'uuid';
 import type { Keyring } from '../crypto/keyring.ts';
@@ -14,7 +15,6 @@ import {
 } from '../repositories/webhook-attempts.ts';
 import { cancelDeliveries } from '../repositories/webhook-deliveries.ts';
 import { lockWebhookEndpoint } from '../repositories/webhook-endpoints.ts';
-import { webhookAttemptSeconds, webhookAttempts } from '../telemetry/counts.ts';
 import { traceHeaders, traceIdOf } from '../telemetry/trace-context.ts';
 import type { Clock } from '../time/clock.ts';
 import { eventEnvelope } from './envelope.ts';
@@ -42,6 +42,20 @@ export interface DeliveryDependencies {
  */
 const CLAIM_MS = 3 * ATTEMPT_TIMEOUT_MS;
 const GONE = 410;
+
+/** Up to the 15 seconds that an endpoint has. */
+const DURATION_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
+
+const webhookAttempts = new Counter({
+  name: 'eps_webhook_attempts_total',
+  help: 'Attempts at deliveries, by what became of the delivery and the class of the answer',
+  labelNames: ['outcome', 'response'],
+});
+const webhookAttemptSeconds = new Histogram({
+  name: 'eps_webhook_attempt_duration_seconds',
+  help: 'Time that an attempt at a delivery took',
+  buckets: DURATION_BUCKETS,
+});
 
 /** What metrics call that which becomes of a delivery. */
 const OUTCOMES: Readonly<Record<Verdict['status'], string>> = {
@@ -171,7 +185,10 @@ async function settle(
   } else {
     await recordAttempt(db, row, verdict);
   }
-  webhookAttempts.add(OUTCOMES[verdict.status], responseClass(statusCode));
+  webhookAttempts.inc({
+    outcome: OUTCOMES[verdict.status],
+    response: responseClass(statusCode),
+  });
   webhookAttemptSeconds.observe(durationMs / 1000);
   logger.info({ ...context, error, outcome: verdict.status }, 'webhook attempted');
 }

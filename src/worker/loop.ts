@@ -1,6 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BaseLogger } from 'pino';
-import { loopFailures, loopSeconds, loopSuccess } from '../telemetry/counts.ts';
+import { Counter, Gauge, Histogram } from 'prom-client';
+
+/** From an idle run to one that works off an outage, in seconds. */
+const DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+const loopSuccess = new Gauge({
+  name: 'eps_worker_loop_last_success_timestamp_seconds',
+  help: 'When a loop of the worker last did its work, in Unix time',
+  labelNames: ['loop'],
+});
+const loopFailures = new Counter({
+  name: 'eps_worker_loop_failures_total',
+  help: 'Runs of a loop that failed',
+  labelNames: ['loop'],
+});
+const loopSeconds = new Histogram({
+  name: 'eps_worker_loop_duration_seconds',
+  help: 'Time that a run of a loop took',
+  labelNames: ['loop'],
+  buckets: DURATION_BUCKETS,
+});
 
 export interface Loop {
   readonly name: string;
@@ -34,7 +54,7 @@ export async function runLoop(
   pause: Pause = pauseInterruptibly,
 ): Promise<void> {
   let failures = 0;
-  const beat = () => loopSuccess.set(Date.now() / 1000, loop.name);
+  const beat = () => loopSuccess.set({ loop: loop.name }, Date.now() / 1000);
   while (!signal.aborted) {
     const started = performance.now();
     try {
@@ -44,10 +64,10 @@ export async function runLoop(
     } catch (error) {
       if (signal.aborted) return;
       failures += 1;
-      loopFailures.add(loop.name);
+      loopFailures.inc({ loop: loop.name });
       logger.error({ err: error, loop: loop.name, failures }, 'loop failed');
     }
-    loopSeconds.observe((performance.now() - started) / 1000, loop.name);
+    loopSeconds.observe({ loop: loop.name }, (performance.now() - started) / 1000);
     const longestMs = loop.longestPauseMs ?? BACKOFF_MAXIMUM_MS;
     const backoffMs = Math.min(loop.intervalMs * 2 ** failures, longestMs);
     await pause(Math.max(backoffMs, loop.intervalMs), signal);

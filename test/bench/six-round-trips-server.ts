@@ -28,6 +28,7 @@ import { registerHealth } from '../../src/routes/health.ts';
 import { openChanges, openNonces, openReads } from '../../src/runtime/dependencies.ts';
 import { aborted, runProcess } from '../../src/runtime/process.ts';
 import { openStorage } from '../../src/runtime/storage.ts';
+import { createReadiness } from '../../src/telemetry/readiness.ts';
 import { SIX_ROUND_TRIPS as SIX } from './statements.ts';
 
 const ROUTE = 'POST /external/v1/payments/prompt';
@@ -50,15 +51,15 @@ await runProcess('six-round-trips', async (config, logger, signal) => {
   registerRequestLog(app, createRequestLog(logger as FastifyBaseLogger));
   registerErrorHandler(app, { publicUrl: config.publicUrl, isUnavailable: () => false });
   registerValidation(app);
-  const limits = createRateLimits({
+  const limits = await createRateLimits(app, {
     max: config.rateLimitMax,
     windowSeconds: config.rateLimitWindowSeconds,
     clock,
   });
-  const reads = openReads(storage, logger);
-  const changes = openChanges(storage, logger);
+  const reads = openReads(storage.directUrl, logger);
+  const changes = openChanges(storage.directUrl, logger);
   const knownKeys = new FreshCache<KnownKey>(changes, 10_000);
-  registerHealth(app, { db: storage.db, nonces, clock });
+  registerHealth(app, createReadiness({ db: storage.db, nonces }));
 
   const known = new Map<string, ReturnType<typeof readMerchant>>();
   async function readMerchant(id: string) {
@@ -80,7 +81,6 @@ await runProcess('six-round-trips', async (config, logger, signal) => {
       credentials: { db: reads, keyring: storage.keyring, knownKeys },
       admission: new Admission(config.requestsInFlightMax),
       explainSignatures: false,
-      onUnprotectedRead: () => undefined,
     });
     v1.post(
       '/external/v1/payments/prompt',

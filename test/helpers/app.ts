@@ -7,6 +7,7 @@ import { createKeyring, type Keyring } from '../../src/crypto/keyring.ts';
 import { type ChangeFeed, NO_CHANGE_FEED, openChangeFeed } from '../../src/database/change-feed.ts';
 import { connect, type Database } from '../../src/database/connection.ts';
 import { connectPipeline } from '../../src/database/pipeline.ts';
+import { openProcessor } from '../../src/processors/open-processor.ts';
 import { createFixedRates, type FixedRates } from '../../src/rates/fixed-rates.ts';
 import type { NonceStore } from '../../src/signing/nonce-store.ts';
 import { createPostgresNonces } from '../../src/signing/postgres-nonces.ts';
@@ -81,7 +82,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     onError: () => undefined,
   });
   const changes = options.remembers ? await openTestFeed(databaseUrl) : NO_CHANGE_FEED;
-  const deps = { db, reads, reports, keyring, changes, nonces, rates, clock, logger };
+  const processor = openProcessor(config, keyring, clock);
+  const deps = { db, reads, reports, keyring, changes, nonces, rates, processor, clock, logger };
   const app = await buildApp(config, deps);
   await app.ready();
   return {

@@ -69,7 +69,7 @@ describe('the page', () => {
     expect(page.headers).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy':
-        "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+        "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
       'referrer-policy': 'no-referrer',
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',

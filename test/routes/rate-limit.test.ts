@@ -155,9 +155,18 @@ describe('an address', () => {
     for (const url of ['/docs', '/docs/errors', '/openapi.json', '/nothing', '/%zz']) {
       expectLimited(await open(url), 60);
     }
-    expectLimited(await send(), 60);
     advance(60);
     expectAll([await open('/docs/errors')], 200);
+  });
+
+  test('uses nothing of its API allowance up by reading pages, and the other way round', async () => {
+    expectAll(await repeat(LIMIT, () => open('/docs/errors')), 200);
+    expectLimited(await open('/docs/errors'), 60);
+    expectRefusal(await fail(), 'E2004');
+    expectAll([await send()], 200);
+    for (const answer of await repeat(LIMIT - 1, fail)) expectRefusal(answer, 'E2004');
+    expectLimited(await send(), 60);
+    expectAll([await open(`/checkout/${'a'.repeat(43)}`)], 404);
   });
 
   test('is asked nothing for its health', async () => {

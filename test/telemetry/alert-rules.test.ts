@@ -1,3 +1,6 @@
+// Modules register the metrics that they hold when they are loaded.
+import '../../src/app.ts';
+import '../../src/worker/run.ts';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,6 +24,7 @@ test('every rule asks for metrics that there are, with labels that they have', a
     onIdleError: () => undefined,
   });
   const monitor = createMonitor({
+    db,
     pools: { main: db },
     api: { nonces: createPostgresNonces(db), changes: NO_CHANGE_FEED },
     worker: { directUrl: NO_DATABASE, clock: Date.now, log: { warn: () => undefined } },

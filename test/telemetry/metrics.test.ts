@@ -4,7 +4,7 @@ import { insertDeposit } from '../../src/repositories/deposits.ts';
 import { simulate } from '../../src/settlement/simulate.ts';
 import { createPostgresNonces } from '../../src/signing/postgres-nonces.ts';
 import { createMonitor, type Monitor } from '../../src/telemetry/monitor.ts';
-import { type MetricsServer, serveMetrics } from '../../src/telemetry/serve.ts';
+import { type MonitoringServer, serveMonitoring } from '../../src/telemetry/serve.ts';
 import { createEndpoint } from '../../src/webhooks/manage-endpoints.ts';
 import { ADDRESSES, addMerchant, type MerchantWithKey, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
@@ -24,7 +24,7 @@ let service: TestApp;
 let shop: MerchantWithKey;
 let receiver: Receiver;
 let monitor: Monitor;
-let server: MetricsServer;
+let server: MonitoringServer;
 
 beforeAll(async () => {
   [database, receiver] = await Promise.all([cloneDatabase(), startReceiver()]);
@@ -32,11 +32,12 @@ beforeAll(async () => {
   shop = await addMerchant(service);
   const { db, databaseUrl: directUrl, clock } = service;
   monitor = createMonitor({
+    db,
     pools: { main: db },
     api: { nonces: createPostgresNonces(db), changes: NO_CHANGE_FEED },
     worker: { directUrl, clock, log: { warn: () => undefined } },
   });
-  server = await serveMetrics(monitor.registry, { host: '127.0.0.1', port: 0 });
+  server = await serveMonitoring(monitor, { host: '127.0.0.1', port: 0 });
 });
 afterAll(async () => {
   await server.close();
@@ -70,12 +71,16 @@ async function over(act: () => Promise<unknown>, done: (since: Since) => void): 
   });
 }
 
-test('GET /metrics is all there is', async () => {
-  for (const path of ['/', '/metric', '/metrics/', '/external/v1/payments', '/healthz']) {
+test('GET /metrics and health are all there is', async () => {
+  for (const path of ['/', '/metric', '/metrics/', '/external/v1/payments', '/constructor']) {
     expect((await ask(path)).status).toBe(404);
   }
   expect((await ask('/metrics', 'POST')).status).toBe(404);
   expect((await ask('/metrics?name[]=x')).status).toBe(200);
+  expect(await (await ask('/healthz')).json()).toEqual({ status: 'ok' });
+  const ready = await ask('/readyz');
+  expect(ready.status).toBe(200);
+  expect(await ready.json()).toEqual({ status: 'ok', database: 'ok', nonces: 'ok' });
 });
 
 test('every metric is named and described as Prometheus asks', async () => {
@@ -95,6 +100,17 @@ test('every metric is named and described as Prometheus asks', async () => {
       }
     }
   }
+});
+
+test('no label names an account', async () => {
+  const names = monitor.registry
+    .getMetricsAsArray()
+    .flatMap(metric => (metric as { labelNames?: string[] }).labelNames ?? []);
+  expect(names).toContain('error_code');
+  const naming = names.filter(name =>
+    /merchant|partner|key|account|payment|endpoint|id$/.test(name),
+  );
+  expect([...new Set(naming)]).toEqual(['blockchain_id']);
 });
 
 describe('requests', () => {
@@ -252,6 +268,7 @@ describe('what waits in the database', () => {
     const warnings: unknown[] = [];
     const { db, clock } = of;
     const fresh = createMonitor({
+      db,
       pools: { main: db },
       worker: {
         directUrl: url,

@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import { PRIVATE_PAGE_HEADERS, pageHeaders } from '../../http/security-headers.ts';
 import { type Html, html } from '../pages/html.ts';
 import { CHECKOUT_ASSETS } from './assets.ts';
 
@@ -10,19 +11,14 @@ interface DocumentParts {
 }
 
 const HEADERS = {
-  'content-security-policy': [
-    "default-src 'none'",
+  ...pageHeaders(
     "script-src 'self'",
     "style-src 'self'",
     "img-src 'self'",
     "connect-src 'self'",
     "form-action 'self'",
-    "frame-ancestors 'none'",
-    "base-uri 'none'",
-  ].join('; '),
-  // The link is all it takes to open a checkout: it must not leave with a request elsewhere.
-  'referrer-policy': 'no-referrer',
-  'x-robots-tag': 'noindex',
+  ),
+  ...PRIVATE_PAGE_HEADERS,
 };
 
 /** The frame that every page under /checkout has. */

@@ -16,13 +16,14 @@ export function registerBasicAuthentication(app: FastifyInstance, deps: LegacyDe
   app.decorateRequest('principal', null);
   app.addHook('onRequest', async request => {
     admission.refuseOverload();
-    limits.refuseExhaustedAddress(request);
+    await limits.refuseExhaustedAddress(request);
     const record = await verify(request);
-    limits.countKey(record.user.client_id ?? record.user.id);
+    request.keyId = record.user.client_id ?? record.user.id;
+    await limits.countKey(request);
     await countUsage(request, record.merchant.id, deps);
     request.principal = authorizeUser(record);
   });
-  // Whoever sends a body slowly may have lost the key meanwhile.
+  // The API key may have been withdrawn while a slow body arrived.
   app.addHook('preValidation', async request => {
     if (announcesBody(request.raw)) request.principal = authorizeUser(await verify(request));
   });
@@ -31,7 +32,7 @@ export function registerBasicAuthentication(app: FastifyInstance, deps: LegacyDe
     try {
       return await verifyUser(db, keyring, readAuthorization(authorizationsOf(request)));
     } catch (error) {
-      if (error instanceof LegacyRefusal) limits.countAddress(request);
+      if (error instanceof LegacyRefusal) await limits.countFailure(request);
       throw error;
     }
   }

@@ -10,7 +10,7 @@ export interface LegacyAnswers extends DeprecationSettings {
   readonly isUnavailable: ErrorHandlerOptions['isUnavailable'];
 }
 
-interface LegacyAnswer {
+export interface LegacyAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly envelope: {

@@ -8,6 +8,9 @@ import { registerSandbox } from './sandbox.ts';
 
 /** What a processor and its customers reach; nothing here is signed with an API key. */
 export function registerProcessor(app: FastifyInstance, deps: ProcessorDependencies): void {
+  if (deps.processor === null) {
+    app.log.warn('no PROCESSOR is set: US accounts cannot take payments');
+  }
   // Bodies are read as bytes: a signature is over those, and a form is bounded like any other body.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
@@ -16,7 +19,7 @@ export function registerProcessor(app: FastifyInstance, deps: ProcessorDependenc
   app.register(async notifications => registerNotifications(notifications, deps));
   app.register(async assets => PROCESSOR_ASSETS.register(assets), { prefix: PROCESSOR_PREFIX });
   app.register(async pages => {
-    pages.addHook('onRequest', async request => deps.limits.countAddress(request));
+    pages.addHook('onRequest', async request => deps.limits.countPage(request));
     pages.get('/processor/done', (_request, reply) => sendPage(reply, 200, renderDone()));
     if (deps.processor?.name === 'sandbox') registerSandbox(pages, deps, deps.processor);
   });
@@ -37,7 +40,7 @@ function registerNotifications(app: FastifyInstance, deps: ProcessorDependencies
         const { headers, log, trace } = request;
         await receiveNotification(deps, processor, { headers, body, trace }, log);
       } catch (error) {
-        if (isRefusal(error)) deps.limits.countAddress(request);
+        if (isRefusal(error)) await deps.limits.countFailure(request);
         throw error;
       }
       return reply.send({ received: true });

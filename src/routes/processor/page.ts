@@ -1,23 +1,16 @@
 import type { FastifyReply } from 'fastify';
+import { PRIVATE_PAGE_HEADERS, pageHeaders } from '../../http/security-headers.ts';
 import { BASE_STYLE, openAssets } from '../pages/assets.ts';
 import { type Html, html } from '../pages/html.ts';
 
-/** No script, nothing from elsewhere, and forms lead nowhere but back here. */
-const POLICY =
-  "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+const HEADERS = {
+  ...pageHeaders("style-src 'self'", "form-action 'self'"),
+  ...PRIVATE_PAGE_HEADERS,
+};
 
 /** Sends a page that is the customer's alone: its address is what opens it. */
 export function sendPage(reply: FastifyReply, status: number, page: string): FastifyReply {
-  return reply
-    .status(status)
-    .type('text/html; charset=utf-8')
-    .headers({
-      'cache-control': 'no-store',
-      'content-security-policy': POLICY,
-      'referrer-policy': 'no-referrer',
-      'x-robots-tag': 'noindex',
-    })
-    .send(page);
+  return reply.status(status).type('text/html; charset=utf-8').headers(HEADERS).send(page);
 }
 
 export const PROCESSOR_PREFIX = '/processor';

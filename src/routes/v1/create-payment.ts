@@ -1,17 +1,26 @@
 import { CreatePaymentBodySchema, CreatePaymentResponseSchema } from '#schemas/create-payment.ts';
 import { EmptyQuerySchema } from '#schemas/list-payments.ts';
+import { answerFailure } from '../../errors/handler.ts';
 import { principalOf } from '../../http/authentication.ts';
 import { readIdempotentRequest, sendOutcome } from '../../http/idempotency.ts';
 import { createOnce } from '../../payments/create-once.ts';
 import { createPayment, decideCreation, toResponse } from '../../payments/create-payment.ts';
 import { checkMerchantId } from '../../payments/payee.ts';
+import { ProcessorUnavailable } from '../../payments/processor.ts';
 import type { SignedApp } from '../signed-app.ts';
 import type { V1Dependencies } from './dependencies.ts';
 import { CREATE_PAYMENT } from './operations.ts';
 
+/**
+ * What makes a kept failure E5002. A database that fails does not: E5002 promises that the same key
+ * will do later, while a failed execution is kept under it. A processor that is down fails the
+ * execution itself, and its answer is kept as it is.
+ */
+const isProcessorUnavailable = (error: unknown) => error instanceof ProcessorUnavailable;
+
 /** POST /external/v1/payments/prompt */
 export function registerCreatePayment(app: SignedApp, deps: V1Dependencies): void {
-  const { db, clock, payments, onExecutionFailure } = deps;
+  const { db, clock, payments, publicUrl } = deps;
   app.post(
     '/payments/prompt',
     {
@@ -46,7 +55,11 @@ export function registerCreatePayment(app: SignedApp, deps: V1Dependencies): voi
         check,
         decide: () => decideCreation(payments, { principal, body, trace }),
         answer: draft => ({ status: 201, body: Buffer.from(String(serialize(toResponse(draft)))) }),
-        onFailure: error => onExecutionFailure(request, error),
+        onFailure: error => {
+          const failures = { publicUrl, isUnavailable: isProcessorUnavailable };
+          const { status, envelope } = answerFailure(error, request, failures);
+          return { status, body: Buffer.from(JSON.stringify(envelope)) };
+        },
       });
       return sendOutcome(reply, outcome);
     },

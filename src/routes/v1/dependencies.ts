@@ -1,9 +1,7 @@
-import type { FastifyRequest } from 'fastify';
 import type { Database } from '../../database/connection.ts';
 import type { FreshCache } from '../../database/fresh-cache.ts';
 import type { Network } from '../../database/tables.ts';
 import type { CreatePaymentDependencies } from '../../payments/create-payment.ts';
-import type { Response } from '../../payments/idempotency.ts';
 import type { Clock } from '../../time/clock.ts';
 
 export interface V1Dependencies {
@@ -14,6 +12,5 @@ export interface V1Dependencies {
   readonly networks: FreshCache<Network[]>;
   readonly clock: Clock;
   readonly payments: CreatePaymentDependencies;
-  /** Renders and logs a failure that is kept under an idempotency key. */
-  readonly onExecutionFailure: (request: FastifyRequest, error: unknown) => Response;
+  readonly publicUrl: string;
 }

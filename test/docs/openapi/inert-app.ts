@@ -28,6 +28,7 @@ export async function buildInertApp(env: Record<string, string> = {}): Promise<F
     keyring: createKeyring([randomBytes(32)]),
     nonces: createPostgresNonces(db),
     rates: createFixedRates(),
+    processor: null,
     clock: Date.now,
     logger: createLogger({ logLevel: 'silent' }, 'inert'),
   });

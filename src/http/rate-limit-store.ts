@@ -1,0 +1,56 @@
+import type { FastifyRateLimitStore } from '@fastify/rate-limit';
+import type { Clock } from '../time/clock.ts';
+
+interface Window {
+  readonly endsAt: number;
+  readonly count: number;
+}
+
+type Callback = Parameters<FastifyRateLimitStore['incr']>[1];
+
+/**
+ * Clients remembered by each limiter. The one counted least recently is forgotten first, so a flood of
+ * addresses costs a bounded amount of memory.
+ */
+const CLIENTS_MAXIMUM = 20_000;
+
+/**
+ * Makes the store of @fastify/rate-limit: fixed windows in this process's memory, each beginning with
+ * the first request of its client. Unlike the plugin's own store it hands out a fresh result for each
+ * call, without which concurrent requests read each other's counts, and follows an injected clock.
+ */
+export function rateLimitStore(clock: Clock) {
+  return class WindowStore implements FastifyRateLimitStore {
+    readonly #windows = new Map<string, Window>();
+
+    incr(client: string, callback: Callback, windowMs: number): void {
+      const now = clock();
+      const { endsAt, count } = this.#current(client, now) ?? { endsAt: now + windowMs, count: 0 };
+      // Setting it anew makes it the most recent one.
+      this.#windows.delete(client);
+      this.#windows.set(client, { endsAt, count: count + 1 });
+      if (this.#windows.size > CLIENTS_MAXIMUM) {
+        const [oldest = ''] = this.#windows.keys();
+        this.#windows.delete(oldest);
+      }
+      callback(null, { current: count + 1, ttl: endsAt - now });
+    }
+
+    /** Tells a client's count without adding to it. */
+    read(client: string, callback: Callback, windowMs: number): void {
+      const now = clock();
+      const { endsAt, count } = this.#current(client, now) ?? { endsAt: now + windowMs, count: 0 };
+      callback(null, { current: count, ttl: endsAt - now });
+    }
+
+    /** Each limiter counts by itself. */
+    child(): WindowStore {
+      return new WindowStore();
+    }
+
+    #current(client: string, now: number): Window | undefined {
+      const window = this.#windows.get(client);
+      return window !== undefined && now < window.endsAt ? window : undefined;
+    }
+  };
+}

@@ -1,0 +1,20 @@
+/** Headers of every answer, also of those to requests that Node's HTTP parser could not read. */
+export const SECURITY_HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+} as const;
+
+/** Headers of every HTML page: no frames, nothing loaded or sent elsewhere but what is allowed here. */
+export function pageHeaders(...allowed: readonly string[]): Record<string, string> {
+  const policy = ["default-src 'none'", ...allowed, "frame-ancestors 'none'", "base-uri 'none'"];
+  return { 'content-security-policy': policy.join('; ') };
+}
+
+/**
+ * Headers of a customer's page. Its address is all it takes to open it, so it must not leave with a
+ * request elsewhere, nor enter a search engine.
+ */
+export const PRIVATE_PAGE_HEADERS = {
+  'referrer-policy': 'no-referrer',
+  'x-robots-tag': 'noindex',
+} as const;

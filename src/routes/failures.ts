@@ -1,0 +1,44 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ApiError } from '../errors/api-error.ts';
+import { type ErrorAnswer, toAnswer } from '../errors/envelope.ts';
+import { sendError } from '../errors/handler.ts';
+import { toLegacyRefusal } from '../legacy/translate.ts';
+import { CHECKOUT_PREFIX } from './checkout/assets.ts';
+import { sendFailure } from './checkout/failures.ts';
+import {
+  type LegacyAnswer,
+  type LegacyAnswers,
+  sendLegacyFailure,
+  toLegacyAnswer,
+} from './legacy/failures.ts';
+import { isLegacyPath } from './legacy/paths.ts';
+
+/**
+ * Answers a failure that Fastify raises before it knows a route, in the form that the part of the
+ * service below that path uses.
+ */
+export function sendRoutelessFailure(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answers: LegacyAnswers,
+): FastifyReply {
+  if (isLegacyPath(request.url)) return sendLegacyFailure(error, request, reply, answers);
+  const forPeople = request.url.startsWith(`${CHECKOUT_PREFIX}/`);
+  return (forPeople ? sendFailure : sendError)(error, request, reply, answers);
+}
+
+/**
+ * Renders the refusal of a request that could not be read, likewise.
+ * @param url The request target; undefined when not even that was read.
+ */
+export function renderUnreadable(
+  refusal: ApiError,
+  requestId: string,
+  url: string | undefined,
+  answers: LegacyAnswers,
+): ErrorAnswer | LegacyAnswer {
+  return url !== undefined && isLegacyPath(url)
+    ? toLegacyAnswer(toLegacyRefusal(refusal), url, answers)
+    : toAnswer(refusal, requestId, answers.publicUrl);
+}
