@@ -1,8 +1,6 @@
 import { sql } from 'kysely';
-import pg from 'pg';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connect, type Database } from '../../src/database/connection.ts';
-import { connectPipeline } from '../../src/database/pipeline.ts';
 import { type Given, prepare } from '../../src/database/prepared.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 
@@ -66,21 +64,6 @@ test('is prepared by a connection once, under its name; nothing else is prepared
   await networks(one, { family: 'solana', limit: 1 });
   await one.selectFrom('networks').select('id').execute();
   expect(await preparedNames(one)).toEqual(['test_echo', 'test_networks']);
-});
-
-test('is described once by a connection, of a pool as of a pipeline', async () => {
-  const session = { url: database.url, applicationName: 'test-prepared' };
-  const pipeline = connectPipeline({ ...session, connections: 1, onError: () => undefined });
-  const describe = vi.spyOn(pg.Connection.prototype, 'describe');
-  for (const db of [openOne(), pipeline]) {
-    describe.mockClear();
-    for (const limit of [1, 2, 1]) {
-      expect(await networks(db, { family: 'solana', limit })).toHaveLength(limit);
-    }
-    expect(describe).toHaveBeenCalledTimes(1);
-    await db.destroy();
-  }
-  describe.mockRestore();
 });
 
 test('is not prepared through a pooler', async () => {
