@@ -89,7 +89,7 @@ async function verify(
   deps.admission.enter(reply);
   // The key may have been revoked while a slow body arrived.
   if (announcesBody(request.raw)) verified = await verifyNow();
-  const { record, hmacKey } = verified;
+  const { record, secret } = verified;
   const parts = {
     timestamp: headers.timestamp,
     nonce: headers.nonce,
@@ -101,9 +101,9 @@ async function verify(
     keyId,
     passphrase,
     host: request.headers.host,
-    otherSecrets: otherSecretsOf(record.key, deps.credentials.keyring, hmacKey.secret),
+    otherSecrets: otherSecretsOf(record.key, deps.credentials.keyring, secret),
   });
-  checkSignature(hmacKey, parts, headers.signature, deps.explainSignatures && hints);
+  checkSignature(secret, parts, headers.signature, deps.explainSignatures && hints);
   await claimNonce(request, deps, keyId, headers.nonce, now);
   return record;
 }

@@ -5,18 +5,17 @@ import type { FreshCache } from '../database/fresh-cache.ts';
 import type { ApiKey } from '../database/tables.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { findKeyWithAccounts, type KeyWithAccounts } from '../repositories/api-keys.ts';
-import { HmacKey } from '../signing/hmac-key.ts';
 
 export interface VerifiedCredentials {
   readonly record: KeyWithAccounts;
   /** The secret that belongs to the passphrase that was sent. */
-  readonly hmacKey: HmacKey;
+  readonly secret: string;
 }
 
 /** A pair that was verified, opened. */
 interface OpenedPair {
   readonly passphrase: Buffer;
-  readonly hmacKey: HmacKey;
+  readonly secret: string;
   /** Milliseconds since the epoch; the end of a previous pair's grace period. */
   readonly validUntil: number;
 }
@@ -71,7 +70,7 @@ export async function verifyCredentials(
   const opened = known && findOpened(known, passphrase, now);
   if (known !== undefined && opened !== undefined) {
     requireUnexpired(known.record.key, now);
-    return { record: known.record, hmacKey: opened.hmacKey };
+    return { record: known.record, secret: opened.secret };
   }
 
   const keep = knownKeys.begin();
@@ -83,12 +82,12 @@ export async function verifyCredentials(
   if (record === undefined || pair === undefined) throw new ApiError('E2004');
   if (record.key.revoked_at !== null || pair.secret === null) throw new ApiError('E2005');
   requireUnexpired(record.key, now);
-  const hmacKey = new HmacKey(keyring.open(pair.secret, keyId, pair.version));
-  const used = { passphrase: Buffer.from(passphrase), hmacKey, validUntil: pair.validUntil };
+  const secret = keyring.open(pair.secret, keyId, pair.version);
+  const used = { passphrase: Buffer.from(passphrase), secret, validUntil: pair.validUntil };
   // A key has two pairs at most, and only these two pass.
   const others = known?.pairs.filter(({ validUntil }) => validUntil !== used.validUntil) ?? [];
   keep(keyId, { record, pairs: [used, ...others] }, accountsOf(record));
-  return { record, hmacKey };
+  return { record, secret };
 }
 
 function findOpened({ pairs }: KnownKey, passphrase: string, now: number): OpenedPair | undefined {

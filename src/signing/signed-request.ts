@@ -1,10 +1,14 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { ApiError } from '../errors/api-error.ts';
-import { SIGNING_HEADERS, type SignedParts, TIMESTAMP_WINDOW_SECONDS } from './canonical.ts';
+import {
+  SIGNING_HEADERS,
+  type SignedParts,
+  signRequest,
+  TIMESTAMP_WINDOW_SECONDS,
+} from './canonical.ts';
 import { describeExpected, describeMismatch } from './describe-mismatch.ts';
 import { explainMismatch, type MismatchHints } from './explain-mismatch.ts';
-import type { HmacKey } from './hmac-key.ts';
 
 export interface SigningHeaders {
   readonly keyId: string;
@@ -68,21 +72,21 @@ export function checkTimestamp(text: string, nowMs: number): void {
 }
 
 /**
- * Compares a signature with the one `key` makes, in constant time over the decoded bytes.
- * @param explain What the refusal may be explained with, asked for only then: it names the mistake
- * and the parts the server signed, never a secret. Without it the refusal says nothing.
+ * Compares a signature with the one that the secret makes, in constant time over the decoded bytes.
+ * @param explain What a refusal may be explained with, called only then: the message names the
+ * mistake and the parts that the server signed, never a secret. Without it the message says nothing.
  * @throws ApiError E2007
  */
 export function checkSignature(
-  key: HmacKey,
+  secret: string,
   parts: SignedParts,
   signature: string,
   explain: false | (() => MismatchHints),
 ): void {
-  const expected = key.sign(parts);
+  const expected = signRequest(secret, parts);
   const given = SIGNATURE_FORM.test(signature) ? Buffer.from(signature, 'hex') : null;
   if (given !== null && timingSafeEqual(given, expected)) return;
   if (explain === false) throw new ApiError('E2007');
-  const explanation = explainMismatch(key.secret, parts, signature, explain());
+  const explanation = explainMismatch(secret, parts, signature, explain());
   throw new ApiError('E2007', `${describeMismatch(explanation)} ${describeExpected(parts)}`);
 }
