@@ -20,7 +20,10 @@ const idempotentReplays = new Counter({
  * What makes a signed request the same as another; undefined without an Idempotency-Key.
  * @throws ApiError E4001
  */
-export function readIdempotentRequest(request: FastifyRequest): IdempotentRequest | undefined {
+export function readIdempotentRequest(
+  request: FastifyRequest,
+  now: Date,
+): IdempotentRequest | undefined {
   const key = request.headers[HEADER];
   if (key === undefined) return undefined;
   // Node joins a repeated header with a comma, which would make one valid key of two.
@@ -32,7 +35,7 @@ export function readIdempotentRequest(request: FastifyRequest): IdempotentReques
   checkIdempotencyKey(key);
   const route = `${request.method} ${request.routeOptions.url}`;
   const { accountId } = principalOf(request);
-  return { scope: { accountId, route, key }, bodySha256: sha256(request.rawBody) };
+  return { scope: { accountId, route, key }, bodySha256: sha256(request.rawBody), now };
 }
 
 /** Answers with the bytes that are kept for the key. */

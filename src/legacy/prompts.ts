@@ -2,7 +2,8 @@ import type { LegacyCreated, LegacyPrompt, LegacyPromptBody } from '#schemas/leg
 import { UUID_PATTERN } from '#schemas/scalars.ts';
 import type { Connection, Database } from '../database/connection.ts';
 import type { Principal } from '../keys/principal.ts';
-import { type CreatePaymentDependencies, createPayment } from '../payments/create-payment.ts';
+import { createPayment } from '../payments/create-payment.ts';
+import type { CreatePaymentDependencies } from '../payments/decide-creation.ts';
 import { toPaymentObject } from '../payments/payment-object.ts';
 import { findMerchantPayment } from '../repositories/payments.ts';
 import type { TraceContext } from '../telemetry/trace-context.ts';

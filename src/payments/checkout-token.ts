@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 import { randomToken } from '../crypto/random-hex.ts';
 
+/** Path of the checkout pages; a token follows. */
+export const CHECKOUT_PREFIX = '/checkout';
+
 const TOKEN_BYTES = 32;
 /** So many bytes in base64url. */
 const TOKEN = /^[\w-]{43}$/;

@@ -1,90 +1,33 @@
 import { Counter } from 'prom-client';
 import type { CreatePaymentResponse } from '#schemas/create-payment.ts';
-import { newId } from '../crypto/new-id.ts';
-import type { Database } from '../database/connection.ts';
-import type { Payment } from '../database/tables.ts';
+import type { Connection, Database } from '../database/connection.ts';
+import { isRefusedByDatabase } from '../database/failures.ts';
 import { afterCommit, inOneStatement, inTransaction } from '../database/transaction.ts';
-import { insertCreation } from '../repositories/payment-creation.ts';
-import type { TraceContext } from '../telemetry/trace-context.ts';
-import type { Clock } from '../time/clock.ts';
-import { hashCheckoutToken, issueCheckoutToken } from './checkout-token.ts';
-import { type CreatePaymentRequest, newPayment } from './new-payment.ts';
-import { chooseNetworks } from './offered-networks.ts';
-import { findPayee, type Payee, type PayeeDependencies } from './payee.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { type Creation, insertCreation } from '../repositories/payment-creation.ts';
+import {
+  type CreatePaymentDependencies,
+  type Decision,
+  type Draft,
+  decideCreation,
+} from './decide-creation.ts';
+import {
+  claimAndCreate,
+  claimAndExecute,
+  findReplay,
+  type IdempotentRequest,
+  type Outcome,
+  type Response,
+} from './idempotency.ts';
+import type { CreatePaymentRequest } from './new-payment.ts';
 import { toPaymentObject } from './payment-object.ts';
-import type { Processor } from './processor.ts';
 import { newEvent } from './record-event.ts';
-import { checkRedirectUrl } from './redirect-url.ts';
-import { openRegulatedFlow } from './regulated-flow.ts';
 
-export const paymentsCreated = new Counter({
+const paymentsCreated = new Counter({
   name: 'eps_payments_created_total',
   help: 'Payments created by this process, by flow',
   labelNames: ['flow'],
 });
-
-export interface CreatePaymentDependencies {
-  readonly payees: PayeeDependencies;
-  readonly clock: Clock;
-  /** Base of checkout URLs. */
-  readonly publicUrl: string;
-  /** Whether redirects may lead to allowed loopback hosts over plain HTTP. */
-  readonly allowLoopbackHttp: boolean;
-  /** Collects payments on US accounts; null refuses to create them. */
-  readonly processor: Processor | null;
-}
-
-/** A payment that is decided and not written yet. */
-export interface Draft {
-  readonly payment: Payment;
-  readonly checkoutUrl: string;
-  /** The trace of the request. */
-  readonly trace: TraceContext | null;
-}
-
-/** What a request creates. */
-export type Decision =
-  /** All is decided. */
-  | ({ readonly kind: 'drafted' } & Draft)
-  /**
-   * The processor has to be asked first.
-   * @throws ProcessorUnavailable, ProcessorRefused, ApiError E5002 when it is not even asked.
-   */
-  | { readonly kind: 'regulated'; readonly open: () => Promise<Draft> };
-
-const MINUTE_MS = 60_000;
-
-/**
- * Decides what a request creates, without writing anything.
- * @throws ApiError for every business rule that refuses it.
- */
-export async function decideCreation(
-  deps: CreatePaymentDependencies,
-  request: CreatePaymentRequest,
-): Promise<Decision> {
-  const { body, trace = null } = request;
-  const payee = await findPayee(deps.payees, request.principal, body.merchantId);
-  if (body.redirectUrl !== undefined) {
-    checkRedirectUrl(body.redirectUrl, payee.redirectDomains, deps.allowLoopbackHttp);
-  }
-  const id = newId();
-  const now = new Date(deps.clock());
-  if (payee.merchant.account_kind === 'standard') {
-    const { checkoutUrl, ...flow } = cryptoFlow(payee, request, now, deps.publicUrl);
-    const payment = newPayment(id, payee, request, { ...flow, createdAt: now });
-    return { kind: 'drafted', payment, checkoutUrl, trace };
-  }
-  return {
-    kind: 'regulated',
-    async open() {
-      const flow = await openRegulatedFlow(deps.processor, payee.merchant, id, request, now);
-      // A processor takes seconds to answer; whoever pages by creation time must not have passed it.
-      const createdAt = new Date(deps.clock());
-      const payment = newPayment(id, payee, request, { ...flow, createdAt });
-      return { payment, checkoutUrl: flow.checkoutUrl, trace };
-    },
-  };
-}
 
 /**
  * Creates a payment with its first event.
@@ -98,48 +41,86 @@ export async function createPayment(
   request: CreatePaymentRequest,
 ): Promise<CreatePaymentResponse> {
   const decision = await decideCreation(deps, request);
-  if (decision.kind === 'drafted') {
-    await inOneStatement(db, connection => insertCreation(connection, toCreation(decision)));
-    paymentsCreated.inc({ flow: decision.payment.flow });
-    return toResponse(decision);
+  if (decision.kind === 'regulated') {
+    return inTransaction(db, async tx => toResponse(await openAndInsert(tx, decision.open)));
   }
-  return inTransaction(db, async tx => {
-    const draft = await decision.open();
-    await insertCreation(tx, toCreation(draft));
-    afterCommit(tx, () => paymentsCreated.inc({ flow: draft.payment.flow }));
-    return toResponse(draft);
-  });
+  await inOneStatement(db, connection => insertCreation(connection, toCreation(decision)));
+  paymentsCreated.inc({ flow: decision.payment.flow });
+  return toResponse(decision);
+}
+
+/** What a creation under an idempotency key takes beside the request itself. */
+export interface Once {
+  readonly claim: IdempotentRequest;
+  /** @throws ApiError for whatever is wrong with the request itself (E1001, E1002). */
+  readonly check: () => void;
+  /** The answer to a creation, as it is sent and kept. */
+  readonly answer: (created: CreatePaymentResponse) => Response;
+  /** Renders and logs a failure of the execution. */
+  readonly onFailure: (error: unknown) => Response;
+}
+
+/**
+ * Creates a payment at most once for the key, on whichever replica.
+ *
+ * Usually that is one statement, which claims the key and writes payment, event and response. A stored
+ * response takes precedence over any refusal, so it is looked for whenever the request would be
+ * refused; otherwise only when the claim fails, at the expense of repeated requests.
+ *
+ * @throws ApiError E4003 while the original runs, E4002 for another body, and every refusal.
+ * @throws UncertainCommit
+ */
+export async function createPaymentOnce(
+  db: Database,
+  deps: CreatePaymentDependencies,
+  request: CreatePaymentRequest,
+  { claim, check, answer, onFailure }: Once,
+): Promise<Outcome> {
+  try {
+    check();
+  } catch (refusal) {
+    const replay = await findReplay(db, claim);
+    if (replay !== undefined) return replay;
+    throw refusal;
+  }
+  const fail = (error: unknown) =>
+    claimAndExecute(db, claim, () => Promise.reject(error), onFailure);
+  let decision: Decision;
+  try {
+    decision = await decideCreation(deps, request);
+  } catch (error) {
+    if (error instanceof ApiError) return fail(error);
+    throw error;
+  }
+  if (decision.kind === 'regulated') {
+    const { open } = decision;
+    const work = async (tx: Connection) => answer(toResponse(await openAndInsert(tx, open)));
+    return claimAndExecute(db, claim, work, onFailure);
+  }
+  try {
+    const response = answer(toResponse(decision));
+    const outcome = await claimAndCreate(db, claim, toCreation(decision), response);
+    if (!outcome.replayed) paymentsCreated.inc({ flow: decision.payment.flow });
+    return outcome;
+  } catch (error) {
+    if (isRefusedByDatabase(error)) return fail(error);
+    throw error;
+  }
+}
+
+/** Opens the processor's session and writes the payment, in an open transaction. */
+async function openAndInsert(tx: Connection, open: () => Promise<Draft>): Promise<Draft> {
+  const draft = await open();
+  await insertCreation(tx, toCreation(draft));
+  afterCommit(tx, () => paymentsCreated.inc({ flow: draft.payment.flow }));
+  return draft;
 }
 
 /** What is written for a draft: the payment and its first event. */
-export function toCreation({ payment, trace }: Draft) {
+function toCreation({ payment, trace }: Draft): Creation {
   return { payment, event: newEvent('payment_prompt.created', payment, payment.created_at, trace) };
 }
 
-export function toResponse({ payment, checkoutUrl }: Draft): CreatePaymentResponse {
+function toResponse({ payment, checkoutUrl }: Draft): CreatePaymentResponse {
   return { prompt: toPaymentObject(payment), checkoutUrl };
-}
-
-/** How a payment on a standard account is processed: on chain, by our own checkout. */
-function cryptoFlow(
-  { merchant, networks }: Payee,
-  { body, terms }: CreatePaymentRequest,
-  now: Date,
-  publicUrl: string,
-) {
-  const token = issueCheckoutToken();
-  const offered = chooseNetworks(body.blockchainIds, networks);
-  const windowMinutes =
-    terms?.windowMinutes ?? Math.max(...offered.map(network => network.windowMinutes));
-  return {
-    kind: 'crypto' as const,
-    settlementModel: merchant.settlement_model,
-    commissionAmount: merchant.settlement_model === 'direct' ? 0 : null,
-    blockchainIds: offered.map(network => network.id),
-    expiresAt: new Date(now.getTime() + windowMinutes * MINUTE_MS),
-    checkoutUrl: `${publicUrl}/checkout/${token}`,
-    checkoutTokenHash: hashCheckoutToken(token),
-    processor: null,
-    externalId: null,
-  };
 }

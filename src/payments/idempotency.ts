@@ -1,14 +1,20 @@
 import { createHash } from 'node:crypto';
+import { batchOn } from '../database/batch.ts';
 import type { Connection, Database } from '../database/connection.ts';
-import { inSavepoint, inTransaction } from '../database/transaction.ts';
+import { isRefusedByDatabase } from '../database/failures.ts';
+import { inOneStatement, inSavepoint, inTransaction } from '../database/transaction.ts';
 import { ApiError } from '../errors/api-error.ts';
 import {
   findStoredResponse,
   type IdempotencyScope,
-  type StoredResponse,
   storeResponse,
   tryLockIdempotencyKey,
 } from '../repositories/idempotency-keys.ts';
+import {
+  type ClaimedCreation,
+  type Creation,
+  insertCreationsOnce,
+} from '../repositories/payment-creation.ts';
 
 /** How long a response is replayed, in milliseconds. */
 export const RESPONSE_LIFETIME_MS = 24 * 60 * 60 * 1000;
@@ -16,11 +22,18 @@ export const RESPONSE_LIFETIME_MS = 24 * 60 * 60 * 1000;
 export const IDEMPOTENCY_KEY_MAXIMUM = 255;
 /** What E4003 tells a client to wait, in seconds. */
 export const IN_PROGRESS_RETRY_SECONDS = 5;
+/**
+ * Most creations in one statement: each waits for the slowest of them and for any lock that one of
+ * them waits for. Chosen, not measured.
+ */
+const BATCH_MAXIMUM = 25;
 
+/** A request under an idempotency key. */
 export interface IdempotentRequest {
   readonly scope: IdempotencyScope;
   /** SHA-256 of the raw body: white space and key order count. */
   readonly bodySha256: Buffer;
+  readonly now: Date;
 }
 
 /** An answer as it is sent and kept. */
@@ -53,30 +66,58 @@ export function sha256(bytes: Buffer): Buffer {
  */
 export async function findReplay(
   db: Connection,
-  request: IdempotentRequest,
-  now: Date,
+  { scope, bodySha256, now }: IdempotentRequest,
 ): Promise<Outcome | undefined> {
-  const stored = await findStoredResponse(db, request.scope, now);
-  return stored === undefined ? undefined : replay(stored, request);
+  const stored = await findStoredResponse(db, scope, now);
+  if (stored === undefined) return undefined;
+  if (!stored.bodySha256.equals(bodySha256)) throw new ApiError('E4002');
+  return { status: stored.status, body: stored.body, replayed: true };
 }
 
 /**
- * The response already given under a key that another request has taken: that may be a retry as well,
- * of what was answered long ago.
- * @throws ApiError E4002 when it was given to another body, E4003 when the original is still running.
+ * Claims the key, creates a payment and keeps the response, all in one statement.
+ *
+ * The statement is shared with other creations of the same tick, since its commit costs more than all
+ * of them. A creation that the database refuses is written alone, so that it fails nothing else.
+ *
+ * @throws ApiError E4003 while the original runs, E4002 for another body.
+ * @throws UncertainCommit, and whatever error the database refuses the statement with.
  */
-export async function replayOrInProgress(
-  db: Connection,
+export async function claimAndCreate(
+  db: Database,
   request: IdempotentRequest,
-  now: Date,
+  creation: Creation,
+  response: Response,
 ): Promise<Outcome> {
-  const answered = await findReplay(db, request, now);
-  if (answered !== undefined) return answered;
-  throw new ApiError('E4003', undefined, { retryAfterSeconds: IN_PROGRESS_RETRY_SECONDS });
+  const { scope, bodySha256, now } = request;
+  const written = await insertBatched(db, {
+    ...creation,
+    scope,
+    response: { ...response, bodySha256 },
+    now,
+    expiresAt: new Date(now.getTime() + RESPONSE_LIFETIME_MS),
+  });
+  if (written === 'created') return { ...response, replayed: false };
+  return replayOrInProgress(db, request);
 }
 
+const insertBatched = batchOn(async (db: Database, creations: readonly ClaimedCreation[]) => {
+  const insert = (some: readonly ClaimedCreation[]) =>
+    inOneStatement(db, connection => insertCreationsOnce(connection, some));
+  try {
+    return await insert(creations);
+  } catch (error) {
+    // A connection that failed would fail each of them as well.
+    if (creations.length === 1 || !isRefusedByDatabase(error)) throw error;
+    return creations.map(async each => {
+      const [written] = await insert([each]);
+      return written;
+    });
+  }
+}, BATCH_MAXIMUM);
+
 /**
- * Executes `work` at most once for the key, on whichever replica.
+ * Claims the key and executes `work` at most once, in one transaction.
  *
  * The claim, everything `work` writes and the response commit together, so a crash leaves all of it
  * or nothing. A refusal (4xx, and E5002 where the work cannot even begin) leaves nothing and frees
@@ -85,35 +126,38 @@ export async function replayOrInProgress(
  * @throws ApiError E4003 while the original runs, E4002 for another body, and the refusals of `work`.
  * @throws UncertainCommit
  */
-export function executeOnce(
+export function claimAndExecute(
   db: Database,
   request: IdempotentRequest,
-  now: Date,
   work: (tx: Connection) => Promise<Response>,
   onFailure: (error: unknown) => Response,
 ): Promise<Outcome> {
+  const { scope, bodySha256, now } = request;
   return inTransaction(db, async tx => {
-    if (!(await tryLockIdempotencyKey(tx, request.scope))) {
-      return replayOrInProgress(tx, request, now);
-    }
+    if (!(await tryLockIdempotencyKey(tx, scope))) return replayOrInProgress(tx, request);
     // Read after the lock: the original may have committed since the request was first looked at.
-    const stored = await findStoredResponse(tx, request.scope, now);
-    if (stored !== undefined) return replay(stored, request);
+    const replay = await findReplay(tx, request);
+    if (replay !== undefined) return replay;
 
     const response = await inSavepoint(tx, work, error => {
       if (error instanceof ApiError && isRefusal(error)) throw error;
       return onFailure(error);
     });
     const expiresAt = new Date(now.getTime() + RESPONSE_LIFETIME_MS);
-    const kept = { ...response, bodySha256: request.bodySha256 };
-    await storeResponse(tx, request.scope, kept, now, expiresAt);
+    await storeResponse(tx, scope, { ...response, bodySha256 }, now, expiresAt);
     return { ...response, replayed: false };
   });
 }
 
-function replay(stored: StoredResponse, request: IdempotentRequest): Outcome {
-  if (!stored.bodySha256.equals(request.bodySha256)) throw new ApiError('E4002');
-  return { status: stored.status, body: stored.body, replayed: true };
+/**
+ * The answer when another request has the key. That one may be a retry as well, of what was answered
+ * long ago, so a stored response comes first.
+ * @throws ApiError E4002 when it was given to another body, E4003 when the original is still running.
+ */
+async function replayOrInProgress(db: Connection, request: IdempotentRequest): Promise<Outcome> {
+  const replay = await findReplay(db, request);
+  if (replay !== undefined) return replay;
+  throw new ApiError('E4003', undefined, { retryAfterSeconds: IN_PROGRESS_RETRY_SECONDS });
 }
 
 /** Everything of the catalogue but E5001 says that nothing was executed. */

@@ -20,7 +20,7 @@ export interface ClaimedCreation extends Creation {
   readonly expiresAt: Date;
 }
 
-/** `created`; or why nothing was: another request has the key now, or had it and was answered. */
+/** `created`, or why not: another request is executing under the key, or was answered under it. */
 export type Written = 'created' | 'in progress' | 'finished';
 
 /** Columns that a creation sets, with their types. */
@@ -106,7 +106,7 @@ function creationSteps(source: RawBuilder<unknown>): RawBuilder<unknown> {
       from payment join creation on creation.id = payment.id`)}`;
 }
 
-/** Jobs are counted because a step that nobody reads is not taken. */
+/** Jobs are counted because PostgreSQL skips a step that nothing reads. */
 const createPayment = prepare(
   'create_payment',
   (_db, given: Given<Creations>) => sql<{ jobs: number }>`
@@ -116,18 +116,22 @@ const createPayment = prepare(
 );
 
 /**
- * The claim is what makes a payment: without the lock, or over a response that is still kept, there
- * is none. The lock only tells at once that another request is at it; who comes after that one has
- * committed finds its row, whatever this statement's snapshot shows. Jobs are counted because a step
- * that nobody reads is not taken.
+ * Creates the payments whose keys it can claim: those whose lock it gets and that have no response
+ * stored. A lock that is taken means that another request is executing under the key; among rows with
+ * one key the first gets it. A request that comes after that one has committed conflicts with its row,
+ * whatever this statement's snapshot shows. Jobs are counted because PostgreSQL skips a step that
+ * nothing reads.
  */
 export const createPaymentsOnce = prepare(
   'create_payments_once',
   (_db, given: Given<Creations>) => sql<{ place: number; locked: boolean; claimed: boolean }>`
     with ${creationRows(given, { ...PAYMENT_COLUMNS, ...EVENT_COLUMNS, ...CLAIM_COLUMNS })},
     attempt as materialized (
-      select place, pg_try_advisory_xact_lock(hashtextextended(lock_name, 0)) as locked
-      from creation),
+      select place, is_first and pg_try_advisory_xact_lock(hashtextextended(lock_name, 0)) as locked
+      from (
+        select place, lock_name,
+               row_number() over (partition by lock_name order by place) = 1 as is_first
+        from creation) as claimant),
     claim as (
       insert into idempotency_keys as kept
         (account_id, route, key, body_sha256, status, body, created_at, expires_at)
@@ -139,7 +143,8 @@ export const createPaymentsOnce = prepare(
         created_at = excluded.created_at, expires_at = excluded.expires_at
       where kept.expires_at <= excluded.created_at
       returning account_id, route, key),
-    ${creationSteps(sql`creation join claim using (account_id, route, key)`)}
+    ${creationSteps(sql`
+      creation join attempt using (place) join claim using (account_id, route, key) where locked`)}
     select place, locked, payment.id is not null as claimed, (select count(*) from job) as jobs
     from creation join attempt using (place) left join payment on payment.id = creation.id`,
 );
@@ -152,7 +157,6 @@ export async function insertCreation(db: Connection, creation: Creation): Promis
 /**
  * Writes payments, everything that goes with each and its response under its idempotency key, in one
  * statement that commits by itself: each as a whole or not at all.
- * @param all With keys that differ.
  * @returns What became of each.
  */
 export async function insertCreationsOnce(

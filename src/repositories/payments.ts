@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { gather } from '../database/batch.ts';
+import { batchOn } from '../database/batch.ts';
 import type { Connection } from '../database/connection.ts';
 import { type Given, type Prepared, prepare } from '../database/prepared.ts';
 import type { Payment, PaymentStatus } from '../database/tables.ts';
@@ -102,20 +102,16 @@ export const merchantPayments = prepare('merchant_payments', (db, given: Given<W
     .select(sql<number>`wanted.place::integer`.as('place')),
 );
 
-/** Requests that ask for a payment in the same turn share statements. */
-const gathered = new WeakMap<Connection, ReturnType<typeof gatherOn>>();
-
-function gatherOn(db: Connection) {
-  return gather<OwnPayment, ShownPayment | undefined>(async wanted => {
-    const rows = await merchantPayments(db, {
-      ids: wanted.map(({ id }) => id),
-      merchantIds: wanted.map(({ merchantId }) => merchantId),
-    });
-    const found = new Array<ShownPayment | undefined>(wanted.length);
-    for (const row of rows) found[row.place - 1] = row;
-    return found;
+/** Requests that read a payment in the same tick share a statement. */
+const findBatched = batchOn(async (db: Connection, wanted: readonly OwnPayment[]) => {
+  const rows = await merchantPayments(db, {
+    ids: wanted.map(({ id }) => id),
+    merchantIds: wanted.map(({ merchantId }) => merchantId),
   });
-}
+  const found = new Array<ShownPayment | undefined>(wanted.length);
+  for (const row of rows) found[row.place - 1] = row;
+  return found;
+});
 
 /** A merchant's own payment; another merchant's is undefined like a missing one. */
 export function findMerchantPayment(
@@ -123,12 +119,7 @@ export function findMerchantPayment(
   merchantId: string,
   id: string,
 ): Promise<ShownPayment | undefined> {
-  let find = gathered.get(db);
-  if (find === undefined) {
-    find = gatherOn(db);
-    gathered.set(db, find);
-  }
-  return find({ id, merchantId });
+  return findBatched(db, { id, merchantId });
 }
 
 type PageValues = PaymentFilters & {

@@ -3,7 +3,7 @@ import type { ApiError } from '../errors/api-error.ts';
 import { type ErrorAnswer, toAnswer } from '../errors/envelope.ts';
 import { sendError } from '../errors/handler.ts';
 import { toLegacyRefusal } from '../legacy/translate.ts';
-import { CHECKOUT_PREFIX } from './checkout/assets.ts';
+import { CHECKOUT_PREFIX } from '../payments/checkout-token.ts';
 import { sendFailure } from './checkout/failures.ts';
 import {
   type LegacyAnswer,

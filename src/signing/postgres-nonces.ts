@@ -1,4 +1,4 @@
-import { gather } from '../database/batch.ts';
+import { batch } from '../database/batch.ts';
 import type { Database } from '../database/connection.ts';
 import { ping } from '../database/ping.ts';
 import { insertNonces, type UsedNonce } from '../repositories/nonces.ts';
@@ -11,7 +11,7 @@ interface Claim extends UsedNonce {
 
 /** Keeps nonces in PostgreSQL, for installations without Redis. */
 export function createPostgresNonces(db: Database): NonceStore {
-  const claim = gather(async (claims: readonly Claim[]) => {
+  const claim = batch(async (claims: readonly Claim[]) => {
     const now = Math.max(...claims.map(each => each.now));
     const expiresAt = new Date(now + NONCE_LIFETIME_SECONDS * 1000);
     const fresh = new Set(

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { gather } from '../database/batch.ts';
+import { batch } from '../database/batch.ts';
 import { NONCE_LIFETIME_SECONDS, type NonceStore, NonceStoreUnavailable } from './nonce-store.ts';
 
 /** Longest a command may take, in milliseconds, before the store counts as unavailable. */
@@ -44,7 +44,7 @@ export function createRedisNonces(url: string, onError: (error: Error) => void):
 
   redis.defineCommand('claimNonces', { lua: CLAIM });
   const claimNonces = (redis as RedisWithClaims).claimNonces.bind(redis);
-  const claim = gather(async (keys: readonly string[]) => {
+  const claim = batch(async (keys: readonly string[]) => {
     await attempted;
     return claimNonces(keys.length, ...keys, NONCE_LIFETIME_SECONDS);
   });

@@ -4,8 +4,7 @@ import { NO_CHANGE_FEED } from '../../src/database/change-feed.ts';
 import type { Database } from '../../src/database/connection.ts';
 import { FreshCache } from '../../src/database/fresh-cache.ts';
 import { connectPipeline } from '../../src/database/pipeline.ts';
-import { createOnce } from '../../src/payments/create-once.ts';
-import { decideCreation, toResponse } from '../../src/payments/create-payment.ts';
+import { createPaymentOnce } from '../../src/payments/create-payment.ts';
 import { listPayments } from '../../src/payments/list-payments.ts';
 import type { MerchantSetup } from '../../src/repositories/merchant-setup.ts';
 import { findMerchantPayment } from '../../src/repositories/payments.ts';
@@ -147,17 +146,18 @@ async function create({ db, merchantId }: Side): Promise<void> {
     processor: null,
   };
   const body = { amount: 4_950, customerReferenceId: randomUUID() };
-  const outcome = await createOnce(
+  const outcome = await createPaymentOnce(
     db,
+    payments,
+    { principal, body },
     {
-      scope: { ...scope, key: randomUUID() },
-      bodySha256: createHash('sha256').update(randomBytes(8)).digest(),
-    },
-    new Date(),
-    {
+      claim: {
+        scope: { ...scope, key: randomUUID() },
+        bodySha256: createHash('sha256').update(randomBytes(8)).digest(),
+        now: new Date(),
+      },
       check: () => undefined,
-      decide: () => decideCreation(payments, { principal, body }),
-      answer: draft => ({ status: 201, body: Buffer.from(JSON.stringify(toResponse(draft))) }),
+      answer: created => ({ status: 201, body: Buffer.from(JSON.stringify(created)) }),
       onFailure: error => {
         throw error;
       },

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { gather } from '../../src/database/batch.ts';
+import { batch } from '../../src/database/batch.ts';
 
 function counting(maximum?: number) {
   const calls: (readonly number[])[] = [];
-  const square = gather(async (numbers: readonly number[]) => {
+  const square = batch(async (numbers: readonly number[]) => {
     calls.push(numbers);
     await nextTurn();
     if (numbers.includes(13)) throw new Error('unlucky');
@@ -67,8 +67,19 @@ test('of two calls of a turn one may fail', async () => {
 });
 
 test('a call that throws while a question is asked fails its questions, not the asking', async () => {
-  const ask = gather<number, number>(() => {
+  const ask = batch<number, number>(() => {
     throw new Error('at once');
   }, 1);
   await expect(ask(1)).rejects.toThrow('at once');
+});
+
+test('a promise among the answers settles its own question alone', async () => {
+  const ask = batch(async (numbers: readonly number[]) =>
+    numbers.map(async number => {
+      if (number === 13) throw new Error('unlucky');
+      return number;
+    }),
+  );
+  const results = await Promise.allSettled([12, 13, 14].map(ask));
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
 });

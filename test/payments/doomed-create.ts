@@ -5,8 +5,7 @@
 import { NO_CHANGE_FEED } from '../../src/database/change-feed.ts';
 import { connect } from '../../src/database/connection.ts';
 import { FreshCache } from '../../src/database/fresh-cache.ts';
-import { createOnce } from '../../src/payments/create-once.ts';
-import { decideCreation, toResponse } from '../../src/payments/create-payment.ts';
+import { createPaymentOnce } from '../../src/payments/create-payment.ts';
 import { sha256 } from '../../src/payments/idempotency.ts';
 import type { MerchantSetup } from '../../src/repositories/merchant-setup.ts';
 import { PROMPT_PATH } from '../helpers/prompt-path.ts';
@@ -28,14 +27,18 @@ const payments = {
 };
 const body = Buffer.from('{"amount":5000}');
 
-await createOnce(
+await createPaymentOnce(
   db,
-  { scope: { accountId, route: `POST ${PROMPT_PATH}`, key }, bodySha256: sha256(body) },
-  new Date(),
+  payments,
+  { principal, body: JSON.parse(body.toString()) },
   {
+    claim: {
+      scope: { accountId, route: `POST ${PROMPT_PATH}`, key },
+      bodySha256: sha256(body),
+      now: new Date(),
+    },
     check: () => undefined,
-    decide: () => decideCreation(payments, { principal, body: JSON.parse(body.toString()) }),
-    answer: draft => ({ status: 201, body: Buffer.from(JSON.stringify(toResponse(draft))) }),
+    answer: created => ({ status: 201, body: Buffer.from(JSON.stringify(created)) }),
     onFailure: error => {
       throw error;
     },

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connect, type Database } from '../../src/database/connection.ts';
 import { ApiError } from '../../src/errors/api-error.ts';
-import { executeOnce, sha256 } from '../../src/payments/idempotency.ts';
+import { claimAndExecute, sha256 } from '../../src/payments/idempotency.ts';
 import { tryLockIdempotencyKey } from '../../src/repositories/idempotency-keys.ts';
 import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
@@ -106,13 +106,13 @@ describe('a failure while executing', () => {
 
 test('work that refuses with E5002 leaves the key free', async () => {
   const scope = { accountId: shop.merchant.id, route: `POST ${PROMPT_PATH}`, key: 'refused' };
-  const request = { scope, bodySha256: sha256(Buffer.from(BODY)) };
+  const request = { scope, bodySha256: sha256(Buffer.from(BODY)), now: new Date() };
   const before = await countWritten(service.db);
   const refuse = async () => {
     throw new ApiError('E5002');
   };
   const onFailure = () => ({ status: 500, body: Buffer.from('{}') });
-  const execution = executeOnce(service.db, request, new Date(), refuse, onFailure);
+  const execution = claimAndExecute(service.db, request, refuse, onFailure);
   await expect(execution).rejects.toThrow(ApiError);
   expect(await countWritten(service.db)).toEqual(before);
   expect((await create('refused')).statusCode).toBe(201);

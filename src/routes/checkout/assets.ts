@@ -1,7 +1,5 @@
+import { CHECKOUT_PREFIX } from '../../payments/checkout-token.ts';
 import { BASE_STYLE, openAssets } from '../pages/assets.ts';
-
-/** Where the checkout's pages are. */
-export const CHECKOUT_PREFIX = '/checkout';
 
 /** Style sheets, script and icon of the checkout. */
 export const CHECKOUT_ASSETS = openAssets(CHECKOUT_PREFIX, {

@@ -4,6 +4,7 @@ import { findCheckoutPayment, lookUpTransaction, readCheckout } from '../../chec
 import { revisionOf, stageOf } from '../../checkout/stage.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { Payment } from '../../database/tables.ts';
+import { CHECKOUT_PREFIX } from '../../payments/checkout-token.ts';
 import { basePathOf } from '../pages/base-path.ts';
 import { renderCheckout } from './checkout-page.ts';
 import type { CheckoutDependencies } from './dependencies.ts';
@@ -36,7 +37,7 @@ export function createPages(deps: CheckoutDependencies): Pages {
   const { db, rates, clock, publicUrl, simulation } = deps;
   const basePath = basePathOf(publicUrl);
   const pathOf: Pages['pathOf'] = ({ params }) =>
-    `${basePath}/checkout/${encodeURIComponent(params.token)}`;
+    `${basePath}${CHECKOUT_PREFIX}/${encodeURIComponent(params.token)}`;
   return {
     pathOf,
     async send(request, reply, payment, { status = 200, notice, lookUp } = {}) {

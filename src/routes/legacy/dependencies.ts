@@ -2,7 +2,7 @@ import type { Keyring } from '../../crypto/keyring.ts';
 import type { Database } from '../../database/connection.ts';
 import type { Admission } from '../../http/admission.ts';
 import type { RateLimits } from '../../http/rate-limit.ts';
-import type { CreatePaymentDependencies } from '../../payments/create-payment.ts';
+import type { CreatePaymentDependencies } from '../../payments/decide-creation.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { LegacyAnswers } from './failures.ts';
 

@@ -3,8 +3,7 @@ import { EmptyQuerySchema } from '#schemas/list-payments.ts';
 import { answerFailure } from '../../errors/handler.ts';
 import { principalOf } from '../../http/authentication.ts';
 import { readIdempotentRequest, sendOutcome } from '../../http/idempotency.ts';
-import { createOnce } from '../../payments/create-once.ts';
-import { createPayment, decideCreation, toResponse } from '../../payments/create-payment.ts';
+import { createPayment, createPaymentOnce } from '../../payments/create-payment.ts';
 import { checkMerchantId } from '../../payments/payee.ts';
 import { ProcessorUnavailable } from '../../payments/processor.ts';
 import type { SignedApp } from '../signed-app.ts';
@@ -43,18 +42,17 @@ export function registerCreatePayment(app: SignedApp, deps: V1Dependencies): voi
         if (request.validationError !== undefined) throw request.validationError;
         checkMerchantId(principal, body.merchantId);
       };
-      const idempotent = readIdempotentRequest(request);
-      if (idempotent === undefined) {
+      const creation = { principal, body, trace };
+      const claim = readIdempotentRequest(request, new Date(clock()));
+      if (claim === undefined) {
         check();
-        return reply
-          .status(201)
-          .send(await createPayment(db, payments, { principal, body, trace }));
+        return reply.status(201).send(await createPayment(db, payments, creation));
       }
       const serialize = reply.getSerializationFunction('201') ?? JSON.stringify;
-      const outcome = await createOnce(db, idempotent, new Date(clock()), {
+      const outcome = await createPaymentOnce(db, payments, creation, {
+        claim,
         check,
-        decide: () => decideCreation(payments, { principal, body, trace }),
-        answer: draft => ({ status: 201, body: Buffer.from(String(serialize(toResponse(draft)))) }),
+        answer: created => ({ status: 201, body: Buffer.from(String(serialize(created))) }),
         onFailure: error => {
           const failures = { publicUrl, isUnavailable: isProcessorUnavailable };
           const { status, envelope } = answerFailure(error, request, failures);

@@ -1,7 +1,7 @@
 import type { Database } from '../../database/connection.ts';
 import type { FreshCache } from '../../database/fresh-cache.ts';
 import type { Network } from '../../database/tables.ts';
-import type { CreatePaymentDependencies } from '../../payments/create-payment.ts';
+import type { CreatePaymentDependencies } from '../../payments/decide-creation.ts';
 import type { Clock } from '../../time/clock.ts';
 
 export interface V1Dependencies {
