@@ -7,47 +7,47 @@ import { hasOwnSession } from './direct.ts';
 import { type SessionOptions, sessionConfig } from './session.ts';
 
 /**
- * Hears of every change to accounts and networks (migration 0010), so that a replica may remember
- * what it has read of them.
+ * Receives a notification for every change to accounts and networks (migration 0010), so that a
+ * replica may cache what it has read of them.
  *
- * A notification cannot be waited for, and a connection can die without a word, so what a replica
- * has heard is trusted for a lease only: it sends itself a notification and, when it hears it, has
- * heard everything committed before it was sent, for PostgreSQL delivers them in the order of their
- * commits. Whoever changes something waits for the length of a lease after the commit: then each
- * replica has either heard of it or asks the database again.
+ * Nobody can wait for a notification to arrive, and a connection can die silently, so a cache is
+ * trusted for the length of a lease. A replica renews its lease by sending a notification to itself:
+ * PostgreSQL delivers notifications in the order of their commits, so when its own arrives, it has
+ * every change committed before. A command that changes something waits for the length of a lease
+ * after its commit; by then each replica has the change or reads the database again.
  */
 export interface ChangeFeed {
-  /** Whether all changes have been heard of whose makers were told that they hold. */
+  /** Whether the lease holds: every change that was acknowledged to its maker has arrived. */
   isCurrent(): boolean;
-  /** Goes up with every change heard of, and whenever some may have been missed. */
+  /** Increases with every change, and whenever changes may have been missed. */
   readonly generation: number;
-  /** @param listener Told the ID of what changed; null when it can be anything. */
+  /** @param listener Called with the ID of what changed; null when anything may have changed. */
   onChange(listener: (subject: string | null) => void): void;
   close(): Promise<void>;
 }
 
-/** How long what was heard is trusted, in milliseconds. */
+/** Length of a lease, in milliseconds. */
 export const LEASE_MS = 500;
-/** How often the lease is renewed, in milliseconds: one renewal in five is enough. */
+/** How often the lease is renewed, in milliseconds: four renewals in five may get lost. */
 const RENEWAL_MS = 100;
-/** What clocks and timers may be off by within a lease, in milliseconds. */
+/** Tolerance for clocks and timers within a lease, in milliseconds. */
 export const MARGIN_MS = 50;
-/** A connection that has not answered for so long, in milliseconds, is given up. */
+/** Longest a connection may be silent, in milliseconds, before it is replaced. */
 const SILENCE_MS = 5_000;
 const RECONNECT_MAXIMUM_MS = 5_000;
 
 const CHANNEL = 'account_changes';
-/** Key of the advisory lock that every listening session shares: its holders are the listeners. */
+/** Key of the advisory lock that every listening session holds shared, to be counted by. */
 const LISTENERS_LOCK = 20_261_121;
 
 export interface ChangeFeedOptions extends Omit<SessionOptions, 'pooler'> {
-  /** Told why changes are not heard; the feed goes on trying. */
+  /** Called when the feed is interrupted; it reconnects by itself. */
   readonly onError: (error: Error) => void;
-  /** Milliseconds that only ever go forward. */
+  /** A monotonic clock, in milliseconds. */
   readonly now?: () => number;
 }
 
-/** A feed that hears nothing: everything is asked of the database. */
+/** A feed without a lease: nothing is cached. */
 export const NO_CHANGE_FEED: ChangeFeed = {
   isCurrent: () => false,
   generation: 0,
@@ -55,7 +55,7 @@ export const NO_CHANGE_FEED: ChangeFeed = {
   close: async () => undefined,
 };
 
-/** Starts to listen, on a connection of its own that must not lead through a pooler. */
+/** Starts to listen, on a connection of its own that must not go through a pooler. */
 export function openChangeFeed(options: ChangeFeedOptions): ChangeFeed {
   const { now = () => performance.now(), onError } = options;
   const echoChannel = `account_echo_${randomUUID().replaceAll('-', '')}`;
@@ -79,7 +79,7 @@ export function openChangeFeed(options: ChangeFeedOptions): ChangeFeed {
         resolve();
       });
     });
-    // The end follows.
+    // 'end' follows every error.
     client.on('error', error => {
       if (!closing.signal.aborted) onError(error);
     });
@@ -97,7 +97,7 @@ export function openChangeFeed(options: ChangeFeedOptions): ChangeFeed {
         if (!sending) {
           sending = true;
           const renewal = client.query('select pg_notify($1, $2)', [echoChannel, String(now())]);
-          // A failure ends the connection.
+          // A failed query also ends the connection.
           renewal
             .catch(() => undefined)
             .finally(() => {
@@ -141,7 +141,7 @@ export function openChangeFeed(options: ChangeFeedOptions): ChangeFeed {
   };
 }
 
-/** @throws Error when the session is not this connection's own. */
+/** @throws Error behind a pooler. */
 async function begin(client: pg.Client, echoChannel: string): Promise<void> {
   if (!(await hasOwnSession(client))) {
     throw new Error(
@@ -149,15 +149,15 @@ async function begin(client: pg.Client, echoChannel: string): Promise<void> {
     );
   }
   await client.query('select pg_advisory_lock_shared($1)', [LISTENERS_LOCK]);
-  // Renewals are worth no wait for the disk.
+  // A renewal need not survive a crash, so it does not wait for the disk.
   await client.query('set synchronous_commit = off');
   await client.query(`listen ${CHANNEL}`);
   await client.query(`listen ${echoChannel}`);
 }
 
 /**
- * Waits until what is committed holds on every replica; returns at once when none listens. A server
- * that has just started may have had listeners that do not know yet that it had stopped.
+ * Waits until a committed change holds on every replica; returns at once when none listens. After a
+ * restart of the server it waits in any case: replicas may not have noticed yet, and trust a lease.
  * @param pause Waits for some milliseconds.
  */
 export async function untilHeard(

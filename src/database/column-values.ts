@@ -5,7 +5,7 @@ const DATE_OID = 1082;
 const TIMESTAMP_OID = 1114;
 const TIMESTAMPTZ_OID = 1184;
 
-/** How columns become JavaScript values; everything not named here as the driver does it. */
+/** Parsers of column types; the driver's own for every type that is not listed. */
 export const columnTypes: pg.CustomTypesConfig = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
     const parser = format === 'binary' ? undefined : TEXT_PARSERS.get(oid);
@@ -23,7 +23,7 @@ const TEXT_PARSERS = new Map<number, (text: string) => unknown>([
   [TIMESTAMP_OID, toIsoText],
 ]);
 
-/** Counts and sums of cents stay below 2^53; one that does not must never be rounded in silence. */
+/** Refuses a count or a sum of cents above 2^53, which a JavaScript number would round. */
 function parseSafeInteger(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value)) throw new RangeError(`bigint ${text} is not a safe integer`);
@@ -31,9 +31,9 @@ function parseSafeInteger(text: string): number {
 }
 
 /**
- * What was asked for `at time zone 'UTC'` is to be shown: `2026-05-17 12:00:00.5` becomes
- * `2026-05-17T12:00:00.500Z` without a Date in between, which takes ten times as long. Timestamps
- * of our tables have three decimals at most, and trailing zeros are left out.
+ * Formats a timestamp selected `at time zone 'UTC'`: `2026-05-17 12:00:00.5` becomes
+ * `2026-05-17T12:00:00.500Z`. Going through a Date takes ten times as long. PostgreSQL leaves out
+ * trailing zeros, and timestamps in our tables have at most three decimals.
  */
 function toIsoText(text: string): string {
   const decimals = text.slice(20).padEnd(3, '0');
@@ -41,9 +41,9 @@ function toIsoText(text: string): string {
 }
 
 /**
- * Reads `2026-05-17 12:00:00.5+00`, as PostgreSQL writes an instant to a session in UTC. The engine's
- * own reading of ISO 8601 takes half the time of the driver's, which reads everything else: other
- * zones, years of five digits, years before Christ, infinity.
+ * Parses `2026-05-17 12:00:00.5+00`, the form that a session in UTC gets, as ISO 8601, which takes half
+ * the time of the driver's parser. That one handles the rest: other zones, five-digit years, BC,
+ * infinity.
  */
 function parseInstant(text: string): unknown {
   const usual = text[4] === '-' && text.endsWith('+00');

@@ -5,42 +5,40 @@ import { sessionClient } from './session-client.ts';
 import type { Tables } from './tables.ts';
 
 export type Database = Kysely<Tables>;
-/** A connection pool or an open transaction: what repositories take first. */
+/** A connection pool or an open transaction: the first parameter of every repository function. */
 export type Connection = Database | Transaction<Tables>;
 
 export interface ConnectionOptions extends SessionOptions {
   readonly poolSize: number;
-  /** Told about idle connections that break; the pool replaces them by itself. */
+  /** Called when an idle connection breaks; the pool replaces it. */
   readonly onIdleError: (error: Error) => void;
 }
 
 /**
- * How long a connection lasts, in seconds: whoever gives the database's name another address, or
- * another server's place to this one, need not end the connections that lead to the old one.
+ * Longest a connection is used, in seconds, so that after a change of DNS or a failover all connections
+ * lead to the new server in time.
  */
 const LIFETIME_SECONDS = 30 * 60;
 
 const pools = new WeakMap<Database, pg.Pool>();
 
-/** Opens a pool; connections are made when they are first needed, and stay for half an hour. */
+/** Opens a pool. Connections are made when they are needed, and are kept for half an hour. */
 export function connect(options: ConnectionOptions): Database {
   const pool = new pg.Pool({
     ...sessionConfig(options),
     max: options.poolSize,
-    // The next burst would open again what closes after a while without work, and a server that is
-    // slow for a moment is just when a burst comes: each connection costs it a process that plans all
-    // statements anew, 10 ms and more for which requests wait.
+    // Idle connections stay open: opening one costs the server a process that plans every statement
+    // anew, 10 ms or more that requests wait for, in a burst of load above all.
     idleTimeoutMillis: 0,
     maxLifetimeSeconds: LIFETIME_SECONDS,
   });
   pool.on('error', error => {
-    // The pool hangs the whole client on the error, with the key that cancels its queries: not for logs.
+    // pg attaches the client, with the key that cancels its queries, which must not reach a log.
     delete (error as { client?: unknown }).client;
-    // A server that stops right after the pool ends connections that nobody uses any more.
+    // Connections that break while the pool closes are of no interest.
     if (!pool.ending) options.onIdleError(error);
   });
-  // A connection that breaks while in use fails its query; the error it emits besides would end the
-  // process if nobody listened.
+  // A connection that breaks in use fails its query; its 'error' event, unhandled, would end the process.
   pool.on('connect', client => client.on('error', () => undefined));
 
   const clients = new WeakMap<pg.PoolClient, PostgresPoolClient>();
@@ -69,18 +67,18 @@ export function connect(options: ConnectionOptions): Database {
   return db;
 }
 
-/** How a pool stands. */
+/** The state of a pool. */
 export interface PoolUse {
-  /** Connections it may have. */
+  /** Most connections it may open. */
   readonly limit: number;
-  /** Connections that work for somebody. */
+  /** Connections in use. */
   readonly busy: number;
   readonly idle: number;
-  /** Who waits for a connection. */
+  /** Callers that wait for a connection. */
   readonly waiting: number;
 }
 
-/** How the pool that `connect` opened stands; undefined for anything else. */
+/** The state of a pool that `connect` opened; undefined for any other database. */
 export function poolUse(db: Database): PoolUse | undefined {
   const pool = pools.get(db);
   if (pool === undefined) return undefined;

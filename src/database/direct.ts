@@ -1,25 +1,22 @@
 import pg from 'pg';
 import { type SessionOptions, sessionConfig } from './session.ts';
 
-/** What PgBouncer says to settings of a session, unless it is told to ignore them. */
+/** PgBouncer's answer to session settings that it is not configured to ignore. */
 const REFUSED_SETTING = /unsupported startup parameter/i;
 
-/**
- * Whether each transaction of the connection is served by the session it was opened for. A pooler
- * tells its clients numbers of its own in place of the session's.
- */
+/** Whether the connection has a session of its own: a pooler reports made-up process IDs. */
 export async function hasOwnSession(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
   return rows[0]?.pid === (client as { processID?: number }).processID;
 }
 
 /**
- * Whether the URL leads to PostgreSQL itself and not to a pooler, where timeouts, prepared
- * statements and notifications would be lost; unknown, and so true, while nobody answers there.
+ * Whether the URL leads to PostgreSQL itself and not to a pooler, behind which timeouts, prepared
+ * statements and notifications get lost. True while no server answers, since it cannot be told.
  */
 export async function leadsToPostgres(options: Omit<SessionOptions, 'pooler'>): Promise<boolean> {
   const client = new pg.Client(sessionConfig(options));
-  // The query or the connecting fails as well.
+  // The query or the connect call rejects as well.
   client.on('error', () => undefined);
   try {
     await client.connect();

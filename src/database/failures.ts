@@ -19,7 +19,7 @@ const SYSTEM_CODES = new Set([
  */
 const SQLSTATE_PREFIXES = ['08', '53', '57', '25006', '25P03', '40001', '40P01', '55P03'];
 
-/** Messages of the driver for connections that ended or never came about; it gives them no code. */
+/** Messages of the driver for lost and failed connections, which it gives no code. */
 const DRIVER_MESSAGES = [
   'Connection terminated',
   'timeout exceeded when trying to connect',
@@ -29,7 +29,7 @@ const DRIVER_MESSAGES = [
   'Cannot use a pool after calling end on the pool',
 ];
 
-/** Whether `error` says that the database is unavailable, rather than that the query is wrong. */
+/** Whether `error` means that the database is unavailable, rather than that the query is wrong. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof AggregateError) return error.errors.some(isDatabaseUnavailable);
@@ -41,10 +41,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return DRIVER_MESSAGES.some(message => error.message.startsWith(message));
 }
 
-/**
- * Whether the database itself refused a statement, which then has had no effect: not that the
- * connection failed, nor that there was none.
- */
+/** Whether the database refused the statement, which then had no effect; false for a lost connection. */
 export function isRefusedByDatabase(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.severity !== 'FATAL';
 }

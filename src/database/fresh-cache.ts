@@ -6,24 +6,24 @@ export interface Entry<V> {
   readonly subjects: readonly string[];
 }
 
-/** Changes in one turn of the event loop that are looked at one by one; of more, all is forgotten. */
+/** Changes in one tick that are applied one by one; more of them clear the whole cache. */
 const CHANGES_LOOKED_AT = 100;
 
-/** Keeps a value that was read, unless something changed since the reading began. */
+/** Stores a value, unless something has changed since `begin`. */
 export type Keep<V> = (key: string, value: V, subjects: readonly string[]) => void;
 
 /**
- * What was read of accounts and networks, for as long as nothing of it has changed. While changes
- * are not heard of it is empty, and keeps nothing.
+ * Caches what was read of accounts and networks until the change feed reports a change to it. While the
+ * feed has no lease, it returns and stores nothing.
  */
 export class FreshCache<V> {
   readonly #feed: ChangeFeed;
   readonly #maximum: number;
   readonly #entries = new Map<string, Entry<V>>();
-  /** Changes in this turn of the event loop. */
+  /** Changes in this tick. */
   #changes = 0;
 
-  /** @param maximum Entries kept at once; the one kept longest makes room. */
+  /** @param maximum Most entries; the oldest makes room. */
   constructor(feed: ChangeFeed, maximum: number) {
     this.#feed = feed;
     this.#maximum = maximum;
@@ -37,7 +37,7 @@ export class FreshCache<V> {
     return this.#feed.isCurrent() ? this.#entries.get(key)?.value : undefined;
   }
 
-  /** To be called before the database is read. */
+  /** Call it before reading the database. */
   begin(): Keep<V> {
     const { generation } = this.#feed;
     const current = this.#feed.isCurrent();
@@ -50,7 +50,7 @@ export class FreshCache<V> {
     };
   }
 
-  /** The value kept under the key, or else the one that `read` finds. */
+  /** The cached value, or else the one that `read` finds, which is then cached. */
   async read(key: string, read: () => Promise<Entry<V> | undefined>): Promise<V | undefined> {
     const held = this.get(key);
     if (held !== undefined) return held;
@@ -60,7 +60,7 @@ export class FreshCache<V> {
     return entry?.value;
   }
 
-  /** Whether a change is one of a whole series, for which looking at every entry each time takes long. */
+  /** Whether this is one of a long series of changes, for which scanning all entries takes too long. */
   #areMany(): boolean {
     if (this.#changes === 0) {
       setImmediate(() => {
@@ -71,7 +71,7 @@ export class FreshCache<V> {
     return this.#changes > CHANGES_LOOKED_AT;
   }
 
-  /** Changes are rare: looking at every entry costs less than keeping an index of subjects. */
+  /** Changes are rare, so scanning all entries costs less than an index of subjects. */
   #forget(subject: string): void {
     for (const [key, { subjects }] of this.#entries) {
       if (subjects.includes(subject)) this.#entries.delete(key);

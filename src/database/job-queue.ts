@@ -7,16 +7,13 @@ import { KEEP_ALIVE_DELAY_MS } from './session.ts';
 /** Newest migration of the graphile-worker that is installed; a test compares it. */
 const NEWEST_MIGRATION = 20;
 
-/** What the queue's schema is called among the migrations. */
+/** The queue's schema in lists of migrations. */
 const NAME = `graphile_worker_${String(NEWEST_MIGRATION).padStart(6, '0')}`;
 
 /** Longest that closing waits for connections in use, in milliseconds. */
 const CLOSE_TIMEOUT_MS = 1_000;
 
-/**
- * Opens the pool that the job queue works with; it is not shared with anything that may hold all its
- * connections. Connections are made when they are first needed.
- */
+/** Opens the job queue's own pool, so that nothing else can occupy all its connections. */
 export function openQueuePool(
   databaseUrl: string,
   poolSize: number,
@@ -30,12 +27,12 @@ export function openQueuePool(
     keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
   });
   pool.on('error', onError);
-  // As in connect: a connection that breaks while in use fails its query, and need not end the process.
+  // As in connect(): a connection that breaks in use fails its query and must not end the process.
   pool.on('connect', client => client.on('error', () => undefined));
   return pool;
 }
 
-/** Closes the pool; connections that the queue has not given back are waited for but a moment. */
+/** Closes the pool, without waiting long for connections that the queue has not released. */
 export async function closeQueuePool(pool: pg.Pool): Promise<void> {
   await Promise.race([pool.end(), sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
 }
@@ -47,7 +44,7 @@ export async function closeQueuePool(pool: pg.Pool): Promise<void> {
 export async function migrateJobQueue(databaseUrl: string): Promise<string[]> {
   const pool = openQueuePool(databaseUrl, 1, () => undefined);
   try {
-    // Loaded late: it takes longer to load than most commands of `mp` take to run.
+    // Imported here, since loading it takes longer than most `mp` commands take to run.
     const [{ runMigrations }, { queueLogger }] = await Promise.all([
       import('graphile-worker'),
       import('./job-queue-log.ts'),

@@ -13,7 +13,7 @@ function createMigrator(db: Database): Migrator {
 /**
  * Brings the database to the newest version; several processes may call it at once.
  * @returns Names of the migrations applied, in order.
- * @throws The first failing migration's error; everything of this call is rolled back.
+ * @throws Error the first failing migration's; the whole call is rolled back.
  */
 export async function migrate(db: Database): Promise<string[]> {
   const { error, results } = await createMigrator(db).migrateToLatest();

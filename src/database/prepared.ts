@@ -3,26 +3,24 @@ import { postgresDialect } from './dialect.ts';
 import type { Tables } from './tables.ts';
 
 /**
- * Statements that every request runs.
- *
- * Kysely builds and compiles a query each time it is run, which takes longer than sending it, and
- * PostgreSQL plans it anew each time. A prepared statement is compiled once, when its module is
- * loaded, and planned once by each connection, which more than halves what a read by primary key
- * costs this process. It takes its values by name.
+ * A statement that is compiled once, when its module is loaded, and planned once by each connection.
+ * Otherwise Kysely compiles a query whenever it runs, which takes longer than sending it, and
+ * PostgreSQL plans it each time; preparing more than halves what a read by primary key costs this
+ * process. Values are passed by name.
  */
 export interface Prepared<P, R> {
   (db: Kysely<Tables>, values: P): Promise<R[]>;
-  /** What connections prepare it under, for pg_prepared_statements and pg_stat_statements. */
+  /** Name in pg_prepared_statements. */
   readonly statementName: string;
   readonly text: string;
-  /** What stands for $1, $2 and so on: the name of a value, or else the value itself. */
+  /** What binds to $1, $2 and so on: a named value or a constant. */
   readonly parameters: readonly { readonly name?: keyof P; readonly value?: unknown }[];
 }
 
-/** Stands where a value will be; typed as the value. */
+/** Makes a placeholder that has the type of its value. */
 export type Given<P> = <K extends keyof P & string>(name: K) => P[K];
 
-/** A query of Kysely's, or its `sql`. */
+/** A Kysely query builder, or `sql`. */
 interface Compiles<R> {
   compile(db: Kysely<Tables>): CompiledQuery<R>;
 }
@@ -35,21 +33,21 @@ class Placeholder {
   }
 }
 
-/** Builds queries and never runs one. */
+/** Compiles queries and never runs one. */
 const builder = new Kysely<Tables>({ dialect: postgresDialect(() => new DummyDriver()) });
 
 const names = new Map<string, string>();
 
-/** The name that connections prepare a statement under; undefined for any other statement. */
+/** The name to prepare a statement under; undefined for one that is not prepared. */
 export function preparedName(text: string): string | undefined {
   return names.get(text);
 }
 
 /**
  * Compiles a statement.
- * @param name Of one's own choice.
- * @param build Builds it, with `given('x')` wherever the value `x` is to stand.
- * @throws Error for a name that is taken.
+ * @param name A name that no other statement has.
+ * @param build Builds the query, with `given('x')` in place of the value `x`.
+ * @throws Error for a name or a statement that is taken, and for a statement that selects `*`.
  */
 export function prepare<P extends object, R>(
   name: string,

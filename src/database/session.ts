@@ -5,41 +5,39 @@ export interface SessionOptions {
   readonly url: string;
   /** Shown in pg_stat_activity. */
   readonly applicationName: string;
-  /** Longest a statement may run, in milliseconds; 0 for no limit, as migrations need it. */
+  /** Longest a statement may run, in milliseconds; 0 for no limit, as for migrations. */
   readonly statementTimeoutMs?: number;
   /**
-   * Whether `url` is a pooler that gives each transaction another session (PgBouncer): it takes
-   * neither settings of a session nor statements prepared in one.
+   * Whether `url` is a pooler in transaction mode (PgBouncer), which keeps neither session settings
+   * nor prepared statements.
    */
   readonly pooler?: boolean;
   /**
-   * Whether what is prepared is planned once, whatever its values: for statements that read by an
-   * index whatever they are. PostgreSQL would plan a page of a long history anew each time, for it
-   * takes a limit that it does not know for a tenth of all rows.
+   * Whether prepared statements are planned once, whatever their values, because they read by an index
+   * in any case. Otherwise PostgreSQL plans each page of a long history anew: it expects an unknown
+   * limit to be a tenth of all rows.
    */
   readonly plansOnce?: boolean;
 }
 
 /**
- * How long a connection may be silent before the kernel asks whether the server is still there, in
- * milliseconds: gateways forget connections that nobody uses, and Linux on its own asks after two
- * hours.
+ * Idle time before TCP keepalive probes, in milliseconds. Gateways drop idle connections, and Linux
+ * probes only after two hours by default.
  */
 export const KEEP_ALIVE_DELAY_MS = 30_000;
-/** How long a request waits for a connection, in milliseconds, before it is refused with E5002. */
+/** Longest a request waits for a connection, in milliseconds, before it gets E5002. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Longest a request's statement may run, in milliseconds; the slowest takes far less. */
+/** Longest a request's statement may run, in milliseconds; the slowest usual one takes far less. */
 export const STATEMENT_TIMEOUT_MS = 10_000;
-/** A transaction idle this long, in milliseconds, belongs to a replica that hangs: free its locks. */
+/** Longest a transaction may be idle, in milliseconds: then its replica hangs and holds locks. */
 const IDLE_TRANSACTION_TIMEOUT_MS = 15_000;
 /**
- * How often PostgreSQL looks, while a statement runs or waits for a lock, whether this process is
- * still there, in milliseconds. Otherwise the locks of a killed replica last until its statement
- * ends.
+ * How often PostgreSQL checks during a statement that its client is still connected, in milliseconds.
+ * Otherwise a killed replica holds its locks until the statement ends.
  */
 const CLIENT_CHECK_INTERVAL_MS = 1_000;
 
-/** How every connection of the service is made. */
+/** The settings of every connection. */
 export function sessionConfig(options: SessionOptions): pg.ClientConfig {
   const config: pg.ClientConfig = {
     connectionString: options.url,
@@ -52,7 +50,7 @@ export function sessionConfig(options: SessionOptions): pg.ClientConfig {
   if (options.pooler === true) return config;
   const statementTimeoutMs = options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS;
   const settings = `-c client_connection_check_interval=${CLIENT_CHECK_INTERVAL_MS} -c timezone=UTC`;
-  // The driver leaves a 0 out, and then the role's own limit would stand.
+  // pg omits a timeout of 0, which would leave the role's own limit in force.
   const more = statementTimeoutMs === 0 ? ['-c statement_timeout=0'] : [];
   if (options.plansOnce === true) more.push('-c plan_cache_mode=force_generic_plan');
   return {

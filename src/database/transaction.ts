@@ -3,13 +3,10 @@ import pg from 'pg';
 import type { Connection, Database } from './connection.ts';
 import { isRefusedByDatabase } from './failures.ts';
 
-/** What PgBouncer says, with the code of a lost connection, of a statement that it sent to nobody. */
+/** PgBouncer's error for a statement that it sent to no server; it has the code of a lost connection. */
 const NEVER_SENT = 'query_wait_timeout';
 
-/**
- * The connection failed while committing: the work has taken effect or has not, and only reading it
- * back can tell.
- */
+/** The connection failed during the commit: only reading back can tell whether it took effect. */
 export class UncertainCommit extends Error {
   constructor(cause: unknown) {
     super('the commit was not confirmed; whether it took effect is not known', { cause });
@@ -17,12 +14,12 @@ export class UncertainCommit extends Error {
   }
 }
 
-/** What is to be done once a transaction that is open has committed. */
+/** Effects that wait for the commit of an open transaction. */
 const waiting = new WeakMap<Connection, (() => void)[]>();
 
 /**
- * Runs `work` in a transaction, and then what it left to `afterCommit`.
- * @throws whatever `work` throws, and the commit.
+ * Runs `work` in a transaction, and after the commit the effects that it left to `afterCommit`.
+ * @throws whatever `work` or the commit throws.
  */
 export async function transact<T>(db: Database, work: (tx: Connection) => Promise<T>): Promise<T> {
   const effects: (() => void)[] = [];
@@ -35,8 +32,8 @@ export async function transact<T>(db: Database, work: (tx: Connection) => Promis
 }
 
 /**
- * Leaves `effect` until the transaction has committed; it never happens when that, or the savepoint
- * around it, is rolled back. Outside a transaction it happens at once.
+ * Runs `effect` once the transaction has committed, and never when the transaction or the savepoint
+ * around the call is rolled back. Outside a transaction it runs at once.
  */
 export function afterCommit(db: Connection, effect: () => void): void {
   const effects = waiting.get(db);
@@ -65,9 +62,9 @@ export async function inTransaction<T>(
 }
 
 /**
- * Runs `work`, one statement that commits by itself, on a connection of the pool.
- * @throws UncertainCommit when the connection failed under it, and whatever the statement is refused
- * with, which says that it has had no effect, and that its locks are free again.
+ * Runs `work`, a single statement that commits by itself, on a connection of the pool.
+ * @throws UncertainCommit when the connection failed. Any other error of the database means that the
+ * statement had no effect and that its locks are released.
  */
 export function inOneStatement<T>(
   db: Database,
@@ -78,8 +75,8 @@ export function inOneStatement<T>(
       return await work(connection);
     } catch (error) {
       if (!isCertain(error)) throw new UncertainCommit(error);
-      // PostgreSQL tells of a refusal before it lets the statement's locks go, and answers nothing more
-      // on that connection until it has.
+      // PostgreSQL reports the error before it releases the locks; it has released them once it answers
+      // the next statement on this connection.
       if (isRefusedByDatabase(error)) await sql`select`.execute(connection).catch(() => undefined);
       throw error;
     }
@@ -87,8 +84,8 @@ export function inOneStatement<T>(
 }
 
 /**
- * A server that shuts down may end a session after its commit, while it waits for a standby; and a
- * pooler may lose the server to which it has sent a statement.
+ * Whether an error proves that nothing was committed. A server that shuts down may end a session after
+ * its commit, while it waits for a standby, and a pooler may lose the server that has the statement.
  */
 function isCertain(error: unknown): boolean {
   if (!(error instanceof pg.DatabaseError)) return false;
@@ -96,8 +93,8 @@ function isCertain(error: unknown): boolean {
 }
 
 /**
- * Runs `work` within a transaction. When it fails, what it wrote is undone, the transaction can go
- * on, and the result is what `recover` makes of the error.
+ * Runs `work` in a savepoint. When it fails, its writes are rolled back, the transaction can continue,
+ * and the result is that of `recover`.
  */
 export async function inSavepoint<T>(
   tx: Connection,

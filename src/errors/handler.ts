@@ -16,17 +16,17 @@ declare module 'fastify' {
   }
 }
 
-/** What customers may be shown when the service fails; it says nothing of why. */
+/** Shown to customers when the service fails, so it gives no reason. */
 const INTERNAL_ERROR_MESSAGE = 'Something went wrong on our side. Please try again later.';
 
-/** What Fastify refuses by itself, before any hook of a route: all of it malformed as a whole. */
+/** Fastify's own refusals of malformed requests, by error code. */
 const FRAMEWORK_REFUSALS: Readonly<Record<string, string>> = {
   FST_ERR_BAD_URL: 'The path is not valid percent-encoding.',
   FST_ERR_MAX_PARAM_LENGTH: 'The path is too long.',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'Send the body with Content-Type: application/json.',
 };
 
-/** Turns anything thrown into a refusal of the catalogue; what is not known becomes E5001. */
+/** Maps anything thrown to an error of the catalogue; an unknown error becomes E5001. */
 export function toApiError(error: unknown, isUnavailable: (error: unknown) => boolean): ApiError {
   if (error instanceof ApiError) return error;
   if (isUnavailable(error)) {
@@ -39,8 +39,8 @@ export function toApiError(error: unknown, isUnavailable: (error: unknown) => bo
 }
 
 /**
- * Logs what an operator has to know about; refusals of the client's making are not news, and of
- * those that an overload makes each has its line anyway.
+ * Logs what an operator has to know about. Refusals that the client caused are not, and an overload
+ * shows in the request log and in metrics.
  */
 export function logFailure(request: FastifyRequest, error: ApiError): void {
   const isOverload = error.errorCode === 'E5002' && error.retryAfterSeconds !== undefined;
@@ -49,13 +49,13 @@ export function logFailure(request: FastifyRequest, error: ApiError): void {
   }
 }
 
-/** Registers the one door by which every failure leaves. */
+/** Registers the error handler that every failure goes through. */
 export function registerErrorHandler(app: FastifyInstance, options: ErrorHandlerOptions): void {
   app.decorateRequest('errorCode', null);
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply, options));
 }
 
-/** Turns a failure into its answer, and logs what an operator has to know about. */
+/** Renders a failure, and logs it where an operator has to know about it. */
 export function answerFailure(
   error: unknown,
   request: FastifyRequest,

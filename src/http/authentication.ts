@@ -16,11 +16,11 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The body's bytes as they were signed; empty without a body. */
     rawBody: Buffer;
-    /** Who signed the request; null until the signature holds and the account may use the route. */
+    /** The authenticated account; null until it is authorized for the route. */
     principal: Principal | null;
   }
   interface FastifyContextConfig {
-    /** Who may use a signed route; every route below `registerAuthentication` has one. */
+    /** Which keys may use a signed route; required below `registerAuthentication`. */
     access?: AccessRule;
   }
 }
@@ -31,7 +31,7 @@ export interface AuthenticationDependencies {
   readonly limits: RateLimits;
   readonly admission: Admission;
   readonly clock: Clock;
-  /** Whether E2007 names the mistake and the parts the server signed; off in production. */
+  /** Whether E2007 names the mistake and the parts that the server signed; off in production. */
   readonly explainSignatures: boolean;
 }
 
@@ -73,7 +73,10 @@ export function registerAuthentication(
   });
 }
 
-/** Everything up to the nonce: E2001 to E2007, E2009, and E1000 for a body above the limit. */
+/**
+ * Verifies credentials and signature and claims the nonce.
+ * @throws ApiError E2001 to E2007, E2009, E5002, and E1000 for a body above the limit.
+ */
 async function verify(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -108,7 +111,7 @@ async function verify(
   return record;
 }
 
-/** A read goes through without replay protection when the store is down; a write never does. */
+/** While the nonce store is down, reads are served without replay protection, and nothing else is. */
 async function claimNonce(
   request: FastifyRequest,
   deps: AuthenticationDependencies,
@@ -130,7 +133,7 @@ async function claimNonce(
   }
 }
 
-/** The principal of a signed request, for handlers, where it is always there. */
+/** The principal of an authenticated request. */
 export function principalOf(request: FastifyRequest): Principal {
   if (request.principal === null) throw new Error('the route is not behind authentication');
   return request.principal;

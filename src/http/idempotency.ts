@@ -17,7 +17,7 @@ const idempotentReplays = new Counter({
 });
 
 /**
- * What makes a signed request the same as another; undefined without an Idempotency-Key.
+ * Reads the Idempotency-Key and what identifies the request; undefined without the header.
  * @throws ApiError E4001
  */
 export function readIdempotentRequest(
@@ -26,7 +26,7 @@ export function readIdempotentRequest(
 ): IdempotentRequest | undefined {
   const key = request.headers[HEADER];
   if (key === undefined) return undefined;
-  // Node joins a repeated header with a comma, which would make one valid key of two.
+  // Node joins a repeated header by a comma, which would turn two keys into another valid one.
   const names = request.raw.rawHeaders.filter((_text, index) => index % 2 === 0);
   const sent = names.filter(name => name.toLowerCase() === HEADER).length;
   if (typeof key !== 'string' || sent > 1) {
@@ -38,7 +38,7 @@ export function readIdempotentRequest(
   return { scope: { accountId, route, key }, bodySha256: sha256(request.rawBody), now };
 }
 
-/** Answers with the bytes that are kept for the key. */
+/** Sends the bytes that are stored under the key. */
 export function sendOutcome(
   reply: FastifyReply,
   { status, body, replayed }: Outcome,
@@ -47,7 +47,7 @@ export function sendOutcome(
     reply.header('idempotent-replayed', 'true');
     idempotentReplays.inc();
   }
-  // A replayed failure stays what it is for as long as it is kept.
+  // A stored failure is replayed as long as it is stored, so retrying it is of no use.
   if (status >= 500) reply.header('x-mp-should-retry', String(!replayed));
   return reply.status(status).type('application/json; charset=utf-8').send(body);
 }

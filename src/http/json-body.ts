@@ -7,7 +7,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Parses bodies from the bytes that authentication verified, on every route with a body schema.
- * Fastify's own parsers are removed: nothing is parsed before the signature holds.
+ * Fastify's own parsers are removed, so that nothing is parsed before the signature is verified.
  */
 export function registerJsonBody(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
@@ -19,7 +19,7 @@ export function registerJsonBody(app: FastifyInstance): void {
 }
 
 /**
- * Reads the one JSON value that a body is.
+ * Parses a body as JSON.
  * @throws ApiError E1000
  */
 export function parseBody({

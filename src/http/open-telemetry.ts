@@ -8,16 +8,16 @@ export interface TelemetryOptions {
   readonly serviceName: string;
 }
 
-/** Longest that spans are tried to be sent, in milliseconds: an orderly end waits for that. */
+/** Timeout of an export, in milliseconds; shutdown waits for the last one. */
 const EXPORT_TIMEOUT_MS = 3_000;
 
 /**
- * Sends a span of every request to a collector. To be called before any route is there; its packages
+ * Sends a span for every request to a collector. Call it before any route is registered; its packages
  * are loaded only then.
  *
- * Hooks and handlers are left as they are, for their order is security. A span says what the log
- * says: route templates in place of paths, which hold checkout tokens, and error codes in place of
- * messages, which may quote what was sent.
+ * Hooks and handlers are not instrumented, since security depends on their order. A span contains what
+ * the log does: route templates instead of paths, which contain checkout tokens, and error codes
+ * instead of messages, which may quote input.
  */
 export async function registerOpenTelemetry(
   app: FastifyInstance,
@@ -50,7 +50,7 @@ export async function registerOpenTelemetry(
     resource: resourceFromAttributes({ 'service.name': serviceName }),
     spanProcessors: [new sdk.BatchSpanProcessor(exporter)],
   });
-  // Nothing else makes spans, so nothing has to be found by whatever runs at the moment.
+  // Nothing else creates spans, so there is no context to propagate within the process.
   provider.register({ contextManager: null });
 
   const instrumentation = new plugin.FastifyOtelInstrumentation({
@@ -79,11 +79,11 @@ export async function registerOpenTelemetry(
   app.addHook('onSend', (request, reply, payload, done) => {
     const { span } = request.opentelemetry();
     if (request.errorCode !== null) span?.setAttribute('error.type', request.errorCode);
-    // In place of the status that the plugin sets for every error, with its message.
+    // Replaces the status that the plugin sets for every error, with the error's message.
     const code = reply.statusCode >= 500 ? SpanStatusCode.ERROR : SpanStatusCode.OK;
     span?.setStatus({ code });
     done(null, payload);
   });
-  // What cannot be sent is lost, and no reason not to end.
+  // Spans that cannot be sent are lost; shutdown goes on.
   app.addHook('onClose', () => provider.shutdown().catch(error => warn(String(error))));
 }

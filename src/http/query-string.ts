@@ -1,9 +1,9 @@
-/** A parameter's value; a list when it is repeated, null when it is not valid UTF-8 in percent-encoding. */
+/** A parameter's value: a list when it is repeated, null when it is not percent-encoded UTF-8. */
 type QueryValue = string | null | (string | null)[];
 
 /**
- * Parses a query string in the form encoding (`+` is a space) without ever guessing: what cannot be
- * decoded becomes null and what is repeated a list, and neither passes for a string.
+ * Parses a query string in form encoding (`+` is a space). What cannot be decoded becomes null, and what
+ * is repeated a list, so that validation refuses both where it expects a string.
  */
 export function parseQueryString(text: string): Record<string, QueryValue> {
   const query: Record<string, QueryValue> = Object.create(null);

@@ -6,15 +6,15 @@ export const BODY_LIMIT_BYTES = 64 * 1024;
 
 const NO_BODY = Buffer.alloc(0);
 
-/** Whether a body follows the head of a request. */
+/** Whether the request's headers announce a body. */
 export function announcesBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > 0;
 }
 
 /**
- * Reads a body to its end, keeping at most `limit` bytes. What is above the limit is read and
- * thrown away, so that the client gets to read its answer instead of a broken connection; the
- * server's request timeout bounds how long that may take.
+ * Reads a body to its end, keeping at most `limit` bytes. The rest is read and discarded, so that the
+ * client receives its answer instead of a reset connection; the request timeout bounds how long that
+ * takes.
  * @throws ApiError E1000 above the limit, or when the client goes away before the end.
  */
 export function readRawBody(

@@ -4,7 +4,7 @@ import { Counter, Histogram } from 'prom-client';
 import { SECURITY_HEADERS } from './security-headers.ts';
 import { followTrace } from './trace.ts';
 
-/** From what the fastest read takes to what a client waits for at most, in seconds. */
+/** From the fastest read to the longest that a client waits, in seconds. */
 const DURATION_BUCKETS = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 ];
@@ -24,25 +24,25 @@ const httpRequestSeconds = new Histogram({
 /** Methods that are counted by name; a client can send any other. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
-/** Where a response keeps its request, for whoever has only the response (`requestOf`). */
+/** Property of a response that refers to its request. */
 const REQUEST = Symbol('request');
 
 interface FollowedResponse extends ServerResponse {
   [REQUEST]?: FastifyRequest;
 }
 
-/** What a line of the log says of a request. */
+/** The log entry of a request. */
 interface RequestLine {
   readonly reqId: string;
   readonly traceId?: string | undefined;
   readonly method?: string | undefined;
   /** Template of the route; null for a request without one. */
   readonly route: string | null;
-  /** null when the client was gone before its answer. */
+  /** null when the client left before its answer. */
   readonly status: number | null;
   readonly aborted?: true | undefined;
   readonly errorCode?: string | undefined;
-  /** Node's code of what was wrong with a request that could not be read. */
+  /** Node's error code for a request that could not be read. */
   readonly reason?: string | undefined;
   readonly keyId?: string | undefined;
   readonly address: string | undefined;
@@ -61,7 +61,7 @@ export interface RequestLog {
 }
 
 export function createRequestLog(logger: FastifyBaseLogger): RequestLog {
-  // No field of the line can hold a secret, and redaction takes longer than writing the line.
+  // No field of the entry can contain a secret, and redaction takes longer than writing it.
   const lines = logger.child({}, { redact: [] });
 
   function record(line: RequestLine): void {
@@ -77,10 +77,10 @@ export function createRequestLog(logger: FastifyBaseLogger): RequestLog {
     response[REQUEST] = request;
     followTrace(request, reply);
     const arrived = performance.now();
-    // A closed connection has no address any more.
+    // request.ip is undefined once the connection is closed.
     const address = request.ip;
     reply.header('x-request-id', request.id).headers(SECURITY_HEADERS);
-    // Unlike Fastify's onResponse, this comes for a connection that breaks as well.
+    // Unlike Fastify's onResponse, 'close' also comes for a connection that breaks.
     response.once('close', () => {
       const milliseconds = performance.now() - arrived;
       record({
@@ -109,7 +109,7 @@ export function registerRequestLog(app: FastifyInstance, { follow }: RequestLog)
   });
 }
 
-/** The request of a response; undefined until it is followed. */
+/** The request of a response; undefined before `follow`. */
 export function requestOf(response: FollowedResponse): FastifyRequest | undefined {
   return response[REQUEST];
 }

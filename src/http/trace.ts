@@ -3,12 +3,12 @@ import { readTraceContext, type TraceContext } from '../telemetry/trace-context.
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The trace that the request belongs to; null when it came without one. */
+    /** The trace context that the request came with; null without one. */
     trace: TraceContext | null;
   }
 }
 
-/** Takes over the trace that a request names. Without the header it costs a look for it. */
+/** Continues the trace that a request's headers name. */
 export function followTrace(request: FastifyRequest, reply: FastifyReply): void {
   const { traceparent, tracestate } = request.headers;
   const trace = traceparent === undefined ? null : readTraceContext(traceparent, tracestate);
@@ -16,7 +16,7 @@ export function followTrace(request: FastifyRequest, reply: FastifyReply): void 
   setTrace(request, reply, trace);
 }
 
-/** Gives the request a trace, whose ID is in all its log lines from then on. */
+/** Assigns a trace to the request; all later log entries carry its ID. */
 export function setTrace(request: FastifyRequest, reply: FastifyReply, trace: TraceContext): void {
   request.trace = trace;
   request.log = reply.log = request.log.child({ traceId: trace.traceId });

@@ -4,7 +4,7 @@ import { UUID_PATTERN } from '#schemas/scalars.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { parseDateBound } from '../time/date-bound.ts';
 
-/** Numbers of a query are plain digits: `1e1`, `5.0`, `+5` and `05` are not what they seem. */
+/** Numbers in a query are plain digits: `1e1`, `5.0`, `+5` and `05` are refused. */
 const CANONICAL_INTEGER = /^(0|[1-9]\d{0,14})$/;
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {
@@ -97,7 +97,7 @@ function expectation({ keyword, params }: ErrorObject): string {
   }
 }
 
-/** A query is text: reads the numbers and switches that its schema names, and nothing else. */
+/** Converts the numbers and booleans that the schema names; everything in a query is text. */
 function readTypes(schema: ObjectSchema, query: Fields): Fields {
   const read: Fields = { ...query };
   for (const [name, { type }] of Object.entries(schema.properties ?? {})) {

@@ -12,7 +12,7 @@ export interface VerifiedCredentials {
   readonly secret: string;
 }
 
-/** A pair that was verified, opened. */
+/** A pair that was verified before, with its secret decrypted. */
 interface OpenedPair {
   readonly passphrase: Buffer;
   readonly secret: string;
@@ -20,7 +20,7 @@ interface OpenedPair {
   readonly validUntil: number;
 }
 
-/** A key as it was last read, with those of its pairs that were used since. */
+/** A cached key, with those of its pairs that were used since it was read. */
 export interface KnownKey {
   readonly record: KeyWithAccounts;
   readonly pairs: readonly OpenedPair[];
@@ -42,7 +42,7 @@ interface Pair {
 
 const FOREVER = Number.POSITIVE_INFINITY;
 
-/** Stands in where a key or a pair does not exist, so that a refusal costs the same work. */
+/** Compared against where a key or a pair does not exist, so that every refusal costs the same. */
 const NO_PAIR: Pair = {
   passphraseHash: Buffer.alloc(32),
   secret: null,
@@ -51,11 +51,11 @@ const NO_PAIR: Pair = {
 };
 
 /**
- * Finds the key and the pair that a key ID and a passphrase name.
+ * Finds the key by its ID and verifies the passphrase.
  *
- * Credentials that were right before are compared with what was opened then: hashing a passphrase
- * and decrypting a secret each cost more than the rest of authentication. Anything else goes the
- * whole way, so that a wrong passphrase costs what an unknown key does: a query and two hashes.
+ * Credentials that were verified before are compared with the cached ones, since hashing a passphrase
+ * or decrypting a secret costs more than the rest of authentication. Anything else takes the full path,
+ * so that a wrong passphrase costs what an unknown key does: a query and two hashes.
  *
  * @param now Milliseconds since the epoch.
  * @throws ApiError E2004, E2005 or E2006, in this order.
@@ -84,7 +84,7 @@ export async function verifyCredentials(
   requireUnexpired(record.key, now);
   const secret = keyring.open(pair.secret, keyId, pair.version);
   const used = { passphrase: Buffer.from(passphrase), secret, validUntil: pair.validUntil };
-  // A key has two pairs at most, and only these two pass.
+  // A key has at most two pairs: the current one and the previous one.
   const others = known?.pairs.filter(({ validUntil }) => validUntil !== used.validUntil) ?? [];
   keep(keyId, { record, pairs: [used, ...others] }, accountsOf(record));
   return { record, secret };
@@ -100,7 +100,7 @@ function findOpened({ pairs }: KnownKey, passphrase: string, now: number): Opene
   );
 }
 
-/** IDs of everything that the decision on a request rests on. */
+/** IDs of everything that decides whether the key may be used. */
 function accountsOf({ key, merchant, member }: KeyWithAccounts): string[] {
   return [key.id, merchant?.id, merchant?.partner?.id, member?.id, member?.partner.id].filter(
     id => id !== undefined,

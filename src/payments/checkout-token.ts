@@ -5,7 +5,7 @@ import { randomToken } from '../crypto/random-hex.ts';
 export const CHECKOUT_PREFIX = '/checkout';
 
 const TOKEN_BYTES = 32;
-/** So many bytes in base64url. */
+/** TOKEN_BYTES in base64url. */
 const TOKEN = /^[\w-]{43}$/;
 
 /** The secret part of a new checkout link. */
@@ -17,7 +17,7 @@ export function isCheckoutToken(text: string): boolean {
   return TOKEN.test(text);
 }
 
-/** The stored form of a checkout token: whoever reads the table cannot open a checkout with it. */
+/** The stored form of a checkout token; reading the table does not let anyone open a checkout. */
 export function hashCheckoutToken(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }

@@ -2,7 +2,7 @@ import type { CommissionPayer, SettlementModel } from '../database/tables.ts';
 
 const BASIS_POINTS = 10_000n;
 
-/** What decides on a commission and who bears it: a payment's own columns, or what becomes them. */
+/** The columns of a payment that determine its commission and who bears it. */
 export interface CommissionTerms {
   /** Cents. */
   readonly amount: number;
@@ -18,7 +18,7 @@ export function commissionCents(amountCents: number, basisPoints: number): numbe
   return Number((scaled + BASIS_POINTS / 2n) / BASIS_POINTS);
 }
 
-/** What the customer is asked for, in cents: the amount, and the commission where they bear it. */
+/** What the customer pays, in cents: the amount, plus the commission where the customer bears it. */
 export function dueCents(terms: CommissionTerms): number {
   const { amount, commission_bps, commission_payer, settlement_model } = terms;
   const added = commission_payer === 'shopper' && settlement_model !== 'direct';

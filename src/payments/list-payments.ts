@@ -13,7 +13,7 @@ import { toPaymentObject } from './payment-object.ts';
 type Paging = Pick<ListPaymentsQuery, 'limit' | 'startingAfter' | 'endingBefore'>;
 
 /**
- * One page of a merchant's payments, newest first whichever way it extends.
+ * One page of a merchant's payments, newest first in either direction.
  * @throws ApiError E1001 for both cursors at once, E3001 for a cursor that is not the merchant's.
  */
 export async function listPayments(
@@ -24,9 +24,9 @@ export async function listPayments(
 ): Promise<PaymentList> {
   const limit = query.limit ?? PAGE_SIZE_DEFAULT;
   const cursor = readCursor(query);
-  // One more than asked for tells whether there are more.
+  // One more than requested shows whether there are more.
   const payments = await listMerchantPayments(db, merchantId, filters, cursor, limit + 1);
-  // Nothing comes of a cursor that is not the merchant's, so that only then it has to be looked for.
+  // A foreign cursor finds nothing, so only an empty page has to check whose it is.
   if (cursor !== undefined && payments.length === 0) await requireCursor(db, merchantId, cursor);
   const hasMore = payments.length > limit;
   const page = payments.slice(0, limit);

@@ -24,18 +24,19 @@ export interface MoveRequest {
   readonly move: MoveName;
   /** Who moves it: `customer`, `worker`, `chain`, a processor's or an operator's name. */
   readonly actor: string;
-  /** Why, for the history. */
+  /** The reason, for the history. */
   readonly reason: string;
   /** Columns that change with the status, such as the transaction hash. */
   readonly columns?: PaymentColumns;
   readonly now: Date;
-  /** Trace of the request that moves it; none when no request does. */
+  /** Trace of the request that moves it; none when it is not a request. */
   readonly trace?: TraceContext | null;
 }
 
 /**
- * Moves a payment: one guarded statement, its history row, its event and, where a final status
- * frees the reserved amount, that; run it in a transaction. Of several actors at once one wins.
+ * Moves a payment by one guarded update, records the transition and the event, and releases the
+ * reserved amount when the new status is final. Call it in a transaction; of several concurrent moves
+ * one wins.
  * @returns The payment after the move; undefined when its state does not allow the move.
  */
 export async function movePayment(

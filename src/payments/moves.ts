@@ -1,7 +1,7 @@
 import type { EventType } from '#schemas/event.ts';
 import type { PaymentStatus, SessionStatus } from '../database/tables.ts';
 
-/** Where a payment stands: whether it is settled, and whether its checkout is done. */
+/** The state of a payment: its status and the status of its checkout session. */
 export interface PaymentState {
   readonly status: PaymentStatus;
   readonly session: SessionStatus;
@@ -10,7 +10,7 @@ export interface PaymentState {
 interface Move {
   readonly from: readonly PaymentState[];
   readonly to: PaymentState;
-  /** What the merchant is told; nothing for a step back that a later event will settle. */
+  /** The event that tells the merchant; none for a step back, which a later event supersedes. */
   readonly event: EventType | null;
 }
 
@@ -18,9 +18,8 @@ const OPEN = { status: 'pending', session: 'pending' } as const;
 const SEEN = { status: 'pending', session: 'completed' } as const;
 
 /**
- * Every way a payment may move. `session` becomes `completed` when enough funds have been seen;
- * `status` follows when they are final. Nothing leads out of a status other than `pending`, and the
- * database refuses by itself whatever is not here.
+ * Every allowed move. `session` becomes `completed` when enough funds have been seen; `status` follows
+ * when they are final. Every status but `pending` is terminal. The database enforces the same table.
  */
 export const MOVES = {
   /** Enough funds are seen, but may still disappear. */

@@ -7,20 +7,20 @@ import type { Payee } from './payee.ts';
 export interface CreatePaymentRequest {
   readonly principal: Principal;
   readonly body: CreatePaymentBody;
-  /** What the request itself settles; left out, the settings of merchant and networks do. */
+  /** Terms of the request itself, in place of the merchant's and the networks' settings. */
   readonly terms?: PaymentTerms;
-  /** The trace it belongs to. */
+  /** Trace of the request. */
   readonly trace?: TraceContext | null;
 }
 
-/** What a contract agrees for each payment in place of the settings. */
+/** What a contract fixes for each payment in place of the settings. */
 export interface PaymentTerms {
   readonly commissionPayer: CommissionPayer;
   /** How long the payment waits, in minutes, whichever network is chosen. */
   readonly windowMinutes: number;
 }
 
-/** What the way a payment is processed settles at its creation. */
+/** The columns of a new payment that depend on how it is processed. */
 export interface Flow {
   readonly kind: PaymentFlow;
   readonly settlementModel: SettlementModel | null;

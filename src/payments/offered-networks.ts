@@ -1,7 +1,7 @@
 import { ApiError } from '../errors/api-error.ts';
 import type { ConfiguredNetwork } from '../repositories/deposit-addresses.ts';
 
-/** E1020 that tells which of the requested networks the main branch has no address on. */
+/** E1020 with the requested networks that the main branch has no address for. */
 export class AddressesMissing extends ApiError {
   readonly blockchainIds: readonly string[];
   /** Whether the branch has no address at all. */
@@ -20,8 +20,8 @@ export class AddressesMissing extends ApiError {
 /**
  * Decides which networks a payment offers, in the order of the documentation.
  *
- * An explicit list needs an address for every entry, active or not: what is inactive when the
- * customer pays is simply not offered then. Without a list, everything active with an address is.
+ * An explicit list needs an address for every entry, active or not; the checkout offers those that are
+ * active when the customer pays. Without a list, every active network with an address is offered.
  *
  * @throws ApiError E1020, as AddressesMissing for an explicit list.
  */

@@ -4,18 +4,18 @@ import { ApiError } from '../errors/api-error.ts';
 import type { Principal } from '../keys/principal.ts';
 import { findMerchantSetup, type MerchantSetup } from '../repositories/merchant-setup.ts';
 
-/** Where merchants' setups are read, and remembered until they change. */
+/** Reads merchants' setups, and caches them until they change. */
 export interface PayeeDependencies {
   readonly db: Connection;
   readonly setups: FreshCache<MerchantSetup>;
 }
 
-/** A merchant that can be paid. */
+/** A merchant that can receive payments. */
 export interface Payee extends MerchantSetup {
   readonly mainBranchId: string;
 }
 
-/** E1030 of a merchant without the branch that payments are created on. */
+/** E1030 for a merchant without a main branch, on which payments are created. */
 export class MainBranchMissing extends ApiError {
   constructor() {
     super('E1030', 'The merchant has no main branch.');
@@ -40,7 +40,7 @@ export function checkMerchantId(principal: Principal, merchantId: string | undef
 }
 
 /**
- * The merchant a payment is created for: the key's own, or the one a partner names.
+ * The merchant that a payment is created for: the key's own, or the one that a partner names.
  * @throws ApiError E3001 for a merchant that is not the partner's, E2008 for an inactive one, E2102
  * for a US merchant that is not approved and E1030 without a main branch.
  */

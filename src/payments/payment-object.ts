@@ -3,7 +3,7 @@ import type { Payment } from '../database/tables.ts';
 import type { ShownPayment } from '../repositories/payments.ts';
 import { formatBaseUnits } from './token-amount.ts';
 
-/** The payment as the merchant API shows it: cents, ISO 8601 and decimal strings. */
+/** The payment object of the merchant API: cents, ISO 8601 and decimal strings. */
 export function toPaymentObject(payment: ShownPayment): PaymentObject {
   return {
     object: 'payment_prompt',
@@ -32,7 +32,7 @@ function toIsoText(instant: Date | string): string {
   return typeof instant === 'string' ? instant : instant.toISOString();
 }
 
-/** The payment as events tell it: the payment object and the processor's reference. */
+/** The snapshot in events: the payment object and the processor's reference. */
 export function toPaymentSnapshot(payment: Payment): PaymentSnapshot {
   return { ...toPaymentObject(payment), externalId: payment.external_id };
 }

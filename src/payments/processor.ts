@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { TraceContext } from '../telemetry/trace-context.ts';
 
-/** What a processor is asked to collect. */
+/** What a processor has to collect. */
 export interface ProcessorSession {
   readonly paymentId: string;
   /** US dollars, in cents. */
@@ -10,11 +10,11 @@ export interface ProcessorSession {
   readonly note: string | null;
   /** When the customer can no longer start paying. */
   readonly expiresAt: Date;
-  /** The trace that the processor is told of. */
+  /** The trace that is passed on to the processor. */
   readonly trace: TraceContext | null;
 }
 
-/** A verified message of the processor about one of its sessions. */
+/** A verified notification of the processor about one of its sessions. */
 export interface ProcessorNotification {
   /** The processor's own name for this message, for logs and the payment's history. */
   readonly notificationId: string;

@@ -2,12 +2,12 @@ import type { Logger } from 'pino';
 import { type Config, ConfigError, readConfig } from '../config/config.ts';
 import { createLogger, standardOutput } from '../telemetry/logger.ts';
 
-/** Longest an orderly end may take, in milliseconds, before the process ends anyway. */
+/** Longest a graceful shutdown may take, in milliseconds, before the process exits anyway. */
 const SHUTDOWN_TIMEOUT_MS = 25_000;
 
 /**
- * Runs a long-lived entry: configuration, then `run` until SIGINT or SIGTERM, then its clean end. A
- * second signal, or an end that takes too long, ends the process at once.
+ * Runs a long-lived entry: reads the configuration and calls `run`, whose signal is aborted by SIGINT
+ * or SIGTERM. A second signal, or a shutdown that takes too long, ends the process at once.
  */
 export async function runProcess(
   name: string,
@@ -38,7 +38,7 @@ export async function runProcess(
   }
 }
 
-/** The configuration, or its problems on stderr and exit status 1. */
+/** Reads the configuration; prints its problems and exits with status 1 when it is not usable. */
 export function readConfigOrExit(): Config {
   try {
     return readConfig(process.env);

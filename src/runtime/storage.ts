@@ -9,26 +9,26 @@ import { migrate, pendingMigrations } from '../database/migrate.ts';
 import { openEmbeddedDatabase } from '../development/embedded-postgres.ts';
 
 interface OpenOptions {
-  /** A service may share the embedded database; commands take turns with it. */
+  /** Several processes attach to a service's embedded database; commands take turns. */
   readonly holder: 'service' | 'command';
   /** Shown in pg_stat_activity. */
   readonly name: string;
   readonly logger: FastifyBaseLogger;
 }
 
-/** The database and the master key: what every entry works with. */
+/** The database and the keyring: what every entry works with. */
 export interface Storage {
   readonly db: Database;
-  /** PostgreSQL itself, also where the pool goes through a pooler: for what needs a session. */
+  /** URL of PostgreSQL itself, for what needs a session, also where the pool leads to a pooler. */
   readonly directUrl: string;
   readonly keyring: Keyring;
-  /** Closes the pool, and the embedded server where this process started it. */
+  /** Closes the pool, and stops the embedded server if this process started it. */
   close(): Promise<void>;
 }
 
 /**
  * Opens the configured database, or the embedded one.
- * @throws Error when its address is a pooler's and PostgreSQL itself is not named beside it.
+ * @throws Error when DATABASE_URL leads to a pooler and DATABASE_DIRECT_URL is not set.
  */
 export async function openStorage(
   config: Config,
@@ -71,7 +71,7 @@ export async function openStorage(
   }
 }
 
-/** @throws Error when the address that the variable has is a pooler's. */
+/** @throws Error when the URL of the variable leads to a pooler. */
 export async function refusePooler(
   variable: 'DATABASE_URL' | 'DATABASE_DIRECT_URL' | 'DATABASE_REPORTS_URL',
   url: string,
@@ -86,8 +86,8 @@ export async function refusePooler(
 }
 
 /**
- * Brings an open database to the newest version, over a connection that lets a statement take its
- * time: building an index on a large table takes longer than any request may.
+ * Migrates the database to the newest version, without a statement timeout: building an index on a
+ * large table takes longer than any request may.
  * @returns Names of the migrations applied, in order.
  */
 export async function migrateStorage({ directUrl }: Storage): Promise<string[]> {
@@ -96,7 +96,7 @@ export async function migrateStorage({ directUrl }: Storage): Promise<string[]> 
     poolSize: 1,
     applicationName: 'eps-migrate',
     statementTimeoutMs: 0,
-    // A connection that breaks while it is used fails the migration itself.
+    // A connection that breaks in use fails the migration itself.
     onIdleError: () => undefined,
   });
   try {
@@ -106,7 +106,7 @@ export async function migrateStorage({ directUrl }: Storage): Promise<string[]> 
   }
 }
 
-/** Names of the migrations that this code base has and an open database lacks, in order. */
+/** Names of the migrations that the database lacks, in order. */
 export async function pendingInStorage({ db }: Storage): Promise<string[]> {
   return [...(await pendingMigrations(db)), ...(await pendingJobQueueMigrations(db))];
 }

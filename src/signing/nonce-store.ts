@@ -1,12 +1,12 @@
 import { TIMESTAMP_WINDOW_SECONDS } from './canonical.ts';
 
 /**
- * How long a nonce is remembered, in seconds. A timestamp may lie a whole window ahead of the
- * server and stays valid for another one after it; a tenth more covers clocks that disagree.
+ * How long a nonce is stored, in seconds. A timestamp may lie a whole window ahead of the server's time
+ * and stays valid for another window after it; a tenth more covers clocks that differ.
  */
 export const NONCE_LIFETIME_SECONDS = 2.2 * TIMESTAMP_WINDOW_SECONDS;
 
-/** The store of used nonces cannot be reached, so a replay cannot be told from a first use. */
+/** The store of used nonces is unreachable, so a replay cannot be detected. */
 export class NonceStoreUnavailable extends Error {
   constructor(cause: unknown) {
     super('the nonce store is unavailable', { cause });
@@ -14,12 +14,12 @@ export class NonceStoreUnavailable extends Error {
   }
 }
 
-/** Remembers which nonces a key has used; shared by all replicas. */
+/** Stores the nonces that each key has used; shared by all replicas. */
 export interface NonceStore {
   /** Where the nonces live, for logs and readiness. */
   readonly kind: 'redis' | 'postgres';
   /**
-   * Uses up a nonce.
+   * Claims a nonce.
    * @param now Milliseconds since the epoch.
    * @returns Whether it was new for this key.
    * @throws NonceStoreUnavailable

@@ -17,7 +17,7 @@ export function createPostgresNonces(db: Database): NonceStore {
     const fresh = new Set(
       (await insertNonces(db, claims, { expiresAt, now: new Date(now) })).map(nameOf),
     );
-    // Of two requests with the same nonce in one call the first one has it.
+    // Of two requests with the same nonce in one batch the first one gets it.
     return claims.map(each => fresh.delete(nameOf(each)));
   });
   return {
@@ -40,7 +40,7 @@ export function createPostgresNonces(db: Database): NonceStore {
   };
 }
 
-/** Neither part has a space. */
+/** A unique text, since neither part contains a space. */
 function nameOf({ keyId, nonce }: UsedNonce): string {
   return `${keyId} ${nonce}`;
 }

@@ -7,7 +7,7 @@ const COMMAND_TIMEOUT_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 2_000;
 const RECONNECT_MAXIMUM_MS = 2_000;
 
-/** Uses up each of the nonces in KEYS, for ARGV[1] seconds: 1 for one that is new, 0 for any other. */
+/** Claims each of the nonces in KEYS for ARGV[1] seconds; returns 1 for a new one, 0 for a used one. */
 const CLAIM = `
   local claimed = {}
   for index, key in ipairs(KEYS) do
@@ -22,10 +22,10 @@ interface RedisWithClaims extends Redis {
 /**
  * Keeps nonces in Redis or Valkey, one key each that expires by itself.
  *
- * Commands fail at once while the connection is down instead of queueing: the caller decides what a
- * request without replay protection may still do.
+ * While the connection is down, commands fail at once instead of queueing: the caller decides what a
+ * request may still do without replay protection.
  *
- * @param onError Told about every connection error; the client reconnects by itself.
+ * @param onError Called for every connection error; the client reconnects by itself.
  */
 export function createRedisNonces(url: string, onError: (error: Error) => void): NonceStore {
   const redis = new Redis(url, {
@@ -36,7 +36,7 @@ export function createRedisNonces(url: string, onError: (error: Error) => void):
     retryStrategy: attempt => Math.min(50 * 2 ** attempt, RECONNECT_MAXIMUM_MS),
   });
   redis.on('error', onError);
-  // Only the first connection is waited for: a process that has just started is not an outage.
+  // Commands wait for the first connection only: a process that has just started is not an outage.
   const attempted = new Promise<void>(resolve => {
     redis.once('ready', resolve);
     redis.once('close', resolve);

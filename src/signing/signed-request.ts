@@ -23,12 +23,11 @@ export const NONCE_MAXIMUM = 255;
 const NONCE_FORM = new RegExp(`^[\\x21-\\x7e]{1,${NONCE_MAXIMUM}}$`);
 const INTEGER_FORM = /^-?\d{1,15}$/;
 const SIGNATURE_FORM = /^[0-9a-f]{64}$/;
-/** A number of seconds this large is a time in milliseconds. */
+/** From here on, a number is more likely a time in milliseconds than in seconds. */
 const MILLISECONDS_FROM = 100_000_000_000;
 
 /**
- * Takes the signing headers. A header sent twice arrives joined by a comma, which none of them
- * accepts.
+ * Reads the signing headers. Node joins a repeated header by a comma, which none of them accepts.
  * @throws ApiError E2001
  */
 export function readSigningHeaders(headers: IncomingHttpHeaders): SigningHeaders {
@@ -45,7 +44,7 @@ export function readSigningHeaders(headers: IncomingHttpHeaders): SigningHeaders
   return { keyId, passphrase, timestamp, nonce, signature };
 }
 
-/** @throws ApiError E2001 for a text that no nonce is. */
+/** @throws ApiError E2001 for a malformed nonce. */
 export function checkNonce(text: string): void {
   if (NONCE_FORM.test(text)) return;
   throw new ApiError('E2001', 'X-MP-NONCE must be 1 to 255 visible ASCII characters.');
@@ -53,7 +52,7 @@ export function checkNonce(text: string): void {
 
 /**
  * @param nowMs The server's time in milliseconds.
- * @throws ApiError E2002 when the text is no integer, E2003 when it is too far away.
+ * @throws ApiError E2002 when the text is no integer, E2003 when it is outside the window.
  */
 export function checkTimestamp(text: string, nowMs: number): void {
   if (!INTEGER_FORM.test(text)) {

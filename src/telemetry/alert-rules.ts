@@ -1,8 +1,8 @@
-/** A rule of Prometheus that calls somebody. */
+/** An alerting rule of Prometheus. */
 export interface AlertRule {
   readonly alert: string;
   readonly expr: string;
-  /** How long it has to be so. */
+  /** How long the expression has to be true. */
   readonly for: string;
   readonly labels: { readonly severity: 'critical' | 'warning' };
   readonly annotations: { readonly summary: string };
@@ -17,8 +17,8 @@ const rule = (
 ): AlertRule => ({ alert, expr, for: wait, labels: { severity }, annotations: { summary } });
 
 /**
- * What to be called for. Each names the worst of all processes, so that replicas may come and go;
- * bounds are where merchants or customers begin to notice.
+ * The alerts. Each looks at the worst of all processes, so that replicas may come and go; thresholds
+ * are where merchants or customers begin to notice.
  */
 export const ALERT_RULES: readonly AlertRule[] = [
   rule(
@@ -114,5 +114,5 @@ export const ALERT_RULES: readonly AlertRule[] = [
   ),
 ];
 
-/** A file of rules, as Prometheus loads it. */
+/** The rules as a file that Prometheus loads. */
 export const RULES_FILE = { groups: [{ name: 'external-payments', rules: ALERT_RULES }] };

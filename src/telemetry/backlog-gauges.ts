@@ -11,16 +11,16 @@ import {
 import type { Clock } from '../time/clock.ts';
 import { snapshotOf } from './snapshot.ts';
 
-/** How long what was read of the database stands, in milliseconds. */
+/** How long a reading of the database is reused, in milliseconds. */
 const LIFETIME_MS = 10_000;
 const FLOWS = ['crypto', 'regulated'] as const;
 const JOB_STATES = ['ready', 'scheduled', 'running', 'dead'] as const;
 
 export interface BacklogDependencies {
-  /** A connection of their own, with a short statement timeout. */
+  /** A connection of its own, with a short statement timeout. */
   readonly db: Database;
   readonly clock: Clock;
-  /** Told why the database could not be read. */
+  /** Called when the database cannot be read. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -42,7 +42,7 @@ export function registerBacklogGauges(registry: Registry, deps: BacklogDependenc
         this.reset();
         const backlog = await snapshot();
         if (backlog !== null) show(this, backlog);
-        // What is not known is left out: it is not zero.
+        // An unknown value is left out, since it is not zero.
         else if (labelNames.length === 0) this.remove();
       },
     });
@@ -103,7 +103,7 @@ export function registerBacklogGauges(registry: Registry, deps: BacklogDependenc
 
 type Backlog = NonNullable<Awaited<ReturnType<typeof readBacklog>>>;
 
-/** One short statement after the other; null when the database did not answer. */
+/** Reads the backlog by one short statement after the other; null when the database fails. */
 async function readBacklog({ db, clock, onError }: BacklogDependencies) {
   const now = new Date(clock());
   const secondsSince = (since: Date) => Math.max(0, (now.getTime() - since.getTime()) / 1000);

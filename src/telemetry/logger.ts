@@ -1,7 +1,7 @@
 import pino, { type DestinationStream, type Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 
-/** Paths of everything that must not reach a log, should it ever be handed to one. */
+/** Fields that must never reach a log, even if they are passed to it by mistake. */
 const SECRET_PATHS = [
   'passphrase',
   'secret',
@@ -12,7 +12,7 @@ const SECRET_PATHS = [
   'headers["x-mp-signature"]',
 ].flatMap(path => [path, path.startsWith('headers') ? `req.${path}` : `*.${path}`]);
 
-/** Where PostgreSQL's errors quote whole rows and values, which are merchants' and customers' data. */
+/** Fields of PostgreSQL's errors that quote rows and values, which are merchants' and customers' data. */
 const ROW_PATHS = ['err.detail', 'err.where'];
 
 /** Buffered lines are written once they are so many characters, */

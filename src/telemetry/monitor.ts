@@ -6,14 +6,14 @@ import { registerBacklogGauges } from './backlog-gauges.ts';
 import { createReadiness, type Readiness } from './readiness.ts';
 import { type ApiState, registerApiGauges, registerPoolGauges } from './state-gauges.ts';
 
-/** What a process does, and so has to report. */
+/** The parts of a process that are monitored. */
 export interface Monitored {
   readonly db: Database;
   /** Pools by name. */
   readonly pools: Readonly<Record<string, Database>>;
   /** Present where the API is served. */
   readonly api?: ApiState | undefined;
-  /** Present where the worker runs: what waits in the database. */
+  /** Present where the worker runs; it reports the backlog in the database. */
   readonly worker?:
     | { readonly directUrl: string; readonly clock: Clock; readonly log: Pick<BaseLogger, 'warn'> }
     | undefined;
@@ -22,7 +22,7 @@ export interface Monitored {
 /** Longest a statement for metrics may run, in milliseconds: most take one. */
 const STATEMENT_TIMEOUT_MS = 2_000;
 
-/** What the monitoring port tells of a process, and the connections that takes. */
+/** What the monitoring port serves, and the connections it needs. */
 export interface Monitor {
   readonly registry: Registry;
   readonly readiness: () => Promise<Readiness>;
@@ -30,8 +30,8 @@ export interface Monitor {
 }
 
 /**
- * Puts together what is told of a process, without serving it: counters that its modules hold in
- * prom-client's global registry, and gauges that are read when somebody scrapes.
+ * Collects the metrics of a process, without serving them: the counters of its modules, which are in
+ * prom-client's global registry, and gauges that are read at each scrape.
  */
 export function createMonitor({ db, pools, api, worker }: Monitored): Monitor {
   const gauges = new Registry();

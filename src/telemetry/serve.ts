@@ -9,7 +9,7 @@ export interface MonitoringServer {
   close(): Promise<void>;
 }
 
-/** What the monitoring port tells. */
+/** What the monitoring port serves. */
 interface Served {
   readonly registry: Registry;
   readonly readiness: () => Promise<Readiness>;
@@ -17,7 +17,7 @@ interface Served {
 
 /** Longest a client may take to send its request, in milliseconds. */
 const REQUEST_TIMEOUT_MS = 5_000;
-/** Connections at once: a few scrapers and probes, and a hand. */
+/** Most connections: a few scrapers and probes. */
 const CONNECTIONS_MAXIMUM = 16;
 
 /**

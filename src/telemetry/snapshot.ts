@@ -1,4 +1,4 @@
-/** Keeps what was read for a while, so that whoever scrapes cannot become a load. */
+/** Reuses a reading for a while, so that scrapes cannot become a load. */
 export function snapshotOf<T>(
   read: () => Promise<T>,
   lifetimeMs: number,

@@ -5,12 +5,12 @@ import type { NonceStore } from '../signing/nonce-store.ts';
 import { answersInTime } from './readiness.ts';
 import { snapshotOf } from './snapshot.ts';
 
-/** How long an answer of the nonce store stands, in milliseconds. */
+/** How long a probe of the nonce store is reused, in milliseconds. */
 const PROBE_LIFETIME_MS = 1_000;
-/** Longest it is waited for, in milliseconds. */
+/** Longest a probe may take, in milliseconds. */
 const PROBE_TIMEOUT_MS = 1_000;
 
-/** Registers how the pools stand, by name. */
+/** Registers gauges of connection pools, by the pool's name. */
 export function registerPoolGauges(
   registry: Registry,
   pools: Readonly<Record<string, Database>>,
@@ -57,7 +57,7 @@ export interface ApiState {
   readonly changes: ChangeFeed;
 }
 
-/** Registers how what the API depends on stands. */
+/** Registers gauges of what the API depends on. */
 export function registerApiGauges(registry: Registry, { nonces, changes }: ApiState): void {
   const probe = snapshotOf(() => answersInTime(nonces.ping(), PROBE_TIMEOUT_MS), PROBE_LIFETIME_MS);
   new Gauge({

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** Where a request stands in a trace: what is sent on with everything that it causes. */
+/** The trace that a request belongs to, which is passed on with everything that it causes. */
 export interface TraceContext {
   /** 32 lowercase hex digits. */
   readonly traceId: string;
@@ -10,20 +10,20 @@ export interface TraceContext {
   readonly tracestate: string | null;
 }
 
-/** Version 00 alone: of a later one it is not known what its fields would mean. */
+/** Version 00 only; the fields of later versions may mean something else. */
 const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})$/;
-/** The flags that are known: sampled, and a random trace ID. Others are to be sent as zero. */
+/** The known flags: sampled, and random trace ID. The others must be sent as zero. */
 const KNOWN_FLAGS = 0x03;
 
-/** Longest that is passed on, in characters: what W3C asks of everyone at least. */
+/** Longest tracestate that is passed on, in characters: the minimum that W3C requires. */
 const TRACESTATE_MAXIMUM = 512;
 const TRACESTATE_MEMBERS = 32;
 const MEMBER =
   /^(?:[a-z][a-z0-9_\-*/]{0,255}|[a-z0-9][a-z0-9_\-*/]{0,240}@[a-z][a-z0-9_\-*/]{0,13})=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
 
 /**
- * Reads the headers of a request. Nobody signs them, so only what has exactly the form of the
- * standard is taken, and anything else is as if nothing had come.
+ * Reads the headers of a request. They are not signed, so anything but exactly the standard's form is
+ * ignored.
  */
 export function readTraceContext(
   traceparent: unknown,
@@ -37,7 +37,7 @@ export function readTraceContext(
 }
 
 /**
- * @param spanId 16 hex digits: what stands for the request.
+ * @param spanId 16 hex digits that identify the request.
  * @param flags An octet.
  */
 export function traceContext(
@@ -53,7 +53,7 @@ export function traceContext(
   };
 }
 
-/** The headers that pass a trace on; none without one. */
+/** The headers that pass a trace on; none without a trace. */
 export function traceHeaders(
   trace: { traceparent: string | null; tracestate: string | null } | null,
 ): Record<string, string> {
@@ -62,7 +62,7 @@ export function traceHeaders(
   return tracestate === null ? { traceparent } : { traceparent, tracestate };
 }
 
-/** The trace that a `traceparent` of ours names. */
+/** The trace ID in a `traceparent` of our own. */
 export function traceIdOf(traceparent: string | null): string | null {
   return traceparent?.split('-')[1] ?? null;
 }
