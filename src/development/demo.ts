@@ -18,9 +18,9 @@ type KeyOperator = Operator & { readonly keyring: Keyring };
 type DemoOperator = Omit<KeyOperator, 'db'> & { readonly db: Database };
 
 /**
- * Where the demo merchants take test payments: public example addresses (BIP-173's first P2WPKH test
- * vector, the first account of Hardhat's and Anvil's published mnemonic, and two from block explorers'
- * documentation). Nothing of value must ever be sent to them.
+ * Deposit addresses of the demo merchants on test networks. All are public examples: BIP-173's first
+ * P2WPKH test vector, the first account of Hardhat's and Anvil's published mnemonic, and two from the
+ * documentation of block explorers. Never send anything of value to them.
  */
 const TEST_ADDRESSES: Readonly<Record<NetworkFamily, string>> = {
   bitcoin: 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx',
@@ -32,9 +32,9 @@ const TEST_ADDRESSES: Readonly<Record<NetworkFamily, string>> = {
 };
 
 /**
- * Fills an empty database with a merchant of every kind and a key for each, and keeps the keys in a
- * file. The file is written before the transaction commits, so an end in between leaves an empty
- * database and the next start makes the demo anew.
+ * Fills an empty database with one merchant of each kind and a partner, and writes a key for each to
+ * a file. The file is written before the transaction commits: after a crash in between, the database
+ * is empty and the next start creates the demo again.
  */
 export async function makeDemo(
   dataDirectory: string,
@@ -49,7 +49,7 @@ export async function makeDemo(
   });
 }
 
-/** Tells a newcomer the one command to try next. */
+/** Prints the one command to try next, if there is a demo. */
 export async function printNextStep(config: Config): Promise<void> {
   if ((await readDemo(config.dataDirectory)) === undefined) return;
   process.stdout.write(`
