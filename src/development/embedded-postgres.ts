@@ -1,22 +1,11 @@
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findPackage, repairPackage } from './embedded-postgres/binaries.ts';
-import {
-  ensureCluster,
-  NAME,
-  openPlaces,
-  type Places,
-  readPassword,
-} from './embedded-postgres/cluster.ts';
-import { ensureDatabase } from './embedded-postgres/first-connection.ts';
-import { chooseAccount, chooseLauncher } from './embedded-postgres/launcher.ts';
-import { startServer } from './embedded-postgres/postmaster.ts';
-import {
-  findRunningServer,
-  type HolderKind,
-  holderSetting,
-  type RunningServer,
-  stopOrphan,
-} from './embedded-postgres/running-server.ts';
+import { Client } from 'pg';
+import { ensureCluster, type Lock, NAME, readLock, readPassword } from './postgres-cluster.ts';
+import { findPostgres, isRunning } from './postgres-process.ts';
 
 /** A database on a PostgreSQL server that this machine runs for the service. */
 export interface EmbeddedDatabase {
@@ -28,16 +17,14 @@ export interface EmbeddedDatabase {
 
 /** What openEmbeddedDatabase takes. */
 export interface EmbeddedDatabaseOptions {
-  /** Made when missing; the cluster lives in its subdirectory `postgres`. */
+  /** Created when missing; the cluster lives in its subdirectory `postgres`. */
   readonly directory: string;
-  /** Who wants it: others attach to a service's server, and wait for a command's to end. */
-  readonly holder: HolderKind;
+  /** Other processes attach to the server of a service, and wait for that of a command to end. */
+  readonly holder: 'service' | 'command';
   /** More server settings, e.g. `{ fsync: 'off' }` for tests. */
   readonly settings?: Record<string, string>;
   /** Gets the server's warnings and worse, a line at a time. */
   readonly log?: (line: string) => void;
-  /** Ends the opening; a server already being started is stopped first. */
-  readonly signal?: AbortSignal;
 }
 
 // A command holds the database for a second or two; its slowest, a first migration, for ten.
@@ -46,121 +33,161 @@ const POLL_MS = 50;
 
 /**
  * Opens the database in a directory: starts the server, or attaches to the one a running service
- * has started. PostgreSQL's own lock on the data directory decides between processes. On Linux
- * the server ends when the thread that called this ends, however that happens: call it from the
- * main thread.
+ * has started. PostgreSQL's own lock on the data directory decides between processes. The server
+ * ends with the process that started it, however that ends.
  *
  * @throws Error telling the operator what to do, when PostgreSQL is not installed, cannot run here,
- *   cannot start (with the last lines of its log), or stays in use by a command for 30 seconds.
- * @throws the signal's reason when it is aborted.
+ *   cannot start (with what it said), or stays in use by a command for 30 seconds.
  */
 export async function openEmbeddedDatabase(
   options: EmbeddedDatabaseOptions,
 ): Promise<EmbeddedDatabase> {
-  try {
-    return await open(options, await openPlaces(options.directory));
-  } catch (error) {
-    options.signal?.throwIfAborted();
-    throw isRefusal(error) ? explainRefusal(options.directory, error) : error;
-  }
-}
-
-async function open(options: EmbeddedDatabaseOptions, places: Places): Promise<EmbeddedDatabase> {
-  const { signal } = options;
   const giveUpAt = Date.now() + WAIT_MS;
-  for (;;) {
-    signal?.throwIfAborted();
-    const running = await findRunningServer(places.data);
-    let obstacle: string;
-    if (running === undefined) {
-      const started = await start(options, places);
-      if (typeof started !== 'string') return started;
-      obstacle = `PostgreSQL finds it in use. End the servers left on it, if any; if there are none, remove ${places.data}/postmaster.pid.\n${started}`;
-    } else if (!running.holder.alive) {
-      await stopOrphan(places.data, running);
-      obstacle = `a left-over server (process ${running.pid}) does not end. End it.`;
-    } else {
-      const attached = mayAttach(running) && (await attach(running, places));
-      if (attached) return attached;
-      obstacle = `the ${running.holder.kind} with process ID ${running.holder.pid} is using it. End it.`;
+  try {
+    // Started by root, the server runs as another user, who has to pass but not to look around.
+    const mode = process.geteuid?.() === 0 ? 0o711 : 0o700;
+    await mkdir(options.directory, { recursive: true, mode });
+    const data = join(await realpath(options.directory), 'postgres');
+    for (;;) {
+      const opened = await attachOrStart(data, options);
+      if (typeof opened !== 'string') return opened;
+      if (Date.now() > giveUpAt) {
+        throw new Error(`The embedded database in ${options.directory} is in use. ${opened}`);
+      }
+      await sleep(POLL_MS);
     }
-    if (Date.now() > giveUpAt) {
-      throw new Error(`The embedded database in ${places.directory} cannot be opened: ${obstacle}`);
-    }
-    await sleep(POLL_MS, undefined, { signal });
+  } catch (error) {
+    throw explain(error, options.directory);
   }
 }
 
-// A process that waited for itself would wait for ever.
-function mayAttach({ ready, holder }: RunningServer): boolean {
-  return ready && (holder.kind === 'service' || holder.pid === process.pid);
-}
-
-/** Undefined when the server has just ended or is ending. */
-async function attach(
-  { port }: RunningServer,
-  places: Places,
-): Promise<EmbeddedDatabase | undefined> {
-  const url = urlOf(port, await readPassword(places));
-  if (!(await ensureDatabase(url))) return undefined;
+/** @returns as text, what is in the way when it makes sense to try again. */
+async function attachOrStart(
+  data: string,
+  options: EmbeddedDatabaseOptions,
+): Promise<EmbeddedDatabase | string> {
+  const lock = await readLock(data);
+  if (lock === undefined || !isRunning(lock.pid)) return start(data, options);
+  if (!lock.ready) {
+    return `Process ${lock.pid} is starting or ending PostgreSQL. If it is another program, remove ${data}/postmaster.pid.`;
+  }
+  const url = urlOf(lock.port, await readPassword(data));
+  const server = await query(
+    url,
+    `select current_setting('data_directory') as data, current_setting('eps.holder', true) as holder`,
+  ).catch((error: NodeJS.ErrnoException) => (error.code === 'ECONNREFUSED' ? undefined : error));
+  if (server instanceof Error) return server.message;
+  // The lock is stale: another program has its process ID now, or the directory is a copy of one in use.
+  if (server?.data !== data) return start(data, options, lock.pid);
+  const [kind, pid] = server.holder?.split(':') ?? [];
+  if (!isRunning(Number(pid))) {
+    return `PostgreSQL (process ${lock.pid}) has outlived the process that started it. End it.`;
+  }
+  if (kind !== 'service') return `The command with process ID ${pid} is using it. End it.`;
   return { url, stop: async () => {} };
 }
 
+// Another process starts a server there at the same moment, sessions of a killed server are still
+// ending, or the port is taken.
+const TRY_AGAIN = /lock file|pre-existing shared memory block|could not create any TCP\/IP sockets/;
+// Neither ERROR nor continuation lines: they quote statements and values.
+const WORTH_LOGGING = /^(WARNING|FATAL|PANIC): /;
+
+/**
+ * @param stale process ID of a stale lock. PostgreSQL ignores a lock that has the ID of its grandparent,
+ *   but still refuses to start while shared memory of another server exists.
+ */
 async function start(
-  options: EmbeddedDatabaseOptions,
-  places: Places,
+  data: string,
+  { settings = {}, holder, log }: EmbeddedDatabaseOptions,
+  stale?: number,
 ): Promise<EmbeddedDatabase | string> {
-  const { settings = {}, log, signal } = options;
-  const binaries = await repairPackage(findPackage());
-  const account = await chooseAccount(places.data);
-  const launcher = await chooseLauncher(account, binaries, places.directory);
-  await ensureCluster(places, binaries, launcher, { durable: settings.fsync !== 'off', signal });
-  const password = await readPassword(places);
-  const server = await startServer({
-    launcher,
-    postgres: binaries.postgres,
-    data: places.data,
-    holder: await holderSetting(options.holder),
-    settings,
-    log,
-    signal,
-  });
-  if (typeof server === 'string') return server;
-  const url = urlOf(server.port, password);
-  let stopping: Promise<void> | undefined;
-  const stop = () => {
-    stopping ??= server.stop();
-    return stopping;
+  const postgres = await findPostgres(data);
+  await ensureCluster(data, postgres, settings.fsync === 'off' ? ['--no-sync'] : []);
+  const password = await readPassword(data);
+  // Below the range that Linux uses for outgoing connections.
+  const port = randomInt(20_000, 32_768);
+  const all = {
+    port: String(port),
+    listen_addresses: '127.0.0.1',
+    // A socket's path may be 107 bytes long; a checkout's may be longer.
+    unix_socket_directories: '',
+    timezone: 'UTC',
+    log_line_prefix: '',
+    'eps.holder': `${holder}:${process.pid}`,
+    ...settings,
   };
+  const said: string[] = [];
+  let phase: 'starting' | 'running' | 'over' = 'starting';
+  const server = postgres.start(
+    'postgres',
+    ['-D', data, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+    line => {
+      if (phase === 'starting') said.push(line);
+      else if (phase === 'running' && WORTH_LOGGING.test(line)) log?.(line);
+    },
+    stale === undefined ? {} : { PG_GRANDPARENT_PID: String(stale) },
+  );
+  const ended = once(server, 'close').then(() => {
+    if (phase === 'running') log?.('The embedded PostgreSQL ended by itself.');
+    return true;
+  });
+  const stop = async () => {
+    phase = 'over';
+    server.kill('SIGINT');
+    await ended;
+  };
+  for (let lock: Lock | undefined; !lock?.ready || lock.pid !== server.pid; ) {
+    if (await Promise.race([ended, sleep(20, false)])) {
+      const text = said.join('\n');
+      if (TRY_AGAIN.test(text)) return text;
+      throw new Error(`The embedded PostgreSQL could not start on ${data}.\n${text}`);
+    }
+    lock = await readLock(data);
+  }
+  phase = 'running';
   try {
-    const connected = await ensureDatabase(url);
-    signal?.throwIfAborted();
-    if (connected) return { url, stop };
+    const maintenance = urlOf(port, password, 'postgres');
+    const found = await query(maintenance, `select from pg_database where datname = '${NAME}'`);
+    if (found === undefined) await query(maintenance, `create database ${NAME}`);
   } catch (error) {
     await stop();
     throw error;
   }
-  await stop();
-  return 'the server ended while it was being connected to';
+  return { url: urlOf(port, password), stop };
 }
 
-function urlOf(port: number, password: string): string {
-  return `postgres://${NAME}:${password}@127.0.0.1:${port}/${NAME}`;
+function urlOf(port: number, password: string, database = NAME): string {
+  return `postgres://${NAME}:${password}@127.0.0.1:${port}/${database}`;
 }
 
-function isRefusal(error: unknown): error is Error {
-  return (
-    error instanceof Error &&
-    'code' in error &&
-    typeof error.code === 'string' &&
-    ['EACCES', 'EPERM', 'EROFS'].includes(error.code)
-  );
+type Row = Readonly<Record<string, string | null>>;
+
+/** Runs one statement over a connection of its own; returns its first row. */
+async function query(url: string, text: string): Promise<Row | undefined> {
+  const client = new Client({
+    connectionString: url,
+    // PGSSLMODE is meant for another server.
+    ssl: false,
+    connectionTimeoutMillis: 10_000,
+  });
+  // The server may end the connection at any moment; then the query fails too.
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    return (await client.query<Row>(text)).rows[0];
+  } finally {
+    await client.end().catch(() => {});
+  }
 }
 
-function explainRefusal(directory: string, cause: Error): Error {
+/** Adds what to do to errors about permissions. */
+function explain(error: unknown, directory: string): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (!(error instanceof Error && ['EACCES', 'EPERM', 'EROFS'].includes(code))) return error;
   return new Error(
-    `The embedded database in ${directory} cannot be used by this user (${cause.message}). Start the ` +
+    `The embedded database in ${directory} cannot be used by this user (${error.message}). Start the ` +
       'service as the user who made that directory, remove it to begin anew, or set DATABASE_URL.',
-    { cause },
+    { cause: error },
   );
 }

@@ -33,14 +33,13 @@ export const THROW_AWAY = {
 
 /** Starts a PostgreSQL server of the bench's own and returns its URL. */
 export async function startPostgres(
-  { directory, signal, defer }: Resources,
+  { directory, defer }: Resources,
   settings: Record<string, string>,
 ): Promise<string> {
   const server = await openEmbeddedDatabase({
     directory: join(directory, 'database'),
     holder: 'service',
     settings,
-    signal,
   });
   defer(() => server.stop());
   return server.url;

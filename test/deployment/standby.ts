@@ -1,15 +1,21 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
-import { appendFile, chmod, chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  chmod,
+  chown,
+  copyFile,
+  mkdir,
+  mkdtemp,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { vi } from 'vitest';
-import { findPackage, repairPackage } from '../../src/development/embedded-postgres/binaries.ts';
-import { chooseAccount, chooseLauncher } from '../../src/development/embedded-postgres/launcher.ts';
 import { openEmbeddedDatabase } from '../../src/development/embedded-postgres.ts';
-import { freePort } from '../helpers/redis-server.ts';
+import { findPackage } from '../../src/development/postgres-package.ts';
 
 /** A server and one that follows it by streaming replication. */
 export interface Pair {
@@ -48,14 +54,18 @@ export async function startPair(): Promise<Pair> {
       settings: { fsync: 'off', full_page_writes: 'off', wal_keep_size: '512MB' },
     });
     ends.push(() => primary.stop());
-    const data = join(directory, 'standby');
-    await backUp(primary.url, join(directory, 'postgres'), data);
-    const standby = await startStandby(primary.url, directory, data);
-    ends.push(standby.stop);
+    const copy = join(directory, 'standby');
+    await backUp(primary.url, directory, copy);
+    const standby = await openEmbeddedDatabase({
+      directory: copy,
+      holder: 'service',
+      settings: { fsync: 'off', max_standby_streaming_delay: '0' },
+    });
+    ends.push(() => standby.stop());
     return {
       primaryUrl: primary.url,
       standbyUrl: standby.url,
-      stopStandby: standby.stop,
+      stopStandby: () => standby.stop(),
       stop,
     };
   } catch (error) {
@@ -65,12 +75,15 @@ export async function startPair(): Promise<Pair> {
 }
 
 /** PostgreSQL's low-level backup, for pg_basebackup does not come with the embedded one. */
-async function backUp(primaryUrl: string, from: string, to: string): Promise<void> {
+async function backUp(primaryUrl: string, primary: string, copy: string): Promise<void> {
+  const to = join(copy, 'postgres');
+  await mkdir(copy, { mode: 0o711 });
+  await copyFile(join(primary, 'postgres-password'), join(copy, 'postgres-password'));
   const client = new pg.Client({ connectionString: primaryUrl });
   await client.connect();
   try {
     await client.query("select pg_backup_start('standby', fast => true)");
-    await promisify(execFile)('cp', ['-a', from, to]);
+    await promisify(execFile)('cp', ['-a', join(primary, 'postgres'), to]);
     const { rows } = await client.query<{ labelfile: string }>(
       'select labelfile from pg_backup_stop(wait_for_archive => false)',
     );
@@ -88,55 +101,4 @@ async function backUp(primaryUrl: string, from: string, to: string): Promise<voi
   // Run by root, what was copied is the servers' user's, and so has to be what was written.
   const { uid, gid } = await stat(to);
   for (const name of ['backup_label', 'standby.signal']) await chown(join(to, name), uid, gid);
-}
-
-async function startStandby(primaryUrl: string, directory: string, data: string) {
-  const binaries = await repairPackage(findPackage());
-  const launcher = await chooseLauncher(await chooseAccount(data), binaries, directory);
-  const port = await freePort();
-  const settings = {
-    port: String(port),
-    listen_addresses: '127.0.0.1',
-    unix_socket_directories: '',
-    fsync: 'off',
-    timezone: 'UTC',
-    max_standby_streaming_delay: '0',
-  };
-  const child = launcher.spawn(binaries.postgres, [
-    '-D',
-    data,
-    ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-  ]);
-  const log: string[] = [];
-  child.stderr?.setEncoding('utf8').on('data', text => log.push(text));
-  const ended = once(child, 'close');
-  const url = new URL(primaryUrl);
-  url.port = String(port);
-  const stop = async () => {
-    child.kill('SIGQUIT');
-    await ended;
-  };
-  try {
-    await vi.waitUntil(() => child.exitCode !== null || takesQueries(url.href), {
-      timeout: 20_000,
-    });
-    if (child.exitCode !== null) throw new Error('the standby ended');
-  } catch (cause) {
-    await stop();
-    throw new Error(`the standby did not start:\n${log.join('')}`, { cause });
-  }
-  return { url: url.href, stop };
-}
-
-async function takesQueries(url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url });
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    return true;
-  } catch {
-    return false;
-  } finally {
-    await client.end();
-  }
 }

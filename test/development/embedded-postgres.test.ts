@@ -3,9 +3,6 @@ import { once } from 'node:events';
 import {
   access,
   chmod,
-  chown,
-  cp,
-  lstat,
   mkdir,
   mkdtemp,
   readdir,
@@ -13,7 +10,6 @@ import {
   realpath,
   rm,
   stat,
-  symlink,
   writeFile,
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,62 +18,69 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { findPackage, repairPackage } from '../../src/development/embedded-postgres/binaries.ts';
-import { sendSignal, startMarkOf } from '../../src/development/embedded-postgres/process-table.ts';
 import {
-  findRunningServer,
-  stopOrphan,
-} from '../../src/development/embedded-postgres/running-server.ts';
-import {
+  type EmbeddedDatabase,
   type EmbeddedDatabaseOptions,
   openEmbeddedDatabase,
 } from '../../src/development/embedded-postgres.ts';
+import { findPackage, repairPackage } from '../../src/development/postgres-package.ts';
 
 const CHECKOUT = resolve(import.meta.dirname, '../..');
 const IS_ROOT = process.geteuid?.() === 0;
-const NOBODY = { uid: 65534, gid: 65534 };
-const NOBODY_REACHES_THIS =
+// Debian's and macOS's `daemon`: a user who is neither root nor the one root's servers run as.
+const ORDINARY = { uid: 1, gid: 1 };
+const ORDINARY_REACHES_THIS =
   IS_ROOT &&
-  spawnSync(process.execPath, ['-e', ''], { ...NOBODY, cwd: '/' }).status === 0 &&
-  spawnSync(join(findPackage(), 'bin/postgres'), ['--version'], { ...NOBODY, cwd: '/' }).status ===
-    0;
+  [process.execPath, join(findPackage(), 'bin/postgres')].every(
+    program => spawnSync(program, ['--version'], { ...ORDINARY, cwd: '/' }).status === 0,
+  );
+const SETTINGS = { fsync: 'off' };
 
-const cleanups: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
+type Cleanup = () => Promise<unknown>;
+const cleanups: Cleanup[] = [];
+const runCleanups = async (list: Cleanup[]) => {
+  for (const cleanup of list.splice(0).reverse()) await cleanup();
+};
+afterEach(() => runCleanups(cleanups));
 
-/** A directory that others can pass; removed after the test, with the server that uses it. */
-async function temporaryDirectory(): Promise<string> {
-  const directory = await realpath(await mkdtemp(join(tmpdir(), 'eps-embedded-')));
-  await chmod(directory, 0o711);
-  cleanups.push(async () => {
-    const left = await findRunningServer(join(directory, 'postgres'));
-    if (left) await stopOrphan(join(directory, 'postgres'), left);
-    await rm(directory, { recursive: true, force: true, maxRetries: 5 });
-  });
-  return directory;
-}
-
-// Made once: initdb is most of the time of a first start.
+// Made once, for initdb is most of the time of a first start: a cluster with a table.
 let template: string;
 beforeAll(async () => {
-  template = await mkdtemp(join(tmpdir(), 'eps-embedded-'));
-  await chmod(template, 0o711);
-  const settings = { fsync: 'off' };
-  await (await openEmbeddedDatabase({ directory: template, holder: 'service', settings })).stop();
+  template = await makeDirectory();
+  // The name is long for a socket and odd for a shell.
+  const database = await openEmbeddedDatabase({
+    directory: join(template, "the service's data"),
+    holder: 'service',
+    settings: SETTINGS,
+  });
+  await query(database.url, 'create table kept as select 42 as answer');
+  await database.stop();
 });
 afterAll(() => rm(template, { recursive: true, force: true }));
 
-/** A temporary directory in which the database has been opened before. */
-async function directoryWithCluster(): Promise<string> {
-  const directory = await temporaryDirectory();
-  execFileSync('cp', ['-a', `${template}/.`, directory]);
+/** A directory that others can pass. */
+async function makeDirectory(): Promise<string> {
+  const directory = await realpath(await mkdtemp(join(tmpdir(), 'eps-embedded-')));
+  await chmod(directory, 0o711);
+  return directory;
+}
+
+/** Removed after the test, when what the test has started has been ended. */
+async function temporaryDirectory(list = cleanups): Promise<string> {
+  const directory = await makeDirectory();
+  // A server may be ending there.
+  list.push(() => rm(directory, { recursive: true, force: true, maxRetries: 20 }));
+  return directory;
+}
+
+async function directoryWithCluster(list = cleanups): Promise<string> {
+  const directory = await temporaryDirectory(list);
+  execFileSync('cp', ['-a', `${join(template, "the service's data")}/.`, directory]);
   return directory;
 }
 
 async function open(directory: string, options: Partial<EmbeddedDatabaseOptions> = {}) {
-  const settings = { fsync: 'off', ...options.settings };
+  const settings = { ...SETTINGS, ...options.settings };
   const database = await openEmbeddedDatabase({
     directory,
     holder: 'service',
@@ -90,7 +93,7 @@ async function open(directory: string, options: Partial<EmbeddedDatabaseOptions>
 
 interface Other {
   readonly process: ChildProcess;
-  /** Resolves with the URL once the other process has the database. */
+  /** Resolves with the URL, or with why there is none, once the other process knows. */
   readonly url: Promise<string>;
   /** Lets the other process stop its database and end. */
   finish(): Promise<void>;
@@ -99,17 +102,7 @@ interface Other {
 /** Opens the database in another process. */
 function openElsewhere(
   directory: string,
-  {
-    holder = 'service',
-    checkout = CHECKOUT,
-    ...how
-  }: {
-    holder?: string;
-    checkout?: string;
-    uid?: number;
-    gid?: number;
-    env?: NodeJS.ProcessEnv;
-  } = {},
+  { holder = 'service', checkout = CHECKOUT, user = {} } = {},
 ): Other {
   const program = `
     import { openEmbeddedDatabase } from ${JSON.stringify(join(checkout, 'src/development/embedded-postgres.ts'))};
@@ -124,7 +117,7 @@ function openElsewhere(
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
     cwd: '/',
     stdio: ['pipe', 'pipe', 'inherit'],
-    ...how,
+    ...user,
   });
   cleanups.push(() => kill(child));
   const url = once(createInterface({ input: child.stdout }), 'line').then(([line]) => String(line));
@@ -148,6 +141,7 @@ async function kill(child: ChildProcess): Promise<void> {
 
 async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
   const client = new Client(url);
+  client.on('error', () => undefined);
   await client.connect();
   try {
     return (await client.query(text)).rows;
@@ -156,13 +150,17 @@ async function query(url: string, text: string): Promise<Record<string, unknown>
   }
 }
 
+async function expectKept(url: string): Promise<void> {
+  expect(await query(url, 'select answer from kept')).toEqual([{ answer: 42 }]);
+}
+
+async function expectEnded(url: string): Promise<void> {
+  await expect(query(url, 'select')).rejects.toThrow('ECONNREFUSED');
+}
+
 async function postmasterOf(directory: string): Promise<number> {
   const lock = await readFile(join(directory, 'postgres/postmaster.pid'), 'utf8');
   return Number(lock.split('\n')[0]);
-}
-
-async function isAlive(pid: number): Promise<boolean> {
-  return (await startMarkOf(pid)) !== undefined;
 }
 
 async function until(condition: () => Promise<boolean>): Promise<void> {
@@ -180,26 +178,36 @@ async function isMissing(path: string): Promise<boolean> {
   );
 }
 
-/** A checkout in a folder of its own, with the modules the embedded database needs. */
+/** A checkout in a folder of its own, with the modules given and pg. */
 async function copyCheckout(to: string, modules: readonly string[]): Promise<void> {
-  await cp(join(CHECKOUT, 'src/development'), join(to, 'src/development'), { recursive: true });
-  await cp(join(CHECKOUT, 'package.json'), join(to, 'package.json'));
+  await mkdir(join(to, 'src'), { recursive: true });
   await mkdir(join(to, 'node_modules'));
-  await symlink(join(CHECKOUT, 'node_modules/pg'), join(to, 'node_modules/pg'));
-  for (const name of modules) {
-    await cp(join(CHECKOUT, 'node_modules', name), join(to, 'node_modules', name), {
-      recursive: true,
-      verbatimSymlinks: true,
-    });
-  }
+  const copy = (...args: string[]) => execFileSync('cp', args, { cwd: CHECKOUT });
+  copy('-R', 'src/development', join(to, 'src'));
+  copy('package.json', to);
+  for (const name of modules) copy('-RL', `node_modules/${name}`, join(to, 'node_modules'));
+  execFileSync('ln', ['-s', join(CHECKOUT, 'node_modules/pg'), join(to, 'node_modules/pg')]);
 }
 
-describe('the embedded database', { timeout: 30_000 }, () => {
-  test('makes the database on the first start and finds the data on the second', async () => {
-    const directory = join(await temporaryDirectory(), 'not made yet');
-    const first = await open(directory, { settings: { work_mem: '5MB' } });
+describe('a server', { timeout: 30_000 }, () => {
+  const later: Cleanup[] = [];
+  const lines: string[] = [];
+  let directory: string;
+  let database: EmbeddedDatabase;
+  beforeAll(async () => {
+    directory = await directoryWithCluster(later);
+    database = await openEmbeddedDatabase({
+      directory,
+      holder: 'service',
+      settings: { ...SETTINGS, work_mem: '5MB' },
+      log: line => lines.push(line),
+    });
+  });
+  afterAll(() => runCleanups(later));
+
+  test('has what the service needs, and the data of the start before', async () => {
     const [facts] = await query(
-      first.url,
+      database.url,
       `select current_user as role, current_database() as database, pg_encoding_to_char(encoding)
          as encoding, datlocprovider as provider, datlocale as locale,
          current_setting('server_version_num')::int / 10000 as version,
@@ -218,241 +226,155 @@ describe('the embedded database', { timeout: 30_000 }, () => {
       work_mem: '5MB',
       password_encryption: 'scram-sha-256',
     });
-    await query(first.url, 'create table kept as select 42 as answer');
-    await first.stop();
-    await first.stop();
-    await expect(query(first.url, 'select')).rejects.toThrow('ECONNREFUSED');
-
-    const second = await open(directory);
-    expect(await query(second.url, 'select answer from kept')).toEqual([{ answer: 42 }]);
+    await expectKept(database.url);
   });
 
   test('keeps the password from other users and off every command line', async () => {
-    const directory = await directoryWithCluster();
-    const { url } = await open(directory);
-    const { password } = new URL(url);
+    const { password } = new URL(database.url);
     expect((await stat(join(directory, 'postgres-password'))).mode & 0o777).toBe(0o600);
     expect((await stat(join(directory, 'postgres'))).mode & 0o777).toBe(0o700);
     expect(execFileSync('ps', ['-ewwo', 'args'], { encoding: 'utf8' })).not.toContain(password);
-    await expect(query(url.replace(password, 'wrong'), 'select')).rejects.toThrow('password');
+    await expect(query(database.url.replace(password, 'wrong'), 'select')).rejects.toThrow(
+      'password',
+    );
     expect((await readdir(directory)).sort()).toEqual(['postgres', 'postgres-password']);
   });
 
-  test('keeps the terminal’s Ctrl-C from the server', async () => {
-    const directory = await directoryWithCluster();
-    await open(directory);
+  test('does not get the terminal’s Ctrl-C', async () => {
     const postmaster = String(await postmasterOf(directory));
     const group = execFileSync('ps', ['-o', 'pgid=', '-p', postmaster], { encoding: 'utf8' });
     expect(group.trim()).toBe(postmaster);
   });
 
-  test('says what the server said when it cannot start', async () => {
-    const directory = await directoryWithCluster();
+  test('logs warnings and nothing of failed statements', async () => {
+    lines.length = 0;
+    await query(database.url, "do $$ begin raise warning 'the roof is wet'; end $$");
+    const statement = "select 'secret\nFATAL:  secret'::int";
+    await expect(query(database.url, statement)).rejects.toThrow('secret');
+    await until(async () => lines.length > 0);
+    await database.stop();
+    expect(lines).toEqual(['WARNING:  the roof is wet']);
+  });
+
+  test('ends when it is stopped, once or twice', async () => {
+    await database.stop();
+    await database.stop();
+    await expectEnded(database.url);
+  });
+
+  test('that cannot start says why', async () => {
     await expect(open(directory, { settings: { shared_buffers: 'plenty' } })).rejects.toThrow(
       /could not start on .*invalid value for parameter "shared_buffers": "plenty"/s,
     );
   });
-
-  test('passes on warnings and nothing of failed statements', async () => {
-    const directory = await directoryWithCluster();
-    const lines: string[] = [];
-    const { url, stop } = await open(directory, { log: line => lines.push(line) });
-    await query(url, "do $$ begin raise warning 'the roof is wet'; end $$");
-    await expect(query(url, "select 'secret'::int")).rejects.toThrow('secret');
-    await stop();
-    expect(lines).toEqual([expect.stringContaining('WARNING:  the roof is wet')]);
-  });
-
-  test('ends its opening on request, while it makes the cluster', async () => {
-    const directory = await temporaryDirectory();
-    const abort = new AbortController();
-    const opening = open(directory, { signal: abort.signal });
-    const over = expect(opening).rejects.toThrow('enough');
-    await until(async () => (await readdir(directory)).some(it => it.startsWith('postgres-new-')));
-    abort.abort(new Error('enough'));
-    await over;
-    expect(await readdir(directory)).toEqual(['postgres-password']);
-  });
-
-  test('ends its opening on request, and with it a server already running', async () => {
-    const directory = await directoryWithCluster();
-    const abort = new AbortController();
-    // Seconds each connection takes, so that the abort comes before the opening is done.
-    const settings = { post_auth_delay: '1' };
-    const over = expect(open(directory, { signal: abort.signal, settings })).rejects.toThrow(
-      'enough',
-    );
-    const lock = join(directory, 'postgres/postmaster.pid');
-    await until(async () => !(await isMissing(lock)));
-    abort.abort(new Error('enough'));
-    await over;
-    expect(await isMissing(lock)).toBe(true);
-  });
 });
 
 describe('after kill -9', { timeout: 30_000 }, () => {
-  test.runIf(process.platform === 'linux')(
-    'of the process that holds it, the server ends by itself (Linux only)',
-    async () => {
-      const directory = await directoryWithCluster();
-      const holder = openElsewhere(directory);
-      await query(await holder.url, 'create table kept as select 42 as answer');
-      const postmaster = await postmasterOf(directory);
-      await kill(holder.process);
-      await until(async () => !(await isAlive(postmaster)));
-      const { url } = await open(directory);
-      expect(await query(url, 'select answer from kept')).toEqual([{ answer: 42 }]);
-    },
-  );
-
-  test('of the process that holds it, starting again at once finds the data', async () => {
+  test('of the process that started it, the server ends and another finds the data', async () => {
     const directory = await directoryWithCluster();
     const holder = openElsewhere(directory);
-    await query(await holder.url, 'create table kept as select 42 as answer');
+    const before = await holder.url;
+    await query(before, 'create table kept_too as select 43 as answer');
     await kill(holder.process);
     const { url } = await open(directory);
-    expect(await query(url, 'select answer from kept')).toEqual([{ answer: 42 }]);
-  });
-
-  test.skipIf(IS_ROOT && !NOBODY_REACHES_THIS)(
-    'a server that outlived its starter is stopped and started anew (not below a private folder)',
-    async () => {
-      const directory = await directoryWithCluster();
-      // Without setpriv on the path nothing ties the server to its starter.
-      const holder = openElsewhere(directory, { env: { PATH: '/nonexistent' } });
-      await query(await holder.url, 'create table kept as select 42 as answer');
-      const orphan = await postmasterOf(directory);
-      await kill(holder.process);
-      expect(await isAlive(orphan)).toBe(true);
-      const { url } = await open(directory);
-      expect(await isAlive(orphan)).toBe(false);
-      expect(await query(url, 'select answer from kept')).toEqual([{ answer: 42 }]);
-    },
-  );
-
-  test('of the whole tree, starting again finds the data', async () => {
-    const directory = await directoryWithCluster();
-    const holder = openElsewhere(directory);
-    await query(await holder.url, 'create table kept as select 42 as answer');
-    const postmaster = await postmasterOf(directory);
-    const children = execFileSync('ps', ['--ppid', String(postmaster), '-o', 'pid='], {
-      encoding: 'utf8',
-    });
-    for (const pid of [holder.process.pid ?? 0, postmaster, ...children.split('\n').map(Number)]) {
-      if (pid > 0) sendSignal(pid, 'SIGKILL');
-    }
-    await until(async () => holder.process.signalCode !== null);
-    expect(await isMissing(join(directory, 'postgres/postmaster.pid'))).toBe(false);
-    const { url } = await open(directory);
-    expect(await query(url, 'select answer from kept')).toEqual([{ answer: 42 }]);
+    await expectEnded(before);
+    expect(await query(url, 'select answer from kept_too')).toEqual([{ answer: 43 }]);
   });
 
   test('of the server alone, another process starts it again', async () => {
     const directory = await directoryWithCluster();
-    const holder = openElsewhere(directory);
-    await query(await holder.url, 'create table kept as select 42 as answer');
+    const before = await openElsewhere(directory).url;
     process.kill(await postmasterOf(directory), 'SIGKILL');
     const { url } = await open(directory);
-    expect(await query(url, 'select answer from kept')).toEqual([{ answer: 42 }]);
+    expect(url).not.toBe(before);
+    await expectKept(url);
   });
 
-  test('during the first start nothing half-made is left', async () => {
-    const directory = await temporaryDirectory();
-    const holder = openElsewhere(directory);
-    await until(async () => (await readdir(directory)).some(it => it.startsWith('postgres-new-')));
-    await sleep(100);
-    await kill(holder.process);
-    expect(await isMissing(join(directory, 'postgres'))).toBe(true);
-    // Until initdb, told of its parent's death, has ended too: it may still be writing.
-    await until(async () => !(await runsWith(directory)));
-    await open(directory);
-    expect((await readdir(directory)).sort()).toEqual(['postgres', 'postgres-password']);
-  });
-
-  test('a lock whose process ID another program has got since does not matter', async () => {
+  test('of both, though another program has got the server’s process ID', async () => {
     const directory = await directoryWithCluster();
-    const data = join(directory, 'postgres');
-    const first = await open(directory);
-    const lock = await readFile(join(data, 'postmaster.pid'), 'utf8');
-    await first.stop();
-    const { uid, gid } = await stat(data);
-    // The same user's, as PostgreSQL takes another user's process for no server anyway.
+    const holder = openElsewhere(directory);
+    await query(await holder.url, 'create table kept_too as select 43 as answer');
+    process.kill(await postmasterOf(directory), 'SIGKILL');
+    await kill(holder.process);
+    const lock = join(directory, 'postgres/postmaster.pid');
+    const { uid, gid } = await stat(lock);
+    // The same user's: PostgreSQL takes another user's process for no server anyway.
     const stranger = spawn('/bin/sleep', ['60'], { ...(IS_ROOT && { uid, gid }), cwd: '/' });
     cleanups.push(() => kill(stranger));
-    await writeFile(join(data, 'postmaster.pid'), lock.replace(/^\d+/, String(stranger.pid)));
-    await chown(join(data, 'postmaster.pid'), uid, gid);
-    await open(directory);
-    expect(await isAlive(stranger.pid ?? 0)).toBe(true);
+    const text = await readFile(lock, 'utf8');
+    await writeFile(lock, text.replace(/^\d+/, String(stranger.pid)));
+    const { url } = await open(directory);
+    expect(await query(url, 'select answer from kept_too')).toEqual([{ answer: 43 }]);
+    expect(stranger.signalCode).toBeNull();
   });
 });
 
 describe('several processes', { timeout: 30_000 }, () => {
-  test('attach to a running service without owning it', async () => {
+  test('share the server of a running service', async () => {
     const directory = await directoryWithCluster();
     const service = openElsewhere(directory);
     const url = await service.url;
     const attached = await open(directory, { holder: 'command' });
     expect(attached.url).toBe(url);
     await attached.stop();
-    await query(url, 'select');
-    const postmaster = await postmasterOf(directory);
+    await expectKept(url);
     await service.finish();
-    expect(await isAlive(postmaster)).toBe(false);
+    await expectEnded(url);
   });
 
   test('wait for a command to end', async () => {
     const directory = await directoryWithCluster();
-    const command = openElsewhere(directory, { holder: 'command' });
-    await command.url;
-    const commands = await postmasterOf(directory);
-    let opened = false;
-    const opening = open(directory).finally(() => {
-      opened = true;
-    });
-    await sleep(500);
-    expect(opened).toBe(false);
-    await command.finish();
-    await opening;
-    expect(await postmasterOf(directory)).not.toBe(commands);
+    const commands = [1, 2].map(() => openElsewhere(directory, { holder: 'command' }));
+    const first = await Promise.race(commands.map(it => it.url.then(() => it)));
+    const url = await first.url;
+    const waiting = Promise.all(commands.map(it => it.url));
+    expect(await Promise.race([waiting, sleep(300, 'waiting')])).toBe('waiting');
+    await expectKept(url);
+    await first.finish();
+    for (const next of await waiting) if (next !== url) await expectKept(next);
   });
 
-  test('at the same instant: one starts, the others attach', async () => {
+  test('start for the first time at the same instant, after one was killed meanwhile', async () => {
     const directory = await temporaryDirectory();
-    const services = [1, 2, 3].map(() => openElsewhere(directory));
-    const urls = await Promise.all(services.map(service => service.url));
-    expect(new Set(urls).size).toBe(1);
-    const running = await findRunningServer(join(directory, 'postgres'));
-    const owner = services.find(service => service.process.pid === running?.holder.pid);
-    expect(owner).toBeDefined();
-    for (const service of services) if (service !== owner) await service.finish();
-    await query(urls[0] ?? '', 'select');
-    await owner?.finish();
+    const killed = openElsewhere(directory);
+    await until(async () => (await readdir(directory)).some(it => it.startsWith('postgres-new-')));
+    await sleep(100);
+    await kill(killed.process);
+    expect(await isMissing(join(directory, 'postgres'))).toBe(true);
+
+    const services = [1, 2].map(() => openElsewhere(directory));
+    const [url = '', same] = await Promise.all(services.map(service => service.url));
+    expect(same).toBe(url);
+    const [{ holder } = {}] = await query(url, "select current_setting('eps.holder') as holder");
+    const isOwner = (it: Other) => holder === `service:${it.process.pid}`;
+    await services.find(it => !isOwner(it))?.finish();
+    await query(url, 'select');
+    await services.find(isOwner)?.finish();
+    await expectEnded(url);
     expect((await readdir(directory)).sort()).toEqual(['postgres', 'postgres-password']);
   });
 
-  test('at the same instant, all of them commands: one after the other', async () => {
+  test('each have a server of their own on a directory that was copied meanwhile', async () => {
     const directory = await directoryWithCluster();
-    const commands = [1, 2].map(() => openElsewhere(directory, { holder: 'command' }));
-    const first = await Promise.race(commands.map(it => it.url.then(() => it)));
-    await sleep(300);
-    expect(await findRunningServer(join(directory, 'postgres'))).toMatchObject({
-      holder: { kind: 'command', pid: first.process.pid },
-    });
-    await first.finish();
-    await Promise.all(commands.map(it => it.url));
+    const original = await open(directory);
+    const copy = await temporaryDirectory();
+    execFileSync('cp', ['-a', `${directory}/.`, copy]);
+    const copied = await open(copy);
+    expect(copied.url).not.toBe(original.url);
+    await expectKept(copied.url);
+    await expectKept(original.url);
   });
 });
 
 describe('the package with PostgreSQL', { timeout: 30_000 }, () => {
   test('is repaired when npm ran no install scripts', async () => {
     const copy = await temporaryDirectory();
-    await cp(findPackage(), copy, {
-      recursive: true,
-      filter: async source => !(await lstat(source)).isSymbolicLink(),
-    });
+    execFileSync('cp', ['-R', `${findPackage()}/.`, copy]);
+    execFileSync('find', [join(copy, 'lib'), '-type', 'l', '-delete']);
     for (const name of ['initdb', 'postgres']) await chmod(join(copy, 'bin', name), 0o644);
-    const [binaries] = await Promise.all([repairPackage(copy), repairPackage(copy)]);
-    for (const program of [binaries.initdb, binaries.postgres]) {
+    await Promise.all([repairPackage(copy), repairPackage(copy)]);
+    for (const name of ['initdb', 'postgres']) {
+      const program = join(copy, 'bin', name);
       expect(execFileSync(program, ['--version'], { encoding: 'utf8' })).toContain('18.');
     }
   });
@@ -466,68 +388,39 @@ describe('the package with PostgreSQL', { timeout: 30_000 }, () => {
   });
 });
 
-describe('users', { timeout: 30_000 }, () => {
-  const modules = ['embedded-postgres', '@embedded-postgres'];
-
-  test.runIf(IS_ROOT)('root, from a folder nobody else may enter (needs root)', async () => {
+describe.runIf(IS_ROOT)('users (needs root)', { timeout: 30_000 }, () => {
+  test('root, from a folder nobody else may enter, with a cluster copied by root', async () => {
     const home = await temporaryDirectory();
     const checkout = join(home, 'private', 'checkout');
-    await mkdir(checkout, { recursive: true });
-    await copyCheckout(checkout, modules);
+    await copyCheckout(checkout, ['embedded-postgres', '@embedded-postgres']);
     await chmod(join(home, 'private'), 0o700);
-    const service = openElsewhere(join(checkout, '.data'), { checkout });
-    await query(await service.url, 'create table kept as select 42 as answer');
-    const postmaster = await postmasterOf(join(checkout, '.data'));
-    expect((await stat(`/proc/${postmaster}`)).uid).not.toBe(0);
+    const data = join(checkout, '.data');
+    execFileSync('cp', ['-R', `${join(template, "the service's data")}`, data]);
+    const service = openElsewhere(data, { checkout });
+    await expectKept(await service.url);
+    await query(await service.url, 'create table kept_too as select 43 as answer');
+    expect((await stat(join(data, 'postgres/postmaster.pid'))).uid).not.toBe(0);
     await service.finish();
-    const again = openElsewhere(join(checkout, '.data'), { checkout });
-    expect(await query(await again.url, 'select answer from kept')).toEqual([{ answer: 42 }]);
-    await again.finish();
   });
 
-  test.runIf(IS_ROOT)('root, after the cluster was copied by root (needs root)', async () => {
-    const directory = await directoryWithCluster();
-    await (await open(directory)).stop();
-    execFileSync('chown', ['-R', '0:0', directory]);
-    const { url } = await open(directory);
-    await query(url, 'create table kept as select 42 as answer');
-  });
-
-  test.runIf(NOBODY_REACHES_THIS)(
-    'an ordinary user, and then root with the same cluster (needs root and a public checkout)',
+  test.runIf(ORDINARY_REACHES_THIS)(
+    'root after an ordinary user, who can go on (needs a public checkout)',
     async () => {
-      const directory = join(await temporaryDirectory(), 'data');
-      await mkdir(directory);
-      await chown(directory, NOBODY.uid, NOBODY.gid);
-      const service = openElsewhere(directory, NOBODY);
-      await query(await service.url, 'create table kept as select 42 as answer');
-      await service.finish();
-      const { url, stop } = await open(directory);
-      expect(await query(url, 'select answer from kept')).toEqual([{ answer: 42 }]);
-      await stop();
-      const again = openElsewhere(directory, NOBODY);
-      expect(await query(await again.url, 'select answer from kept')).toEqual([{ answer: 42 }]);
-      await again.finish();
+      const directory = await directoryWithCluster();
+      execFileSync('chown', ['-R', `${ORDINARY.uid}:${ORDINARY.gid}`, directory]);
+      await (await open(directory)).stop();
+      const again = openElsewhere(directory, { user: ORDINARY });
+      await expectKept(await again.url);
     },
   );
 
-  test.runIf(NOBODY_REACHES_THIS)(
-    'an ordinary user is told that the cluster is another’s (needs root and a public checkout)',
+  test.runIf(ORDINARY_REACHES_THIS)(
+    'an ordinary user is told that the cluster is another’s (needs a public checkout)',
     async () => {
       const directory = await directoryWithCluster();
-      await (await open(directory)).stop();
-      expect(await openElsewhere(directory, NOBODY).url).toMatch(
+      expect(await openElsewhere(directory, { user: ORDINARY }).url).toMatch(
         /^failed: The embedded database in .* cannot be used by this user .* set DATABASE_URL/,
       );
     },
   );
 });
-
-/** Whether a process has the text on its command line. */
-async function runsWith(text: string): Promise<boolean> {
-  const pids = (await readdir('/proc')).filter(name => /^\d+$/.test(name));
-  const commands = await Promise.all(
-    pids.map(pid => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')),
-  );
-  return commands.some(command => command.includes(text));
-}

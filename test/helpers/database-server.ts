@@ -12,7 +12,7 @@ export interface TestServer {
 
 /**
  * Starts a throw-away server, or uses the one TEST_DATABASE_URL names: its role must be allowed to
- * create databases and roles. Call it from the main thread, as in vitest's globalSetup.
+ * create databases and roles.
  */
 export async function startTestServer(): Promise<TestServer> {
   const url = process.env.TEST_DATABASE_URL;
