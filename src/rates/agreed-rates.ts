@@ -1,29 +1,35 @@
 import type { BaseLogger } from 'pino';
+import { type Circuit, createCircuit } from '../time/circuit.ts';
 import type { Clock } from '../time/clock.ts';
 import { type Agreement, agree, type SourcedRate } from './agreement.ts';
 import { isPegged, isStablecoin, pricedAsset } from './assets.ts';
-import { createCircuit } from './circuit.ts';
 import { PRICE_SCALE } from './price.ts';
 import { type Rate, type RateSource, type Rates, RateUnavailable } from './rate-source.ts';
 
-/** Oldest rate that counts, in milliseconds. */
+/** Maximum age of a rate, in milliseconds. */
 const FRESH_MS = 60_000;
 
 /** How far a source's clock may be ahead of ours, in milliseconds. */
 const AHEAD_MS = 10_000;
 
-/** How long an agreed rate is used again, in milliseconds: a page of quotes asks the sources once. */
-const KEPT_MS = 10_000;
+/** How long an agreed rate is cached, in milliseconds: a page of quotes queries each source once. */
+const CACHED_MS = 10_000;
 
-/** How long a failure is, in milliseconds: an outage must not become a flood of requests. */
-const FAILURE_KEPT_MS = 2_000;
+/** How long a failure is cached, in milliseconds, so that an outage does not cause a flood of requests. */
+const FAILURE_CACHED_MS = 2_000;
 
-/** Longest to wait for one source, in milliseconds. */
+/** Timeout for one source, in milliseconds. */
 const SOURCE_TIMEOUT_MS = 3_000;
+
+/** Consecutive failures after which a source is suspended for an asset. */
+const MAXIMUM_FAILURES = 3;
+
+/** How long it is suspended, in milliseconds: long enough to save timeouts, short next to an outage. */
+const SUSPENSION_MS = 30_000;
 
 export interface AgreedRates extends Rates {
   /**
-   * What the sources agree on, without taking stablecoins for dollars.
+   * The rate that the sources agree on; stablecoins are not rounded to one dollar.
    * @throws RateUnavailable
    */
   agreedRate(symbol: string): Promise<Rate>;
@@ -36,34 +42,43 @@ export interface AgreedRatesOptions {
   readonly sourceTimeoutMs?: number;
 }
 
-interface Answer {
+interface CachedRate {
   readonly promise: Promise<Rate>;
   readonly since: number;
-  /** Up to when it is used again; while it is awaited it always is. */
+  /** When the entry expires; infinite while the sources are being queried. */
   until: number;
 }
 
 /**
  * Rates that at least two independent, fresh sources agree on.
  *
- * All sources are asked at once, and the answer is there as soon as those missing could not change
- * it, so that one slow source delays nobody. Asking again within seconds gives the same answer, and
- * asking while an answer is on its way waits for that one.
+ * Queries all sources at once and resolves as soon as the missing ones cannot change the result, so
+ * one slow source delays nobody. Results are cached for seconds, and concurrent calls share one query.
  */
 export function createAgreedRates(options: AgreedRatesOptions): AgreedRates {
   const { sources, clock, log, sourceTimeoutMs = SOURCE_TIMEOUT_MS } = options;
-  const circuit = createCircuit(clock);
-  const answers = new Map<string, Answer>();
+  const circuits = new Map<string, Circuit>();
+  const cache = new Map<string, CachedRate>();
 
-  /** @returns The rate, or why this source has no say. */
-  async function consult(source: RateSource, symbol: string): Promise<SourcedRate | string> {
+  function circuitOf(source: RateSource, symbol: string): Circuit {
     const key = `${source.name} ${symbol}`;
+    const circuit =
+      circuits.get(key) ??
+      createCircuit({ clock, maximumFailures: MAXIMUM_FAILURES, pauseMs: SUSPENSION_MS });
+    circuits.set(key, circuit);
+    return circuit;
+  }
+
+  /** @returns The rate, or the reason why it does not count. */
+  async function query(source: RateSource, symbol: string): Promise<SourcedRate | string> {
+    const circuit = circuitOf(source, symbol);
+    circuit.attempt();
     let rate: Rate;
     try {
       rate = await withTimeout(sourceTimeoutMs, signal => source.fetchRate(symbol, signal));
-      circuit.succeeded(key);
+      circuit.succeeded();
     } catch (error) {
-      if (circuit.failed(key)) {
+      if (circuit.failed()) {
         log.warn({ err: error, source: source.name, symbol }, 'rate source suspended');
       }
       return error instanceof RateUnavailable ? error.reason : `${source.name} did not answer`;
@@ -74,36 +89,36 @@ export function createAgreedRates(options: AgreedRatesOptions): AgreedRates {
     return { ...rate, source: source.name };
   }
 
-  function askAll(symbol: string): Promise<Rate> {
+  function queryAll(symbol: string): Promise<Rate> {
     const { promise, resolve, reject } = Promise.withResolvers<Rate>();
     const listing = sources.filter(source => source.lists(symbol));
-    const asked = listing.filter(source => circuit.allows(`${source.name} ${symbol}`));
+    const available = listing.filter(source => !circuitOf(source, symbol).isOpen());
     const problems = listing
-      .filter(source => !asked.includes(source))
+      .filter(source => !available.includes(source))
       .map(source => `${source.name} is suspended after failures`);
     const rates: SourcedRate[] = [];
 
-    function conclude(awaited: number): void {
-      const agreement = agree(rates, rates.length + awaited);
+    function conclude(pending: number): void {
+      const agreement = agree(rates, rates.length + pending);
       if (agreement !== undefined) resolve(agreement.rate);
-      if (awaited > 0) return;
+      if (pending > 0) return;
       if (agreement === undefined) reject(new RateUnavailable(symbol, explain(rates, problems)));
       report(symbol, agreement, rates, problems);
     }
 
-    let awaited = asked.length;
-    // One source alone settles nothing, so there is no point in waiting for it.
-    if (awaited < 2) {
-      problems.push(`${awaited} of ${listing.length} sources can be asked`);
+    let pending = available.length;
+    // A single source cannot agree with anyone, so do not wait for it.
+    if (pending < 2) {
+      problems.push(`${pending} of ${listing.length} sources are available`);
       conclude(0);
       return promise;
     }
-    for (const source of asked) {
-      void consult(source, symbol).then(outcome => {
+    for (const source of available) {
+      void query(source, symbol).then(outcome => {
         if (typeof outcome === 'string') problems.push(outcome);
         else rates.push(outcome);
-        awaited -= 1;
-        conclude(awaited);
+        pending -= 1;
+        conclude(pending);
       });
     }
     return promise;
@@ -127,23 +142,23 @@ export function createAgreedRates(options: AgreedRatesOptions): AgreedRates {
       return Promise.reject(new RateUnavailable(symbol, 'no source lists it'));
     }
     const now = clock();
-    const known = answers.get(symbol);
-    if (known !== undefined && known.since <= now && now < known.until) return known.promise;
-    const answer: Answer = {
-      promise: askAll(symbol),
+    const cached = cache.get(symbol);
+    if (cached !== undefined && cached.since <= now && now < cached.until) return cached.promise;
+    const entry: CachedRate = {
+      promise: queryAll(symbol),
       since: now,
       until: Number.POSITIVE_INFINITY,
     };
-    answers.set(symbol, answer);
-    answer.promise.then(
+    cache.set(symbol, entry);
+    entry.promise.then(
       rate => {
-        answer.until = Math.min(clock() + KEPT_MS, rate.at + FRESH_MS);
+        entry.until = Math.min(clock() + CACHED_MS, rate.at + FRESH_MS);
       },
       () => {
-        answer.until = clock() + FAILURE_KEPT_MS;
+        entry.until = clock() + FAILURE_CACHED_MS;
       },
     );
-    return answer.promise;
+    return entry.promise;
   }
 
   return {
@@ -160,12 +175,12 @@ export function createAgreedRates(options: AgreedRatesOptions): AgreedRates {
 
 function explain(rates: readonly SourcedRate[], problems: readonly string[]): string {
   const names = rates.map(rate => rate.source).toSorted();
-  const said = names.length > 1 ? [`${names.join(', ')} disagree`] : [];
-  const alone = names.length === 1 ? [`${names.join()} stands alone`] : [];
-  return [...said, ...alone, ...problems.toSorted()].join('; ');
+  const disagreement = names.length > 1 ? [`${names.join(', ')} disagree`] : [];
+  const single = names.length === 1 ? [`only ${names.join()} has a rate`] : [];
+  return [...disagreement, ...single, ...problems.toSorted()].join('; ');
 }
 
-/** Rejects when time is up, even if what was started does not look at its signal. */
+/** Rejects after the timeout, even if the operation ignores its signal. */
 async function withTimeout<T>(
   milliseconds: number,
   start: (signal: AbortSignal) => Promise<T>,
