@@ -12,10 +12,10 @@ const FRESH_MS = 60_000;
 /** How far a source's clock may be ahead of ours, in milliseconds. */
 const AHEAD_MS = 10_000;
 
-/** How long an agreed rate is cached, in milliseconds: a page of quotes queries each source once. */
+/** How long a rate is cached, in milliseconds: a page of quotes queries each source once. */
 const CACHED_MS = 10_000;
 
-/** How long a failure is cached, in milliseconds, so that an outage does not cause a flood of requests. */
+/** How long a failure is cached, in milliseconds, to avoid a flood of requests in an outage. */
 const FAILURE_CACHED_MS = 2_000;
 
 /** Timeout for one source, in milliseconds. */
@@ -24,7 +24,7 @@ const SOURCE_TIMEOUT_MS = 3_000;
 /** Consecutive failures after which a source is suspended for an asset. */
 const MAXIMUM_FAILURES = 3;
 
-/** How long it is suspended, in milliseconds: long enough to save timeouts, short next to an outage. */
+/** How long it is suspended, in milliseconds: saves timeouts, but is short next to an outage. */
 const SUSPENSION_MS = 30_000;
 
 export interface AgreedRates extends Rates {
@@ -53,7 +53,7 @@ interface CachedRate {
  * Rates that at least two independent, fresh sources agree on.
  *
  * Queries all sources at once and resolves as soon as the missing ones cannot change the result, so
- * one slow source delays nobody. Results are cached for seconds, and concurrent calls share one query.
+ * one slow source delays nobody. Results are cached for seconds; concurrent calls share a query.
  */
 export function createAgreedRates(options: AgreedRatesOptions): AgreedRates {
   const { sources, clock, log, sourceTimeoutMs = SOURCE_TIMEOUT_MS } = options;

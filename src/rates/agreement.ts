@@ -1,35 +1,35 @@
 import type { Rate } from './rate-source.ts';
 
-/** A rate and who gave it. */
 export interface SourcedRate extends Rate {
+  /** The source's name. */
   readonly source: string;
 }
 
 export interface Agreement {
-  /** Halfway between the lowest and the highest price agreed, as old as the oldest of them. */
+  /** Midpoint of the lowest and highest price in the group, with the time of its oldest rate. */
   readonly rate: Rate;
-  /** Sources whose price is not part of the agreement. */
+  /** Names of the sources outside the group. */
   readonly outliers: readonly string[];
 }
 
-/** How far prices that agree may be apart, in per mille of the lowest: 1.5 %. */
-export const TOLERANCE_PER_MILLE = 15n;
+/** Maximum spread of the prices in a group, in per mille of the lowest: 1.5 %. */
+const TOLERANCE_PER_MILLE = 15n;
 
-/** One source alone is never believed. */
-const LEAST_SOURCES = 2;
+/** A single source is never trusted. */
+const MINIMUM_SOURCES = 2;
 
 /**
- * Finds what most sources agree on: the largest group of prices within 1.5 %, the closest one where
- * several are as large. It takes two at least and more than half of those with a say: two against
- * two settle nothing.
+ * Finds the majority: the largest group of prices within 1.5 %, and among groups of the same size
+ * the one with the smallest spread. It needs at least two sources and more than half of `voters`; a
+ * tie of two against two is no agreement.
  *
  * @param rates Fresh rates of one asset, each from another source.
- * @param voters Sources with a say, those that have not answered yet among them, so that whatever is
- *   agreed on now cannot be outvoted later.
+ * @param voters Number of sources that vote. Counts those that have not answered yet, so that they
+ *   cannot outvote the agreement later.
  */
 export function agree(rates: readonly SourcedRate[], voters: number): Agreement | undefined {
   const sorted = rates.toSorted((a, b) => (a.price < b.price ? -1 : a.price > b.price ? 1 : 0));
-  for (let size = sorted.length; size >= LEAST_SOURCES && size * 2 > voters; size -= 1) {
+  for (let size = sorted.length; size >= MINIMUM_SOURCES && size * 2 > voters; size -= 1) {
     const groups = sorted
       .slice(0, sorted.length - size + 1)
       .map((_, start) => toGroup(sorted.slice(start, start + size)))
@@ -53,7 +53,7 @@ export function agree(rates: readonly SourcedRate[], voters: number): Agreement 
   return undefined;
 }
 
-/** Rates sorted by price, with the lowest price and the distance to the highest. */
+/** @param members Sorted by price. */
 function toGroup(members: readonly SourcedRate[]) {
   const lowest = members[0];
   const highest = members.at(-1);

@@ -7,7 +7,7 @@ export const BITSTAMP_URL = 'https://www.bitstamp.net';
 /** Whole seconds since the Unix epoch. */
 const TIME = /^\d{10}$/;
 
-/** Price of the last trade against the dollar, and time of the ticker. */
+/** Last trade price in US dollars, and the time of the ticker. */
 export const BITSTAMP: TickerFormat = {
   name: 'bitstamp',
   markets: new Map([

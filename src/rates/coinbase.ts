@@ -4,14 +4,14 @@ import { parseTime, type TickerFormat } from './ticker-source.ts';
 /** Coinbase Exchange's public market data; https://docs.cdp.coinbase.com/exchange/. */
 export const COINBASE_URL = 'https://api.exchange.coinbase.com';
 
-/** As in 2026-05-17T12:00:00.123456Z. */
+/** For example `2026-05-17T12:00:00.123456Z`. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/;
 
 /**
- * Price and time of the last trade against the dollar.
+ * Price and time of the last trade in US dollars.
  *
- * TRX is not listed, and USDC has no market: Coinbase takes it for the dollar itself. BNB trades
- * thinly there, so that its last trade is often too old to count.
+ * Coinbase does not list TRX and has no USDC market, because it treats USDC as the dollar. BNB
+ * trades thinly there, so its last trade is often too old to count.
  */
 export const COINBASE: TickerFormat = {
   name: 'coinbase',

@@ -1,9 +1,9 @@
 import { Agent, request } from 'undici';
 
-/** Longest to wait for a connection, for headers and between two parts of a body, in milliseconds. */
+/** Timeout for connecting, for headers and between two chunks of a body, in milliseconds. */
 const TIMEOUT_MS = 3_000;
 
-/** Largest answer read, in bytes: a ticker has some hundred. */
+/** Maximum response size, in bytes: a ticker has a few hundred. */
 const MAXIMUM_BYTES = 16_384;
 
 const agent = new Agent({
@@ -17,9 +17,9 @@ const agent = new Agent({
 const HEADERS = { accept: 'application/json', 'user-agent': 'external-payments-service' };
 
 /**
- * Gets a small JSON document. Redirects are not followed: a price comes from where it was asked for.
- * @returns The parsed body, as yet unbelieved.
- * @throws Error for everything but status 200 with a JSON body of at most 16 KiB in time.
+ * Fetches a small JSON document. Does not follow redirects: prices come from known hosts only.
+ * @returns The parsed body, not validated.
+ * @throws Error unless status 200 with a JSON body of at most 16 KiB arrives in time.
  */
 export async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
   const { statusCode, body } = await request(url, { dispatcher: agent, headers: HEADERS, signal });
@@ -30,7 +30,7 @@ export async function fetchJson(url: string, signal: AbortSignal): Promise<unkno
   return JSON.parse(await body.text());
 }
 
-/** Follows keys and indexes into a parsed body; undefined where the path ends early. */
+/** Reads a value at a path of keys and indexes; undefined if the path does not exist. */
 export function pick(value: unknown, ...path: readonly (string | number)[]): unknown {
   let current = value;
   for (const key of path) {

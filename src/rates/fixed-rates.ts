@@ -3,7 +3,7 @@ import { parsePrice } from './price.ts';
 import { type Rates, RateUnavailable } from './rate-source.ts';
 
 /**
- * US dollars for one whole unit: round numbers of the right size, easy to check in one's head. They
+ * US dollars for one whole unit: realistic round numbers that make amounts easy to check. They
  * follow no market and are refused in production.
  */
 export const FIXED_PRICES: Readonly<Record<string, string>> = {
@@ -18,28 +18,28 @@ export const FIXED_PRICES: Readonly<Record<string, string>> = {
 };
 
 export interface FixedRates extends Rates {
-  /** Makes an asset and its test assets unavailable, as an outage would. */
+  /** Makes an asset and its test assets unavailable, to simulate an outage. */
   switchOff(symbol: string): void;
   switchOn(symbol: string): void;
 }
 
 /**
- * Rates that stand still, for development and tests.
- * @param prices Decimal text by symbol, instead of or beside the usual ones.
- * @throws RangeError for a price that is none.
+ * Constant rates, for development and tests.
+ * @param prices Decimal text by symbol; overrides or extends `FIXED_PRICES`.
+ * @throws RangeError for an invalid price.
  */
 export function createFixedRates(prices: Readonly<Record<string, string>> = {}): FixedRates {
-  const known = new Map<string, bigint>();
+  const fixed = new Map<string, bigint>();
   for (const [symbol, text] of Object.entries({ ...FIXED_PRICES, ...prices })) {
     const price = parsePrice(text);
-    if (price === undefined) throw new RangeError(`${symbol} cannot cost ${text}`);
-    known.set(symbol, price);
+    if (price === undefined) throw new RangeError(`${text} is not a valid price for ${symbol}`);
+    fixed.set(symbol, price);
   }
   const off = new Set<string>();
   return {
     async usdPrice(assetSymbol) {
       const symbol = pricedAsset(assetSymbol);
-      const price = known.get(symbol);
+      const price = fixed.get(symbol);
       if (price === undefined) throw new RateUnavailable(symbol, 'it has no fixed rate');
       if (off.has(symbol)) throw new RateUnavailable(symbol, 'it is switched off');
       return price;

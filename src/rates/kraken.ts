@@ -1,14 +1,14 @@
 import { pick } from './fetch-json.ts';
 import type { TickerFormat } from './ticker-source.ts';
 
-/** Kraken's public REST interface; https://docs.kraken.com/api/docs/rest-api/get-ticker-information. */
+/** Kraken's REST API; https://docs.kraken.com/api/docs/rest-api/get-ticker-information. */
 export const KRAKEN_URL = 'https://api.kraken.com';
 
-/** Price of the last trade against the dollar, of which Kraken does not say when it was. */
+/** Last trade price in US dollars; Kraken does not report its time. */
 export const KRAKEN: TickerFormat = {
   name: 'kraken',
   markets: new Map([
-    // Bitcoin is XBT there.
+    // Kraken's symbol for Bitcoin is XBT.
     ['BTC', 'XBTUSD'],
     ['ETH', 'ETHUSD'],
     ['BNB', 'BNBUSD'],
@@ -22,7 +22,7 @@ export const KRAKEN: TickerFormat = {
   price(body) {
     const errors = pick(body, 'error');
     if (!Array.isArray(errors) || errors.length > 0) return undefined;
-    // The answer has the pair's full name, XXBTZUSD for XBTUSD: it is the only one there.
+    // The only key is the pair's full name, which may differ from the request: XXBTZUSD for XBTUSD.
     const result = pick(body, 'result');
     const names = typeof result === 'object' && result !== null ? Object.keys(result) : [];
     const [name] = names;

@@ -11,10 +11,10 @@ export const OKX_URL = 'https://www.okx.com';
 const TIME = /^\d{13}$/;
 
 /**
- * Price of the last trade and time of the ticker, against USDT: to be converted.
+ * Last trade price in USDT, to be converted to dollars, and the time of the ticker.
  *
- * It is here because TRX and BNB would otherwise be left with one source, for want of other
- * well-kept markets against the dollar, and USDC with two.
+ * Without OKX, TRX and BNB would have one source each, for lack of other well-maintained dollar
+ * markets, and USDC two.
  */
 export const OKX: TickerFormat = {
   name: 'okx',
@@ -36,12 +36,12 @@ export const OKX: TickerFormat = {
 };
 
 /**
- * Turns a source against USDT into one against the dollar.
+ * Converts a source that quotes in USDT to US dollars.
  *
- * The conversion takes the rate that other sources agree on, and only while USDT passes for a
- * dollar. So those sources can move this one by 2 % at most, and none of them alone.
+ * Uses the USDT rate that the other sources agree on, and only while USDT is within 2 % of a
+ * dollar. So those sources can shift this one by at most 2 %, and no single one of them can.
  *
- * @param usdtRate Dollars for one USDT as agreed without this source; throws RateUnavailable.
+ * @param usdtRate Dollars for one USDT, agreed without this source; throws RateUnavailable.
  */
 export function convertFromUsdt(source: RateSource, usdtRate: () => Promise<Rate>): RateSource {
   return {

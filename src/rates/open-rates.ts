@@ -10,7 +10,7 @@ import { convertFromUsdt, OKX, OKX_URL } from './okx.ts';
 import type { Rates } from './rate-source.ts';
 import { createTickerSource } from './ticker-source.ts';
 
-/** Where each market is asked, without a trailing slash. */
+/** Base URL of each market, without a trailing slash. */
 export interface SourceUrls {
   readonly coinbase: string;
   readonly kraken: string;
@@ -30,15 +30,14 @@ export interface RatesContext {
   readonly log: Pick<BaseLogger, 'warn'>;
 }
 
-/** Opens the rates that the configuration chooses. */
+/** Creates the rates selected by the configuration. */
 export function openRates(config: Pick<Config, 'rates'>, context: RatesContext): Rates {
   return config.rates === 'live' ? createLiveRates(LIVE_URLS, context) : createFixedRates();
 }
 
 /**
- * Rates of four markets. Every asset is on two of them at least: BTC, ETH, AVAX and SOL on all four,
- * BNB and USDT on three, USDC on three, and TRX on Kraken and OKX only, so that it is not offered
- * while either is away.
+ * Rates from four markets. BTC, ETH, AVAX and SOL are on all four, BNB, USDT and USDC on three, and
+ * TRX on Kraken and OKX only, so TRX is unavailable while either of the two is down.
  */
 export function createLiveRates(
   urls: SourceUrls,
@@ -50,7 +49,7 @@ export function createLiveRates(
       createTickerSource(COINBASE, urls.coinbase, clock),
       createTickerSource(KRAKEN, urls.kraken, clock),
       createTickerSource(BITSTAMP, urls.bitstamp, clock),
-      // OKX has no market for USDT itself, so this asks the other three.
+      // OKX has no market for USDT itself, so this queries the other three.
       convertFromUsdt(createTickerSource(OKX, urls.okx, clock), () => rates.agreedRate('USDT')),
     ],
     clock,

@@ -1,27 +1,27 @@
-/** One US dollar: prices are integers scaled by this. */
+/** One US dollar; prices are integers with 18 decimals. */
 export const PRICE_SCALE = 10n ** 18n;
 
 const FRACTION_DIGITS = 18;
 
-/** Plain notation only: no sign, no exponent, no leading zeros, nothing the scale cannot hold. */
+/** Plain notation only: no sign, no exponent, no leading zeros, at most 18 decimals. */
 const DECIMAL = /^(0|[1-9]\d{0,11})(?:\.(\d{1,18}))?$/;
 
 /**
- * Prices nobody can mean: below a millionth of a dollar or above a hundred million. Every asset
- * offered is far from both, and a source that slips by whole powers of ten mostly is not.
+ * Plausible prices: from a millionth of a dollar to a hundred million dollars. Every offered asset
+ * is far from both bounds, so they catch most errors by a power of ten.
  */
-const LEAST = PRICE_SCALE / 1_000_000n;
-const MOST = PRICE_SCALE * 100_000_000n;
+const MINIMUM = PRICE_SCALE / 1_000_000n;
+const MAXIMUM = PRICE_SCALE * 100_000_000n;
 
 /**
- * Reads a price in US dollars from decimal text, exactly: it never passes through a float.
- * @returns The price scaled by 1e18; undefined for anything but text, other notations and prices
- *   that cannot be meant.
+ * Parses decimal text into a price in US dollars, exactly: no floating point is involved.
+ * @returns The price scaled by 1e18; undefined for other types and notations and for implausible
+ *   prices.
  */
 export function parsePrice(text: unknown): bigint | undefined {
   const match = typeof text === 'string' ? DECIMAL.exec(text) : null;
   if (match === null) return undefined;
   const [, whole = '', fraction = ''] = match;
   const price = BigInt(whole + fraction.padEnd(FRACTION_DIGITS, '0'));
-  return price >= LEAST && price <= MOST ? price : undefined;
+  return price >= MINIMUM && price <= MAXIMUM ? price : undefined;
 }

@@ -6,21 +6,21 @@ import { type RateSource, RateUnavailable } from './rate-source.ts';
 /** How a market publishes its tickers. */
 export interface TickerFormat {
   readonly name: string;
-  /** What the market calls each asset it lists, by our symbol. */
+  /** The market's identifier for each asset it lists, by our symbol. */
   readonly markets: ReadonlyMap<string, string>;
   /** Path and query of a ticker. */
   path(market: string): string;
-  /** The price as it stands in the body: text, if all is well. */
+  /** The price as found in the body; text in a valid response. */
   price(body: unknown, market: string): unknown;
   /**
-   * When the price was true, in milliseconds since the Unix epoch; NaN if the body does not say it
-   * as it should. A market that never says is left without: its prices count from when they were
-   * asked for.
+   * Time of the price, in milliseconds since the Unix epoch; NaN if the body has none in the
+   * expected format. Absent for a market that reports no time: the time of the request is used
+   * instead.
    */
   time?(body: unknown): number;
 }
 
-/** A source that asks a market's public ticker over HTTP. */
+/** A source that reads a market's public ticker over HTTP. */
 export function createTickerSource(
   format: TickerFormat,
   baseUrl: string,
@@ -33,7 +33,7 @@ export function createTickerSource(
     async fetchRate(symbol, signal) {
       const market = markets.get(symbol);
       if (market === undefined) throw new RateUnavailable(symbol, `${name} does not list it`);
-      const asked = clock();
+      const requestedAt = clock();
       let body: unknown;
       try {
         body = await fetchJson(baseUrl + format.path(market), signal);
@@ -42,7 +42,7 @@ export function createTickerSource(
       }
       const price = parsePrice(format.price(body, market));
       if (price === undefined) throw new RateUnavailable(symbol, `${name} gave no usable price`);
-      const at = format.time === undefined ? asked : format.time(body);
+      const at = format.time === undefined ? requestedAt : format.time(body);
       if (Number.isNaN(at)) throw new RateUnavailable(symbol, `${name} gave no usable time`);
       return { symbol, price, at };
     },
@@ -50,10 +50,14 @@ export function createTickerSource(
 }
 
 /**
- * Reads a moment from text of exactly one form.
- * @param toTime From the matching text to milliseconds since the Unix epoch.
+ * Parses a time, if it is text that matches `format`.
+ * @param toTime Converts the text to milliseconds since the Unix epoch.
  * @returns NaN for anything else.
  */
-export function parseTime(value: unknown, form: RegExp, toTime: (text: string) => number): number {
-  return typeof value === 'string' && form.test(value) ? toTime(value) : Number.NaN;
+export function parseTime(
+  value: unknown,
+  format: RegExp,
+  toTime: (text: string) => number,
+): number {
+  return typeof value === 'string' && format.test(value) ? toTime(value) : Number.NaN;
 }
