@@ -4,10 +4,10 @@ import type { Connection, Database } from '../database/connection.ts';
 import type { Principal } from '../keys/principal.ts';
 import { createPayment } from '../payments/create-payment.ts';
 import type { CreatePaymentDependencies } from '../payments/decide-creation.ts';
+import { toCents, toDollars, toDollarText } from '../payments/dollars.ts';
 import { toPaymentObject } from '../payments/payment-object.ts';
 import { findMerchantPayment } from '../repositories/payments.ts';
 import type { TraceContext } from '../telemetry/trace-context.ts';
-import { toCents, toDollarNumber, toDollarText } from './dollars.ts';
 import { LegacyRefusal } from './refusal.ts';
 
 /** How long a prompt of the older contract waits for its payment, in minutes: 24 hours. */
@@ -49,7 +49,7 @@ export async function createPrompt(
   return {
     prompt: {
       id: prompt.id,
-      amount: toDollarNumber(prompt.amount),
+      amount: toDollars(prompt.amount),
       commissionAmount: toDollarText(prompt.commissionAmount ?? 0),
       status: prompt.status,
       // Of a payment just created.

@@ -8,6 +8,7 @@ import {
 import type { Connection } from '../database/connection.ts';
 import type { Merchant, PaymentStatus } from '../database/tables.ts';
 import { ApiError } from '../errors/api-error.ts';
+import { toDollars } from '../payments/dollars.ts';
 import { listBranches } from '../repositories/merchants.ts';
 import {
   countPartnerMerchants,
@@ -21,13 +22,12 @@ import {
   sumByMerchantAndStatus,
 } from '../repositories/partner-totals.ts';
 import { trendStart } from '../time/days.ts';
-import { toDollars } from './dollars.ts';
 import { toReportRow } from './payment-row.ts';
 
-/** Payments shown with a merchant. */
+/** Number of latest payments in a merchant's report. */
 export const RECENT_PAYMENTS = 10;
 
-interface MerchantFigures {
+interface MerchantTotals {
   readonly totalPayments: number;
   readonly successfulPayments: number;
   /** USD cents. */
@@ -35,7 +35,7 @@ interface MerchantFigures {
   readonly cents30d: number;
 }
 
-/** One page of the partner's merchants with their figures, newest first. */
+/** One page of the partner's merchants with their totals, newest first. */
 export async function listMerchantReports(
   db: Connection,
   partnerId: string,
@@ -50,12 +50,12 @@ export async function listMerchantReports(
     listPartnerMerchants(db, partnerId, filters, window),
   ]);
   const ids = merchants.map(merchant => merchant.id);
-  const [figures, lastPayments] = await Promise.all([
-    readFigures(db, partnerId, ids, now),
+  const [totals, lastPayments] = await Promise.all([
+    readTotals(db, partnerId, ids, now),
     lastPaymentTimes(db, partnerId, ids),
   ]);
   const data = merchants.map((merchant): PartnerMerchantRow => {
-    const { totalPayments, totalCents, cents30d } = figures(merchant.id);
+    const { totalPayments, totalCents, cents30d } = totals(merchant.id);
     return {
       ...toAccount(merchant),
       totalPayments,
@@ -68,8 +68,8 @@ export async function listMerchantReports(
 }
 
 /**
- * A merchant with its branches, figures and latest payments.
- * @throws ApiError E3001 when it is not one of the partner's.
+ * A merchant with its branches, totals and latest payments.
+ * @throws ApiError E3001 unless the merchant belongs to the partner.
  */
 export async function readMerchantReport(
   db: Connection,
@@ -79,9 +79,9 @@ export async function readMerchantReport(
 ): Promise<PartnerMerchantDetail> {
   const merchant = await findPartnerMerchant(db, partnerId, merchantId);
   if (merchant === undefined) throw new ApiError('E3001', 'There is no such merchant.');
-  const [branches, figures, recent] = await Promise.all([
+  const [branches, totals, recent] = await Promise.all([
     listBranches(db, merchant.id),
-    readFigures(db, partnerId, [merchant.id], now),
+    readTotals(db, partnerId, [merchant.id], now),
     listPartnerPayments(
       db,
       partnerId,
@@ -89,7 +89,7 @@ export async function readMerchantReport(
       { limit: RECENT_PAYMENTS, offset: 0 },
     ),
   ]);
-  const { totalPayments, successfulPayments, totalCents, cents30d } = figures(merchant.id);
+  const { totalPayments, successfulPayments, totalCents, cents30d } = totals(merchant.id);
   return {
     merchant: toAccount(merchant),
     branches: branches.map(({ id, name, is_main }) => ({ id, name, isMain: is_main })),
@@ -103,24 +103,24 @@ export async function readMerchantReport(
   };
 }
 
-async function readFigures(
+async function readTotals(
   db: Connection,
   partnerId: string,
   merchantIds: readonly string[],
   now: Date,
-): Promise<(merchantId: string) => MerchantFigures> {
+): Promise<(merchantId: string) => MerchantTotals> {
   const [sums, paid] = await Promise.all([
     sumByMerchantAndStatus(db, partnerId, merchantIds),
     paidCentsByMerchant(db, partnerId, trendStart(now), merchantIds),
   ]);
   const byMerchant = Map.groupBy(sums, sum => sum.merchantId);
-  return merchantId => figuresOf(byMerchant.get(merchantId) ?? [], paid.get(merchantId) ?? 0);
+  return merchantId => toTotals(byMerchant.get(merchantId) ?? [], paid.get(merchantId) ?? 0);
 }
 
-function figuresOf(
+function toTotals(
   sums: readonly (Sum & { status: PaymentStatus })[],
   cents30d: number,
-): MerchantFigures {
+): MerchantTotals {
   const successful = sums.find(sum => sum.status === 'successful');
   return {
     totalPayments: sums.reduce((total, sum) => total + sum.payments, 0),

@@ -1,6 +1,7 @@
 import type { PartnerFilters, PartnerOverview, PartnerTeam } from '#schemas/partner-reports.ts';
 import type { Connection } from '../database/connection.ts';
 import { ApiError } from '../errors/api-error.ts';
+import { toDollars } from '../payments/dollars.ts';
 import {
   countByOnboarding,
   listMerchantNames,
@@ -9,14 +10,13 @@ import {
 import { listHistoryNetworks, sumByPaidDay, sumByStatus } from '../repositories/partner-totals.ts';
 import { findPartner, listPartnerMembers } from '../repositories/partners.ts';
 import { trendDays, trendStart } from '../time/days.ts';
-import { toDollars } from './dollars.ts';
 
-/** Most entries under `attention`; the merchant list has them all. */
+/** Maximum entries under `attention`; the merchant list has the rest. */
 const ATTENTION_MAXIMUM = 100;
-/** Most merchants that a dashboard's filter is filled with. */
+/** Maximum merchants offered as a filter. */
 const FILTER_MERCHANTS_MAXIMUM = 10_000;
 
-/** The partner's figures now, its waiting merchants and the volume of the last 30 UTC days. */
+/** The partner's totals, its merchants in onboarding and the volume of the last 30 UTC days. */
 export async function readOverview(
   db: Connection,
   partnerId: string,
@@ -68,7 +68,7 @@ export async function readOverview(
   };
 }
 
-/** What a dashboard offers to filter payments by. */
+/** The values that a dashboard offers as payment filters. */
 export async function readFilters(db: Connection, partnerId: string): Promise<PartnerFilters> {
   const [merchants, blockchainIds] = await Promise.all([
     listMerchantNames(db, partnerId, FILTER_MERCHANTS_MAXIMUM),

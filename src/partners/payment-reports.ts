@@ -26,7 +26,7 @@ import { endOfDay } from '../time/days.ts';
 import { toReportRow } from './payment-row.ts';
 import { resolveSearch } from './search.ts';
 
-/** Offsets from which it pays to skip whole days by their counts instead of row by row. */
+/** From this offset on, skipping whole days by their counts is cheaper than skipping rows. */
 const FAR_OFFSET = 1_000;
 
 type Query = Omit<PartnerPaymentsQuery, 'startDate' | 'endDate'> & {
@@ -34,7 +34,7 @@ type Query = Omit<PartnerPaymentsQuery, 'startDate' | 'endDate'> & {
   readonly endDate?: Date | undefined;
 };
 
-/** One page of the partner's payments with the exact number of all that match, newest first. */
+/** One page of the partner's payments, newest first, with the exact total of all that match. */
 export async function listPaymentReports(
   db: Connection,
   partnerId: string,
@@ -44,7 +44,7 @@ export async function listPaymentReports(
   const filters = await resolveFilters(db, partnerId, query);
   const window = { limit, offset: (page - 1) * limit };
   if (needsSearch(filters)) {
-    // Side by side: the total of a frequent fragment takes longer than its first page.
+    // In parallel: counting all matches of a common fragment takes longer than its first page.
     const [payments, total] = await Promise.all([
       searchPartnerPayments(db, partnerId, filters, window),
       countPayments(db, partnerId, filters),
@@ -56,7 +56,7 @@ export async function listPaymentReports(
   return { data: payments.map(toReportRow), total, page, limit };
 }
 
-/** @throws ApiError E3001 when it is not one of the partner's payments. */
+/** @throws ApiError E3001 unless the payment belongs to the partner. */
 export async function readPaymentReport(
   db: Connection,
   partnerId: string,
@@ -67,7 +67,7 @@ export async function readPaymentReport(
   return toReportRow(payment);
 }
 
-/** Names and addresses become the few merchants and addresses of the history they stand for. */
+/** Resolves text filters on names and addresses to the few matching merchants and addresses. */
 async function resolveFilters(
   db: Connection,
   partnerId: string,
@@ -97,21 +97,21 @@ async function resolveFilters(
   };
 }
 
-/** Whether no single index gives the matching payments in order. */
+/** Whether no single index returns the matching payments in order. */
 function needsSearch({ merchantIds, addresses, idPart, hashPart, term }: PartnerPaymentFilters) {
   const several = (merchantIds?.length ?? 1) > 1 || (addresses?.length ?? 1) > 1;
   return several || idPart !== undefined || hashPart !== undefined || term !== undefined;
 }
 
-/** From the rollups wherever they know all that is asked. */
+/** Counts in the rollups unless a filter is on a column that they do not have. */
 async function countPayments(
   db: Connection,
   partnerId: string,
   filters: PartnerPaymentFilters,
 ): Promise<number> {
   const { createdFrom, createdTo, idPart, hashPart, term } = filters;
-  const known = [createdFrom, createdTo, idPart, hashPart].every(filter => filter === undefined);
-  if (!known) return countMatchingPayments(db, partnerId, filters);
+  const rolledUp = [createdFrom, createdTo, idPart, hashPart].every(filter => filter === undefined);
+  if (!rolledUp) return countMatchingPayments(db, partnerId, filters);
   if (term === undefined) return countPartnerPayments(db, partnerId, filters);
   const [reached, byText] = await Promise.all([
     countPartnerPayments(db, partnerId, filters, term.reach),

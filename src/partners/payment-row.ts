@@ -1,9 +1,9 @@
 import type { PartnerPaymentRow } from '#schemas/partner-reports.ts';
+import { toDollars } from '../payments/dollars.ts';
 import { toPaymentObject } from '../payments/payment-object.ts';
 import type { PartnerPayment } from '../repositories/partner-payments.ts';
-import { toDollars } from './dollars.ts';
 
-/** A payment as partner reports show it: in dollars, with address, branch and merchant. */
+/** A payment in a partner report: in dollars, with address, branch and merchant. */
 export function toReportRow(payment: PartnerPayment): PartnerPaymentRow {
   const shown = toPaymentObject(payment);
   return {

@@ -8,15 +8,16 @@ import {
 } from '../repositories/partner-totals.ts';
 
 /**
- * From this length on, in characters, a term that is the whole of an ID, hash, address or reference
- * is taken for it: found by equality, and references that begin with it as well. A shorter one may
- * well be part of others, as `order-1` is of `order-10`, and is always searched as a part.
+ * Minimum length, in characters, of a term that matches whole values. A term that equals an
+ * existing ID, hash, address or reference then matches by equality, and references also by prefix.
+ * Shorter terms always match as fragments, because they are often part of others: `order-1` of
+ * `order-10`.
  */
 export const WHOLE_TEXT_MINIMUM = 16;
 
 /**
- * What a search term stands for. Merchants and addresses are few, so a part of one is resolved to
- * them; the payment's own text is matched row by row.
+ * Resolves a search term. Merchants and addresses are few, so those that contain the term are
+ * looked up here; the payment's own text is matched row by row.
  */
 export async function resolveSearch(
   db: Connection,

@@ -4,8 +4,8 @@ import { type Discrepancy, findDiscrepancies } from '../repositories/partner-ver
 import { findPartner } from '../repositories/partners.ts';
 
 /**
- * Holds the figures of a partner's reports against its payments, as they are at one instant.
- * @returns What differs; nothing when every figure is exact.
+ * Compares the rollups behind a partner's reports with its payments, in one snapshot.
+ * @returns The differences; empty when every figure is exact.
  * @throws OperationRefused for an unknown partner.
  */
 export function verifyPartner(db: Database, partnerId: string): Promise<Discrepancy[]> {

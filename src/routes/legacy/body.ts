@@ -2,8 +2,8 @@ import { Ajv, type ErrorObject } from 'ajv';
 import type { FastifyInstance } from 'fastify';
 import { parseBody } from '../../http/json-body.ts';
 import { readRawBody } from '../../http/raw-body.ts';
-import { toCents } from '../../legacy/dollars.ts';
 import { LegacyRefusal } from '../../legacy/refusal.ts';
+import { toCents } from '../../payments/dollars.ts';
 
 const ajv = new Ajv({ removeAdditional: false, coerceTypes: false });
 ajv.addFormat('dollars', { type: 'number', validate: dollars => toCents(dollars) !== undefined });

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AMOUNT_MAXIMUM_CENTS, AMOUNT_MINIMUM_CENTS } from '#schemas/create-payment.ts';
-import { toCents, toDollarNumber, toDollarText } from '../../src/legacy/dollars.ts';
+import { toCents, toDollars, toDollarText } from '../../src/payments/dollars.ts';
 
 /** What an old client may send for an amount, and reads back. */
 function roundTrip(cents: number): boolean {
   const text = toDollarText(cents);
   const sent = toCents(JSON.parse(text));
-  const back = JSON.parse(JSON.stringify(toDollarNumber(cents)));
+  const back = JSON.parse(JSON.stringify(toDollars(cents)));
   return sent === cents && toCents(back) === cents && back.toFixed(2) === text;
 }
 

@@ -2,11 +2,11 @@ const CENTS_PER_DOLLAR = 100;
 const DOLLARS = /^(\d+)(?:\.(\d{1,2}))?$/;
 
 /**
- * Converts a JSON number of dollars into cents without ever multiplying a fraction: `0.29 * 100` is
- * 28.999999999999996. JavaScript writes a number as the shortest decimal that reads back as the same
- * number, which up to 15 digits is the one that was sent.
+ * Converts a JSON number of dollars to cents without floating-point multiplication: `0.29 * 100` is
+ * 28.999999999999996. JavaScript prints a number as the shortest decimal that parses to the same
+ * number, which for up to 15 digits is the one that was sent.
  *
- * @returns undefined for what is no amount of whole cents.
+ * @returns undefined unless the amount is a whole number of cents.
  */
 export function toCents(dollars: number): number | undefined {
   const [, whole, fraction = ''] = DOLLARS.exec(String(dollars)) ?? [];
@@ -15,12 +15,12 @@ export function toCents(dollars: number): number | undefined {
   return Number.isSafeInteger(cents) ? cents : undefined;
 }
 
-/** The number whose shortest decimal is the amount; division rounds to the nearest number there is. */
-export function toDollarNumber(cents: number): number {
+/** 1234 is 12.34; the nearest number to the quotient, so it prints as the exact amount. */
+export function toDollars(cents: number): number {
   return cents / CENTS_PER_DOLLAR;
 }
 
-/** Two decimals, as in `1.50`. */
+/** Two decimals: 150 is `1.50`. */
 export function toDollarText(cents: number): string {
   const fraction = String(cents % CENTS_PER_DOLLAR).padStart(2, '0');
   return `${Math.floor(cents / CENTS_PER_DOLLAR)}.${fraction}`;
