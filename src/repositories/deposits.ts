@@ -32,8 +32,8 @@ export function findDeposit(db: Connection, key: DepositKey): Promise<Deposit | 
     .executeTakeFirst();
 }
 
-/** The oldest deposit of the same amount that came as a duplicate and still stands by. */
-export function findUnmatchedTwin(db: Connection, deposit: Deposit): Promise<Deposit | undefined> {
+/** The oldest unmatched duplicate of a deposit: same network, address and amount. */
+export function findDuplicate(db: Connection, deposit: Deposit): Promise<Deposit | undefined> {
   return db
     .selectFrom('deposits')
     .selectAll()

@@ -4,31 +4,31 @@ import { type MoveRequest, movePayment } from '../payments/move-payment.ts';
 import { hasUnderpayment, updateDeposit } from '../repositories/deposits.ts';
 import { type PaymentColumns, updateOpenPayment } from '../repositories/payment-moves.ts';
 
-/** Who moves payments that settle on chain, in their history. */
+/** Actor of on-chain moves in a payment's history. */
 const ACTOR = 'chain';
 
 const NO_ERROR = { last_error_code: null, last_error_message: null, last_error_at: null };
 
 /**
- * Moves the deposit's payment to where the deposit's state puts it. A deposit that is undone lets go
- * of its payment, so that another may take it. Funds for a payment that has ended in the meantime go
- * to the inbox as late: an ended payment never moves.
- * @returns The deposit as it stands then.
+ * Moves the deposit's payment according to the deposit's state. A reversed deposit is detached from
+ * its payment, so that another transfer can pay it. A deposit whose payment has ended goes to the
+ * inbox as late: an ended payment never moves.
+ * @returns The updated deposit.
  */
 export async function applyDeposit(db: Connection, deposit: Deposit, now: Date): Promise<Deposit> {
   const { payment_id: paymentId } = deposit;
   if (paymentId === null) return deposit;
   if (deposit.outcome === 'under') {
-    await noteUnderpayment(db, paymentId, deposit, now);
-    return deposit.state === 'reversed' ? letGo(db, deposit, 'unknown', now) : deposit;
+    await recordUnderpayment(db, paymentId, deposit, now);
+    return deposit.state === 'reversed' ? detach(db, deposit, 'unknown', now) : deposit;
   }
   const moved = await movePayment(db, { paymentId, actor: ACTOR, now, ...moveFor(deposit, now) });
-  if (deposit.state === 'reversed') return letGo(db, deposit, 'unknown', now);
+  if (deposit.state === 'reversed') return detach(db, deposit, 'unknown', now);
   const late = moved === undefined && deposit.state !== 'failed';
-  return late ? letGo(db, deposit, 'late', now) : deposit;
+  return late ? detach(db, deposit, 'late', now) : deposit;
 }
 
-function letGo(
+function detach(
   db: Connection,
   deposit: Deposit,
   outcome: 'unknown' | 'late',
@@ -54,7 +54,7 @@ function moveFor(
     },
     reversed: {
       move: 'revert',
-      reason: `transfer ${hash} undone by a reorganisation`,
+      reason: `transfer ${hash} reversed by a chain reorganisation`,
       columns: {
         transaction_hash: null,
         ...problem('transfer_reversed', `The transfer ${hash} was undone by the chain.`, now),
@@ -72,15 +72,15 @@ function moveFor(
   return moves[state];
 }
 
-/** Too little leaves the payment open, for the customer to send the exact amount after all. */
-async function noteUnderpayment(
+/** The payment stays open, so that the customer can still send the exact amount. */
+async function recordUnderpayment(
   db: Connection,
   paymentId: string,
   { state, transaction_hash: hash }: Deposit,
   now: Date,
 ): Promise<void> {
   const arrived = state === 'seen' || state === 'final';
-  // Another transfer that was too little still stands, and still explains the payment.
+  // The error remains valid while another underpayment exists.
   if (!arrived && (await hasUnderpayment(db, paymentId))) return;
   const columns = arrived
     ? problem('amount_underpaid', `The transfer ${hash} is less than the amount asked for.`, now)

@@ -4,10 +4,10 @@ import { movePayment } from '../payments/move-payment.ts';
 import { type DuePayment, lockDuePayments } from '../repositories/payment-moves.ts';
 
 /**
- * Expires at most `limit` payments whose time has passed and no funds have been seen for; those
- * paid too little become unsuccessful. Any number of workers share the work.
- * @returns How many it ended.
- * @throws AggregateError for those that could not be ended, when all others are.
+ * Expires at most `limit` overdue payments without funds; underpaid ones become unsuccessful.
+ * Workers may run it concurrently.
+ * @returns The number of payments expired.
+ * @throws AggregateError with the payments that failed, after all others have expired.
  */
 export async function expirePayments(db: Database, now: Date, limit: number): Promise<number> {
   try {
@@ -21,10 +21,10 @@ export async function expirePayments(db: Database, now: Date, limit: number): Pr
   }
 }
 
-/** One payment that cannot be ended must not keep the others from it. */
+/** One payment that fails must not block the others. */
 async function expireOneByOne(db: Database, now: Date, limit: number): Promise<number> {
   const failures: unknown[] = [];
-  const ended = await transact(db, async tx => {
+  const expired = await transact(db, async tx => {
     const due = await lockDuePayments(tx, now, limit);
     for (const payment of due) {
       await inSavepoint(
@@ -36,9 +36,9 @@ async function expireOneByOne(db: Database, now: Date, limit: number): Promise<n
     return due.length - failures.length;
   });
   if (failures.length > 0) {
-    throw new AggregateError(failures, `${failures.length} payments could not be ended`);
+    throw new AggregateError(failures, `${failures.length} payments could not be expired`);
   }
-  return ended;
+  return expired;
 }
 
 async function expire(db: Connection, { id, underpaid }: DuePayment, now: Date): Promise<void> {
@@ -46,7 +46,7 @@ async function expire(db: Connection, { id, underpaid }: DuePayment, now: Date):
     paymentId: id,
     move: underpaid ? 'expireUnderpaid' : 'expire',
     actor: 'worker',
-    reason: underpaid ? 'time passed with too little paid' : 'time passed without payment',
+    reason: underpaid ? 'expired while underpaid' : 'expired without payment',
     now,
   });
 }

@@ -11,10 +11,9 @@ import { lockPayment } from '../repositories/payment-moves.ts';
 import { applyDeposit } from './apply-deposit.ts';
 
 /**
- * Gives a deposit that no payment took to a payment that is still pending; the operator answers for
- * the amount.
- * @throws OperationRefused for a deposit that is taken, dismissed or gone, and for a payment that
- * has ended, has funds already or waits on another network or at another address.
+ * Assigns an unmatched deposit to a pending payment. The operator is responsible for the amount.
+ * @throws OperationRefused for a deposit that is assigned, dismissed or without funds, and for a
+ * payment that has ended, has funds already or expects another network or address.
  */
 export function assignDeposit(
   operator: Operator,
@@ -47,8 +46,8 @@ export function assignDeposit(
 }
 
 /**
- * Takes a deposit off the inbox, because it was settled with the customer elsewhere.
- * @throws OperationRefused for a deposit that is taken or dismissed already.
+ * Removes a deposit from the inbox, because it was settled with the customer elsewhere.
+ * @throws OperationRefused for a deposit that is assigned, dismissed or without funds.
  */
 export function dismissDeposit(operator: Operator, depositId: string): Promise<Deposit> {
   return audited(operator, 'deposit.dismiss', async (tx, now) => {
@@ -58,10 +57,10 @@ export function dismissDeposit(operator: Operator, depositId: string): Promise<D
   });
 }
 
-/** Locks the address first and then the deposit, as taking in a transfer does. */
+/** Locks the address before the deposit, in the order of `observeTransfer`, to avoid deadlocks. */
 async function requireUnmatched(db: Connection, id: string): Promise<Deposit> {
-  const found = await findDepositById(db, id);
-  if (found !== undefined) await lockAddress(db, found.blockchain_id, found.address);
+  const unlocked = await findDepositById(db, id);
+  if (unlocked !== undefined) await lockAddress(db, unlocked.blockchain_id, unlocked.address);
   const deposit = await lockDeposit(db, id);
   if (deposit === undefined) throw new OperationRefused(`There is no deposit ${id}.`);
   if (deposit.payment_id !== null) {

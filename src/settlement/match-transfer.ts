@@ -1,7 +1,7 @@
 import type { DepositOutcome } from '../database/tables.ts';
 import type { Candidate } from '../repositories/reservations.ts';
 
-/** Overpayment that still settles a payment, in per mille of its amount: 2 %. */
+/** Maximum overpayment that settles a payment, in per mille of its amount: 2 %. */
 export const OVERPAYMENT_PER_MILLE = 20n;
 
 export interface Match {
@@ -10,31 +10,31 @@ export interface Match {
   readonly paymentId: string | null;
 }
 
-/** Less than this share of the amount asked for, in per mille, is nobody's payment: 1 %. */
-export const DUST_PER_MILLE = 10n;
+/** Transfers below this share of the requested amount, in per mille, are ignored as dust: 1 %. */
+const DUST_PER_MILLE = 10n;
 
-/** What stands at the transfer's address. */
-export interface Standing {
+/** The reservations at the transfer's address. */
+export interface AddressState {
   /** The live reservation of exactly this amount. */
   readonly exact: Candidate | undefined;
-  /** Live reservations without funds yet; two are enough to know that there are several. */
+  /** Live reservations without funds; two suffice, since more make no difference. */
   readonly open: readonly Candidate[];
   /** Whether exactly this amount was reserved by a payment that has ended. */
   readonly reservedBefore: boolean;
 }
 
 /**
- * Decides which payment a transfer is meant for. Only amounts count, never the sender, who may be an
- * exchange.
+ * Decides which payment a transfer pays, by amount alone: the sender may be an exchange.
  *
- * An exact amount wins. Any other amount is a payment's only where a single one is open at the
- * address: at most 2 % too much settles it, too little is noted. With two open, what is a little
- * above one may be a little below the other, so it is left to a person, like whatever none can claim.
- * Parts are never added up.
+ * An exact amount matches its payment. Any other amount matches only if a single payment is open at
+ * the address: an excess of at most 2 % settles it, too little is recorded as an underpayment. With
+ * two open payments, an amount slightly above one may be slightly below the other, so the transfer
+ * goes to the inbox for an operator, as does every other one that matches nothing. Partial payments
+ * are never added up.
  */
 export function matchTransfer(
   tokenAmount: bigint,
-  { exact, open, reservedBefore }: Standing,
+  { exact, open, reservedBefore }: AddressState,
 ): Match {
   if (exact !== undefined) {
     return exact.seen ? inbox('duplicate') : { outcome: 'exact', paymentId: exact.paymentId };
@@ -49,13 +49,13 @@ export function matchTransfer(
     : inbox('over');
 }
 
-function isSmallExcess(received: bigint, asked: bigint): boolean {
-  return (received - asked) * 1000n <= asked * OVERPAYMENT_PER_MILLE;
+function isSmallExcess(received: bigint, requested: bigint): boolean {
+  return (received - requested) * 1000n <= requested * OVERPAYMENT_PER_MILLE;
 }
 
-/** Spam of worthless amounts is daily business on some chains; it must not mark a payment. */
-function isDust(received: bigint, asked: bigint): boolean {
-  return received * 1000n < asked * DUST_PER_MILLE;
+/** Some chains are full of worthless spam transfers, which must not mark a payment as underpaid. */
+function isDust(received: bigint, requested: bigint): boolean {
+  return received * 1000n < requested * DUST_PER_MILLE;
 }
 
 function inbox(outcome: DepositOutcome): Match {

@@ -4,7 +4,7 @@ import type { Deposit, DepositState } from '../database/tables.ts';
 import { transact } from '../database/transaction.ts';
 import {
   findDeposit,
-  findUnmatchedTwin,
+  findDuplicate,
   insertDeposit,
   lockAddress,
   updateDeposit,
@@ -17,18 +17,35 @@ import {
 } from '../repositories/reservations.ts';
 import { applyDeposit } from './apply-deposit.ts';
 import { matchTransfer } from './match-transfer.ts';
-import type { Finality, ObservedTransfer } from './observed-transfer.ts';
+
+/** State of a transfer: in a block or the mempool, irreversible, undone, or failed on chain. */
+export type Finality = 'seen' | 'final' | 'reversed' | 'failed';
+
+/** A transfer to a deposit address, as reported by a chain watcher or the simulator. */
+export interface ObservedTransfer {
+  readonly blockchainId: string;
+  readonly transactionHash: string;
+  /** Index of the log, output or instruction within the transaction. */
+  readonly position: number;
+  /** The receiving address in its canonical spelling. */
+  readonly address: string;
+  /** Integer of the asset's smallest unit. */
+  readonly tokenAmount: bigint;
+  /** null while it is not in a block. */
+  readonly blockHeight: number | null;
+  readonly finality: Finality;
+}
 
 type DepositMatch = Pick<Deposit, 'outcome' | 'payment_id'>;
 
-/** Reservations that are enough to know that there are several. */
-const SEVERAL = 2;
+/** Open reservations to read: two are enough to make a match ambiguous. */
+const OPEN_MAXIMUM = 2;
 
 const NO_MATCH: DepositMatch = { outcome: 'unknown', payment_id: null };
 
 /**
- * What may still become of a deposit: only what is final is told again for nothing. A transaction
- * that fails in one block may still succeed in the block that replaces it.
+ * Allowed transitions; other reports of a known deposit are ignored. A failed transaction may still
+ * succeed in a block that replaces the one it failed in.
  */
 const NEXT_STATES: Readonly<Record<DepositState, readonly DepositState[]>> = {
   seen: ['final', 'reversed', 'failed'],
@@ -38,9 +55,9 @@ const NEXT_STATES: Readonly<Record<DepositState, readonly DepositState[]>> = {
 };
 
 /**
- * Takes in a transfer: records it once, however often and in whatever order it is reported, decides
- * which payment it is for, and moves that payment as the transfer becomes surer.
- * @returns The deposit as it stands now.
+ * Records a transfer as a deposit, matches it to a payment and moves that payment as the transfer
+ * changes. Idempotent: a transfer may be reported repeatedly and in any order.
+ * @returns The current deposit.
  */
 export function observeTransfer(
   db: Database,
@@ -53,23 +70,21 @@ export function observeTransfer(
     if (known === undefined) return applyDeposit(tx, await record(tx, transfer, now), now);
     if (!NEXT_STATES[known.state].includes(transfer.finality)) return known;
     const deposit = await updateDeposit(tx, known.id, {
-      ...(mayMatchAgain(known, transfer.finality)
-        ? await match(tx, transfer, known.observed_at)
-        : {}),
+      ...(canRematch(known, transfer.finality) ? await match(tx, transfer, known.observed_at) : {}),
       state: transfer.finality,
       block_height: transfer.blockHeight,
       updated_at: now,
     });
     const applied = await applyDeposit(tx, deposit, now);
-    if (transfer.finality === 'reversed') await giveTwinItsChance(tx, deposit, now);
+    if (transfer.finality === 'reversed') await rematchDuplicate(tx, deposit, now);
     return applied;
   });
 }
 
 async function record(db: Connection, transfer: ObservedTransfer, now: Date): Promise<Deposit> {
-  // What is told as undone before it was ever seen has never arrived.
-  const undone = transfer.finality === 'reversed';
-  const found = undone ? NO_MATCH : await match(db, transfer, now);
+  // A transfer first reported as reversed never arrived.
+  const reversed = transfer.finality === 'reversed';
+  const matched = reversed ? NO_MATCH : await match(db, transfer, now);
   return insertDeposit(db, {
     id: uuidv7(),
     blockchain_id: transfer.blockchainId,
@@ -79,7 +94,7 @@ async function record(db: Connection, transfer: ObservedTransfer, now: Date): Pr
     token_amount: transfer.tokenAmount,
     block_height: transfer.blockHeight,
     state: transfer.finality,
-    ...found,
+    ...matched,
     dismissed_at: null,
     observed_at: now,
     updated_at: now,
@@ -87,19 +102,20 @@ async function record(db: Connection, transfer: ObservedTransfer, now: Date): Pr
 }
 
 /**
- * Whether a deposit without a payment is matched once more: one that was undone or had failed and
- * comes back, and a duplicate whose twin may have been undone. Anything else stays with a person.
+ * Whether to match an unmatched deposit again: if it was reversed or had failed and reappears, or
+ * if it is a duplicate, since the transfer that it duplicates may have been reversed. All others
+ * stay in the inbox for an operator.
  */
-function mayMatchAgain(known: Deposit, finality: Finality): boolean {
+function canRematch(known: Deposit, finality: Finality): boolean {
   if (known.payment_id !== null || known.dismissed_at !== null) return false;
-  const comesBack = known.state === 'reversed' || known.state === 'failed';
-  return finality !== 'reversed' && (comesBack || known.outcome === 'duplicate');
+  const reappears = known.state === 'reversed' || known.state === 'failed';
+  return finality !== 'reversed' && (reappears || known.outcome === 'duplicate');
 }
 
 /**
- * The match, with the payment's row held: it may have ended, or its customer may have chosen another
- * network, since its reservation was read. Payments that reserved the amount only after the transfer
- * was first seen cannot be meant.
+ * Matches a transfer to a payment and locks the payment's row. The payment is checked again under
+ * the lock: after its reservation was read it may have ended or moved to another network. Only
+ * reservations made before the transfer was first seen count.
  */
 async function match(
   db: Connection,
@@ -109,32 +125,33 @@ async function match(
   const { blockchainId, address, tokenAmount } = slot;
   const { outcome, paymentId } = matchTransfer(tokenAmount, {
     exact: await findReservation(db, slot, firstSeen),
-    open: await listOpenReservations(db, blockchainId, address, firstSeen, SEVERAL),
+    open: await listOpenReservations(db, blockchainId, address, firstSeen, OPEN_MAXIMUM),
     reservedBefore: await wasReserved(db, slot),
   });
   if (paymentId === null) return { outcome, payment_id: null };
   const payment = await lockPayment(db, paymentId);
-  const stillMeant =
+  const matches =
     payment?.status === 'pending' &&
     payment.session_status === 'pending' &&
     payment.blockchain_id === blockchainId &&
     payment.address === address;
-  return stillMeant ? { outcome, payment_id: paymentId } : { outcome: 'late', payment_id: null };
+  return matches ? { outcome, payment_id: paymentId } : { outcome: 'late', payment_id: null };
 }
 
 /**
- * A wallet replaces a transaction that is slow: the new one arrives as a duplicate while the old one
- * still holds the payment. When the old one is undone, the new one is matched again.
+ * Matches the duplicate of a reversed deposit. A wallet may replace a slow transaction: the
+ * replacement arrives as a duplicate while the original still holds the payment.
  */
-async function giveTwinItsChance(db: Connection, reversed: Deposit, now: Date): Promise<void> {
-  const twin = await findUnmatchedTwin(db, reversed);
-  if (twin === undefined) return;
+async function rematchDuplicate(db: Connection, reversed: Deposit, now: Date): Promise<void> {
+  const duplicate = await findDuplicate(db, reversed);
+  if (duplicate === undefined) return;
   const slot = {
-    blockchainId: twin.blockchain_id,
-    address: twin.address,
-    tokenAmount: BigInt(twin.token_amount),
+    blockchainId: duplicate.blockchain_id,
+    address: duplicate.address,
+    tokenAmount: BigInt(duplicate.token_amount),
   };
-  const found = await match(db, slot, twin.observed_at);
-  if (found.payment_id === null) return;
-  await applyDeposit(db, await updateDeposit(db, twin.id, { ...found, updated_at: now }), now);
+  const matched = await match(db, slot, duplicate.observed_at);
+  if (matched.payment_id === null) return;
+  const deposit = await updateDeposit(db, duplicate.id, { ...matched, updated_at: now });
+  await applyDeposit(db, deposit, now);
 }

@@ -3,20 +3,19 @@ import { PRICE_SCALE } from '../rates/price.ts';
 
 const CENTS_PER_DOLLAR = 100n;
 
-/** Most amounts offered for reservation; more payments of one price at a time are not expected. */
+/** Maximum amounts per price; more concurrent payments of the same price are not expected. */
 const MAXIMUM_CANDIDATES = 500;
 
-/** What an offset may cost the customer: a cent, or half a per cent of the price if that is more. */
+/** Maximum offset above the exact price: a cent, or 0.5 % of the price if that is more. */
 const BUDGET_PER_MILLE = 5n;
 
 /**
- * How many decimals amounts of an asset are asked for with, shortest first. One step of the last
- * decimal is worth well below a cent, so that there is room for many distinct amounts. Test assets
- * count like the real ones.
+ * Decimals of the requested amounts by asset, fewest first. One unit of the last decimal is worth
+ * well below a cent, which leaves room for many distinct amounts. Test assets use the real one's.
  *
- * Stablecoins first take the hundred amounts of four decimals within the price's own cent, and then
- * those of six decimals within the same cent: what is written on an invoice stays readable in what
- * arrives. BNB Chain's USDT has 18 decimals and uses the same ones.
+ * Stablecoins use the hundred amounts with four decimals within the price's own cent, then those
+ * with six decimals within the same cent, so that a received amount still shows the invoiced price.
+ * BNB Chain's USDT, which has 18 decimals, does the same.
  */
 const STEP_DECIMALS: ReadonlyMap<string, readonly number[]> = new Map([
   ['USDT', [4, 6]],
@@ -35,7 +34,7 @@ export interface QuotedAsset {
 }
 
 /**
- * Converts a price into an asset, rounded up: the merchant never gets less than was asked for.
+ * Converts a price into an amount of an asset, rounded up so that the merchant never gets less.
  *
  * @param cents US cents, a positive whole number.
  * @param price1e18 US dollars for one whole unit of the asset, scaled by 1e18.
@@ -49,14 +48,14 @@ export function toBaseUnits(cents: number, price1e18: bigint, decimals: number):
 }
 
 /**
- * The distinct amounts that a payment may reserve, in the order in which to prefer them.
+ * The distinct amounts that a payment may reserve, in order of preference.
  *
- * The exact price is first rounded up to the asset's step, so that the amount shown is short; the
- * offsets on top only go up, one step at a time. All stay within the budget above the exact price,
- * the rounding included, except that the first amount is always there. Of a stablecoin the amounts
- * of six decimals follow those of four; everything else simply increases.
+ * The first is the exact price rounded up to the asset's step, to keep the displayed amount short.
+ * The others add one step at a time and stay within the budget above the exact price; the first is
+ * there even if rounding exceeds it. For a stablecoin the amounts with six decimals follow those
+ * with four; otherwise amounts increase.
  *
- * @param base The exact price in the asset's smallest unit, as from toBaseUnits.
+ * @param base The exact price in the asset's smallest unit, from `toBaseUnits`.
  * @param price1e18 US dollars for one whole unit of the asset, scaled by 1e18.
  * @returns 1 to 500 amounts in the asset's smallest unit.
  * @throws RangeError for an asset without a step.
@@ -79,7 +78,6 @@ export function candidateAmounts(base: bigint, asset: QuotedAsset, price1e18: bi
   return [...amounts];
 }
 
-/** The highest amount within the budget. */
 function lastAmount(
   base: bigint,
   start: bigint,
@@ -93,7 +91,7 @@ function lastAmount(
   return base + (cent > share ? cent : share);
 }
 
-/** What a scaled price divides into the smallest units that are worth one cent. */
+/** Smallest units per cent at a price of one dollar, scaled by 1e18 to divide by a scaled price. */
 function scaledUnitsPerCent(decimals: number): bigint {
   if (!Number.isInteger(decimals) || decimals < 0 || decimals > 18) {
     throw new RangeError(`${decimals} is no number of decimals`);
@@ -101,7 +99,7 @@ function scaledUnitsPerCent(decimals: number): bigint {
   return (10n ** BigInt(decimals) * PRICE_SCALE) / CENTS_PER_DOLLAR;
 }
 
-/** Smallest units in one step; an asset with fewer decimals takes its smallest unit. */
+/** Smallest units in one step; the smallest unit itself if the asset has fewer decimals. */
 function unitsPerStep(assetDecimals: number, stepDecimals: number): bigint {
   return 10n ** BigInt(Math.max(assetDecimals - stepDecimals, 0));
 }

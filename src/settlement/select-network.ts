@@ -14,18 +14,18 @@ import {
 import { candidateAmounts, toBaseUnits } from './quote-amounts.ts';
 
 const MINUTE_MS = 60_000;
-/** However often a customer chooses anew, a payment waits no longer than this after its creation. */
-const LONGEST_WAIT_MS = 24 * 60 * MINUTE_MS;
-/** How many amounts of a price are used before longer ones: the four-decimal slots of a stablecoin. */
+/** Maximum lifetime of a payment, however often the customer selects another network. */
+const LIFETIME_MAXIMUM_MS = 24 * 60 * MINUTE_MS;
+/** Amounts to use before longer ones: a stablecoin has a hundred with four decimals. */
 const FIRST_TIER = 100;
 
 /**
- * Chooses the network a payment is paid on: fixes the price, reserves a token amount nobody else at
- * the address has, and sets the time to pay anew unless it was fixed at creation. Choosing the same
- * network again changes nothing, choosing another one frees the amount reserved before.
+ * Selects the network to pay on: fixes the price, reserves a token amount that is unique at the
+ * address, and restarts the payment window unless the expiry was fixed at creation. Selecting the
+ * same network again changes nothing; selecting another one releases the previous amount.
  *
- * @throws ApiError E1040 when the payment is not open any more or the network is not offered, E5002
- * when it cannot be offered just now: no agreed price, or no free amount.
+ * @throws ApiError E1040 if the payment is no longer open or the network is not offered, E5002 if
+ * there is no agreed price or no free amount now.
  */
 export async function selectNetwork(
   db: Database,
@@ -35,7 +35,7 @@ export async function selectNetwork(
 ): Promise<Payment> {
   const { payment, blockchainId } = choice;
   const network = await requireOffered(db, payment, blockchainId);
-  // Asked before the transaction: nothing is held while prices are on their way.
+  // Before the transaction, so that no lock is held while the rates are fetched.
   const price = await priceOf(rates, network);
   return db.transaction().execute(async tx => {
     const open = await lockPayment(tx, payment.id);
@@ -79,7 +79,7 @@ async function quote(
     candidateAmounts(base, asset, price),
     now,
   );
-  const latest = payment.created_at.getTime() + LONGEST_WAIT_MS;
+  const latest = payment.created_at.getTime() + LIFETIME_MAXIMUM_MS;
   const window = now.getTime() + network.window_minutes * MINUTE_MS;
   const updated = await updateOpenPayment(db, payment.id, {
     blockchain_id: network.id,
@@ -94,8 +94,8 @@ async function quote(
 }
 
 /**
- * The longest unused of the short amounts, and of the longer ones only when all of those are taken;
- * another checkout may take one first, then the next is tried.
+ * Reserves the least recently used of the short amounts, or of the longer ones if all short ones
+ * are taken. If a concurrent checkout takes an amount first, tries the next one.
  */
 async function reserve(
   db: Connection,

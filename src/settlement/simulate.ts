@@ -7,11 +7,10 @@ import { movePayment } from '../payments/move-payment.ts';
 import type { Rates } from '../rates/rate-source.ts';
 import { listPaymentDeposits } from '../repositories/deposits.ts';
 import { findPayment } from '../repositories/payments.ts';
-import { observeTransfer } from './observe-transfer.ts';
-import type { Finality, ObservedTransfer } from './observed-transfer.ts';
+import { type Finality, type ObservedTransfer, observeTransfer } from './observe-transfer.ts';
 import { selectNetwork } from './select-network.ts';
 
-/** What may be played, and what it plays. */
+/** Each case and what happens in it. */
 export const SIMULATION_CASES = {
   confirm: 'the exact amount arrives and becomes final',
   detect: 'the exact amount is seen, not final yet',
@@ -33,20 +32,20 @@ export interface Simulator {
 }
 
 /**
- * Plays a case on a payment through the same functions that real transfers and customers go
- * through. A payment without a network gets `blockchainId`, or the first one it offers.
+ * Simulates a case on a payment, through the same functions as real transfers and customers. If the
+ * payment has no network yet, selects `blockchainId` or the first one offered.
  * @throws OperationRefused for a payment that does not exist or is not paid on chain.
- * @throws ApiError E1040 and E5002 as choosing a network does.
+ * @throws ApiError E1040 and E5002, like `selectNetwork`.
  */
 export async function simulate(
   { db, rates }: Simulator,
   paymentId: string,
-  play: SimulationCase,
+  simulation: SimulationCase,
   now: Date,
   blockchainId?: string,
 ): Promise<Payment> {
   const payment = await requireCryptoPayment(db, paymentId);
-  if (play === 'cancel') {
+  if (simulation === 'cancel') {
     await transact(db, tx =>
       movePayment(tx, {
         paymentId,
@@ -58,19 +57,19 @@ export async function simulate(
       }),
     );
   } else {
-    const chosen = await choose({ db, rates }, payment, blockchainId, now);
-    await playTransfers(db, chosen, play, now);
+    const selected = await ensureNetwork({ db, rates }, payment, blockchainId, now);
+    await simulateTransfers(db, selected, simulation, now);
   }
   return requireCryptoPayment(db, paymentId);
 }
 
-async function playTransfers(
+async function simulateTransfers(
   db: Database,
   payment: Payment,
-  play: Exclude<SimulationCase, 'cancel'>,
+  simulation: Exclude<SimulationCase, 'cancel'>,
   now: Date,
 ): Promise<void> {
-  const asked = BigInt(payment.token_amount ?? 0);
+  const requested = BigInt(payment.token_amount ?? 0);
   const transfer = (tokenAmount: bigint, transactionHash = randomHash()) => ({
     blockchainId: payment.blockchain_id ?? '',
     transactionHash,
@@ -79,12 +78,12 @@ async function playTransfers(
     tokenAmount,
     blockHeight: 1,
   });
-  const tell = async (told: Omit<ObservedTransfer, 'finality'>, ...states: Finality[]) => {
-    for (const finality of states) await observeTransfer(db, { ...told, finality }, now);
+  const report = async (reported: Omit<ObservedTransfer, 'finality'>, ...states: Finality[]) => {
+    for (const finality of states) await observeTransfer(db, { ...reported, finality }, now);
   };
-  switch (play) {
+  switch (simulation) {
     case 'detect':
-      return tell(transfer(asked), 'seen');
+      return report(transfer(requested), 'seen');
     case 'late':
       await transact(db, tx =>
         movePayment(tx, {
@@ -95,30 +94,31 @@ async function playTransfers(
           now,
         }),
       );
-      return tell(transfer(asked), 'seen', 'final');
+      return report(transfer(requested), 'seen', 'final');
     case 'confirm': {
-      // A transfer seen before becomes final; otherwise one arrives.
-      const seen = (await listPaymentDeposits(db, payment.id)).find(one => one.state === 'seen');
-      const told = transfer(BigInt(seen?.token_amount ?? asked), seen?.transaction_hash);
-      return tell({ ...told, position: seen?.position ?? 0 }, 'seen', 'final');
+      // Finalises the transfer seen before, if there is one.
+      const deposits = await listPaymentDeposits(db, payment.id);
+      const seen = deposits.find(deposit => deposit.state === 'seen');
+      const final = transfer(BigInt(seen?.token_amount ?? requested), seen?.transaction_hash);
+      return report({ ...final, position: seen?.position ?? 0 }, 'seen', 'final');
     }
     case 'under':
-      return tell(transfer(asked - asked / 2n), 'seen', 'final');
+      return report(transfer(requested - requested / 2n), 'seen', 'final');
     case 'over':
-      return tell(transfer(asked + asked / 100n), 'seen', 'final');
+      return report(transfer(requested + requested / 100n), 'seen', 'final');
     case 'duplicate':
-      await tell(transfer(asked), 'seen', 'final');
-      return tell(transfer(asked), 'seen', 'final');
+      await report(transfer(requested), 'seen', 'final');
+      return report(transfer(requested), 'seen', 'final');
     case 'revert':
-      return tell(transfer(asked), 'failed');
+      return report(transfer(requested), 'failed');
     case 'fail':
-      return tell(transfer(asked), 'seen', 'failed');
+      return report(transfer(requested), 'seen', 'failed');
     case 'reorg':
-      return tell(transfer(asked), 'seen', 'reversed');
+      return report(transfer(requested), 'seen', 'reversed');
   }
 }
 
-async function choose(
+async function ensureNetwork(
   { db, rates }: Simulator,
   payment: Payment,
   blockchainId: string | undefined,
@@ -126,9 +126,9 @@ async function choose(
 ): Promise<Payment> {
   if (payment.blockchain_id !== null) return payment;
   const [first] = payment.offered_blockchain_ids;
-  const chosen = blockchainId ?? first;
-  if (chosen === undefined) throw new OperationRefused('The payment offers no network.');
-  return selectNetwork(db, rates, { payment, blockchainId: chosen }, now);
+  const selected = blockchainId ?? first;
+  if (selected === undefined) throw new OperationRefused('The payment offers no network.');
+  return selectNetwork(db, rates, { payment, blockchainId: selected }, now);
 }
 
 async function requireCryptoPayment(db: Database, id: string): Promise<Payment> {

@@ -51,7 +51,7 @@ test('one payment that cannot be ended does not keep the others', async () => {
     create trigger stuck before insert on payment_transitions
     for each row execute function refuse_stuck()`.execute(service.db);
   await expect(expirePayments(service.db, now(), 50)).rejects.toThrow(
-    '1 payments could not be ended',
+    '1 payments could not be expired',
   );
   for (const { id } of others) expect(await statusOf(id)).toBe('expired');
   expect(await statusOf(stuck.id)).toBe('pending');

@@ -9,8 +9,11 @@ import { findPayment } from '../../src/repositories/payments.ts';
 import { releaseReservation } from '../../src/repositories/reservations.ts';
 import { expirePayments } from '../../src/settlement/expire-payments.ts';
 import { assignDeposit, dismissDeposit } from '../../src/settlement/inbox.ts';
-import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
-import type { Finality, ObservedTransfer } from '../../src/settlement/observed-transfer.ts';
+import {
+  type Finality,
+  type ObservedTransfer,
+  observeTransfer,
+} from '../../src/settlement/observe-transfer.ts';
 import { ADDRESSES, addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addOpenPayment } from '../helpers/open-payment.ts';
