@@ -13,26 +13,27 @@ import { settleRegulated } from './settle-regulated.ts';
 
 export interface RegulatedExpiry {
   readonly db: Database;
-  /** null where US accounts are not served. */
+  /** null if US accounts are not served. */
   readonly processor: Processor | null;
   readonly logger: Log;
 }
 
 /**
- * How long a payment whose processor cannot tell of it waits beyond its time, in milliseconds: long
- * enough to put right a configuration that names the wrong processor or account.
+ * How long past its expiry a payment that no processor knows stays pending, in milliseconds: enough
+ * time to fix a configuration that names the wrong processor or account.
  */
-const UNASKED_MS = 60 * 60_000;
+const UNCONFIRMED_GRACE_MS = 60 * 60_000;
 
 /**
- * Ends regulated payments whose time has passed, but asks the processor first: a customer may have
- * paid without its notification having come, and nothing leads out of `expired`. Nothing is held
- * while it answers, and of several workers, or a notification at that moment, one wins.
+ * Expires overdue regulated payments, but checks the session at the processor first: the customer
+ * may have paid and the notification be lost, and `expired` is final. Holds no lock or connection
+ * while the processor answers; if another worker or a notification gets there first, it wins.
  *
- * A payment that the processor does not answer for stays pending until a later round.
+ * A payment stays pending until a later run if the processor does not answer.
  *
- * @param after The last payment of the batch before.
- * @returns Where to go on; undefined at the end, or when the processor answered for none of them.
+ * @param after The last payment of the previous batch.
+ * @returns The last payment of this batch, to continue from; undefined after the last batch, or if
+ * the processor answered for none of the payments.
  */
 export async function expireRegulated(
   dependencies: RegulatedExpiry,
@@ -41,52 +42,54 @@ export async function expireRegulated(
   limit: number,
 ): Promise<DueRegulatedPayment | undefined> {
   const { db, processor } = dependencies;
-  const unaskedBy = new Date(now.getTime() - UNASKED_MS);
-  const bounds = { processor: processor?.name ?? null, askedBy: now, unaskedBy };
+  const graceEnded = new Date(now.getTime() - UNCONFIRMED_GRACE_MS);
+  const bounds = { processor: processor?.name ?? null, dueBy: now, unconfirmedDueBy: graceEnded };
   const due = await listDueRegulated(db, bounds, after, limit);
-  const reached = await Promise.all(
-    due.map(payment => end(dependencies, payment, payment.expires_at <= unaskedBy, now)),
+  const answered = await Promise.all(
+    due.map(payment =>
+      checkAndExpire(dependencies, payment, payment.expires_at <= graceEnded, now),
+    ),
   );
-  return due.length === limit && reached.includes(true) ? due.at(-1) : undefined;
+  return due.length === limit && answered.includes(true) ? due.at(-1) : undefined;
 }
 
-/** @returns Whether the payment was dealt with, or its processor answered at least. */
-async function end(
+/** @returns Whether the payment expired or was settled, or the processor at least answered. */
+async function checkAndExpire(
   { db, processor, logger }: RegulatedExpiry,
   payment: DueRegulatedPayment,
-  overdue: boolean,
+  graceEnded: boolean,
   now: Date,
 ): Promise<boolean> {
   const { id, external_id: externalId } = payment;
   const context = { paymentId: id, processor: payment.processor, externalId };
-  const expireUnasked = async () => {
-    logger.warn(context, 'payment expired, although no processor could be asked about it');
-    await expire(db, id, 'time passed, and no processor could be asked', now);
+  const expireUnconfirmed = async () => {
+    logger.warn(context, 'payment expired without confirmation from a processor');
+    await expire(db, id, 'expired without confirmation from a processor', now);
     return true;
   };
 
   if (processor === null || payment.processor !== processor.name || externalId === null) {
-    return expireUnasked();
+    return expireUnconfirmed();
   }
   try {
-    const news = await processor.readSession(externalId);
-    if (news !== null && news.kind !== 'expired') {
-      const settlement = await settleRegulated(db, processor.name, news, now);
-      logSettlement(logger, processor.name, news, settlement);
+    const notification = await processor.readSession(externalId);
+    if (notification !== null && notification.kind !== 'expired') {
+      const settlement = await settleRegulated(db, processor.name, notification, now);
+      logSettlement(logger, processor.name, notification, settlement);
       return true;
     }
-    // A customer who pays just now makes this fail, and the next round finds the session paid.
-    if (news === null) await processor.endSession?.(externalId);
+    // Fails if the customer pays at this moment; the next run then finds the session paid.
+    if (notification === null) await processor.endSession?.(externalId);
   } catch (error) {
-    if (error instanceof SessionUnknown && overdue) return expireUnasked();
+    if (error instanceof SessionUnknown && graceEnded) return expireUnconfirmed();
     if (!isProcessorFailure(error)) throw error;
     logger.warn(
       { ...context, reason: error.message },
-      'payment stays pending: the processor does not say whether it is paid',
+      'payment stays pending: the processor did not report its state',
     );
     return !(error instanceof ProcessorUnavailable);
   }
-  await expire(db, id, 'time passed without payment, says the processor', now);
+  await expire(db, id, 'expired without payment, confirmed by the processor', now);
   return true;
 }
 

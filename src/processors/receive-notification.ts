@@ -17,33 +17,38 @@ export interface NotificationDependencies {
   readonly clock: Clock;
 }
 
-/** A notification as it came, and the trace of the request that brought it. */
 export interface ReceivedNotification {
   readonly headers: IncomingHttpHeaders;
+  /** The raw bytes, which the signature covers. */
   readonly body: Buffer;
+  /** Trace of the request. */
   readonly trace: TraceContext | null;
 }
 
 export type Log = Pick<BaseLogger, 'info' | 'warn' | 'error'>;
 
-/** How each outcome is logged; what needs an operator is an error. */
-const OUTCOMES: Readonly<Record<Settlement['outcome'], readonly [keyof Log, string]>> = {
+/** Log level and message of each outcome; those that need an operator are errors. */
+const LOG_LINES: Readonly<Record<Settlement['outcome'], readonly [keyof Log, string]>> = {
   moved: ['info', 'processor notification moved the payment'],
-  repeated: ['info', 'processor notification repeats what is known'],
-  ignored: ['warn', 'processor notification comes too late to change anything'],
-  unexpected: ['error', 'a processor took money for a payment that has ended: refund it there'],
-  abandoned: ['warn', 'a processor session without a payment has ended'],
-  unknown: ['error', 'processor notification for a payment that does not exist: refund it there'],
-  mismatched: ['error', 'processor notification names another amount than the payment: check both'],
+  repeated: ['info', 'processor notification repeats a known state'],
+  ignored: ['warn', 'processor notification came too late and was ignored'],
+  unexpected: ['error', 'processor took money for a payment that has ended: refund it there'],
+  abandoned: ['warn', 'processor session without a payment has ended'],
+  unknown: ['error', 'processor took money for a payment that does not exist: refund it there'],
+  mismatched: [
+    'error',
+    'processor notification differs from the payment in amount or currency: check both',
+  ],
 };
 
 /**
- * Takes in a notification: verifies it, acts on it, and logs what came of it.
+ * Verifies a notification, applies it to its payment and logs the outcome.
  *
- * What is signed and cannot be acted on is an operator's matter, not the processor's, which could
- * only send it again; it is told so for a wrong amount alone, which a release may mend.
+ * A signed notification that cannot be applied is accepted and logged for an operator, because the
+ * processor could only send it again. Only a wrong amount is refused: a later release may fix it,
+ * so that a retry succeeds.
  *
- * @throws ApiError E2007 when the signature does not hold, E1040 for a wrong amount.
+ * @throws ApiError E2007 if the signature is invalid, E1040 if amount or currency differ.
  */
 export async function receiveNotification(
   { db, clock }: NotificationDependencies,
@@ -61,14 +66,14 @@ export async function receiveNotification(
   }
 }
 
-/** Tells the log what came of a notification, or of what the processor answered when asked. */
+/** @param notification Received, or built from the processor's answer about a session. */
 export function logSettlement(
   log: Log,
   processor: string,
   notification: ProcessorNotification,
   { outcome, payment }: Settlement,
 ): void {
-  const [level, message] = OUTCOMES[outcome];
+  const [level, message] = LOG_LINES[outcome];
   const state =
     payment === null
       ? {}

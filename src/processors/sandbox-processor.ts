@@ -10,19 +10,18 @@ import {
   type ProcessorNotification,
 } from '../payments/processor.ts';
 
-/** A notification as it travels. */
 export interface SignedNotification {
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 }
 
-/** A processor that collects nothing, for development and tests; its page is ours. */
+/** A processor that collects no money, for development and tests; this service hosts its page. */
 export interface SandboxProcessor extends Processor {
   readonly name: 'sandbox';
-  /** The session behind a page's token. */
+  /** ID of the session that a page's token belongs to. */
   externalIdOf(token: string): string;
   /**
-   * Signs a notification as a processor would send it.
+   * Creates and signs a notification.
    * @param now Milliseconds since the epoch.
    */
   notify(
@@ -38,10 +37,10 @@ const EXTERNAL_ID_BYTES = 16;
 const KINDS: readonly string[] = ['seen', 'settled', 'failed', 'cancelled', 'expired'];
 
 /**
- * The sandbox remembers nothing: a session's external ID is a digest of its page's token, so that a
- * page still works after a restart and on another replica, and events, which tell the external ID,
- * do not tell the way to the page.
- * @param publicUrl Base of the pages.
+ * The sandbox is stateless: a session's external ID is a digest of its page's token. So a page
+ * works after a restart and on any replica, and events can show the external ID without revealing
+ * the page.
+ * @param publicUrl Base URL of the pages.
  */
 export function createSandboxProcessor(keyring: Keyring, publicUrl: string): SandboxProcessor {
   const key = keyring.hash('notifications', 'sandbox processor');
@@ -56,7 +55,7 @@ export function createSandboxProcessor(keyring: Keyring, publicUrl: string): San
     },
     externalIdOf,
     async readSession() {
-      // Its page tells every press of a button at once, so there is no news to ask for.
+      // The page sends a notification for every button, so there is never anything to catch up on.
       return null;
     },
     notify(notification, now) {
@@ -88,7 +87,7 @@ function externalIdOf(token: string): string {
   return `sandbox_${digest.subarray(0, EXTERNAL_ID_BYTES).toString('hex')}`;
 }
 
-/** What is signed is what `notify` wrote; a newer version of it may have written something else. */
+/** Even a signed notification may have another shape: another release may have written it. */
 function isNotification(value: unknown): value is ProcessorNotification {
   if (typeof value !== 'object' || value === null) return false;
   const { externalId, kind } = value as Record<string, unknown>;

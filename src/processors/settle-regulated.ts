@@ -9,12 +9,12 @@ import type { PaymentColumns } from '../repositories/payment-moves.ts';
 import { lockPaymentOfSession } from '../repositories/regulated-payments.ts';
 import type { TraceContext } from '../telemetry/trace-context.ts';
 
-/** What became of a notification, with the payment as it is afterwards. */
+/** Outcome of a notification, with the payment afterwards. */
 export type Settlement =
   | { readonly outcome: 'moved' | 'repeated' | 'ignored' | 'mismatched'; readonly payment: Payment }
-  /** Money for a payment that ended without it: an operator has to give it back. */
+  /** Money for a payment that has ended: an operator has to refund it. */
   | { readonly outcome: 'unexpected'; readonly payment: Payment }
-  /** A session of ours whose payment was never committed: paid for nothing, or just over. */
+  /** A session whose payment was never committed: `unknown` if it was paid, else `abandoned`. */
   | { readonly outcome: 'unknown' | 'abandoned'; readonly payment: null };
 
 const MOVE_OF: Readonly<Record<ProcessorNotification['kind'], MoveName>> = {
@@ -28,11 +28,11 @@ const MOVE_OF: Readonly<Record<ProcessorNotification['kind'], MoveName>> = {
 const BRINGS_MONEY: ReadonlySet<ProcessorNotification['kind']> = new Set(['seen', 'settled']);
 
 /**
- * Moves the payment that a verified notification is about, in one transaction.
+ * Applies a verified notification to its payment, in one transaction.
  *
- * Notifications come more than once, late and in any order. The payment's own states decide: what
- * they do not allow changes nothing, and nothing leads out of a final one.
- * @param trace Trace of the notification, when it came as a request.
+ * Notifications may arrive repeatedly, late and in any order. A move that the payment's state does
+ * not allow changes nothing, and final states are never left.
+ * @param trace Trace of the request that delivered the notification.
  */
 export function settleRegulated(
   db: Database,
@@ -58,7 +58,7 @@ export function settleRegulated(
       trace,
     });
     if (moved !== undefined) return { outcome: 'moved', payment: moved };
-    return { outcome: whyNot(payment, notification), payment };
+    return { outcome: classifyRefused(payment, notification), payment };
   });
 }
 
@@ -73,7 +73,7 @@ function moveFor(
     paymentId: payment.id,
     move: MOVE_OF[kind],
     actor: processor,
-    reason: `${kind}, says notification ${notificationId}`,
+    reason: `${kind} by notification ${notificationId}`,
     columns: columnsOf(payment, notification, now),
     now,
   };
@@ -104,14 +104,14 @@ function columnsOf(
   }
 }
 
-/** Tells a notification that comes again or too late from money that nobody waits for. */
-function whyNot(
+/** Distinguishes repeated and late notifications from unexpected money. */
+function classifyRefused(
   { status, session_status, transaction_hash }: Payment,
   { kind, transactionReference }: ProcessorNotification,
 ): 'repeated' | 'ignored' | 'unexpected' {
   switch (kind) {
     case 'settled':
-      // A second transaction for a payment that is settled already is money as well.
+      // A second transaction for a settled payment is money to refund, too.
       return status === 'successful' && transaction_hash === transactionReference
         ? 'repeated'
         : 'unexpected';

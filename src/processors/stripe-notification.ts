@@ -6,7 +6,7 @@ import {
   type ProcessorNotification,
 } from '../payments/processor.ts';
 
-/** Types of events that the endpoint has to be subscribed to; every other one says nothing to us. */
+/** Event types that the endpoint at Stripe must subscribe to; all others are ignored. */
 export const STRIPE_EVENTS = [
   'checkout.session.completed',
   'checkout.session.async_payment_succeeded',
@@ -18,17 +18,18 @@ type SessionEvent = Extract<Stripe.Event, { type: (typeof STRIPE_EVENTS)[number]
 
 interface Endpoint {
   readonly webhookSecret: string;
-  /** Whether the secret key is one of live mode. */
+  /** Whether the secret key belongs to live mode. */
   readonly live: boolean;
 }
 
 /**
- * Verifies an event of Stripe and says what it means for a payment.
+ * Verifies a Stripe event and translates it.
  *
- * Only sessions that carry our payment ID concern us: an account may sell other things as well. A
- * failed attempt is no event here, since the customer can try again until the session ends.
+ * Sessions without our payment ID are ignored: the account may sell other things as well. So are
+ * failed attempts, because the customer can try again until the session ends.
  *
  * @param now Milliseconds since the epoch.
+ * @returns null for an event that is ignored.
  * @throws NotificationRefused
  */
 export function readStripeNotification(
@@ -51,8 +52,8 @@ export function readStripeNotification(
 }
 
 /**
- * What an event about the session would say now; null while the customer can still pay.
- * @param requestId Stripe's name for the answer that told it.
+ * The notification that corresponds to the session's state; null while the customer can still pay.
+ * @param requestId Stripe's ID of the request that read the session.
  */
 export function readStripeSession(
   session: Stripe.Checkout.Session,
@@ -80,7 +81,7 @@ function toNotification(
     amountCents: session.amount_total,
     currency: session.currency,
     transactionReference: idOf(session.payment_intent),
-    // Stripe's own fee is known later, and is not what we charge the merchant.
+    // Stripe reports its own fee later, and that is not the commission we charge.
     commissionCents: null,
   };
 }
@@ -121,7 +122,7 @@ function kindOf(event: SessionEvent): ProcessorNotification['kind'] {
   }
 }
 
-/** The customer is done; `unpaid` means the money is still on its way. */
+/** A completed session is `unpaid` while the money is still in transit. */
 function kindOfCompleted(session: Stripe.Checkout.Session): 'seen' | 'settled' {
   return session.payment_status === 'unpaid' ? 'seen' : 'settled';
 }

@@ -13,27 +13,27 @@ import { readStripeNotification, readStripeSession } from './stripe-notification
 
 export interface StripeSettings {
   readonly secretKey: string;
-  /** Signs what Stripe sends to our endpoint (`whsec_…`). */
+  /** Secret that Stripe signs events to our endpoint with (`whsec_…`). */
   readonly webhookSecret: string;
-  /** Where the API is, without a path; null is Stripe itself. */
+  /** Base URL of the API without a path; null for Stripe itself. */
   readonly apiUrl: string | null;
 }
 
-/** Stripe's name for stablecoins. */
+/** Stripe's name for stablecoin payments. */
 const PAYMENT_METHOD = 'crypto';
-/** What one attempt may take, in milliseconds: a second one has to fit into the session's time. */
+/** Timeout of one attempt, in milliseconds: a retry has to fit into `SESSION_TIMEOUT_MS`. */
 const ATTEMPT_TIMEOUT_MS = 5_000;
-/** Longest name of what is paid for, in characters; Stripe's page shortens longer ones anyway. */
+/** Maximum length of the product name, in characters; Stripe's page shortens longer ones anyway. */
 const PRODUCT_NAME_MAXIMUM = 250;
-/** A key of live mode, as opposed to test mode. */
+/** Secret and restricted keys of live mode, as opposed to test mode. */
 const LIVE_KEY = /^[sr]k_live_/;
-/** Answers that say "not now" although their status is below 500: a concurrent attempt, a limit. */
+/** Statuses below 500 that are worth a retry: a concurrent request, a rate limit. */
 const TRANSIENT_STATUSES: readonly number[] = [409, 429];
 
 /**
- * Stripe's hosted Checkout, with stablecoins as the only way to pay: Stripe lets the customer choose
- * network and wallet, and settles in dollars.
- * @param publicUrl Base of the neutral page that customers come back to.
+ * Stripe's hosted Checkout, with stablecoins as the only payment method: Stripe lets the customer
+ * choose network and wallet, and settles in dollars.
+ * @param publicUrl Base URL of the neutral page that customers return to.
  */
 export function createStripeProcessor(
   settings: StripeSettings,
@@ -50,7 +50,7 @@ export function createStripeProcessor(
   return {
     name: 'stripe',
     async createSession(session) {
-      // The package bounds each attempt, and only while nothing at all arrives: this bounds the whole.
+      // The package limits each attempt, and only until the first byte; this limits the whole call.
       const { id, url, payment_method_types } = await within(
         SESSION_TIMEOUT_MS,
         stripe.checkout.sessions.create(toParameters(session, publicUrl), {
@@ -58,7 +58,7 @@ export function createStripeProcessor(
           headers: traceHeaders(session.trace),
         }),
       );
-      // Stripe drops without a word what the account, the currency or the amount rules out.
+      // Stripe silently drops methods that the account, the currency or the amount does not allow.
       if (!payment_method_types.includes(PAYMENT_METHOD)) {
         throw new ProcessorRefused(`Stripe does not offer ${PAYMENT_METHOD} for session ${id}`);
       }
@@ -95,22 +95,22 @@ function toParameters(
           currency: 'usd',
           unit_amount: session.amountCents,
           product_data: {
-            // By character: half of one cannot be sent.
+            // By code point: half a surrogate pair cannot be sent.
             name: [...session.merchantName].slice(0, PRODUCT_NAME_MAXIMUM).join(''),
-            // Stripe refuses an empty text.
+            // Stripe rejects an empty description.
             ...(note ? { description: note } : {}),
           },
         },
       },
     ],
-    // The amount told back is compared with ours, so Stripe must not present another currency.
+    // Notifications are compared with our amount, so Stripe must not charge another currency.
     adaptive_pricing: { enabled: false },
     client_reference_id: paymentId,
     metadata: { paymentId },
     payment_intent_data: { metadata: { paymentId } },
-    // Whole seconds, from 30 minutes to 24 hours ahead.
+    // Stripe takes Unix seconds, from 30 minutes to 24 hours ahead.
     expires_at: Math.floor(session.expiresAt.getTime() / 1000),
-    // Stripe's page asks for one. Customers of US accounts are not led back to the merchant.
+    // Stripe requires one. Customers of US accounts are not sent back to the merchant.
     success_url: `${publicUrl}/processor/done`,
   };
 }
@@ -131,14 +131,14 @@ async function within<T>(milliseconds: number, call: Promise<T>): Promise<T> {
   try {
     return await Promise.race([call, timeout]);
   } catch (error) {
-    throw error instanceof Stripe.errors.StripeError ? describe(error) : error;
+    throw error instanceof Stripe.errors.StripeError ? toProcessorError(error) : error;
   } finally {
     timer.abort();
   }
 }
 
-/** In our own words, without a cause: Stripe's errors carry whole answers, headers included. */
-function describe(error: InstanceType<typeof Stripe.errors.StripeError>): Error {
+/** A new error without a cause: Stripe's errors contain whole responses, including headers. */
+function toProcessorError(error: InstanceType<typeof Stripe.errors.StripeError>): Error {
   const { statusCode: status, type, code, requestId } = error;
   const reference = requestId === undefined ? '' : ` (request ${requestId})`;
   const details = [type, code].filter(Boolean).join(' ');

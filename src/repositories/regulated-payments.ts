@@ -1,7 +1,7 @@
 import type { Connection } from '../database/connection.ts';
 import type { Payment } from '../database/tables.ts';
 
-/** The payment behind a processor's session, its row held until the transaction ends. */
+/** Reads the payment of a processor's session and locks its row until the transaction ends. */
 export function lockPaymentOfSession(
   db: Connection,
   processor: string,
@@ -16,7 +16,7 @@ export function lockPaymentOfSession(
     .executeTakeFirst();
 }
 
-/** The payment behind a processor's session, with the name of its merchant. */
+/** The payment of a processor's session, with the name of its merchant. */
 export function findPaymentOfSession(
   db: Connection,
   processor: string,
@@ -32,7 +32,7 @@ export function findPaymentOfSession(
     .executeTakeFirst();
 }
 
-/** A regulated payment whose time has passed, and its place in the order. */
+/** An overdue regulated payment, and its place in the order. */
 export interface DueRegulatedPayment {
   readonly id: string;
   readonly processor: string | null;
@@ -41,22 +41,22 @@ export interface DueRegulatedPayment {
 }
 
 interface DueBounds {
-  /** The configured processor; null where there is none. */
+  /** The configured processor; null if there is none. */
   readonly processor: string | null;
-  /** Its payments are due when they expire by then. */
-  readonly askedBy: Date;
-  /** Payments that it knows nothing of are due when they expire by then. */
-  readonly unaskedBy: Date;
+  /** The latest expiry at which a payment of this processor is due. */
+  readonly dueBy: Date;
+  /** The same for payments of other processors, whose state nobody can confirm. */
+  readonly unconfirmedDueBy: Date;
 }
 
 /**
- * At most `limit` regulated payments that are due and that no funds have been seen for, soonest
- * first. None is locked: the processor is asked about each before anything changes.
- * @param after The last one of the batch before.
+ * Lists at most `limit` due regulated payments without funds, by expiry. Locks none of them: the
+ * processor is asked about each before anything changes.
+ * @param after The last payment of the previous batch.
  */
 export function listDueRegulated(
   db: Connection,
-  { processor, askedBy, unaskedBy }: DueBounds,
+  { processor, dueBy, unconfirmedDueBy }: DueBounds,
   after: DueRegulatedPayment | undefined,
   limit: number,
 ): Promise<DueRegulatedPayment[]> {
@@ -66,16 +66,18 @@ export function listDueRegulated(
     .where('flow', '=', 'regulated')
     .where('status', '=', 'pending')
     .where('session_status', '=', 'pending')
-    .where('expires_at', '<=', askedBy)
-    .where(({ eb, or }) => or([eb('processor', '=', processor), eb('expires_at', '<=', unaskedBy)]))
+    .where('expires_at', '<=', dueBy)
+    .where(({ eb, or }) =>
+      or([eb('processor', '=', processor), eb('expires_at', '<=', unconfirmedDueBy)]),
+    )
     .orderBy('expires_at')
     .orderBy('id')
     .limit(limit);
-  const rest =
+  const page =
     after === undefined
       ? due
       : due.where(({ eb, refTuple, tuple }) =>
           eb(refTuple('expires_at', 'id'), '>', tuple(after.expires_at, after.id)),
         );
-  return rest.execute();
+  return page.execute();
 }

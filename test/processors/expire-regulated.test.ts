@@ -143,9 +143,7 @@ describe('a payment whose time has passed', () => {
     service.clock.now += 90 * MINUTE_MS;
     await runRound();
     expect((await read(id)).status).toBe('pending');
-    expect(warned).toEqual([
-      'payment stays pending: the processor does not say whether it is paid',
-    ]);
+    expect(warned).toEqual(['payment stays pending: the processor did not report its state']);
     stripe.answer = answer;
     await runRound();
     expect((await read(id)).status).toBe('successful');
@@ -156,7 +154,7 @@ describe('a payment whose time has passed', () => {
     await runRound();
     expect((await read(id)).status).toBe('pending');
     expect(errors).toEqual([
-      'processor notification names another amount than the payment: check both',
+      'processor notification differs from the payment in amount or currency: check both',
     ]);
     for (const session of sessions.values()) session.amount_total = 5_000;
     await runRound();
@@ -172,7 +170,7 @@ describe('an hour after its time expires unasked', () => {
     service.clock.now += 1;
     await runRound(configured);
     expect((await read(id)).status).toBe('expired');
-    expect(warned).toEqual(['payment expired, although no processor could be asked about it']);
+    expect(warned).toEqual(['payment expired without confirmation from a processor']);
   }
 
   test('a payment when no processor is configured', async () => {

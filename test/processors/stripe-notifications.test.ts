@@ -101,8 +101,8 @@ describe('a payment', () => {
       .orderBy('id')
       .execute();
     expect(history).toEqual([
-      { actor: 'stripe', reason: expect.stringMatching(/^seen, says notification evt_/) },
-      { actor: 'stripe', reason: expect.stringMatching(/^settled, says notification evt_/) },
+      { actor: 'stripe', reason: expect.stringMatching(/^seen by notification evt_/) },
+      { actor: 'stripe', reason: expect.stringMatching(/^settled by notification evt_/) },
     ]);
   });
 
@@ -221,7 +221,7 @@ describe('nothing changes for', () => {
     expectRefusal(await notify(COMPLETED, paid), 'E1040');
     expect(await stateOf(id)).toEqual(before);
     expect(logged(service, 'error')).toEqual([
-      'processor notification names another amount than the payment: check both',
+      'processor notification differs from the payment in amount or currency: check both',
     ]);
     expect(service.logs.find(({ level }) => level === 'error')).toMatchObject({
       paymentId: id,
@@ -251,7 +251,7 @@ describe('nothing changes for', () => {
     expect((await deliver(signed)).statusCode).toBe(200);
     await accepts(SUCCEEDED, paid);
     expect(await stateOf(id)).toEqual(settled);
-    expect(logged(service, 'info')).toContain('processor notification repeats what is known');
+    expect(logged(service, 'info')).toContain('processor notification repeats a known state');
     expect(logged(service, 'error')).toEqual([]);
   });
 
@@ -274,7 +274,7 @@ describe('nothing changes for', () => {
       await accepts(SUCCEEDED, paid(other.session));
       expect(await stateOf(other.id)).toEqual(ended);
       expect(logged(service, 'error')).toEqual([
-        'a processor took money for a payment that has ended: refund it there',
+        'processor took money for a payment that has ended: refund it there',
       ]);
     }
   });
@@ -300,7 +300,7 @@ test('money for a payment that was never committed is logged for an operator', a
   };
   await accepts(COMPLETED, session);
   expect(service.logs.find(({ level }) => level === 'error')).toMatchObject({
-    msg: 'processor notification for a payment that does not exist: refund it there',
+    msg: 'processor took money for a payment that does not exist: refund it there',
     processor: 'stripe',
     notification: {
       externalId: 'cs_test_unknown',

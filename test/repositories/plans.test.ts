@@ -182,7 +182,12 @@ test.each<[string, (db: Database) => Promise<unknown>, string[]]>([
   [
     'regulated payments to ask about',
     db =>
-      listDueRegulated(db, { processor: 'sandbox', askedBy: now, unaskedBy: now }, undefined, 10),
+      listDueRegulated(
+        db,
+        { processor: 'sandbox', dueBy: now, unconfirmedDueBy: now },
+        undefined,
+        10,
+      ),
     ['payments_due'],
   ],
   [
