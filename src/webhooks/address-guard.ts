@@ -2,7 +2,7 @@ import { BlockList, isIP } from 'node:net';
 
 type Network = readonly [address: string, prefix: number];
 
-/** Local networks: refused, except that developers may be reached there. */
+/** Local networks: refused except in development. */
 const LOCAL_IPV4: readonly Network[] = [
   ['10.0.0.0', 8],
   ['127.0.0.0', 8],
@@ -10,7 +10,7 @@ const LOCAL_IPV4: readonly Network[] = [
   ['192.168.0.0', 16],
 ];
 
-/** What else the IANA special-purpose registry (RFC 6890) does not make globally reachable. */
+/** Other networks that the IANA special-purpose registry (RFC 6890) marks as not global. */
 const SPECIAL_IPV4: readonly Network[] = [
   ['0.0.0.0', 8], // this network
   ['100.64.0.0', 10], // carrier-grade NAT
@@ -34,12 +34,12 @@ const LOCAL_IPV6: readonly Network[] = [
 ];
 
 /**
- * All that is global unicast. Outside lie loopback, IPv4-mapped and -compatible addresses, NAT64,
- * discard-only, unique local, link-local, site-local and multicast addresses, and what is reserved.
+ * Global unicast. Excludes loopback, IPv4-mapped and -compatible, NAT64, discard-only, unique
+ * local, link-local, site-local, multicast and reserved addresses.
  */
 const GLOBAL_IPV6: readonly Network[] = [['2000::', 3]];
 
-/** What is special within global unicast. */
+/** Special-purpose networks within global unicast. */
 const SPECIAL_IPV6: readonly Network[] = [
   ['2001::', 23], // protocol assignments, Teredo and ORCHID among them
   ['2001:db8::', 32], // documentation
@@ -55,8 +55,8 @@ const globalIPv6 = listOf(GLOBAL_IPV6, 'ipv6');
 const specialIPv6 = listOf(SPECIAL_IPV6, 'ipv6');
 
 /**
- * Whether a webhook may be sent to an IP address: a public one, or also a local one (loopback,
- * private, unique local) where `allowLocal`. What is no plain IP address is not allowed.
+ * Whether webhooks may be sent to an IP address: any public one, and with `allowLocal` also
+ * loopback, private and unique local ones. Anything but a plain IP address is refused.
  */
 export function isAddressAllowed(address: string, allowLocal: boolean): boolean {
   switch (isIP(address)) {
@@ -64,7 +64,7 @@ export function isAddressAllowed(address: string, allowLocal: boolean): boolean 
       if (localIPv4.check(address, 'ipv4')) return allowLocal;
       return !specialIPv4.check(address, 'ipv4');
     case 6:
-      // A zone, as in fe80::1%eth0, only goes with addresses that are not global.
+      // Only non-global addresses have a zone, as in fe80::1%eth0.
       if (address.includes('%')) return false;
       if (localIPv6.check(address, 'ipv6')) return allowLocal;
       return globalIPv6.check(address, 'ipv6') && !specialIPv6.check(address, 'ipv6');

@@ -17,7 +17,6 @@ import { cancelDeliveries } from '../repositories/webhook-deliveries.ts';
 import { lockWebhookEndpoint } from '../repositories/webhook-endpoints.ts';
 import { traceHeaders, traceIdOf } from '../telemetry/trace-context.ts';
 import type { Clock } from '../time/clock.ts';
-import { eventEnvelope } from './envelope.ts';
 import { disableEndpoint } from './manage-endpoints.ts';
 import { nextAttemptAt } from './retry-schedule.ts';
 import { ATTEMPT_TIMEOUT_MS, type AttemptOutcome, sendWebhook } from './send.ts';
@@ -28,17 +27,17 @@ export interface DeliveryDependencies {
   readonly clock: Clock;
   readonly keyring: Keyring;
   readonly logger: Pick<BaseLogger, 'error' | 'warn' | 'info'>;
-  /** Where connections are made, with the guard of addresses. */
+  /** Opens connections to allowed addresses only. */
   readonly connect: buildConnector.connector;
-  /** Whether plain HTTP is sent too; never in production. */
+  /** Whether plain HTTP is allowed; never in production. */
   readonly allowPrivateAddresses: boolean;
-  /** Longest an attempt may take, in milliseconds. */
+  /** Timeout of an attempt, in milliseconds. */
   readonly timeoutMs?: number;
 }
 
 /**
- * How long a worker that attempts a delivery is taken to be alive, in milliseconds: the attempt's
- * timeout and as long again twice for a machine under load.
+ * Duration of a claim, in milliseconds: three times the timeout of an attempt, to allow for a
+ * machine under load. A claim that has run out belongs to a worker that died.
  */
 const CLAIM_MS = 3 * ATTEMPT_TIMEOUT_MS;
 const GONE = 410;
@@ -57,8 +56,8 @@ const webhookAttemptSeconds = new Histogram({
   buckets: DURATION_BUCKETS,
 });
 
-/** What metrics call that which becomes of a delivery. */
-const OUTCOMES: Readonly<Record<Verdict['status'], string>> = {
+/** Label of the attempts counter by the delivery's new status. */
+const OUTCOME_LABELS: Readonly<Record<Verdict['status'], string>> = {
   pending: 'retried',
   succeeded: 'succeeded',
   failed: 'failed',
@@ -66,11 +65,11 @@ const OUTCOMES: Readonly<Record<Verdict['status'], string>> = {
 };
 
 /**
- * Makes one attempt at a delivery, logs it and decides what becomes of the delivery. Does nothing
- * when the attempt has been made already or another worker makes it.
- * @param signal Aborted when the worker stops: an attempt without an answer is then left to others.
- * @returns How long the endpoint took, in milliseconds; undefined when it was not waited for.
- * @throws Error when the database fails; the attempt is then made again.
+ * Makes one attempt at a delivery, records it and updates the delivery. Does nothing if the attempt
+ * was made already or is claimed by another worker.
+ * @param signal Aborted when the worker stops; releases an attempt that has no response yet.
+ * @returns The endpoint's response time in milliseconds; undefined if there was no attempt.
+ * @throws Error if the database fails; the attempt is then repeated later.
  */
 export async function attemptDelivery(
   dependencies: DeliveryDependencies,
@@ -96,7 +95,7 @@ export async function attemptDelivery(
     return undefined;
   }
   const durationMs = Math.round(performance.now() - started);
-  await settle(dependencies, key, claimed, outcome, { at: now, durationMs });
+  await complete(dependencies, key, claimed, outcome, { at: now, durationMs });
   return durationMs;
 }
 
@@ -107,15 +106,15 @@ async function attempt(
   signal: AbortSignal,
 ): Promise<AttemptOutcome> {
   if (!allowPrivateAddresses && !endpoint.url.startsWith('https://')) {
-    return failedBefore('the URL is not https');
+    return notSent('the URL is not https');
   }
   let secrets: string[];
   try {
     secrets = openSecrets(keyring, endpoint, now);
   } catch (error) {
-    // An operator has to bring the master key back; until then the schedule goes on.
+    // The delivery is retried as usual; meanwhile an operator has to restore the master key.
     logger.error({ err: error, endpointId: endpoint.id }, 'webhook secret cannot be opened');
-    return failedBefore('the signing secret cannot be opened');
+    return notSent('the signing secret cannot be opened');
   }
   const body = eventEnvelope(event);
   const timestamp = String(Math.floor(now.getTime() / 1000));
@@ -124,7 +123,13 @@ async function attempt(
   return sendWebhook({ url: endpoint.url, headers, body }, { connect, now, signal, timeoutMs });
 }
 
-function failedBefore(error: string): AttemptOutcome {
+/** The request body: identical for every delivery of an event, with the data exactly as stored. */
+function eventEnvelope({ id, type, createdAt, data }: ClaimedDelivery['event']): string {
+  const head = JSON.stringify({ id, object: 'event', type, createdAt });
+  return `${head.slice(0, -1)},"data":${data}}`;
+}
+
+function notSent(error: string): AttemptOutcome {
   return { statusCode: null, error, excerpt: null, retryAfterMs: 0, refused: null };
 }
 
@@ -139,7 +144,7 @@ function openSecrets(keyring: Keyring, endpoint: WebhookEndpoint, now: Date): st
   return secrets;
 }
 
-async function settle(
+async function complete(
   { db, clock, logger }: DeliveryDependencies,
   { deliveryId, attempt: number }: AttemptKey,
   { endpoint, event }: ClaimedDelivery,
@@ -174,7 +179,7 @@ async function settle(
   }
   if (statusCode === GONE) {
     await db.transaction().execute(async tx => {
-      // First: whoever else got this answer waits here, and not for the deliveries one by one.
+      // Lock first: concurrent attempts at this endpoint wait here instead of on single deliveries.
       const current = await lockWebhookEndpoint(tx, endpoint.id);
       if (current?.disabled_at === null) {
         const operator = { db: tx, clock, actor: 'worker' };
@@ -186,14 +191,14 @@ async function settle(
     await recordAttempt(db, row, verdict);
   }
   webhookAttempts.inc({
-    outcome: OUTCOMES[verdict.status],
+    outcome: OUTCOME_LABELS[verdict.status],
     response: responseClass(statusCode),
   });
   webhookAttemptSeconds.observe(durationMs / 1000);
   logger.info({ ...context, error, outcome: verdict.status }, 'webhook attempted');
 }
 
-/** `2xx` and so on; `none` when there was no answer. */
+/** `2xx` and so on; `none` without a response. */
 function responseClass(statusCode: number | null): string {
   return statusCode === null ? 'none' : `${Math.floor(statusCode / 100)}xx`;
 }

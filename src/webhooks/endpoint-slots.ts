@@ -1,37 +1,36 @@
-/** Attempts that one worker process makes at once. */
+/** Concurrent attempts of one worker process. */
 export const SLOTS = 32;
-/** Of these, how many one endpoint may hold that is known to be fast; any other holds one. */
+/** Maximum slots of one fast endpoint; any other endpoint has one. */
 const SLOTS_PER_FAST_ENDPOINT = 4;
-/** How many one merchant may hold, however many endpoints it has. */
+/** Maximum slots of one merchant, however many endpoints it has. */
 const SLOTS_PER_MERCHANT = SLOTS / 4;
-/** How many of these for endpoints that are not fast. */
+/** Maximum slots of one merchant for endpoints that are not fast. */
 const SLOTS_PER_MERCHANT_NOT_FAST = 2;
-/** How many all endpoints that are not fast may hold: the fast ones are never kept waiting by them. */
+/** Maximum slots of all endpoints that are not fast, so that they never block the fast ones. */
 const SLOTS_NOT_FAST = SLOTS / 2;
-/** A slow endpoint starts an attempt below this many only, which leaves the rest to new ones. */
+/** A slow endpoint gets a slot only below this number, which leaves the rest to unproven ones. */
 const SLOTS_SLOW = SLOTS / 4;
 /**
- * An endpoint is fast when its last answer took less than this, in milliseconds, and slow when it
- * took longer or when an attempt has been running for longer. Most answers take a tenth of it.
+ * An endpoint is fast if its last response took less than this, in milliseconds, and slow if that
+ * took longer or an attempt has been running for longer. Most responses take a tenth of it.
  */
 const FAST_MS = 1_000;
 
-/** Whose attempt it is. */
 export interface SlotOwner {
   readonly endpointId: string;
   readonly merchantId: string;
 }
 
 export interface Slot {
-  /** Ends the attempt. @param answerMs How long its answer took; left out when none was waited for. */
-  giveBack(answerMs?: number): void;
+  /** @param responseMs Response time of the attempt; omitted if none was measured. */
+  release(responseMs?: number): void;
 }
 
-/** Shares a worker's slots among the endpoints. */
+/** Distributes a worker's slots among the endpoints. */
 export interface EndpointSlots {
-  /** A slot, if the endpoint may have another. */
-  take(owner: SlotOwner): Slot | undefined;
-  /** The endpoints known to this worker that may not have another slot now. */
+  /** Undefined if the endpoint may not have another slot now. */
+  acquire(owner: SlotOwner): Slot | undefined;
+  /** IDs of the known endpoints that may not have another slot now. */
   exhausted(): string[];
 }
 
@@ -39,37 +38,37 @@ type Pace = 'unproven' | 'fast' | 'slow';
 
 interface Endpoint {
   readonly merchantId: string;
-  /** As its last answer was. */
+  /** By its last response. */
   pace: Pace;
-  /** When the attempts that are running began. */
+  /** Start times of the running attempts. */
   readonly started: number[];
 }
 
-interface Held {
+interface SlotsInUse {
   all: number;
   notFast: number;
 }
 
-/** Slots for one worker process; they know of no other process. */
+/** Slots for one worker process; each process counts its own. */
 export function createEndpointSlots(now: () => number = () => performance.now()): EndpointSlots {
   const endpoints = new Map<string, Endpoint>();
 
   const paceOf = ({ pace, started }: Endpoint, at: number): Pace =>
     started.some(start => at - start >= FAST_MS) ? 'slow' : pace;
 
-  /** Tells of any endpoint whether it may have another slot, as things stand now. */
-  function readyCheck(): (endpoint: Endpoint) => boolean {
+  /** Counts the slots in use; the result tells whether an endpoint may have another one now. */
+  function availability(): (endpoint: Endpoint) => boolean {
     const at = now();
-    const total: Held = { all: 0, notFast: 0 };
-    const merchants = new Map<string, Held>();
+    const total: SlotsInUse = { all: 0, notFast: 0 };
+    const merchants = new Map<string, SlotsInUse>();
     for (const endpoint of endpoints.values()) {
       const count = endpoint.started.length;
       if (count === 0) continue;
       const merchant = merchants.get(endpoint.merchantId) ?? { all: 0, notFast: 0 };
       merchants.set(endpoint.merchantId, merchant);
-      for (const held of [total, merchant]) {
-        held.all += count;
-        if (paceOf(endpoint, at) !== 'fast') held.notFast += count;
+      for (const inUse of [total, merchant]) {
+        inUse.all += count;
+        if (paceOf(endpoint, at) !== 'fast') inUse.notFast += count;
       }
     }
     return endpoint => {
@@ -86,23 +85,23 @@ export function createEndpointSlots(now: () => number = () => performance.now())
   }
 
   return {
-    take({ endpointId, merchantId }) {
+    acquire({ endpointId, merchantId }) {
       const endpoint = endpoints.get(endpointId) ?? { merchantId, pace: 'unproven', started: [] };
-      // Also when refused: only endpoints that are known can be left alone.
+      // Even if refused, because `exhausted` can list known endpoints only.
       endpoints.set(endpointId, endpoint);
-      if (!readyCheck()(endpoint)) return undefined;
+      if (!availability()(endpoint)) return undefined;
       const start = now();
       endpoint.started.push(start);
       return {
-        giveBack(answerMs) {
+        release(responseMs) {
           endpoint.started.splice(endpoint.started.indexOf(start), 1);
-          if (answerMs !== undefined) endpoint.pace = answerMs < FAST_MS ? 'fast' : 'slow';
+          if (responseMs !== undefined) endpoint.pace = responseMs < FAST_MS ? 'fast' : 'slow';
         },
       };
     },
     exhausted() {
-      const isReady = readyCheck();
-      return [...endpoints].filter(([, endpoint]) => !isReady(endpoint)).map(([id]) => id);
+      const isAvailable = availability();
+      return [...endpoints].filter(([, endpoint]) => !isAvailable(endpoint)).map(([id]) => id);
     },
   };
 }

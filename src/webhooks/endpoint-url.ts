@@ -5,8 +5,9 @@ import { isAddressAllowed } from './address-guard.ts';
 const LENGTH_MAXIMUM = 2048;
 
 /**
- * Reads the URL of an endpoint, in the spelling that it is requested with.
+ * Validates the URL of an endpoint.
  * @param allowPrivateAddresses Whether plain HTTP and local addresses pass; never in production.
+ * @returns The normalised URL.
  * @throws OperationRefused with the reason.
  */
 export function parseEndpointUrl(text: string, allowPrivateAddresses: boolean): string {

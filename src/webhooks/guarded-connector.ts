@@ -3,10 +3,10 @@ import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
 import { isAddressAllowed } from './address-guard.ts';
 
-/** Answers with every IP address of a host name. */
+/** Returns all IP addresses of a host name. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
-/** The host is, or leads to, an address that webhooks are not sent to. */
+/** The host is, or resolves to, addresses that webhooks must not be sent to. */
 export class RefusedAddress extends Error {
   readonly hostname: string;
   readonly addresses: readonly string[];
@@ -21,20 +21,20 @@ export class RefusedAddress extends Error {
 
 interface ConnectorOptions {
   readonly allowPrivateAddresses: boolean;
-  /** Longest that connecting may take, TLS included, in milliseconds. */
+  /** Timeout of connecting, including TLS, in milliseconds. */
   readonly timeoutMs: number;
   readonly resolve?: Resolve;
 }
 
-/** A name server is asked this long, in milliseconds, and once more. */
+/** Timeout of a query to a name server, in milliseconds, and the number of attempts. */
 const RESOLVER_OPTIONS = { timeout: 2_000, tries: 2 };
-/** How long one of several addresses is tried before the next, in milliseconds; the last is waited for. */
+/** How long to try an address before the next one, in milliseconds; not for the last one. */
 const ADDRESS_ATTEMPT_MS = 1_000;
 
 /**
- * Connects to allowed addresses only. A name is resolved once and the connection made to what it was
- * resolved to, so that a second answer cannot lead elsewhere; hosts that are addresses are checked
- * like the rest. Of several addresses those allowed are used.
+ * Connects to allowed addresses only. Resolves a name once and connects to the resolved addresses,
+ * which prevents DNS rebinding; hosts that are addresses are checked as well. If a name has several
+ * addresses, uses the allowed ones.
  */
 export function guardedConnector({
   allowPrivateAddresses,
@@ -60,13 +60,13 @@ export function guardedConnector({
     lookup,
     timeout: timeoutMs,
     allowH2: false,
-    // Makes Node ask for all addresses and try one after the other.
+    // Makes Node look up all addresses and try them in turn.
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: ADDRESS_ATTEMPT_MS,
   });
   return (options, callback) => {
     const { hostname } = options;
-    // Node does not look up what is an address already.
+    // Node skips the lookup for addresses.
     if (isIP(hostname) > 0 && !isAddressAllowed(hostname, allowPrivateAddresses)) {
       callback(new RefusedAddress(hostname, [hostname]), null);
       return;
@@ -76,11 +76,11 @@ export function guardedConnector({
 }
 
 /**
- * Asks the name servers without a thread of its own: `dns.lookup` has four for the whole process, and
- * a few names whose servers stall would keep every other delivery waiting.
+ * Queries the name servers without blocking a thread: `dns.lookup` shares four threads in the whole
+ * process, so a few names with stalled servers would block every other delivery.
  */
 async function resolveByNameServers(hostname: string): Promise<string[]> {
-  // Name servers need not know it (RFC 6761).
+  // Name servers need not resolve localhost (RFC 6761).
   if (/^(.+\.)?localhost\.?$/.test(hostname)) return ['127.0.0.1', '::1'];
   const resolver = new Resolver(RESOLVER_OPTIONS);
   const [ipv4, ipv6] = await Promise.allSettled([

@@ -16,14 +16,14 @@ import {
 import { parseEndpointUrl } from './endpoint-url.ts';
 import { SECRET_PREFIX } from './signature.ts';
 
-/** Most endpoints of a merchant that are not disabled: each multiplies the work of an event. */
+/** Maximum enabled endpoints of a merchant: each one adds a delivery to every event. */
 export const ENDPOINTS_MAXIMUM = 16;
-/** How long the old secret signs beside the new one after a rotation, in milliseconds. */
+/** How long the old secret also signs after a rotation, in milliseconds. */
 export const SECRET_GRACE_MS = 24 * 60 * 60 * 1000;
 
 const SECRET_BYTES = 32;
 
-/** An endpoint with its new secret, which is shown this once and never again. */
+/** An endpoint with its new secret, which is shown only once. */
 export interface IssuedEndpoint {
   readonly endpoint: WebhookEndpoint;
   readonly secret: string;
@@ -32,16 +32,16 @@ export interface IssuedEndpoint {
 export interface NewEndpoint {
   readonly merchantId: string;
   readonly url: string;
-  /** Every type, those to come included, when left out or empty. */
+  /** Omitted or empty for all types, including future ones. */
   readonly types?: readonly EventType[] | undefined;
-  /** Whether the URL may be plain HTTP and lead to local addresses; never in production. */
+  /** Whether plain HTTP and local addresses are allowed; never in production. */
   readonly allowPrivateAddresses: boolean;
 }
 
 /**
- * Adds an endpoint; it is told of the events from now on.
- * @throws OperationRefused for an unknown merchant, a URL that cannot be, and above the maximum,
- * also when several are created at once.
+ * Adds an endpoint, which receives the events from now on.
+ * @throws OperationRefused for an unknown merchant, an invalid URL, and above `ENDPOINTS_MAXIMUM`,
+ * which also holds for concurrent calls.
  */
 export function createEndpoint(
   operator: Operator,
@@ -68,7 +68,7 @@ export function createEndpoint(
       ...columns,
       created_at: now,
     });
-    // Path and query may hold what lets a sender in.
+    // Not the path and query, which may contain credentials.
     const { origin } = new URL(href);
     return {
       result: { endpoint, secret },
@@ -79,7 +79,7 @@ export function createEndpoint(
 }
 
 /**
- * Gives an endpoint a new secret; the old one signs beside it during the grace period.
+ * Gives an endpoint a new secret; the old one also signs during the grace period.
  * @throws OperationRefused for an unknown or disabled endpoint.
  */
 export function rotateEndpointSecret(
@@ -101,8 +101,9 @@ export function rotateEndpointSecret(
 }
 
 /**
- * Ends an endpoint for good, and every delivery to it that has not ended, but perhaps one.
- * @throws OperationRefused for an unknown endpoint, or one that is disabled already.
+ * Disables an endpoint permanently and cancels its pending deliveries.
+ * @param exceptDeliveryId A delivery not to cancel.
+ * @throws OperationRefused for an unknown or disabled endpoint.
  */
 export function disableEndpoint(
   operator: Operator,
@@ -122,8 +123,8 @@ export function disableEndpoint(
 }
 
 /**
- * Reads an endpoint that is not disabled and holds its row until the transaction ends.
- * @throws OperationRefused when there is none.
+ * Reads an enabled endpoint and locks its row until the transaction ends.
+ * @throws OperationRefused for an unknown or disabled endpoint.
  */
 export async function requireEnabledEndpoint(db: Connection, id: string): Promise<WebhookEndpoint> {
   const endpoint = await lockWebhookEndpoint(db, id);

@@ -10,9 +10,9 @@ import {
 import { requireEnabledEndpoint } from './manage-endpoints.ts';
 
 /**
- * Sends an event to an endpoint once more, at once and with a schedule of its own. A delivery that
- * has not ended yet is cancelled: the new one takes its place.
- * @throws OperationRefused for an unknown delivery and a disabled endpoint.
+ * Sends an event to an endpoint again, now and with a new retry schedule. Replaces the original
+ * delivery, which is cancelled if it is still pending.
+ * @throws OperationRefused for an unknown delivery or a disabled endpoint.
  */
 export function redeliver(operator: Operator, deliveryId: string): Promise<DeliveryWithEventType> {
   return audited(operator, 'webhook.redeliver', async (tx, now) => {

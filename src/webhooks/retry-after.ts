@@ -1,11 +1,11 @@
-/** The longest that an endpoint can put an attempt off, in milliseconds: the longest delay there is. */
+/** Maximum delay that an endpoint can request, in milliseconds: the longest one of the schedule. */
 export const RETRY_AFTER_MAXIMUM_MS = 24 * 60 * 60 * 1000;
-/** The date of RFC 9110 that servers have to send, e.g. `Sun, 06 Nov 1994 08:49:37 GMT`. */
+/** The preferred date format of RFC 9110, for example `Sun, 06 Nov 1994 08:49:37 GMT`. */
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /**
- * How long a Retry-After header, in seconds or as a date, asks to wait: in milliseconds, at most a
- * day. 0 without one, and for what is neither.
+ * Parses a Retry-After header, in seconds or as a date.
+ * @returns Milliseconds to wait, at most a day; 0 without a valid header.
  */
 export function readRetryAfter(header: string | undefined, now: Date): number {
   const text = header?.trim() ?? '';

@@ -1,20 +1,20 @@
 /**
- * Seconds to wait before each attempt, counted from the one before; the first is made at once. Ten
- * attempts in a little over three days, as the Standard Webhooks specification proposes.
+ * Seconds before each attempt, counted from the previous one. Ten attempts in a little over three
+ * days, as the Standard Webhooks specification proposes.
  */
 export const RETRY_DELAYS_SECONDS = [
   0, 5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400,
 ] as const;
 
-/** How far a delay varies either way, so that what failed together does not come back together. */
+/** Relative variation of a delay either way, so that retries of one outage spread out. */
 export const JITTER = 0.1;
 
 /**
- * When the attempt after a failed one is made.
+ * When to make the next attempt after a failed one.
  * @param failed Number of the attempt that failed, from 1.
- * @param retryAfterMs How long the endpoint asked to be left alone, in milliseconds.
- * @param random From 0 to 1.
- * @returns undefined when that was the last one.
+ * @param retryAfterMs Minimum delay requested by the endpoint, in milliseconds.
+ * @param random Returns a number from 0 to 1.
+ * @returns undefined after the last attempt.
  */
 export function nextAttemptAt(
   failed: number,

@@ -2,9 +2,9 @@ import { type buildConnector, Client, type Dispatcher } from 'undici';
 import { RefusedAddress } from './guarded-connector.ts';
 import { readRetryAfter } from './retry-after.ts';
 
-/** Longest an attempt may take, from resolving the name to the last byte read, in milliseconds. */
+/** Timeout of an attempt, from resolving the name to the last byte read, in milliseconds. */
 export const ATTEMPT_TIMEOUT_MS = 15_000;
-/** Bytes of an answer's body that are read and kept in the log of attempts. */
+/** Bytes of a response's body that are read and stored with the attempt. */
 const EXCERPT_BYTES = 1024;
 const USER_AGENT = 'External-Payments-Service-Webhooks/1';
 
@@ -14,30 +14,31 @@ export interface OutgoingWebhook {
   readonly body: string;
 }
 
-/** How one attempt ended; exactly one of `statusCode` and `error` is not null. */
+/** Result of one attempt; exactly one of `statusCode` and `error` is not null. */
 export interface AttemptOutcome {
   readonly statusCode: number | null;
-  /** Why there was no answer. */
+  /** Why there was no response. */
   readonly error: string | null;
-  /** Beginning of the answer's body. */
+  /** Beginning of the response's body. */
   readonly excerpt: string | null;
-  /** How long the endpoint asks to be left alone, in milliseconds. */
+  /** Minimum delay before the next attempt requested by the endpoint, in milliseconds. */
   readonly retryAfterMs: number;
+  /** The error, if no address of the host is allowed. */
   readonly refused: RefusedAddress | null;
 }
 
 interface SendOptions {
   readonly connect: buildConnector.connector;
   readonly now: Date;
-  /** Ends the attempt early. */
+  /** Cancels the attempt. */
   readonly signal: AbortSignal;
   readonly timeoutMs?: number | undefined;
 }
 
 /**
- * Sends a webhook over a connection of its own, so that the address is checked each time. Redirects
- * are not followed. Whatever goes wrong on the way is an outcome.
- * @throws The signal's reason when it is aborted before an answer came.
+ * Sends a webhook over a new connection, so that the address is checked each time. Does not follow
+ * redirects. Reports failures in the outcome.
+ * @throws The signal's reason if it is aborted before a response.
  */
 export async function sendWebhook(
   { url, headers, body }: OutgoingWebhook,
@@ -68,12 +69,12 @@ export async function sendWebhook(
     const refused = error instanceof RefusedAddress ? error : null;
     return { statusCode: null, error: reason, excerpt: null, retryAfterMs: 0, refused };
   } finally {
-    // Also what is still to come of the body, and a connection that is only being made.
+    // Also drops the rest of the body, or a connection that is still being opened.
     client.destroy().catch(() => undefined);
   }
 }
 
-/** The status says how it went; a body that breaks off, or drips until the timeout, says no more. */
+/** Never fails: the status decides the attempt, even if the body breaks off or is too slow. */
 async function readExcerpt(body: Dispatcher.ResponseData['body']): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -84,10 +85,10 @@ async function readExcerpt(body: Dispatcher.ResponseData['body']): Promise<strin
       if (length >= EXCERPT_BYTES) break;
     }
   } catch {
-    // What has arrived is kept.
+    // Keep what has arrived.
   }
   const bytes = Buffer.concat(chunks).subarray(0, EXCERPT_BYTES);
-  // Streaming leaves out a character that the cut went through; PostgreSQL's text holds no NUL.
+  // `stream` drops a truncated last character; PostgreSQL's text cannot contain NUL.
   return new TextDecoder().decode(bytes, { stream: true }).replaceAll('\0', '');
 }
 
@@ -95,7 +96,7 @@ function firstOf(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
 }
 
-/** The system's or the parser's reason; one for each address tried is wrapped in an error. */
+/** The error's message; if several addresses were tried, the distinct messages of all. */
 function describe(error: unknown): string {
   if (error instanceof AggregateError) return [...new Set(error.errors.map(describe))].join('; ');
   const text = error instanceof Error ? error.message || error.name : String(error);

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 
-/** What a webhook secret begins with; the rest is the key in base64 (Standard Webhooks). */
+/** Prefix of a webhook secret; the rest is the key in base64 (Standard Webhooks). */
 export const SECRET_PREFIX = 'whsec_';
 
-/** What is signed: the message's ID, the time it is sent and the bytes of its body. */
+/** The signed parts of a message. */
 export interface WebhookMessage {
   readonly id: string;
   /** Unix seconds, in decimal. */
@@ -12,13 +12,13 @@ export interface WebhookMessage {
 }
 
 /**
- * The key of a secret.
- * @throws TypeError for a secret that is no base64.
+ * Decodes the key of a secret.
+ * @throws TypeError unless it is base64.
  */
 export function readWebhookSecret(secret: string): Buffer {
   const text = secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret;
   const key = Buffer.from(text, 'base64');
-  // Buffer.from skips what is not base64, so only text that encodes back to itself counts.
+  // Buffer.from skips invalid characters, so compare with the key's own encoding.
   const exact = key.toString('base64').replace(/=+$/, '') === text.replace(/=+$/, '');
   if (!exact || key.length === 0) {
     throw new TypeError(`a webhook secret is ${SECRET_PREFIX} and base64`);
@@ -31,7 +31,7 @@ export function signWebhook(key: Buffer, { id, timestamp, body }: WebhookMessage
   return createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest();
 }
 
-/** The three headers of a message, with a signature for each of the secrets. */
+/** The three Standard Webhooks headers of a message, with one signature per secret. */
 export function webhookHeaders(
   secrets: readonly string[],
   message: WebhookMessage,

@@ -5,7 +5,7 @@ import { deleteExpiredNonces } from '../repositories/nonces.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Loop } from './loop.ts';
 
-/** Rows removed in one statement: few enough that none is held for long. */
+/** Rows per statement: few enough that locks are short. */
 const BATCH = 1_000;
 const INTERVAL_MS = 30_000;
 
@@ -17,7 +17,7 @@ const REMOVALS: readonly Removal[] = [
   wipePreviousSecrets,
 ];
 
-/** Removes what has expired: nonces, kept responses, secrets whose grace period is over. */
+/** Deletes expired nonces and stored responses; wipes rotated secrets after their grace period. */
 export function cleanUpLoop(db: Database, clock: Clock): Loop {
   return {
     name: 'clean-up',

@@ -12,23 +12,23 @@ import type { Loop } from './loop.ts';
 
 export interface WebhookDependencies extends Omit<DeliveryDependencies, 'connect'> {
   readonly directUrl: string;
-  /** Stands in for the name servers. */
+  /** Replaces the name servers in tests. */
   readonly resolve?: Resolve;
 }
 
-/** Pause before the queue is taken up again after it failed, in milliseconds. */
+/** Pause before the queue is restarted after a failure, in milliseconds. */
 const INTERVAL_MS = 1_000;
-/** One connection listens; the others fetch and end jobs, which takes a millisecond each. */
+/** One connection listens; the others fetch and complete jobs, which takes a millisecond each. */
 const POOL_SIZE = 4;
-/** How often each idle slot looks for jobs whose time has come; new jobs are told at once. */
+/** Poll interval of an idle slot, in milliseconds; new jobs are announced by notification. */
 const POLL_INTERVAL_MS = 2_000;
 /**
- * How long attempts may go on after the worker was told to stop, in milliseconds; then they are left
- * to others. Most answers come sooner, and the process has 25 seconds.
+ * How long attempts may continue after the worker was stopped, in milliseconds; then they are
+ * released. Most responses arrive sooner, and the process has 25 seconds to stop.
  */
 const STOP_GRACE_MS = 5_000;
-/** How long the queue may take, in milliseconds, to end after that; it may wait for itself forever. */
-const STOP_LATEST_MS = STOP_GRACE_MS + 5_000;
+/** How long to wait for the queue to stop, in milliseconds; its own shutdown may hang forever. */
+const STOP_TIMEOUT_MS = STOP_GRACE_MS + 5_000;
 
 interface DeliveryJob {
   readonly deliveryId: string;
@@ -37,7 +37,7 @@ interface DeliveryJob {
   readonly attempt: number;
 }
 
-/** Attempts deliveries as their jobs come due. One run lasts until the signal, or a failure. */
+/** Attempts deliveries when their jobs are due. One run lasts until the signal or a failure. */
 export function deliverWebhooksLoop(dependencies: WebhookDependencies): Loop {
   return {
     name: 'deliver-webhooks',
@@ -62,7 +62,7 @@ async function runQueue(
     logger.warn({ err: error }, 'job queue connection lost'),
   );
   const events = new EventEmitter();
-  // Idle slots ask the queue every two seconds, and busy ones end a job within an attempt's time.
+  // Idle slots poll every two seconds, and busy ones complete a job within the attempt's timeout.
   events.on('worker:getJob:empty', beat);
   events.on('job:complete', beat);
   try {
@@ -74,44 +74,44 @@ async function runQueue(
       gracefulShutdownAbortTimeout: STOP_GRACE_MS,
       noHandleSignals: true,
       logger: queueLogger(logger),
-      // Otherwise nobody handles the failure to end a job, when a connection breaks just then, and it
-      // would end the process. With batches it ends the queue, which is started anew.
+      // If a connection breaks while a job completes, the unbatched code path leaves the rejection
+      // unhandled, which ends the process. Batching makes it end the queue, which is restarted.
       preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
       forbiddenFlags: () => slots.exhausted(),
-      // Without it a file named crontab in the working directory would be read.
+      // Otherwise a file named crontab in the working directory is read.
       parsedCronItems: [],
       taskList: {
         [DELIVERY_TASK]: (payload, helpers) =>
           runJob({ ...dependencies, connect }, slots, payload as DeliveryJob, helpers),
       },
     });
-    await untilEnded(runner, events, signal);
+    await waitForEnd(runner, events, signal);
   } finally {
     await closeQueuePool(pool);
   }
 }
 
 /**
- * Waits for the queue's end, which the signal brings about or a failure.
- * @throws Error when the signal did not.
+ * Stops the queue when the signal is aborted, and waits until it has ended.
+ * @throws Error if it ended for another reason.
  */
-async function untilEnded(
+async function waitForEnd(
   runner: Runner,
   events: EventEmitter,
   signal: AbortSignal,
 ): Promise<void> {
-  const latest = once(events, 'pool:gracefulShutdown').then(() =>
-    sleep(STOP_LATEST_MS, undefined, { ref: false }),
+  const timeout = once(events, 'pool:gracefulShutdown').then(() =>
+    sleep(STOP_TIMEOUT_MS, undefined, { ref: false }),
   );
   const stop = () => void runner.stop().catch(() => undefined);
   if (signal.aborted) stop();
   else signal.addEventListener('abort', stop, { once: true });
   try {
-    await Promise.race([runner.promise, latest]);
+    await Promise.race([runner.promise, timeout]);
   } finally {
     signal.removeEventListener('abort', stop);
   }
-  if (!signal.aborted) throw new Error('the job queue ended by itself');
+  if (!signal.aborted) throw new Error('the job queue ended unexpectedly');
 }
 
 async function runJob(
@@ -120,17 +120,17 @@ async function runJob(
   { deliveryId, endpointId, merchantId, attempt }: DeliveryJob,
   { job, abortSignal }: JobHelpers,
 ): Promise<void> {
-  // Several slots that look at the same moment may find jobs of one endpoint, more than it may have.
-  const slot = slots.take({ endpointId, merchantId });
+  // Slots that poll at the same moment may fetch more jobs of an endpoint than it has slots.
+  const slot = slots.acquire({ endpointId, merchantId });
   if (slot === undefined) {
-    const place = { deliveryId, endpointId, attempt, runAt: job.run_at };
-    await returnDeliveryJob(dependencies.db, place);
+    const returned = { deliveryId, endpointId, attempt, runAt: job.run_at };
+    await returnDeliveryJob(dependencies.db, returned);
     return;
   }
-  let answerMs: number | undefined;
+  let responseMs: number | undefined;
   try {
-    answerMs = await attemptDelivery(dependencies, { deliveryId, attempt }, abortSignal);
+    responseMs = await attemptDelivery(dependencies, { deliveryId, attempt }, abortSignal);
   } finally {
-    slot.giveBack(answerMs);
+    slot.release(responseMs);
   }
 }

@@ -3,28 +3,28 @@ import { expirePayments } from '../settlement/expire-payments.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Loop } from './loop.ts';
 
-/** Payments ended in one transaction: few enough that their rows are not held for long. */
+/** Payments per transaction: few enough that locks are short. */
 const BATCH = 50;
-/** Transactions side by side; each takes rows that no other has. */
+/** Concurrent transactions; each skips the rows locked by the others. */
 const CONCURRENCY = 4;
-/** A payment expires within two seconds of its time, after an outage as well. */
+/** With these two, a payment expires within two seconds of its time, even after an outage. */
 const INTERVAL_MS = 500;
-const LONGEST_PAUSE_MS = 1_000;
+const MAXIMUM_PAUSE_MS = 1_000;
 
-/** Ends payments on time. */
+/** Expires on-chain payments. */
 export function expirePaymentsLoop(db: Database, clock: Clock): Loop {
   return {
     name: 'expire-payments',
     intervalMs: INTERVAL_MS,
-    longestPauseMs: LONGEST_PAUSE_MS,
+    maximumPauseMs: MAXIMUM_PAUSE_MS,
     async run(signal) {
       let full = true;
       while (full && !signal.aborted) {
         const batches = Array.from({ length: CONCURRENCY }, () =>
           expirePayments(db, new Date(clock()), BATCH),
         );
-        const ended = await Promise.all(batches);
-        full = ended.every(count => count === BATCH);
+        const expired = await Promise.all(batches);
+        full = expired.every(count => count === BATCH);
       }
     },
   };

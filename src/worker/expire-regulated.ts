@@ -3,12 +3,12 @@ import type { DueRegulatedPayment } from '../repositories/regulated-payments.ts'
 import type { Clock } from '../time/clock.ts';
 import type { Loop } from './loop.ts';
 
-/** Payments the processor is asked about at the same time: far below what it allows in a second. */
+/** Concurrent requests to the processor: far below its rate limit per second. */
 const BATCH = 10;
-/** A payment ends within seconds of its time; one the processor does not tell of is asked for again. */
+/** Also the retry interval for payments that the processor did not answer for. */
 const INTERVAL_MS = 5_000;
 
-/** Ends payments on US accounts on time, unless their processor says that they are paid. */
+/** Expires payments on US accounts, unless the processor reports that they are paid. */
 export function expireRegulatedLoop(dependencies: RegulatedExpiry, clock: Clock): Loop {
   return {
     name: 'expire-regulated',

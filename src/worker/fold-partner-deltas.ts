@@ -2,12 +2,12 @@ import type { Database } from '../database/connection.ts';
 import { foldPartnerDeltas } from '../repositories/partner-deltas.ts';
 import type { Loop } from './loop.ts';
 
-/** Deltas folded in one statement. */
+/** Deltas per statement. */
 const BATCH = 5_000;
-/** At a thousand payments a second this leaves reports two thousand deltas to add by themselves. */
+/** At a thousand payments per second, reports have two thousand unfolded deltas to add. */
 const INTERVAL_MS = 2_000;
 
-/** Keeps partner reports fast: moves what payments have recorded into the rollups they read. */
+/** Keeps partner reports fast: folds the deltas of payments into the rollups. */
 export function foldPartnerDeltasLoop(db: Database): Loop {
   return {
     name: 'fold-partner-deltas',

@@ -26,32 +26,32 @@ export interface Loop {
   readonly name: string;
   /** Pause between two runs, in milliseconds. */
   readonly intervalMs: number;
-  /** Longest pause after failures, in milliseconds; a minute when left out. */
-  readonly longestPauseMs?: number;
+  /** Maximum pause after failures, in milliseconds; a minute by default. */
+  readonly maximumPauseMs?: number;
   /**
-   * One run; it looks at the signal where it may take long.
-   * @param beat To be called by a run that lasts, whenever it has done its work once more.
+   * One run. A long run stops early when the signal is aborted.
+   * @param beat Records a success; long runs call it whenever they make progress.
    */
   run(signal: AbortSignal, beat: () => void): Promise<void>;
 }
 
 const BACKOFF_MAXIMUM_MS = 60_000;
 
-/** Waits for some milliseconds, or until the signal is aborted. */
+/** Resolves after the time, or as soon as the signal is aborted. */
 export type Pause = (milliseconds: number, signal: AbortSignal) => Promise<void>;
 
-const pauseInterruptibly: Pause = (milliseconds, signal) =>
+const abortablePause: Pause = (milliseconds, signal) =>
   sleep(milliseconds, undefined, { signal }).catch(() => undefined);
 
 /**
- * Runs a loop until the signal is aborted; resolves when the last run has ended. A failing run is
- * logged and tried again after a pause that doubles with every failure in a row.
+ * Runs a loop until the signal is aborted; resolves when the last run has ended. Logs failed runs;
+ * the pause doubles with every consecutive failure.
  */
 export async function runLoop(
   loop: Loop,
   logger: Pick<BaseLogger, 'error'>,
   signal: AbortSignal,
-  pause: Pause = pauseInterruptibly,
+  pause: Pause = abortablePause,
 ): Promise<void> {
   let failures = 0;
   const beat = () => loopSuccess.set({ loop: loop.name }, Date.now() / 1000);
@@ -68,8 +68,8 @@ export async function runLoop(
       logger.error({ err: error, loop: loop.name, failures }, 'loop failed');
     }
     loopSeconds.observe({ loop: loop.name }, (performance.now() - started) / 1000);
-    const longestMs = loop.longestPauseMs ?? BACKOFF_MAXIMUM_MS;
-    const backoffMs = Math.min(loop.intervalMs * 2 ** failures, longestMs);
+    const maximumMs = loop.maximumPauseMs ?? BACKOFF_MAXIMUM_MS;
+    const backoffMs = Math.min(loop.intervalMs * 2 ** failures, maximumMs);
     await pause(Math.max(backoffMs, loop.intervalMs), signal);
   }
 }

@@ -4,15 +4,15 @@ import { removeDeadDeliveryJobs, restoreDeliveryJobs } from '../repositories/web
 import type { Clock } from '../time/clock.ts';
 import type { Loop } from './loop.ts';
 
-/** Rows changed in one statement: few enough that none is held for long. */
+/** Rows per statement: few enough that locks are short. */
 const BATCH = 1_000;
 const INTERVAL_MS = 15_000;
-/** A delivery this late, in milliseconds, may have lost its job; a queue under load is late as well. */
+/** A delivery this late, in milliseconds, may have lost its job; a busy queue is late, too. */
 const OVERDUE_MS = 60_000;
 
 /**
- * Takes up deliveries whose worker died or whose job was lost, so that each is attempted whatever
- * happens: the queue by itself would wait four hours. Also wipes secrets that sign no longer.
+ * Restores the jobs of deliveries whose worker died or whose job was lost; the queue itself would
+ * wait four hours. Also wipes rotated secrets after their grace period.
  */
 export function recoverWebhooksLoop(db: Database, clock: Clock): Loop {
   return {

@@ -13,7 +13,7 @@ import { recoverWebhooksLoop } from './recover-webhooks.ts';
 export interface WorkerDependencies extends WebhookDependencies {
   readonly db: Database;
   readonly clock: Clock;
-  /** Collects payments on US accounts; null where they are not served. */
+  /** Processor of US accounts; null if they are not served. */
   readonly processor: Processor | null;
   readonly logger: Pick<BaseLogger, 'error' | 'warn' | 'info'>;
 }

@@ -15,7 +15,7 @@ beforeEach(() => {
 function takeAll(endpointId: string, merchantId = `merchant of ${endpointId}`): Slot[] {
   const taken: Slot[] = [];
   for (;;) {
-    const slot = slots.take({ endpointId, merchantId });
+    const slot = slots.acquire({ endpointId, merchantId });
     if (slot === undefined) return taken;
     taken.push(slot);
   }
@@ -25,7 +25,7 @@ function takeAll(endpointId: string, merchantId = `merchant of ${endpointId}`): 
 function answer(endpointId: string, answerMs: number, merchantId?: string): void {
   const taken = takeAll(endpointId, merchantId);
   expect(taken).toHaveLength(1);
-  taken[0]?.giveBack(answerMs);
+  taken[0]?.release(answerMs);
 }
 
 const names = (kind: string, count: number) =>
@@ -36,7 +36,7 @@ test('an endpoint holds one slot, and a few while its answers are fast', () => {
   const taken = takeAll('a');
   expect(taken).toHaveLength(4);
   expect(slots.exhausted()).toEqual(['a']);
-  for (const slot of taken) slot.giveBack(SLOW_MS);
+  for (const slot of taken) slot.release(SLOW_MS);
   expect(slots.exhausted()).toEqual([]);
   answer('a', SLOW_MS);
   answer('a', FAST_MS);
@@ -44,17 +44,17 @@ test('an endpoint holds one slot, and a few while its answers are fast', () => {
 });
 
 test('an attempt without an answer proves nothing', () => {
-  takeAll('a')[0]?.giveBack();
+  takeAll('a')[0]?.release();
   expect(takeAll('a')).toHaveLength(1);
 });
 
 test('an attempt that runs for long makes a fast endpoint slow', () => {
   answer('a', FAST_MS);
   const owner = { endpointId: 'a', merchantId: 'shop' };
-  slots.take(owner);
+  slots.acquire(owner);
   time = SLOW_MS;
   expect(slots.exhausted()).toEqual(['a']);
-  expect(slots.take(owner)).toBeUndefined();
+  expect(slots.acquire(owner)).toBeUndefined();
 });
 
 test('new endpoints together hold half of the slots, fast ones the rest', () => {
@@ -65,7 +65,7 @@ test('new endpoints together hold half of the slots, fast ones the rest', () => 
   // Those that were refused are left alone until a slot is free.
   expect(slots.exhausted().toSorted()).toEqual(names('new', SLOTS).toSorted());
   expect(takeAll('fast')).toHaveLength(4);
-  taken[0]?.giveBack(FAST_MS);
+  taken[0]?.release(FAST_MS);
   expect(takeAll(`new ${SLOTS - 1}`)).toHaveLength(1);
 });
 
@@ -81,7 +81,7 @@ test('a merchant with many endpoints holds a quarter, and two while they are not
   const takeThose = () => endpoints.flatMap(endpoint => takeAll(endpoint, 'shop'));
   const taken = takeThose();
   expect(taken).toHaveLength(2);
-  for (const slot of taken) slot.giveBack();
+  for (const slot of taken) slot.release();
   for (const endpoint of endpoints) answer(endpoint, FAST_MS, 'shop');
   expect(takeThose()).toHaveLength(SLOTS / 4);
 });
