@@ -1,21 +1,24 @@
+import { sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
 import type { PaymentStatus } from '../database/tables.ts';
 import { containing } from './like-pattern.ts';
 
 /**
- * Reads of a partner's rollups. Each adds the rows not folded yet in the same statement, which is
- * what makes it exact at any moment; none looks at a payment.
+ * Queries of a partner's rollups. Each one adds the unfolded deltas in the same statement, so the
+ * result is exact at any moment. None reads payments.
  */
 
-/** Everything that is given has to hold; the lists are alternatives. */
+/** All given filters must match. */
 export interface TotalsFilter {
   readonly status?: PaymentStatus | undefined;
   readonly blockchainId?: string | undefined;
+  /** Any of these merchants. */
   readonly merchantIds?: readonly string[] | undefined;
+  /** Any of these deposit addresses. */
   readonly addresses?: readonly string[] | undefined;
 }
 
-/** Merchants and deposit addresses that a search term reaches; either one suffices. */
+/** Merchants and deposit addresses that match a search term; a payment needs one of either. */
 export interface Reach {
   readonly merchantIds: readonly string[];
   readonly addresses: readonly string[];
@@ -27,96 +30,71 @@ export interface Sum {
   cents: number;
 }
 
-/** How many payments match, and when a reach is given, lie within it as well. */
+// A sum of bigint is numeric, which the driver returns as text.
+const sumOfPayments = sql<number>`sum(payments)::bigint`.as('payments');
+const sumOfCents = sql<number>`sum(cents)::bigint`.as('cents');
+
+/** Counts the payments that match the filter and, if given, the reach. */
 export async function countPartnerPayments(
   db: Connection,
   partnerId: string,
   filter: TotalsFilter = {},
   reach?: Reach,
 ): Promise<number> {
-  let query = db
-    .selectFrom(totals(db, partnerId).as('t'))
-    .select(({ fn }) => fn.sum<string>('payments').as('payments'));
-  if (filter.status !== undefined) query = query.where('status', '=', filter.status);
-  if (filter.blockchainId !== undefined) {
-    query = query.where('blockchain_id', '=', filter.blockchainId);
-  }
-  if (filter.merchantIds !== undefined) {
-    const { merchantIds } = filter;
-    query = query.where(({ eb, fn, val }) => eb('merchant_id', '=', fn.any(val([...merchantIds]))));
-  }
-  if (filter.addresses !== undefined) {
-    const { addresses } = filter;
-    query = query.where(({ eb, fn, val }) => eb('address', '=', fn.any(val([...addresses]))));
-  }
+  const { status, blockchainId, merchantIds, addresses } = filter;
+  let query = db.selectFrom(totals(db, partnerId).as('t')).select(sumOfPayments);
+  if (status !== undefined) query = query.where('status', '=', status);
+  if (blockchainId !== undefined) query = query.where('blockchain_id', '=', blockchainId);
+  if (merchantIds !== undefined) query = query.where(isAny('merchant_id', merchantIds));
+  if (addresses !== undefined) query = query.where(isAny('address', addresses));
   if (reach !== undefined) {
-    query = query.where(({ eb, or, fn, val }) =>
-      or([
-        eb('merchant_id', '=', fn.any(val([...reach.merchantIds]))),
-        eb('address', '=', fn.any(val([...reach.addresses]))),
-      ]),
+    query = query.where(({ or }) =>
+      or([isAny('merchant_id', reach.merchantIds), isAny('address', reach.addresses)]),
     );
   }
-  const { payments } = await query.executeTakeFirstOrThrow();
-  return Number(payments ?? 0);
+  // The sum of no rows is null.
+  const { payments } = await query.$castTo<{ payments: number | null }>().executeTakeFirstOrThrow();
+  return payments ?? 0;
 }
 
-/** Payments of every status of some merchants, or of all. */
-export async function sumByMerchantAndStatus(
+/** Sums of the merchants' payments by status. */
+export function sumByMerchantAndStatus(
   db: Connection,
   partnerId: string,
-  merchantIds?: readonly string[],
+  merchantIds: readonly string[],
 ): Promise<(Sum & { merchantId: string; status: PaymentStatus })[]> {
-  let query = db.selectFrom(totals(db, partnerId).as('t'));
-  if (merchantIds !== undefined) {
-    query = query.where(({ eb, fn, val }) => eb('merchant_id', '=', fn.any(val([...merchantIds]))));
-  }
-  const rows = await query
-    .select(({ fn }) => [
-      'merchant_id as merchantId',
-      'status',
-      fn.sum<string>('payments').as('payments'),
-      fn.sum<string>('cents').as('cents'),
-    ])
+  return db
+    .selectFrom(totals(db, partnerId).as('t'))
+    .select(['merchant_id as merchantId', 'status', sumOfPayments, sumOfCents])
+    .where(isAny('merchant_id', merchantIds))
     .groupBy(['merchant_id', 'status'])
     .execute();
-  return rows.map(row => ({ ...row, payments: Number(row.payments), cents: Number(row.cents) }));
 }
 
-/** Payments of every status of the partner. */
-export async function sumByStatus(
+/** Sums of all the partner's payments by status. */
+export function sumByStatus(
   db: Connection,
   partnerId: string,
 ): Promise<(Sum & { status: PaymentStatus })[]> {
-  const rows = await db
+  return db
     .selectFrom(totals(db, partnerId).as('t'))
-    .select(({ fn }) => [
-      'status',
-      fn.sum<string>('payments').as('payments'),
-      fn.sum<string>('cents').as('cents'),
-    ])
+    .select(['status', sumOfPayments, sumOfCents])
     .groupBy('status')
     .execute();
-  return rows.map(row => ({ ...row, payments: Number(row.payments), cents: Number(row.cents) }));
 }
 
-/** Successful payments by the UTC day they were paid on, from `fromDay` (YYYY-MM-DD) on. */
-export async function sumByPaidDay(
+/** Sums of successful payments by the UTC day they were paid on, from `fromDay` (YYYY-MM-DD) on. */
+export function sumByPaidDay(
   db: Connection,
   partnerId: string,
   fromDay: string,
 ): Promise<(Sum & { day: string })[]> {
-  const rows = await db
+  return db
     .selectFrom(paidDays(db, partnerId, fromDay).as('t'))
-    .select(({ fn }) => [
-      'day',
-      fn.sum<string>('payments').as('payments'),
-      fn.sum<string>('cents').as('cents'),
-    ])
+    .select(['day', sumOfPayments, sumOfCents])
     .groupBy('day')
     .orderBy('day')
     .execute();
-  return rows.map(row => ({ ...row, payments: Number(row.payments), cents: Number(row.cents) }));
 }
 
 /** Cents of each merchant's successful payments paid on `fromDay` (YYYY-MM-DD) or later. */
@@ -128,15 +106,15 @@ export async function paidCentsByMerchant(
 ): Promise<Map<string, number>> {
   const rows = await db
     .selectFrom(paidDays(db, partnerId, fromDay).as('t'))
-    .select(({ fn }) => ['merchant_id as merchantId', fn.sum<string>('cents').as('cents')])
-    .where(({ eb, fn, val }) => eb('merchant_id', '=', fn.any(val([...merchantIds]))))
+    .select(['merchant_id as merchantId', sumOfCents])
+    .where(isAny('merchant_id', merchantIds))
     .groupBy('merchant_id')
     .execute();
-  return new Map(rows.map(row => [row.merchantId, Number(row.cents)]));
+  return new Map(rows.map(row => [row.merchantId, row.cents]));
 }
 
-/** Payments by the UTC day they were created on, newest first: a row for each day of the history. */
-export async function countByCreatedDay(
+/** Payments by the UTC day they were created on, newest first; one row for each day of the history. */
+export function countByCreatedDay(
   db: Connection,
   partnerId: string,
 ): Promise<{ day: string; payments: number }[]> {
@@ -150,16 +128,15 @@ export async function countByCreatedDay(
         .select(['created_day as day', 'payments'])
         .where('partner_id', '=', partnerId),
     );
-  const rows = await db
+  return db
     .selectFrom(days.as('t'))
-    .select(({ fn }) => ['day', fn.sum<string>('payments').as('payments')])
+    .select(['day', sumOfPayments])
     .groupBy('day')
     .orderBy('day', 'desc')
     .execute();
-  return rows.map(row => ({ day: row.day, payments: Number(row.payments) }));
 }
 
-/** Networks that payments of the partner have now, in alphabetical order (at most 24). */
+/** Networks of the partner's payments, in alphabetical order (at most 24). */
 export async function listHistoryNetworks(db: Connection, partnerId: string): Promise<string[]> {
   const rows = await db
     .selectFrom(totals(db, partnerId).as('t'))
@@ -172,7 +149,7 @@ export async function listHistoryNetworks(db: Connection, partnerId: string): Pr
   return rows.map(row => row.blockchain_id);
 }
 
-/** Merchants with payments of the partner whose name or ID contains the text, case ignored. */
+/** IDs of merchants with payments of the partner whose name or ID contains the text, case-insensitive. */
 export async function findHistoryMerchants(
   db: Connection,
   partnerId: string,
@@ -193,7 +170,7 @@ export async function findHistoryMerchants(
   return rows.map(row => row.id);
 }
 
-/** Deposit addresses of the partner's payments that contain the text, case ignored. */
+/** Deposit addresses of the partner's payments that contain the text, case-insensitive. */
 export async function findHistoryAddresses(
   db: Connection,
   partnerId: string,
@@ -207,6 +184,10 @@ export async function findHistoryAddresses(
     .where('address', 'ilike', containing(text))
     .execute();
   return rows.map(row => row.address);
+}
+
+function isAny(column: 'merchant_id' | 'address', values: readonly string[]) {
+  return sql<boolean>`${sql.ref(column)} = any(${[...values]})`;
 }
 
 function totals(db: Connection, partnerId: string) {
