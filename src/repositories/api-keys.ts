@@ -4,7 +4,7 @@ import { type Given, prepare } from '../database/prepared.ts';
 import type { ActiveStatus, ApiKey, ApiKeysTable, PartnerRole } from '../database/tables.ts';
 import { type MerchantState, toMerchantState } from './merchant-state.ts';
 
-/** A key with the state of the accounts behind it: all that authentication decides from. */
+/** A key with the state of its accounts: everything that authentication needs. */
 export interface KeyWithAccounts {
   key: ApiKey;
   merchant: MerchantState | null;
@@ -16,7 +16,10 @@ export interface KeyWithAccounts {
   } | null;
 }
 
-/** By name, so that a column that a migration adds leaves what is prepared valid. */
+/**
+ * Listed by name: `select *` would invalidate the prepared statement when a migration adds a
+ * column.
+ */
 const API_KEY = [
   'api_keys.id',
   'api_keys.merchant_id',
@@ -106,7 +109,7 @@ export function insertApiKey(db: Connection, row: Insertable<ApiKeysTable>): Pro
   return db.insertInto('api_keys').values(row).returningAll().executeTakeFirstOrThrow();
 }
 
-/** Reads a key and holds its row until the transaction ends. */
+/** Reads a key and locks its row until the transaction ends. */
 export function lockApiKey(db: Connection, id: string): Promise<ApiKey | undefined> {
   return db.selectFrom('api_keys').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
 }
@@ -140,7 +143,7 @@ export async function countActiveKeys(
   return count;
 }
 
-/** Keys of a merchant, or of all members of a partner, newest first, at most 1,000. */
+/** Keys of a merchant or of a partner's members, newest first, at most 1,000. */
 export function listApiKeys(
   db: Connection,
   owner: { merchantId: string } | { partnerId: string },
@@ -158,7 +161,10 @@ export function listApiKeys(
     .execute();
 }
 
-/** Wipes previous secrets whose grace period is over; at most `limit` keys, returns how many. */
+/**
+ * Wipes previous secrets whose grace period is over, of at most `limit` keys.
+ * @returns The number of keys.
+ */
 export async function wipePreviousSecrets(
   db: Connection,
   now: Date,

@@ -2,10 +2,10 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Connection } from '../database/connection.ts';
 import type { AuditLogEntry } from '../database/tables.ts';
 
-/** One change by an operator; `detail` never holds a secret. */
+/** One change by an operator; `detail` never contains a secret. */
 export interface AuditEntry {
   readonly actor: string;
-  /** Verb of the change in the command line's words, e.g. `key.rotate`. */
+  /** The command that made the change, for example `key.rotate`. */
   readonly action: string;
   readonly objectType: string;
   readonly objectId: string;
@@ -13,7 +13,7 @@ export interface AuditEntry {
   readonly now: Date;
 }
 
-/** Adds to the audit log; call it in the transaction of the change itself. */
+/** Call it in the transaction of the change. */
 export async function insertAuditEntry(db: Connection, entry: AuditEntry): Promise<void> {
   await db
     .insertInto('audit_log')
@@ -30,11 +30,11 @@ export async function insertAuditEntry(db: Connection, entry: AuditEntry): Promi
 }
 
 export interface AuditQuery {
-  /** From this time on. */
+  /** Inclusive. */
   readonly since?: Date | undefined;
   readonly actor?: string | undefined;
   readonly objectId?: string | undefined;
-  /** ID of an entry: only older ones. */
+  /** ID of an entry; returns older ones only. */
   readonly before?: string | undefined;
   readonly limit: number;
 }

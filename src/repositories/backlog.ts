@@ -2,17 +2,17 @@ import { sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
 import type { PaymentFlow } from '../database/tables.ts';
 
-/** Rows that a count looks at, at most: it is looked at again and again. */
+/** Maximum rows that a count reads, because counts are repeated constantly. */
 export const COUNTED_MAXIMUM = 50_000;
 
 export interface PendingPayments {
   readonly flow: PaymentFlow;
-  /** null where no network is chosen. */
+  /** null if no network is selected. */
   readonly blockchainId: string | null;
   readonly count: number;
 }
 
-/** Payments that wait, by flow and network; of more than `COUNTED_MAXIMUM` those that expire first. */
+/** Pending payments by flow and network; counts the `COUNTED_MAXIMUM` that expire first. */
 export async function countPendingPayments(db: Connection): Promise<PendingPayments[]> {
   const { rows } = await sql<PendingPayments>`
     select flow, blockchain_id as "blockchainId", count(*)::integer as count
@@ -24,11 +24,11 @@ export async function countPendingPayments(db: Connection): Promise<PendingPayme
 
 export interface Overdue {
   readonly flow: PaymentFlow;
-  /** When the one that is longest overdue was to expire. */
+  /** The earliest expiry. */
   readonly since: Date;
 }
 
-/** Since when payments that no funds have been seen for are overdue, for each flow that has any. */
+/** Flows with overdue payments without funds. */
 export async function findOverdue(db: Connection, now: Date): Promise<Overdue[]> {
   const { rows } = await sql<Overdue>`
     select flow, min(expires_at) as since
@@ -41,11 +41,11 @@ export async function findOverdue(db: Connection, now: Date): Promise<Overdue[]>
 
 export interface DueDeliveries {
   readonly count: number;
-  /** When the oldest was to be attempted; null without any. */
+  /** When the oldest one was due; null if there are none. */
   readonly since: Date | null;
 }
 
-/** Deliveries whose attempt is due, those under way included; at most `COUNTED_MAXIMUM` are counted. */
+/** Deliveries with a due attempt, including those in flight; counts at most `COUNTED_MAXIMUM`. */
 export async function countDueDeliveries(db: Connection, now: Date): Promise<DueDeliveries> {
   const { rows } = await sql<DueDeliveries>`
     select count(*)::integer as count, min(next_attempt_at) as since
@@ -57,7 +57,7 @@ export async function countDueDeliveries(db: Connection, now: Date): Promise<Due
 
 export type JobState = 'ready' | 'scheduled' | 'running' | 'dead';
 
-/** Jobs in the queue by state, without the states that have none; at most `COUNTED_MAXIMUM`. */
+/** Jobs by state, without states that have none; counts at most `COUNTED_MAXIMUM`. */
 export async function countJobs(
   db: Connection,
 ): Promise<{ readonly state: JobState; readonly count: number }[]> {
@@ -72,7 +72,7 @@ export async function countJobs(
   return rows;
 }
 
-/** Deposits that no payment took and nobody has dismissed; at most `COUNTED_MAXIMUM` are counted. */
+/** Deposits in the inbox; counts at most `COUNTED_MAXIMUM`. */
 export async function countUnmatchedDeposits(db: Connection): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*)::integer as count

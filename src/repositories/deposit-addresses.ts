@@ -5,14 +5,15 @@ export interface DepositAddress {
   address: string;
 }
 
-/** A branch's network with a configured address, and whether the platform offers it now. */
+/** A network that a branch has an address on. */
 export interface ConfiguredNetwork {
   id: string;
   windowMinutes: number;
+  /** Whether the platform offers the network now. */
   isActive: boolean;
 }
 
-/** A branch's addresses in the order of the networks (at most 24). */
+/** A branch's addresses, in the order of the networks (at most 24). */
 export function listDepositAddresses(db: Connection, branchId: string): Promise<DepositAddress[]> {
   return db
     .selectFrom('deposit_addresses')
@@ -61,7 +62,7 @@ export async function setDepositAddress(
     .execute();
 }
 
-/** @returns Whether there was an address to remove. */
+/** @returns Whether the address existed. */
 export async function removeDepositAddress(
   db: Connection,
   branchId: string,

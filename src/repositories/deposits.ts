@@ -2,7 +2,7 @@ import { type Insertable, sql, type Updateable } from 'kysely';
 import type { Connection } from '../database/connection.ts';
 import type { Deposit, DepositsTable } from '../database/tables.ts';
 
-/** What identifies a transfer on chain. */
+/** Identifies a transfer on chain. */
 export interface DepositKey {
   readonly blockchainId: string;
   readonly transactionHash: string;
@@ -10,8 +10,8 @@ export interface DepositKey {
 }
 
 /**
- * Makes everything that concerns one address happen one after the other until the transaction ends:
- * two transfers at once must not both take the same payment for theirs.
+ * Locks an address until the transaction ends, so that two concurrent transfers cannot match the
+ * same payment.
  */
 export async function lockAddress(
   db: Connection,
@@ -50,7 +50,7 @@ export function findDuplicate(db: Connection, deposit: Deposit): Promise<Deposit
     .executeTakeFirst();
 }
 
-/** Whether a transfer that was too little stands for the payment. */
+/** Whether the payment has an underpayment that is seen or final. */
 export async function hasUnderpayment(db: Connection, paymentId: string): Promise<boolean> {
   const row = await db
     .selectFrom('deposits')
@@ -67,7 +67,7 @@ export function findDepositById(db: Connection, id: string): Promise<Deposit | u
   return db.selectFrom('deposits').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** Reads a deposit and holds its row until the transaction ends. */
+/** Reads a deposit and locks its row until the transaction ends. */
 export function lockDeposit(db: Connection, id: string): Promise<Deposit | undefined> {
   return db.selectFrom('deposits').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
 }
@@ -89,7 +89,7 @@ export function updateDeposit(
     .executeTakeFirstOrThrow();
 }
 
-/** Deposits that arrived and no payment took, oldest first; those dismissed are left out. */
+/** The inbox: deposits that are neither matched nor dismissed, oldest first. */
 export function listUnmatchedDeposits(db: Connection, limit: number): Promise<Deposit[]> {
   return db
     .selectFrom('deposits')
@@ -103,7 +103,7 @@ export function listUnmatchedDeposits(db: Connection, limit: number): Promise<De
     .execute();
 }
 
-/** Newest deposits first, matched or not. */
+/** All deposits, matched or not, newest first. */
 export function listDeposits(db: Connection, limit: number): Promise<Deposit[]> {
   return db
     .selectFrom('deposits')
@@ -125,7 +125,7 @@ export function listPaymentDeposits(db: Connection, paymentId: string): Promise<
     .execute();
 }
 
-/** What is known of a transaction on a network, at most 100 transfers. */
+/** Deposits of a transaction, at most 100. */
 export function listDepositsByHash(
   db: Connection,
   blockchainId: string,

@@ -8,19 +8,19 @@ export interface NewEvent {
   readonly paymentId: string;
   readonly type: string;
   readonly createdAt: Date;
-  /** JSON text of the payment as it is now, kept as it is. */
+  /** JSON text of the payment at this moment, stored unchanged. */
   readonly data: string;
-  /** Headers of W3C Trace Context for its deliveries; null without a trace. */
+  /** W3C Trace Context headers for the deliveries; null without a trace. */
   readonly traceparent: string | null;
   readonly tracestate: string | null;
 }
 
 /**
- * The steps of a statement that record an event: `event`; for each endpoint of the merchant that
- * wants it a `delivery`; and the `job` that attempts it, which the statement has to count. A merchant
- * without endpoints costs a look into an index.
+ * The common table expressions that record an event: the `event`, a `delivery` for each subscribed
+ * endpoint of the merchant, and a `job` for each delivery. The statement must select from `job`, or
+ * PostgreSQL does not run it. A merchant without endpoints costs one index lookup.
  * @param source Query or values of an event: ID, merchant, payment, type, creation time, data,
- * and the two headers of its trace.
+ * and its two trace headers.
  */
 export function eventSteps(source: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
@@ -39,8 +39,8 @@ export function eventSteps(source: RawBuilder<unknown>): RawBuilder<unknown> {
 }
 
 /**
- * A UUIDv7 of an instant: the milliseconds of its first 12 digits and the version take the place of
- * random digits. Rows made together then lie together in an index, however large it has become.
+ * A UUIDv7: replaces the first 12 digits of a random UUID with the instant's milliseconds, and sets
+ * the version. Rows created together are then adjacent in the index, however large it is.
  */
 function timeOrderedId(instant: RawBuilder<unknown>): RawBuilder<unknown> {
   const milliseconds = sql`lpad(to_hex((extract(epoch from ${instant}) * 1000)::bigint), 12, '0')`;
@@ -48,7 +48,7 @@ function timeOrderedId(instant: RawBuilder<unknown>): RawBuilder<unknown> {
     left(${milliseconds}, 8) || '-' || right(${milliseconds}, 4) || '-7' from 1 for 15)::uuid`;
 }
 
-/** Records an event with its deliveries; call it in the transaction of the change it tells. */
+/** Records an event with its deliveries; call it in the transaction of the change. */
 export async function insertEvent(db: Connection, event: NewEvent): Promise<void> {
   const values = sql`
     values (${event.id}::uuid, ${event.merchantId}::uuid, ${event.paymentId}::uuid, ${event.type},

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
 
-/** What a merchant has asked of one route of the older contract. */
+/** A merchant's requests to one route of the older contract. */
 export interface LegacyUsage {
   merchantId: string;
   merchantName: string;
-  /** Method and path, as in `GET /external/payments/prompt/:id`. */
+  /** Method and path, for example `GET /external/payments/prompt/:id`. */
   route: string;
   requests: number;
   /** UTC calendar days, YYYY-MM-DD. */
@@ -35,8 +35,8 @@ export async function countLegacyRequest(
 }
 
 /**
- * Usage of each merchant and route, the merchants who used it last first; at most 10,000 rows.
- * @param since First UTC calendar day that counts, YYYY-MM-DD.
+ * Usage by merchant and route, the most recently active merchants first; at most 10,000 rows.
+ * @param since First UTC calendar day to count, YYYY-MM-DD.
  */
 export function listLegacyUsage(db: Connection, since: string | undefined): Promise<LegacyUsage[]> {
   return db
@@ -46,7 +46,7 @@ export function listLegacyUsage(db: Connection, since: string | undefined): Prom
       'merchants.id as merchantId',
       'merchants.name as merchantName',
       'legacy_usage.route',
-      // A sum of bigint is numeric, which the driver leaves as text.
+      // A sum of bigint is numeric, which the driver returns as text.
       sql<number>`sum(legacy_usage.requests)::bigint`.as('requests'),
       fn.min('legacy_usage.day').as('firstDay'),
       fn.max('legacy_usage.day').as('lastDay'),

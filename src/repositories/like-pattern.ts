@@ -1,9 +1,9 @@
-/** Pattern for LIKE that matches `text` anywhere; `%`, `_` and `\` are ordinary characters. */
+/** LIKE pattern for values that contain `text`; escapes `%`, `_` and `\`. */
 export function containing(text: string): string {
   return `%${escapeLike(text)}%`;
 }
 
-/** Pattern for LIKE that matches what begins with `text`. */
+/** LIKE pattern for values that begin with `text`. */
 export function beginningWith(text: string): string {
   return `${escapeLike(text)}%`;
 }

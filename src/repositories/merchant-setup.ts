@@ -4,18 +4,24 @@ import { type Given, prepare } from '../database/prepared.ts';
 import type { Merchant } from '../database/tables.ts';
 import type { ConfiguredNetwork } from './deposit-addresses.ts';
 
-/** All that a creation decides from about a merchant. */
+/** Everything about a merchant that the creation of a payment needs. */
 export interface MerchantSetup {
   merchant: Merchant;
-  /** The default Main branch, which payments of the API are created on. */
+  /** The main branch, which API payments belong to. */
   mainBranchId: string | null;
-  /** Networks the main branch has an address on, in the order of the documentation (at most 24). */
+  /**
+   * Networks that the main branch has an address on, in the order of the documentation (at most
+   * 24).
+   */
   networks: ConfiguredNetwork[];
   /** Allowed redirect domains (at most 20). */
   redirectDomains: string[];
 }
 
-/** By name, so that a column that a migration adds leaves what is prepared valid. */
+/**
+ * Listed by name: `select *` would invalidate the prepared statement when a migration adds a
+ * column.
+ */
 const MERCHANT = [
   'merchants.id',
   'merchants.partner_id',

@@ -1,6 +1,6 @@
 import type { AccountKind, ActiveStatus, OnboardingStatus } from '../database/tables.ts';
 
-/** What authentication decides from about a merchant and the partner it is linked to. */
+/** Everything about a merchant and its partner that authentication needs. */
 export interface MerchantState {
   id: string;
   status: ActiveStatus;
@@ -13,13 +13,13 @@ interface JoinedMerchant {
   merchantStatus: ActiveStatus;
   accountKind: AccountKind;
   onboardingStatus: OnboardingStatus;
-  /** null, as the two below, for a merchant without a partner. */
+  /** The owner's columns are null for a merchant without a partner. */
   ownerId: string | null;
   ownerStatus: ActiveStatus | null;
   selfService: boolean | null;
 }
 
-/** The state out of a row that was joined with the merchant and its partner. */
+/** @param row Joined with the merchant and its partner. */
 export function toMerchantState(id: string, row: JoinedMerchant): MerchantState {
   return {
     id,

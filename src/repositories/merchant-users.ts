@@ -3,7 +3,7 @@ import type { Connection } from '../database/connection.ts';
 import type { MerchantUser, MerchantUsersTable } from '../database/tables.ts';
 import { type MerchantState, toMerchantState } from './merchant-state.ts';
 
-/** A user with the state of the accounts behind: all that authentication decides from. */
+/** A user with the state of its accounts: everything that authentication needs. */
 export interface UserWithAccounts {
   user: MerchantUser;
   merchant: MerchantState;
@@ -48,7 +48,7 @@ export function insertMerchantUser(
   return db.insertInto('merchant_users').values(row).returningAll().executeTakeFirstOrThrow();
 }
 
-/** Reads a user and holds the row until the transaction ends. */
+/** Reads a user and locks its row until the transaction ends. */
 export function lockMerchantUser(db: Connection, id: string): Promise<MerchantUser | undefined> {
   return db
     .selectFrom('merchant_users')

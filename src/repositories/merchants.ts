@@ -10,7 +10,7 @@ export function findMerchant(db: Connection, id: string): Promise<Merchant | und
   return db.selectFrom('merchants').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** Newest first, at most `limit`, older than the merchant `before` when given. */
+/** Newest first, at most `limit`. With `before`, only those older than that merchant. */
 export function listMerchants(
   db: Connection,
   { limit, before }: { limit: number; before?: string | undefined },
@@ -38,8 +38,8 @@ export function updateMerchant(
 }
 
 /**
- * Holds the merchant's row until the transaction ends, so that limits counted under it are exact.
- * Payments of the merchant, which refer to it, do not wait.
+ * Locks the merchant's row until the transaction ends, so that limits checked under the lock are
+ * exact. Does not block inserts of payments, which reference the row.
  */
 export function lockMerchant(db: Connection, id: string): Promise<{ id: string } | undefined> {
   return db
@@ -58,7 +58,7 @@ export function findBranch(db: Connection, id: string): Promise<Branch | undefin
   return db.selectFrom('branches').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** The merchant's default Main branch, which payments of the API are created on. */
+/** The merchant's main branch, which API payments belong to. */
 export function findMainBranch(db: Connection, merchantId: string): Promise<Branch | undefined> {
   return db
     .selectFrom('branches')
@@ -81,7 +81,7 @@ export function listBranches(db: Connection, merchantId: string): Promise<Branch
     .execute();
 }
 
-/** Takes the Main flag from whichever branch of the merchant has it. */
+/** Unsets the main flag of the merchant's current main branch. */
 export async function clearMainBranch(db: Connection, merchantId: string): Promise<void> {
   await db
     .updateTable('branches')

@@ -20,7 +20,7 @@ export function findNetwork(db: Connection, id: string): Promise<Network | undef
   return db.selectFrom('networks').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** Sets what an operator may set; undefined leaves a column as it is. */
+/** Updates the columns that operators may change; undefined leaves a column unchanged. */
 export function updateNetwork(
   db: Connection,
   id: string,

@@ -2,17 +2,17 @@ import { sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
 
 /**
- * Folds at most `limit` of the oldest deltas into the rollups, in one statement: a reader sees them
- * in one place or in the other, never in both or in neither. Returns how many; 0 also when another
- * worker is folding.
+ * Folds at most `limit` of the oldest deltas into the rollups, in one statement, so that a reader
+ * counts each delta exactly once.
+ * @returns The number of deltas; 0 while another worker is folding.
  */
 export async function foldPartnerDeltas(db: Connection, limit: number): Promise<number> {
   const { rows } = await sql<{ folded: number }>`
-    with turn as materialized (
-      select pg_try_advisory_xact_lock(hashtextextended('fold partner deltas', 0)) as mine
+    with lock as materialized (
+      select pg_try_advisory_xact_lock(hashtextextended('fold partner deltas', 0)) as acquired
     ), taken as (
       delete from partner_deltas where id in (
-        select id from partner_deltas where (select mine from turn) order by id limit ${limit}
+        select id from partner_deltas where (select acquired from lock) order by id limit ${limit}
       ) returning *
     ), totals as (
       insert into partner_totals as t

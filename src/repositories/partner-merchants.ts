@@ -3,13 +3,13 @@ import type { Merchant } from '../database/tables.ts';
 import { containing } from './like-pattern.ts';
 
 export interface PartnerMerchantFilters {
-  /** Part of a name, email or ID, case ignored. */
+  /** Part of a name, email or ID, ignoring case. */
   readonly search?: string | undefined;
   /** Only merchants whose onboarding is pending. */
   readonly pendingOnly?: boolean | undefined;
 }
 
-/** Merchants assigned to the partner now, newest first. */
+/** Merchants currently assigned to the partner, newest first. */
 export function listPartnerMerchants(
   db: Connection,
   partnerId: string,
@@ -36,7 +36,7 @@ export async function countPartnerMerchants(
   return count;
 }
 
-/** A merchant assigned to the partner; anyone else's is undefined like a missing one. */
+/** Undefined for a merchant that is not assigned to the partner, as for a missing one. */
 export function findPartnerMerchant(
   db: Connection,
   partnerId: string,
@@ -45,7 +45,7 @@ export function findPartnerMerchant(
   return assigned(db, partnerId, {}).selectAll().where('id', '=', merchantId).executeTakeFirst();
 }
 
-/** How many of the partner's merchants are in each state of onboarding. */
+/** Counts the partner's merchants by onboarding status. */
 export async function countByOnboarding(
   db: Connection,
   partnerId: string,
@@ -54,15 +54,16 @@ export async function countByOnboarding(
     .select(({ fn }) => ['onboarding_status', fn.countAll<number>().as('count')])
     .groupBy('onboarding_status')
     .execute();
-  const of = (status: string) => rows.find(row => row.onboarding_status === status)?.count ?? 0;
+  const countOf = (status: string) =>
+    rows.find(row => row.onboarding_status === status)?.count ?? 0;
   return {
     total: rows.reduce((sum, row) => sum + row.count, 0),
-    approved: of('approved'),
-    pending: of('pending'),
+    approved: countOf('approved'),
+    pending: countOf('pending'),
   };
 }
 
-/** IDs and names for a filter, in alphabetical order. */
+/** IDs and names of the partner's merchants, in alphabetical order. */
 export function listMerchantNames(
   db: Connection,
   partnerId: string,

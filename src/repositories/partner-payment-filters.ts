@@ -5,12 +5,12 @@ import type { Reach } from './partner-totals.ts';
 
 /** How a search term matches a payment's own columns. */
 export type TextMatch =
-  /** Part of the payment ID, the transaction hash or the reference, case ignored. */
+  /** Part of the payment ID, the transaction hash or the reference, ignoring case. */
   | { readonly kind: 'fragment'; readonly text: string }
   /** The whole payment ID or transaction hash, or the beginning of the reference. */
   | { readonly kind: 'whole'; readonly text: string };
 
-/** Everything that is given has to hold. */
+/** All given filters must match. */
 export interface PartnerPaymentFilters {
   readonly status?: PaymentStatus | undefined;
   readonly blockchainId?: string | undefined;
@@ -29,10 +29,10 @@ export interface PartnerPaymentFilters {
   readonly term?: { readonly reach: Reach; readonly match: TextMatch } | undefined;
 }
 
-/** A text that PostgreSQL takes for a UUID. */
+/** Text that PostgreSQL accepts as a UUID. */
 export const UUID_FORM = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
-/** What the filters ask of a row of payments. */
+/** The filters as a condition on a row of `payments`. */
 export function conditions(partnerId: string, filters: PartnerPaymentFilters): RawBuilder<SqlBool> {
   const all: RawBuilder<unknown>[] = [sql`partner_id = ${partnerId}`];
   if (filters.status !== undefined) all.push(sql`status = ${filters.status}`);
@@ -52,7 +52,7 @@ export function conditions(partnerId: string, filters: PartnerPaymentFilters): R
   return sql<SqlBool>`${sql.join(all, sql` and `)}`;
 }
 
-/** Whether the payment's own text matches. */
+/** Whether the payment's own columns match. */
 export function textMatches({ kind, text }: TextMatch): RawBuilder<SqlBool> {
   if (kind === 'fragment') {
     const pattern = containing(text);
@@ -67,13 +67,13 @@ export function textMatches({ kind, text }: TextMatch): RawBuilder<SqlBool> {
   return sql`${sql.join(matches, sql` or `)}`;
 }
 
-/** Whether the merchant or the address is one of the term's; never null, so that it can be negated. */
+/** Whether merchant or address are within the reach; never null, so that it can be negated. */
 export function isReached({ merchantIds, addresses }: Reach): RawBuilder<SqlBool> {
   return sql`${oneOf('merchant_id', merchantIds)} or coalesce(${oneOf('address', addresses)}, false)`;
 }
 
 function oneOf(column: 'merchant_id' | 'address', values: readonly string[]): RawBuilder<SqlBool> {
-  // One value as an equality, so that an index on the column still gives the order.
+  // Equality for a single value lets an index on the column provide the order.
   const [only] = values;
   if (values.length === 1) return sql`${sql.ref(column)} = ${only}`;
   const type = sql.raw(column === 'address' ? 'text' : 'uuid');

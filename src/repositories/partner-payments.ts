@@ -11,7 +11,7 @@ import {
 } from './partner-payment-filters.ts';
 import type { Reach } from './partner-totals.ts';
 
-/** A payment with the names that a report shows beside it. */
+/** A payment with the names that a report shows. */
 export type PartnerPayment = Payment & {
   merchant_name: string;
   branch_name: string;
@@ -23,12 +23,12 @@ export interface PageWindow {
   readonly offset: number;
 }
 
-/** How many of a partner's newest payments are looked through before an index is asked. */
-const WALK = 5_000;
+/** Number of a partner's newest payments to scan before searching the indexes. */
+const SCANNED_MAXIMUM = 5_000;
 
 const NEWEST_FIRST = sql`created_at desc, id desc`;
 
-/** A partner's own payment; anyone else's is undefined like a missing one. */
+/** Undefined for another partner's payment, as for a missing one. */
 export async function findPartnerPayment(
   db: Connection,
   partnerId: string,
@@ -39,8 +39,8 @@ export async function findPartnerPayment(
 }
 
 /**
- * Payments newest first, read along the index that the filters name. What a page skips is skipped
- * in the index alone; only the page's own rows are fetched.
+ * Payments newest first, in the order of the index that fits the filters. The offset is skipped
+ * within the index; only the page's own rows are fetched.
  */
 export function listPartnerPayments(
   db: Connection,
@@ -58,10 +58,10 @@ export function listPartnerPayments(
 }
 
 /**
- * Payments newest first that a text or one of several merchants or addresses selects.
+ * Payments newest first that match a text, or any of several merchants or addresses.
  *
- * What is frequent stands among the newest payments; what is not is rare enough to be collected
- * from the indexes, one branch for each way to match, and sorted. No plan serves both.
+ * No single plan suits all searches. Frequent matches fill the page from the newest payments. If
+ * they do not, matches are rare enough to collect all of them from the indexes and sort them.
  */
 export async function searchPartnerPayments(
   db: Connection,
@@ -70,21 +70,21 @@ export async function searchPartnerPayments(
   window: PageWindow,
 ): Promise<PartnerPayment[]> {
   const whole = filters.term?.match.kind === 'whole';
-  if (!whole && window.offset + window.limit <= WALK) {
+  if (!whole && window.offset + window.limit <= SCANNED_MAXIMUM) {
     const newest = await withNames(
       db,
       sql`select * from (
             select * from payments where partner_id = ${partnerId}
-            order by ${NEWEST_FIRST} limit ${WALK}
+            order by ${NEWEST_FIRST} limit ${SCANNED_MAXIMUM}
           ) as newest where ${conditions(partnerId, filters)}
           order by ${NEWEST_FIRST} limit ${window.limit} offset ${window.offset}`,
     );
     if (newest.length === window.limit) return newest;
   }
-  return withNames(db, collect(partnerId, filters, window));
+  return withNames(db, collectMatches(partnerId, filters, window));
 }
 
-/** How many payments match; grows with what the filters leave, so ask the rollups where they can. */
+/** Counts matching payments one by one; prefer the rollups for filters that they support. */
 export async function countMatchingPayments(
   db: Connection,
   partnerId: string,
@@ -95,7 +95,7 @@ export async function countMatchingPayments(
   return rows[0]?.total ?? 0;
 }
 
-/** How many payments match the term by their own text alone, outside of its reach. */
+/** Counts payments that match the term by their own text but are not within its reach. */
 export async function countTextMatches(
   db: Connection,
   partnerId: string,
@@ -109,7 +109,7 @@ export async function countTextMatches(
   return rows[0]?.total ?? 0;
 }
 
-/** Whether the text is the whole ID, transaction hash or reference of a payment of the partner. */
+/** Whether the text equals an ID, transaction hash or reference of a payment of the partner. */
 export async function isWholeText(
   db: Connection,
   partnerId: string,
@@ -132,7 +132,7 @@ export async function isWholeText(
   return rows[0]?.whole === true;
 }
 
-/** When each merchant's latest payment of the partner was created. */
+/** Creation time of the partner's latest payment of each merchant. */
 export async function lastPaymentTimes(
   db: Connection,
   partnerId: string,
@@ -149,8 +149,8 @@ export async function lastPaymentTimes(
   return new Map(rows.map(row => [row.merchant_id, row.created_at]));
 }
 
-/** One branch for each way to match, each already in order and no longer than the page needs. */
-function collect(
+/** A union with one branch per way to match, each one sorted and limited to what the page needs. */
+function collectMatches(
   partnerId: string,
   filters: PartnerPaymentFilters,
   { limit, offset }: PageWindow,
@@ -172,8 +172,8 @@ function collect(
   const branches: RawBuilder<unknown>[] = [];
   if (term !== undefined) {
     const own = sql`${conditions(partnerId, rest)} and (${textMatches(term.match)})`;
-    // The fence makes the planner collect what the text index finds, instead of hoping to meet it
-    // early along the order.
+    // `offset 0` is an optimisation fence: it makes the planner use the text index instead of
+    // scanning in order until it has enough matches.
     branches.push(sql`(select * from (
       select * from payments where ${own} offset 0) as matching ${enough})`);
     branches.push(each('merchant_id', term.reach.merchantIds, rest));

@@ -113,7 +113,7 @@ export async function paidCentsByMerchant(
   return new Map(rows.map(row => [row.merchantId, row.cents]));
 }
 
-/** Payments by the UTC day they were created on, newest first; one row for each day of the history. */
+/** Number of payments by the UTC day of their creation, newest first. */
 export function countByCreatedDay(
   db: Connection,
   partnerId: string,
@@ -149,7 +149,7 @@ export async function listHistoryNetworks(db: Connection, partnerId: string): Pr
   return rows.map(row => row.blockchain_id);
 }
 
-/** IDs of merchants with payments of the partner whose name or ID contains the text, case-insensitive. */
+/** IDs of merchants in the partner's history whose name or ID contains the text, ignoring case. */
 export async function findHistoryMerchants(
   db: Connection,
   partnerId: string,
@@ -170,7 +170,7 @@ export async function findHistoryMerchants(
   return rows.map(row => row.id);
 }
 
-/** Deposit addresses of the partner's payments that contain the text, case-insensitive. */
+/** Deposit addresses of the partner's payments that contain the text, ignoring case. */
 export async function findHistoryAddresses(
   db: Connection,
   partnerId: string,

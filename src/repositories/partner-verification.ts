@@ -1,11 +1,10 @@
 import { sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
 
-/** A figure that the rollups have otherwise than the payments do. */
+/** A figure that differs between rollups and payments. */
 export interface Discrepancy {
-  /** Which rollup: totals, days of creation or days of payment. */
   rollup: 'totals' | 'created days' | 'paid days';
-  /** What the figure is of, for example `merchant … successful btc`. */
+  /** The figure's keys, for example `merchant … successful btc`. */
   figure: string;
   paymentsCounted: number;
   paymentsRolledUp: number;
@@ -13,15 +12,15 @@ export interface Discrepancy {
   centsRolledUp: number;
 }
 
-/** Most discrepancies reported at once: one is reason enough to look. */
+/** Maximum discrepancies reported: a single one is reason enough to investigate. */
 const REPORTED_MAXIMUM = 100;
 
 /**
- * Compares a partner's rollups, unfolded deltas included, with plain aggregates over its payments.
- * Reads every payment of the partner; run it in one repeatable-read transaction.
+ * Compares a partner's rollups, including unfolded deltas, with aggregates over its payments. Reads
+ * every payment of the partner, without a statement timeout; run it in a repeatable-read
+ * transaction.
  */
 export async function findDiscrepancies(db: Connection, partnerId: string): Promise<Discrepancy[]> {
-  // Looks at every payment of the partner, which takes as long as it takes.
   await sql`set local statement_timeout = 0`.execute(db);
   const { rows } = await sql<Discrepancy>`
     with counted as (

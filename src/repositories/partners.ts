@@ -15,7 +15,7 @@ export function findPartner(db: Connection, id: string): Promise<Partner | undef
   return db.selectFrom('partners').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** Newest first, at most `limit`, older than the partner `before` when given. */
+/** Newest first, at most `limit`. With `before`, only those older than that partner. */
 export function listPartners(
   db: Connection,
   { limit, before }: { limit: number; before?: string | undefined },

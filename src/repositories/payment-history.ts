@@ -1,13 +1,13 @@
 import type { Connection } from '../database/connection.ts';
 import type { Deposit, WebhookDelivery } from '../database/tables.ts';
 
-/** Most rows of a kind in a payment's history; a payment has a handful. */
+/** Maximum rows of each kind in a payment's history; a payment has a handful. */
 const ROWS_MAXIMUM = 1000;
 
-/** A deposit and what its amount is counted in. */
+/** A deposit with the asset of its amount. */
 export type HistoricDeposit = Deposit & { assetSymbol: string; assetDecimals: number };
 
-/** An event without its snapshot. */
+/** An event without its data. */
 export interface HistoricEvent {
   id: string;
   type: string;
@@ -45,7 +45,7 @@ export function listHistoricEvents(db: Connection, paymentId: string): Promise<H
     .execute();
 }
 
-/** Deliveries of a payment's events, those by hand included, oldest first. */
+/** Deliveries of a payment's events, including manual redeliveries, oldest first. */
 export function listHistoricDeliveries(
   db: Connection,
   eventIds: readonly string[],
@@ -58,7 +58,7 @@ export function listHistoricDeliveries(
       .innerJoin('webhook_endpoints as endpoint', 'endpoint.id', 'delivery.endpoint_id')
       .selectAll('delivery')
       .select(['endpoint.url as endpointUrl', 'events.type as eventType'])
-      // Both arms say what the two partial indexes hold.
+      // Equivalent to `event_id in (...)`, but each branch matches one of two partial indexes.
       .where(({ eb, or, and }) =>
         or([
           and([eb('redelivery_of', 'is', null), eb('event_id', 'in', eventIds)]),

@@ -15,7 +15,7 @@ interface State {
   readonly session: SessionStatus;
 }
 
-/** Changes a payment only while it is in one of the states; tells which one it left. */
+/** Updates a payment if it is in one of the states; also returns the state it was in. */
 export async function updatePaymentFrom(
   db: Connection,
   id: string,
@@ -49,7 +49,7 @@ export async function updatePaymentFrom(
   return { payment, before: { status: statusBefore, session: sessionBefore } };
 }
 
-/** Changes columns of a payment that is still open, without moving it. */
+/** Updates columns of an open payment, without moving it; undefined if it is no longer open. */
 export function updateOpenPayment(
   db: Connection,
   id: string,
@@ -65,7 +65,6 @@ export function updateOpenPayment(
     .executeTakeFirst();
 }
 
-/** Adds to the payment's history. */
 export async function insertTransition(
   db: Connection,
   row: Insertable<PaymentTransitionsTable>,
@@ -88,22 +87,18 @@ export function listTransitions(
     .execute();
 }
 
-/** Reads a payment and holds its row until the transaction ends. */
+/** Reads a payment and locks its row until the transaction ends. */
 export function lockPayment(db: Connection, id: string): Promise<Payment | undefined> {
   return db.selectFrom('payments').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
 }
 
-/** A payment whose time has passed. */
 export interface DuePayment {
   id: string;
-  /** Whether a transfer that was too little stands for it. */
+  /** Whether it has an underpayment that is seen or final. */
   underpaid: boolean;
 }
 
-/**
- * Takes at most `limit` payments whose time has passed and no funds have been seen for, skipping
- * those that another worker holds.
- */
+/** Locks at most `limit` overdue on-chain payments without funds; skips rows locked by others. */
 export async function lockDuePayments(
   db: Connection,
   now: Date,

@@ -12,13 +12,13 @@ export interface PaymentFilters {
   readonly createdBefore?: Date | undefined;
 }
 
-/** Which way from a payment of the merchant's a page extends; that payment itself is left out. */
 export interface PageCursor {
   readonly direction: 'older' | 'newer';
+  /** ID of a payment of the merchant; the page excludes it. */
   readonly id: string;
 }
 
-/** What the merchant API shows of a payment, besides instants. */
+/** Columns that the merchant API shows, besides instants. */
 const SHOWN = [
   'payments.id',
   'payments.amount',
@@ -38,7 +38,7 @@ const SHOWN = [
   'payments.last_error_message',
 ] as const;
 
-/** Instants as they are shown: most of what a list costs is reading its rows (column-values.ts). */
+/** Instants as ISO 8601 text: reading rows is most of the cost of a list (see column-values.ts). */
 const INSTANTS = [
   sql<string | null>`payments.paid_at at time zone 'UTC'`.as('paid_at'),
   sql<string>`payments.expires_at at time zone 'UTC'`.as('expires_at'),
@@ -48,7 +48,7 @@ const INSTANTS = [
 
 type WithoutTable<C> = C extends `payments.${infer Column}` ? Column : never;
 
-/** What the merchant API shows of a payment; instants may be text in ISO 8601 already. */
+/** The columns that the merchant API shows; instants may already be ISO 8601 text. */
 export type ShownPayment = Pick<Payment, WithoutTable<(typeof SHOWN)[number]> & keyof Payment> & {
   readonly paid_at: Date | string | null;
   readonly expires_at: Date | string;
@@ -56,12 +56,12 @@ export type ShownPayment = Pick<Payment, WithoutTable<(typeof SHOWN)[number]> & 
   readonly last_error_at: Date | string | null;
 };
 
-/** Any payment, for operators and the checkout. */
+/** A payment of any merchant, for operators and the checkout. */
 export function findPayment(db: Connection, id: string): Promise<Payment | undefined> {
   return db.selectFrom('payments').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** The payment whose checkout link carries the token of this SHA-256. */
+/** @param tokenHash SHA-256 of the token in the checkout link. */
 export function findPaymentByCheckoutToken(
   db: Connection,
   tokenHash: Buffer,
@@ -83,8 +83,8 @@ interface Wanted {
   readonly merchantIds: readonly string[];
 }
 
-/** Payments by their IDs, each of a merchant of its own, with the places they were asked in. */
-export const merchantPayments = prepare('merchant_payments', (db, given: Given<Wanted>) =>
+/** Reads a batch of payments, each by ID and merchant, with its position in the batch. */
+const merchantPayments = prepare('merchant_payments', (db, given: Given<Wanted>) =>
   db
     .selectFrom(
       sql<{ id: string; merchant_id: string; place: number }>`
@@ -113,7 +113,7 @@ const findBatched = batchOn(async (db: Connection, wanted: readonly OwnPayment[]
   return found;
 });
 
-/** A merchant's own payment; another merchant's is undefined like a missing one. */
+/** Undefined for another merchant's payment, as for a missing one. */
 export function findMerchantPayment(
   db: Connection,
   merchantId: string,
@@ -129,13 +129,13 @@ type PageValues = PaymentFilters & {
 };
 type PageQuery = Prepared<PageValues, ShownPayment>;
 
-/** A statement for each combination of filters and direction, made when it is first asked for. */
+/** Statements by combination of filters and direction, prepared on first use. */
 const pages = new Map<string, PageQuery>();
 
 /**
- * At most `limit` payments of a merchant: the nearest ones to the cursor in its direction, which for
- * `newer` means oldest first. Without a cursor the newest come first. A cursor that is not the
- * merchant's has none.
+ * At most `limit` payments of a merchant, next to the cursor in its direction: newest first, but
+ * oldest first for `newer`. Without a cursor, the newest payments. Empty unless
+ * the cursor is a payment of the merchant.
  */
 export function listMerchantPayments(
   db: Connection,
@@ -148,7 +148,7 @@ export function listMerchantPayments(
   return page(db, { ...filters, merchantId, cursorId: cursor?.id, limit });
 }
 
-/** The statement of a page; of the filters only which there are matters. */
+/** The statement of a page; depends on which filters are given, not on their values. */
 export function merchantPaymentsPage(
   filters: PaymentFilters,
   direction: PageCursor['direction'] | undefined,

@@ -1,6 +1,6 @@
 import type { Connection } from '../database/connection.ts';
 
-/** The merchant's allowed redirect domains in alphabetical order (at most 20). */
+/** The merchant's allowed redirect domains, in alphabetical order (at most 20). */
 export async function listRedirectDomains(db: Connection, merchantId: string): Promise<string[]> {
   const rows = await db
     .selectFrom('redirect_domains')
@@ -24,7 +24,7 @@ export async function insertRedirectDomain(
   return (numInsertedOrUpdatedRows ?? 0n) > 0n;
 }
 
-/** @returns Whether there was such a domain. */
+/** @returns Whether the domain existed. */
 export async function removeRedirectDomain(
   db: Connection,
   merchantId: string,

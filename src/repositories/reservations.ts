@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
 import type { SessionStatus } from '../database/tables.ts';
 
-/** Where and how much: what a payment on chain is recognised by. */
+/** The network, address and amount by which a transfer is matched to a payment. */
 export interface Slot {
   readonly blockchainId: string;
   /** The canonical spelling. */
@@ -12,8 +12,8 @@ export interface Slot {
 }
 
 /**
- * Of some amounts, the ones nobody has reserved now, the longest unused first: a late payer then
- * meets the fewest strangers.
+ * Those of the amounts that are not reserved now, least recently used first, so that a late
+ * transfer is unlikely to match another customer's payment.
  */
 export async function listFreeAmounts(
   db: Connection,
@@ -35,7 +35,7 @@ export async function listFreeAmounts(
   return rows.map(row => BigInt(row.amount));
 }
 
-/** Reserves an amount for a payment; false when somebody else has just taken it. */
+/** Reserves an amount for a payment; false if it is taken already. */
 export async function insertReservation(
   db: Connection,
   paymentId: string,
@@ -62,7 +62,7 @@ export async function insertReservation(
   return (numInsertedOrUpdatedRows ?? 0n) > 0n;
 }
 
-/** Frees whatever amount the payment has reserved. */
+/** Releases the payment's reservation, if it has one. */
 export async function releaseReservation(
   db: Connection,
   paymentId: string,
@@ -76,7 +76,7 @@ export async function releaseReservation(
     .execute();
 }
 
-/** A payment whose reservation a transfer to its address may be meant for. */
+/** A payment with a live reservation, which a transfer to the address may pay. */
 export interface Candidate {
   paymentId: string;
   tokenAmount: bigint;
@@ -84,7 +84,7 @@ export interface Candidate {
   seen: boolean;
 }
 
-/** The live reservation of exactly this amount, if it was made by an instant. */
+/** The live reservation of exactly this amount, if it was made no later than `reservedBy`. */
 export async function findReservation(
   db: Connection,
   slot: Slot,
@@ -96,7 +96,9 @@ export async function findReservation(
   return candidate === undefined ? undefined : toCandidate(candidate);
 }
 
-/** At most `limit` live reservations of an address, made by an instant and without funds yet. */
+/**
+ * At most `limit` live reservations at an address without funds, made no later than `reservedBy`.
+ */
 export async function listOpenReservations(
   db: Connection,
   blockchainId: string,
@@ -135,7 +137,9 @@ function toCandidate(row: {
   };
 }
 
-/** Whether exactly this amount was reserved before by a payment that has ended or moved on. */
+/**
+ * Whether the slot has a released reservation: its payment has ended or moved to another network.
+ */
 export async function wasReserved(
   db: Connection,
   { blockchainId, address, tokenAmount }: Slot,

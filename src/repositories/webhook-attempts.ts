@@ -8,9 +8,9 @@ import type {
 } from '../database/tables.ts';
 import { addDeliveryJob } from './webhook-jobs.ts';
 
-/** One attempt at a delivery; the first has the number 1. */
 export interface AttemptKey {
   readonly deliveryId: string;
+  /** Number of the attempt, from 1. */
   readonly attempt: number;
 }
 
@@ -21,17 +21,18 @@ export interface ClaimedDelivery {
     id: string;
     type: string;
     createdAt: Date;
-    /** The JSON text as it was written. */
+    /** JSON text, exactly as stored. */
     data: string;
-    /** Headers of the trace of the request that caused it; null without one. */
+    /** Trace headers of the request that caused the event; null without a trace. */
     traceparent: string | null;
     tracestate: string | null;
   };
 }
 
 /**
- * Takes an attempt for one worker until `until`. Undefined when it has been made, when the delivery
- * has ended, or while another worker has it.
+ * Claims an attempt for one worker until `until`.
+ * @returns undefined if the attempt was made already, the delivery has ended, or another worker has
+ * a valid claim.
  */
 export async function claimDelivery(
   db: Connection,
@@ -70,14 +71,14 @@ export async function claimDelivery(
   return { endpoint, event: { id, type, createdAt, data, traceparent, tracestate } };
 }
 
-/** What becomes of a delivery after an attempt. */
+/** New state of a delivery after an attempt. */
 export type Verdict =
   | { readonly status: 'pending'; readonly nextAttemptAt: Date }
   | { readonly status: Exclude<DeliveryStatus, 'pending'>; readonly finishedAt: Date };
 
 /**
- * Logs an attempt and, unless another worker was faster, what becomes of the delivery: with the job
- * of the next attempt if there is to be one. One statement.
+ * Records an attempt, updates the delivery and adds the job of the next attempt, in one statement.
+ * If another worker has already recorded this attempt number, only adds the attempt.
  */
 export async function recordAttempt(
   db: Connection,
@@ -109,7 +110,7 @@ export async function recordAttempt(
     .execute();
 }
 
-/** Gives a claimed attempt back unmade, for any worker to make at once. */
+/** Releases the claim of an attempt that was not made, so that any worker can make it now. */
 export async function releaseDelivery(
   db: Connection,
   { deliveryId, attempt }: AttemptKey,
@@ -129,7 +130,7 @@ export async function releaseDelivery(
     .execute();
 }
 
-/** Attempts at these deliveries, oldest first. @param limit How many at most. */
+/** At most `limit` attempts of these deliveries, oldest first. */
 export function listAttempts(
   db: Connection,
   deliveryIds: readonly string[],

@@ -2,7 +2,7 @@ import type { Connection } from '../database/connection.ts';
 import type { WebhookDelivery } from '../database/tables.ts';
 import { addDeliveryJob } from './webhook-jobs.ts';
 
-/** Ends deliveries that have not ended: one, or all of an endpoint but perhaps one. */
+/** Cancels pending deliveries: one, or all of an endpoint except one. */
 export async function cancelDeliveries(
   db: Connection,
   which: { id: string } | { endpointId: string; except?: string | undefined },
@@ -24,7 +24,7 @@ export function findDelivery(db: Connection, id: string): Promise<WebhookDeliver
   return db.selectFrom('webhook_deliveries').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** Adds a delivery of an event that has been delivered, or tried, before; and its job. */
+/** Adds a new delivery of the original's event, and its job. */
 export async function insertRedelivery(
   db: Connection,
   row: { id: string; original: WebhookDelivery; now: Date },
@@ -52,7 +52,7 @@ export async function insertRedelivery(
 
 export type DeliveryWithEventType = WebhookDelivery & { eventType: string };
 
-/** Deliveries to an endpoint, newest first, at most `limit`; the one with an ID when given. */
+/** At most `limit` deliveries of an endpoint, newest first, or the one with the ID. */
 export function listDeliveries(
   db: Connection,
   which: { id: string } | { endpointId: string },

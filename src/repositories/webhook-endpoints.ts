@@ -16,7 +16,7 @@ export function findWebhookEndpoint(
   return db.selectFrom('webhook_endpoints').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** Reads an endpoint and holds its row until the transaction ends. */
+/** Reads an endpoint and locks its row until the transaction ends. */
 export function lockWebhookEndpoint(
   db: Connection,
   id: string,
@@ -42,7 +42,6 @@ export function updateWebhookEndpoint(
     .executeTakeFirstOrThrow();
 }
 
-/** How many endpoints of a merchant are not disabled. */
 export async function countEnabledEndpoints(db: Connection, merchantId: string): Promise<number> {
   const { count } = await db
     .selectFrom('webhook_endpoints')
@@ -53,7 +52,7 @@ export async function countEnabledEndpoints(db: Connection, merchantId: string):
   return count;
 }
 
-/** Newest first, at most `limit`; those of one merchant, and older than `before`, when given. */
+/** Newest first, at most `limit`. With `before`, only those older than that endpoint. */
 export function listWebhookEndpoints(
   db: Connection,
   {
@@ -72,7 +71,10 @@ export function listWebhookEndpoints(
     .execute();
 }
 
-/** Wipes previous secrets that sign no longer; at most `limit` endpoints, returns how many. */
+/**
+ * Wipes previous secrets whose grace period is over, of at most `limit` endpoints.
+ * @returns The number of endpoints.
+ */
 export async function wipePreviousWebhookSecrets(
   db: Connection,
   now: Date,

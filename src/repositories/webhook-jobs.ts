@@ -1,16 +1,16 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
 
-/** Name of the queue's task that attempts a delivery. */
+/** The queue's task that attempts a delivery. */
 export const DELIVERY_TASK = 'deliver_webhook';
 
 /**
- * Adds the job of a delivery's next attempt; to be selected from rows that have the name `delivery`.
+ * Adds the job of a delivery's next attempt; select it from rows named `delivery`.
  *
- * A delivery has at most one job that waits (its key), which runs once: what happens next is for the
- * delivery's row to say. The endpoint is a flag, so that a worker can leave its jobs alone.
+ * The job key allows one waiting job per delivery. A job runs once: retries are scheduled by the
+ * delivery, not the queue. The endpoint is a flag, so that workers can skip its jobs.
  *
- * @param runAt When it runs; now by the database's clock if left out.
+ * @param runAt Defaults to now by the database's clock.
  */
 export function addDeliveryJob(runAt: RawBuilder<unknown> = sql`null`): RawBuilder<unknown> {
   return sql`(graphile_worker.add_job(
@@ -25,7 +25,7 @@ export function addDeliveryJob(runAt: RawBuilder<unknown> = sql`null`): RawBuild
     flags => array[delivery.endpoint_id::text])).id`;
 }
 
-/** Puts a job that could not be run now back where it was in the queue. */
+/** Puts a job that cannot run now back at its place in the queue. */
 export async function returnDeliveryJob(
   db: Connection,
   job: { deliveryId: string; endpointId: string; attempt: number; runAt: Date },
@@ -37,9 +37,9 @@ export async function returnDeliveryJob(
 }
 
 /**
- * Adds a job for every delivery that should have been attempted before `before` and that neither a
- * live worker nor a waiting job has: its worker died, or the queue lost it. At most `limit`.
- * @returns How many.
+ * Adds jobs for at most `limit` deliveries that were due before `before` but have neither a valid
+ * claim nor a waiting job, because their worker died or the queue lost the job.
+ * @returns The number of jobs.
  */
 export async function restoreDeliveryJobs(
   db: Connection,
@@ -60,8 +60,9 @@ export async function restoreDeliveryJobs(
 }
 
 /**
- * Removes jobs that ended without an end: those of workers that died or that an error stopped. Their
- * deliveries have new ones. At most `limit`; the queue itself keeps those locked within 4 hours.
+ * Removes at most `limit` jobs that never completed, because their worker died or failed; their
+ * deliveries have new jobs. Keeps jobs locked less than 4 hours ago, which the queue considers
+ * running.
  */
 export async function removeDeadDeliveryJobs(db: Connection, limit: number): Promise<void> {
   await sql`
