@@ -12,14 +12,14 @@ export const CHECKOUT_STAGES = [
   'cancelled',
 ] as const;
 
-/** What a checkout page polls: whether it still shows what there is to see. */
+/** What the script of a checkout page polls to learn whether the page is still current. */
 export const CheckoutStatusSchema = Type.Object(
   {
     object: Type.Literal('checkout_status'),
-    stage: StringEnum(CHECKOUT_STAGES, 'What the customer sees of the payment.'),
-    revision: Type.String({ description: 'Another value: the page shows something else now.' }),
-    expiresAt: Timestamp('Until when to pay.'),
-    serverTime: Timestamp("For a countdown that does not depend on the customer's clock."),
+    stage: StringEnum(CHECKOUT_STAGES, 'Stage of the payment on the checkout page.'),
+    revision: Type.String({ description: 'Changes whenever the content of the page changes.' }),
+    expiresAt: Timestamp('When the payment expires.'),
+    serverTime: Timestamp("Server time, for a countdown independent of the customer's clock."),
   },
   { additionalProperties: false },
 );

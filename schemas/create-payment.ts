@@ -3,10 +3,10 @@ import { BLOCKCHAIN_IDS, BlockchainIdSchema } from './blockchain.ts';
 import { PaymentSchema } from './payment.ts';
 import { Uuid } from './scalars.ts';
 
-/** Least and most a payment may be, in USD cents. */
+/** Smallest and largest amount of a payment, in USD cents. */
 export const AMOUNT_MINIMUM_CENTS = 50;
 export const AMOUNT_MAXIMUM_CENTS = 100_000_000;
-/** Longest text fields, in characters. */
+/** Maximum lengths of text fields, in characters. */
 export const NOTE_MAXIMUM = 500;
 export const REDIRECT_URL_MAXIMUM = 2048;
 export const CUSTOMER_REFERENCE_MAXIMUM = 255;
@@ -23,30 +23,33 @@ export const CreatePaymentBodySchema = Type.Object(
         minItems: 1,
         maxItems: BLOCKCHAIN_IDS.length,
         description:
-          'Networks to offer; left out, every active network with a configured address is.',
+          'Networks to offer. Default: every active network that the merchant has a deposit address for.',
       }),
     ),
     note: Type.Optional(
       Type.String({
         maxLength: NOTE_MAXIMUM,
         description:
-          'Kept with the payment and told in partner reports; a payer on a US account sees it.',
+          'Stored with the payment and shown in partner reports. On US accounts the payer sees it too.',
       }),
     ),
     redirectUrl: Type.Optional(
       Type.String({
         maxLength: REDIRECT_URL_MAXIMUM,
-        description: "Where the checkout leads back to; the hostname must be the merchant's.",
+        description:
+          "Where the checkout sends the customer back to. The hostname must be one of the merchant's redirect domains.",
       }),
     ),
     customerReferenceId: Type.Optional(
       Type.String({
         maxLength: CUSTOMER_REFERENCE_MAXIMUM,
-        description: 'Your reference; echoed unchanged and usable as a list filter.',
+        description: 'Your own reference. Returned unchanged, and a filter of the list.',
       }),
     ),
     merchantId: Type.Optional(
-      Uuid('The merchant to create for: required for partner keys, forbidden for merchant keys.'),
+      Uuid(
+        'The merchant to create the payment for. Required with partner keys, not allowed with merchant keys.',
+      ),
     ),
   },
   { additionalProperties: false },
@@ -55,7 +58,9 @@ export const CreatePaymentBodySchema = Type.Object(
 export const CreatePaymentResponseSchema = Type.Object(
   {
     prompt: PaymentSchema,
-    checkoutUrl: Type.String({ description: 'Send the customer here; opaque, never build it.' }),
+    checkoutUrl: Type.String({
+      description: 'URL to send the customer to. Use it as it is; do not build it yourself.',
+    }),
   },
   { additionalProperties: false },
 );

@@ -8,8 +8,8 @@ export const ErrorEnvelopeSchema = Type.Object(
         code: Type.String({ description: 'Slug for programmatic handling.' }),
         errorCode: Type.String({ description: 'Short code such as E1002.' }),
         message: Type.String({ description: 'Developer-facing text.' }),
-        param: Type.Optional(Type.String({ description: 'The offending parameter.' })),
-        docUrl: Type.String({ description: "The error's documentation." }),
+        param: Type.Optional(Type.String({ description: 'Name of the parameter at fault.' })),
+        docUrl: Type.String({ description: "URL of the error's documentation." }),
         userSafeMessage: Type.Boolean({
           description: 'True only when `message` may be shown to customers as it is.',
         }),

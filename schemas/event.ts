@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { PaymentSnapshotSchema } from './payment.ts';
 import { StringEnum, Timestamp, Uuid } from './scalars.ts';
 
-/** Everything a merchant is told of a payment. */
+/** Types of the events that webhooks deliver. */
 export const EVENT_TYPES = [
   'payment_prompt.created',
   'payment_prompt.detected',
@@ -17,10 +17,10 @@ export type EventType = (typeof EVENT_TYPES)[number];
 /** The body of a webhook. */
 export const EventSchema = Type.Object(
   {
-    id: Uuid('ID of the event, the same in every delivery of it.'),
+    id: Uuid('ID of the event, the same in all its deliveries.'),
     object: Type.Literal('event'),
-    type: StringEnum(EVENT_TYPES, 'What happened.'),
-    createdAt: Timestamp('When it happened.'),
+    type: StringEnum(EVENT_TYPES, 'Type of the event.'),
+    createdAt: Timestamp('When the event happened.'),
     data: PaymentSnapshotSchema,
   },
   { additionalProperties: false },

@@ -6,25 +6,25 @@ import {
   NOTE_MAXIMUM,
   REDIRECT_URL_MAXIMUM,
 } from './create-payment.ts';
-import { PAYMENT_STATUSES, SESSION_STATUSES } from './payment.ts';
+import { PaymentStatusSchema, SESSION_STATUSES } from './payment.ts';
 import { Nullable, StringEnum, Timestamp, Uuid } from './scalars.ts';
 
 const CENTS_PER_DOLLAR = 100;
 
-/** Body of the older contract's creation; what it does not name is let pass. */
+/** Body of a creation in the older contract. Unknown fields are ignored. */
 export const LegacyPromptBodySchema = Type.Object({
   amount: Type.Number({
     minimum: AMOUNT_MINIMUM_CENTS / CENTS_PER_DOLLAR,
     maximum: AMOUNT_MAXIMUM_CENTS / CENTS_PER_DOLLAR,
     format: 'dollars',
-    description: 'USD dollars with at most two decimals.',
+    description: 'US dollars with at most two decimals.',
   }),
   blockchainIds: Type.Array(BlockchainIdSchema, {
     minItems: 1,
     maxItems: BLOCKCHAIN_IDS.length,
     description: 'Networks to offer.',
   }),
-  payer: StringEnum(['merchant', 'customer'], 'Who bears the commission of this payment.'),
+  payer: StringEnum(['merchant', 'customer'], 'Who pays the commission of this payment.'),
   note: Type.Optional(Nullable(Type.String({ maxLength: NOTE_MAXIMUM }))),
   redirectUrl: Type.Optional(Nullable(Type.String({ maxLength: REDIRECT_URL_MAXIMUM }))),
 });
@@ -34,17 +34,17 @@ export const LegacyCreatedSchema = Type.Object(
     prompt: Type.Object(
       {
         id: Uuid('ID of the prompt.'),
-        amount: Type.Number({ description: 'USD dollars.' }),
-        commissionAmount: Type.String({ description: 'USD dollars with two decimals.' }),
-        status: StringEnum(PAYMENT_STATUSES, '`pending` until one of the other, final values.'),
-        sessionStatus: StringEnum(SESSION_STATUSES, 'Where the checkout stands.'),
+        amount: Type.Number({ description: 'US dollars.' }),
+        commissionAmount: Type.String({ description: 'US dollars with two decimals.' }),
+        status: PaymentStatusSchema,
+        sessionStatus: StringEnum(SESSION_STATUSES, 'State of the checkout.'),
         expiresAt: Timestamp('24 hours after creation.'),
         createdAt: Timestamp('When the prompt was created.'),
         redirectUrl: Nullable(Type.String({ description: 'As given at creation.' })),
       },
       { additionalProperties: false },
     ),
-    checkoutUrl: Type.String({ description: 'Send the customer here.' }),
+    checkoutUrl: Type.String({ description: 'URL to send the customer to.' }),
   },
   { additionalProperties: false },
 );
@@ -53,18 +53,21 @@ export const LegacyPromptSchema = Type.Object(
   {
     id: Uuid('ID of the prompt.'),
     blockchainId: Nullable(Type.String({ description: 'The network the customer chose.' })),
-    status: StringEnum(PAYMENT_STATUSES, '`pending` until one of the other, final values.'),
+    status: PaymentStatusSchema,
     createdAt: Timestamp('When the prompt was created.'),
   },
   { additionalProperties: false },
 );
 
-/** Every failure of the older contract. */
+/** Body of every error in the older contract. */
 export const LegacyErrorSchema = Type.Object(
   {
     statusCode: Type.Integer({ description: 'The HTTP status.' }),
-    message: Type.String({ description: 'All that tells one failure from another.' }),
-    error: Type.String({ description: "The status's name." }),
+    message: Type.String({
+      description:
+        'Text of the error. The contract has no error codes: only this text tells errors apart.',
+    }),
+    error: Type.String({ description: 'Reason phrase of the status, for example `Bad Request`.' }),
   },
   { additionalProperties: false },
 );

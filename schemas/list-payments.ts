@@ -13,7 +13,7 @@ export const ListPaymentsQuerySchema = Type.Object(
         minimum: 1,
         maximum: PAGE_SIZE_MAXIMUM,
         default: PAGE_SIZE_DEFAULT,
-        description: 'Payments a page.',
+        description: 'Payments per page.',
       }),
     ),
     startingAfter: Type.Optional(Uuid('Cursor: payments created before this one.')),
@@ -32,9 +32,11 @@ export const PaymentListSchema = Type.Object(
   {
     object: Type.Literal('list'),
     data: Type.Array(PaymentSchema, {
-      description: 'Newest first, whichever way the page extends.',
+      description: 'Newest first, with either cursor.',
     }),
-    hasMore: Type.Boolean({ description: 'Whether more follow in the requested direction.' }),
+    hasMore: Type.Boolean({
+      description: 'Whether there are more payments in the requested direction.',
+    }),
   },
   { additionalProperties: false },
 );

@@ -5,14 +5,15 @@ import { DateBound, Nullable, Timestamp, Uuid } from './scalars.ts';
 
 export const PARTNER_PAGE_DEFAULT = 20;
 export const PARTNER_PAGE_MAXIMUM = 100;
-/** Longest text filter of a partner list, in characters. */
+/** Maximum length of a text filter, in characters. */
 export const PARTNER_TEXT_MAXIMUM = 255;
-/** Largest 32-bit integer: pages beyond it are refused rather than counted to. */
+/** Largest 32-bit integer: higher page numbers are refused before anything is counted. */
 const PAGE_MAXIMUM = 2_147_483_647;
 
 const closed = { additionalProperties: false };
-const Dollars = (description: string) =>
-  Type.Number({ description: `${description} USD dollars.` });
+const Dollars = (what: string) => Type.Number({ description: `${what}, in US dollars.` });
+/** `TREND_DAYS` of src/time/days.ts. */
+const VOLUME_30_DAYS = 'Volume of successful payments paid in the last 30 UTC days, today included';
 const Count = (description: string) => Type.Integer({ description });
 const TextFilter = (description: string) =>
   Type.Optional(Type.String({ maxLength: PARTNER_TEXT_MAXIMUM, description }));
@@ -23,7 +24,7 @@ const paging = {
       minimum: 1,
       maximum: PAGE_MAXIMUM,
       default: 1,
-      description: 'Number of the page.',
+      description: 'Page number, from 1.',
     }),
   ),
   limit: Type.Optional(
@@ -31,7 +32,7 @@ const paging = {
       minimum: 1,
       maximum: PARTNER_PAGE_MAXIMUM,
       default: PARTNER_PAGE_DEFAULT,
-      description: 'Rows a page.',
+      description: 'Rows per page.',
     }),
   ),
 };
@@ -41,7 +42,7 @@ export const PartnerMerchantsQuerySchema = Type.Object(
     ...paging,
     search: TextFilter('Part of a name, email or ID.'),
     actionRequired: Type.Optional(
-      Type.Boolean({ description: '`true`: only merchants awaiting verification.' }),
+      Type.Boolean({ description: '`true`: only merchants whose onboarding is pending.' }),
     ),
   },
   closed,
@@ -62,7 +63,7 @@ export const PartnerPaymentsQuerySchema = Type.Object(
     blockchainId: Type.Optional(BlockchainIdSchema),
     startDate: Type.Optional(DateBound('Created at this instant or later.')),
     endDate: Type.Optional(DateBound('Created at this instant or earlier.')),
-    actionRequired: Type.Optional(Type.Boolean({ description: 'Accepted, but filters nothing.' })),
+    actionRequired: Type.Optional(Type.Boolean({ description: 'Accepted, but has no effect.' })),
   },
   closed,
 );
@@ -79,24 +80,26 @@ export const PartnerPaymentParamsSchema = Type.Object(
 export const PartnerPaymentSchema = Type.Object(
   {
     id: Uuid('ID of the payment.'),
-    amount: Dollars('Amount in'),
-    commissionAmount: Nullable(Dollars('Commission in')),
-    tokenAmount: Nullable(Type.String({ description: 'Amount of the asset, decimal.' })),
+    amount: Dollars('Amount'),
+    commissionAmount: Nullable(Dollars('Commission')),
+    tokenAmount: Nullable(Type.String({ description: 'Amount of the asset as a decimal string.' })),
     status: PaymentStatusSchema,
-    sessionStatus: Nullable(Type.String({ description: 'Where the checkout stands.' })),
+    sessionStatus: Nullable(Type.String({ description: 'State of the checkout.' })),
     flow: Type.String({ description: '`crypto` or `regulated`.' }),
     paymentSystem: Nullable(
-      Type.String({ description: "The network's family once chosen, or the processor's name." }),
+      Type.String({
+        description: 'Family of the chosen network, or name of the processor. Null before.',
+      }),
     ),
-    blockchainId: Nullable(Type.String({ description: 'The network the customer chose.' })),
+    blockchainId: Nullable(Type.String({ description: 'The network that the customer chose.' })),
     address: Nullable(Type.String({ description: 'Deposit address shown to the payer.' })),
     transactionHash: Nullable(
-      Type.String({ description: 'On-chain hash, or the reference the processor reported.' }),
+      Type.String({ description: 'On-chain hash, or the reference that the processor reported.' }),
     ),
     customerReferenceId: Nullable(Type.String({ description: 'As given at creation.' })),
     note: Nullable(Type.String({ description: 'As given at creation.' })),
     createdAt: Timestamp('When the payment was created.'),
-    expiresAt: Timestamp('When an unpaid payment expires.'),
+    expiresAt: Timestamp('When the payment expires unless it is paid.'),
     paidAt: Nullable(Timestamp('When the payment was confirmed.')),
     branchId: Uuid('ID of the branch.'),
     branchName: Type.String({ description: 'Name of the branch.' }),
@@ -108,8 +111,8 @@ export const PartnerPaymentSchema = Type.Object(
 
 const pageOf = {
   total: Count('Exact number of rows on all pages.'),
-  page: Count('Number of this page, from 1.'),
-  limit: Count('Rows a page.'),
+  page: Count('Page number, from 1.'),
+  limit: Count('Rows per page.'),
 };
 
 export const PartnerPaymentPageSchema = Type.Object(
@@ -120,7 +123,7 @@ export const PartnerPaymentPageSchema = Type.Object(
 const merchantAccount = {
   id: Uuid('ID of the merchant.'),
   name: Type.String({ description: 'Name of the merchant.' }),
-  email: Type.String({ description: 'Where the merchant is reached.' }),
+  email: Type.String({ description: 'Email address of the merchant.' }),
   status: Type.String({ description: '`active` or `inactive`.' }),
   accountKind: Type.String({ description: '`standard` or `us`.' }),
   onboardingStatus: Type.String({ description: '`pending`, `approved` or `rejected`.' }),
@@ -131,9 +134,9 @@ const merchantAccount = {
 export const PartnerMerchantSchema = Type.Object(
   {
     ...merchantAccount,
-    totalPayments: Count('Payments of every status.'),
-    totalVolume: Dollars('Successful payments in'),
-    volume30d: Dollars('Successful payments paid on the last 30 UTC days, today included, in'),
+    totalPayments: Count('Number of payments, in any status.'),
+    totalVolume: Dollars('Volume of successful payments'),
+    volume30d: Dollars(VOLUME_30_DAYS),
     lastPaymentAt: Nullable(Timestamp('When the latest payment was created.')),
   },
   closed,
@@ -152,21 +155,25 @@ export const PartnerMerchantDetailSchema = Type.Object(
         {
           id: Uuid('ID of the branch.'),
           name: Type.String({ description: 'Name of the branch.' }),
-          isMain: Type.Boolean({ description: 'Whether payments are created on it.' }),
+          isMain: Type.Boolean({
+            description: 'Whether it is the main branch, on which API payments are created.',
+          }),
         },
         closed,
       ),
     ),
     aggregates: Type.Object(
       {
-        totalPayments: Count('Payments of every status.'),
-        successfulPayments: Count('Payments that are successful.'),
-        totalVolume: Dollars('Successful payments in'),
-        volume30d: Dollars('Successful payments of the last 30 UTC days in'),
+        totalPayments: Count('Number of payments, in any status.'),
+        successfulPayments: Count('Number of successful payments.'),
+        totalVolume: Dollars('Volume of successful payments'),
+        volume30d: Dollars(VOLUME_30_DAYS),
       },
       closed,
     ),
-    recentPayments: Type.Array(PartnerPaymentSchema, { description: 'The latest, at most ten.' }),
+    recentPayments: Type.Array(PartnerPaymentSchema, {
+      description: 'The latest payments, at most ten.',
+    }),
   },
   closed,
 );
@@ -179,7 +186,7 @@ export const PartnerOverviewSchema = Type.Object(
         name: Type.String({ description: 'Name of the partner.' }),
         status: Type.String({ description: '`active` or `inactive`.' }),
         selfServiceApiPayments: Type.Boolean({
-          description: 'Whether linked merchants may create payments with keys of their own.',
+          description: "Whether the partner's merchants may use API keys of their own.",
         }),
         createdAt: Timestamp('When the partner was created.'),
       },
@@ -187,22 +194,22 @@ export const PartnerOverviewSchema = Type.Object(
     ),
     metrics: Type.Object(
       {
-        totalMerchants: Count('Merchants assigned to the partner.'),
-        approvedMerchants: Count('Those whose onboarding is approved.'),
-        actionRequired: Count('Those whose onboarding is pending.'),
-        volume30d: Dollars('Successful payments of the last 30 UTC days, today included, in'),
-        totalVolume: Dollars('Successful payments in'),
-        totalPayments: Count('Payments of every status.'),
+        totalMerchants: Count('Number of merchants assigned to the partner.'),
+        approvedMerchants: Count('Number of merchants whose onboarding is approved.'),
+        actionRequired: Count('Number of merchants whose onboarding is pending.'),
+        volume30d: Dollars(VOLUME_30_DAYS),
+        totalVolume: Dollars('Volume of successful payments'),
+        totalPayments: Count('Number of payments, in any status.'),
       },
       closed,
     ),
     attention: Type.Array(
       Type.Object(
         {
-          type: Type.String({ description: 'What is waiting: `onboarding_pending`.' }),
+          type: Type.String({ description: 'What needs attention: `onboarding_pending`.' }),
           merchantId: Uuid('ID of the merchant.'),
           merchantName: Type.String({ description: 'Name of the merchant.' }),
-          since: Timestamp('Since when it waits.'),
+          since: Timestamp('Since when it needs attention.'),
         },
         closed,
       ),
@@ -211,8 +218,8 @@ export const PartnerOverviewSchema = Type.Object(
       Type.Object(
         {
           date: Type.String({ description: 'UTC day, YYYY-MM-DD.' }),
-          volume: Dollars('Successful payments paid on that day in'),
-          payments: Count('Successful payments paid on that day.'),
+          volume: Dollars('Volume of successful payments paid on that day'),
+          payments: Count('Number of successful payments paid on that day.'),
         },
         closed,
       ),
@@ -233,7 +240,7 @@ export const PartnerFiltersSchema = Type.Object(
       ),
     ),
     blockchainIds: Type.Array(Type.String(), {
-      description: 'Networks that payments of the partner have been made on.',
+      description: "Networks that customers have chosen for the partner's payments.",
     }),
   },
   closed,
@@ -246,7 +253,7 @@ export const PartnerTeamSchema = Type.Object(
         {
           id: Uuid('ID of the member.'),
           name: Type.String({ description: 'Name of the member.' }),
-          email: Type.String({ description: 'Where the member is reached.' }),
+          email: Type.String({ description: 'Email address of the member.' }),
           role: Type.String({ description: '`owner` or `developer`.' }),
           status: Type.String({ description: '`active` or `inactive`.' }),
           createdAt: Timestamp('When the member was added.'),

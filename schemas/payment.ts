@@ -13,7 +13,7 @@ export const SESSION_STATUSES = ['pending', 'cancelled', 'expired', 'completed']
 
 export const PaymentStatusSchema = StringEnum(
   PAYMENT_STATUSES,
-  '`pending` until one of the other, final values.',
+  '`pending` until the payment ends; all other values are final.',
 );
 
 export const PaymentSchema = Type.Object(
@@ -22,37 +22,38 @@ export const PaymentSchema = Type.Object(
     id: Uuid('ID of the payment.'),
     amount: Type.Integer({ description: 'USD cents.' }),
     commissionAmount: Nullable(
-      Type.Integer({ description: 'USD cents; null until determined, 0 for direct settlement.' }),
+      Type.Integer({ description: 'USD cents. Null until determined, 0 for direct settlement.' }),
     ),
-    commissionPayer: StringEnum(['merchant', 'shopper'], 'Who bears the commission.'),
+    commissionPayer: StringEnum(['merchant', 'shopper'], 'Who pays the commission.'),
     settlementModel: Nullable(
       StringEnum(
         ['split', 'direct'],
-        'Whether a commission is split off, or all goes straight to the merchant; null on US merchant accounts.',
+        '`split`: a commission is deducted. `direct`: the merchant gets the full amount. Null on US merchant accounts.',
       ),
     ),
     status: PaymentStatusSchema,
     sessionStatus: Nullable(
       StringEnum(
         SESSION_STATUSES,
-        'Where the checkout stands; `completed` as soon as enough funds are seen.',
+        'State of the checkout; `completed` as soon as enough funds have been seen.',
       ),
     ),
     blockchainId: Nullable(
-      Type.String({ description: 'The network the customer chose; null on US merchant accounts.' }),
+      Type.String({
+        description:
+          'The network that the customer chose. Null before, and on US merchant accounts.',
+      }),
     ),
-    tokenAmount: Nullable(
-      Type.String({ description: 'Amount of the asset as a decimal string, never a float.' }),
-    ),
+    tokenAmount: Nullable(Type.String({ description: 'Amount of the asset as a decimal string.' })),
     transactionHash: Nullable(
-      Type.String({ description: 'On-chain hash, or the reference the processor reported.' }),
+      Type.String({ description: 'On-chain hash, or the reference that the processor reported.' }),
     ),
     paidAt: Nullable(Timestamp('When the payment was confirmed.')),
-    expiresAt: Timestamp('When a payment that has not been paid expires.'),
+    expiresAt: Timestamp('When the payment expires unless it is paid.'),
     createdAt: Timestamp('When the payment was created.'),
     redirectUrl: Nullable(Type.String({ description: 'As given at creation.' })),
     customerReferenceId: Nullable(Type.String({ description: 'As given at creation.' })),
-    cancellationReason: Nullable(Type.String({ description: 'Why it was cancelled.' })),
+    cancellationReason: Nullable(Type.String({ description: 'Why the payment was cancelled.' })),
     lastError: Nullable(
       Type.Object(
         {
@@ -67,12 +68,14 @@ export const PaymentSchema = Type.Object(
   { additionalProperties: false },
 );
 
-/** The payment as events tell it. */
+/** The payment as events carry it. */
 export const PaymentSnapshotSchema = Type.Object(
   {
     ...PaymentSchema.properties,
     externalId: Nullable(
-      Type.String({ description: "The regulated processor's reference; null on chain." }),
+      Type.String({
+        description: "The regulated processor's reference. Null for on-chain payments.",
+      }),
     ),
   },
   { additionalProperties: false },

@@ -1,20 +1,17 @@
 import { type TSchema, type TUnsafe, Type } from '@sinclair/typebox';
 
-/** Lower- or upper-case UUID of any version in its usual spelling. */
-export const UUID_PATTERN =
-  '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$';
-
 export const Uuid = (description: string) => Type.String({ format: 'uuid', description });
 
 /** RFC 3339 date-time in UTC with milliseconds, as the service writes it. */
 export const Timestamp = (description: string) => Type.String({ format: 'date-time', description });
 
-/** RFC 3339 date-time, or a date alone which means midnight UTC. */
+/** RFC 3339 date-time, or a date alone, which means midnight UTC. */
 export const DateBound = (description: string) =>
   Type.String({ format: 'rfc3339-bound', description });
 
 /**
- * A value or null. One `type` with two names serializes a fifth faster than a union of two schemas.
+ * The schema's value or null. One `type` with two names serializes a fifth faster than a union of two
+ * schemas.
  */
 export function Nullable<T extends TSchema>(schema: T): TUnsafe<T['static'] | null> {
   const { type, enum: values } = schema as unknown as { type: string; enum?: readonly string[] };
@@ -25,7 +22,7 @@ export function Nullable<T extends TSchema>(schema: T): TUnsafe<T['static'] | nu
   });
 }
 
-/** A string out of `values`; unlike a union of literals it validates and documents as one enum. */
+/** One of `values`. Unlike a union of literals it validates and documents as a single enum. */
 export function StringEnum<const T extends readonly string[]>(
   values: T,
   description: string,

@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { FastifyInstance, FastifySchema } from 'fastify';
-import { UUID_PATTERN } from '#schemas/scalars.ts';
+import { UUID } from '#schemas/uuid.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { parseDateBound } from '../time/date-bound.ts';
 
@@ -21,7 +21,7 @@ interface ObjectSchema extends FastifySchema {
 type Fields = Record<string, unknown>;
 
 const ajv = new Ajv({ useDefaults: true, removeAdditional: false, coerceTypes: false });
-ajv.addFormat('uuid', new RegExp(UUID_PATTERN));
+ajv.addFormat('uuid', UUID);
 ajv.addFormat('date-time', true);
 ajv.addFormat('rfc3339-bound', text => parseDateBound(text) !== undefined);
 

@@ -1,5 +1,5 @@
 import type { LegacyCreated, LegacyPrompt, LegacyPromptBody } from '#schemas/legacy.ts';
-import { UUID_PATTERN } from '#schemas/scalars.ts';
+import { UUID } from '#schemas/uuid.ts';
 import type { Connection, Database } from '../database/connection.ts';
 import type { Principal } from '../keys/principal.ts';
 import { createPayment } from '../payments/create-payment.ts';
@@ -12,7 +12,6 @@ import { LegacyRefusal } from './refusal.ts';
 
 /** How long a prompt of the older contract waits for its payment, in minutes: 24 hours. */
 export const LEGACY_WINDOW_MINUTES = 24 * 60;
-const UUID = new RegExp(UUID_PATTERN);
 
 export interface CreatePromptRequest {
   readonly principal: Principal;
