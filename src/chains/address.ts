@@ -7,23 +7,23 @@ import { parseTronAddress } from './tron-address.ts';
 
 export { InvalidAddress };
 
-// The longest address accepted below is 62 characters (P2WSH, P2TR). The rest is room to say what was
-// pasted instead: base58 decoding is quadratic, so nothing longer is looked at.
-const MAX_LENGTH = 128;
+// The longest valid address has 62 characters (P2WSH, P2TR). Texts up to this length are still parsed, so
+// that the reason can name what was pasted instead; base58 decoding is quadratic, hence a limit.
+const LENGTH_MAXIMUM = 128;
 
 /**
- * Reads a deposit address as an operator gives it and answers its canonical spelling: EIP-55 for the
- * EVM families, lower case for bech32, as given for base58. Text alone decides; nothing is asked of the
- * chain. Throws InvalidAddress, whose reason can be shown to the operator.
+ * Parses a deposit address and returns its canonical spelling: EIP-55 for the EVM families, lower case
+ * for bech32, unchanged for base58. Checks the text only; no chain is queried.
  *
- * Only Bitcoin writes its network into the address; elsewhere `environment` makes no difference.
+ * Only Bitcoin addresses depend on `environment`; the others do not encode their network.
+ * @throws InvalidAddress with a reason that may be shown to the operator.
  */
 export function parseAddress(
   family: NetworkFamily,
   environment: NetworkEnvironment,
   text: string,
 ): string {
-  refuseUnreadableText(text);
+  refuseMalformedText(text);
   switch (family) {
     case 'bitcoin':
       return parseBitcoinAddress(environment, text);
@@ -38,13 +38,13 @@ export function parseAddress(
   }
 }
 
-function refuseUnreadableText(text: string): void {
-  if (text.length > MAX_LENGTH) {
+function refuseMalformedText(text: string): void {
+  if (text.length > LENGTH_MAXIMUM) {
     throw new InvalidAddress('the text is too long to be an address');
   }
   const trimmed = text.trim();
   if (trimmed === '') throw new InvalidAddress('the address is empty');
-  // Not trimmed silently: what is stored must be what the operator saw and checked.
+  // Not trimmed silently: the stored text must be the one that the operator checked.
   if (trimmed !== text) {
     throw new InvalidAddress('there is white space before or after the address');
   }
@@ -55,7 +55,8 @@ function refuseUnreadableText(text: string): void {
   }
 }
 
-// Every address here is plain ASCII; a Cyrillic "а" or a zero-width space looks right and is not.
+// Every valid address is printable ASCII. A Cyrillic "а" looks like a Latin one, a zero-width space like
+// nothing.
 function refuseLookAlikes(text: string): void {
   const strange = /[^\x21-\x7e]/u.exec(text);
   if (strange === null) return;

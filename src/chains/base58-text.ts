@@ -2,12 +2,12 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { base58, createBase58check } from '@scure/base';
 import { InvalidAddress } from './invalid-address.ts';
 
-// The alphabet leaves out 0, O, I and l because they look alike (Bitcoin Core, src/base58.h).
+// The alphabet leaves out 0, O, I and l, which are easily confused (Bitcoin Core, src/base58.h).
 const FOREIGN_CHARACTER = /[^1-9A-HJ-NP-Za-km-z]/;
 
 const base58check = createBase58check(sha256);
 
-/** Decodes base58, naming the character that does not belong. */
+/** @throws InvalidAddress naming the first character outside the alphabet. */
 export function decodeBase58(text: string): Uint8Array {
   const foreign = FOREIGN_CHARACTER.exec(text);
   if (foreign !== null) {
@@ -19,8 +19,10 @@ export function decodeBase58(text: string): Uint8Array {
 }
 
 /**
- * Decodes base58check (payload and the first four bytes of its double SHA-256) and answers the payload,
- * which must have the length given.
+ * Decodes base58check: a payload and the first four bytes of its double SHA-256.
+ * @param payloadLength Expected length of the payload, in bytes.
+ * @returns The payload.
+ * @throws InvalidAddress
  */
 export function decodeBase58Check(text: string, payloadLength: number): Uint8Array {
   if (decodeBase58(text).length !== payloadLength + 4) {

@@ -3,7 +3,7 @@ import { parseSegwitAddress } from './bitcoin-segwit-address.ts';
 import { InvalidAddress } from './invalid-address.ts';
 
 // Version bytes of P2PKH and P2SH (Bitcoin Core, src/kernel/chainparams.cpp). Testnet, signet and regtest
-// share theirs, so these cannot be told apart here.
+// use the same ones.
 const NETWORK_OF_VERSION: ReadonlyMap<number | undefined, 'production' | 'test'> = new Map([
   [0x00, 'production'],
   [0x05, 'production'],
@@ -15,12 +15,14 @@ const NETWORK_OF_VERSION: ReadonlyMap<number | undefined, 'production' | 'test'>
 const PAYLOAD_LENGTH = 21;
 
 /**
- * Reads a P2PKH, P2SH, P2WPKH, P2WSH or P2TR address: base58check for the first two, BIP-173 and BIP-350
- * for the others. Base58 is answered as given, segwit in lower case.
+ * Parses a P2PKH, P2SH, P2WPKH, P2WSH or P2TR address: base58check for the first two, BIP-173 and
+ * BIP-350 for the others.
+ * @returns Base58 unchanged, segwit in lower case.
+ * @throws InvalidAddress
  */
 export function parseBitcoinAddress(environment: 'production' | 'test', text: string): string {
   if (/^(bc|tb|bcrt)1/i.test(text)) return parseSegwitAddress(environment, text);
-  // The version bytes above always lead to one of these first characters.
+  // First characters that the version bytes above encode to.
   if (/^[13mn2]/.test(text)) return parseBase58Address(environment, text);
   throw new InvalidAddress(
     environment === 'production'
@@ -42,7 +44,7 @@ function parseBase58Address(environment: 'production' | 'test', text: string): s
         : 'this is a mainnet address: a testnet address begins with m, n, 2 or tb1',
     );
   }
-  // A hash that no key and no script is known to have; coins sent there count as burnt.
+  // No key or script with this hash is known: coins sent there are burnt.
   if (payload.subarray(1).every(byte => byte === 0)) {
     throw new InvalidAddress('this is a burn address: nobody can spend from it');
   }

@@ -4,7 +4,7 @@ import { InvalidAddress } from './invalid-address.ts';
 
 type Checksum = 'bech32' | 'bech32m';
 
-// BIP-173; bcrt is Bitcoin Core's (src/kernel/chainparams.cpp). Signet and testnet4 share tb with testnet.
+// bc and tb: BIP-173; bcrt: Bitcoin Core (src/kernel/chainparams.cpp). Signet and testnet4 use tb as well.
 const NETWORK_NAME: ReadonlyMap<string, string> = new Map([
   ['bc', 'mainnet'],
   ['tb', 'testnet'],
@@ -14,9 +14,11 @@ const NETWORK_NAME: ReadonlyMap<string, string> = new Map([
 const FOREIGN_CHARACTER = /[^qpzry9x8gf2tvdw0s3jn54khce6mua7l]/;
 
 /**
- * Reads a segwit address that begins with bc1, tb1 or bcrt1 and answers it in lower case. Rules: BIP-173
- * (layout, case, padding, version 0), BIP-350 (bech32m from version 1 on), BIP-141 (program lengths of
- * version 0), BIP-341 (version 1 is an x-only public key).
+ * Parses a segwit address that begins with bc1, tb1 or bcrt1. Rules: BIP-173 (layout, case, padding,
+ * version 0), BIP-350 (bech32m from version 1 on), BIP-141 (program lengths of version 0), BIP-341
+ * (version 1 is an x-only public key).
+ * @returns The address in lower case.
+ * @throws InvalidAddress
  */
 export function parseSegwitAddress(environment: 'production' | 'test', text: string): string {
   const address = toOneCase(text);
@@ -30,7 +32,7 @@ export function parseSegwitAddress(environment: 'production' | 'test', text: str
   return address;
 }
 
-// Capitals are for QR codes; a mixture means that somebody's hand went over the text.
+// BIP-173: upper case is for QR codes, mixed case is invalid.
 function toOneCase(text: string): string {
   const lower = text.toLowerCase();
   if (text === lower || text === text.toUpperCase()) return lower;
@@ -56,7 +58,7 @@ function refuseForeignCharacter(address: string, from: number): void {
   );
 }
 
-// No text is valid under both (BIP-350), so trying both keeps the full strength of the checksum.
+// No text is valid under both checksums (BIP-350), so trying both does not weaken error detection.
 function decodeWords(address: string): { words: number[]; checksum: Checksum } {
   const plain = bech32.decodeUnsafe(address);
   if (plain) return { words: plain.words, checksum: 'bech32' };
@@ -87,8 +89,8 @@ function readProgram(words: number[]): Uint8Array {
 }
 
 function refuseUnspendable(version: number, program: Uint8Array): void {
-  // BIP-350 wants senders to allow these. A recipient has no use for one: until a soft fork gives the
-  // version rules, anybody may spend what is sent there.
+  // BIP-350 asks senders to allow future versions. A recipient must not use one: until a soft fork defines
+  // its rules, anybody can spend from it.
   if (version > 1) {
     throw new InvalidAddress(
       `witness version ${version} is not in use yet: anybody could spend from it`,
@@ -107,8 +109,8 @@ function refuseUnspendable(version: number, program: Uint8Array): void {
   }
 }
 
-// BIP-341: the program must be the x of a curve point (half of all numbers are), else no signature and
-// no script path ever spends it, although the address itself is well formed.
+// BIP-341: the program must be the x coordinate of a curve point, as about half of all values are.
+// Otherwise neither a signature nor a script path can spend from the address, well formed as it is.
 function isTaprootKey(program: Uint8Array): boolean {
   return secp256k1.utils.isValidPublicKey(Uint8Array.of(0x02, ...program), true);
 }

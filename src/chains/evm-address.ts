@@ -11,8 +11,8 @@ const NETWORK_NAME = {
   avalanche: 'Avalanche C-Chain',
 } as const satisfies Record<EvmFamily, string>;
 
-// Copied from a token's page instead of from the wallet; what a contract receives by mistake stays there.
-// One list for every EVM network: nobody holds the key of any of these anywhere.
+// Addresses copied from a token's page instead of a wallet; tokens sent to a contract by mistake are lost.
+// One list for all EVM networks: nobody holds a key to any of these on any of them.
 const NOT_A_WALLET: ReadonlyMap<string, string> = new Map([
   ['0xdAC17F958D2ee523a2206206994597C13D831ec7', 'the contract of USDT on Ethereum'],
   ['0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48', 'the contract of USDC on Ethereum'],
@@ -22,17 +22,19 @@ const NOT_A_WALLET: ReadonlyMap<string, string> = new Map([
   ['0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2', 'the contract of wrapped ETH'],
   ['0xbb4CdB9CBd36B01bD1cBaEBF2De08d9173bc095c', 'the contract of wrapped BNB'],
   ['0xB31f66AA3C1e785363F0875A1B74E27b85FD66c7', 'the contract of wrapped AVAX'],
-  // ERC-7528: stands for the native coin where a token's address is expected.
+  // ERC-7528: represents the native coin where a token address is expected.
   ['0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE', 'the placeholder for the native coin'],
 ]);
 
-// Precompiled contracts live from 1 upwards in the last two bytes (EIP-1352), as does the burn address
-// 0x…dEaD. A key whose address begins with 18 zero bytes will not be found.
+// Precompiled contracts use the last two bytes, from 1 up (EIP-1352), and so does the burn address
+// 0x…dEaD. No key is known whose address begins with 18 zero bytes.
 const RESERVED = /^0x0{36}/;
 
 /**
- * Reads a 0x address and answers it in the mixed case of EIP-55. Text of one case carries no checksum
- * and is accepted as it is; mixed case must match. The same for main and test networks.
+ * Parses a 0x address. Text in one case carries no checksum and is accepted; mixed case must match
+ * EIP-55. The rules are the same on main and test networks.
+ * @returns The address in the mixed case of EIP-55.
+ * @throws InvalidAddress
  */
 export function parseEvmAddress(family: EvmFamily, text: string): string {
   refuseOtherForms(family, text);
@@ -56,7 +58,7 @@ function refuseOtherForms(family: EvmFamily, text: string): void {
       'this is an Avalanche X-Chain or P-Chain address: a C-Chain address beginning with 0x is needed',
     );
   }
-  // Shut down in 2024; wallets of the time still show these.
+  // BNB Beacon Chain was shut down in 2024; old wallets still show its addresses.
   if (family === 'bnb' && /^t?bnb1/i.test(text)) {
     throw new InvalidAddress(
       'this is a BNB Beacon Chain address: a BNB Smart Chain address beginning with 0x is needed',
@@ -90,7 +92,7 @@ function isMixedCase(digits: string): boolean {
   return digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
 }
 
-/** EIP-55: a letter is a capital where the same digit of the lower-case text's Keccak-256 is 8 or more. */
+/** EIP-55: a letter is upper case where the same hex digit of the lower-case text's Keccak-256 is 8 or more. */
 function toChecksumCase(digits: string): string {
   const hash = hex.encode(keccak_256(utf8ToBytes(digits)));
   const cased = Array.from(digits, (digit, index) =>

@@ -1,6 +1,6 @@
 /**
- * Refused address. `reason` says why in the words of the person who typed it, and never repeats
- * the text: a private key pasted by mistake must not end up in a log.
+ * An address that is refused. `reason` explains it to the operator and never repeats the text: a private
+ * key pasted by mistake must not end up in a log.
  */
 export class InvalidAddress extends Error {
   readonly reason: string;

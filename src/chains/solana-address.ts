@@ -2,8 +2,8 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { decodeBase58 } from './base58-text.ts';
 import { InvalidAddress } from './invalid-address.ts';
 
-// A mint or a program never gives back what is sent to it. Many of these are valid ed25519 keys, so the
-// curve check below would let them through; the others are here to be called by their names.
+// Funds sent to a mint or a program are lost. Many of these are valid ed25519 keys and would pass the curve
+// check below; the others are listed so that the reason can name them.
 const NOT_A_WALLET: ReadonlyMap<string, string> = new Map([
   ['11111111111111111111111111111111', 'the System program'],
   ['TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA', 'the Token program'],
@@ -29,8 +29,10 @@ const NOT_A_WALLET: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Reads the address of a wallet (the owner, never a token account): 32 bytes in base58 that are an
- * ed25519 public key. Answered as given: base58 has one spelling. Same for mainnet and devnet.
+ * Parses the address of a wallet (the owner, never a token account): an ed25519 public key of 32 bytes in
+ * base58. The rules are the same on mainnet and devnet.
+ * @returns The address unchanged: base58 has one spelling.
+ * @throws InvalidAddress
  */
 export function parseSolanaAddress(text: string): string {
   const bytes = decodeBase58(text);
@@ -42,22 +44,24 @@ export function parseSolanaAddress(text: string): string {
   }
   const what = NOT_A_WALLET.get(text);
   if (what !== undefined) throw new InvalidAddress(`this is ${what}, not a wallet`);
-  refuseWithoutKey(bytes);
+  refuseOffCurve(bytes);
   return text;
 }
 
 /**
- * Off the curve means derived by a program. A multisig vault (Squads) is such an address and could
- * be paid, but so are every associated token account and the multisig's own settings account, which sit
- * beside it in the same wallets; what is sent to those is lost, and the text alone cannot tell them
- * apart. Many payers' wallets refuse off-curve owners anyway (TokenOwnerOffCurveError in spl-token).
- * Hence refused, as Solana's "Verify Address" advises where the account has not been looked up.
+ * Refuses addresses that no wallet's key has.
+ *
+ * An address off the curve was derived by a program. A multisig vault (Squads) is one and could be paid,
+ * but so are associated token accounts and the multisig's settings account, which the same wallets show.
+ * Funds sent to those are lost, and the text does not tell them apart. Many wallets refuse to pay
+ * off-curve owners anyway (TokenOwnerOffCurveError in spl-token). Solana's "Verify Address" advises to
+ * refuse them where the account has not been looked up.
  *
  * On the curve, a key made from a secret lies in the prime-order subgroup (RFC 8032, 5.1.5: a multiple of
- * the base point). Solana addresses have no checksum, and this stands in for one: a mistyped address
- * is on the curve every second time, but in the subgroup only every sixteenth.
+ * the base point). Solana addresses have no checksum; this check replaces one: of mistyped addresses,
+ * half are on the curve, but only one in sixteen is in the subgroup.
  */
-function refuseWithoutKey(bytes: Uint8Array): void {
+function refuseOffCurve(bytes: Uint8Array): void {
   const point = decompress(bytes);
   if (point === undefined) {
     throw new InvalidAddress(

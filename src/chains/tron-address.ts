@@ -1,13 +1,13 @@
 import { decodeBase58Check } from './base58-text.ts';
 import { InvalidAddress } from './invalid-address.ts';
 
-// Tron's protocol document, "Account": 0x41 and the last 20 bytes of the key's Keccak-256. The same on
-// the main network, Shasta and Nile.
+// Tron's protocol document, "Account": 0x41 and the last 20 bytes of the key's Keccak-256, on the main
+// network, Shasta and Nile alike.
 const VERSION = 0x41;
 const PAYLOAD_LENGTH = 21;
 const TEXT_LENGTH = 34;
 
-// Copied from a token's page instead of from the wallet; what a contract receives by mistake stays there.
+// Addresses copied from a token's page instead of a wallet; tokens sent to a contract by mistake are lost.
 const NOT_A_WALLET: ReadonlyMap<string, string> = new Map([
   ['TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', 'the contract of USDT'],
   ['TEkxiTehnzSmSe2XqrBj4w32RUN966rdz8', 'the contract of USDC'],
@@ -16,7 +16,11 @@ const NOT_A_WALLET: ReadonlyMap<string, string> = new Map([
   ['TLsV52sRDL79HXGGm9yzwKibb6BeruhUzy', 'the blackhole account that burns coins'],
 ]);
 
-/** Reads a T address (base58check, version 0x41) and answers it as given. Same for main and test networks. */
+/**
+ * Parses a T address: base58check, version 0x41. The rules are the same on main and test networks.
+ * @returns The address unchanged.
+ * @throws InvalidAddress
+ */
 export function parseTronAddress(text: string): string {
   refuseOtherForms(text);
   const payload = decodeBase58Check(text, PAYLOAD_LENGTH);
@@ -28,7 +32,7 @@ export function parseTronAddress(text: string): string {
 }
 
 function refuseOtherForms(text: string): void {
-  // Nodes and explorers show this form too, but it has no checksum.
+  // Nodes and explorers show this form as well, but it has no checksum.
   if (/^(0x)?41[0-9a-f]{40}$/i.test(text)) {
     throw new InvalidAddress(
       'this is the hexadecimal form of a Tron address: give the form that begins with T',
@@ -43,7 +47,7 @@ function refuseOtherForms(text: string): void {
 }
 
 function refuseUnspendable(text: string, account: Uint8Array): void {
-  // Zero burns; the small numbers above it are precompiled contracts, as on Ethereum.
+  // Zero is a burn address; the small numbers above it are precompiled contracts, as on Ethereum.
   if (account.subarray(0, 18).every(byte => byte === 0)) {
     throw new InvalidAddress(
       'this is the zero address or a reserved one: nobody can spend from it',
