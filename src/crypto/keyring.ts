@@ -16,23 +16,23 @@ interface DerivedKeys {
   readonly hashing: Buffer;
 }
 
-/** Seals secrets and hashes passphrases under the master key, and still opens older ones. */
+/** Encrypts secrets and hashes passphrases under the master key; previous keys still decrypt. */
 export interface Keyring {
   /** Version of the current master key: the first 31 bits of a SHA-256 over it. */
   readonly currentVersion: number;
   /**
-   * Encrypts `plaintext` under the current master key, bound to `context` (a key ID).
-   * @returns 12 bytes of nonce, the ciphertext and 16 bytes of tag.
+   * Encrypts `plaintext` with AES-256-GCM under the current master key, bound to `context` (a key ID).
+   * @returns Nonce (12 bytes), ciphertext, tag (16 bytes).
    */
   seal(plaintext: string, context: string): Buffer;
   /**
-   * Opens what `seal` made.
-   * @throws Error when the version is unknown, or the bytes or the context are not the sealed ones.
+   * Decrypts the result of `seal`.
+   * @throws Error for an unknown version, altered bytes or another context.
    */
   open(sealed: Buffer, context: string, version: number): string;
   /**
-   * Keyed hash (HMAC-SHA256, 32 bytes) of `secret` bound to `context`.
-   * An unknown version hashes under the current key, so that the work is always the same.
+   * Keyed hash (HMAC-SHA256, 32 bytes) of `secret`, bound to `context`.
+   * With an unknown version it uses the current key, so that the time is the same.
    */
   hash(secret: string, context: string, version?: number): Buffer;
 }
@@ -88,7 +88,7 @@ function versionOf(masterKey: Buffer): number {
   return digest.readUInt32BE() >>> 1;
 }
 
-/** One purpose, one key: a hash can never be confused with, or help against, the encryption. */
+/** A separate key for each purpose, so that hashes reveal nothing about the encryption key. */
 function derive(masterKey: Buffer): DerivedKeys {
   const expand = (purpose: string) =>
     Buffer.from(hkdfSync('sha256', masterKey, '', `external-payments ${purpose}`, 32));

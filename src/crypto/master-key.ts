@@ -7,21 +7,21 @@ const FILE = 'master-key';
 const KEY_BYTES = 32;
 
 /**
- * The master key generated for this data directory, made when there is none yet.
+ * Reads the master key of a data directory, and generates it when there is none.
  *
- * The file appears whole or not at all, readable by its owner only; of several processes that make
- * one at the same time, one wins and all use it.
+ * The file is created atomically and readable by its owner only. When several processes create it at the
+ * same time, one wins and all use its key.
  *
  * @returns 32 bytes.
- * @throws Error for a file that holds anything else.
+ * @throws Error when the file holds anything else.
  */
-export async function generatedMasterKey(dataDirectory: string): Promise<Buffer> {
+export async function readOrCreateMasterKey(dataDirectory: string): Promise<Buffer> {
   const path = join(dataDirectory, FILE);
   const existing = await readKey(path);
   if (existing !== undefined) return existing;
 
   await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
-  // Containers that share the directory may have the same process ID.
+  // A random name: containers that share the directory may have the same process ID.
   const draft = randomHex(`${path}.`, 8);
   const text = `${randomBytes(KEY_BYTES).toString('base64')}\n`;
   await writeFile(draft, text, { mode: 0o600, flag: 'wx', flush: true });

@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '../config/config.ts';
 import { createKeyring, type Keyring } from '../crypto/keyring.ts';
-import { generatedMasterKey } from '../crypto/master-key.ts';
+import { readOrCreateMasterKey } from '../crypto/master-key.ts';
 import { connect, type Database } from '../database/connection.ts';
 import { leadsToPostgres } from '../database/direct.ts';
 import { migrateJobQueue, pendingJobQueueMigrations } from '../database/job-queue.ts';
@@ -63,7 +63,7 @@ export async function openStorage(
     const masterKeys =
       config.masterKeys.length > 0
         ? config.masterKeys
-        : [await generatedMasterKey(config.dataDirectory)];
+        : [await readOrCreateMasterKey(config.dataDirectory)];
     return { db, directUrl, keyring: createKeyring(masterKeys), close };
   } catch (error) {
     await close();

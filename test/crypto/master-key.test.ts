@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { generatedMasterKey } from '../../src/crypto/master-key.ts';
+import { readOrCreateMasterKey } from '../../src/crypto/master-key.ts';
 
 let parent: string;
 let directory: string;
@@ -14,33 +14,35 @@ beforeEach(async () => {
 afterEach(() => rm(parent, { recursive: true }));
 
 test('is made once and stays', async () => {
-  const key = await generatedMasterKey(directory);
+  const key = await readOrCreateMasterKey(directory);
   expect(key).toHaveLength(32);
-  expect(await generatedMasterKey(directory)).toEqual(key);
+  expect(await readOrCreateMasterKey(directory)).toEqual(key);
   const file = await readFile(join(directory, 'master-key'), 'utf8');
   expect(Buffer.from(file, 'base64')).toEqual(key);
   await rm(directory, { recursive: true });
-  expect(await generatedMasterKey(directory)).not.toEqual(key);
+  expect(await readOrCreateMasterKey(directory)).not.toEqual(key);
 });
 
 test('is for its owner only', async () => {
-  await generatedMasterKey(directory);
+  await readOrCreateMasterKey(directory);
   expect((await stat(directory)).mode & 0o777).toBe(0o700);
   expect((await stat(join(directory, 'master-key'))).mode & 0o777).toBe(0o600);
 });
 
 test('is the same for all who make it at the same time', async () => {
-  const keys = await Promise.all(Array.from({ length: 50 }, () => generatedMasterKey(directory)));
+  const keys = await Promise.all(
+    Array.from({ length: 50 }, () => readOrCreateMasterKey(directory)),
+  );
   expect(new Set(keys.map(key => key.toString('hex'))).size).toBe(1);
-  expect(await generatedMasterKey(directory)).toEqual(keys[0]);
+  expect(await readOrCreateMasterKey(directory)).toEqual(keys[0]);
   expect(await readdir(directory)).toEqual(['master-key']);
 });
 
 test.each(['', 'c2hvcnQ=\n', 'not base64 at all'])(
   'is not taken from a file with %j',
   async text => {
-    await generatedMasterKey(directory);
+    await readOrCreateMasterKey(directory);
     await writeFile(join(directory, 'master-key'), text);
-    await expect(generatedMasterKey(directory)).rejects.toThrow('32 bytes');
+    await expect(readOrCreateMasterKey(directory)).rejects.toThrow('32 bytes');
   },
 );
