@@ -4,58 +4,58 @@ import { parseDateBound } from '../time/date-bound.ts';
 import { type Environment, EnvironmentReader } from './environment-reader.ts';
 import { parseTrustProxy } from './values.ts';
 
-/** The state a process is configured into; read once, never looked up again. */
+/** The configuration of a process, read once at its start. */
 export interface Config {
-  /** `production` switches simulation, plain-HTTP redirects and generated keys off. */
+  /** `production` disables simulation, plain-HTTP redirects and generated master keys. */
   readonly environment: 'development' | 'test' | 'production';
   readonly host: string;
   readonly port: number;
   /** Base of checkout and documentation links, without a trailing slash. */
   readonly publicUrl: string;
-  /** Fastify's `trustProxy`: whose X-Forwarded-For is believed. */
+  /** Fastify's `trustProxy`: the proxies whose X-Forwarded-For is trusted. */
   readonly trustProxy: boolean | string[];
   /** PostgreSQL connection URL; null runs the embedded server below `dataDirectory`. */
   readonly databaseUrl: string | null;
-  /** PostgreSQL itself where `databaseUrl` is a pooler in transaction mode; null where it is not. */
+  /** URL of PostgreSQL itself when `databaseUrl` is a pooler in transaction mode; null otherwise. */
   readonly databaseDirectUrl: string | null;
   readonly databasePoolSize: number;
-  /** Where partner reports are read, for example a replica; null reads them from the database. */
+  /** Database for partner reports, for example a replica; null reads them from `databaseUrl`. */
   readonly reportsUrl: string | null;
   readonly reportsPoolSize: number;
   /** Redis or Valkey for nonces; null keeps them in PostgreSQL. */
   readonly redisUrl: string | null;
   /** 32-byte master keys, the current one first; empty generates one below `dataDirectory`. */
   readonly masterKeys: readonly Buffer[];
-  /** Who collects payments on US accounts; null refuses to create them (E1030). */
+  /** Processor that collects payments on US accounts; null refuses to create them (E1030). */
   readonly processor: { readonly name: 'sandbox' } | StripeConfig | null;
-  /** Requests a client may make in each window. */
+  /** Requests that a client may make per window. */
   readonly rateLimitMax: number;
   readonly rateLimitWindowSeconds: number;
-  /** Signed requests worked on at once; more are refused with E5002. */
+  /** Maximum number of signed requests in flight; more are refused with E5002. */
   readonly requestsInFlightMax: number;
-  /** Where prices of assets come from: markets, or numbers that stand still for development. */
+  /** Source of asset prices: `live` asks markets, `fixed` uses constants for development. */
   readonly rates: 'live' | 'fixed';
-  /** When the contract below /external without a version ends; null while that is not decided. */
+  /** When the older contract (/external without a version) ends; null while undecided. */
   readonly legacySunset: Date | null;
   readonly logLevel: string;
-  /** Where metrics are served, apart from the API; null serves none. */
+  /** Address of the metrics server, which is separate from the API; null starts none. */
   readonly metrics: { readonly host: string; readonly port: number } | null;
-  /** Base URL of an OpenTelemetry collector that takes OTLP over HTTP; null sends no spans. */
+  /** Base URL of an OpenTelemetry collector for OTLP over HTTP; null sends no spans. */
   readonly otlpEndpoint: string | null;
-  /** Where the embedded database, the generated master key and the demo's credentials live. */
+  /** Directory of the embedded database, the generated master key and the demo's credentials. */
   readonly dataDirectory: string;
 }
 
 interface StripeConfig {
   readonly name: 'stripe';
   readonly secretKey: string;
-  /** Verifies what Stripe sends to our endpoint. */
+  /** Verifies the signatures of Stripe's webhooks. */
   readonly webhookSecret: string;
-  /** Where Stripe's API is, for tests; null is Stripe itself. */
+  /** Base URL of Stripe's API, for tests; null is Stripe's own. */
   readonly apiUrl: string | null;
 }
 
-/** What is wrong with the environment, one line a variable, fit to print and exit with status 1. */
+/** The environment is invalid. The message has one line for each problem, ready to print. */
 export class ConfigError extends Error {
   constructor(problems: readonly string[]) {
     super(problems.join('\n'));
@@ -70,21 +70,18 @@ const PROCESSORS = ['sandbox', 'stripe'] as const;
 const STRIPE_SECRET_KEY = /^[sr]k_(test|live)_\w{1,255}$/;
 const STRIPE_WEBHOOK_SECRET = /^whsec_[\w+/=-]{1,255}$/;
 const HOSTNAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i;
-const CHECKOUT_ROOT = resolve(import.meta.dirname, '../..');
+const REPOSITORY_ROOT = resolve(import.meta.dirname, '../..');
 
 /**
- * Reads and validates the whole configuration.
- *
- * An empty value counts as unset. Values of secrets and connection URLs are never repeated in a
- * message.
- *
- * @throws ConfigError naming every variable that is wrong, what it got and what it takes.
+ * Reads and validates the configuration. An empty value counts as unset.
+ * @throws ConfigError naming every invalid variable, its value and what is expected. Values of secrets and
+ * connection URLs are left out.
  */
 export function readConfig(env: Environment): Config {
   const from = new EnvironmentReader(env);
   const hostname = (name: string) =>
     from.read(name, '127.0.0.1', {
-      takes: 'an IP address or a hostname',
+      expected: 'an IP address or a hostname',
       parse: text => (isIP(text) > 0 || HOSTNAME.test(text) ? text : undefined),
     });
   const databaseUrl = (name: string) =>
@@ -106,7 +103,7 @@ export function readConfig(env: Environment): Config {
     port,
     publicUrl: from.baseUrl('PUBLIC_URL', `http://127.0.0.1:${port}`),
     trustProxy: from.read<Config['trustProxy']>('TRUST_PROXY', false, {
-      takes: 'true, false or a comma-separated list of addresses and networks',
+      expected: 'true, false or a comma-separated list of addresses and networks',
       parse: parseTrustProxy,
     }),
     databaseUrl: databaseUrl('DATABASE_URL'),
@@ -119,14 +116,14 @@ export function readConfig(env: Environment): Config {
       ...from.masterKeys('MASTER_KEY', '32 bytes in base64 (openssl rand -base64 32)', 1),
       ...from.masterKeys(
         'MASTER_KEYS_PREVIOUS',
-        'a comma-separated list of former master keys',
+        'a comma-separated list of previous master keys',
         20,
       ),
     ],
     processor: toProcessor(
       from.oneOf<(typeof PROCESSORS)[number] | 'none'>(
         'PROCESSOR',
-        // A production without one still serves every other account.
+        // Production may run without a processor: accounts outside the US need none.
         isProduction ? 'none' : 'sandbox',
         PROCESSORS,
       ),
@@ -137,29 +134,29 @@ export function readConfig(env: Environment): Config {
     requestsInFlightMax: from.integer('REQUESTS_IN_FLIGHT_MAX', 500, 1, 100_000),
     rates: from.oneOf('RATES', isProduction ? 'live' : 'fixed', RATES),
     legacySunset: from.read<Date | null>('LEGACY_SUNSET', null, {
-      takes: 'an RFC 3339 date, or date-time with its offset',
+      expected: 'an RFC 3339 date, or date-time with its offset',
       parse: parseDateBound,
     }),
     logLevel: from.oneOf('LOG_LEVEL', 'info', LOG_LEVELS),
     metrics: metricsPort === null ? null : { host: metricsHost, port: metricsPort },
     otlpEndpoint: from.baseUrl<null>('OTEL_EXPORTER_OTLP_ENDPOINT', null),
-    dataDirectory: env.DATA_DIRECTORY ? resolve(env.DATA_DIRECTORY) : `${CHECKOUT_ROOT}/.data`,
+    dataDirectory: env.DATA_DIRECTORY ? resolve(env.DATA_DIRECTORY) : `${REPOSITORY_ROOT}/.data`,
   };
 
-  const problems = [...from.problems, ...contradictions(env, config)];
-  if (isProduction) problems.push(...unfitForProduction(env, config, stripe.secretKey));
+  const problems = [...from.problems, ...findConflicts(env, config)];
+  if (isProduction) problems.push(...findUnsafeInProduction(env, config, stripe.secretKey));
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
 }
 
-/** Variables that are each well-formed, and wrong together. */
-function contradictions(env: Environment, { metrics, port }: Config): string[] {
+/** Variables that are each valid, but not together. */
+function findConflicts(env: Environment, { metrics, port }: Config): string[] {
   const problems: string[] = [];
   if (!env.DATABASE_URL && env.DATABASE_DIRECT_URL) {
     problems.push('DATABASE_DIRECT_URL is set without DATABASE_URL; set both.');
   }
   if (metrics?.port === port && port !== 0) {
-    problems.push(`METRICS_PORT is ${port}, which is PORT; metrics take a port of their own.`);
+    problems.push(`METRICS_PORT is ${port}, which is PORT; metrics need a port of their own.`);
   }
   if (!env.MASTER_KEY && env.MASTER_KEYS_PREVIOUS) {
     problems.push('MASTER_KEYS_PREVIOUS is set without MASTER_KEY; set both.');
@@ -172,24 +169,24 @@ function contradictions(env: Environment, { metrics, port }: Config): string[] {
   return problems;
 }
 
-/** What serves while developing, and would lose or invent money in production. */
-function unfitForProduction(
+/** Settings for development that would lose money, or count money that never moved, in production. */
+function findUnsafeInProduction(
   env: Environment,
   { rates }: Config,
   stripeSecretKey: string | null,
 ): string[] {
   const problems: string[] = [];
   if (env.PROCESSOR === 'sandbox') {
-    problems.push('PROCESSOR is "sandbox", which collects nothing; production takes stripe.');
+    problems.push('PROCESSOR is "sandbox", which collects nothing; production needs stripe.');
   }
   if (stripeSecretKey?.includes('k_test_')) {
-    problems.push('STRIPE_SECRET_KEY is a test key; production takes sk_live_… or rk_live_….');
+    problems.push('STRIPE_SECRET_KEY is a test key; production needs sk_live_… or rk_live_….');
   }
   if (env.STRIPE_API_URL) {
-    problems.push('STRIPE_API_URL is set, but production talks to Stripe alone.');
+    problems.push('STRIPE_API_URL is set, but production uses only Stripe itself.');
   }
   if (!env.DATABASE_URL) problems.push('DATABASE_URL is not set, but production needs it.');
-  if (rates === 'fixed') problems.push('RATES is "fixed", but production takes only live.');
+  if (rates === 'fixed') problems.push('RATES is "fixed", but production needs live.');
   if (!env.MASTER_KEY) {
     problems.push(
       'MASTER_KEY is not set, but production needs it: 32 bytes in base64 (openssl rand -base64 32).',
@@ -198,7 +195,7 @@ function unfitForProduction(
   return problems;
 }
 
-/** Without its secrets there is a problem to report, and what this returns is not used. */
+/** With a missing secret, `findConflicts` reports the problem and this result is not used. */
 function toProcessor(
   name: 'sandbox' | 'stripe' | 'none',
   {

@@ -2,40 +2,40 @@ import { isIP } from 'node:net';
 
 const MASTER_KEY_BYTES = 32;
 
-/** On one line, and without the password of a URL that ended up in the wrong variable. */
+/** Quotes on one line, without the password of a URL that was set in the wrong variable. */
 export function quote(text: string): string {
   return JSON.stringify(text.replace(/\/\/[^/]*@/g, '//[redacted]@'));
 }
 
-/** @returns 32 bytes; undefined for anything but their base64. */
+/** @returns undefined for anything but 32 bytes in base64. */
 export function decodeMasterKey(text: string): Buffer | undefined {
-  // Buffer.from skips what is not base64, so only text that encodes back to itself counts.
+  // Buffer.from skips characters that are not base64, so the bytes must encode to the same text.
   const bytes = Buffer.from(text, 'base64');
   const exact = bytes.toString('base64').replace(/=+$/, '') === text.replace(/=+$/, '');
   return exact && bytes.length === MASTER_KEY_BYTES ? bytes : undefined;
 }
 
-/** The values when none is missing. */
+/** The values, or undefined when one of them is. */
 export function allDefined<T>(values: readonly (T | undefined)[]): T[] | undefined {
   const defined = values.filter(value => value !== undefined);
   return defined.length === values.length ? defined : undefined;
 }
 
-/** The text as it is when it is a URL of one of the protocols. */
+/** The text unchanged if it is a URL with one of the protocols. */
 export function parseUrl(text: string, protocols: readonly string[]): string | undefined {
   return URL.canParse(text) && protocols.includes(new URL(text).protocol) ? text : undefined;
 }
 
-/** An http or https URL without query, fragment or user, and without a slash at its end. */
+/** An http or https URL without query, fragment or user. Trailing slashes are removed. */
 export function parseBaseUrl(text: string): string | undefined {
   if (parseUrl(text, ['http:', 'https:']) === undefined) return undefined;
   const url = new URL(text);
-  // An empty query or fragment is only seen in the text.
+  // URL hides an empty query or fragment, so look at the text.
   if (/[?#]/.test(text) || url.username || url.password) return undefined;
   return url.href.replace(/\/+$/, '');
 }
 
-/** `true`, `false`, or addresses, networks and Fastify's names for some, separated by commas. */
+/** `true`, `false`, or a comma-separated list of addresses, networks and Fastify's names of networks. */
 export function parseTrustProxy(text: string): boolean | string[] | undefined {
   if (text === 'true') return true;
   if (text === 'false') return false;

@@ -81,7 +81,7 @@ describe('Sunset', () => {
     text => {
       const read = () => readConfig({ LEGACY_SUNSET: text });
       expect(read).toThrow(ConfigError);
-      expect(read).toThrow(/^LEGACY_SUNSET is ".*", but takes an RFC 3339 date/);
+      expect(read).toThrow(/^LEGACY_SUNSET is ".*", but must be an RFC 3339 date/);
     },
   );
 });

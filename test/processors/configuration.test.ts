@@ -34,7 +34,7 @@ describe('the processor', () => {
 
   test.each([
     ['PROCESSOR', { PROCESSOR: 'none' }, 'one of sandbox, stripe'],
-    ['PROCESSOR', { ...PRODUCTION, PROCESSOR: 'sandbox' }, 'production takes stripe'],
+    ['PROCESSOR', { ...PRODUCTION, PROCESSOR: 'sandbox' }, 'production needs stripe'],
     ['STRIPE_SECRET_KEY', { ...STRIPE, STRIPE_SECRET_KEY: '' }, 'PROCESSOR=stripe needs it'],
     ['STRIPE_WEBHOOK_SECRET', { ...STRIPE, STRIPE_WEBHOOK_SECRET: '' }, 'PROCESSOR=stripe needs'],
     ['STRIPE_SECRET_KEY', { ...STRIPE, STRIPE_SECRET_KEY: 'pk_live_hunter2' }, 'sk_'],
@@ -45,7 +45,11 @@ describe('the processor', () => {
       { ...PRODUCTION, ...STRIPE, STRIPE_SECRET_KEY: 'rk_test_hunter2' },
       'sk_live_',
     ],
-    ['STRIPE_API_URL', { ...PRODUCTION, ...STRIPE, STRIPE_API_URL: 'https://h' }, 'Stripe alone'],
+    [
+      'STRIPE_API_URL',
+      { ...PRODUCTION, ...STRIPE, STRIPE_API_URL: 'https://h' },
+      'only Stripe itself',
+    ],
   ])('a wrong %s is named and no secret repeated', (name, env, takes) => {
     const problems = problemsOf(env);
     expect(problems).toHaveLength(1);

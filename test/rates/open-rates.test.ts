@@ -31,11 +31,11 @@ describe('RATES', () => {
 
   test('takes no others, and nothing fixed in production', () => {
     expect(() => readConfig({ RATES: 'free' })).toThrow(
-      'RATES is "free", but takes one of live, fixed.',
+      'RATES is "free", but must be one of live, fixed.',
     );
     const inProduction = () => readConfig({ ...PRODUCTION, RATES: 'fixed' });
     expect(inProduction).toThrow(ConfigError);
-    expect(inProduction).toThrow('RATES is "fixed", but production takes only live.');
+    expect(inProduction).toThrow('RATES is "fixed", but production needs live.');
   });
 });
 
