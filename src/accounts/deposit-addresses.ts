@@ -12,15 +12,15 @@ import { findNetwork } from '../repositories/networks.ts';
 import { requireMerchant } from './merchants.ts';
 import { audited, OperationRefused, type Operator } from './operation.ts';
 
-/** Whose addresses: a branch of a merchant, the main one when none is named. */
 export interface AddressOwner {
   readonly merchantId: string;
+  /** Default: the main branch. */
   readonly branchId?: string | undefined;
 }
 
 /**
- * Sets where payments on a network go, in the network's canonical spelling.
- * @throws OperationRefused with the reason an address is not taken.
+ * Sets a branch's deposit address on a network, stored in its canonical spelling.
+ * @throws OperationRefused for an unknown owner or network, and with the reason for an invalid address.
  */
 export function setAddress(
   operator: Operator,
@@ -78,7 +78,7 @@ async function requireBranch(db: Connection, owner: AddressOwner): Promise<Branc
   return branch;
 }
 
-/** The reason never repeats the text, which may be a private key pasted by mistake. */
+/** The message never repeats the text, which may be a private key pasted by mistake. */
 function parse(network: Network, text: string): string {
   try {
     return parseAddress(network.family, network.environment, text);

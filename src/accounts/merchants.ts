@@ -17,8 +17,8 @@ import {
   lockMerchant,
   updateMerchant,
 } from '../repositories/merchants.ts';
-import { findPartner } from '../repositories/partners.ts';
-import { audited, given, OperationRefused, type Operator, requireSomething } from './operation.ts';
+import { audited, columnsToSet, OperationRefused, type Operator } from './operation.ts';
+import { requirePartner } from './partners.ts';
 
 export interface NewMerchant {
   readonly name: string;
@@ -26,10 +26,10 @@ export interface NewMerchant {
   readonly kind?: AccountKind | undefined;
   readonly settlement?: SettlementModel | undefined;
   readonly commissionPayer?: CommissionPayer | undefined;
-  /** Commission in basis points (hundredths of a per cent) of a split payment. */
+  /** Commission on split payments, in basis points (hundredths of a per cent). */
   readonly commissionBps?: number | undefined;
   readonly partnerId?: string | undefined;
-  /** Leaves the merchant without the branch that payments are created on. */
+  /** Creates no main branch; API payments need one. */
   readonly withoutMainBranch?: boolean | undefined;
 }
 
@@ -43,14 +43,14 @@ export interface MerchantChange {
 const MAIN_BRANCH_NAME = 'Main';
 
 /**
- * Creates a merchant, with its Main branch unless told otherwise. US merchants start with onboarding
- * pending, standard ones approved.
+ * Creates a merchant and, by default, its main branch. The onboarding of a US merchant starts as pending,
+ * that of a standard merchant as approved.
  * @throws OperationRefused for an unknown partner.
  */
 export function createMerchant(operator: Operator, input: NewMerchant): Promise<Merchant> {
   return audited(operator, 'merchant.create', async (tx, now) => {
     const { partnerId = null, kind = 'standard' } = input;
-    await requirePartner(tx, partnerId);
+    if (partnerId !== null) await requirePartner(tx, partnerId);
     const merchant = await insertMerchant(tx, {
       id: uuidv7(),
       partner_id: partnerId,
@@ -76,20 +76,19 @@ export function createMerchant(operator: Operator, input: NewMerchant): Promise<
   });
 }
 
-/** @throws OperationRefused for an unknown merchant or partner, and without anything to set. */
+/** @throws OperationRefused for an unknown merchant or partner, or when nothing is to be set. */
 export function setMerchant(
   operator: Operator,
   id: string,
   change: MerchantChange,
 ): Promise<Merchant> {
-  const columns = given({
+  const columns = columnsToSet({
     status: change.status,
     onboarding_status: change.onboarding,
     partner_id: change.partnerId,
   });
-  requireSomething(columns);
-  return audited(operator, 'merchant.set', async (tx, _now) => {
-    await requirePartner(tx, change.partnerId ?? null);
+  return audited(operator, 'merchant.set', async tx => {
+    if (change.partnerId != null) await requirePartner(tx, change.partnerId);
     const merchant = await updateMerchant(tx, id, columns);
     if (merchant === undefined) throw noMerchant(id);
     return { result: merchant, objectId: id, detail: columns };
@@ -97,7 +96,7 @@ export function setMerchant(
 }
 
 /**
- * Adds a branch; a main one takes over from the branch that was main.
+ * Adds a branch. A new main branch replaces the present one as main.
  * @throws OperationRefused for an unknown merchant.
  */
 export function createBranch(
@@ -105,9 +104,7 @@ export function createBranch(
   input: { merchantId: string; name: string; main: boolean },
 ): Promise<Branch> {
   return audited(operator, 'branch.create', async (tx, now) => {
-    if ((await lockMerchant(tx, input.merchantId)) === undefined) {
-      throw noMerchant(input.merchantId);
-    }
+    await requireLockedMerchant(tx, input.merchantId);
     if (input.main) await clearMainBranch(tx, input.merchantId);
     const branch = await insertBranch(tx, {
       id: uuidv7(),
@@ -127,10 +124,13 @@ export async function requireMerchant(db: Connection, id: string): Promise<Merch
   return merchant;
 }
 
-async function requirePartner(db: Connection, id: string | null): Promise<void> {
-  if (id !== null && (await findPartner(db, id)) === undefined) {
-    throw new OperationRefused(`There is no partner ${id}.`);
-  }
+/**
+ * Locks a merchant until the transaction ends, so that concurrent changes which count its domains or keys
+ * run one after the other.
+ * @throws OperationRefused for an unknown merchant.
+ */
+export async function requireLockedMerchant(tx: Connection, id: string): Promise<void> {
+  if ((await lockMerchant(tx, id)) === undefined) throw noMerchant(id);
 }
 
 function noMerchant(id: string): OperationRefused {

@@ -4,7 +4,7 @@ import { transact } from '../database/transaction.ts';
 import { insertAuditEntry } from '../repositories/audit-log.ts';
 import type { Clock } from '../time/clock.ts';
 
-/** A change cannot be made; the message tells the operator why and what would do. */
+/** A change is refused. The message tells the operator why, and what to do instead. */
 export class OperationRefused extends Error {
   constructor(message: string) {
     super(message);
@@ -12,26 +12,27 @@ export class OperationRefused extends Error {
   }
 }
 
-/** What an operator's change works with. */
+/** Who makes a change, and in which database. */
 export interface Operator {
-  /** A pool, or an open transaction that several changes share. */
+  /** A pool, or an open transaction shared by several changes. */
   readonly db: Connection;
   readonly clock: Clock;
-  /** Who changes something, as the audit log names them. */
+  /** Name in the audit log. */
   readonly actor: string;
 }
 
-/** What happened, for the audit log; `detail` never holds a secret. */
+/** The result of a change and what the audit log records of it. */
 export interface AuditedChange<T> {
   readonly result: T;
   readonly objectId: string;
+  /** Never contains a secret. */
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Makes a change and its audit entry in one transaction. When it resolves, the change holds on every
- * replica; within an open transaction that is for whoever commits it to wait for.
- * @param action For example `merchant.create`: the kind of object, a dot, the verb.
+ * Makes a change and writes its audit entry in one transaction, then waits until the change holds on
+ * every replica. Within an open transaction it neither commits nor waits; that is up to the caller.
+ * @param action Type of object, a dot and a verb, for example `merchant.create`.
  */
 export async function audited<T>(
   { db, clock, actor }: Operator,
@@ -51,17 +52,16 @@ export async function audited<T>(
   return result;
 }
 
-/** Leaves out what was not given, so that only what was asked for is set. */
-export function given<T extends object>(
+/**
+ * The columns of an update: `values` without the undefined ones.
+ * @throws OperationRefused when none is left.
+ */
+export function columnsToSet<T extends object>(
   values: T,
 ): Partial<{ [K in keyof T]: Exclude<T[K], undefined> }> {
   const entries = Object.entries(values).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as Partial<{ [K in keyof T]: Exclude<T[K], undefined> }>;
-}
-
-/** @throws OperationRefused when nothing is to be set. */
-export function requireSomething(change: object): void {
-  if (Object.keys(change).length === 0) {
+  if (entries.length === 0) {
     throw new OperationRefused('Nothing to set: give at least one of the flags.');
   }
+  return Object.fromEntries(entries) as Partial<{ [K in keyof T]: Exclude<T[K], undefined> }>;
 }

@@ -7,11 +7,9 @@ import {
   insertPartnerMember,
   updatePartner,
 } from '../repositories/partners.ts';
-import { audited, given, OperationRefused, type Operator, requireSomething } from './operation.ts';
+import { audited, columnsToSet, OperationRefused, type Operator } from './operation.ts';
 
-/**
- * @param input.selfService Whether linked merchants may use their own keys.
- */
+/** @param input.selfService Whether the partner's merchants may use API keys of their own. */
 export function createPartner(
   operator: Operator,
   input: { name: string; selfService: boolean },
@@ -27,17 +25,16 @@ export function createPartner(
   });
 }
 
-/** @throws OperationRefused for an unknown partner, and without anything to set. */
+/** @throws OperationRefused for an unknown partner, or when nothing is to be set. */
 export function setPartner(
   operator: Operator,
   id: string,
   change: { status?: ActiveStatus | undefined; selfService?: boolean | undefined },
 ): Promise<Partner> {
-  const columns = given({
+  const columns = columnsToSet({
     status: change.status,
     self_service_api_payments: change.selfService,
   });
-  requireSomething(columns);
   return audited(operator, 'partner.set', async tx => {
     const partner = await updatePartner(tx, id, columns);
     if (partner === undefined) throw noPartner(id);

@@ -1,15 +1,15 @@
-import { lockMerchant } from '../repositories/merchants.ts';
 import {
   insertRedirectDomain,
   listRedirectDomains,
   removeRedirectDomain,
 } from '../repositories/redirect-domains.ts';
+import { requireLockedMerchant } from './merchants.ts';
 import { audited, OperationRefused, type Operator } from './operation.ts';
 
-/** Most allowed redirect domains a merchant may have. */
+/** Most redirect domains that a merchant may have. */
 export const REDIRECT_DOMAINS_MAXIMUM = 20;
 
-/** Hosts that may be allowed, and redirected to over plain HTTP, outside production alone. */
+/** Hosts that may be redirect domains, over plain HTTP too, but never in production. */
 export const LOOPBACK_HOSTS: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 
 const NAME_MAXIMUM = 253;
@@ -17,9 +17,9 @@ const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 const TOP_LEVEL = /^([a-z]{2,63}|xn--[a-z0-9-]{1,59})$/;
 
 /**
- * Reads a fully qualified domain name (RFC 1123), international ones included, as it appears in a
- * parsed URL: lower case, in ASCII.
- * @param allowLoopback Whether loopback hosts pass, which they never do in production.
+ * Parses a fully qualified domain name (RFC 1123), which may be international.
+ * @param allowLoopback Whether loopback hosts are accepted; never in production.
+ * @returns The name as `URL.hostname` has it: lower case, in ASCII.
  * @throws OperationRefused with the reason.
  */
 export function parseDomain(text: string, allowLoopback: boolean): string {
@@ -34,7 +34,7 @@ export function parseDomain(text: string, allowLoopback: boolean): string {
   const { hostname } = new URL(`https://${text}`);
   const labels = hostname.split('.');
   if (labels.length < 2) throw refuse('it is not fully qualified, as shop.example.com is');
-  if (/^[\d.]+$/.test(hostname)) throw refuse('an IP address is no domain');
+  if (/^[\d.]+$/.test(hostname)) throw refuse('an IP address is not a domain');
   const topLevel = labels.at(-1) ?? '';
   if (hostname.length > NAME_MAXIMUM || !labels.every(label => LABEL.test(label))) {
     throw refuse('it is not a valid hostname');
@@ -44,7 +44,7 @@ export function parseDomain(text: string, allowLoopback: boolean): string {
 }
 
 /**
- * Allows redirects to a hostname; allowing it twice changes nothing.
+ * Allows redirects to a hostname. Adding it twice changes nothing.
  * @throws OperationRefused for an unknown merchant and above the maximum.
  */
 export function addDomain(
@@ -53,10 +53,7 @@ export function addDomain(
   domain: string,
 ): Promise<{ merchantId: string; domain: string }> {
   return audited(operator, 'domain.add', async (tx, now) => {
-    // Two additions at once are counted one after the other.
-    if ((await lockMerchant(tx, merchantId)) === undefined) {
-      throw new OperationRefused(`There is no merchant ${merchantId}.`);
-    }
+    await requireLockedMerchant(tx, merchantId);
     const domains = await listRedirectDomains(tx, merchantId);
     if (!domains.includes(domain) && domains.length >= REDIRECT_DOMAINS_MAXIMUM) {
       throw new OperationRefused(

@@ -8,14 +8,14 @@ import {
   updateMerchantUser,
 } from '../repositories/merchant-users.ts';
 import { requireMerchant } from './merchants.ts';
-import { audited, given, OperationRefused, type Operator, requireSomething } from './operation.ts';
+import { audited, columnsToSet, OperationRefused, type Operator } from './operation.ts';
 
 const CLIENT_ID_PREFIX = 'mpc_';
 const CLIENT_ID_BYTES = 12;
 const API_KEY_PREFIX = 'mpa_';
 const API_KEY_BYTES = 32;
 
-/** Credentials of the older contract; the API key is shown this once and never again. */
+/** Credentials of the older contract. Only a hash of the API key is stored. */
 export interface LegacyCredentials {
   readonly clientId: string;
   readonly apiKey: string;
@@ -40,14 +40,13 @@ export function createUser(
   });
 }
 
-/** @throws OperationRefused for an unknown user, and without anything to set. */
+/** @throws OperationRefused for an unknown user, or when nothing is to be set. */
 export function setUser(
   operator: Operator,
   id: string,
   change: { status?: ActiveStatus | undefined; role?: UserRole | undefined },
 ): Promise<MerchantUser> {
-  const columns = given({ status: change.status, role: change.role });
-  requireSomething(columns);
+  const columns = columnsToSet({ status: change.status, role: change.role });
   return audited(operator, 'user.set', async tx => {
     const user = await updateMerchantUser(tx, id, columns);
     if (user === undefined) throw noUser(id);
@@ -56,8 +55,10 @@ export function setUser(
 }
 
 /**
- * Issues an API key of the older contract. A former one ends at once; the client ID stays.
- * @throws OperationRefused for an unknown user, and one who is no active admin: the key would not work.
+ * Issues an API key of the older contract. It replaces the user's previous key at once; the client ID
+ * stays the same.
+ * @throws OperationRefused for an unknown user, and for one whose key would not work: an inactive user or
+ * a member.
  */
 export function issueLegacyKey(
   operator: Operator,

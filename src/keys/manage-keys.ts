@@ -1,3 +1,4 @@
+import { requireLockedMerchant } from '../accounts/merchants.ts';
 import { audited, OperationRefused, type Operator } from '../accounts/operation.ts';
 import type { Keyring } from '../crypto/keyring.ts';
 import { randomHex, randomToken } from '../crypto/random-hex.ts';
@@ -9,16 +10,15 @@ import {
   lockApiKey,
   updateApiKey,
 } from '../repositories/api-keys.ts';
-import { lockMerchant } from '../repositories/merchants.ts';
 import { findPartnerMember } from '../repositories/partners.ts';
 import { MERCHANT_SCOPES, PARTNER_OWNER_SCOPES } from './scopes.ts';
 
 /** Most keys of a merchant that are neither revoked nor expired. */
 export const ACTIVE_KEYS_MAXIMUM = 10;
-/** How long the old pair still works after a rotation, in milliseconds. */
+/** How long the previous pair of secret and passphrase still works after a rotation, in milliseconds. */
 export const ROTATION_GRACE_MS = 24 * 60 * 60 * 1000;
 
-/** Form of credentials: a prefix and that many random bytes in hex; a passphrase is base64url. */
+/** Key IDs and secrets are a prefix and random bytes in hex; passphrases are random bytes in base64url. */
 export const KEY_ID_PREFIX = 'mpk_';
 export const KEY_ID_BYTES = 12;
 export const SECRET_PREFIX = 'mps_';
@@ -27,7 +27,7 @@ export const PASSPHRASE_BYTES = 32;
 
 export type KeyOwner = { readonly merchantId: string } | { readonly memberId: string };
 
-/** A new pair, shown this once and never again. */
+/** A new pair of secret and passphrase. Neither can be read again later. */
 export interface IssuedKey {
   readonly keyId: string;
   readonly secret: string;
@@ -39,24 +39,23 @@ export interface IssuedKey {
 export interface NewKey {
   readonly owner: KeyOwner;
   readonly name: string;
-  /** All scopes of the kind of owner when left out. */
+  /** Default: all scopes that the owner's keys may have. */
   readonly scopes?: readonly string[] | undefined;
   readonly expiresAt?: Date | undefined;
 }
 
 /**
- * Creates a key.
- * @throws OperationRefused for an unknown owner or scope, an expiry in the past, and a merchant with
- * ten active keys, also when several are created at once.
+ * @throws OperationRefused for an unknown owner or scope, an expiry in the past, or a merchant with
+ * ACTIVE_KEYS_MAXIMUM active keys, concurrent creations included.
  */
 export function createKey(operator: Operator, keyring: Keyring, input: NewKey): Promise<IssuedKey> {
   return audited(operator, 'key.create', async (tx, now) => {
     const { owner, name, expiresAt = null } = input;
     if (expiresAt !== null && expiresAt <= now) {
-      throw new OperationRefused('The expiry date has passed already.');
+      throw new OperationRefused('The expiry date has already passed.');
     }
     const scopes = chooseScopes(owner, input.scopes);
-    if ('merchantId' in owner) await requireRoomForKey(tx, owner.merchantId, now);
+    if ('merchantId' in owner) await requireFreeKeySlot(tx, owner.merchantId, now);
     else await requireMember(tx, owner.memberId);
 
     const keyId = randomHex(KEY_ID_PREFIX, KEY_ID_BYTES);
@@ -77,8 +76,8 @@ export function createKey(operator: Operator, keyring: Keyring, input: NewKey): 
 }
 
 /**
- * Issues a new pair under the same key ID; scopes and expiry stay.
- * @param immediately Ends the old pair now instead of after the grace period.
+ * Issues a new pair under the same key ID. Scopes and expiry stay the same.
+ * @param immediately Ends the previous pair now instead of after ROTATION_GRACE_MS.
  * @throws OperationRefused for an unknown, revoked or expired key.
  */
 export function rotateKey(
@@ -105,18 +104,18 @@ export function rotateKey(
 }
 
 /**
- * Revokes a key for good and wipes its secrets.
- * @throws OperationRefused for an unknown key, or one revoked already.
+ * Revokes a key permanently and deletes its secrets.
+ * @throws OperationRefused for an unknown or revoked key.
  */
 export function revokeKey(operator: Operator, keyId: string): Promise<ApiKey> {
   return audited(operator, 'key.revoke', async (tx, now) => {
     const key = await lockApiKey(tx, keyId);
     if (key === undefined) throw new OperationRefused(`There is no key ${keyId}.`);
-    if (key.revoked_at !== null) throw new OperationRefused(`The key ${keyId} is revoked already.`);
+    if (key.revoked_at !== null) throw new OperationRefused(`The key ${keyId} is already revoked.`);
     const result = await updateApiKey(tx, keyId, {
       revoked_at: now,
       secret: null,
-      // Its passphrase stays known until the grace period ends: the old pair is told E2005 as well.
+      // The hash of the previous passphrase stays: within the grace period it too is answered with E2005.
       previous_secret: null,
     });
     return { result, objectId: keyId };
@@ -155,14 +154,11 @@ function chooseScopes(owner: KeyOwner, requested: readonly string[] | undefined)
   return known.filter(scope => requested.includes(scope));
 }
 
-async function requireRoomForKey(db: Connection, merchantId: string, now: Date): Promise<void> {
-  // Two creations at once are counted one after the other.
-  if ((await lockMerchant(db, merchantId)) === undefined) {
-    throw new OperationRefused(`There is no merchant ${merchantId}.`);
-  }
+async function requireFreeKeySlot(db: Connection, merchantId: string, now: Date): Promise<void> {
+  await requireLockedMerchant(db, merchantId);
   if ((await countActiveKeys(db, merchantId, now)) >= ACTIVE_KEYS_MAXIMUM) {
     throw new OperationRefused(
-      `The merchant has ${ACTIVE_KEYS_MAXIMUM} active keys, the most it may have; revoke one first.`,
+      `The merchant has ${ACTIVE_KEYS_MAXIMUM} active keys, which is the maximum; revoke one first.`,
     );
   }
 }

@@ -3,7 +3,7 @@ import { ApiError } from '../errors/api-error.ts';
 import type { KeyWithAccounts } from '../repositories/api-keys.ts';
 import { partnerScopes, type Scope } from './scopes.ts';
 
-/** Who a verified request comes from. */
+/** The sender of an authenticated request. */
 export type Principal =
   | {
       readonly kind: 'merchant';
@@ -19,14 +19,14 @@ export type Principal =
       readonly accountId: string;
     };
 
-/** What a route asks of a key. */
+/** Which keys may use a route. */
 export interface AccessRule {
   readonly principals: readonly Principal['kind'][];
   readonly scope: Scope;
 }
 
 /**
- * Decides whether a verified key may use a route, from the present state of its accounts.
+ * Checks whether a verified key may use a route, given the current state of its accounts.
  * @throws ApiError E2008, E2102, E2103 or E2101, in this order.
  */
 export function authorize(record: KeyWithAccounts, rule: AccessRule): Principal {
@@ -53,7 +53,7 @@ function authorizeMerchant(
 }
 
 /**
- * Whether a merchant may use the API by credentials of its own.
+ * Checks that a merchant may use the API with credentials of its own.
  * @throws ApiError E2102 or E2103, in this order.
  */
 export function requireOwnAccess(merchant: NonNullable<KeyWithAccounts['merchant']>): void {

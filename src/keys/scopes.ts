@@ -18,7 +18,7 @@ export const PARTNER_DEVELOPER_SCOPES = ['partner_overview:read'] as const;
 
 export type Scope = (typeof MERCHANT_SCOPES)[number] | (typeof PARTNER_OWNER_SCOPES)[number];
 
-/** Scopes a member's key has by the member's role, whatever is stored with the key. */
+/** Scopes of a member's key. They follow from the member's role; those stored with the key are ignored. */
 export function partnerScopes(role: PartnerRole): readonly Scope[] {
   return role === 'owner' ? PARTNER_OWNER_SCOPES : PARTNER_DEVELOPER_SCOPES;
 }

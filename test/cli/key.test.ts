@@ -110,7 +110,7 @@ test('a revoked key is refused for good, and nothing of its secrets is left', as
     `The key ${key.keyId} is revoked.`,
   );
   expect(await service.refused('key', 'revoke', key.keyId)).toBe(
-    `The key ${key.keyId} is revoked already.`,
+    `The key ${key.keyId} is already revoked.`,
   );
 });
 
@@ -135,7 +135,7 @@ test('an expired key is refused, and rotating does not extend it', async () => {
   const past = ['--expires-at', '2020-01-01'];
   expect(
     await service.refused('key', 'create', '--merchant', shop, '--name', 'Late', ...past),
-  ).toBe('The expiry date has passed already.');
+  ).toBe('The expiry date has already passed.');
 });
 
 test('a merchant has at most ten active keys, also when two are created at once', async () => {
@@ -145,7 +145,7 @@ test('a merchant has at most ten active keys, also when two are created at once'
   const both = await Promise.all([mp(args, service.env), mp(args, service.env)]);
   expect(both.map(({ status }) => status).sort()).toEqual([0, 1]);
   expect(both.map(({ err }) => err).join('')).toBe(
-    'The merchant has 10 active keys, the most it may have; revoke one first.\n',
+    'The merchant has 10 active keys, which is the maximum; revoke one first.\n',
   );
   await service.arrange('key', 'revoke', first.keyId);
   await create();
