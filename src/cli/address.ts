@@ -16,8 +16,8 @@ interface NetworkFlags extends OwnerFlags {
 
 /** `mp address set | remove | list` */
 export function define(noun: Command, terminal: Terminal): void {
-  addOwner(addVerb(noun, 'set', 'set where payments on a network go'))
-    .requiredOption('--blockchain <id>', 'network, as in btc')
+  addOwner(addVerb(noun, 'set', 'set the deposit address on a network'))
+    .requiredOption('--blockchain <id>', 'network ID, for example btc')
     .requiredOption('--address <address>', 'address on that network; its checksum is verified')
     .action((flags: NetworkFlags & { address: string }) =>
       withSession(terminal, async session => {
@@ -30,8 +30,8 @@ export function define(noun: Command, terminal: Terminal): void {
       }),
     );
 
-  addOwner(addVerb(noun, 'remove', 'stop taking payments on a network'))
-    .requiredOption('--blockchain <id>', 'network, as in btc')
+  addOwner(addVerb(noun, 'remove', 'remove the deposit address on a network'))
+    .requiredOption('--blockchain <id>', 'network ID, for example btc')
     .action((flags: NetworkFlags) =>
       withSession(terminal, async session => {
         printObject(
@@ -43,11 +43,12 @@ export function define(noun: Command, terminal: Terminal): void {
       }),
     );
 
-  addOwner(addVerb(noun, 'list', 'list the addresses of a branch')).action((flags: OwnerFlags) =>
-    withSession(terminal, async ({ db }) => {
-      const addresses = await listAddresses(db, ownerOf(flags));
-      printList(terminal, flags, addresses, ['blockchainId', 'address']);
-    }),
+  addOwner(addVerb(noun, 'list', 'list the deposit addresses of a branch')).action(
+    (flags: OwnerFlags) =>
+      withSession(terminal, async ({ db }) => {
+        const addresses = await listAddresses(db, ownerOf(flags));
+        printList(terminal, flags, addresses, ['blockchainId', 'address']);
+      }),
   );
 }
 

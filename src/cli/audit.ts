@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { OperationRefused } from '../accounts/operation.ts';
+import type { AuditLogEntry } from '../database/tables.ts';
 import { auditEntryExists, listAuditEntries } from '../repositories/audit-log.ts';
-import { auditObject } from './audit-object.ts';
-import { detailText } from './detail-text.ts';
 import { printJson, printList } from './print.ts';
 import { withSession } from './session.ts';
 import type { Terminal } from './terminal.ts';
@@ -22,12 +21,15 @@ interface AuditFlags extends PageFlags {
   readonly object?: string;
 }
 
+/** Text that needs no quotes between the other details of a line. */
+const PLAIN = /^[^\s"'={}[\],\p{Cc}]+$/u;
+
 /** `mp audit` */
 export function define(command: Command, terminal: Terminal): void {
   addPageFlags(addJsonFlag(command), 'audit entry')
-    .option('--since <date>', 'only from this time on: RFC 3339, or a date', parseDate)
-    .option('--actor <name>', 'only what this operator changed', parseName)
-    .option('--object <id>', 'only changes of what has this ID', parseObjectId)
+    .option('--since <date>', 'only changes since this RFC 3339 date-time or date', parseDate)
+    .option('--actor <name>', 'only changes by this operator', parseName)
+    .option('--object <id>', 'only changes of the object with this ID', parseObjectId)
     .addHelpText('after', '\nNewest first. Secrets are never written to the audit log.')
     .action((flags: AuditFlags) =>
       withSession(terminal, async ({ db }) => {
@@ -38,7 +40,7 @@ export function define(command: Command, terminal: Terminal): void {
         const page = await listAuditEntries(db, { since, actor, objectId, before, limit });
         const entries = page.map(auditObject);
         if (flags.json) return printJson(terminal, entries);
-        const lines = entries.map(({ at, actor, action, objectType, objectId, detail }) => ({
+        const rows = entries.map(({ at, actor, action, objectType, objectId, detail }) => ({
           at,
           actor,
           action,
@@ -46,7 +48,30 @@ export function define(command: Command, terminal: Terminal): void {
           detail: detailText(detail),
         }));
         const columns = ['at', 'actor', 'action', 'object', 'detail'] as const;
-        printList(terminal, flags, lines, columns, pageNote(entries, flags));
+        printList(terminal, flags, rows, columns, pageNote(entries, flags));
       }),
     );
+}
+
+function auditObject(entry: AuditLogEntry) {
+  return {
+    id: entry.id,
+    at: entry.at,
+    actor: entry.actor,
+    action: entry.action,
+    objectType: entry.object_type,
+    objectId: entry.object_id,
+    detail: entry.detail,
+  };
+}
+
+/** Details on one line, as in `name="Web shop" immediately=true`; null for none. */
+function detailText(detail: unknown): string | null {
+  if (typeof detail !== 'object' || detail === null) return null;
+  const fields = Object.entries(detail).map(([name, value]) => `${name}=${valueText(value)}`);
+  return fields.length === 0 ? null : fields.join(' ');
+}
+
+function valueText(value: unknown): string {
+  return typeof value === 'string' && PLAIN.test(value) ? value : JSON.stringify(value);
 }

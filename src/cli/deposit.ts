@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
+import type { Deposit } from '../database/tables.ts';
 import { listDeposits, listUnmatchedDeposits } from '../repositories/deposits.ts';
 import { assignDeposit, dismissDeposit } from '../settlement/inbox.ts';
-import { depositObject } from './deposit-object.ts';
 import { printList, printObject } from './print.ts';
 import { withSession } from './session.ts';
 import type { Terminal } from './terminal.ts';
@@ -18,10 +18,10 @@ interface ListFlags extends JsonFlag {
 /** `mp deposit list | assign | dismiss` */
 export function define(noun: Command, terminal: Terminal): void {
   addVerb(noun, 'list', 'list deposits, newest first')
-    .option('--unmatched', 'only those that no payment took, oldest first: the inbox')
+    .option('--unmatched', 'only deposits without a payment, oldest first (the inbox)')
     .option(
       '--limit <n>',
-      `how many at most, 1 to ${LIST_MAXIMUM}`,
+      `most rows to list, 1 to ${LIST_MAXIMUM}`,
       integerFrom(1, LIST_MAXIMUM),
       LIST_DEFAULT,
     )
@@ -41,7 +41,7 @@ export function define(noun: Command, terminal: Terminal): void {
       }),
     );
 
-  addVerb(noun, 'assign', 'give a deposit that no payment took to a pending payment')
+  addVerb(noun, 'assign', 'assign an unmatched deposit to a pending payment')
     .argument('<deposit>', 'deposit ID', parseId)
     .argument('<payment>', 'payment ID', parseId)
     .action((deposit: string, payment: string, flags: JsonFlag) =>
@@ -50,11 +50,28 @@ export function define(noun: Command, terminal: Terminal): void {
       }),
     );
 
-  addVerb(noun, 'dismiss', 'take a deposit off the inbox, settled elsewhere')
+  addVerb(noun, 'dismiss', 'remove an unmatched deposit from the inbox')
     .argument('<deposit>', 'deposit ID', parseId)
     .action((deposit: string, flags: JsonFlag) =>
       withSession(terminal, async session => {
         printObject(terminal, flags, depositObject(await dismissDeposit(session, deposit)));
       }),
     );
+}
+
+/** `tokenAmount` is in the asset's smallest unit. */
+export function depositObject(deposit: Deposit) {
+  return {
+    id: deposit.id,
+    blockchainId: deposit.blockchain_id,
+    transactionHash: deposit.transaction_hash,
+    position: deposit.position,
+    address: deposit.address,
+    tokenAmount: deposit.token_amount,
+    state: deposit.state,
+    outcome: deposit.outcome,
+    paymentId: deposit.payment_id,
+    dismissedAt: deposit.dismissed_at,
+    observedAt: deposit.observed_at,
+  };
 }

@@ -22,9 +22,9 @@ interface DomainFlags extends MerchantFlags {
 
 /** `mp domain add | remove | list` */
 export function define(noun: Command, terminal: Terminal): void {
-  addVerb(noun, 'add', `allow redirects to a hostname, up to ${REDIRECT_DOMAINS_MAXIMUM} of them`)
+  addVerb(noun, 'add', `allow a hostname, at most ${REDIRECT_DOMAINS_MAXIMUM} per merchant`)
     .requiredOption('--merchant <id>', 'merchant ID', parseId)
-    .requiredOption('--domain <hostname>', 'fully qualified, as in shop.example.com')
+    .requiredOption('--domain <hostname>', 'fully qualified, for example shop.example.com')
     .action(({ merchant, domain, ...flags }: DomainFlags) =>
       withSession(terminal, async session => {
         const hostname = parseDomain(domain, session.config.environment !== 'production');
@@ -32,13 +32,13 @@ export function define(noun: Command, terminal: Terminal): void {
       }),
     );
 
-  addVerb(noun, 'remove', 'allow redirects to a hostname no longer')
+  addVerb(noun, 'remove', 'stop allowing a hostname')
     .requiredOption('--merchant <id>', 'merchant ID', parseId)
-    .requiredOption('--domain <hostname>', 'one of those that `mp domain list` shows')
+    .requiredOption('--domain <hostname>', 'hostname, as `mp domain list` shows it')
     .action(({ merchant, domain, ...flags }: DomainFlags) =>
       withSession(terminal, async session => {
         await requireMerchant(session.db, merchant);
-        // A loopback host that came in before the environment became production has to go out.
+        // Production must be able to remove a loopback host that was added before.
         const hostname = parseDomain(domain, true);
         printObject(terminal, flags, await removeDomain(session, merchant, hostname), 'Removed.');
       }),

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { requireMerchant } from '../accounts/merchants.ts';
 import { requirePartner } from '../accounts/partners.ts';
+import type { ApiKey } from '../database/tables.ts';
 import {
   createKey,
   type IssuedKey,
@@ -10,7 +11,6 @@ import {
 } from '../keys/manage-keys.ts';
 import { MERCHANT_SCOPES, PARTNER_OWNER_SCOPES } from '../keys/scopes.ts';
 import { listApiKeys } from '../repositories/api-keys.ts';
-import { keyObject } from './key-object.ts';
 import { printList, printObject } from './print.ts';
 import { withSession } from './session.ts';
 import type { Terminal } from './terminal.ts';
@@ -26,7 +26,7 @@ import {
 } from './values.ts';
 
 const SCOPES = [...new Set([...MERCHANT_SCOPES, ...PARTNER_OWNER_SCOPES])];
-const SHOWN_ONCE = 'The secret and the passphrase are shown only this once: keep them now.';
+const SHOWN_ONCE = 'The secret and the passphrase are shown only once: save them now.';
 const GRACE_HOURS = ROTATION_GRACE_MS / 3_600_000;
 
 interface CreateFlags extends JsonFlag {
@@ -44,11 +44,15 @@ interface ListFlags extends JsonFlag {
 
 /** `mp key create | list | rotate | revoke` */
 export function define(noun: Command, terminal: Terminal): void {
-  addVerb(noun, 'create', 'create a key; it is shown this once')
+  addVerb(noun, 'create', 'create a key; its secret is shown only once')
     .addOption(ownerOption('--merchant <id>', 'merchant ID', 'member'))
     .addOption(ownerOption('--member <id>', 'ID of a partner member', 'merchant'))
     .requiredOption('--name <name>', 'name, up to 200 characters', parseName)
-    .option('--scopes <a,b>', `some of ${SCOPES.join(', ')} (default: all)`, listOf(SCOPES))
+    .option(
+      '--scopes <a,b>',
+      `comma-separated: ${SCOPES.join(', ')} (default: all)`,
+      listOf(SCOPES),
+    )
     .option('--expires-at <time>', 'RFC 3339 date-time or date (default: never)', parseDate)
     .action((flags: CreateFlags, command: Command) => {
       requireFlag(command, ['merchant', 'member']);
@@ -77,18 +81,18 @@ export function define(noun: Command, terminal: Terminal): void {
 
   addVerb(noun, 'rotate', 'issue a new secret and passphrase under the same key ID')
     .argument('<key-id>', 'key ID', parseKeyId)
-    .option('--now', `end the old pair at once, instead of after ${GRACE_HOURS} hours`)
+    .option('--now', `end the old pair now instead of after ${GRACE_HOURS} hours`)
     .action((keyId: string, flags: JsonFlag & { now?: true }) =>
       withSession(terminal, async session => {
         const key = await rotateKey(session, session.keyring, keyId, flags.now === true);
         const old = flags.now
-          ? 'The old pair works no longer.'
+          ? 'The old pair no longer works.'
           : `The old pair works for another ${GRACE_HOURS} hours.`;
         printIssued(terminal, flags, key, `${SHOWN_ONCE}\n${old}`);
       }),
     );
 
-  addVerb(noun, 'revoke', 'end a key for good')
+  addVerb(noun, 'revoke', 'revoke a key permanently')
     .argument('<key-id>', 'key ID', parseKeyId)
     .action((keyId: string, flags: JsonFlag) =>
       withSession(terminal, async session => {
@@ -104,4 +108,29 @@ function ownerOption(flags: string, description: string, other: string): Option 
 function printIssued(terminal: Terminal, flags: JsonFlag, key: IssuedKey, note: string): void {
   const { keyId, secret, passphrase, scopes, expiresAt } = key;
   printObject(terminal, flags, { keyId, secret, passphrase, scopes, expiresAt }, note);
+}
+
+/**
+ * Leaves out secrets and hashes.
+ * @param now Milliseconds since the epoch.
+ */
+function keyObject(key: ApiKey, now: number) {
+  const { previous_valid_until: previous } = key;
+  return {
+    keyId: key.id,
+    ...(key.partner_member_id === null ? {} : { memberId: key.partner_member_id }),
+    name: key.name,
+    scopes: key.scopes,
+    status: statusOf(key, now),
+    expiresAt: key.expires_at,
+    createdAt: key.created_at,
+    rotatedAt: key.rotated_at,
+    // The row keeps the previous pair until cleanup, even after its grace period.
+    previousValidUntil: previous !== null && previous.getTime() > now ? previous : null,
+  };
+}
+
+function statusOf(key: ApiKey, now: number): 'active' | 'revoked' | 'expired' {
+  if (key.revoked_at !== null) return 'revoked';
+  return key.expires_at !== null && key.expires_at.getTime() <= now ? 'expired' : 'active';
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { listLegacyUsage } from '../repositories/legacy-usage.ts';
+import { utcDay } from '../time/days.ts';
 import { printList } from './print.ts';
 import { withSession } from './session.ts';
 import type { Terminal } from './terminal.ts';
@@ -11,11 +12,11 @@ interface UsageFlags extends JsonFlag {
 
 /** `mp legacy usage` */
 export function define(noun: Command, terminal: Terminal): void {
-  addVerb(noun, 'usage', 'who still uses the older contract: requests by merchant and route')
-    .option('--since <date>', 'only from this UTC day on (default: ever)', parseDate)
+  addVerb(noun, 'usage', 'count requests to the older contract by merchant and route')
+    .option('--since <date>', 'only since this UTC day (default: all days)', parseDate)
     .action(({ since, ...flags }: UsageFlags) =>
       withSession(terminal, async ({ db }) => {
-        const usage = await listLegacyUsage(db, since?.toISOString().slice(0, 10));
+        const usage = await listLegacyUsage(db, since && utcDay(since));
         printList(terminal, flags, usage, [
           'merchantId',
           'merchantName',

@@ -1,8 +1,7 @@
 import { type Command, Option } from 'commander';
 import { createPartnerMember, requirePartner } from '../accounts/partners.ts';
-import type { PartnerRole } from '../database/tables.ts';
+import type { PartnerMember, PartnerRole } from '../database/tables.ts';
 import { listPartnerMembers } from '../repositories/partners.ts';
-import { memberObject } from './partner-object.ts';
 import { printList, printObject } from './print.ts';
 import { withSession } from './session.ts';
 import type { Terminal } from './terminal.ts';
@@ -26,7 +25,7 @@ export function define(noun: Command, terminal: Terminal): void {
     .requiredOption('--name <name>', 'name, up to 200 characters', parseName)
     .requiredOption('--email <address>', 'e-mail address', parseEmail)
     .addOption(
-      new Option('--role <role>', 'what its keys may do: all of it, or read the overview')
+      new Option('--role <role>', 'its keys may use everything, or only read the overview')
         .choices(['owner', 'developer'])
         .makeOptionMandatory(),
     )
@@ -46,4 +45,16 @@ export function define(noun: Command, terminal: Terminal): void {
         printList(terminal, flags, members, ['id', 'name', 'email', 'role', 'status', 'createdAt']);
       }),
     );
+}
+
+export function memberObject(member: PartnerMember) {
+  return {
+    id: member.id,
+    partnerId: member.partner_id,
+    name: member.name,
+    email: member.email,
+    role: member.role,
+    status: member.status,
+    createdAt: member.created_at,
+  };
 }

@@ -1,7 +1,16 @@
 import type { Command } from 'commander';
-import { createMerchant, requireMerchant, setMerchant } from '../accounts/merchants.ts';
-import { listMerchants } from '../repositories/merchants.ts';
-import { merchantObject, merchantWithBranches } from './merchant-object.ts';
+import {
+  createMerchant,
+  type MerchantChange,
+  type NewMerchant,
+  requireMerchant,
+  setMerchant,
+} from '../accounts/merchants.ts';
+import type { Connection } from '../database/connection.ts';
+import type { Merchant } from '../database/tables.ts';
+import { listDepositAddresses } from '../repositories/deposit-addresses.ts';
+import { listBranches, listMerchants } from '../repositories/merchants.ts';
+import { listRedirectDomains } from '../repositories/redirect-domains.ts';
 import { printList, printObject } from './print.ts';
 import { withSession } from './session.ts';
 import type { Terminal } from './terminal.ts';
@@ -19,19 +28,16 @@ import {
   requireFlag,
 } from './values.ts';
 
-/** Basis points of the whole: 100 per cent. */
-const BASIS_POINTS = 10_000;
+/** 100 per cent in basis points. */
+const COMMISSION_BPS_MAXIMUM = 10_000;
 
-type New = Parameters<typeof createMerchant>[1];
-type Change = Parameters<typeof setMerchant>[2];
-
-interface CreateFlags extends JsonFlag, Omit<New, 'partnerId' | 'withoutMainBranch'> {
+interface CreateFlags extends JsonFlag, Omit<NewMerchant, 'partnerId' | 'withoutMainBranch'> {
   readonly partner?: string;
   /** False with --no-main-branch. */
   readonly mainBranch: boolean;
 }
 
-interface SetFlags extends JsonFlag, Omit<Change, 'partnerId'> {
+interface SetFlags extends JsonFlag, Omit<MerchantChange, 'partnerId'> {
   readonly partner?: string;
 }
 
@@ -40,11 +46,11 @@ const NO_PARTNER = 'none';
 
 /** `mp merchant create | list | show | set` */
 export function define(noun: Command, terminal: Terminal): void {
-  addVerb(noun, 'create', 'create a merchant, with its Main branch')
+  addVerb(noun, 'create', 'create a merchant and its main branch')
     .requiredOption('--name <name>', 'name, up to 200 characters', parseName)
     .requiredOption('--email <address>', 'e-mail address', parseEmail)
     .addOption(
-      choice('--kind <kind>', 'account: on-chain, or the regulated US flow (default: "standard")', [
+      choice('--kind <kind>', 'on-chain account, or regulated US account (default: "standard")', [
         'standard',
         'us',
       ]),
@@ -53,18 +59,18 @@ export function define(noun: Command, terminal: Terminal): void {
       choice('--settlement <model>', 'how payments settle (default: "split")', ['split', 'direct']),
     )
     .addOption(
-      choice('--commission-payer <who>', 'who bears the commission (default: "merchant")', [
+      choice('--commission-payer <who>', 'who pays the commission (default: "merchant")', [
         'merchant',
         'shopper',
       ]),
     )
     .option(
       '--commission-bps <n>',
-      'commission of split payments in basis points, 0 to 10000 (default: 0)',
-      integerFrom(0, BASIS_POINTS),
+      `commission on split payments in basis points, 0 to ${COMMISSION_BPS_MAXIMUM} (default: 0)`,
+      integerFrom(0, COMMISSION_BPS_MAXIMUM),
     )
-    .option('--partner <id>', 'ID of the partner that looks after it', parseId)
-    .option('--no-main-branch', 'leave out the branch that API payments are created on')
+    .option('--partner <id>', 'ID of its partner', parseId)
+    .option('--no-main-branch', 'do not create the main branch, which API payments need')
     .action(({ partner, mainBranch, ...flags }: CreateFlags) =>
       withSession(terminal, async session => {
         const merchant = await createMerchant(session, {
@@ -103,13 +109,13 @@ export function define(noun: Command, terminal: Terminal): void {
     .argument('<id>', 'merchant ID', parseId)
     .addOption(choice('--status <status>', 'whether its keys work', ['active', 'inactive']))
     .addOption(
-      choice('--onboarding <status>', 'outcome of the onboarding', [
+      choice('--onboarding <status>', 'status of its onboarding', [
         'approved',
         'pending',
         'rejected',
       ]),
     )
-    .option('--partner <id|none>', 'ID of the partner that looks after it, or none', parsePartner)
+    .option('--partner <id|none>', 'ID of its partner, or none', parsePartner)
     .action((id: string, { partner, ...flags }: SetFlags, command: Command) => {
       requireFlag(command, ['status', 'onboarding', 'partner']);
       return withSession(terminal, async session => {
@@ -122,4 +128,30 @@ export function define(noun: Command, terminal: Terminal): void {
 
 function parsePartner(text: string): string {
   return text === NO_PARTNER ? text : parseId(text);
+}
+
+function merchantObject(merchant: Merchant) {
+  return {
+    id: merchant.id,
+    partnerId: merchant.partner_id,
+    name: merchant.name,
+    email: merchant.email,
+    status: merchant.status,
+    accountKind: merchant.account_kind,
+    onboardingStatus: merchant.onboarding_status,
+    settlementModel: merchant.settlement_model,
+    commissionPayer: merchant.commission_payer,
+    commissionBps: merchant.commission_bps,
+    createdAt: merchant.created_at,
+  };
+}
+
+async function merchantWithBranches(db: Connection, merchant: Merchant) {
+  const redirectDomains = await listRedirectDomains(db, merchant.id);
+  const branches = [];
+  for (const branch of await listBranches(db, merchant.id)) {
+    const addresses = await listDepositAddresses(db, branch.id);
+    branches.push({ id: branch.id, name: branch.name, isMain: branch.is_main, addresses });
+  }
+  return { ...merchantObject(merchant), redirectDomains, branches };
 }

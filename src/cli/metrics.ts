@@ -6,15 +6,13 @@ import { addVerb, type JsonFlag } from './values.ts';
 
 /** `mp metrics rules` */
 export function define(noun: Command, terminal: Terminal): void {
-  addVerb(noun, 'rules', 'alerting rules for Prometheus, as a file of its own').action(
-    ({ json }: JsonFlag) => {
-      if (json) printJson(terminal, RULES_FILE);
-      else printLines(terminal, rulesLines());
-    },
-  );
+  addVerb(noun, 'rules', 'print a rule file for Prometheus').action(({ json }: JsonFlag) => {
+    if (json) printJson(terminal, RULES_FILE);
+    else printLines(terminal, rulesLines());
+  });
 }
 
-/** In YAML, where texts may be written as in JSON. */
+/** The rule file in YAML, in which a JSON string is a valid string. */
 function rulesLines(): string[] {
   const rules = ALERT_RULES.flatMap(({ alert, expr, for: wait, labels, annotations }) => [
     `      - alert: ${alert}`,

@@ -23,9 +23,9 @@ export function define(noun: Command, terminal: Terminal): void {
     }),
   );
 
-  addVerb(noun, 'set', 'switch a network on or off for everybody, or set its payment window')
-    .argument('<id>', 'network, as in btc')
-    .option('--active <on|off>', 'whether customers are offered it', parseOnOff)
+  addVerb(noun, 'set', 'switch a network on or off for all merchants, or set its payment window')
+    .argument('<id>', 'network ID, for example btc')
+    .option('--active <on|off>', 'whether it is offered to customers', parseOnOff)
     .option(
       '--window-minutes <n>',
       `minutes from choosing the network to expiry, 1 to ${WINDOW_MINUTES_MAXIMUM}`,

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { createPartner, requirePartner, setPartner } from '../accounts/partners.ts';
-import type { ActiveStatus } from '../database/tables.ts';
+import type { ActiveStatus, Partner } from '../database/tables.ts';
 import { verifyPartner } from '../partners/verify.ts';
 import { listPartnerMembers, listPartners } from '../repositories/partners.ts';
-import { memberObject, partnerObject } from './partner-object.ts';
+import { memberObject } from './member.ts';
 import { printList, printObject } from './print.ts';
 import { withSession } from './session.ts';
 import { CommandFailed, type Terminal } from './terminal.ts';
@@ -20,7 +20,7 @@ import {
   requireFlag,
 } from './values.ts';
 
-const SELF_SERVICE = 'whether the API keys of its merchants work';
+const SELF_SERVICE = 'whether its merchants may use API keys of their own';
 
 interface CreateFlags extends JsonFlag {
   readonly name: string;
@@ -69,14 +69,14 @@ export function define(noun: Command, terminal: Terminal): void {
       }),
     );
 
-  addVerb(noun, 'verify', "hold a partner's report figures against its payments")
+  addVerb(noun, 'verify', "check a partner's report figures against its payments")
     .argument('<id>', 'partner ID', parseId)
     .action((id: string, flags: JsonFlag) =>
       withSession(terminal, async ({ db }) => {
         const discrepancies = await verifyPartner(db, id);
         const exact = discrepancies.length === 0;
         printObject(terminal, flags, { id, exact, discrepancies });
-        if (!exact) throw new CommandFailed('The figures do not agree with the payments.');
+        if (!exact) throw new CommandFailed('The figures differ from the payments.');
       }),
     );
 
@@ -95,4 +95,14 @@ export function define(noun: Command, terminal: Terminal): void {
         printObject(terminal, flags, partnerObject(await setPartner(session, id, flags)));
       });
     });
+}
+
+function partnerObject(partner: Partner) {
+  return {
+    id: partner.id,
+    name: partner.name,
+    status: partner.status,
+    selfServiceApiPayments: partner.self_service_api_payments,
+    createdAt: partner.created_at,
+  };
 }

@@ -12,18 +12,18 @@ import {
 import { listTransitions } from '../repositories/payment-moves.ts';
 import { listAttempts } from '../repositories/webhook-attempts.ts';
 
-/** One thing that happened to a payment. */
 export interface HistoryEntry {
   readonly at: Date;
   readonly kind: 'created' | 'deposit' | 'transition' | 'event' | 'delivery' | 'attempt';
-  /** ID of the deposit, transition, event, delivery or attempt; of the payment for its creation. */
+  /** ID of the deposit, transition, event, delivery or attempt; for `created`, of the payment. */
   readonly id: string;
   /** What happened, in one line. */
   readonly what: string;
 }
 
 /**
- * What of one moment comes first: a deposit causes a transition, that an event, that its deliveries.
+ * Order of entries with the same time. A deposit causes a transition, a transition an event, and an event
+ * deliveries.
  */
 const KINDS: readonly HistoryEntry['kind'][] = [
   'created',
@@ -34,10 +34,10 @@ const KINDS: readonly HistoryEntry['kind'][] = [
   'attempt',
 ];
 
-/** Most attempts of a history; a payment has a handful. */
+/** Most attempts that are read; a payment usually has a handful. */
 const ATTEMPTS_MAXIMUM = 1000;
 
-/** Everything that happened to a payment, in the order of time. */
+/** Everything that happened to a payment, oldest first. */
 export async function readHistory(db: Connection, payment: Payment): Promise<HistoryEntry[]> {
   const [transitions, deposits, events] = await Promise.all([
     listTransitions(db, payment.id),
@@ -94,7 +94,7 @@ function ofEvent({ id, type, created_at: at }: HistoricEvent): HistoryEntry {
 
 function ofDelivery(delivery: HistoricDelivery): HistoryEntry {
   const { id, created_at: at, attempts, endpointUrl, eventType, status } = delivery;
-  const again = delivery.redelivery_of === null ? '' : ', again by hand';
+  const again = delivery.redelivery_of === null ? '' : ', redelivered by hand';
   const next = delivery.next_attempt_at;
   const when = next === null ? '' : `, next at ${next.toISOString()}`;
   const count = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`;

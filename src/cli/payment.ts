@@ -7,8 +7,8 @@ import { toPaymentSnapshot } from '../payments/payment-object.ts';
 import { listPaymentDeposits } from '../repositories/deposits.ts';
 import { listTransitions } from '../repositories/payment-moves.ts';
 import { findPayment } from '../repositories/payments.ts';
-import { SIMULATION_CASES, type SimulationCase } from '../settlement/simulate.ts';
-import { depositObject } from './deposit-object.ts';
+import { SIMULATION_CASES, type SimulationCase, simulate } from '../settlement/simulate.ts';
+import { depositObject } from './deposit.ts';
 import { readHistory } from './payment-history.ts';
 import { printList, printObject } from './print.ts';
 import { withSession } from './session.ts';
@@ -30,7 +30,7 @@ export function define(noun: Command, terminal: Terminal): void {
       }),
     );
 
-  addVerb(noun, 'history', 'list all that happened to a payment, oldest first')
+  addVerb(noun, 'history', 'list everything that happened to a payment, oldest first')
     .argument('<id>', 'payment ID', parseId)
     .action((id: string, flags: JsonFlag) =>
       withSession(terminal, async ({ db }) => {
@@ -40,20 +40,17 @@ export function define(noun: Command, terminal: Terminal): void {
     );
 
   const cases = Object.keys(SIMULATION_CASES);
-  addVerb(noun, 'simulate', 'play what a customer and a chain do; not in production')
+  addVerb(noun, 'simulate', 'simulate what a customer and a chain do; not in production')
     .argument('<id>', 'payment ID', parseId)
-    .addOption(choice('--case <case>', 'what to play', cases).makeOptionMandatory())
-    .option('--network <id>', 'network to choose for a payment without one')
+    .addOption(choice('--case <case>', 'what to simulate', cases).makeOptionMandatory())
+    .option('--network <id>', 'network to choose if the payment has none')
     .addHelpText('after', `\nCases:\n${describeCases()}`)
     .action((id: string, flags: SimulateFlags) =>
       withSession(terminal, async ({ db, config }) => {
         if (config.environment === 'production') {
           throw new OperationRefused('Payments cannot be simulated in production.');
         }
-        const [{ simulate }, { openRates }] = await Promise.all([
-          import('../settlement/simulate.ts'),
-          import('../rates/open-rates.ts'),
-        ]);
+        const { openRates } = await import('../rates/open-rates.ts');
         const simulator = {
           db,
           rates: openRates(config, { clock: Date.now, log: { warn: () => undefined } }),
@@ -100,7 +97,7 @@ async function paymentObject(db: Connection, payment: Payment) {
   };
 }
 
-/** What an API answers with a code, the command line says in its words. */
+/** Prints the message of a refusal without its error code. */
 function asFailure(error: unknown): never {
   if (error instanceof ApiError) throw new CommandFailed(error.message, { cause: error });
   throw error;

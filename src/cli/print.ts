@@ -5,7 +5,7 @@ const INDENT = '  ';
 const GAP = '  ';
 const NOTHING = '-';
 
-/** Prints an object: JSON, or a line for each field and then a note where there is one. */
+/** Prints an object: as JSON, or a line for each field and an optional note. */
 export function printObject(
   terminal: Terminal,
   { json }: JsonFlag,
@@ -16,7 +16,7 @@ export function printObject(
   else printLines(terminal, fieldLines(object), note);
 }
 
-/** Prints a list: a JSON array of whole objects, or a table of the columns that fit a terminal. */
+/** Prints a list: a JSON array of the whole objects, or a table of some columns and an optional note. */
 export function printList<T extends object>(
   terminal: Terminal,
   { json }: JsonFlag,
@@ -28,12 +28,11 @@ export function printList<T extends object>(
   else printLines(terminal, rows.length === 0 ? ['None.'] : tableLines(rows, columns), note);
 }
 
-/** Prints the one JSON document of a command. */
 export function printJson(terminal: Terminal, value: unknown): void {
   terminal.out(`${JSON.stringify(value, null, 2)}\n`);
 }
 
-/** Prints lines for people, and below them a note where there is one. */
+/** Prints lines and, after a blank one, an optional note. */
 export function printLines(terminal: Terminal, lines: readonly string[], note?: string): void {
   const all = note === undefined ? lines : [...lines, '', note];
   terminal.out(`${all.join('\n')}\n`);
@@ -48,7 +47,7 @@ function fieldLines(object: object): string[] {
   });
 }
 
-/** Flat objects make a table; those that hold lists of their own are written one below the other. */
+/** A table of flat objects; objects that contain lists are printed one below the other. */
 function itemLines(items: readonly object[]): string[] {
   const flat = items.every(item => Object.entries(item).every(isLine));
   return flat
@@ -56,7 +55,7 @@ function itemLines(items: readonly object[]): string[] {
     : items.flatMap((item, index) => [...(index === 0 ? [] : ['']), ...fieldLines(item)]);
 }
 
-/** Whether a field fits on its own line, being anything but a list of objects. */
+/** Whether a field fits on one line: anything but a list of objects. */
 function isLine([, value]: [string, unknown]): boolean {
   return !(Array.isArray(value) && value.some(item => typeof item === 'object' && item !== null));
 }

@@ -6,25 +6,25 @@ type Define = (command: Command, terminal: Terminal) => void;
 interface Noun {
   readonly name: string;
   readonly description: string;
-  /** Adds the verbs, or makes the noun a command itself. Loaded only when the noun is named. */
+  /** Defines the noun's verbs, or the noun itself as a command. */
   readonly load: () => Promise<{ define: Define }>;
 }
 
-/** Every first word of the command line, in the order of the help. */
+/** In the order of the help. */
 const NOUNS: readonly Noun[] = [
   {
     name: 'migrate',
-    description: 'bring the database to the newest version',
+    description: 'apply pending migrations to the database',
     load: () => import('./migrate.ts'),
   },
   {
     name: 'network',
-    description: 'blockchain networks: which are offered, and for how long a payment waits',
+    description: 'blockchain networks and their payment windows',
     load: () => import('./network.ts'),
   },
   {
     name: 'merchant',
-    description: 'merchants: who is paid',
+    description: 'merchants and their settings',
     load: () => import('./merchant.ts'),
   },
   {
@@ -34,27 +34,27 @@ const NOUNS: readonly Noun[] = [
   },
   {
     name: 'address',
-    description: 'deposit addresses: where payments on a network go',
+    description: 'deposit addresses of a branch',
     load: () => import('./address.ts'),
   },
   {
     name: 'domain',
-    description: 'redirect domains: where a checkout may lead back to',
+    description: 'hostnames that a checkout may redirect to',
     load: () => import('./domain.ts'),
   },
   {
     name: 'user',
-    description: 'users of a merchant, and their keys of the older contract',
+    description: 'users of a merchant and their keys of the older contract',
     load: () => import('./user.ts'),
   },
   {
     name: 'partner',
-    description: 'partners, who look after merchants',
+    description: 'partners and their settings',
     load: () => import('./partner.ts'),
   },
   {
     name: 'member',
-    description: 'members of a partner, whose keys act for it',
+    description: 'members of a partner, who hold its keys',
     load: () => import('./member.ts'),
   },
   {
@@ -64,38 +64,37 @@ const NOUNS: readonly Noun[] = [
   },
   {
     name: 'payment',
-    description:
-      'payments: one with all that happened to it, and playing one through in development',
+    description: 'payments with their history, and simulation in development',
     load: () => import('./payment.ts'),
   },
   {
     name: 'deposit',
-    description: 'transfers that arrived on chain, and the inbox of those no payment took',
+    description: 'on-chain deposits, and the inbox of unmatched ones',
     load: () => import('./deposit.ts'),
   },
   {
     name: 'webhook',
-    description: "webhook endpoints: where a merchant's events are sent",
+    description: 'webhook endpoints and their deliveries',
     load: () => import('./webhook.ts'),
   },
   {
     name: 'legacy',
-    description: 'the older contract: who still uses it',
+    description: 'usage of the older contract',
     load: () => import('./legacy.ts'),
   },
   {
     name: 'request',
-    description: 'send one signed request to the API and show the answer',
+    description: 'send a signed request to the API and show the response',
     load: () => import('./request.ts'),
   },
   {
     name: 'explain',
-    description: 'what a signature is made of, and why one that was refused differs',
+    description: 'show how a signature is made, and why a refused one differs',
     load: () => import('./explain.ts'),
   },
   {
     name: 'metrics',
-    description: 'what to be called for: alerting rules over the metrics of the service',
+    description: 'alerting rules for the metrics of the service',
     load: () => import('./metrics.ts'),
   },
   {
@@ -106,8 +105,8 @@ const NOUNS: readonly Noun[] = [
 ];
 
 /**
- * The grammar of the command line. A noun gets its verbs only when `args` names it, so that help and
- * light commands start without loading the rest.
+ * Builds the command line. It loads only the nouns that `args` names, so that help and small commands
+ * start fast.
  */
 export async function buildProgram(args: readonly string[], terminal: Terminal): Promise<Command> {
   const program = new Command('mp')

@@ -4,7 +4,7 @@ import { CommandFailed } from './terminal.ts';
 const FILE_MARK = '@';
 
 /**
- * What `--body` names: the text itself, or the text of a file.
+ * Reads `--body`: the text itself or, after @, the name of a file.
  * @throws CommandFailed for a file that cannot be read or is not UTF-8.
  */
 export async function readBody(flag: string): Promise<string> {
@@ -14,7 +14,7 @@ export async function readBody(flag: string): Promise<string> {
     throw new CommandFailed(`The body cannot be read from "${file}" (${error.code}).`);
   });
   try {
-    // A byte order mark stays: what is sent is the file as it is.
+    // Keeps a byte order mark: the file is sent unchanged.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     throw new CommandFailed(`The body in "${file}" is not UTF-8 text.`);

@@ -11,8 +11,9 @@ import { CommandFailed, type Terminal } from './terminal.ts';
 const VARIABLES = ['MP_KEY_ID', 'MP_SECRET', 'MP_PASSPHRASE'] as const;
 
 /**
- * The key to sign with: the demo's when one is named, else the environment's, else the demo merchant's.
- * @throws CommandFailed when it is incomplete or there is none.
+ * Chooses the key to sign with: the demo key of `role`, else the key in the environment, else the demo
+ * merchant's key.
+ * @throws CommandFailed when the key is incomplete or missing.
  */
 export async function chooseCredentials(
   env: Terminal['env'],
@@ -35,9 +36,9 @@ function credentialsOf(env: Terminal['env']): Credentials {
 }
 
 /**
- * The demo's keys.
- * @param otherwise Variables that do without a demo.
- * @throws CommandFailed when there are none, or they cannot be read.
+ * Reads the demo's keys.
+ * @param otherwise Variables to set instead, for the message.
+ * @throws CommandFailed when there are none or they cannot be read.
  */
 export async function openDemo(
   dataDirectory: string,
@@ -50,7 +51,7 @@ export async function openDemo(
   });
   if (demo !== undefined) return demo;
   throw new CommandFailed(
-    `There are no demo keys in ${file}: "npm start" makes them on a new embedded database. ` +
+    `There are no demo keys in ${file}: "npm start" creates them with a new embedded database. ` +
       `Otherwise set ${otherwise.join(', ')}.`,
   );
 }

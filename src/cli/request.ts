@@ -10,7 +10,7 @@ import { AnsweredFailure, CommandFailed, type Terminal } from './terminal.ts';
 import { addJsonFlag, choice, type JsonFlag } from './values.ts';
 
 const NOTABLE_HEADERS = ['X-Request-Id', 'X-MP-Should-Retry', 'Retry-After', 'Idempotent-Replayed'];
-/** What a header cannot carry: control characters, and whatever is beyond Latin-1 (RFC 9110). */
+/** Characters that a header cannot contain: control characters and those beyond Latin-1 (RFC 9110). */
 const NOT_IN_A_HEADER = /[^\t\x20-\x7e\x80-\xff]/;
 
 interface RequestFlags extends JsonFlag {
@@ -25,23 +25,25 @@ export function define(command: Command, terminal: Terminal): void {
   addJsonFlag(command)
     .addArgument(new Argument('<method>', 'GET or POST').argParser(parseMethod))
     .addArgument(
-      new Argument('<path>', 'path with its query, as in /external/v1/payments').argParser(
+      new Argument('<path>', 'path with its query, for example /external/v1/payments').argParser(
         parsePath,
       ),
     )
-    .option('--body <json|@file>', 'what to send, exactly as given; @file sends a file')
+    .option('--body <json|@file>', 'body, sent unchanged; @file reads it from a file')
     .option('--idempotency-key <key>', 'Idempotency-Key header', parseHeader)
-    .option('--url <url>', 'where the service is (default: PUBLIC_URL, or this machine)', parseBase)
+    .option('--url <url>', 'URL of the service (default: PUBLIC_URL, or this machine)', parseBase)
     .addOption(
-      choice('--as <account>', "demo key to sign with (default: MP_KEY_ID's, else merchant's)", [
-        ...DEMO_ROLES,
-      ]),
+      choice(
+        '--as <account>',
+        'demo key to sign with (default: the key of MP_KEY_ID, else merchant)',
+        [...DEMO_ROLES],
+      ),
     )
     .action(async (method: ApiRequest['method'], path: string, flags: RequestFlags) => {
       if (method === 'GET' && flags.body !== undefined) {
         command.error('error: a GET request has no body');
       }
-      // Only what a request needs, so that nothing about a database stands in its way.
+      // Reads only the variables that a request needs: database settings may be missing or invalid.
       const { PORT, PUBLIC_URL, DATA_DIRECTORY } = terminal.env;
       const { publicUrl, dataDirectory } = readConfig({ PORT, PUBLIC_URL, DATA_DIRECTORY });
       const baseUrl = flags.url ?? publicUrl;
@@ -51,14 +53,14 @@ export function define(command: Command, terminal: Terminal): void {
       const response = await client
         .request({ method, path, body, idempotencyKey: flags.idempotencyKey })
         .catch(error => {
-          throw unanswered(baseUrl, error);
+          throw connectionFailure(baseUrl, error);
         });
-      printAnswer(terminal, flags, response);
+      printResponse(terminal, flags, response);
       if (response.status < 200 || response.status > 299) throw new AnsweredFailure();
     });
 }
 
-function printAnswer(terminal: Terminal, { json }: JsonFlag, response: ApiResponse): void {
+function printResponse(terminal: Terminal, { json }: JsonFlag, response: ApiResponse): void {
   const { status, headers } = response;
   const body = parseJson(response.body);
   if (json) printJson(terminal, { status, headers: Object.fromEntries(headers), body });
@@ -73,7 +75,7 @@ function headLines({ status, headers }: ApiResponse): string[] {
   ];
 }
 
-/** The document, or the text itself when it is none. */
+/** Returns text that is not JSON unchanged. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -87,8 +89,8 @@ function toText(body: unknown): string | undefined {
   return typeof body === 'string' ? body : JSON.stringify(body, null, 2);
 }
 
-/** fetch hides the reason in the cause. */
-function unanswered(baseUrl: string, error: unknown): CommandFailed {
+/** fetch puts the reason into the cause. */
+function connectionFailure(baseUrl: string, error: unknown): CommandFailed {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   const { code, name, message } = cause as NodeJS.ErrnoException;
   if (name === 'TimeoutError') return new CommandFailed(`${baseUrl} did not answer in time.`);
@@ -103,29 +105,31 @@ function unanswered(baseUrl: string, error: unknown): CommandFailed {
 function parseMethod(text: string): ApiRequest['method'] {
   const method = text.toUpperCase();
   if (method === 'GET' || method === 'POST') return method;
-  throw new InvalidArgumentError('It takes GET or POST.');
+  throw new InvalidArgumentError('Must be GET or POST.');
 }
 
 /**
- * Reads a path and spells it as fetch will send it, because that is what has to be signed.
- * @throws InvalidArgumentError for what would send the signed headers to another host.
+ * Normalizes a path as fetch does, because the signature has to match the path that is sent.
+ * @throws InvalidArgumentError for a path that would send the signed headers to another host.
  */
 function parsePath(text: string): string {
   const base = 'http://service.invalid';
   const url = URL.canParse(text, base) ? new URL(text, base) : undefined;
   const path = text.startsWith('/') && url?.origin === base ? url.pathname + url.search : '//';
   if (!path.startsWith('//') && !text.includes('#')) return path;
-  throw new InvalidArgumentError('It takes a path with its query, as in /external/v1/payments.');
+  throw new InvalidArgumentError(
+    'Must be a path with its query, for example /external/v1/payments.',
+  );
 }
 
 function parseHeader(text: string): string {
   if (!NOT_IN_A_HEADER.test(text)) return text;
-  throw new InvalidArgumentError('A header takes Latin-1 characters without line breaks.');
+  throw new InvalidArgumentError('Must be Latin-1 characters without line breaks.');
 }
 
 function parseBase(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  // Anything after the host would not be part of the request: the whole path is PATH.
+  // PATH is the whole path of the request: a path in --url would be ignored.
   if (url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`) return url.origin;
-  throw new InvalidArgumentError('It takes scheme and host, as in http://127.0.0.1:3000.');
+  throw new InvalidArgumentError('Must be scheme and host, for example http://127.0.0.1:3000.');
 }

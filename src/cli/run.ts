@@ -2,14 +2,14 @@ import { CommanderError } from 'commander';
 import { buildProgram } from './program.ts';
 import { AnsweredFailure, CommandFailed, type Terminal } from './terminal.ts';
 
-/** Exit statuses: done, refused or failed, and wrong usage. */
 const DONE = 0;
+/** Refused or failed. */
 const FAILED = 1;
-const USAGE = 2;
+const WRONG_USAGE = 2;
 
 /**
- * Runs one command line.
- * @param args What follows `mp`.
+ * Runs a command line.
+ * @param args Arguments after `mp`.
  * @returns The exit status.
  */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
@@ -18,8 +18,8 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     await program.parseAsync(args, { from: 'user' });
     return DONE;
   } catch (error) {
-    // Commander has printed its own message, or the help that was asked for.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? DONE : USAGE;
+    // Commander has already printed its message, or the help.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? DONE : WRONG_USAGE;
     if (error instanceof AnsweredFailure) return FAILED;
     terminal.err(`${await describe(error)}\n`);
     return FAILED;
@@ -28,7 +28,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
 
 async function describe(error: unknown): Promise<string> {
   if (error instanceof CommandFailed) return error.message;
-  // Loaded late: the database driver takes longer to load than most commands take to run.
+  // Loaded on demand: the database driver takes longer to load than most commands take to run.
   const { describeFailure } = await import('./failure.ts');
   return describeFailure(error);
 }

@@ -6,7 +6,7 @@ import type { Storage } from '../runtime/storage.ts';
 import { CommandFailed, type Terminal } from './terminal.ts';
 import { parseName } from './values.ts';
 
-/** What a command works with: the operator's name and the database, brought up to date. */
+/** The operator and a migrated database. */
 export interface Session extends Operator {
   readonly db: Database;
   readonly keyring: Storage['keyring'];
@@ -14,8 +14,8 @@ export interface Session extends Operator {
 }
 
 /**
- * Opens the configured database for one command and closes it whatever happens.
- * @throws CommandFailed when it lacks migrations, unless it is the embedded one: that is migrated.
+ * Runs a command on the configured database, then closes it. An embedded database is migrated first.
+ * @throws CommandFailed when any other database lacks migrations.
  */
 export async function withSession(
   terminal: Terminal,
@@ -36,7 +36,7 @@ export async function withSession(
   });
 }
 
-/** Opens the configured database as it is, whatever its version. */
+/** Like withSession, but neither checks nor applies migrations. */
 export async function withStorage(
   terminal: Terminal,
   work: (storage: Storage, config: Config) => Promise<void>,
@@ -55,30 +55,30 @@ async function open(config: Config): Promise<Storage> {
     import('../runtime/storage.ts'),
     import('pino'),
   ]);
-  // Standard output belongs to the command's answer.
+  // Logs go to standard error: standard output is reserved for the command's result.
   const logger = pino({ name: 'mp', level: 'warn' }, pino.destination({ fd: 2, sync: true }));
   try {
     return await openStorage(config, { holder: 'command', name: 'eps-mp', logger });
   } catch (error) {
-    // Opening fails with what the operator is to do; where in the code it failed says nothing more.
+    // The message says what to do; a stack trace would add nothing.
     throw error instanceof Error ? new CommandFailed(error.message, { cause: error }) : error;
   }
 }
 
 /**
- * Who the audit log names.
- * @throws ConfigError for an MP_ACTOR that is no name.
+ * The operator's name in the audit log.
+ * @throws ConfigError for an invalid MP_ACTOR.
  */
 function readActor(env: Terminal['env']): string {
   const actor = env.MP_ACTOR || systemUser();
   try {
     return parseName(actor);
   } catch {
-    throw new ConfigError(['MP_ACTOR takes a name of 1 to 200 characters on one line.']);
+    throw new ConfigError(['MP_ACTOR must be a name of 1 to 200 characters on one line.']);
   }
 }
 
-/** A container may run under a number that no user has; then the number is the name. */
+/** A container may run with a user ID that has no name. */
 function systemUser(): string {
   try {
     return userInfo().username;

@@ -1,13 +1,13 @@
-/** Where a command reads its surroundings and writes its answer. */
+/** Environment and output of a command. */
 export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Standard output: what was asked for and nothing else. */
+  /** Writes to standard output: the result and nothing else. */
   out(text: string): void;
-  /** Standard error: refusals, failures and wrong usage. */
+  /** Writes to standard error: refusals, failures and wrong usage. */
   err(text: string): void;
 }
 
-/** What was asked for cannot be done; the message is all that the operator needs. */
+/** The command failed. Only the message is printed. */
 export class CommandFailed extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -15,7 +15,7 @@ export class CommandFailed extends Error {
   }
 }
 
-/** The answer, already printed, is that it failed: nothing is left to say but the exit status. */
+/** The command failed and has already printed its result: only the exit status is left to set. */
 export class AnsweredFailure extends Error {
   constructor() {
     super('the failure has been printed');

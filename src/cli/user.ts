@@ -1,12 +1,11 @@
 import type { Command } from 'commander';
 import { requireMerchant } from '../accounts/merchants.ts';
 import { createUser, issueLegacyKey, setUser } from '../accounts/users.ts';
-import type { ActiveStatus, UserRole } from '../database/tables.ts';
+import type { ActiveStatus, MerchantUser, UserRole } from '../database/tables.ts';
 import { listMerchantUsers } from '../repositories/merchant-users.ts';
 import { printList, printObject } from './print.ts';
 import { withSession } from './session.ts';
 import type { Terminal } from './terminal.ts';
-import { userObject } from './user-object.ts';
 import {
   addVerb,
   choice,
@@ -18,8 +17,7 @@ import {
 } from './values.ts';
 
 const ROLES: readonly UserRole[] = ['admin', 'member'];
-const SHOWN_ONCE =
-  'The API key is shown only this once: keep it now. A former one works no longer.';
+const SHOWN_ONCE = 'The API key is shown only once: save it now. A previous key no longer works.';
 
 interface CreateFlags extends JsonFlag {
   readonly merchant: string;
@@ -78,7 +76,7 @@ export function define(noun: Command, terminal: Terminal): void {
       });
     });
 
-  addVerb(noun, 'legacy-key', 'issue an API key of the older contract; it is shown this once')
+  addVerb(noun, 'legacy-key', 'issue an API key of the older contract; it is shown only once')
     .argument('<id>', 'ID of an active admin', parseId)
     .action((id: string, flags: JsonFlag) =>
       withSession(terminal, async session => {
@@ -86,4 +84,18 @@ export function define(noun: Command, terminal: Terminal): void {
         printObject(terminal, flags, { clientId, apiKey }, SHOWN_ONCE);
       }),
     );
+}
+
+/** Leaves out the hash of the API key. */
+function userObject(user: MerchantUser) {
+  return {
+    id: user.id,
+    merchantId: user.merchant_id,
+    name: user.name,
+    email: user.email,
+    role: user.role,
+    status: user.status,
+    clientId: user.client_id,
+    createdAt: user.created_at,
+  };
 }

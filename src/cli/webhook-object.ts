@@ -2,7 +2,7 @@ import type { WebhookAttempt, WebhookEndpoint } from '../database/tables.ts';
 import type { DeliveryWithEventType } from '../repositories/webhook-deliveries.ts';
 
 /**
- * An endpoint as the command line shows it, without its secrets.
+ * An endpoint without its secrets.
  * @param now Milliseconds since the epoch.
  */
 export function endpointObject(endpoint: WebhookEndpoint, now: number) {
@@ -14,14 +14,14 @@ export function endpointObject(endpoint: WebhookEndpoint, now: number) {
     types: endpoint.types ?? ['all'],
     status: endpoint.disabled_at === null ? 'enabled' : 'disabled',
     createdAt: endpoint.created_at,
-    // The row keeps an ended secret until it is cleaned up; it signs no longer.
+    // The row keeps the previous secret until cleanup, even after its grace period.
     previousSecretUntil: previous !== null && previous.getTime() > now ? previous : null,
     disabledAt: endpoint.disabled_at,
     disabledReason: endpoint.disabled_reason,
   };
 }
 
-/** A delivery with its attempts, in the order they were made. */
+/** @param attempts Attempts of the delivery, oldest first. */
 export function deliveryObject(delivery: DeliveryWithEventType, attempts: WebhookAttempt[]) {
   const last = attempts.at(-1);
   return {

@@ -30,11 +30,11 @@ import {
 } from './values.ts';
 import { deliveryObject, endpointObject } from './webhook-object.ts';
 
-const SHOWN_ONCE = 'The secret is shown only this once: keep it now.';
+const SHOWN_ONCE = 'The secret is shown only once: save it now.';
 const GRACE_HOURS = SECRET_GRACE_MS / 3_600_000;
 const DELIVERIES_DEFAULT = 20;
 const DELIVERIES_MAXIMUM = 100;
-/** Most attempts at a page of deliveries: after a worker was killed, one may have been made twice. */
+/** Most attempts of a page of deliveries. Doubled, because a killed worker's attempt is made again. */
 const ATTEMPTS_MAXIMUM = 2 * DELIVERIES_MAXIMUM * RETRY_DELAYS_SECONDS.length;
 
 interface CreateFlags extends JsonFlag {
@@ -45,12 +45,12 @@ interface CreateFlags extends JsonFlag {
 
 /** `mp webhook create | list | rotate | disable | deliveries | redeliver` */
 export function define(noun: Command, terminal: Terminal): void {
-  addVerb(noun, 'create', `add an endpoint, up to ${ENDPOINTS_MAXIMUM}; its secret is shown once`)
+  addVerb(noun, 'create', `add an endpoint, at most ${ENDPOINTS_MAXIMUM}; its secret is shown once`)
     .requiredOption('--merchant <id>', 'merchant ID', parseId)
-    .requiredOption('--url <url>', 'where events are sent, https in production')
+    .requiredOption('--url <url>', 'URL to send events to; https in production')
     .option(
       '--types <a,b>',
-      `some of ${EVENT_TYPES.join(', ')} (default: all)`,
+      `comma-separated: ${EVENT_TYPES.join(', ')} (default: all)`,
       listOf(EVENT_TYPES),
     )
     .action(({ merchant: merchantId, url, types, ...flags }: CreateFlags) =>
@@ -66,7 +66,7 @@ export function define(noun: Command, terminal: Terminal): void {
     );
 
   addPageFlags(addVerb(noun, 'list', 'list endpoints, newest first'), 'webhook endpoint')
-    .option('--merchant <id>', 'only those of a merchant', parseId)
+    .option('--merchant <id>', 'only endpoints of this merchant', parseId)
     .action((flags: PageFlags & { merchant?: string }) =>
       withSession(terminal, async ({ db, clock }) => {
         const { merchant: merchantId, limit, before } = flags;
@@ -78,17 +78,17 @@ export function define(noun: Command, terminal: Terminal): void {
       }),
     );
 
-  addVerb(noun, 'rotate', 'give an endpoint a new secret; it is shown this once')
+  addVerb(noun, 'rotate', 'issue a new secret for an endpoint; it is shown once')
     .argument('<id>', 'ID of a webhook endpoint', parseId)
     .action((id: string, flags: JsonFlag) =>
       withSession(terminal, async session => {
         const issued = await rotateEndpointSecret(session, session.keyring, id);
-        const old = `The old secret signs as well for another ${GRACE_HOURS} hours.`;
+        const old = `Events are also signed with the old secret for another ${GRACE_HOURS} hours.`;
         printIssued(terminal, flags, issued, session, `${SHOWN_ONCE}\n${old}`);
       }),
     );
 
-  addVerb(noun, 'disable', 'end an endpoint for good, and what is still to be sent to it')
+  addVerb(noun, 'disable', 'disable an endpoint permanently, with its pending deliveries')
     .argument('<id>', 'ID of a webhook endpoint', parseId)
     .action((id: string, flags: JsonFlag) =>
       withSession(terminal, async session => {
@@ -101,7 +101,7 @@ export function define(noun: Command, terminal: Terminal): void {
     .argument('<id>', 'ID of a webhook endpoint', parseId)
     .option(
       '--limit <n>',
-      `how many at most, 1 to ${DELIVERIES_MAXIMUM}`,
+      `most rows to list, 1 to ${DELIVERIES_MAXIMUM}`,
       integerFrom(1, DELIVERIES_MAXIMUM),
       DELIVERIES_DEFAULT,
     )
@@ -129,17 +129,17 @@ export function define(noun: Command, terminal: Terminal): void {
       }),
     );
 
-  addVerb(noun, 'redeliver', 'send an event to an endpoint once more')
-    .argument('<delivery>', 'one of those that `mp webhook deliveries` shows', parseId)
+  addVerb(noun, 'redeliver', 'deliver an event to its endpoint again')
+    .argument('<delivery>', 'delivery ID, as `mp webhook deliveries` shows it', parseId)
     .action((id: string, flags: JsonFlag) =>
       withSession(terminal, async session => {
         const delivery = await redeliver(session, id);
-        printObject(terminal, flags, deliveryObject(delivery, []), 'A worker sends it now.');
+        printObject(terminal, flags, deliveryObject(delivery, []), 'A worker will send it now.');
       }),
     );
 }
 
-/** The secret stands behind the ID, where nobody overlooks it. */
+/** Prints the secret right after the ID, where it is hard to overlook. */
 function printIssued(
   terminal: Terminal,
   flags: JsonFlag,

@@ -58,7 +58,7 @@ test('a created key works, with all scopes, and is shown once', async () => {
   ]);
   const { out } = await mpHere(['key', 'rotate', key.keyId], service.env);
   expect(out).toMatch(/\nsecret +mps_[0-9a-f]{64}\n/);
-  expect(out).toContain('shown only this once');
+  expect(out).toContain('shown only once');
   expect(out).toContain('The old pair works for another 24 hours.');
 });
 

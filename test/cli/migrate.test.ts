@@ -55,7 +55,7 @@ test('what is wrong with configuration or database is told in a line, without se
   wrong.pathname = '/no_such_database';
   for (const [env, message] of [
     [{ DATABASE_URL: 'mysql://a:s3cret@b/c' }, 'The configuration is not usable:\nDATABASE_URL '],
-    [{ DATABASE_URL: wrong.href }, 'The database refused: '],
+    [{ DATABASE_URL: wrong.href }, 'The database reported: '],
     [{ NODE_ENV: 'production' }, 'The configuration is not usable:\nDATABASE_URL is not set'],
     [{ MP_ACTOR: 'a\nb' }, 'The configuration is not usable:\nMP_ACTOR '],
   ] as const) {

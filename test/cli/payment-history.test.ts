@@ -98,7 +98,7 @@ test('tells all that happened to a payment in the order of time', async () => {
     ['attempt', /^payment_prompt\.successful to \S+, number 2: HTTP 204 in \d+ ms$/],
     [
       'delivery',
-      /^payment_prompt\.created to \S+, again by hand: pending, 0 attempts, next at \S+Z$/,
+      /^payment_prompt\.created to \S+, redelivered by hand: pending, 0 attempts, next at \S+Z$/,
     ],
   ];
   expect(entries).toEqual(

@@ -129,7 +129,7 @@ test('the secret is shown once, with a warning', async () => {
   const args = ['webhook', 'create', '--merchant', shop, '--url', receiver.url];
   const { out } = await mpHere(args, service.env);
   expect(out).toMatch(/secret +whsec_/);
-  expect(out).toContain('The secret is shown only this once: keep it now.');
+  expect(out).toContain('The secret is shown only once: save it now.');
 });
 
 test('what cannot be is refused with the reason', async () => {
