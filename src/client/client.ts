@@ -3,8 +3,8 @@ import type { Blockchain } from '#schemas/blockchain.ts';
 import type { CreatePaymentBody, CreatePaymentResponse } from '#schemas/create-payment.ts';
 import type { ListPaymentsQuery, PaymentList } from '#schemas/list-payments.ts';
 import type { PaymentObject } from '#schemas/payment.ts';
+import { PaymentsApiError } from './errors.ts';
 import type { ApiRequest, ApiResponse } from './exchange.ts';
-import { PaymentsApiError } from './payments-api-error.ts';
 import { send, TRANSPORT_DEFAULTS, type Transport } from './send.ts';
 import { readServiceAddress } from './service-address.ts';
 import type { Credentials } from './sign.ts';
@@ -13,36 +13,36 @@ export interface ClientOptions
   extends Credentials,
     Partial<Omit<Transport, 'service' | 'credentials'>> {
   /**
-   * Scheme and host of the service, for example `https://payments.example.com`. A path is taken for
-   * the prefix below which a proxy shows the service: requests carry it, signatures do not.
+   * Scheme and host of the service, for example `https://payments.example.com`. A path is the prefix
+   * under which a proxy publishes the service: it is part of requests, but not of signatures.
    */
   readonly baseUrl: string;
 }
 
 /**
- * The API as a merchant's or a partner's server calls it. Every call throws a PaymentsApiError for a
- * refusal or a failure, and a PaymentsConnectionError when no answer came.
+ * The API for the server of a merchant or a partner. Except `request`, every call throws PaymentsApiError
+ * when the response is an error. Every call throws PaymentsConnectionError when there is no response.
  */
 export interface PaymentsClient {
   /**
-   * Creates a payment. Without an idempotency key of your own a random one protects the retries of
-   * this call; give your order's ID to be protected across calls and restarts as well.
+   * Creates a payment. By default a random idempotency key protects the retries of this call. Pass your
+   * order's ID to be protected across calls and restarts too.
    */
   createPayment(
     payment: CreatePaymentBody,
     options?: { idempotencyKey?: string },
   ): Promise<CreatePaymentResponse>;
-  /** The error has the errorCode E3001 when there is no such payment. */
+  /** Throws PaymentsApiError with the errorCode E3001 when there is no such payment. */
   getPayment(id: string): Promise<PaymentObject>;
   /** One page, newest first. */
   listPayments(query?: ListPaymentsQuery): Promise<PaymentList>;
   /**
-   * Every payment that matches, newest first. A page is fetched when its first payment is taken;
-   * `limit` is the size of the pages, not the number of payments.
+   * All matching payments, newest first. A page is fetched when its first payment is read. `limit` is the
+   * page size, not the number of payments.
    */
   payments(query?: Omit<ListPaymentsQuery, 'endingBefore'>): AsyncGenerator<PaymentObject>;
   activeBlockchains(): Promise<Blockchain[]>;
-  /** Any signed request, retried as the service says; answers with whatever status it ends with. */
+  /** Sends any signed request, with retries. Resolves with the last response, whatever its status. */
   request(request: ApiRequest): Promise<ApiResponse>;
 }
 
@@ -50,8 +50,8 @@ const BASE = '/external/v1';
 const PAGE_SIZE = 100;
 
 /**
- * Makes a client for one API key.
- * @throws TypeError for a baseUrl or a number that cannot work.
+ * Creates a client for one API key.
+ * @throws TypeError for an invalid baseUrl, timeoutMs or maxAttempts.
  */
 export function createClient(options: ClientOptions): PaymentsClient {
   const { keyId, secret, passphrase, baseUrl } = options;

@@ -1,8 +1,8 @@
 export interface ApiRequest {
   readonly method: 'GET' | 'POST';
-  /** Path with its query, e.g. `/external/v1/payments?limit=5`; what needs encoding is encoded. */
+  /** Path with its query, e.g. `/external/v1/payments?limit=5`; encoded where necessary. */
   readonly path: string;
-  /** JSON text, sent as it is. */
+  /** JSON text, sent unchanged. */
   readonly body?: string | undefined;
   readonly idempotencyKey?: string | undefined;
 }
@@ -13,7 +13,7 @@ export interface ApiResponse {
   readonly body: string;
 }
 
-/** The seconds of Retry-After; undefined without one, and for a date, which only proxies send. */
+/** Retry-After in seconds. Undefined when it is missing or a date, which the service never sends. */
 export function readRetryAfter(headers: Headers): number | undefined {
   const seconds = headers.get('retry-after');
   return seconds !== null && /^\d{1,9}$/.test(seconds) ? Number(seconds) : undefined;

@@ -3,9 +3,13 @@ export type { CreatePaymentBody, CreatePaymentResponse } from '#schemas/create-p
 export type { ListPaymentsQuery, PaymentList } from '#schemas/list-payments.ts';
 export type { PaymentObject } from '#schemas/payment.ts';
 export { type ClientOptions, createClient, type PaymentsClient } from './client.ts';
+export { PaymentsApiError, PaymentsConnectionError } from './errors.ts';
 export type { ApiRequest, ApiResponse } from './exchange.ts';
-export { PaymentsApiError } from './payments-api-error.ts';
-export { PaymentsConnectionError } from './payments-connection-error.ts';
 export { type Credentials, type RequestToSign, signingHeaders } from './sign.ts';
-export { type ReceivedWebhook, verifyWebhook, type WebhookEvent } from './verify-webhook.ts';
-export { type WebhookFailure, WebhookVerificationError } from './webhook-verification-error.ts';
+export {
+  type ReceivedWebhook,
+  verifyWebhook,
+  type WebhookEvent,
+  type WebhookFailure,
+  WebhookVerificationError,
+} from './verify-webhook.ts';

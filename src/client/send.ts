@@ -1,19 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { PaymentsConnectionError } from './errors.ts';
 import { type ApiRequest, type ApiResponse, readRetryAfter } from './exchange.ts';
-import { PaymentsConnectionError } from './payments-connection-error.ts';
 import type { ServiceAddress } from './service-address.ts';
 import { type Credentials, signingHeaders } from './sign.ts';
 
 export interface Transport {
   readonly service: ServiceAddress;
   readonly credentials: Credentials;
-  /** Longest one attempt may take, in milliseconds. */
+  /** Timeout of one attempt, in milliseconds. */
   readonly timeoutMs: number;
-  /** Attempts of one call, the first included. */
+  /** Maximum attempts per call, the first included. */
   readonly maxAttempts: number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Waits for some milliseconds. */
   readonly sleep: (milliseconds: number) => Promise<unknown>;
 }
 
@@ -26,22 +25,22 @@ export const TRANSPORT_DEFAULTS = {
 
 const BACKOFF_FIRST_MS = 500;
 const BACKOFF_MAXIMUM_MS = 8_000;
-/** Longest Retry-After that is waited for, in seconds: the rate limit's usual window. */
+/** Longest Retry-After that the client waits for, in seconds: the rate limit's default window. */
 const RETRY_AFTER_MAXIMUM_SECONDS = 60;
-/** What proxies answer with, without our header, when the service behind them cannot be reached. */
+/** Statuses of a proxy that cannot reach the service. Its responses have no X-MP-Should-Retry. */
 const PROXY_FAILURES = [429, 502, 503, 504];
 
 /**
- * Sends a request until it is answered for good, each time with a fresh nonce, timestamp and
- * signature and with the same idempotency key.
+ * Sends a request, with retries. Each attempt has a new nonce, timestamp and signature, and the same
+ * idempotency key.
  *
- * Nothing is sent again that might execute twice. A refusal (4xx) has executed nothing and is tried
- * again when X-MP-Should-Retry is `true`. A failure (5xx) or no answer at all is tried again only
- * for reads and for writes with an idempotency key. Retry-After is waited for up to a minute; an
- * answer that asks for more is returned instead.
+ * A request that might execute twice is never repeated. A refusal (4xx) has executed nothing and is
+ * retried when X-MP-Should-Retry is `true`. A failure (5xx) or a missing response is retried only for
+ * reads and for writes with an idempotency key. The client waits for a Retry-After of up to
+ * RETRY_AFTER_MAXIMUM_SECONDS; a response that asks for more is returned.
  *
- * @returns The last answer, whatever its status.
- * @throws PaymentsConnectionError when the last attempt got no answer.
+ * @returns The last response, whatever its status.
+ * @throws PaymentsConnectionError when the last attempt got no response.
  */
 export async function send(transport: Transport, request: ApiRequest): Promise<ApiResponse> {
   const repeatable = request.method === 'GET' || request.idempotencyKey !== undefined;
@@ -65,7 +64,7 @@ export async function send(transport: Transport, request: ApiRequest): Promise<A
   }
 }
 
-/** Signs what fetch will send, which is not always what was given: it encodes what needs it. */
+/** Signs the path as fetch sends it, which may be encoded differently from the path given. */
 function prepare(
   { service, credentials, timeoutMs, now }: Transport,
   { method, path, body, idempotencyKey }: ApiRequest,
@@ -76,7 +75,7 @@ function prepare(
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
   });
-  // A signed request is never sent on to wherever a redirect points.
+  // A signed request must not follow a redirect to another server.
   const init: RequestInit = {
     method,
     headers,
@@ -92,12 +91,12 @@ async function exchange(url: URL, init: RequestInit): Promise<ApiResponse> {
 }
 
 function mayRetry({ status, headers }: ApiResponse, repeatable: boolean): boolean {
-  const verdict = headers.get('x-mp-should-retry');
-  if (verdict === null) return repeatable && PROXY_FAILURES.includes(status);
-  return verdict === 'true' && (repeatable || status < 500);
+  const shouldRetry = headers.get('x-mp-should-retry');
+  if (shouldRetry === null) return repeatable && PROXY_FAILURES.includes(status);
+  return shouldRetry === 'true' && (repeatable || status < 500);
 }
 
-/** Doubles with every attempt; half of it is random, so that clients do not come back together. */
+/** Exponential backoff. Half of it is random, so that clients do not retry at the same time. */
 function backoffMs(attempt: number): number {
   const full = Math.min(BACKOFF_FIRST_MS * 2 ** (attempt - 1), BACKOFF_MAXIMUM_MS);
   return full / 2 + Math.random() * (full / 2);

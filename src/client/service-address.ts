@@ -1,12 +1,12 @@
-/** Where the service is, and how a path of it is sent and signed. */
+/** Maps a path of the service to the URL to request and the path to sign. */
 export interface ServiceAddress {
-  /** @throws TypeError for what is not a path of the service. */
+  /** @throws TypeError for an invalid path. */
   locate(path: string): { readonly url: URL; readonly signedPath: string };
 }
 
 /**
- * Reads a base URL: scheme and host of the service, and the path prefix below which a proxy shows
- * it, if there is one. The service never sees that prefix, so it is sent but not signed.
+ * Parses a base URL: scheme and host of the service, and the path prefix under which a proxy publishes
+ * it, if any. The service never sees the prefix, so it is part of the URL but not of the signed path.
  *
  * @throws TypeError for anything but an http or https URL without user, query and fragment.
  */
@@ -21,9 +21,9 @@ export function readServiceAddress(baseUrl: string): ServiceAddress {
   return {
     locate(path) {
       if (!path.startsWith('/')) throw new TypeError('a path must start with /');
-      // Put together as text: resolved against the base, `//host/path` would lead to another host.
+      // Concatenated, because `//host/path` resolved against the base would lead to another host.
       const url = new URL(base.origin + prefix + path);
-      // A path of dots climbs out of the prefix, and would be signed as something else than it is.
+      // `/../` would leave the prefix, and the signed path would not be the requested one.
       if (!url.pathname.startsWith(`${prefix}/`)) {
         throw new TypeError('a path must not lead out of the prefix');
       }

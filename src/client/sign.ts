@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { signRequest } from '../signing/canonical.ts';
 
-/** An API key as it was shown at creation. */
+/** An API key, as shown at its creation. */
 export interface Credentials {
   readonly keyId: string;
   readonly secret: string;
@@ -11,13 +11,13 @@ export interface Credentials {
 export interface RequestToSign {
   /** Upper-case HTTP method. */
   readonly method: string;
-  /** Path with its query, exactly as it will be sent. */
+  /** Path with its query, exactly as sent. */
   readonly path: string;
-  /** Exactly the bytes that will be sent; nothing for a request without a body. */
+  /** Exactly the bytes that are sent. Default: no body. */
   readonly body?: Uint8Array | string | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Fresh for every request, retries included; a random UUID when left out. */
+  /** New for every request, retries included. Default: a random UUID. */
   readonly nonce?: string | undefined;
 }
 

@@ -2,11 +2,10 @@ import { timingSafeEqual } from 'node:crypto';
 import type { EventType } from '#schemas/event.ts';
 import type { PaymentSnapshot } from '#schemas/payment.ts';
 import { readWebhookSecret, signWebhook } from '../webhooks/signature.ts';
-import { WebhookVerificationError } from './webhook-verification-error.ts';
 
-/** What a webhook tells: the payment as it was at the event. */
+/** The body of a webhook. `data` is the payment as it was at the event. */
 export interface WebhookEvent {
-  /** The same whenever this event is sent again: remember it to act on it once. */
+  /** The same in every delivery of the event: store it to act on the event only once. */
   readonly id: string;
   readonly object: 'event';
   readonly type: EventType;
@@ -17,29 +16,50 @@ export interface WebhookEvent {
 export interface ReceivedWebhook {
   /** Exactly the bytes that were received. */
   readonly body: string | Uint8Array;
-  /** As fetch or as node:http has them. */
+  /** Headers of fetch or of node:http. */
   readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** `whsec_…`, as it was shown; or several of them. */
+  /** `whsec_…`, as shown at its creation. */
   readonly secret?: string | undefined;
+  /** Several secrets, of which one has to match. */
   readonly secrets?: readonly string[] | undefined;
-  /** How far the time it was sent may lie from now, either way, in seconds. */
+  /** Largest difference between the webhook's timestamp and now, in seconds. Default: 300. */
   readonly toleranceSeconds?: number | undefined;
   /** Milliseconds since the epoch. */
   readonly now?: (() => number) | undefined;
 }
 
+/** Part of a webhook that is invalid: a header, the time, the signature or the body. */
+export type WebhookFailure =
+  | 'webhook-id'
+  | 'webhook-timestamp'
+  | 'timestamp-too-old'
+  | 'timestamp-too-new'
+  | 'webhook-signature'
+  | 'signature-mismatch'
+  | 'body';
+
+/** The webhook must not be processed: answer with 400 and do nothing. */
+export class WebhookVerificationError extends Error {
+  readonly failure: WebhookFailure;
+
+  constructor(failure: WebhookFailure, message: string) {
+    super(message);
+    this.name = 'WebhookVerificationError';
+    this.failure = failure;
+  }
+}
+
 export const TOLERANCE_SECONDS = 300;
 const SIGNATURE_VERSION = 'v1,';
 const SIGNATURE_BYTES = 32;
-/** More signatures than rotations make; a longer list is somebody else's. */
+/** More signatures than a rotation produces; any others are ignored. */
 const SIGNATURES_MAXIMUM = 16;
 
 /**
- * Verifies a webhook (Standard Webhooks) and reads it. Nothing of the body is looked at before its
- * signature holds. Deliver-once is yours: the same event may come more than once.
+ * Verifies a webhook (Standard Webhooks), then parses it. The same event may be delivered more than once.
  *
- * @throws WebhookVerificationError for whatever we did not send, or that is too old.
- * @throws TypeError without a secret, or for one that is none.
+ * @throws WebhookVerificationError when the service did not send it, or not within toleranceSeconds.
+ * @throws TypeError for a missing or invalid secret.
  */
 export function verifyWebhook(webhook: ReceivedWebhook): WebhookEvent {
   const { body, headers, toleranceSeconds = TOLERANCE_SECONDS, now = Date.now } = webhook;
@@ -54,13 +74,13 @@ export function verifyWebhook(webhook: ReceivedWebhook): WebhookEvent {
   let matches = 0;
   for (const key of keys) {
     const expected = signWebhook(key, { id, timestamp, body });
-    // Every pair is compared, so that the time it takes says nothing.
+    // Compares every pair, so that the time does not depend on which one matches.
     for (const signature of signatures) matches += Number(timingSafeEqual(expected, signature));
   }
   if (matches === 0) {
     throw new WebhookVerificationError(
       'signature-mismatch',
-      'no signature matches: the secret is another one, or the body is not the bytes received',
+      'no signature matches: the secret is wrong, or the body is not exactly the bytes received',
     );
   }
   return parse(body);
@@ -75,7 +95,7 @@ function readHeader(
   throw new WebhookVerificationError(name, `the header ${name} is missing`);
 }
 
-/** Node has header names in lower case; other servers have them as they came. */
+/** node:http has header names in lower case; other servers keep them as received. */
 function findHeader(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
   name: string,
@@ -94,7 +114,7 @@ function readSignatures(header: string): Buffer[] {
   if (signatures.length > 0) return signatures;
   throw new WebhookVerificationError(
     'webhook-signature',
-    'the header webhook-signature holds no signature of version v1',
+    'the header webhook-signature has no signature of version v1',
   );
 }
 
@@ -102,7 +122,7 @@ function checkTime(timestamp: string, toleranceSeconds: number, now: number): vo
   if (!/^\d{1,12}$/.test(timestamp)) {
     throw new WebhookVerificationError(
       'webhook-timestamp',
-      'the header webhook-timestamp is no integer of Unix seconds',
+      'the header webhook-timestamp is not an integer of Unix seconds',
     );
   }
   const ageSeconds = Math.floor(now / 1000) - Number(timestamp);
