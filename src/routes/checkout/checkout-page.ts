@@ -1,6 +1,7 @@
 import { billOf } from '../../checkout/bill.ts';
 import type { NetworkChoice } from '../../checkout/checkout.ts';
 import { FINAL_STAGES, revisionOf } from '../../checkout/stage.ts';
+import { SIMULATION_CASES } from '../../settlement/simulate.ts';
 import { formatDollars } from '../pages/format-dollars.ts';
 import { type Html, html } from '../pages/html.ts';
 import { renderDisclosure } from './disclosure.ts';
@@ -8,12 +9,11 @@ import { renderDocument } from './document.ts';
 import { renderLookUp } from './look-up.ts';
 import { renderNetworkPicker } from './network-picker.ts';
 import { renderOutcome } from './outcome-view.ts';
-import { renderSimulation } from './simulation-panel.ts';
 import { textsOf } from './stage-texts.ts';
 import { type CheckoutView, merchantOf, quoteOf } from './view.ts';
 import { renderDeadline, renderWaiting } from './waiting-view.ts';
 
-/** The whole page. The script replaces `main` with that of a newer page, so all state is in it. */
+/** Renders the page. All its state is in `main`, which the script replaces when the payment changes. */
 export function renderCheckout(view: CheckoutView, basePath: string): string {
   const { checkout, stage, now, path } = view;
   const { payment } = checkout;
@@ -62,7 +62,7 @@ ${renderNetworkPicker(path, checkout.choices, 'Ways to pay')}
 </section>`;
 }
 
-/** What can be done besides paying. */
+/** What the customer can do besides paying. */
 function renderOptions(view: CheckoutView): Html {
   const { checkout, stage, path } = view;
   const isOpen = stage === 'choose' || stage === 'waiting';
@@ -77,7 +77,7 @@ function renderOptions(view: CheckoutView): Html {
   return html`<div class="options">${options}</div>`;
 }
 
-/** Choosing anew gives up the address that was shown. */
+/** Choosing another network abandons the address that is shown. */
 function renderChange(path: string, others: readonly NetworkChoice[]): Html {
   return html`<p>Do not change if you have sent something to the address above already: it would not be recognised any more.</p>
 ${renderNetworkPicker(path, others, 'Other ways to pay')}`;
@@ -86,4 +86,14 @@ ${renderNetworkPicker(path, others, 'Other ways to pay')}`;
 function renderCancel(path: string): Html {
   return html`<p>Do not cancel if you have sent something already: it would not be recognised any more.</p>
 <form method="post" action="${path}/cancel"><button class="danger">Yes, cancel this payment</button></form>`;
+}
+
+function renderSimulation(path: string): Html {
+  const buttons = Object.entries(SIMULATION_CASES).map(
+    ([name, description]) =>
+      html`<li><button name="case" value="${name}"><code>${name}</code> <span>${description}</span></button></li>
+`,
+  );
+  const form = html`<form method="post" action="${path}/simulate"><ul>${buttons}</ul></form>`;
+  return renderDisclosure('simulate', 'Simulate (not in production)', form);
 }

@@ -8,9 +8,9 @@ export interface CheckoutDependencies {
   readonly rates: Rates;
   readonly clock: Clock;
   readonly limits: RateLimits;
-  /** Base of checkout links; its path is where a proxy serves the service. */
+  /** Base URL of checkout links. It has a path if a proxy publishes the service below one. */
   readonly publicUrl: string;
-  /** Whether payments may be simulated; never in production. */
+  /** Allows to simulate payments; never in production. */
   readonly simulation: boolean;
   readonly isUnavailable: (error: unknown) => boolean;
 }

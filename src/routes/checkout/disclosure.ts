@@ -1,8 +1,8 @@
 import { type Html, html } from '../pages/html.ts';
 
 /**
- * Something that opens on demand, without a script. The script keeps it open, and the focus on it,
- * when it replaces the page by a newer one.
+ * A `details` element, which opens without a script. Its IDs let the script keep it open, and the focus
+ * in it, when it replaces the page.
  */
 export function renderDisclosure(id: string, title: string, content: Html, isOpen = false): Html {
   return html`<details id="${id}"${isOpen && html` open`}>

@@ -21,7 +21,7 @@ const HEADERS = {
   ...PRIVATE_PAGE_HEADERS,
 };
 
-/** The frame that every page under /checkout has. */
+/** The HTML document around the content of every checkout page. */
 export function renderDocument({ title, content, basePath }: DocumentParts): string {
   const asset = (name: Parameters<typeof CHECKOUT_ASSETS.path>[1]) =>
     CHECKOUT_ASSETS.path(basePath, name);

@@ -2,10 +2,10 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../../errors/api-error.ts';
 import { readRawBody } from '../../http/raw-body.ts';
 
-/** Largest form body, in bytes; a real one has a field of some ten characters. */
+/** Largest form body, in bytes. Real ones have one field of about ten characters. */
 const FORM_LIMIT_BYTES = 4 * 1024;
 
-/** Parses form bodies, and nothing else, into URLSearchParams. */
+/** Parses form bodies into URLSearchParams and refuses all others. */
 export function registerFormBody(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/x-www-form-urlencoded', async (request: FastifyRequest) => {
@@ -18,8 +18,8 @@ export function registerFormBody(app: FastifyInstance): void {
 }
 
 /**
- * Reads the fields of a form: exactly those named, each once.
- * @throws ApiError E1002 for another field, E1001 for one that is missing or repeated.
+ * Reads a form that has exactly the named fields, each once.
+ * @throws ApiError E1002 for an unknown field, E1001 for a missing or repeated one.
  */
 export function readFields<const T extends string>(
   { body }: FastifyRequest,

@@ -7,7 +7,7 @@ const DATE_AND_TIME = new Intl.DateTimeFormat('en-GB', {
   timeZone: 'UTC',
 });
 
-/** A time of today or tomorrow; the script turns a deadline into a countdown. */
+/** For a time within a day, such as a deadline. */
 export function timeOfDay(date: Date): Html {
   return html`<time datetime="${date.toISOString()}">${TIME.format(date)} UTC</time>`;
 }

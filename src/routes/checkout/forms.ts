@@ -13,12 +13,12 @@ import { readFields } from './form-body.ts';
 import type { CheckoutRequest, Pages } from './pages.ts';
 import { STAGE_REASONS } from './stage-texts.ts';
 
-/** What a customer asks for by a form; it is done, or refused for a reason. */
+/** What a form does. */
 interface Action {
   readonly perform: (payment: Payment, now: Date) => Promise<unknown>;
-  /** What was not done, for the page that says so. */
-  readonly undone: string;
-  /** The stage in which asking again is no mistake. */
+  /** Beginning of the notice when it is refused. */
+  readonly failure: string;
+  /** Stage in which the action has already been done, so that repeating it is not an error. */
   readonly done?: CheckoutStage;
 }
 
@@ -32,7 +32,7 @@ export function registerForms(
     const { network: blockchainId } = readFields(request, ['network']);
     return act(request, reply, {
       perform: (payment, now) => selectNetwork(db, rates, { payment, blockchainId }, now),
-      undone: 'The network was not chosen',
+      failure: 'The network was not chosen',
     });
   });
 
@@ -40,34 +40,34 @@ export function registerForms(
     readFields(request, []);
     return act(request, reply, {
       perform: (payment, now) => cancelCheckout(db, payment, now, request.trace),
-      undone: 'The payment was not cancelled',
+      failure: 'The payment was not cancelled',
       done: 'cancelled',
     });
   });
 
   if (simulation) {
     app.post('/:token/simulate', async (request: CheckoutRequest, reply) => {
-      const { case: play } = readFields(request, ['case']);
-      if (!isCase(play)) throw new ApiError('E1001', 'There is no such case.', { param: 'case' });
+      const { case: name } = readFields(request, ['case']);
+      if (!isCase(name)) throw new ApiError('E1001', 'There is no such case.', { param: 'case' });
       return act(request, reply, {
-        perform: (payment, now) => simulate({ db, rates }, payment.id, play, now),
-        undone: 'This cannot be simulated',
+        perform: (payment, now) => simulate({ db, rates }, payment.id, name, now),
+        failure: 'This cannot be simulated',
       });
     });
   }
 
-  // Whoever loads the address of a form again gets to the page.
+  // A refused form leaves its own URL in the address bar; loading that shows the page.
   for (const form of ['network', 'cancel', ...(simulation ? ['simulate'] : [])]) {
     app.get(`/:token/${form}`, (request: CheckoutRequest, reply) =>
       reply.redirect(pages.pathOf(request), 303),
     );
   }
 
-  /** Does what a form asks for and leads back to the page, or shows the page with the reason. */
+  /** Performs an action, then redirects to the page, or renders it with a notice if it was refused. */
   async function act(
     request: CheckoutRequest,
     reply: FastifyReply,
-    { perform, undone, done }: Action,
+    { perform, failure, done }: Action,
   ): Promise<FastifyReply> {
     const { token } = request.params;
     const payment = await findCheckoutPayment(db, token);
@@ -80,14 +80,14 @@ export function registerForms(
     request.errorCode = refusal.errorCode;
     const notice =
       refusal.errorCode === 'E1040'
-        ? `${undone}: ${STAGE_REASONS[stage]}.`
+        ? `${failure}: ${STAGE_REASONS[stage]}.`
         : 'This network is not available just now. Choose another one, or try again in a minute.';
     const { status } = ERRORS[refusal.errorCode];
     return pages.send(request, reply, current, { status, notice });
   }
 }
 
-/** @returns Why it was refused, where a page can explain it; any other failure is thrown on. */
+/** Returns a refusal that the page can explain, and rethrows any other failure. */
 async function attempt(perform: () => Promise<unknown>): Promise<ApiError | undefined> {
   try {
     await perform();

@@ -9,8 +9,8 @@ import { registerForms } from './forms.ts';
 import { createPages, registerPages } from './pages.ts';
 
 /**
- * The pages on which customers of standard accounts pay. Whoever has the link may use it: there is no
- * other authentication, no cookie, and nothing that needs a script.
+ * The pages on which customers of standard accounts pay. The token in the link is the only
+ * authentication. The pages set no cookies and work without scripts.
  */
 export function registerCheckout(app: FastifyInstance, deps: CheckoutDependencies): void {
   const { limits, publicUrl, isUnavailable } = deps;
@@ -18,12 +18,12 @@ export function registerCheckout(app: FastifyInstance, deps: CheckoutDependencie
   app.setErrorHandler((error, request, reply) =>
     sendFailure(error, request, reply, { publicUrl, isUnavailable }),
   );
-  // Makes a path without a route fail here, in the looks of this part.
+  // Unknown paths below the prefix get an error page of the checkout.
   app.setNotFoundHandler(() => {
     throw new ApiError('E3001');
   });
   app.addHook('onRequest', async request => limits.countCheckout(request));
-  // Before any route writes it into an answer, even a redirect that needs no payment.
+  // Checked before any route puts the token into a response: redirects of forms do not look it up.
   app.addHook('onRequest', async request => {
     const { token } = request.params as { token?: string };
     if (token !== undefined && !isCheckoutToken(token)) throw new ApiError('E3001');

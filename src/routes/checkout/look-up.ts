@@ -2,17 +2,17 @@ import { type Html, html } from '../pages/html.ts';
 import { renderDisclosure } from './disclosure.ts';
 import { type CheckoutView, type LookUp, merchantOf } from './view.ts';
 
-/** Longer than the hash of any network: Solana's signatures have up to 88 characters. */
+/** Longer than any transaction hash: Solana's signatures have up to 88 characters. */
 const HASH_MAXIMUM = 128;
 const HASH = /^[0-9A-Za-z]{8,128}$/;
 
-/** The hash in a pasted text; undefined when it is none. */
+/** Returns undefined for text that cannot be a transaction hash. */
 export function readHash(text: string): string | undefined {
   const hash = text.trim();
   return HASH.test(hash) ? hash : undefined;
 }
 
-/** The form that asks about a transaction, with the answer below. Works as a plain link. */
+/** The form that looks up a transaction, and its result. It is a GET form, so it works without a script. */
 export function renderLookUp(view: CheckoutView): Html {
   const { path, lookUp } = view;
   const content = html`<form class="look-up" method="get" action="${path}">

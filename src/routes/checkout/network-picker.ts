@@ -1,7 +1,7 @@
 import type { NetworkChoice } from '../../checkout/checkout.ts';
 import { type Html, html } from '../pages/html.ts';
 
-/** One button for each network: choosing takes one press, with or without a script. */
+/** A submit button for each network: choosing takes one click and no script. */
 export function renderNetworkPicker(
   path: string,
   choices: readonly NetworkChoice[],

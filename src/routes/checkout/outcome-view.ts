@@ -7,7 +7,7 @@ import { copyButton, renderProgress } from './waiting-view.ts';
 
 type OutcomeStage = Exclude<CheckoutStage, 'choose' | 'waiting'>;
 
-/** Shapes within a circle of 24 × 24. */
+/** SVG paths for an icon of 24 × 24. */
 const MARKS: Readonly<Record<OutcomeStage, string>> = {
   paid: 'M7 12.5l3.5 3.5L17 9',
   confirming: 'M12 7v5l3 2',
@@ -17,7 +17,7 @@ const MARKS: Readonly<Record<OutcomeStage, string>> = {
   unsuccessful: 'M12 7v6m0 3.5v.01',
 };
 
-/** A payment that has been seen or has ended: what happened, and the way back. */
+/** Renders a payment that has been seen or has ended, with the link back to the merchant. */
 export function renderOutcome(view: CheckoutView, stage: OutcomeStage, quote: Quote | null): Html {
   const { title, text } = describe(view, stage, quote);
   const { transaction_hash: hash } = view.checkout.payment;
@@ -90,7 +90,7 @@ ${paidAt && html`<div class="value"><dt>When</dt><dd>${dateAndTime(paidAt)}</dd>
 </dl>`;
 }
 
-/** The way back to the merchant; the script takes it by itself after a payment. */
+/** The link back to the merchant. After a payment the script follows it automatically. */
 function renderReturn({ checkout }: CheckoutView, stage: OutcomeStage): Html | null {
   const target = redirectTarget(checkout.payment);
   if (target === null || stage === 'overdue') return null;

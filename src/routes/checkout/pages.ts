@@ -15,15 +15,14 @@ import type { LookUp } from './view.ts';
 export type CheckoutRequest = FastifyRequest<{ Params: { token: string } }>;
 
 interface PageOptions {
-  /** 200 when left out. */
+  /** HTTP status. Default: 200. */
   readonly status?: number;
   readonly notice?: string;
   readonly lookUp?: LookUp | null;
 }
 
-/** Renders the checkout page of a request's token. */
 export interface Pages {
-  /** Path of the page as the customer's browser sees it. */
+  /** Path of the checkout page as the customer's browser sees it, a proxy's prefix included. */
   pathOf(request: CheckoutRequest): string;
   send(
     request: CheckoutRequest,
@@ -56,7 +55,7 @@ export function createPages(deps: CheckoutDependencies): Pages {
   };
 }
 
-/** GET /checkout/:token, for people, and GET /checkout/:token/status, which its script polls. */
+/** GET /checkout/:token, the page, and GET /checkout/:token/status, which its script polls. */
 export function registerPages(
   app: FastifyInstance,
   { db, clock }: CheckoutDependencies,

@@ -1,13 +1,13 @@
 import QRCode from 'qrcode';
 import { type Html, html } from '../pages/html.ts';
 
-/** Modules around the code, without which scanners do not find it (ISO/IEC 18004). */
+/** Width of the blank margin that scanners need, in modules (ISO/IEC 18004). */
 const QUIET_ZONE = 4;
 
 /**
- * A QR code as inline SVG. Dark on white whatever the colours of the page, for many wallets do not
- * read it the other way round.
- * @param label What it holds, for those who do not see it.
+ * Renders a QR code as inline SVG. It is dark on white in every colour scheme, because many wallets cannot
+ * read inverted codes.
+ * @param label Description for screen readers.
  */
 export function renderQrCode(text: string, label: string): Html {
   const { modules } = QRCode.create(text, { errorCorrectionLevel: 'M' });
@@ -22,7 +22,7 @@ export function renderQrCode(text: string, label: string): Html {
   return html`<svg class="qr" role="img" aria-label="${label}" viewBox="0 0 ${size} ${size}" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h${size}v${size}H0z"/><path d="${rows.join('')}"/></svg>`;
 }
 
-/** Neighbouring dark modules of a row, drawn as one. */
+/** Joins neighbouring dark modules of a row, so that each run is drawn as one shape. */
 function runs(length: number, isDark: (x: number) => boolean) {
   const found: { start: number; length: number }[] = [];
   for (let x = 0; x < length; x += 1) {

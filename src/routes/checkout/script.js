@@ -1,49 +1,49 @@
 /**
- * Makes a checkout page live: a countdown, buttons that copy, and the page of a newer state as soon as
- * there is one. Everything else works without it; the server renders every state.
+ * Updates a checkout page: a countdown, copy buttons, and a newer version of the page when the payment
+ * changes. The page works without it, because the server renders every state.
  */
 
-/** How often to ask, in milliseconds. */
+/** Interval between polls. */
 const INTERVAL_MS = 2_000;
-/** How often after some minutes without news. */
+/** Interval between polls once nothing has changed for IDLE_AFTER_MS. */
 const IDLE_INTERVAL_MS = 5_000;
 const IDLE_AFTER_MS = 5 * 60_000;
-/** Longest wait between two attempts while the service cannot be reached. */
+/** Longest backoff while the service cannot be reached. */
 const RETRY_MAXIMUM_MS = 30_000;
-/** Longest an answer may take: a phone that wakes up may hold a dead connection. */
+/** Timeout of a request: a phone that wakes up may use a dead connection. */
 const TIMEOUT_MS = 10_000;
-/** How long "Paid" is shown before the way back is taken. */
+/** How long "Paid" is shown before the return to the merchant. */
 const RETURN_SECONDS = 5;
-/** When the time left is said aloud, in seconds. */
+/** Remaining seconds at which a screen reader announces the time left. */
 const REMINDERS = [300, 60];
 
 const connection = document.getElementById('connection');
 const announcer = document.getElementById('announcer');
 let main = document.getElementById('checkout');
 
-/** The service's clock minus ours. */
+/** The server's clock minus the browser's, in milliseconds. */
 let clockOffset = 0;
 let failures = 0;
-let lastNews = Date.now();
+let lastChange = Date.now();
 let timer;
-let asking = false;
+let polling = false;
 let returnTimer;
-/** Seconds left when the countdown was last drawn. */
+/** Value of the countdown when it was last drawn. */
 let secondsLeft = Number.POSITIVE_INFINITY;
 
 if (main?.dataset.page !== undefined) {
-  // The page of a form's refusal has the form's address, which is not to be loaded again.
+  // A refused form leaves its own URL in the address bar. Replace it, so that a reload loads the page.
   const { page } = main.dataset;
   if (location.pathname !== page) history.replaceState(null, '', page);
   setClock(main.dataset.now);
-  bringToLife();
+  activate();
   if (!isFinal()) {
     setInterval(drawCountdown, 1_000);
-    addEventListener('online', askNow);
+    addEventListener('online', pollNow);
     addEventListener('offline', () => say('You are offline. This page goes on when you are back.'));
-    addEventListener('pageshow', event => event.persisted && askNow());
+    addEventListener('pageshow', event => event.persisted && pollNow());
     document.addEventListener('visibilitychange', () => {
-      if (document.visibilityState === 'visible') askNow();
+      if (document.visibilityState === 'visible') pollNow();
       else clearTimeout(timer);
     });
     schedule(INTERVAL_MS);
@@ -60,8 +60,8 @@ function setClock(serverTime) {
   clockOffset = Date.parse(serverTime) - Date.now();
 }
 
-/** Shows what only works with a script, and takes the way back after a payment. */
-function bringToLife() {
+/** Shows the elements that need the script, and starts the return after a payment. */
+function activate() {
   for (const element of main.querySelectorAll('.copy, .live')) element.hidden = false;
   for (const element of main.querySelectorAll('.refresh')) element.hidden = true;
   secondsLeft = Number.POSITIVE_INFINITY;
@@ -72,35 +72,35 @@ function bringToLife() {
 function schedule(milliseconds) {
   clearTimeout(timer);
   if (isFinal() || document.visibilityState === 'hidden') return;
-  timer = setTimeout(ask, milliseconds);
+  timer = setTimeout(poll, milliseconds);
 }
 
-function askNow() {
+function pollNow() {
   schedule(0);
 }
 
-async function ask() {
-  if (asking) return;
-  asking = true;
+async function poll() {
+  if (polling) return;
+  polling = true;
   let next = INTERVAL_MS;
   try {
     const response = await get(`${main.dataset.page}/status`);
     const status = await response.json();
     setClock(status.serverTime);
     if (status.revision !== main.dataset.revision) {
-      await showNewer();
-      lastNews = Date.now();
+      await replacePage();
+      lastChange = Date.now();
     }
     failures = 0;
     say('');
-    if (Date.now() - lastNews > IDLE_AFTER_MS) next = IDLE_INTERVAL_MS;
+    if (Date.now() - lastChange > IDLE_AFTER_MS) next = IDLE_INTERVAL_MS;
   } catch (error) {
     failures += 1;
     next = error.retryAfterMs ?? Math.min(INTERVAL_MS * 2 ** failures, RETRY_MAXIMUM_MS);
     if (!navigator.onLine) say('You are offline. This page goes on when you are back.');
     else if (failures > 1) say('The payment service cannot be reached. Trying again…');
   } finally {
-    asking = false;
+    polling = false;
     schedule(next);
   }
 }
@@ -114,8 +114,8 @@ async function get(path) {
   throw error;
 }
 
-/** Replaces what is shown by the page as it is now, without losing the reader's place. */
-async function showNewer() {
+/** Replaces the content with the current page. Keeps focus, open details and text that was entered. */
+async function replacePage() {
   const response = await get(main.dataset.page + location.search);
   const text = await response.text();
   const newer = new DOMParser().parseFromString(text, 'text/html');
@@ -135,7 +135,7 @@ async function showNewer() {
   main.replaceWith(replacement);
   main = replacement;
   document.title = newer.title;
-  bringToLife();
+  activate();
 
   if (hadFocus) {
     const same = focused.id === '' ? null : document.getElementById(focused.id);
@@ -158,7 +158,7 @@ function drawCountdown() {
       announce(`${reminder / 60} ${reminder > 60 ? 'minutes' : 'minute'} left to pay.`);
     }
   }
-  if (seconds === 0 && secondsLeft > 0) askNow();
+  if (seconds === 0 && secondsLeft > 0) pollNow();
   secondsLeft = seconds;
 }
 
@@ -169,7 +169,7 @@ function formatSeconds(seconds) {
   return `${hours > 0 ? `${hours}:${two(minutes)}` : minutes}:${two(seconds % 60)}`;
 }
 
-/** Counts down to the way back: once, so that whoever comes back to look is not sent away again. */
+/** Counts down to the return, only once: a customer who comes back to the page stays on it. */
 function startReturn() {
   const link = main.querySelector('#return[data-automatic]');
   const note = main.querySelector('.returning');
@@ -195,7 +195,7 @@ function startReturn() {
   }, 1_000);
 }
 
-// Storage may be switched off; then nothing is remembered.
+// Storage may be disabled; then nothing is remembered.
 function remembers(mark) {
   try {
     return sessionStorage.getItem(mark) !== null;
@@ -217,7 +217,7 @@ async function copy(event) {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    // Without a clipboard, for example over plain HTTP: what is selected can be copied by hand.
+    // Without a clipboard, for example over plain HTTP, select the text to copy it by hand.
     const shown = button.parentElement.querySelector('.text');
     getSelection().selectAllChildren(shown);
     announce(`Press the copy keys to copy the ${what}.`);
@@ -235,11 +235,11 @@ function refuseSecondSubmit(event) {
   const { target: form } = event;
   if (form.dataset.sent !== undefined) event.preventDefault();
   form.dataset.sent = '';
-  // A page that was not left after all can be used again.
+  // If the page was not left after all, its forms work again.
   setTimeout(() => delete form.dataset.sent, 5_000);
 }
 
-/** Says how the connection is; an empty text when it is well. */
+/** Shows the state of the connection; empty text when it works. */
 function say(text) {
   if (connection.textContent !== text) connection.textContent = text;
 }

@@ -3,9 +3,10 @@ import type { CheckoutStage } from '../../checkout/stage.ts';
 import { formatDollars } from '../pages/format-dollars.ts';
 import { type CheckoutView, merchantOf, quoteOf } from './view.ts';
 
-/** What the window is called, and what is said aloud when a payment gets here. */
 export interface StageTexts {
+  /** Title of the document. */
   readonly title: string;
+  /** Read out by screen readers when the payment reaches the stage. */
   readonly announcement: string;
 }
 
@@ -46,7 +47,7 @@ export function textsOf(view: CheckoutView): StageTexts {
   return texts[stage];
 }
 
-/** Why something cannot be done any more, to follow a colon. */
+/** Why an action is refused in a stage. Completes a sentence after a colon. */
 export const STAGE_REASONS: Readonly<Record<CheckoutStage, string>> = {
   choose: 'it is not offered for this payment',
   waiting: 'it is not offered for this payment',

@@ -2,42 +2,43 @@ import type { Checkout, TransactionKnowledge } from '../../checkout/checkout.ts'
 import type { CheckoutStage } from '../../checkout/stage.ts';
 import { formatBaseUnits } from '../../payments/token-amount.ts';
 
-/** A transaction the customer asked about, and what is known of it. */
+/** A transaction that the customer looked up, and the result. */
 export interface LookUp {
-  /** As it was pasted. */
+  /** Text that the customer entered. */
   readonly text: string;
-  /** `unreadable` is no transaction hash of any network. */
+  /** `unreadable` for text that cannot be a transaction hash. */
   readonly knowledge: TransactionKnowledge | 'unreadable';
 }
 
-/** Everything one rendering of a checkout page depends on. */
+/** Everything that the rendered page depends on. */
 export interface CheckoutView {
   readonly checkout: Checkout;
   readonly stage: CheckoutStage;
   readonly now: Date;
-  /** Path of the page, which is also the beginning of the paths of its forms. */
+  /** Path of the page. Its forms post to paths below it. */
   readonly path: string;
-  /** Why the last thing the customer asked for was not done; null when nothing is to be said. */
+  /** Why the customer's last action was refused; null for no notice. */
   readonly notice: string | null;
-  /** What the customer asked of a transaction; null when nothing was asked. */
+  /** null when the customer looked up nothing. */
   readonly lookUp: LookUp | null;
-  /** Whether payments may be simulated here. */
+  /** Whether payments may be simulated. */
   readonly simulation: boolean;
 }
 
-/** How the customer is to pay, as soon as a network is chosen. */
+/** What the customer has to pay, once a network is chosen. */
 export interface Quote {
   readonly blockchainId: string;
   readonly networkName: string;
   readonly symbol: string;
   readonly address: string;
+  /** Integer of the asset's smallest unit. */
   readonly tokenAmount: bigint;
   readonly decimals: number;
-  /** Exact decimal string. */
+  /** `tokenAmount` as an exact decimal string. */
   readonly amount: string;
 }
 
-/** The quote of a payment; null before a network is chosen. */
+/** Returns null before a network is chosen. */
 export function quoteOf({ payment, network }: Checkout): Quote | null {
   const { address, token_amount: units, token_decimals: decimals } = payment;
   if (network === null || address === null || units === null || decimals === null) return null;
@@ -53,7 +54,7 @@ export function quoteOf({ payment, network }: Checkout): Quote | null {
   };
 }
 
-/** How the merchant is called in a sentence. */
+/** The merchant's name for use in a sentence. */
 export function merchantOf({ merchantName }: Checkout): string {
   return merchantName.trim() === '' ? 'the merchant' : merchantName;
 }

@@ -4,10 +4,10 @@ import { timeOfDay } from './format.ts';
 import { renderQrCode } from './qr-code.ts';
 import { type CheckoutView, merchantOf, type Quote } from './view.ts';
 
-/** Characters at either end of an address that people compare. */
+/** Characters at each end of an address that are emphasized, because people compare those. */
 const COMPARED = 6;
 
-/** Address, amount and QR code: all that is needed to pay. */
+/** Renders what the customer needs to pay: address, amount and QR code. */
 export function renderWaiting(view: CheckoutView, quote: Quote): Html {
   const wallet = walletUri(quote);
   const qr = `QR code of ${wallet === undefined ? 'the address' : 'address and amount'}`;
@@ -34,17 +34,17 @@ ${renderProgress(view, 'Waiting for your payment.')}
 </section>`;
 }
 
-/** Until when to pay; the script makes a countdown of it. */
+/** The deadline. The script turns it into a countdown. */
 export function renderDeadline({ checkout }: CheckoutView): Html {
   return html`<p class="deadline" role="timer" data-countdown="${checkout.payment.expires_at.toISOString()}">Pay before ${timeOfDay(checkout.payment.expires_at)}</p>`;
 }
 
-/** That the page waits for something: by itself with a script, by a link without one. */
+/** Tells that the page updates itself, or without a script offers a link to reload it. */
 export function renderProgress({ path }: CheckoutView, text: string): Html {
   return html`<p class="progress"><span class="pulse" aria-hidden="true"></span>${text} <span class="live" hidden>This page updates by itself.</span> <a class="refresh" href="${path}">Check again</a></p>`;
 }
 
-/** A button that copies; without a script it does nothing, so the script shows it. */
+/** A copy button. It needs the script, so it is hidden until the script shows it. */
 export function copyButton(value: string, what: string): Html {
   return html`<button class="copy" type="button" id="copy-${what}" data-copy="${value}" data-what="${what}" hidden>Copy<span class="visually-hidden"> ${what}</span></button>`;
 }

@@ -2,11 +2,12 @@ import type { Blockchain } from '#schemas/blockchain.ts';
 import type { CreatePaymentBody, CreatePaymentResponse } from '#schemas/create-payment.ts';
 import type { PaymentList } from '#schemas/list-payments.ts';
 import type { PaymentObject } from '#schemas/payment.ts';
+import { CHECKOUT_PREFIX } from '../../payments/checkout-token.ts';
 
-/** Where examples say the service is; what is shown says where it really is. */
+/** Base URL in examples. Documents that are served replace it with the service's own. */
 export const EXAMPLE_BASE = 'https://payments.example.com';
 
-/** The payment that the whole documentation tells of. */
+/** The payment in all examples of the documentation. */
 export const PAYMENT_ID = '019e35ce-b600-7c21-9b5e-0d1f5a7c9e42';
 
 export const CREATE_BODY: CreatePaymentBody = {
@@ -49,7 +50,7 @@ export const SUCCESSFUL_PAYMENT: PaymentObject = {
 
 export const CREATED: CreatePaymentResponse = {
   prompt: PENDING_PAYMENT,
-  checkoutUrl: `${EXAMPLE_BASE}/checkout/q1sWb0F3Yx9Zk2N7uVtR5cJ8hL4mEoPdAiGgTzXyC6w`,
+  checkoutUrl: `${EXAMPLE_BASE}${CHECKOUT_PREFIX}/q1sWb0F3Yx9Zk2N7uVtR5cJ8hL4mEoPdAiGgTzXyC6w`,
 };
 
 export const PAYMENT_LIST: PaymentList = {

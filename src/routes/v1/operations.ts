@@ -13,11 +13,11 @@ export const CREATE_PAYMENT: Operation = {
   id: 'createPayment',
   tag: 'payments',
   summary: 'Create a payment',
-  description: `Creates a payment prompt and answers with the page to send the customer to.
+  description: `Creates a payment prompt and returns the URL of the page to send the customer to.
 
-Without \`blockchainIds\` the customer chooses among all active networks that the merchant has a deposit address for. An explicit list may name any of the ${BLOCKCHAIN_IDS.length} supported networks that has an address; the checkout offers what is active then.
+Without \`blockchainIds\` the customer chooses among all active networks that the merchant has a deposit address for. A list may contain any of the ${BLOCKCHAIN_IDS.length} supported networks that the merchant has an address for; the checkout offers those that are active at the time.
 
-Send an \`Idempotency-Key\` with every creation: a repeated request then gets the same answer instead of a second payment. With a partner key, \`merchantId\` names one of the partner's active merchants.`,
+Send an \`Idempotency-Key\` with every creation: a repeated request then gets the same response instead of creating a second payment. With a partner key, \`merchantId\` is the ID of one of the partner's active merchants.`,
   refusals: [
     'E1010',
     'E1011',
@@ -39,7 +39,7 @@ export const READ_PAYMENT: Operation = {
   tag: 'payments',
   summary: 'Read a payment',
   description:
-    'Reads one payment of the account, which is the only proof of how it ended: a redirect back to your site proves nothing.',
+    'Reads one payment of the account. Only this proves how the payment ended; a redirect back to your site does not.',
   example: { params: { id: PAYMENT_ID }, response: SUCCESSFUL_PAYMENT },
 };
 
@@ -49,7 +49,7 @@ export const LIST_PAYMENTS: Operation = {
   summary: 'List payments',
   description: `Payments of the account, newest first.
 
-To read on, pass the last \`id\` as \`startingAfter\` while \`hasMore\` is true; to read what has come since, pass the first \`id\` as \`endingBefore\`. The two exclude each other, and a cursor that is not one of the account's payments is E3001.`,
+For the next page, pass the last \`id\` as \`startingAfter\` while \`hasMore\` is true. For newer payments, pass the first \`id\` as \`endingBefore\`. Only one of the two is allowed. A cursor that is not one of the account's payments is refused with E3001.`,
   refusals: ['E3001'],
   example: {
     query: {
@@ -68,6 +68,6 @@ export const LIST_ACTIVE_BLOCKCHAINS: Operation = {
   tag: 'networks',
   summary: 'List active networks',
   description:
-    'The networks that the platform offers now. A merchant can take payments on those of them that it has a deposit address for.',
+    'The networks that the platform offers now. A merchant can accept payments on those that it has a deposit address for.',
   example: { response: ACTIVE_BLOCKCHAINS },
 };
