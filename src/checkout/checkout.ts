@@ -13,23 +13,24 @@ import { findPaymentByCheckoutToken } from '../repositories/payments.ts';
 import { isOpen } from '../settlement/select-network.ts';
 import type { TraceContext } from '../telemetry/trace-context.ts';
 
-/** A network on the picker: shown, but not to be chosen, while it has no agreed price. */
+/** A network that the customer may choose. */
 export interface NetworkChoice {
   readonly network: Network;
+  /** False while the rate sources agree on no price; the network is shown, but disabled. */
   readonly available: boolean;
 }
 
-/** All that a checkout page shows. */
+/** What a checkout page shows. */
 export interface Checkout {
   readonly payment: Payment;
   readonly merchantName: string;
-  /** The chosen network; null before. */
+  /** The chosen network; null before the choice. */
   readonly network: Network | null;
-  /** What may be chosen instead; empty when the payment is not open. */
+  /** Networks offered, the chosen one included; empty when the payment is not open. */
   readonly choices: readonly NetworkChoice[];
 }
 
-/** What the service knows of a transaction that a customer asks about. */
+/** What the service knows about a transaction; `elsewhere`: it did not count for the payment. */
 export type TransactionKnowledge =
   | 'unknown'
   | 'seen'
@@ -38,12 +39,12 @@ export type TransactionKnowledge =
   | 'failed'
   | 'elsewhere';
 
-/** Query parameters that a return carries. */
+/** Query parameters that are added to a redirectUrl. */
 export const RETURNED = ['promptId', 'status'] as const;
 
 /**
- * The payment behind a checkout link.
- * @throws ApiError E3001 for a token that is none, and for one of a US account, which is paid on its
+ * Finds the payment of a checkout link.
+ * @throws ApiError E3001 for an unknown token, and for the payment of a US account, which is paid on the
  * processor's page.
  */
 export async function findCheckoutPayment(db: Connection, token: string): Promise<Payment> {
@@ -52,7 +53,6 @@ export async function findCheckoutPayment(db: Connection, token: string): Promis
   return payment;
 }
 
-/** Everything a checkout page shows of a payment. */
 export async function readCheckout(
   db: Connection,
   rates: Rates,
@@ -82,7 +82,7 @@ export async function readCheckout(
 }
 
 /**
- * Cancels a payment at the customer's wish.
+ * Cancels a payment for its customer.
  * @param trace Trace of the customer's request.
  * @throws ApiError E1040 when funds have been seen or the payment has ended.
  */
@@ -107,7 +107,7 @@ export function cancelCheckout(
   });
 }
 
-/** What is known of a transaction hash that the customer pastes, as far as it concerns the payment. */
+/** Looks up a transaction hash on the chosen network, in relation to the payment. */
 export async function lookUpTransaction(
   db: Connection,
   payment: Payment,
@@ -118,13 +118,13 @@ export async function lookUpTransaction(
   if (deposits.length === 0) return 'unknown';
   const own = deposits.find(deposit => deposit.payment_id === payment.id);
   if (own !== undefined) return own.state;
-  // What was undone has let go of its payment.
+  // A reversed deposit no longer belongs to a payment.
   return deposits.every(deposit => deposit.state === 'reversed') ? 'reversed' : 'elsewhere';
 }
 
 /**
- * Where the customer goes back to; null without a redirectUrl. The merchant's own query and fragment
- * stay as they were written, for they may be signed; only parameters of the same names give way.
+ * The URL that the customer returns to; null without a redirectUrl. The merchant's query and fragment stay
+ * byte for byte, because they may be signed. Only parameters named in RETURNED are replaced.
  */
 export function redirectTarget(payment: Payment): string | null {
   if (payment.redirect_url === null) return null;
@@ -137,7 +137,7 @@ export function redirectTarget(payment: Payment): string | null {
   return url.href;
 }
 
-/** A network that has been switched off since still says where the customer is to pay. */
+/** The chosen network is shown even if it has been switched off since: the customer may be paying on it. */
 async function chosenNetwork(
   db: Connection,
   { blockchain_id: id }: Payment,

@@ -1,6 +1,6 @@
 import { formatBaseUnits } from '../payments/token-amount.ts';
 
-/** What a wallet is asked to pay. */
+/** The transfer that a wallet should make. */
 export interface PaymentTarget {
   readonly blockchainId: string;
   readonly address: string;
@@ -11,7 +11,7 @@ export interface PaymentTarget {
 
 const BITCOIN: readonly string[] = ['btc', 'btc-test'];
 
-/** EIP-155 chain IDs of the networks that are paid in their native coin. */
+/** EIP-155 chain IDs of networks whose asset is the native coin. */
 const CHAIN_IDS: Readonly<Record<string, number>> = {
   eth: 1,
   'eth-test': 11_155_111,
@@ -21,7 +21,7 @@ const CHAIN_IDS: Readonly<Record<string, number>> = {
   'avax-test': 43_113,
 };
 
-/** Mint of what is paid on Solana; null for SOL itself. */
+/** Mints of the assets on Solana; null for SOL. */
 const SOLANA_MINTS: Readonly<Record<string, string | null>> = {
   sol: null,
   'sol-dev': null,
@@ -30,12 +30,10 @@ const SOLANA_MINTS: Readonly<Record<string, string | null>> = {
 };
 
 /**
- * The URI that opens a wallet with address and amount filled in (BIP-21, EIP-681, Solana Pay).
+ * A URI that opens a wallet with address and amount filled in (BIP-21, EIP-681, Solana Pay).
  *
- * Tokens on EVM chains have none: wallets mis-handle their EIP-681 form, and funds were lost. Tron has
- * no form that wallets agree on.
- *
- * @returns undefined where the plain address is safer.
+ * @returns undefined for tokens on EVM chains, because wallets mishandle their EIP-681 form and funds have
+ * been lost, and for Tron, because wallets agree on no format.
  */
 export function walletUri(target: PaymentTarget): string | undefined {
   const { blockchainId, address, tokenAmount, decimals } = target;
@@ -50,7 +48,7 @@ export function walletUri(target: PaymentTarget): string | undefined {
   return `solana:${address}?amount=${amount}${mint === null ? '' : `&spl-token=${mint}`}`;
 }
 
-/** What the QR code holds: the wallet's URI, or the plain address where there is none. */
+/** Content of the QR code: the wallet's URI, or the plain address if there is none. */
 export function paymentUri(target: PaymentTarget): string {
   return walletUri(target) ?? target.address;
 }

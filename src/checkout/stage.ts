@@ -3,16 +3,16 @@ import type { CHECKOUT_STAGES } from '#schemas/checkout.ts';
 import type { Payment } from '../database/tables.ts';
 
 /**
- * What a customer sees of a payment:
- * - `choose`: no network yet
+ * Stage of a payment on the checkout page:
+ * - `choose`: no network is chosen
  * - `waiting`: address and amount are shown
- * - `overdue`: the time has passed, the worker has not ended the payment yet
- * - `confirming`: enough funds are seen, but not final
- * - `paid`, `unsuccessful`, `expired`, `cancelled`: ended
+ * - `overdue`: the time is up, but the worker has not expired the payment yet
+ * - `confirming`: enough funds have been seen, but are not final
+ * - `paid`, `unsuccessful`, `expired`, `cancelled`: the payment has ended
  */
 export type CheckoutStage = (typeof CHECKOUT_STAGES)[number];
 
-/** Stages that nothing follows. */
+/** Stages of payments that have ended. */
 export const FINAL_STAGES: readonly CheckoutStage[] = [
   'paid',
   'unsuccessful',
@@ -28,7 +28,7 @@ export function stageOf(payment: Payment, now: Date): CheckoutStage {
   return payment.blockchain_id === null ? 'choose' : 'waiting';
 }
 
-/** Changes whenever a page of the payment would show something else; says nothing by itself. */
+/** An opaque value that changes whenever the content of the payment's page changes. */
 export function revisionOf(payment: Payment, stage: CheckoutStage): string {
   const shown = [
     stage,
