@@ -5,15 +5,14 @@ export interface BasicCredentials {
   readonly apiKey: string;
 }
 
-/** RFC 7617 with the base64 of RFC 4648, section 4; clients that leave the padding out are many. */
+/** RFC 7617 with the base64 of RFC 4648, section 4. Many clients leave out the padding. */
 const BASIC = /^basic +([a-z0-9+/]+={0,2})$/i;
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Reads client ID and API key from the Authorization headers of a request. The first colon parts
- * them; any other belongs to the API key.
+ * Reads client ID and API key from the Authorization header. They are separated by the first colon.
  *
- * @param headers All values that were sent: none of several can be the right one.
+ * @param headers All Authorization headers of the request; more than one is refused.
  * @throws LegacyRefusal
  */
 export function readAuthorization(headers: readonly string[]): BasicCredentials {
@@ -30,7 +29,7 @@ export function readAuthorization(headers: readonly string[]): BasicCredentials 
 
 function decode(encoded: string): string {
   const bytes = Buffer.from(encoded, 'base64');
-  // Buffer.from skips what is not base64, so only text that encodes back to itself counts.
+  // Buffer.from skips characters that are not base64, so the bytes must encode to the same text.
   if (unpadded(bytes.toString('base64')) !== unpadded(encoded)) throw malformed('it is not base64');
   try {
     return decoder.decode(bytes);

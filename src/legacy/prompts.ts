@@ -10,18 +10,18 @@ import { findMerchantPayment } from '../repositories/payments.ts';
 import type { TraceContext } from '../telemetry/trace-context.ts';
 import { LegacyRefusal } from './refusal.ts';
 
-/** How long a prompt of the older contract waits for its payment, in minutes: 24 hours. */
+/** Payment window of the older contract: 24 hours, in minutes. */
 export const LEGACY_WINDOW_MINUTES = 24 * 60;
 
 export interface CreatePromptRequest {
   readonly principal: Principal;
   readonly body: LegacyPromptBody;
-  /** The trace it belongs to. */
+  /** Trace of the request. */
   readonly trace: TraceContext | null;
 }
 
 /**
- * Creates a payment by the rules of v1, on the older contract's terms.
+ * Creates a payment like v1, but with the payer and the payment window of the older contract.
  * @throws LegacyRefusal, ApiError, ProcessorUnavailable, ProcessorRefused, UncertainCommit
  */
 export async function createPrompt(
@@ -51,7 +51,6 @@ export async function createPrompt(
       amount: toDollars(prompt.amount),
       commissionAmount: toDollarText(prompt.commissionAmount ?? 0),
       status: prompt.status,
-      // Of a payment just created.
       sessionStatus: 'pending',
       expiresAt: prompt.expiresAt,
       createdAt: prompt.createdAt,
@@ -62,8 +61,8 @@ export async function createPrompt(
 }
 
 /**
- * A merchant's own payment, whichever contract created it.
- * @throws LegacyRefusal for any other, and for what is no ID.
+ * Reads a merchant's payment, whichever contract created it.
+ * @throws LegacyRefusal when the merchant has no such payment, or the ID is not a UUID.
  */
 export async function readPrompt(
   db: Connection,

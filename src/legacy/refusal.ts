@@ -3,7 +3,7 @@ interface RefusalEntry {
   readonly message: string;
 }
 
-/** Everything that the older contract refuses; what `message` says is all that tells them apart. */
+/** All refusals of the older contract. It has no error codes: clients tell them apart by `message`. */
 export const LEGACY_REFUSALS = {
   requestInvalid: { status: 400, message: 'Invalid request' },
   bodyInvalid: { status: 400, message: 'Invalid body' },
@@ -33,14 +33,14 @@ export const LEGACY_REFUSALS = {
 export type LegacyReason = keyof typeof LEGACY_REFUSALS;
 
 interface LegacyRefusalOptions {
-  /** Follows the message: which field, which networks. */
+  /** Appended to the message, for example the field or the networks. */
   readonly detail?: string | undefined;
-  /** Seconds, sent as Retry-After. */
+  /** Sent as Retry-After. */
   readonly retryAfterSeconds?: number | undefined;
   readonly cause?: unknown;
 }
 
-/** A refusal that the older contract answers with. */
+/** A refusal in the older contract. */
 export class LegacyRefusal extends Error {
   readonly reason: LegacyReason;
   readonly status: number;

@@ -4,7 +4,7 @@ import { AddressesMissing } from '../payments/offered-networks.ts';
 import { MainBranchMissing } from '../payments/payee.ts';
 import { type LegacyReason, LegacyRefusal } from './refusal.ts';
 
-/** What the service refuses in its own terms, in those of the older contract. */
+/** Reasons of the older contract for error codes of v1. */
 export const REASONS: Partial<Record<ErrorCode, LegacyReason>> = {
   E1000: 'requestInvalid',
   E1010: 'noRedirectDomains',
@@ -19,8 +19,8 @@ export const REASONS: Partial<Record<ErrorCode, LegacyReason>> = {
   E9001: 'tooManyRequests',
 };
 
-/** Whose own text adds something to the message. */
-const EXPLAINED: readonly LegacyReason[] = [
+/** Reasons to whose message the text of the ApiError is appended. */
+const DETAILED: readonly LegacyReason[] = [
   'requestInvalid',
   'redirectUrlInvalid',
   'redirectDomainNotAllowed',
@@ -28,7 +28,7 @@ const EXPLAINED: readonly LegacyReason[] = [
   'tooManyRequests',
 ];
 
-/** Puts a refusal of the service into the older contract's words; what it does not know is a 500. */
+/** Translates an error of v1 into the older contract. A code without a reason becomes a 500. */
 export function toLegacyRefusal(error: ApiError): LegacyRefusal {
   const { retryAfterSeconds } = error;
   if (error instanceof AddressesMissing) {
@@ -37,6 +37,6 @@ export function toLegacyRefusal(error: ApiError): LegacyRefusal {
   }
   if (error instanceof MainBranchMissing) return new LegacyRefusal('mainBranchMissing');
   const reason = REASONS[error.errorCode] ?? 'internal';
-  const detail = EXPLAINED.includes(reason) ? error.message : undefined;
+  const detail = DETAILED.includes(reason) ? error.message : undefined;
   return new LegacyRefusal(reason, { detail, retryAfterSeconds, cause: error });
 }

@@ -8,21 +8,22 @@ import type { BasicCredentials } from './authorization.ts';
 import { LegacyRefusal } from './refusal.ts';
 
 const CLIENT_ID = /^mpc_[0-9a-f]{24}$/;
-/** Looked up in place of what cannot be a client ID, so that every refusal costs the same work. */
+/** Looked up instead of a malformed client ID, so that every refusal takes the same time. */
 const NO_CLIENT_ID = 'mpc_';
-/** Compared with where there is no user, to the same end. */
+/** Compared with when there is no user, for the same reason. */
 const NO_HASH = Buffer.alloc(32);
 
 /**
- * Finds the active Merchant Admin whom the credentials name.
- * @throws LegacyRefusal for the client ID, the API key, an inactive user and one who is no admin.
+ * Finds the active Merchant Admin that the credentials belong to.
+ * @throws LegacyRefusal for an unknown client ID, a wrong API key, an inactive user or a user who is not an
+ * admin, in this order.
  */
 export async function verifyUser(
   db: Connection,
   keyring: Keyring,
   { clientId, apiKey }: BasicCredentials,
 ): Promise<UserWithAccounts> {
-  // The database refuses text with a NUL instead of not finding it.
+  // Text with a NUL would make the query fail instead of finding nothing.
   const known = CLIENT_ID.test(clientId) ? clientId : NO_CLIENT_ID;
   const record = await findUserByClientId(db, known);
   const { api_key_hash: stored, master_key_version: version } = record?.user ?? {};
@@ -36,7 +37,7 @@ export async function verifyUser(
 }
 
 /**
- * Decides whether the user's merchant may use the API at all, from the present state of its accounts.
+ * Checks that the user's merchant may use the API, given the current state of its accounts.
  * @throws ApiError E2008, E2102 or E2103, in this order.
  */
 export function authorizeUser({ user, merchant }: UserWithAccounts): Principal {

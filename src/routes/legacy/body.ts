@@ -9,9 +9,9 @@ const ajv = new Ajv({ removeAdditional: false, coerceTypes: false });
 ajv.addFormat('dollars', { type: 'number', validate: dollars => toCents(dollars) !== undefined });
 
 /**
- * Reads, parses and validates bodies for the older contract; whatever is wrong with one is the same
- * refusal. Fields it does not name are ignored, as they always were. Register it after
- * authentication: nothing is read for whoever is refused.
+ * Reads, parses and validates bodies of the older contract. Every problem is the refusal `bodyInvalid`.
+ * Unknown fields are ignored, as they always were. Register it after authentication, so that the body of
+ * a refused request is not read.
  */
 export function registerLegacyBody(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
@@ -44,7 +44,7 @@ export function registerLegacyBody(app: FastifyInstance): void {
   });
 }
 
-/** Only ApiError E1000 comes here, whose text tells what is wrong with the body. */
+/** @param error ApiError E1000, whose message describes the problem. */
 function refuse(error: unknown): never {
   const detail = error instanceof Error ? error.message : undefined;
   throw new LegacyRefusal('bodyInvalid', { detail, cause: error });

@@ -2,8 +2,8 @@ import { V1_PREFIX } from '../v1/index.ts';
 import { LEGACY_PREFIX } from './paths.ts';
 
 /**
- * Since when merchants are told to move on: the start of the year in which v1 replaced the older
- * contract. Answers carry it as a structured date (RFC 9745).
+ * When the older contract was deprecated: the start of the year in which v1 replaced it. Sent as a
+ * structured date (RFC 9745).
  */
 export const DEPRECATED_SINCE = new Date('2026-01-01T00:00:00Z');
 
@@ -11,14 +11,14 @@ const PROMPT = /^\/payments\/prompt(?:\/(?<id>[0-9a-f-]{36}))?$/i;
 
 export interface DeprecationSettings {
   readonly publicUrl: string;
-  /** When the older contract ends; null while that is not decided. */
+  /** When the older contract ends; null while undecided. */
   readonly sunset: Date | null;
 }
 
 /**
- * The headers that every answer of the older contract carries: that it is deprecated, what does the
- * same in v1 and, once it is decided, when it ends (RFC 8594).
- * @param target The request target as it was sent.
+ * Headers of every response of the older contract: Deprecation, a Link to the route of v1 that replaces it
+ * and, once decided, Sunset (RFC 8594).
+ * @param target The request target, as sent.
  */
 export function deprecationHeaders(
   target: string,
@@ -31,7 +31,7 @@ export function deprecationHeaders(
   };
 }
 
-/** The v1 route of the same thing; the contract itself where there is no such thing. */
+/** The route of v1 that replaces a request target, or V1_PREFIX when there is none. */
 function successorOf(target: string): string {
   const [path = ''] = target.split('?');
   const route = path.startsWith(LEGACY_PREFIX) ? path.slice(LEGACY_PREFIX.length) : '';

@@ -12,12 +12,12 @@ import { LIST_BLOCKCHAINS } from './operations.ts';
 import { registerPrompts } from './prompts.ts';
 
 /**
- * The contract that v1 replaced, over the same payments: prompts in dollars, the active networks,
- * Basic authentication and errors of its own.
+ * The contract that v1 replaced, on the same payments. It has prompts in dollars, the active networks,
+ * Basic authentication and its own errors.
  */
 export function registerLegacyRoutes(app: FastifyInstance, deps: LegacyDependencies): void {
   app.setErrorHandler((error, request, reply) => sendLegacyFailure(error, request, reply, deps));
-  // Makes a path without a route fail here, in the shape of this part.
+  // Unknown paths below the prefix get an error of this contract.
   app.setNotFoundHandler(() => {
     throw new ApiError('E3001');
   });

@@ -41,7 +41,7 @@ export const READ_PROMPT: Operation = {
   id: 'readPrompt',
   tag: 'older',
   summary: 'Read a prompt',
-  description: 'Four fields of a payment. Use `readPayment` instead.',
+  description: 'Reads four fields of a payment. Use `readPayment` instead.',
   example: { params: { id: PAYMENT_ID }, response: PROMPT },
 };
 

@@ -1,13 +1,13 @@
 import { PARTNER_PREFIX } from '../partner/index.ts';
 import { V1_PREFIX } from '../v1/index.ts';
 
-/** Prefix of the older contract: what the current ones have not taken of it. */
+/** Prefix of the older contract. V1_PREFIX and PARTNER_PREFIX below it belong to the current ones. */
 export const LEGACY_PREFIX = '/external';
 
-/** Of a request target in absolute form (RFC 9112, 3.2.2), all that comes before the path. */
+/** Scheme and authority of a request target in absolute form (RFC 9112, 3.2.2). */
 const AUTHORITY = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
 
-/** Whether what is wrong with a request target is answered in the older contract's shape. */
+/** Whether errors for a request target have the format of the older contract. */
 export function isLegacyPath(target: string): boolean {
   const [path = ''] = target.replace(AUTHORITY, '').split(/[?#]/);
   const below = (prefix: string) => path === prefix || path.startsWith(`${prefix}/`);
