@@ -4,12 +4,12 @@ import type { Scope } from '../../keys/scopes.ts';
 import type { Clock } from '../../time/clock.ts';
 
 export interface PartnerDependencies {
-  /** The reports' own pool, so that a slow report never takes a connection from a creation. */
+  /** A pool for reports only, so that a slow report cannot hold up the creation of payments. */
   readonly reports: Database;
   readonly clock: Clock;
 }
 
-/** Partner keys with the scope. */
+/** Allows partner keys that have the scope. */
 export function partnerAccess(scope: Scope): { access: AccessRule } {
   return { access: { principals: ['partner'], scope } };
 }

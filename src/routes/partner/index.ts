@@ -7,7 +7,6 @@ import { registerPartnerPayments } from './payments.ts';
 /** Prefix of the partner reports; part of every signed path. */
 export const PARTNER_PREFIX = '/external/partner';
 
-/** Every partner reporting route. */
 export function registerPartnerRoutes(app: SignedApp, deps: PartnerDependencies): void {
   registerPartnerAccount(app, deps);
   registerPartnerMerchants(app, deps);

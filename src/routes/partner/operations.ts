@@ -17,7 +17,7 @@ export const READ_OVERVIEW: Operation = {
   id: 'readPartnerOverview',
   tag: 'partners',
   summary: 'Read the overview',
-  description: `Figures over all merchants, what needs attention, and the volume of each of the last ${TREND_DAYS} UTC days, oldest first and today included.`,
+  description: `Totals of all merchants, merchants that need attention, and the volume of each of the last ${TREND_DAYS} UTC days, today included, oldest first.`,
   example: { response: OVERVIEW },
 };
 
@@ -25,7 +25,7 @@ export const LIST_MERCHANTS: Operation = {
   id: 'listPartnerMerchants',
   tag: 'partners',
   summary: 'List merchants',
-  description: 'The merchants assigned to the partner with their figures, newest first.',
+  description: 'The merchants assigned to the partner with their totals, newest first.',
   example: { query: { page: 1, limit: 20, search: 'coffee' }, response: MERCHANT_PAGE },
 };
 
@@ -33,7 +33,7 @@ export const READ_MERCHANT: Operation = {
   id: 'readPartnerMerchant',
   tag: 'partners',
   summary: 'Read a merchant',
-  description: 'One merchant with its branches, its figures and its latest payments.',
+  description: 'One merchant with its branches, its totals and its latest payments.',
   example: { params: { merchantId: MERCHANT_ID }, response: MERCHANT_DETAIL },
 };
 
@@ -43,7 +43,7 @@ export const LIST_PARTNER_PAYMENTS: Operation = {
   summary: 'List payments of all merchants',
   description: `Payments of the partner's merchants, newest first.
 
-Filters by parts of texts ignore case. \`search\` looks into merchant name and ID, payment ID, address, transaction hash and customer reference; a term of ${WHOLE_TEXT_MINIMUM} or more characters that is exactly one of these is taken as whole.`,
+Filters by part of a text ignore case. \`search\` matches merchant name and ID, payment ID, address, transaction hash and customer reference. A term of ${WHOLE_TEXT_MINIMUM} or more characters that equals one of these is matched as a whole, not as a part of others.`,
   example: {
     query: { page: 1, limit: 20, status: 'successful', startDate: '2026-05-01' },
     response: PAYMENT_PAGE,
@@ -54,16 +54,16 @@ export const READ_PARTNER_PAYMENT: Operation = {
   id: 'readPartnerPayment',
   tag: 'partners',
   summary: 'Read a payment of a merchant',
-  description: 'One payment as a row of the report: in dollars, with address, branch and merchant.',
+  description: 'One payment as in the list: in dollars, with address, branch and merchant.',
   example: { params: { paymentId: PAYMENT_ID }, response: PAYMENT_ROW },
 };
 
 export const READ_FILTERS: Operation = {
   id: 'readPartnerPaymentFilters',
   tag: 'partners',
-  summary: 'Read what payments can be filtered by',
+  summary: 'Read the values of payment filters',
   description:
-    "Merchants, and the networks in the partner's payment history. The networks are not those that are active now.",
+    "The partner's merchants, and the networks in its payment history, whether or not they are active now.",
   example: { response: FILTERS },
 };
 

@@ -6,7 +6,7 @@ import type { ProcessorDependencies } from './dependencies.ts';
 import { PROCESSOR_ASSETS, PROCESSOR_PREFIX, renderDone, sendPage } from './page.ts';
 import { registerSandbox } from './sandbox.ts';
 
-/** What a processor and its customers reach; nothing here is signed with an API key. */
+/** Routes for a processor and its customers. None of them is signed with an API key. */
 export function registerProcessor(app: FastifyInstance, deps: ProcessorDependencies): void {
   if (deps.processor === null) {
     app.log.warn('no PROCESSOR is set: US accounts cannot take payments');
@@ -25,7 +25,7 @@ export function registerProcessor(app: FastifyInstance, deps: ProcessorDependenc
   });
 }
 
-/** POST /processor/notifications/:name. Only what fails counts against the address. */
+/** POST /processor/notifications/:name. Only failures count against the rate limit of the address. */
 function registerNotifications(app: FastifyInstance, deps: ProcessorDependencies): void {
   app.post<{ Params: { name: string } }>(
     '/processor/notifications/:name',
@@ -48,7 +48,10 @@ function registerNotifications(app: FastifyInstance, deps: ProcessorDependencies
   );
 }
 
-/** What whoever sent it is to blame for. A wrong amount is signed, so it came from the processor. */
+/**
+ * Whether the sender is at fault. E5… is a failure of the service; E1040 (the amount differs) was signed,
+ * so it came from the processor.
+ */
 function isRefusal(error: unknown): boolean {
   return error instanceof ApiError && !/^(E5|E1040)/.test(error.errorCode);
 }

@@ -8,7 +8,7 @@ const HEADERS = {
   ...PRIVATE_PAGE_HEADERS,
 };
 
-/** Sends a page that is the customer's alone: its address is what opens it. */
+/** Sends a page that only its customer may see: whoever has the URL can open it. */
 export function sendPage(reply: FastifyReply, status: number, page: string): FastifyReply {
   return reply.status(status).type('text/html; charset=utf-8').headers(HEADERS).send(page);
 }
@@ -39,7 +39,7 @@ ${content}
 `.markup;
 }
 
-/** Where a processor's page leads when the customer is done; it cannot tell how the payment ended. */
+/** Page that a processor returns the customer to. It does not know how the payment ended. */
 export function renderDone(): string {
   return renderPage(
     'Thank you',

@@ -7,10 +7,10 @@ import { renderPage } from './page.ts';
 /** A payment as the sandbox shows it. */
 export type SandboxPayment = Payment & { readonly merchant_name: string };
 
-/** What a button of the page does, and what its form sends. */
+/** Value that a button of the page submits. */
 export type SandboxAction = 'pay' | 'hold' | 'settle' | 'fail' | 'cancel';
 
-/** What the customer may choose, which the merchant never learns. */
+/** Networks that the customer may choose. The merchant does not learn the choice. */
 const NETWORKS = ['Ethereum', 'Solana', 'Polygon', 'Base'];
 
 const BUTTONS: Readonly<Record<SandboxAction, string>> = {
@@ -29,14 +29,14 @@ const ENDINGS: Readonly<Record<Payment['status'], string>> = {
   cancelled: 'The payment was cancelled. Nothing was taken.',
 };
 
-/** What may be done with a payment now; nothing once it has ended. */
+/** Actions that the payment's state allows; none once it has ended. */
 export function actionsFor(payment: Payment, now: Date): readonly SandboxAction[] {
   if (payment.status !== 'pending') return [];
   if (payment.session_status === 'completed') return ['settle', 'fail'];
   return payment.expires_at > now ? ['pay', 'hold', 'fail', 'cancel'] : [];
 }
 
-/** The page of a session. @param notice What became of the last press of a button, if it needs telling. */
+/** @param notice Why the last action was refused. */
 export function renderSandbox(payment: SandboxPayment, now: Date, notice?: string): string {
   const actions = actionsFor(payment, now);
   const expired = payment.status === 'pending' && actions.length === 0;
@@ -55,7 +55,7 @@ ${actions.length === 0 ? null : renderForm(actions, open)}`,
   );
 }
 
-/** For a token that opens nothing. */
+/** The page for an unknown token. */
 export function renderMissing(): string {
   return renderPage(
     'Not found',
@@ -64,7 +64,7 @@ export function renderMissing(): string {
   );
 }
 
-/** Without an action of its own the form leads back to the page's address, token included. */
+/** The form has no `action`, so it posts to the URL of the page, which contains the token. */
 function renderForm(actions: readonly SandboxAction[], open: boolean): Html {
   const networks = NETWORKS.map(
     (name, index) =>

@@ -18,8 +18,8 @@ import {
 type Kind = ProcessorNotification['kind'];
 type SessionRoute = { Params: { token: string } };
 
-/** What a real processor would tell of each action, in order. */
-const TELLS: Readonly<Record<SandboxAction, readonly Kind[]>> = {
+/** Notifications that a real processor would send for each action, in order. */
+const NOTIFICATIONS: Readonly<Record<SandboxAction, readonly Kind[]>> = {
   pay: ['seen', 'settled'],
   hold: ['seen'],
   settle: ['settled'],
@@ -28,8 +28,8 @@ const TELLS: Readonly<Record<SandboxAction, readonly Kind[]>> = {
 };
 
 /**
- * GET and POST /processor/sandbox/:token: the sandbox's page, in plain forms. The token is what
- * allows to act, so a page elsewhere that does not know it cannot.
+ * GET and POST /processor/sandbox/:token, the page of the sandbox processor. The token authorizes the
+ * form, so a page of another site cannot submit it.
  */
 export function registerSandbox(
   app: FastifyInstance,
@@ -57,14 +57,14 @@ export function registerSandbox(
       return sendPage(reply, 409, renderSandbox(payment, now, notice));
     }
     request.log.info({ paymentId: payment.id, action, network: form.get('network') }, 'sandbox');
-    // Signed and verified like a notification from elsewhere: the page has no way around that.
-    for (const kind of TELLS[action]) {
+    // Signed and verified like the notifications of a real processor.
+    for (const kind of NOTIFICATIONS[action]) {
       const signed = sandbox.notify(toNotification(payment, kind), clock());
       const received = { ...signed, trace: request.trace };
       await receiveNotification({ db, clock }, sandbox, received, request.log);
     }
-    // Loading the page again must not send the form again.
-    // Relative, so that it holds below whatever path the service is published.
+    // Redirect, so that a reload does not submit the form again. The target is relative, because a proxy
+    // may publish the service below a path.
     return reply.redirect(request.params.token, 303);
   });
 }
@@ -79,7 +79,7 @@ function toNotification(
     kind,
     amountCents: dueCents(payment),
     currency: 'usd',
-    // The same for every press of the button: one session is paid once.
+    // The same for every submission: a session is paid only once.
     transactionReference: externalId.replace('sandbox_', 'sandbox_transaction_'),
     commissionCents: null,
   };
