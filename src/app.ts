@@ -40,7 +40,7 @@ import type { NonceStore } from './signing/nonce-store.ts';
 import { createReadiness } from './telemetry/readiness.ts';
 import type { Clock } from './time/clock.ts';
 
-/** What the application works with. Whoever opened these closes them after the application. */
+/** What the application works with. Their owner closes them after the application. */
 export interface Dependencies {
   readonly db: Database;
   /** Connections that all requests share for short reads. */

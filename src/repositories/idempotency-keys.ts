@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
 
-/** Whose key it is: an account, the method and route it was sent to, and the header's value. */
+/** What an idempotency key is unique within: an account, and the method and route it was sent to. */
 export interface IdempotencyScope {
   /** ID of the merchant or the partner, not of one of its API keys. */
   readonly accountId: string;
@@ -17,8 +17,8 @@ export interface StoredResponse {
 }
 
 /**
- * Takes the key until the transaction ends, without waiting for whoever else has it.
- * PostgreSQL lets go of it by itself when the connection is lost.
+ * Tries to lock the key until the transaction ends, without waiting. PostgreSQL releases the lock when
+ * the connection is lost.
  */
 export async function tryLockIdempotencyKey(
   db: Connection,
@@ -31,12 +31,12 @@ export async function tryLockIdempotencyKey(
   return rows[0]?.locked === true;
 }
 
-/** What the lock on a key is the hash of. */
+/** The text whose hash is the key's advisory lock. */
 export function lockNameOf({ accountId, route, key }: IdempotencyScope): string {
   return JSON.stringify([accountId, route, key]);
 }
 
-/** The response kept under a key that has not expired at `now`. */
+/** The response stored under the key, unless it has expired at `now`. */
 export function findStoredResponse(
   db: Connection,
   scope: IdempotencyScope,
@@ -52,7 +52,7 @@ export function findStoredResponse(
     .executeTakeFirst();
 }
 
-/** Keeps a response, in place of an expired one under the same key. */
+/** Stores a response, replacing an expired one under the same key. */
 export async function storeResponse(
   db: Connection,
   scope: IdempotencyScope,

@@ -29,13 +29,13 @@ const claimNonces = prepare(
 );
 
 /**
- * Remembers nonces until `expiresAt`, in one statement; in the order of their names, so that two
- * statements with some in common wait for each other instead of dying of each other.
+ * Stores nonces until `expiresAt`, in one statement, sorted so that concurrent statements with nonces
+ * in common wait for each other instead of deadlocking.
  *
- * The commit does not wait for the disk: a crash of PostgreSQL forgets at most the last fraction of
- * a second of nonces, while a whole unlogged table would be forgotten.
+ * The commit does not wait for the disk: a crash of PostgreSQL loses at most the last fraction of a
+ * second of nonces, whereas it would truncate an unlogged table.
  *
- * @returns Those that are new for their keys.
+ * @returns The nonces that are new for their keys.
  */
 export async function insertNonces(
   db: Connection,

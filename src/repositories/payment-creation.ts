@@ -6,7 +6,7 @@ import { eventSteps, type NewEvent } from './events.ts';
 import type { IdempotencyScope, StoredResponse } from './idempotency-keys.ts';
 import { lockNameOf } from './idempotency-keys.ts';
 
-/** What a creation writes. */
+/** A payment and its first event. */
 export interface Creation {
   readonly payment: Payment;
   readonly event: NewEvent;
@@ -23,7 +23,7 @@ export interface ClaimedCreation extends Creation {
 /** `created`, or why not: another request is executing under the key, or was answered under it. */
 export type Written = 'created' | 'in progress' | 'finished';
 
-/** Columns that a creation sets, with their types. */
+/** Columns of `payments` that a creation sets, with their types. */
 const PAYMENT_COLUMNS = {
   id: 'uuid',
   merchant_id: 'uuid',
@@ -50,7 +50,7 @@ const PAYMENT_COLUMNS = {
 
 const PAYMENT_NAMES = Object.keys(PAYMENT_COLUMNS) as (keyof typeof PAYMENT_COLUMNS)[];
 
-/** The payment's event. */
+/** Columns of the event, with their types. */
 const EVENT_COLUMNS = {
   event_id: 'uuid',
   event_type: 'text',
@@ -59,7 +59,7 @@ const EVENT_COLUMNS = {
   tracestate: 'text',
 } as const;
 
-/** The claim of its idempotency key. */
+/** Columns of the claim on the idempotency key, with their types. */
 const CLAIM_COLUMNS = {
   place: 'integer',
   lock_name: 'text',
@@ -81,7 +81,7 @@ interface Creations {
   readonly creations: string;
 }
 
-/** `creation`: the rows of a list in JSON, which binds any number of them as one value. */
+/** The step `creation`: rows from a JSON list, which binds any number of them as one value. */
 function creationRows(given: Given<Creations>, columns: Columns): RawBuilder<unknown> {
   const names = Object.keys(columns).map(name => sql.ref(name));
   const types = Object.entries(columns).map(
@@ -92,7 +92,7 @@ function creationRows(given: Given<Creations>, columns: Columns): RawBuilder<unk
       select ${sql.join(names)} from json_to_recordset(${given('creations')}::json) as row (${sql.join(types)}))`;
 }
 
-/** `payment`, `event`, `delivery` and `job` of all rows of `source`. */
+/** The steps `payment`, `event`, `delivery` and `job` for all rows of `source`. */
 function creationSteps(source: RawBuilder<unknown>): RawBuilder<unknown> {
   const names = PAYMENT_NAMES.map(name => sql.ref(name));
   const values = PAYMENT_NAMES.map(name => sql.ref(`creation.${name}`));
@@ -155,9 +155,9 @@ export async function insertCreation(db: Connection, creation: Creation): Promis
 }
 
 /**
- * Writes payments, everything that goes with each and its response under its idempotency key, in one
- * statement that commits by itself: each as a whole or not at all.
- * @returns What became of each.
+ * Writes payments with their events, deliveries and jobs, and the responses under their idempotency
+ * keys, in one statement that commits by itself: each payment with all of it, or nothing of it.
+ * @returns The result for each, in order.
  */
 export async function insertCreationsOnce(
   db: Connection,
@@ -173,7 +173,7 @@ export async function insertCreationsOnce(
   });
 }
 
-/** Value of `createPaymentsOnce`. */
+/** The value that `createPaymentsOnce` binds. */
 export function toCreations(all: readonly ClaimedCreation[]): string {
   return JSON.stringify(
     all.map((each, place) => ({ ...creationRow(each), ...claimRow(each, place) })),
@@ -214,7 +214,7 @@ function claimRow(
   };
 }
 
-/** As PostgreSQL reads bytes. */
+/** Bytes as PostgreSQL reads them from text. */
 function toHex(bytes: Buffer | null): string | null {
   return bytes === null ? null : `\\x${bytes.toString('hex')}`;
 }
