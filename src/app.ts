@@ -105,7 +105,7 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
   refuseUnknownRoutes(app, limits);
 
   registerHealth(app, createReadiness(deps));
-  app.register(async docs => registerDocs(docs, { context: config, limits, writeOpenApi }));
+  app.register(async docs => registerDocs(docs, { settings: config, limits, writeOpenApi }));
   app.register(
     async checkout =>
       registerCheckout(checkout, { ...deps, ...failures, limits, simulation: isDevelopment }),

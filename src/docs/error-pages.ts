@@ -1,14 +1,14 @@
 import { STATUS_CODES } from 'node:http';
 import { ERRORS, type ErrorCode, exampleOf } from '../errors/catalogue.ts';
-import { block, code, error, table } from './guides/guide.ts';
 import { exampleEnvelope } from './openapi/errors.ts';
+import { block, code, errorLink, table } from './write-markdown.ts';
 
 export const ERROR_CODES = Object.keys(ERRORS) as ErrorCode[];
 
-/** Where in the guides more is said, by what a code begins with. */
+/** The guide to each group of codes. */
 const GUIDES = [
   [/^E20/, '[Signing requests](/docs/signing#when-it-is-refused)'],
-  [/^E101/, '[Checkout and redirects](/docs/checkout#coming-back)'],
+  [/^E101/, '[Checkout and redirects](/docs/checkout#returning-to-your-site)'],
   [/^E1020/, '[Checkout and redirects](/docs/checkout#networks)'],
   [/^E2101/, '[Scopes](/docs/signing#scopes)'],
   [/^E2102/, '[US accounts](/docs/us-accounts)'],
@@ -21,7 +21,7 @@ export function errorTitle(errorCode: ErrorCode): string {
   return `${errorCode} ${ERRORS[errorCode].code}`;
 }
 
-/** The page of one error: what it means, why it happens, what to do, an example, retry or not. */
+/** The page of one error below its meaning. */
 export function errorMarkdown(errorCode: ErrorCode, publicUrl: string): string {
   const { status, type, retry, why, remedy } = ERRORS[errorCode];
   const guide = GUIDES.find(([codes]) => codes.test(errorCode));
@@ -32,10 +32,7 @@ export function errorMarkdown(errorCode: ErrorCode, publicUrl: string): string {
       ['type', code(type)],
       ['code', code(ERRORS[errorCode].code)],
       ['errorCode', code(errorCode)],
-      [
-        'Retry',
-        retry ? 'Yes, signed afresh with a new nonce and timestamp.' : 'No, not unchanged.',
-      ],
+      ['Retry', retry ? 'Yes, with a fresh nonce, timestamp and signature.' : 'No, not unchanged.'],
     ],
   )}
 
@@ -46,15 +43,15 @@ ${why.map(cause => `- ${cause}`).join('\n')}
 ## What to do
 
 ${remedy}
-${guide === undefined ? '' : `\nMore on it: ${guide[1]}.\n`}
+${guide === undefined ? '' : `\nSee also: ${guide[1]}.\n`}
 ## Example
 
-${block('http', exampleAnswer(errorCode, publicUrl))}
+${block('http', exampleResponse(errorCode, publicUrl))}
 
 [All errors](/docs/errors)`;
 }
 
-function exampleAnswer(errorCode: ErrorCode, publicUrl: string): string {
+function exampleResponse(errorCode: ErrorCode, publicUrl: string): string {
   const { status, retry } = ERRORS[errorCode];
   const { retryAfterSeconds } = exampleOf(errorCode);
   const envelope = exampleEnvelope(errorCode, publicUrl);
@@ -76,10 +73,10 @@ export function errorIndexMarkdown(publicUrl: string): string {
 ${block('json', JSON.stringify(exampleEnvelope('E1001', publicUrl), null, 2))}
 
 - Decide by ${code('errorCode')} or ${code('code')}; ${code('message')} is for developers and may change.
-- ${code('param')} names the field or parameter, where it is one.
+- ${code('param')} names the field or parameter at fault, if there is one.
 - Retry only where the header ${code('X-MP-Should-Retry')} is ${code('true')}: see [idempotency and retries](/docs/idempotency).
 - Show ${code('message')} to customers only where ${code('userSafeMessage')} is ${code('true')}.
-- Quote ${code('requestId')}, which is also in ${code('X-Request-Id')}, when you ask.
+- Quote ${code('requestId')} in support requests; it is also in ${code('X-Request-Id')}.
 
 ## Codes
 
@@ -87,7 +84,7 @@ ${table(
   ['errorCode', 'code', 'HTTP', 'Retry', 'Meaning'],
   ERROR_CODES.map(errorCode => {
     const { code: slug, status, retry, meaning } = ERRORS[errorCode];
-    return [error(errorCode), code(slug), status, retry ? 'yes' : 'no', meaning];
+    return [errorLink(errorCode), code(slug), status, retry ? 'yes' : 'no', meaning];
   }),
 )}`;
 }

@@ -1,45 +1,64 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors/api-error.ts';
 import type { RateLimits } from '../http/rate-limit.ts';
 import { pageHeaders } from '../http/security-headers.ts';
 import { DOCS_ASSETS, DOCS_PREFIX } from './assets.ts';
-import type { GuideContext } from './guides/guide.ts';
+import type { DocsSettings } from './facts.ts';
 import type { OpenApiDocument } from './openapi/document.ts';
-import { renderDocs, type StaticText } from './pages.ts';
+import { renderDocs } from './render-docs.ts';
 
 interface DocsDependencies {
-  readonly context: GuideContext;
+  readonly settings: DocsSettings;
   readonly limits: RateLimits;
   /** Writes the OpenAPI document, once every route is registered. */
   readonly writeOpenApi: () => OpenApiDocument;
 }
 
-const HEADERS = {
-  'cache-control': 'public, max-age=3600',
-  ...pageHeaders("style-src 'self'", "img-src 'self'", "form-action 'none'"),
-};
+const CACHED = { 'cache-control': 'public, max-age=3600' };
+const SECURITY = pageHeaders("style-src 'self'", "img-src 'self'", "form-action 'none'");
+const HTML = 'text/html; charset=utf-8';
 
 /**
- * The documentation, written from the schemas and constants that the service runs on: guides, the
- * reference, the pages that `docUrl` leads to, all of them as Markdown too, and /openapi.json.
+ * The documentation: guides, reference and error pages as HTML and Markdown, /openapi.json, and the
+ * start page for browsers. All of it is rendered once, when the application is ready.
  */
 export function registerDocs(app: FastifyInstance, deps: DocsDependencies): void {
-  let texts: ReadonlyMap<string, StaticText> = new Map();
+  let docs: ReturnType<typeof renderDocs>;
   app.addHook('onReady', async () => {
-    texts = renderDocs(deps.context, deps.writeOpenApi());
+    docs = renderDocs(deps.settings, deps.writeOpenApi());
   });
 
-  // Not counted: browsers keep them for good, and a page without its looks would help nobody.
+  // Not counted: browsers keep them for good, and a page without its style sheet would help nobody.
   app.register(async assets => DOCS_ASSETS.register(assets), { prefix: DOCS_PREFIX });
   app.register(async pages => {
     pages.addHook('onRequest', async request => deps.limits.countPage(request));
-    for (const path of ['/docs', '/docs/*', '/llms.txt', '/openapi.json']) {
+    for (const path of [DOCS_PREFIX, `${DOCS_PREFIX}/*`, '/llms.txt', '/openapi.json']) {
       pages.get(path, (request, reply) => {
         const [asked = ''] = request.url.split('?');
-        const found = texts.get(asked === '/docs/' ? '/docs' : asked);
-        if (found === undefined) throw new ApiError('E3001', 'There is no such page.');
-        return reply.type(found.type).headers(HEADERS).send(found.text);
+        const found = docs.texts.get(asked === `${DOCS_PREFIX}/` ? DOCS_PREFIX : asked);
+        if (found !== undefined) {
+          return reply
+            .type(found.type)
+            .headers({ ...SECURITY, ...CACHED })
+            .send(found.text);
+        }
+        const missing = new ApiError('E3001', 'There is no such page.');
+        if (!wantsHtml(request)) throw missing;
+        request.errorCode = missing.errorCode;
+        return reply.status(404).type(HTML).headers(SECURITY).send(docs.missing);
       });
     }
+    pages.get('/', (request, reply) => {
+      if (!wantsHtml(request)) throw new ApiError('E3001', 'There is no GET on this path.');
+      return reply
+        .type(HTML)
+        .headers({ ...SECURITY, ...CACHED, vary: 'accept' })
+        .send(docs.start);
+    });
   });
+}
+
+/** Whether the request is a browser's, which names HTML before it takes anything. */
+function wantsHtml({ headers }: FastifyRequest): boolean {
+  return headers.accept?.includes('text/html') === true;
 }

@@ -19,11 +19,12 @@ export interface LayoutParts {
   readonly path: string;
   readonly title: string;
   readonly description: string;
+  /** Empty for a page that stands alone and has no Markdown of its own. */
   readonly navigation: readonly NavigationGroup[];
   readonly content: Html;
   readonly basePath: string;
-  /** The reference needs more room than text does. */
-  readonly wide?: boolean;
+  /** How lists look. */
+  readonly look?: 'cards' | 'fields';
 }
 
 const NAME = 'External Payments Service';
@@ -33,12 +34,13 @@ const BAR = [
   ['/docs/errors', 'Errors'],
 ] as const;
 
-/** A page of the documentation: what every one of them has around its content. */
+/** Renders a page: its content with head, bar, navigation and footer. */
 export function renderLayout(parts: LayoutParts): string {
-  const { path, title, description, content, basePath, wide = false } = parts;
+  const { path, title, description, content, basePath, look } = parts;
   const asset = (name: 'base.css' | 'style.css' | 'icon.svg') => DOCS_ASSETS.path(basePath, name);
   const navigation = renderNavigation(parts);
-  const home = path === '/docs';
+  const alone = parts.navigation.length === 0;
+  const markdownPath = basePath + markdownPathOf(path);
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -46,11 +48,11 @@ export function renderLayout(parts: LayoutParts): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="description" content="${description}">
-<title>${home ? title : `${title} · ${NAME}`}</title>
+<title>${title === NAME ? title : `${title} · ${NAME}`}</title>
 <link rel="icon" type="image/svg+xml" href="${asset('icon.svg')}">
 <link rel="stylesheet" href="${asset('base.css')}">
 <link rel="stylesheet" href="${asset('style.css')}">
-<link rel="alternate" type="text/markdown" href="${basePath}${markdownPathOf(path)}">
+${!alone && html`<link rel="alternate" type="text/markdown" href="${markdownPath}">`}
 </head>
 <body>
 <a class="skip" href="#content">Skip to content</a>
@@ -60,14 +62,17 @@ export function renderLayout(parts: LayoutParts): string {
     ([href, text]) => html`<a href="${basePath}${href}"${current(href, path)}>${text}</a>`,
   )}</nav>
 </header>
-<div class="${wide ? 'page wide' : 'page'}">
-<details class="contents"><summary>Contents</summary><nav class="links" aria-label="Contents">${navigation}</nav></details>
-<nav class="side links" aria-label="Documentation">${navigation}</nav>
+<div class="${['page', look, alone && 'alone'].filter(Boolean).join(' ')}">
+${
+  !alone &&
+  html`<details class="contents"><summary>Contents</summary><nav class="links" aria-label="Contents">${navigation}</nav></details>
+<nav class="side links" aria-label="Documentation">${navigation}</nav>`
+}
 <main id="content">
 <h1>${title}</h1>
 <p class="lead">${description}</p>
 ${content}
-<footer><a href="${basePath}${markdownPathOf(path)}">This page as Markdown</a><a href="${basePath}/openapi.json">OpenAPI document</a><a href="${basePath}/llms.txt">llms.txt</a></footer>
+<footer>${!alone && html`<a href="${markdownPath}">This page as Markdown</a>`}<a href="${basePath}/openapi.json">OpenAPI document</a><a href="${basePath}/llms.txt">llms.txt</a></footer>
 </main>
 </div>
 </body>

@@ -8,7 +8,7 @@ export interface Heading {
   readonly text: string;
 }
 
-export interface RenderedMarkdown {
+interface RenderedMarkdown {
   readonly markup: string;
   readonly headings: readonly Heading[];
 }
@@ -18,6 +18,9 @@ interface Renderer {
   /** Headings of what is being rendered. */
   headings: Heading[];
 }
+
+/** Ends a heading whose anchor is not made of its text: `### Create a payment {#createPayment}`. */
+const HEADING_ID = / \{#([\w-]+)\}$/;
 
 const renderers = new Map<string, Renderer>();
 
@@ -37,9 +40,12 @@ function createRenderer(basePath: string): Renderer {
   renderer.marked.use({
     renderer: {
       heading({ tokens, depth }) {
-        const inner = this.parser.parseInline(tokens);
-        const text = this.parser.parseInline(tokens, this.parser.textRenderer);
-        const id = slugOf(text);
+        const inner = this.parser.parseInline(tokens).replace(HEADING_ID, '');
+        // Headings inside an operation repeat on the page, so they have no anchors.
+        if (depth > 3) return `<h${depth}>${inner}</h${depth}>\n`;
+        const written = this.parser.parseInline(tokens, this.parser.textRenderer);
+        const text = written.replace(HEADING_ID, '');
+        const id = HEADING_ID.exec(written)?.[1] ?? slugOf(text);
         renderer.headings.push({ id, depth, text });
         return `<h${depth} id="${id}"><a class="anchor" href="#${id}">${inner}</a></h${depth}>\n`;
       },
@@ -60,7 +66,7 @@ function createRenderer(basePath: string): Renderer {
 }
 
 /** Code that can be scrolled by keyboard. */
-export function renderCode(source: string, language = ''): string {
+function renderCode(source: string, language = ''): string {
   const label = language === '' ? '' : ` class="language-${escapeHtml(language)}"`;
   return `<pre tabindex="0"><code${label}>${highlight(source, language)}</code></pre>\n`;
 }
@@ -81,23 +87,23 @@ ${body.join('\n')}
 </table></div>\n`;
 }
 
-/** What a heading is linked by. */
-export function slugOf(text: string): string {
+/** The anchor of a heading. */
+function slugOf(text: string): string {
   return text
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '');
 }
 
-/** The same Markdown for those who read it as it is: links lead to Markdown, wherever it is read. */
+/** The Markdown as it is served: links are absolute and lead to Markdown. */
 export function withAbsoluteLinks(text: string, publicUrl: string): string {
   return text.replace(
-    /\]\((\/[\w/.-]+)(#[\w-]+)?\)/g,
-    (_link, path: string, fragment = '') => `](${publicUrl}${markdownPathOf(path)}${fragment})`,
+    /(\]\(|^\[E\d+\]: )(\/[\w/.-]+)/gm,
+    (_link, before: string, path: string) => before + publicUrl + markdownPathOf(path),
   );
 }
 
-/** Where the Markdown of a page is; a path that is none of a page stays as it is. */
+/** The path of a page's Markdown; other paths stay as they are. */
 export function markdownPathOf(path: string): string {
   if (path === '/docs') return '/docs/index.md';
   return path.startsWith('/docs/') ? `${path}.md` : path;

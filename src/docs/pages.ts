@@ -1,218 +1,143 @@
 import { ERRORS } from '../errors/catalogue.ts';
-import { basePathOf } from '../routes/pages/base-path.ts';
-import { type Html, html } from '../routes/pages/html.ts';
 import { EXAMPLE_BASE } from '../routes/v1/examples.ts';
+import { DOCS_PREFIX } from './assets.ts';
 import { ERROR_CODES, errorIndexMarkdown, errorMarkdown, errorTitle } from './error-pages.ts';
-import type { GuideContext } from './guides/guide.ts';
-import { GUIDES } from './guides/index.ts';
-import { type NavigationGroup, renderLayout } from './layout.ts';
-import { markdownPathOf, renderMarkdown, withAbsoluteLinks } from './markdown.ts';
+import { type DocsSettings, factsOf } from './facts.ts';
+import { readGuides } from './guides/index.ts';
 import type { OpenApiDocument } from './openapi/document.ts';
-import { referenceParts, renderReference } from './reference/sections.ts';
-import { referenceMarkdown } from './reference/text.ts';
-
-/** Something that is served as it is. */
-export interface StaticText {
-  readonly type: string;
-  readonly text: string;
-}
+import { writeReference } from './reference/write-reference.ts';
+import { defineErrorLinks, terms } from './write-markdown.ts';
 
 /** A page before it is rendered. */
-interface Page {
+export interface Page {
   readonly path: string;
   readonly title: string;
+  /** One sentence. */
   readonly description: string;
-  /** What stands below title and description. */
+  /** What follows title and description. */
   readonly markdown: string;
-  /** In place of what the Markdown renders to. */
-  readonly content?: Html;
+  /** How lists look: as cards that lead on, or as fields with their types. */
+  readonly look?: 'cards' | 'fields';
 }
 
-const TITLE = 'External Payments Service';
-const SUMMARY =
-  "Merchants' servers create payments over a signed API; customers pay on a hosted checkout; the API, webhooks and reports tell how it went.";
-const REFERENCE = {
-  path: '/docs/reference',
-  title: 'API reference',
-  description: 'Every route with its parameters, fields, errors and an example.',
-};
-const ERROR_INDEX = {
-  path: '/docs/errors',
-  title: 'Errors',
-  description: 'What an error says, and every code there is.',
-};
-const MARKDOWN = 'text/markdown; charset=utf-8';
+export interface PageGroup {
+  readonly title: string;
+  readonly pages: readonly Page[];
+}
 
-/**
- * Renders the whole documentation: every page as HTML and as Markdown, the OpenAPI document and
- * llms.txt, by path.
- */
-export function renderDocs(
-  context: GuideContext,
-  document: OpenApiDocument,
-): ReadonlyMap<string, StaticText> {
-  const { publicUrl } = context;
-  const basePath = basePathOf(publicUrl);
-  const guides = GUIDES.map(({ slug, title, description, markdown }) => ({
-    path: `/docs/${slug}`,
-    title,
-    description,
-    markdown: markdown(context).replaceAll(EXAMPLE_BASE, publicUrl),
+export const TITLE = 'External Payments Service';
+export const REFERENCE_PATH = `${DOCS_PREFIX}/reference`;
+export const ERRORS_PATH = `${DOCS_PREFIX}/errors`;
+
+const SUMMARY =
+  "Merchants' servers create payments over a signed API, customers pay on a hosted checkout, and the API, webhooks and reports tell the outcome.";
+
+interface Pages {
+  /** In the order of the navigation. */
+  readonly groups: readonly PageGroup[];
+  /** A page for each error. */
+  readonly errors: readonly Page[];
+}
+
+/** @throws Error when a guide and the facts do not fit together. */
+export function listPages(settings: DocsSettings, document: OpenApiDocument): Pages {
+  const { publicUrl } = settings;
+  const guides: PageGroup[] = readGuides(factsOf(settings)).map(group => ({
+    title: group.title,
+    pages: group.guides.map(({ slug, title, description, markdown }) => ({
+      path: `${DOCS_PREFIX}/${slug}`,
+      title,
+      description,
+      markdown: markdown.replaceAll(EXAMPLE_BASE, publicUrl),
+    })),
   }));
-  const reference: Page = {
-    ...REFERENCE,
-    markdown: referenceMarkdown(document),
-    content: renderReference(document, basePath),
-  };
-  const errors = ERROR_CODES.map(errorCode => ({
-    path: `/docs/errors/${errorCode}`,
+  const reference: Page[] = [
+    {
+      path: REFERENCE_PATH,
+      title: 'API reference',
+      description: 'Every route with its parameters, fields, errors and an example.',
+      markdown: writeReference(document),
+      look: 'fields',
+    },
+    {
+      path: ERRORS_PATH,
+      title: 'Errors',
+      description: 'The fields of an error, and every code.',
+      markdown: errorIndexMarkdown(publicUrl),
+    },
+  ];
+  const errors: Page[] = ERROR_CODES.map(errorCode => ({
+    path: `${ERRORS_PATH}/${errorCode}`,
     title: errorTitle(errorCode),
     description: ERRORS[errorCode].meaning,
     markdown: errorMarkdown(errorCode, publicUrl),
   }));
-  const index: Page = { ...ERROR_INDEX, markdown: errorIndexMarkdown(publicUrl) };
-  const home = homePage(guides, basePath);
-  const pages = [home, ...guides, reference, index, ...errors];
-
-  const texts = new Map<string, StaticText>();
-  for (const page of pages) {
-    texts.set(page.path, {
-      type: 'text/html; charset=utf-8',
-      text: renderPage(page, guides, document, basePath),
-    });
-    texts.set(markdownPathOf(page.path), { type: MARKDOWN, text: toMarkdown(page, publicUrl) });
-  }
-  texts.set('/llms.txt', {
-    type: 'text/plain; charset=utf-8',
-    text: llmsText([home, ...guides], [reference, index], errors, publicUrl),
-  });
-  texts.set('/openapi.json', {
-    type: 'application/json; charset=utf-8',
-    text: JSON.stringify(document),
-  });
-  return texts;
-}
-
-function homePage(guides: readonly Page[], basePath: string): Page {
-  const list = (pages: readonly Omit<Page, 'markdown'>[]) =>
-    pages.map(({ path, title, description }) => `- [${title}](${path}): ${description}`);
+  const link = (page: Page) => ({ ...page, markdown: defineErrorLinks(page.markdown) });
+  const groups = [...guides, { title: 'Reference', pages: reference }];
   return {
-    path: '/docs',
-    title: TITLE,
-    description: SUMMARY,
-    markdown: [
-      '## Guides',
-      '',
-      ...list(guides),
-      '',
-      '## Reference',
-      '',
-      ...list([REFERENCE, ERROR_INDEX]),
-      '',
-      'The same for machines: the [OpenAPI 3.1 document](/openapi.json), every page as Markdown (add `.md` to its address), and [llms.txt](/llms.txt) with all of them.',
-    ].join('\n'),
-    content: html`<h2 class="visually-hidden">Guides</h2>
-<ol class="cards">${guides.map(guide => card(guide, basePath))}</ol>
-<h2>Reference</h2>
-<ul class="cards">${card(REFERENCE, basePath)}${card(ERROR_INDEX, basePath)}</ul>`,
+    groups: groups.map(({ title, pages }) => ({ title, pages: pages.map(link) })),
+    errors: errors.map(link),
   };
 }
 
-function card({ path, title, description }: Omit<Page, 'markdown'>, basePath: string): Html {
-  return html`<li><a href="${basePath}${path}"><strong>${title}</strong><span>${description}</span></a></li>`;
+/** The first page of the documentation: a list of the others. */
+export function homePage(groups: readonly PageGroup[]): Page {
+  const lists = groups.flatMap(({ title, pages }) => [`## ${title}`, linkList(pages)]);
+  return {
+    path: DOCS_PREFIX,
+    title: TITLE,
+    description: SUMMARY,
+    markdown: [
+      ...lists,
+      '## For machines',
+      'The [OpenAPI 3.1 document](/openapi.json) has the whole reference. Every page is also served as Markdown: add `.md` to its address. [llms.txt](/llms.txt) lists them all.',
+    ].join('\n\n'),
+    look: 'cards',
+  };
 }
 
-function renderPage(
-  { path, title, description, markdown, content }: Page,
-  guides: readonly Page[],
-  document: OpenApiDocument,
-  basePath: string,
-): string {
-  const isReference = path === REFERENCE.path;
-  const rendered = renderMarkdown(markdown, basePath);
-  const parts = rendered.headings
-    .filter(({ depth }) => depth === 2)
-    .map(({ id, text }) => ({ id, text }));
-  return renderLayout({
-    path,
-    title,
-    description,
-    basePath,
-    wide: isReference,
-    content: content ?? { markup: rendered.markup },
-    navigation: isReference
-      ? referenceNavigation(document)
-      : guideNavigation(guides, path, path.startsWith('/docs/errors') ? [] : parts),
-  });
+/** What a browser gets at the root of the service. */
+export function startPage(): Page {
+  return {
+    path: '/',
+    title: TITLE,
+    description: SUMMARY,
+    markdown: linkList([
+      {
+        path: `${DOCS_PREFIX}/quickstart`,
+        title: 'Quickstart',
+        description: 'Create a first payment and learn its outcome.',
+      },
+      {
+        path: REFERENCE_PATH,
+        title: 'API reference',
+        description: 'Every route with its fields, errors and an example.',
+      },
+      {
+        path: DOCS_PREFIX,
+        title: 'Documentation',
+        description: 'Guides for integrating and operating the service.',
+      },
+    ]),
+    look: 'cards',
+  };
 }
 
-function guideNavigation(
-  guides: readonly Page[],
-  path: string,
-  parts: readonly { id: string; text: string }[],
-): NavigationGroup[] {
-  const link = (page: { path: string; title: string }) => ({
-    href: page.path,
-    text: page.title,
-    parts: page.path === path ? parts : [],
-  });
-  return [
-    { title: 'Guides', links: guides.map(link) },
-    { title: 'Reference', links: [link(REFERENCE), link(ERROR_INDEX)] },
-    ...(path.startsWith(ERROR_INDEX.path)
-      ? [
-          {
-            title: 'Codes',
-            links: ERROR_CODES.map(code => ({
-              href: `${ERROR_INDEX.path}/${code}`,
-              // Words can be broken between lines, which a slug cannot.
-              text: errorTitle(code).replaceAll('_', ' '),
-            })),
-          },
-        ]
-      : []),
-  ];
+/** What a browser gets below /docs where there is no page. */
+export function missingPage(): Page {
+  return {
+    path: `${DOCS_PREFIX}/missing`,
+    title: 'Page not found',
+    description: 'There is no page at this address.',
+    markdown: `The [documentation](${DOCS_PREFIX}) lists every page.`,
+  };
 }
 
-function referenceNavigation(document: OpenApiDocument): NavigationGroup[] {
-  return referenceParts(document).map(({ title, links }) => ({
-    title,
-    links: links.map(({ id, text }) => ({ href: `${REFERENCE.path}#${id}`, text })),
-  }));
-}
-
-function toMarkdown({ title, description, markdown }: Page, publicUrl: string): string {
-  return withAbsoluteLinks(`# ${title}\n\n${description}\n\n${markdown}\n`, publicUrl);
-}
-
-/** See https://llmstxt.org. */
-function llmsText(
-  guides: readonly Page[],
-  reference: readonly Page[],
-  errors: readonly Page[],
-  publicUrl: string,
-): string {
-  const list = (pages: readonly Page[]) =>
-    pages.map(
-      ({ path, title, description }) =>
-        `- [${title}](${publicUrl}${markdownPathOf(path)}): ${description}`,
-    );
-  return `${[
-    `# ${TITLE}`,
-    '',
-    `> ${SUMMARY}`,
-    '',
-    '## Guides',
-    '',
-    ...list(guides),
-    '',
-    '## Reference',
-    '',
-    ...list(reference),
-    `- [OpenAPI 3.1 document](${publicUrl}/openapi.json): The same for machines.`,
-    '',
-    '## Optional',
-    '',
-    ...list(errors),
-  ].join('\n')}\n`;
+function linkList(pages: readonly Pick<Page, 'path' | 'title' | 'description'>[]): string {
+  return terms(
+    pages.map(({ path, title, description }) => ({
+      term: `[${title}](${path})`,
+      text: description,
+    })),
+  );
 }

@@ -1,13 +1,14 @@
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { GUIDES } from '../../src/docs/guides/index.ts';
+import { GUIDE_GROUPS } from '../../src/docs/guides/index.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { DESKTOP, launchBrowser, NARROW, PHONE } from '../helpers/browser.ts';
 
 const PATHS = [
+  '/',
   '/docs',
-  ...GUIDES.map(({ slug }) => `/docs/${slug}`),
+  ...GUIDE_GROUPS.flatMap(({ slugs }) => slugs.map(slug => `/docs/${slug}`)),
   '/docs/reference',
   '/docs/errors',
   '/docs/errors/E2007',
@@ -93,6 +94,16 @@ test('on a desktop the contents stand beside the page', async () => {
     expect(top?.y).toBeGreaterThan(0);
     expect(top?.y).toBeLessThan(DESKTOP.height / 2);
   });
+});
+
+test('a page that does not exist looks like the others and leads home', async () => {
+  const context = await browser.newContext({ viewport: PHONE });
+  const page = await context.newPage();
+  const answer = await page.goto(`${base}/docs/nothing/here`);
+  expect(answer?.status()).toBe(404);
+  await page.locator('main a', { hasText: 'documentation' }).click();
+  await page.waitForURL(`${base}/docs`);
+  await context.close();
 });
 
 test('printed, a guide is its text alone', async () => {

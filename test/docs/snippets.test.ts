@@ -4,20 +4,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SNIPPETS } from '../../src/docs/snippets.ts';
 import { webhookHeaders } from '../../src/webhooks/signature.ts';
 import { addMerchant } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 
 const run = promisify(execFile);
 
-/** What runs a language's programs, and what they need beside it. */
-const INTERPRETERS: Readonly<Record<string, { command: string; needs: readonly string[] }>> = {
-  sh: { command: 'sh', needs: ['curl', 'openssl'] },
-  js: { command: process.execPath, needs: [] },
-  python: { command: 'python3', needs: [] },
-  php: { command: 'php', needs: [] },
-};
+/** The programs by the headings that they stand below, what runs them, and what else they need. */
+const PROGRAMS = [
+  { name: 'Shell', file: 'payment.sh', command: 'sh', needs: ['curl', 'openssl'] },
+  { name: 'Node.js', file: 'payment.mjs', command: process.execPath, needs: [] },
+  { name: 'Python', file: 'payment.py', command: 'python3', needs: [] },
+  { name: 'PHP', file: 'payment.php', command: 'php', needs: [] },
+];
 
 function isInstalled(command: string): boolean {
   try {
@@ -60,8 +59,7 @@ function copyFirst(below: string): string {
     .replaceAll('&amp;', '&');
 }
 
-for (const { name, language, file } of SNIPPETS) {
-  const { command, needs } = INTERPRETERS[language] ?? { command: language, needs: [] };
+for (const { name, file, command, needs } of PROGRAMS) {
   const missing = [command, ...needs].filter(needed => !isInstalled(needed));
   const title = missing.length === 0 ? name : `${name}: ${missing.join(' and ')} is not installed`;
 

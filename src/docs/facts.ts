@@ -1,0 +1,202 @@
+import { readFileSync } from 'node:fs';
+import { BLOCKCHAIN_IDS } from '#schemas/blockchain.ts';
+import {
+  AMOUNT_MAXIMUM_CENTS,
+  AMOUNT_MINIMUM_CENTS,
+  CUSTOMER_REFERENCE_MAXIMUM,
+  REDIRECT_URL_MAXIMUM,
+} from '#schemas/create-payment.ts';
+import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAXIMUM } from '#schemas/list-payments.ts';
+import {
+  PARTNER_PAGE_DEFAULT,
+  PARTNER_PAGE_MAXIMUM,
+  PARTNER_TEXT_MAXIMUM,
+} from '#schemas/partner-reports.ts';
+import { PAYMENT_STATUSES } from '#schemas/payment.ts';
+import { LOOPBACK_HOSTS, REDIRECT_DOMAINS_MAXIMUM } from '../accounts/redirect-domains.ts';
+import { RETURNED } from '../checkout/checkout.ts';
+import { TOLERANCE_SECONDS } from '../client/verify-webhook.ts';
+import type { Config } from '../config/config.ts';
+import {
+  ACTIVE_KEYS_MAXIMUM,
+  KEY_ID_BYTES,
+  PASSPHRASE_BYTES,
+  ROTATION_GRACE_MS,
+  SECRET_BYTES,
+} from '../keys/manage-keys.ts';
+import { MERCHANT_SCOPES, PARTNER_DEVELOPER_SCOPES, PARTNER_OWNER_SCOPES } from '../keys/scopes.ts';
+import { LEGACY_WINDOW_MINUTES } from '../legacy/prompts.ts';
+import { RECENT_PAYMENTS } from '../partners/merchant-reports.ts';
+import { WHOLE_TEXT_MINIMUM } from '../partners/search.ts';
+import {
+  IDEMPOTENCY_KEY_MAXIMUM,
+  IN_PROGRESS_RETRY_SECONDS,
+  RESPONSE_LIFETIME_MS,
+} from '../payments/idempotency.ts';
+import { REGULATED_WINDOW_MINUTES } from '../payments/regulated-flow.ts';
+import { DEPRECATED_SINCE } from '../routes/legacy/deprecation.ts';
+import { formatDollars } from '../routes/pages/format-dollars.ts';
+import { MERCHANT_ID } from '../routes/partner/examples.ts';
+import { CREATED, PAYMENT_ID, SUCCESSFUL_PAYMENT } from '../routes/v1/examples.ts';
+import { OVERPAYMENT_PER_MILLE } from '../settlement/match-transfer.ts';
+import { TIMESTAMP_WINDOW_SECONDS } from '../signing/canonical.ts';
+import { NONCE_LIFETIME_SECONDS } from '../signing/nonce-store.ts';
+import { NONCE_MAXIMUM } from '../signing/signed-request.ts';
+import { TREND_DAYS } from '../time/days.ts';
+import { ENDPOINTS_MAXIMUM, SECRET_GRACE_MS } from '../webhooks/manage-endpoints.ts';
+import { RETRY_AFTER_MAXIMUM_MS } from '../webhooks/retry-after.ts';
+import { JITTER, RETRY_DELAYS_SECONDS } from '../webhooks/retry-schedule.ts';
+import { ATTEMPT_TIMEOUT_MS } from '../webhooks/send.ts';
+import {
+  alertTable,
+  eventTable,
+  failureTable,
+  retriedErrorTable,
+  retryTable,
+} from './fact-tables.ts';
+import { formatDuration } from './format-duration.ts';
+import { EVENT_EXAMPLE } from './openapi/webhooks.ts';
+import {
+  EXAMPLE_KEY_ID,
+  EXAMPLE_SECRET,
+  EXAMPLE_WEBHOOK_SECRET,
+  SIGNED_CREATE,
+  SIGNED_LIST,
+  SIGNED_WEBHOOK,
+} from './worked-examples.ts';
+import { codes } from './write-markdown.ts';
+
+/** Settings that the documentation mentions. */
+export type DocsSettings = Pick<
+  Config,
+  'publicUrl' | 'rateLimitMax' | 'rateLimitWindowSeconds' | 'legacySunset'
+>;
+
+/** Text for the placeholders of the guides, by name. */
+export type Facts = Readonly<Record<string, string | number>>;
+
+const isTestNetwork = (id: string) => /-(test|dev)$/.test(id);
+const day = (date: Date) => date.toISOString().slice(0, 10);
+const json = (value: unknown) => JSON.stringify(value, null, 2);
+
+/** Every number, table and example that guides take from the code. */
+export function factsOf(settings: DocsSettings): Facts {
+  const { publicUrl, rateLimitMax, rateLimitWindowSeconds, legacySunset } = settings;
+  return {
+    'public-url': publicUrl,
+    'rate.max': rateLimitMax,
+    'rate.window': formatDuration(rateLimitWindowSeconds),
+
+    'amount.min': AMOUNT_MINIMUM_CENTS,
+    'amount.max': AMOUNT_MAXIMUM_CENTS,
+    'amount.min-dollars': formatDollars(AMOUNT_MINIMUM_CENTS),
+    'amount.max-dollars': formatDollars(AMOUNT_MAXIMUM_CENTS),
+    'reference.max': CUSTOMER_REFERENCE_MAXIMUM,
+    'example.payment-id': PAYMENT_ID,
+    'example.merchant-id': MERCHANT_ID,
+    'example.created': json({
+      prompt: {
+        object: CREATED.prompt.object,
+        id: CREATED.prompt.id,
+        amount: CREATED.prompt.amount,
+        status: CREATED.prompt.status,
+        '…': '…',
+      },
+      checkoutUrl: CREATED.checkoutUrl,
+    }),
+    'example.paid': json({
+      object: SUCCESSFUL_PAYMENT.object,
+      id: SUCCESSFUL_PAYMENT.id,
+      status: SUCCESSFUL_PAYMENT.status,
+      paidAt: SUCCESSFUL_PAYMENT.paidAt,
+      '…': '…',
+    }),
+
+    'program.sh': readProgram('payment.sh'),
+    'program.mjs': readProgram('payment.mjs'),
+    'program.py': readProgram('payment.py'),
+    'program.php': readProgram('payment.php'),
+
+    'key.active-max': ACTIVE_KEYS_MAXIMUM,
+    'key.id-digits': 2 * KEY_ID_BYTES,
+    'key.secret-digits': 2 * SECRET_BYTES,
+    'key.passphrase-bytes': PASSPHRASE_BYTES,
+    'key.rotation-grace': formatDuration(ROTATION_GRACE_MS / 1000),
+    'scopes.merchant': codes(MERCHANT_SCOPES),
+    'scopes.owner': codes(PARTNER_OWNER_SCOPES),
+    'scopes.developer': codes(PARTNER_DEVELOPER_SCOPES),
+    'timestamp.window': TIMESTAMP_WINDOW_SECONDS,
+    'nonce.max': NONCE_MAXIMUM,
+    'nonce.lifetime': formatDuration(NONCE_LIFETIME_SECONDS),
+    'signed.key-id': EXAMPLE_KEY_ID,
+    'signed.secret': EXAMPLE_SECRET,
+    'signed.timestamp': SIGNED_CREATE.timestamp,
+    'signed.nonce': SIGNED_CREATE.nonce,
+    'signed.method': SIGNED_CREATE.method,
+    'signed.path': SIGNED_CREATE.path,
+    'signed.body': SIGNED_CREATE.body,
+    'signed.signature': SIGNED_CREATE.signature,
+    'signed.canonical': SIGNED_CREATE.canonical,
+    'signed-list.path': SIGNED_LIST.path,
+    'signed-list.canonical': SIGNED_LIST.canonical,
+    'signed-list.signature': SIGNED_LIST.signature,
+
+    'idempotency.key-max': IDEMPOTENCY_KEY_MAXIMUM,
+    'idempotency.lifetime': formatDuration(RESPONSE_LIFETIME_MS / 1000),
+    'idempotency.retry-after': IN_PROGRESS_RETRY_SECONDS,
+    'errors.retried': retriedErrorTable(),
+
+    'page.max': PAGE_SIZE_MAXIMUM,
+    'page.default': PAGE_SIZE_DEFAULT,
+    'partner.page-max': PARTNER_PAGE_MAXIMUM,
+    'partner.page-default': PARTNER_PAGE_DEFAULT,
+    'partner.text-max': PARTNER_TEXT_MAXIMUM,
+    'partner.exact-min': WHOLE_TEXT_MINIMUM,
+    'partner.trend-days': TREND_DAYS,
+    'partner.recent-payments': RECENT_PAYMENTS,
+
+    'webhook.events': eventTable(),
+    'webhook.example': json(EVENT_EXAMPLE),
+    'webhook.endpoints-max': ENDPOINTS_MAXIMUM,
+    'webhook.secret-grace': formatDuration(SECRET_GRACE_MS / 1000),
+    'webhook.tolerance': formatDuration(TOLERANCE_SECONDS),
+    'webhook.tolerance-seconds': TOLERANCE_SECONDS,
+    'webhook.timeout': formatDuration(ATTEMPT_TIMEOUT_MS / 1000),
+    'webhook.attempts': RETRY_DELAYS_SECONDS.length,
+    'webhook.retries': retryTable(),
+    'webhook.jitter': 100 * JITTER,
+    'webhook.retry-after-max': formatDuration(RETRY_AFTER_MAXIMUM_MS / 1000),
+    'signed-webhook.secret': EXAMPLE_WEBHOOK_SECRET,
+    'signed-webhook.body': SIGNED_WEBHOOK.body,
+    ...Object.fromEntries(
+      Object.entries(SIGNED_WEBHOOK.headers).map(([name, value]) => [`signed.${name}`, value]),
+    ),
+
+    'payment.statuses': codes(PAYMENT_STATUSES),
+    'payment.overpayment-percent': Number(OVERPAYMENT_PER_MILLE) / 10,
+    'payment.regulated-window': formatDuration(REGULATED_WINDOW_MINUTES * 60),
+    'redirect.parameters': RETURNED.map(name => `\`${name}\``).join(' and '),
+    'redirect.example': `${RETURNED[0]}=${PAYMENT_ID}&${RETURNED[1]}=successful`,
+    'redirect.domains-max': REDIRECT_DOMAINS_MAXIMUM,
+    'redirect.url-max': REDIRECT_URL_MAXIMUM,
+    'redirect.loopback-hosts': codes(LOOPBACK_HOSTS),
+    'networks.count': BLOCKCHAIN_IDS.length,
+    'networks.production': codes(BLOCKCHAIN_IDS.filter(id => !isTestNetwork(id))),
+    'networks.test': codes(BLOCKCHAIN_IDS.filter(isTestNetwork)),
+
+    'legacy.since': day(DEPRECATED_SINCE),
+    'legacy.end':
+      legacySunset === null
+        ? 'no date for its end has been set'
+        : `it ends on **${day(legacySunset)}**`,
+    'legacy.window': formatDuration(LEGACY_WINDOW_MINUTES * 60),
+    'legacy.failures': failureTable(),
+
+    'alerts.rules': alertTable(),
+  };
+}
+
+/** A program that creates a payment and reads it back; tests run it as the page shows it. */
+function readProgram(file: string): string {
+  return readFileSync(new URL(`./snippets/${file}`, import.meta.url), 'utf8').trimEnd();
+}

@@ -1,0 +1,142 @@
+import { basePathOf } from '../routes/pages/base-path.ts';
+import type { DocsSettings } from './facts.ts';
+import { type NavigationGroup, renderLayout } from './layout.ts';
+import { type Heading, markdownPathOf, renderMarkdown, withAbsoluteLinks } from './markdown.ts';
+import type { OpenApiDocument } from './openapi/document.ts';
+import {
+  ERRORS_PATH,
+  homePage,
+  listPages,
+  missingPage,
+  type Page,
+  type PageGroup,
+  REFERENCE_PATH,
+  startPage,
+} from './pages.ts';
+
+/** Something that is served as it is. */
+interface StaticText {
+  readonly type: string;
+  readonly text: string;
+}
+
+interface RenderedDocs {
+  /** Pages as HTML and as Markdown, the OpenAPI document and llms.txt, by path. */
+  readonly texts: ReadonlyMap<string, StaticText>;
+  /** HTML for browsers that ask for `/`. */
+  readonly start: string;
+  /** HTML for browsers that ask for a page that does not exist. */
+  readonly missing: string;
+}
+
+const HTML = 'text/html; charset=utf-8';
+const MARKDOWN = 'text/markdown; charset=utf-8';
+
+/**
+ * Renders the whole documentation.
+ * @throws Error when a guide and the facts do not fit together.
+ */
+export function renderDocs(settings: DocsSettings, document: OpenApiDocument): RenderedDocs {
+  const { publicUrl } = settings;
+  const basePath = basePathOf(publicUrl);
+  const { groups, errors } = listPages(settings, document);
+  const home = homePage(groups);
+  const withErrors = [...groups, { title: 'Error codes', pages: errors }];
+  const texts = new Map<string, StaticText>();
+  for (const page of [home, ...withErrors.flatMap(({ pages }) => pages)]) {
+    const shown = page.path.startsWith(ERRORS_PATH) ? withErrors : groups;
+    texts.set(page.path, { type: HTML, text: renderPage(page, basePath, shown) });
+    const markdown = `# ${page.title}\n\n${page.description}\n\n${page.markdown}\n`;
+    texts.set(markdownPathOf(page.path), {
+      type: MARKDOWN,
+      text: withAbsoluteLinks(markdown, publicUrl),
+    });
+  }
+  texts.set('/llms.txt', {
+    type: 'text/plain; charset=utf-8',
+    text: writeLlmsText(home, groups, errors, publicUrl),
+  });
+  texts.set('/openapi.json', {
+    type: 'application/json; charset=utf-8',
+    text: JSON.stringify(document),
+  });
+  return {
+    texts,
+    start: renderPage(startPage(), basePath),
+    missing: renderPage(missingPage(), basePath),
+  };
+}
+
+/** @param groups The pages of the navigation; without them the page has none. */
+function renderPage(page: Page, basePath: string, groups: readonly PageGroup[] = []): string {
+  const { markup, headings } = renderMarkdown(page.markdown, basePath);
+  return renderLayout({
+    ...page,
+    basePath,
+    content: { markup },
+    navigation:
+      page.path === REFERENCE_PATH
+        ? headingNavigation(headings)
+        : pageNavigation(groups, page.path, headings),
+  });
+}
+
+function pageNavigation(
+  groups: readonly PageGroup[],
+  path: string,
+  headings: readonly Heading[],
+): NavigationGroup[] {
+  const parts = path.startsWith(ERRORS_PATH) ? [] : headings.filter(({ depth }) => depth === 2);
+  return groups.map(({ title, pages }) => ({
+    title,
+    links: pages.map(page => ({
+      href: page.path,
+      // Lines can break at spaces, but not inside the slug of an error.
+      text: page.title.replaceAll('_', ' '),
+      parts: page.path === path ? parts : [],
+    })),
+  }));
+}
+
+/** Sections with their subsections as groups; sections that have none come first, as one group. */
+function headingNavigation(headings: readonly Heading[]): NavigationGroup[] {
+  const link = ({ id, text }: Heading) => ({ href: `${REFERENCE_PATH}#${id}`, text });
+  const lone: Heading[] = [];
+  const groups: NavigationGroup[] = [];
+  for (const [index, heading] of headings.entries()) {
+    if (heading.depth !== 2) continue;
+    const rest = headings.slice(index + 1);
+    const end = rest.findIndex(({ depth }) => depth === 2);
+    const inner = end === -1 ? rest : rest.slice(0, end);
+    if (inner.length === 0) lone.push(heading);
+    else groups.push({ title: heading.text, links: inner.map(link) });
+  }
+  return [{ title: 'Reference', links: lone.map(link) }, ...groups];
+}
+
+/** See https://llmstxt.org. */
+function writeLlmsText(
+  home: Page,
+  groups: readonly PageGroup[],
+  errors: readonly Page[],
+  publicUrl: string,
+): string {
+  const list = (pages: readonly Page[]) =>
+    pages
+      .map(
+        ({ path, title, description }) =>
+          `- [${title}](${publicUrl}${markdownPathOf(path)}): ${description}`,
+      )
+      .join('\n');
+  const sections = [
+    `# ${home.title}`,
+    `> ${home.description}`,
+    '## Overview',
+    `${list([home])}
+- [OpenAPI 3.1 document](${publicUrl}/openapi.json): The reference for machines.`,
+    ...groups.flatMap(({ title, pages }) => [`## ${title}`, list(pages)]),
+    '## Optional',
+    list(errors),
+  ];
+  return `${sections.join('\n\n')}\n`;
+}
