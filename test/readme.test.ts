@@ -1,95 +1,36 @@
-// Modules register the metrics that they hold when they are loaded.
-import '../src/app.ts';
-import '../src/worker/run.ts';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { readConfig } from '../src/config/config.ts';
-import { NO_CHANGE_FEED } from '../src/database/change-feed.ts';
-import { connect } from '../src/database/connection.ts';
-import { createPostgresNonces } from '../src/signing/postgres-nonces.ts';
-import { createMonitor } from '../src/telemetry/monitor.ts';
-import { CREATE_VECTOR, LIST_VECTOR } from './signing/vector.ts';
+import { BLOCKCHAIN_IDS } from '#schemas/blockchain.ts';
+import { GUIDE_GROUPS } from '../src/docs/guides/index.ts';
 
-const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+const ROOT = new URL('../', import.meta.url);
+const README = readFileSync(new URL('README.md', ROOT), 'utf8');
 
-test('the worked example of a signature is the one that is verified', () => {
-  const { secret, timestamp, nonce, method, path, body, signature } = CREATE_VECTOR;
-  for (const [part, value] of Object.entries({
-    secret,
-    timestamp,
-    nonce,
-    method,
-    path,
-    body,
-    signature,
-  })) {
-    expect(README).toContain(`| ${part} | \`${value}\` |`);
-  }
-  expect(README).toContain(`\`GET\` of \`${LIST_VECTOR.path}\``);
-  expect(README).toContain(`\`${LIST_VECTOR.signature}\``);
-});
-
-test('the client needs no more of this repository than is said to be copied', () => {
-  const root = new URL('../', import.meta.url);
-  const client = new URL('src/client/', root);
-  const imported = readdirSync(client)
-    .flatMap(file => [
-      ...readFileSync(new URL(file, client), 'utf8').matchAll(/from '(\.\.[^']+)'/g),
-    ])
-    .map(([, path = '']) => new URL(path, client).pathname.slice(root.pathname.length));
-  for (const path of imported) {
-    expect(README).toContain(`\`${path}\``);
-    expect(readFileSync(new URL(path, root), 'utf8')).not.toMatch(/from '(#|\.)/);
+test('it leads to every guide, on the site and in the repository', () => {
+  for (const slug of GUIDE_GROUPS.flatMap(({ slugs }) => slugs)) {
+    expect(README).toContain(`| \`/docs/${slug}\` |`);
+    expect(README).toContain(`](src/docs/guides/${slug}.md) |`);
   }
 });
 
-test('the table of variables has every variable that is read, and no other', () => {
-  const read = new Set<string>();
-  readConfig(
-    new Proxy<Record<string, string>>(
-      {},
-      {
-        get: (_target, name) => {
-          read.add(String(name));
-          return undefined;
-        },
-      },
-    ),
-  );
+test('every file that it links to exists', () => {
+  const targets = [...README.matchAll(/(?:\]\(|src=")([^)":#]+)/g)].map(([, path = '']) => path);
+  expect(targets.length).toBeGreaterThan(20);
+  for (const target of targets) expect(existsSync(new URL(target, ROOT)), target).toBe(true);
+});
+
+test('its variables are those of the whole table', () => {
+  const whole = readFileSync(new URL('src/docs/guides/operating/configuration.md', ROOT), 'utf8');
   const [, table = ''] = README.split('| variable | meaning | default |');
-  const [rows = ''] = table.split('\n\n');
-  const documented = rows
-    .split('\n')
-    .map(row => row.split('|')[1] ?? '')
-    .flatMap(cell => [...cell.matchAll(/`([A-Z_]+)`/g)].map(([, name]) => name));
-  expect(documented.toSorted()).toEqual([...read].toSorted());
+  const names = [...(table.split('\n\n')[0] ?? '').matchAll(/`([A-Z_]{4,})`/g)].map(
+    ([, name]) => name,
+  );
+  expect(names.length).toBeGreaterThan(5);
+  for (const name of names) expect(whole).toContain(`\`${name}\``);
 });
 
-test('the table of metrics has every metric that is served, with its labels, and no other', async () => {
-  const url = 'postgres://127.0.0.1:1/none';
-  const db = connect({
-    url,
-    poolSize: 1,
-    applicationName: 'test',
-    onIdleError: () => undefined,
-  });
-  const monitor = createMonitor({
-    db,
-    pools: { main: db },
-    api: { nonces: createPostgresNonces(db), changes: NO_CHANGE_FEED },
-    worker: { directUrl: url, clock: Date.now, log: { warn: () => undefined } },
-  });
-  const served = monitor.registry
-    .getMetricsAsArray()
-    .map(metric => [metric.name, (metric as { labelNames?: string[] }).labelNames?.join(', ')]);
-  await monitor.close();
-  await db.destroy();
-  const [, table = ''] = README.split('| metric | labels | meaning |');
-  const [rows = ''] = table.split('\n\n');
-  const documented = rows
-    .split('\n')
-    .slice(2)
-    .map(row => row.split('|').map(cell => cell.trim()))
-    .map(([, name = '', labels]) => [name.replaceAll('`', ''), labels]);
-  expect(documented.toSorted()).toEqual(served.toSorted());
+test('the number of networks and the licence are right', () => {
+  expect(README).toContain(`one of ${BLOCKCHAIN_IDS.length} crypto networks`);
+  const { license } = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8'));
+  expect(README).toContain(`\`${license}\` in package.json`);
 });

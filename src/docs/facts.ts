@@ -17,6 +17,7 @@ import { LOOPBACK_HOSTS, REDIRECT_DOMAINS_MAXIMUM } from '../accounts/redirect-d
 import { RETURNED } from '../checkout/checkout.ts';
 import { TOLERANCE_SECONDS } from '../client/verify-webhook.ts';
 import type { Config } from '../config/config.ts';
+import { LONGEST_HOLD_SECONDS, RETURNS_PER_SECOND } from '../http/held-connections.ts';
 import {
   ACTIVE_KEYS_MAXIMUM,
   KEY_ID_BYTES,
@@ -128,15 +129,12 @@ export function factsOf(settings: DocsSettings): Facts {
     'timestamp.window': TIMESTAMP_WINDOW_SECONDS,
     'nonce.max': NONCE_MAXIMUM,
     'nonce.lifetime': formatDuration(NONCE_LIFETIME_SECONDS),
-    'signed.key-id': EXAMPLE_KEY_ID,
-    'signed.secret': EXAMPLE_SECRET,
-    'signed.timestamp': SIGNED_CREATE.timestamp,
-    'signed.nonce': SIGNED_CREATE.nonce,
-    'signed.method': SIGNED_CREATE.method,
-    'signed.path': SIGNED_CREATE.path,
-    'signed.body': SIGNED_CREATE.body,
-    'signed.signature': SIGNED_CREATE.signature,
-    'signed.canonical': SIGNED_CREATE.canonical,
+    ...prefixed('signed.', {
+      'key-id': EXAMPLE_KEY_ID,
+      secret: EXAMPLE_SECRET,
+      ...SIGNED_CREATE,
+      ...SIGNED_WEBHOOK.headers,
+    }),
     'signed-list.path': SIGNED_LIST.path,
     'signed-list.canonical': SIGNED_LIST.canonical,
     'signed-list.signature': SIGNED_LIST.signature,
@@ -168,9 +166,6 @@ export function factsOf(settings: DocsSettings): Facts {
     'webhook.retry-after-max': formatDuration(RETRY_AFTER_MAXIMUM_MS / 1000),
     'signed-webhook.secret': EXAMPLE_WEBHOOK_SECRET,
     'signed-webhook.body': SIGNED_WEBHOOK.body,
-    ...Object.fromEntries(
-      Object.entries(SIGNED_WEBHOOK.headers).map(([name, value]) => [`signed.${name}`, value]),
-    ),
 
     'payment.statuses': codes(PAYMENT_STATUSES),
     'payment.overpayment-percent': Number(OVERPAYMENT_PER_MILLE) / 10,
@@ -192,8 +187,14 @@ export function factsOf(settings: DocsSettings): Facts {
     'legacy.window': formatDuration(LEGACY_WINDOW_MINUTES * 60),
     'legacy.failures': failureTable(),
 
+    'overload.returns': RETURNS_PER_SECOND.toLocaleString('en-US'),
+    'overload.hold-max': LONGEST_HOLD_SECONDS,
     'alerts.rules': alertTable(),
   };
+}
+
+function prefixed(prefix: string, facts: Facts): Facts {
+  return Object.fromEntries(Object.entries(facts).map(([name, fact]) => [prefix + name, fact]));
 }
 
 /** A program that creates a payment and reads it back; tests run it as the page shows it. */

@@ -38,9 +38,12 @@ const LIST = '/external/v1/payments';
 /** Sessions that PgBouncer shares among all its clients: far fewer than there are of these. */
 const SESSIONS = 4;
 
-const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-/** The one block of README that is written in a language. */
-const block = (language: string) => README.split(`\`\`\`${language}\n`)[1]?.split('```')[0] ?? '';
+const GUIDE = readFileSync(
+  new URL('../../src/docs/guides/operating/pgbouncer.md', import.meta.url),
+  'utf8',
+);
+/** The guide's only block in a language. */
+const block = (language: string) => GUIDE.split(`\`\`\`${language}\n`)[1]?.split('```')[0] ?? '';
 
 const failureOf = (work: Promise<unknown>) =>
   work.then(
@@ -67,7 +70,7 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
   let shop: MerchantWithKey;
   let api: ServiceProcess;
 
-  /** Starts one with the settings of README, but few sessions. */
+  /** Starts one with the settings of the guide, but few sessions. */
   async function bounce(settings = '', host = new URL(directUrl).host): Promise<PgBouncer> {
     const all = `${block('ini')}\ndefault_pool_size = ${SESSIONS}\n${settings}`;
     const target = Object.assign(new URL(directUrl), { host });
@@ -90,7 +93,7 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
     receiver = await startReceiver();
     server = new pg.Client({ connectionString: inject('databaseServer') });
     await server.connect();
-    // A role that may no more than the one of a deployment, with the settings that README gives it.
+    // A role that may no more than the one of a deployment, with the settings that the guide gives it.
     await server.query(`create role ${role} login password 'pooled'`);
     for (const line of block('sql').trim().split('\n')) {
       expect(line).toMatch(/^alter role eps set \w+ = '\w+';$/);
@@ -208,7 +211,7 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
     const sessions = new Map(rows.map(row => [row.name, row.sessions]));
     const shared = rows.filter(row => !own.includes(row.name));
     expect(shared.reduce((sum, row) => sum + row.sessions, 1)).toBeLessThanOrEqual(SESSIONS);
-    // README counts 7 of each replica and 4 of each worker.
+    // The guide counts 7 of each replica and 4 of each worker.
     expect(sessions.get('eps-reads')).toBe(2);
     expect(sessions.get('eps-changes')).toBe(1);
     expect(sessions.get('eps-reports')).toBeLessThanOrEqual(4);

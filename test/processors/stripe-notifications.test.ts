@@ -376,10 +376,13 @@ test('a customer who bears the commission pays it on top', async () => {
   });
 });
 
-test('the README subscribes the endpoint to every event, and to no other', () => {
-  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-  expect(readme).toContain(`{PUBLIC_URL}${PATH}`);
-  const named = [...readme.matchAll(/`(checkout\.session\.\w+)`/g)].map(([, type]) => type);
+test('the guide subscribes the endpoint to every event, and to no other', () => {
+  const guide = readFileSync(
+    new URL('../../src/docs/guides/operating/stripe.md', import.meta.url),
+    'utf8',
+  );
+  expect(guide).toContain(`{PUBLIC_URL}${PATH}`);
+  const named = [...guide.matchAll(/`(checkout\.session\.\w+)`/g)].map(([, type]) => type);
   expect(named.toSorted()).toEqual(STRIPE_EVENTS.toSorted());
 });
 

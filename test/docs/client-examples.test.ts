@@ -6,12 +6,21 @@ import { resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type ListeningApp, startListeningApp } from './helpers/listening-app.ts';
-import { addPayment } from './helpers/payments.ts';
+import { type ListeningApp, startListeningApp } from '../helpers/listening-app.ts';
+import { addPayment } from '../helpers/payments.ts';
 
-const ROOT = resolve(import.meta.dirname, '..');
+const ROOT = resolve(import.meta.dirname, '../..');
+const GUIDE = readFileSync(resolve(ROOT, 'src/docs/guides/client.md'), 'utf8');
 const README = readFileSync(resolve(ROOT, 'README.md'), 'utf8');
-const EXAMPLES = ['Create a payment', 'Poll it', 'List all', 'with Fastify', 'node:http'] as const;
+/** Parts of the sentences that introduce the examples: five of the guide, then the README's. */
+const EXAMPLES = [
+  'Create a payment:',
+  'Poll it',
+  'List all',
+  'with Fastify',
+  'node:http',
+  'create a payment and poll it',
+] as const;
 /** Longest to wait for what an example does, in milliseconds; only a bug makes it take so long. */
 const PATIENCE_MS = 15_000;
 
@@ -20,12 +29,10 @@ type Running = ChildProcessByStdio<Writable, Readable, Readable>;
 
 /** The block below the sentence that introduces it, as it stands. */
 function codeOf(example: Example): string {
-  const [, section = ''] = README.split('\n## From your server\n');
-  const [own = ''] = section.split('\n## ');
-  const blocks = [...own.matchAll(/^([^\n]+)\n\n```js\n(.*?)^```$/gms)];
+  const blocks = [...`${GUIDE}\n${README}`.matchAll(/^([^\n]+)\n\n```js\n(.*?)^```$/gms)];
   expect(blocks).toHaveLength(EXAMPLES.length);
   const [, , code] = blocks.find(([, sentence]) => sentence?.includes(example)) ?? [];
-  if (code === undefined) throw new Error(`README has no example "${example}"`);
+  if (code === undefined) throw new Error(`There is no example "${example}"`);
   return code;
 }
 
@@ -81,12 +88,12 @@ describe('the examples of the client', () => {
     listening.service.db.selectFrom('payments').selectAll().orderBy('id').execute();
 
   test('create one payment, however often it is run', async () => {
-    const [line = ''] = await outputOf(start('Create a payment', env));
+    const [line = ''] = await outputOf(start('Create a payment:', env));
     const [payment, ...others] = await payments();
     expect(others).toEqual([]);
     expect(payment).toMatchObject({ amount: 5000, customer_reference_id: 'order-1001' });
     expect(line).toMatch(new RegExp(`^${payment?.id} https://pay\\.example\\.test/checkout/\\S+$`));
-    expect(await outputOf(start('Create a payment', env))).toEqual([line]);
+    expect(await outputOf(start('Create a payment:', env))).toEqual([line]);
     expect(await payments()).toHaveLength(1);
   });
 
@@ -106,6 +113,29 @@ describe('the examples of the client', () => {
       .execute();
     expect(await outputOf(child)).toEqual([`${id} cancelled`]);
     expect(reads()).toBeGreaterThan(1);
+  });
+
+  test('of the README create a payment and poll it', async () => {
+    const { service } = listening;
+    const { db } = service;
+    await db.updateTable('payments').set({ customer_reference_id: 'old' }).execute();
+    await db.deleteFrom('idempotency_keys').execute();
+    const child = start('create a payment and poll it', env);
+    const own = () =>
+      db
+        .selectFrom('payments')
+        .select('id')
+        .where('customer_reference_id', '=', 'order-1001')
+        .executeTakeFirst();
+    const { id } = (await vi.waitUntil(own, { timeout: PATIENCE_MS })) ?? { id: '' };
+    await db
+      .updateTable('payments')
+      .set({ status: 'cancelled', session_status: 'cancelled' })
+      .where('id', '=', id)
+      .execute();
+    const [checkoutUrl, outcome] = await outputOf(child);
+    expect(checkoutUrl).toMatch(/^https:\/\/pay\.example\.test\/checkout\/\S+$/);
+    expect(outcome).toBe(`${id} cancelled`);
   });
 
   test('list every payment that was paid, over all pages', async () => {
