@@ -1,9 +1,9 @@
 import { BASE_STYLE, openAssets } from '../routes/pages/assets.ts';
 
-/** Where the documentation is. */
+/** The path of the documentation. */
 export const DOCS_PREFIX = '/docs';
 
-/** Style sheets and icon of the documentation. */
+/** The documentation's style sheets and icon. */
 export const DOCS_ASSETS = openAssets(DOCS_PREFIX, {
   'base.css': BASE_STYLE,
   'style.css': new URL('./style.css', import.meta.url),

@@ -1,11 +1,11 @@
 import { escapeHtml } from '../routes/pages/html.ts';
 
-/** A key, a text, or a literal of JSON. */
+/** A key, a string or another literal of JSON. */
 const JSON_TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\b\d[\d.e+-]*/g;
 const REQUEST_LINE = /^(?:GET|POST|HTTP\/1\.1) .*/;
 const HEADER_LINE = /^([A-Za-z-]+):(?= )/;
 
-/** Marks up JSON and HTTP messages by what their parts are; any other language stays plain. */
+/** Highlights JSON and HTTP messages; other languages stay plain. */
 export function highlight(source: string, language: string): string {
   if (language === 'json') return highlightJson(source);
   if (language !== 'http') return escapeHtml(source);

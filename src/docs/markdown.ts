@@ -15,7 +15,7 @@ interface RenderedMarkdown {
 
 interface Renderer {
   readonly marked: Marked;
-  /** Headings of what is being rendered. */
+  /** Headings of the page being rendered. */
   headings: Heading[];
 }
 
@@ -25,8 +25,8 @@ const HEADING_ID = / \{#([\w-]+)\}$/;
 const renderers = new Map<string, Renderer>();
 
 /**
- * Renders our own Markdown. Links that begin with a slash are paths of this service.
- * @param basePath What a proxy serves the service under; empty at the root.
+ * Renders Markdown of this repository. Links that begin with a slash are paths of this service.
+ * @param basePath The path that a proxy serves the service under; empty at the root.
  */
 export function renderMarkdown(text: string, basePath: string): RenderedMarkdown {
   const renderer = renderers.get(basePath) ?? createRenderer(basePath);
@@ -65,7 +65,7 @@ function createRenderer(basePath: string): Renderer {
   return renderer;
 }
 
-/** Code that can be scrolled by keyboard. */
+/** A block that keyboards can focus and scroll. */
 function renderCode(source: string, language = ''): string {
   const label = language === '' ? '' : ` class="language-${escapeHtml(language)}"`;
   return `<pre tabindex="0"><code${label}>${highlight(source, language)}</code></pre>\n`;

@@ -1,4 +1,4 @@
-/** Category of an error, the `type` of the envelope. */
+/** Category of an error: the `type` of the envelope. */
 export type ErrorType =
   | 'invalid_request_error'
   | 'authentication_error'
@@ -18,15 +18,15 @@ interface ErrorEntry {
   readonly code: string;
   readonly status: number;
   readonly type: ErrorType;
-  /** Whether another attempt, freshly signed, may succeed: X-MP-Should-Retry. */
+  /** X-MP-Should-Retry: whether another attempt with a fresh signature may succeed. */
   readonly retry: boolean;
-  /** When the service answers with it. */
+  /** When the service responds with it; the default message. */
   readonly meaning: string;
-  /** How it comes about: the usual causes, the most frequent first; Markdown. */
+  /** Common causes, the most frequent first; Markdown. */
   readonly why: readonly string[];
-  /** What a merchant's engineer does about it; Markdown. */
+  /** What a merchant's engineer should do; Markdown. */
   readonly remedy: string;
-  /** What an answer with it says, where that is more than its meaning. */
+  /** Values of a typical response that differ from the defaults. */
   readonly example?: ErrorExample;
 }
 
@@ -35,16 +35,16 @@ const unauthenticated = { type: 'authentication_error', status: 401, retry: fals
 const forbidden = { type: 'permission_error', status: 403, retry: false } as const;
 const idempotency = { type: 'idempotency_error', retry: false } as const;
 
-/** Every error the API answers with; the envelope, the headers and the error pages come from here. */
+/** Every error of the API: the source of envelopes, headers and error pages. */
 export const ERRORS = {
   E1000: {
     ...invalid,
     code: 'invalid_request',
     status: 400,
     meaning:
-      'The request is malformed as a whole: a body that is not readable JSON, not sent as application/json, empty, or above the size limit.',
+      'The request is malformed: its body is not readable JSON, not sent as application/json, empty or too large.',
     why: [
-      'The body is sent as another media type, compressed, or twice encoded.',
+      'The body has another media type, is compressed, or is encoded twice.',
       'A proxy or a library cut the body short, or sent none.',
       'The path is not valid percent-encoding.',
     ],
@@ -57,14 +57,14 @@ export const ERRORS = {
     ...invalid,
     code: 'parameter_invalid',
     status: 400,
-    meaning: 'A parameter has the wrong type, is out of range, or does not go with another one.',
+    meaning: 'A parameter has the wrong type, is out of range, or conflicts with another one.',
     why: [
-      'An amount in dollars (`19.99`) or as text (`"1999"`) where whole cents are asked for.',
+      'An amount in dollars (`19.99`) or as text (`"1999"`) where whole cents are required.',
       'An ID that is no UUID, a number out of range, a date that is not RFC 3339, or a `+` in a query that is not written as `%2B`.',
       'Two parameters that exclude each other, such as `startingAfter` and `endingBefore`.',
       '`merchantId` missing with a partner key, or sent with a merchant key.',
     ],
-    remedy: 'Correct the parameter that `param` names; the message says what it takes.',
+    remedy: 'Correct the parameter that `param` names; the message says which values are valid.',
     example: { message: 'amount must be at least 50.', param: 'amount' },
   },
   E1002: {
@@ -85,7 +85,7 @@ export const ERRORS = {
     code: 'redirect_domains_not_configured',
     status: 400,
     meaning: 'A redirectUrl was given, but the merchant has no allowed redirect domain.',
-    why: ['A merchant begins without redirect domains; somebody has to allow yours first.'],
+    why: ['A new merchant has no redirect domains; an operator has to add them.'],
     remedy:
       "Have the domain added to the merchant's allowed redirect domains, or leave redirectUrl out.",
     example: { param: 'redirectUrl' },
@@ -108,10 +108,10 @@ export const ERRORS = {
     status: 400,
     meaning: "The redirectUrl's hostname is not one of the merchant's allowed redirect domains.",
     why: [
-      'Hostnames are compared exactly: `www.shop.example.com` is another one than `shop.example.com`.',
-      'A staging host is used with a production account.',
+      'Hostnames are compared exactly: `www.shop.example.com` is not `shop.example.com`.',
+      'A staging hostname is used with a production account.',
     ],
-    remedy: 'Use an allowed hostname; subdomains have to be allowed one by one.',
+    remedy: 'Use an allowed hostname; each subdomain has to be allowed separately.',
     example: {
       message: 'www.shop.example.com is not one of the allowed redirect domains.',
       param: 'redirectUrl',
@@ -122,7 +122,7 @@ export const ERRORS = {
     code: 'blockchain_not_configured',
     status: 400,
     meaning:
-      'A requested network has no deposit address on the main branch, or, with blockchainIds left out, no active network has one.',
+      'A requested network has no deposit address on the main branch or, without blockchainIds, no active network has one.',
     why: [
       'The active networks are what the platform offers, not what this merchant has addresses for.',
       'An address was configured on another branch than the main one.',
@@ -148,7 +148,7 @@ export const ERRORS = {
     status: 409,
     meaning: 'The request conflicts with the current state of the resource.',
     why: ['The payment has ended, or funds have been seen, since it was last read.'],
-    remedy: 'Read the resource again and decide from its present state.',
+    remedy: 'Read the resource again and decide by its current state.',
     example: { message: 'The payment is not open any more.' },
   },
   E2001: {
@@ -157,8 +157,8 @@ export const ERRORS = {
     meaning: 'A signing header is missing, or the nonce is not 1 to 255 visible ASCII characters.',
     why: [
       'A proxy strips headers it does not know.',
-      'The secret, the key ID or the passphrase is empty in the environment, so that a header is sent without a value.',
-      'The nonce has a space, a line feed or nothing in it.',
+      'The secret, the key ID or the passphrase is empty in the environment, so a header has no value.',
+      'The nonce is empty, or contains a space or a line feed.',
     ],
     remedy:
       'Send X-MP-KEY-ID, X-MP-PASSPHRASE, X-MP-TIMESTAMP, X-MP-NONCE and X-MP-SIGNATURE with every request.',
@@ -191,20 +191,20 @@ export const ERRORS = {
   E2004: {
     ...unauthenticated,
     code: 'api_key_invalid',
-    meaning: 'The key ID is unknown, or the passphrase is not one of this key.',
+    meaning: 'The key ID is unknown, or the passphrase does not belong to this key.',
     why: [
       'Credentials of one environment are used against another.',
       'The key was rotated and its grace period is over.',
-      'Passphrase and secret were mixed up.',
+      'Passphrase and secret are swapped.',
     ],
     remedy:
-      'Check key ID and passphrase; after a rotation the old pair ends with its grace period.',
+      'Check key ID and passphrase. After a rotation, the old pair expires with its grace period.',
   },
   E2005: {
     ...unauthenticated,
     code: 'api_key_revoked',
-    meaning: 'The key has been revoked, which is permanent.',
-    why: ['Somebody revoked the key: it holds from the next request on, on every replica.'],
+    meaning: 'The key has been revoked permanently.',
+    why: ['The key was revoked, which takes effect with the next request on every replica.'],
     remedy: 'Use another key, or have a new one created.',
   },
   E2006: {
@@ -218,11 +218,11 @@ export const ERRORS = {
     ...unauthenticated,
     code: 'signature_invalid',
     meaning:
-      'The signature does not match: another path or query was signed than sent, the body was serialized again, or the secret is another.',
+      'The signature does not match: the signed path, query or body differs from the one sent, or the secret is wrong.',
     why: [
-      'The body that was signed was serialized once more before it was sent: white space or key order changed.',
-      "The path was signed without its query, with another host's prefix, or with other percent-encoding than was sent.",
-      'The secret is that of another key, was decoded from hex, or lost its `mps_`.',
+      'The body was serialized again after it was signed: white space or key order changed.',
+      "The path was signed without its query, with another host's prefix, or with different percent-encoding.",
+      'The secret belongs to another key, was decoded from hex, or lacks its `mps_`.',
       'The signature is base64 or upper-case hex.',
     ],
     remedy: 'Sign exactly the bytes that are sent, with the secret that belongs to the passphrase.',
@@ -237,7 +237,7 @@ export const ERRORS = {
       'The merchant, the partner or the member has been deactivated.',
     ],
     remedy:
-      'Use a merchant key on merchant routes and a partner key on partner routes; if it was the right kind, have the account activated.',
+      'Use a merchant key on merchant routes and a partner key on partner routes. If the kind of key is right, have the account activated.',
     example: { message: 'A partner key is not accepted on this route.' },
   },
   E2009: {
@@ -246,17 +246,17 @@ export const ERRORS = {
     meaning: 'The nonce has already been used with this key.',
     why: [
       'An HTTP library repeated the request by itself, with the same headers.',
-      'The nonce is a counter or a time that two processes share.',
-      'Somebody recorded the request and sent it again.',
+      'Two processes generate the same nonces, for example from a counter or the time.',
+      'Someone recorded the request and sent it again.',
     ],
     remedy: 'Sign every request, retries included, with a fresh nonce and timestamp.',
   },
   E2101: {
     ...forbidden,
     code: 'insufficient_scope',
-    meaning: "The key lacks the route's scope.",
+    meaning: "The key does not have the route's scope.",
     why: [
-      'The key was created for some scopes only.',
+      'The key was created with some scopes only.',
       "The key belongs to a partner's developer, who may only read the overview.",
     ],
     remedy: 'Use a key with the scope that the message names.',
@@ -266,7 +266,7 @@ export const ERRORS = {
     ...forbidden,
     code: 'merchant_onboarding_incomplete',
     meaning: 'The US merchant account is not approved yet.',
-    why: ['US merchant accounts begin unapproved.'],
+    why: ['A new US merchant account is not approved.'],
     remedy: 'Finish onboarding; every request of the account fails until it is approved.',
   },
   E2103: {
@@ -274,7 +274,9 @@ export const ERRORS = {
     code: 'partner_api_payment_disabled',
     meaning:
       'A partner-linked merchant used its own key while its partner is inactive or has self-service API payments switched off.',
-    why: ['The merchant was assigned to a partner, or the partner switched self-service off.'],
+    why: [
+      'The merchant was assigned to a partner that has no self-service, or the partner switched it off.',
+    ],
     remedy: 'Ask the partner to enable self-service, or have the partner create the payment.',
   },
   E3001: {
@@ -295,7 +297,7 @@ export const ERRORS = {
     code: 'idempotency_key_invalid',
     status: 400,
     meaning: 'The Idempotency-Key header is blank, longer than 255 characters, or sent twice.',
-    why: ['The key is empty because the variable it is made of is.'],
+    why: ['The variable that the key is built from is empty.'],
     remedy: 'Send one key of 1 to 255 characters, for example the order ID or a UUID.',
     example: { message: 'Idempotency-Key must be 1 to 255 characters and not blank.' },
   },
@@ -303,12 +305,12 @@ export const ERRORS = {
     ...idempotency,
     code: 'idempotency_params_mismatch',
     status: 409,
-    meaning: 'The key was used with another body; white space and key order count.',
+    meaning: 'The key was used with a different body; white space and key order count.',
     why: [
       'A retry was serialized again, with the fields in another order or with a timestamp in the body.',
       "An order's ID is used for two different payments.",
     ],
-    remedy: 'Repeat the very same bytes, or use a new key for a new payment.',
+    remedy: 'Repeat exactly the same bytes, or use a new key for a new payment.',
   },
   E4003: {
     ...idempotency,
@@ -320,7 +322,8 @@ export const ERRORS = {
       'A client gave up waiting and tried again while the first request was still running.',
       'Two processes handle the same order.',
     ],
-    remedy: 'Wait for Retry-After seconds, then send the same request freshly signed.',
+    remedy:
+      'Wait for the seconds in Retry-After, then send the same request with a fresh signature.',
     example: { retryAfterSeconds: 5 },
   },
   E5001: {
@@ -329,7 +332,7 @@ export const ERRORS = {
     type: 'api_error',
     retry: true,
     meaning: 'The service failed.',
-    why: ['A defect of the service; it has been logged with the `requestId`.'],
+    why: ['A defect of the service, which was logged with the `requestId`.'],
     remedy:
       'Retry a read. For a create, look the payment up by customerReferenceId before using a new idempotency key: the old key replays this answer for 24 hours.',
     example: { message: 'Something went wrong on our side. Please try again later.' },
@@ -341,12 +344,12 @@ export const ERRORS = {
     retry: true,
     meaning: 'Something the service depends on is unavailable; nothing was executed.',
     why: [
-      'The database, the store of nonces or a payment processor does not answer.',
-      'A report took longer than it may.',
-      'More requests came at once than the service takes: then `Retry-After` says when to come again, and nothing more is read from the connection before.',
+      'The database, the nonce store or a payment processor does not respond.',
+      'A report exceeded its time limit.',
+      'Too many requests were in flight. `Retry-After` says when to retry, and the service does not read from the connection before.',
     ],
     remedy:
-      'Wait for Retry-After seconds where it is given, else for longer each time, and retry freshly signed with the same idempotency key; once it answers with Idempotent-Replayed, use a new key.',
+      'Wait for the seconds in Retry-After, or back off exponentially, and retry with a fresh signature and the same idempotency key. If the response has Idempotent-Replayed, use a new key.',
     example: { message: 'The service is overloaded; nothing was executed.', retryAfterSeconds: 1 },
   },
   E9001: {
@@ -359,7 +362,7 @@ export const ERRORS = {
       'A loop polls too often, or several processes share one key.',
       'Requests that failed authentication count against the address they came from.',
     ],
-    remedy: 'Wait for Retry-After seconds.',
+    remedy: 'Wait for the seconds in Retry-After.',
     example: { message: 'At most 60 requests in 60 seconds are allowed.', retryAfterSeconds: 17 },
   },
 } as const satisfies Record<string, ErrorEntry>;
@@ -367,7 +370,7 @@ export const ERRORS = {
 /** Short code of the envelope, e.g. `E1002`. */
 export type ErrorCode = keyof typeof ERRORS;
 
-/** An error as an answer tells it, for the documentation. */
+/** Values of a typical response, for the documentation. */
 export function exampleOf(errorCode: ErrorCode): ErrorExample {
   const entry: ErrorEntry = ERRORS[errorCode];
   return entry.example ?? {};

@@ -6,17 +6,20 @@ export const TAGS = {
     name: 'Payments',
     description: 'Create payments and read them back. Amounts are whole US cents.',
   },
-  networks: { name: 'Networks', description: 'What the platform offers to pay with now.' },
+  networks: { name: 'Networks', description: 'The networks that the platform offers now.' },
   partners: {
     name: 'Partner reports',
     description:
-      'What a partner may read of the merchants assigned to it. Amounts and volumes are US dollars.',
+      'Reports over the merchants assigned to a partner. Amounts and volumes are US dollars.',
   },
   older: {
     name: 'Older contract',
-    description: 'What came before v1. It still works; write nothing new against it.',
+    description: 'The predecessor of v1. It still works, but do not start with it.',
   },
-  webhooks: { name: 'Webhooks', description: "What the service sends to a merchant's endpoint." },
+  webhooks: {
+    name: 'Webhooks',
+    description: "Events that the service sends to a merchant's endpoint.",
+  },
 } as const;
 
 /** What the document says of a route beside its schemas and its access rule. */

@@ -10,7 +10,7 @@ import { headerReferences } from './headers.ts';
 import { LEGACY_HEADERS, legacyErrorResponses, legacyReasonsOf } from './legacy-errors.ts';
 import { BASIC, signedWith } from './security.ts';
 
-/** A route of the public API, with what it may refuse. */
+/** A route of the public API, with its refusals. */
 export interface DescribedRoute {
   readonly operation: Operation;
   readonly refusals: readonly ErrorCode[];
@@ -22,12 +22,12 @@ const IDEMPOTENCY_KEY: Parameter = {
   name: 'Idempotency-Key',
   required: false,
   description:
-    'One key for each payment you mean to create, for example the order ID; the same in every retry.',
+    'One key for each payment you intend to create, for example the order ID, and the same in every retry.',
   schema: { type: 'string', maxLength: IDEMPOTENCY_KEY_MAXIMUM },
   example: 'order-1001',
 };
 
-/** Reads what a route may refuse off its access rule and its schemas; undefined for any other route. */
+/** Derives a route's refusals from its access rule and its schemas; undefined for a route without an operation. */
 export function describeRoute({ config, schema }: RouteOptions): DescribedRoute | undefined {
   const { operation, access } = config ?? {};
   if (operation === undefined) return undefined;
@@ -43,7 +43,7 @@ export function describeRoute({ config, schema }: RouteOptions): DescribedRoute 
   return { operation, refusals, legacyReasons: [] };
 }
 
-/** The route's schemas with what @fastify/swagger takes from beside them. */
+/** The route's schemas with the properties that @fastify/swagger reads beside them. */
 export function schemaOf({ operation }: DescribedRoute, route: RouteOptions): FastifySchema {
   const { schema = {}, config } = route;
   const { params } = operation.example;
@@ -62,7 +62,7 @@ export function schemaOf({ operation }: DescribedRoute, route: RouteOptions): Fa
   } as FastifySchema;
 }
 
-/** The older contract takes whatever stands in its paths, and finds it or not. */
+/** The older contract does not validate its paths: it finds the ID or not. */
 function textParameters(names: readonly string[]): object {
   const properties = names.map(name => [
     name,
@@ -71,7 +71,7 @@ function textParameters(names: readonly string[]): object {
   return { type: 'object', properties: Object.fromEntries(properties), required: names };
 }
 
-/** Adds to an operation what its schemas do not say: examples, headers and every refusal. */
+/** Adds examples, headers and refusals, which the schemas do not have. */
 export function completeOperation(
   written: OperationObject,
   { operation, refusals, legacyReasons }: DescribedRoute,

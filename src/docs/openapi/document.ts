@@ -1,4 +1,4 @@
-/** A JSON Schema as the document writes it. */
+/** The part of JSON Schema that the document uses. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -72,7 +72,7 @@ export interface OperationObject {
 
 export type PathItem = Readonly<Partial<Record<'get' | 'post', OperationObject>>>;
 
-/** An OpenAPI 3.1 document, as far as this service writes one. */
+/** The part of OpenAPI 3.1 that this service uses. */
 export interface OpenApiDocument {
   readonly openapi: string;
   readonly info: { readonly title: string; readonly version: string; readonly description: string };

@@ -7,11 +7,11 @@ import type { Operation } from '../../routes/operation.ts';
 import type { Example, Reference, ResponseObject } from './document.ts';
 import { headerReferences } from './headers.ts';
 
-/** The request that the examples of errors tell of. */
+/** The request of the example errors. */
 const REQUEST_ID = '019e35ce-c1a4-7f2b-a6d0-3e5c7b9f1d20';
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 
-/** What every signed route may answer with; see the order of checks in plugins/authentication.ts. */
+/** Refusals of every signed route; see the order of checks in http/authentication.ts. */
 const OF_SIGNED_ROUTES: readonly ErrorCode[] = [
   ...CODES.filter(code => /^E20/.test(code)),
   'E1000',
@@ -21,18 +21,18 @@ const OF_SIGNED_ROUTES: readonly ErrorCode[] = [
   'E5002',
   'E9001',
 ];
-/** What is asked of merchants that use keys of their own. */
+/** Refusals of merchants' keys. */
 const OF_MERCHANT_KEYS: readonly ErrorCode[] = ['E2102', 'E2103'];
 
 interface DocumentedRoute {
   readonly access: AccessRule;
   readonly operation: Operation;
-  /** Whether anything of path, query or body can be wrong. */
+  /** Whether the route takes path parameters, a query or a body. */
   readonly takesParameters: boolean;
   readonly hasPathParameters: boolean;
 }
 
-/** The codes that a signed route may answer with, in the order of the catalogue. */
+/** The refusals of a signed route, in the order of the catalogue. */
 export function refusalsOf(route: DocumentedRoute): ErrorCode[] {
   const codes = new Set<ErrorCode>([...OF_SIGNED_ROUTES, ...(route.operation.refusals ?? [])]);
   if (route.takesParameters) codes.add('E1001');
@@ -43,13 +43,13 @@ export function refusalsOf(route: DocumentedRoute): ErrorCode[] {
   return CODES.filter(code => codes.has(code));
 }
 
-/** The error's envelope as an answer would carry it. */
+/** The envelope of a typical response with the error. */
 export function exampleEnvelope(errorCode: ErrorCode, publicUrl: string): ErrorEnvelope {
   const { message, param } = exampleOf(errorCode);
   return toAnswer(new ApiError(errorCode, message, { param }), REQUEST_ID, publicUrl).envelope;
 }
 
-/** One example for each code, to be referred to. */
+/** One example for each code, for operations to reference. */
 export function errorExamples(
   codes: readonly ErrorCode[],
   publicUrl: string,

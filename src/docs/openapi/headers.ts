@@ -1,30 +1,30 @@
 import { DEPRECATED_SINCE } from '../../routes/legacy/deprecation.ts';
 import type { Header, Reference } from './document.ts';
 
-/** Every header that an answer may carry. */
+/** Every header that a response may have. */
 export const HEADERS = {
   'X-Request-Id': {
-    description: 'ID of the request, a UUID; quote it when you ask.',
+    description: 'ID of the request, a UUID. Quote it in support requests.',
     required: true,
     schema: { type: 'string', format: 'uuid' },
   },
   'X-MP-Should-Retry': {
     description:
-      'Whether another attempt, signed afresh with a new nonce and timestamp, may succeed. A replayed failure says `false`.',
+      'Whether another attempt with a fresh nonce, timestamp and signature may succeed. A replayed failure has `false`.',
     required: true,
     schema: { type: 'string', enum: ['true', 'false'] },
   },
   'Retry-After': {
     description:
-      'Seconds to wait before the next attempt; with E9001, E4003, and E5002 of an overload.',
+      'Seconds to wait before the next attempt. Sent with E9001, E4003 and, during an overload, E5002.',
     schema: { type: 'integer', minimum: 1 },
   },
   'Idempotent-Replayed': {
-    description: '`true` when this is the stored answer to an earlier request with the same key.',
+    description: '`true` if this is the stored response to an earlier request with the same key.',
     schema: { type: 'string', const: 'true' },
   },
   Deprecation: {
-    description: `Since when the older contract is deprecated (RFC 9745): ${DEPRECATED_SINCE.toISOString().slice(0, 10)}.`,
+    description: `When the older contract was deprecated (RFC 9745): ${DEPRECATED_SINCE.toISOString().slice(0, 10)}.`,
     required: true,
     schema: { type: 'string' },
   },
@@ -34,7 +34,7 @@ export const HEADERS = {
     schema: { type: 'string' },
   },
   Sunset: {
-    description: 'When the older contract ends (RFC 8594); absent while that is not decided.',
+    description: 'When the older contract ends (RFC 8594); absent until that is decided.',
     schema: { type: 'string' },
   },
   'WWW-Authenticate': {

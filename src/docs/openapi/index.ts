@@ -19,9 +19,9 @@ import { SECURITY_SCHEMES } from './security.ts';
 import { WEBHOOKS } from './webhooks.ts';
 
 /**
- * Collects the routes that are registered from now on and have an `operation`. Nothing of it acts on a
- * request: routes keep the schemas that they are validated and serialized by.
- * @returns What writes the document, once the application is ready.
+ * Collects the routes with an `operation` that are registered from now on. Requests are not affected:
+ * routes keep the schemas that validate and serialize them.
+ * @returns A function that writes the document, once the application is ready.
  */
 export async function registerOpenApi(
   app: FastifyInstance,

@@ -5,7 +5,7 @@ const { version }: { readonly version: string } = JSON.parse(
   readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
 );
 
-/** Head of the document. */
+/** The document's `info`. */
 export function describeApi(publicUrl: string) {
   return {
     title: 'External Payments Service',

@@ -4,10 +4,10 @@ import type { Example, ResponseObject } from './document.ts';
 import { headerReferences } from './headers.ts';
 
 const REASONS = Object.keys(LEGACY_REFUSALS) as LegacyReason[];
-/** Below no route, so that no operation answers with it. */
+/** Only for paths without a route, so no operation has it. */
 const NEVER: LegacyReason = 'routeMissing';
 
-/** The failures of a route of the older contract: those with a body refuse it, those of an ID miss it. */
+/** The failures of a route of the older contract: 400 only with a body, 404 only with an ID. */
 export function legacyReasonsOf(route: { hasBody: boolean; hasId: boolean }): LegacyReason[] {
   return REASONS.filter(reason => {
     const { status } = LEGACY_REFUSALS[reason];
@@ -19,7 +19,7 @@ export function legacyReasonsOf(route: { hasBody: boolean; hasId: boolean }): Le
 
 export const LEGACY_HEADERS = headerReferences(['X-Request-Id', 'Deprecation', 'Link', 'Sunset']);
 
-/** One example for each failure, to be referred to. */
+/** One example for each failure, for operations to reference. */
 export const LEGACY_EXAMPLES: Readonly<Record<string, Example>> = Object.fromEntries(
   REASONS.filter(reason => reason !== NEVER).map(reason => {
     const { status, message } = LEGACY_REFUSALS[reason];

@@ -23,7 +23,7 @@ import { PaymentSchema, PaymentSnapshotSchema } from '#schemas/payment.ts';
 import { ERRORS } from '../../errors/catalogue.ts';
 import type { Schema } from './document.ts';
 
-/** What the document calls the schemas that routes are made of. */
+/** Schemas by their names in the document. */
 const NAMED: Readonly<Record<string, object>> = {
   Payment: PaymentSchema,
   PaymentSnapshot: PaymentSnapshotSchema,
@@ -51,7 +51,7 @@ const NAMES = new Map(
   Object.entries(NAMED).map(([name, schema]) => [JSON.stringify(schema), name]),
 );
 
-/** The named schemas, each of which refers to the others. */
+/** The named schemas, with references to each other. */
 export function componentSchemas(): Record<string, Schema> {
   return Object.fromEntries(
     Object.entries(NAMED).map(([name, schema]) => [name, referInside(schema) as Schema]),
@@ -59,8 +59,8 @@ export function componentSchemas(): Record<string, Schema> {
 }
 
 /**
- * Puts references in place of named schemas wherever they stand: routes hold the schemas themselves,
- * from which validators and serializers are compiled.
+ * Replaces named schemas by references. Routes hold the schemas themselves, because validators and
+ * serializers are compiled from them.
  */
 export function refer(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
@@ -74,7 +74,7 @@ function referInside(value: object): unknown {
   return publicFormats(Object.fromEntries(entries));
 }
 
-/** Formats that only this service's validators know, in terms that every reader knows. */
+/** Replaces formats that only this service's validators know by standard ones. */
 function publicFormats(schema: Record<string, unknown>): Record<string, unknown> {
   const { type, format, ...rest } = schema;
   if (format === 'rfc3339-bound') {

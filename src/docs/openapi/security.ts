@@ -3,7 +3,7 @@ import { TIMESTAMP_WINDOW_SECONDS } from '../../signing/canonical.ts';
 import { NONCE_MAXIMUM } from '../../signing/signed-request.ts';
 import type { SecurityScheme } from './document.ts';
 
-/** The scheme of each signing header; a signed request has all of them. */
+/** Each signing header by the name of its security scheme; a signed request has all of them. */
 export const SIGNING_SCHEMES = {
   keyId: 'X-MP-KEY-ID',
   passphrase: 'X-MP-PASSPHRASE',
@@ -15,8 +15,8 @@ export const SIGNING_SCHEMES = {
 const DESCRIPTIONS: Readonly<Record<keyof typeof SIGNING_SCHEMES, string>> = {
   keyId: `ID of the API key: \`${KEY_ID_PREFIX}\` and ${2 * KEY_ID_BYTES} hex digits. It is public.`,
   passphrase: "The key's passphrase.",
-  timestamp: `Unix time in whole seconds, at most ${TIMESTAMP_WINDOW_SECONDS} away from the server's.`,
-  nonce: `1 to ${NONCE_MAXIMUM} visible ASCII characters, never used twice with a key; a UUID does.`,
+  timestamp: `Unix time in whole seconds, at most ${TIMESTAMP_WINDOW_SECONDS} seconds before or after the server's.`,
+  nonce: `1 to ${NONCE_MAXIMUM} visible ASCII characters, unique for the key; use a UUID.`,
   signature: `Lowercase hex of HMAC-SHA256, keyed with the whole secret, over five parts joined by line feeds: timestamp, nonce, method in upper case, path with query exactly as sent, and the body's bytes exactly as sent (nothing for GET).`,
 };
 
@@ -39,7 +39,7 @@ export const SECURITY_SCHEMES: Readonly<Record<string, SecurityScheme>> = {
   },
 };
 
-/** What a signed operation asks for: all five headers, of a key with the scope. */
+/** The security requirement of a signed operation: all five headers, from a key with the scope. */
 export function signedWith(scope: string): Record<string, string[]>[] {
   const schemes = Object.keys(SIGNING_SCHEMES).map(scheme => [
     scheme,

@@ -6,21 +6,22 @@ import type { OperationObject, Parameter, PathItem } from './document.ts';
 
 const MEANINGS: Readonly<Record<EventType, string>> = {
   'payment_prompt.created': 'A payment was created.',
-  'payment_prompt.detected': 'Enough funds are seen, but are not final yet.',
-  'payment_prompt.successful': 'The funds are final: the payment is paid.',
-  'payment_prompt.unsuccessful': 'The transaction failed, or the time passed with too little paid.',
-  'payment_prompt.expired': 'The time passed without any payment.',
+  'payment_prompt.detected': 'Enough funds were seen, but they are not final yet.',
+  'payment_prompt.successful': 'The funds are final. The payment is paid.',
+  'payment_prompt.unsuccessful':
+    'The transaction failed, or the time ran out after an underpayment.',
+  'payment_prompt.expired': 'The time ran out without a payment.',
   'payment_prompt.cancelled': 'The payment was cancelled before any funds were seen.',
 };
 
-/** What an event of a type tells. */
+/** What an event of the type means. */
 export function meaningOf(type: EventType): string {
   return MEANINGS[type];
 }
 
 const EVENT_ID = '019e35d2-d4f8-7a3c-b1e6-5f7d9b0c2e48';
 
-/** The event that the documentation tells of. */
+/** The example event of the documentation. */
 export const EVENT_EXAMPLE: Event = eventOf('payment_prompt.successful');
 
 function eventOf(type: EventType): Event {
@@ -59,7 +60,7 @@ const HEADERS: readonly Parameter[] = [
     in: 'header',
     name: 'webhook-id',
     required: true,
-    description: 'ID of the event, the same in every delivery of it: act on it once.',
+    description: 'ID of the event, the same in every delivery of it. Use it to deduplicate.',
     schema: { type: 'string', format: 'uuid' },
   },
   {
@@ -74,7 +75,7 @@ const HEADERS: readonly Parameter[] = [
     name: 'webhook-signature',
     required: true,
     description:
-      'One or, after a rotation, two signatures separated by a space: `v1,` and base64 of HMAC-SHA256 over `id.timestamp.body`.',
+      'One signature or, after a rotation of the secret, two separated by a space: `v1,` and base64 of HMAC-SHA256 over `id.timestamp.body`.',
     schema: { type: 'string' },
   },
 ];
@@ -108,10 +109,10 @@ function describe(type: EventType): OperationObject {
       },
     },
     responses: {
-      '2XX': { description: `Received. Answer within ${ATTEMPT_TIMEOUT_MS / 1000} seconds.` },
-      '410': { description: 'The endpoint is gone: it is switched off for good.' },
-      '4XX': { description: 'Not received: the delivery is tried again later.' },
-      '5XX': { description: 'Not received: the delivery is tried again later.' },
+      '2XX': { description: `Received. Respond within ${ATTEMPT_TIMEOUT_MS / 1000} seconds.` },
+      '410': { description: 'The endpoint is gone. The service disables it permanently.' },
+      '4XX': { description: 'Not received. The service retries the delivery later.' },
+      '5XX': { description: 'Not received. The service retries the delivery later.' },
     },
   };
 }

@@ -1,16 +1,16 @@
 import type { OpenApiDocument, Schema } from '../openapi/document.ts';
 
-/** A field or a parameter, as the reference tells it. */
+/** A field or a parameter of the reference. */
 export interface Field {
   readonly name: string;
-  /** For people, e.g. `array of strings` or `integer or null`. */
+  /** For example `array of strings` or `integer or null`. */
   readonly type: string;
   readonly required: boolean;
   /** Markdown. */
   readonly description: string;
-  /** What a value has to keep to, e.g. `at most 255 characters`; Markdown. */
+  /** Constraints, e.g. `at most 255 characters`; Markdown. */
   readonly limits: readonly string[];
-  /** Name of the object that the reference describes by itself. */
+  /** Name of the type, if it has a section of its own. */
   readonly object: string | null;
   readonly children: readonly Field[];
 }
@@ -19,7 +19,7 @@ const REFERENCE = '#/components/schemas/';
 
 const shared = new WeakMap<OpenApiDocument, readonly string[]>();
 
-/** Objects that more than one place refers to: each is described once, by itself. */
+/** Objects that are referenced more than once: each gets a section of its own. */
 export function sharedObjects(document: OpenApiDocument): readonly string[] {
   const known = shared.get(document);
   if (known !== undefined) return known;
@@ -32,7 +32,7 @@ export function sharedObjects(document: OpenApiDocument): readonly string[] {
   return names;
 }
 
-/** The object a schema refers to; null for one that is written out. */
+/** The name that a schema references; null for an inline schema. */
 export function objectOf({ $ref, allOf = [] }: Schema): string | null {
   const target = $ref ?? allOf[0]?.$ref;
   return target?.startsWith(REFERENCE) ? target.slice(REFERENCE.length) : null;
@@ -52,7 +52,7 @@ export function fieldsOf(schema: Schema, document: OpenApiDocument): Field[] {
   );
 }
 
-/** A field, with its own fields unless they belong to an object that is described by itself. */
+/** A field, with its inner fields unless its object has a section of its own. */
 export function describeField(
   name: string,
   schema: Schema,
@@ -72,14 +72,14 @@ export function describeField(
   };
 }
 
-/** What is told of a field, in sentences; Markdown. */
+/** Description and constraints as sentences; Markdown. */
 export function textOf({ description, limits }: Pick<Field, 'description' | 'limits'>): string {
   const keep = limits.join('; ');
   const sentence = keep === '' ? '' : `${keep.charAt(0).toUpperCase()}${keep.slice(1)}.`;
   return [description, sentence].filter(part => part !== '').join(' ');
 }
 
-/** What kind of value a schema takes. */
+/** The type of a schema in words. */
 export function typeOf(schema: Schema, document: OpenApiDocument): string {
   const { type = 'object', items, format } = resolve(schema, document);
   const [kind = '', ...others] = typeof type === 'string' ? [type] : type;
@@ -103,8 +103,9 @@ function limitsOf(schema: Schema): string[] {
   if (minItems !== undefined && maxItems !== undefined) {
     limits.push(`${minItems} to ${maxItems} entries`);
   }
-  if (anyOf !== undefined) limits.push('RFC 3339 date-time, or a date: midnight UTC');
-  if (schema.default !== undefined) limits.push(`${schema.default} when left out`);
+  if (anyOf !== undefined)
+    limits.push('an RFC 3339 date-time, or a date, which is its midnight in UTC');
+  if (schema.default !== undefined) limits.push(`default ${schema.default}`);
   return limits;
 }
 

@@ -10,7 +10,7 @@ import type {
 import { SECURITY_SCHEMES } from '../openapi/security.ts';
 import { type Field, fieldsOf, objectOf, sharedObjects, typeOf } from './fields.ts';
 
-/** An operation, as the reference tells it. */
+/** An operation of the reference. */
 export interface ReferenceOperation {
   readonly id: string;
   readonly method: string;
@@ -26,19 +26,19 @@ export interface ReferenceOperation {
   }[];
   readonly body: Content | null;
   readonly success: Content & { readonly status: string };
-  /** Codes, or statuses with messages for the older contract. */
   readonly errorCodes: readonly ErrorCode[];
+  /** Statuses with messages; the older contract has no codes. */
   readonly failures: readonly { readonly status: string; readonly description: string }[];
-  /** A request as it travels. */
+  /** An example request in HTTP. */
   readonly request: string;
-  /** What comes of it. */
+  /** The response to it in JSON. */
   readonly response: string;
 }
 
-/** What a body is made of. */
+/** The content of a body. */
 export interface Content {
   readonly type: string;
-  /** Name of the object that is described by itself; its fields are then not repeated. */
+  /** Name of the object, if it has a section of its own; its fields are then not repeated. */
   readonly object: string | null;
   readonly fields: readonly Field[];
 }
@@ -55,7 +55,7 @@ const PARTS = [
   ['header', 'Headers'],
 ] as const;
 
-/** The operations of the document, by tag; tags without one, as that of webhooks, are left out. */
+/** The operations by tag; tags without operations, like that of webhooks, are left out. */
 export function referenceGroups(document: OpenApiDocument): ReferenceGroup[] {
   const found = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({
@@ -81,7 +81,7 @@ function describeOperation(
 ): ReferenceOperation {
   const { parameters = [], requestBody, responses, security = [] } = operation;
   const [status = '', success] = Object.entries(responses).find(([code]) => /^2/.test(code)) ?? [];
-  if (success === undefined) throw new Error(`${operation.operationId} never succeeds`);
+  if (success === undefined) throw new Error(`${operation.operationId} has no successful response`);
   const body = mediaOf(requestBody);
   const examples = Object.values(responses).flatMap(response =>
     Object.keys(mediaOf(response)?.examples ?? {}),
@@ -109,12 +109,12 @@ function describeOperation(
   };
 }
 
-/** What is sent or answered as JSON. */
+/** The JSON content of a request or a response. */
 export function mediaOf(carrier: Pick<ResponseObject, 'content'> | undefined): Media | undefined {
   return carrier?.content?.['application/json'];
 }
 
-/** What a body is made of; fields that an object of its own describes are left to that. */
+/** The content of a body, without the fields of an object that has a section of its own. */
 export function contentOf(media: Media | undefined, document: OpenApiDocument): Content {
   const schema = media?.schema ?? {};
   const referred = objectOf(schema.items ?? schema);
