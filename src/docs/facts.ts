@@ -17,7 +17,7 @@ import { LOOPBACK_HOSTS, REDIRECT_DOMAINS_MAXIMUM } from '../accounts/redirect-d
 import { RETURNED } from '../checkout/checkout.ts';
 import { TOLERANCE_SECONDS } from '../client/verify-webhook.ts';
 import type { Config } from '../config/config.ts';
-import { LONGEST_HOLD_SECONDS, RETURNS_PER_SECOND } from '../http/held-connections.ts';
+import { OVERLOAD_RETRY_SECONDS } from '../http/admission.ts';
 import {
   ACTIVE_KEYS_MAXIMUM,
   KEY_ID_BYTES,
@@ -187,8 +187,7 @@ export function factsOf(settings: DocsSettings): Facts {
     'legacy.window': formatDuration(LEGACY_WINDOW_MINUTES * 60),
     'legacy.failures': failureTable(),
 
-    'overload.returns': RETURNS_PER_SECOND.toLocaleString('en-US'),
-    'overload.hold-max': LONGEST_HOLD_SECONDS,
+    'overload.retry-after': OVERLOAD_RETRY_SECONDS,
     'alerts.rules': alertTable(),
   };
 }

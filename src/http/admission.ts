@@ -3,7 +3,7 @@ import { Counter, Gauge } from 'prom-client';
 import { ApiError } from '../errors/api-error.ts';
 
 /** What E5002 of an overload tells clients to wait, in seconds. */
-const RETRY_AFTER_SECONDS = 1;
+export const OVERLOAD_RETRY_SECONDS = 1;
 
 const requestsInFlight = new Gauge({
   name: 'eps_http_requests_in_flight',
@@ -35,7 +35,7 @@ export class Admission {
     if (this.#inFlight < this.#max) return;
     overloadRefusals.inc();
     throw new ApiError('E5002', 'The service is overloaded; nothing was executed.', {
-      retryAfterSeconds: RETRY_AFTER_SECONDS,
+      retryAfterSeconds: OVERLOAD_RETRY_SECONDS,
     });
   }
 

@@ -6,7 +6,6 @@ import { expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { NO_CHANGE_FEED } from '../../src/database/change-feed.ts';
 import { connect } from '../../src/database/connection.ts';
-import { SOCKETS } from '../../src/runtime/listen.ts';
 import { createPostgresNonces } from '../../src/signing/postgres-nonces.ts';
 import { createMonitor } from '../../src/telemetry/monitor.ts';
 
@@ -75,8 +74,4 @@ test('the table of metrics has every metric that is served, with its labels, and
     .map(row => row.split('|').map(cell => cell.trim()))
     .map(([, name = '', labels]) => [name.replaceAll('`', ''), labels]);
   expect(documented.toSorted()).toEqual(served.toSorted());
-});
-
-test('the number of sockets that listen', () => {
-  expect(guide('operating/deploy')).toContain(`a replica listens with ${SOCKETS} sockets`);
 });
