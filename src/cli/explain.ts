@@ -80,8 +80,7 @@ export function define(command: Command, terminal: Terminal): void {
         signature === undefined
           ? undefined
           : explainMismatch(key.secret, parts, signature, { ...key, host: target.host });
-      const notes = [...notesOnSecret(key.secret), ...notesOn(parts, now)];
-      print(terminal, flags, { parts, key, explanation, notes });
+      print(terminal, flags, { parts, key, explanation, notes: notesOn(key.secret, parts, now) });
       if (explanation?.matches === false) throw new AnsweredFailure();
     });
 }
@@ -147,24 +146,22 @@ function headersOf(parts: SignedParts, { keyId }: ExplainingKey, signature: stri
 }
 
 function showLines(canonical: string): string[] {
-  const lines = canonical.replaceAll('\r', CARRIAGE_RETURN_SHOWN).split('\n');
-  const shown = lines.map((line, index) =>
-    index < lines.length - 1 ? line + LINE_FEED_SHOWN : line,
-  );
-  return shown.at(-1) === '' ? shown.slice(0, -1) : shown;
-}
-
-function notesOnSecret(secret: string): string[] {
-  if (SECRET.test(secret)) return [];
-  return ['MP_SECRET is no secret of an API key: mps_ and 64 lowercase hex digits, nothing else.'];
+  const shown = canonical
+    .replaceAll('\r', CARRIAGE_RETURN_SHOWN)
+    .replaceAll('\n', `${LINE_FEED_SHOWN}\n`);
+  return shown.replace(/\n$/, '').split('\n');
 }
 
 /** What the service would refuse before it looks at the signature, and what a client would change. */
-function notesOn({ timestamp, nonce, path, method, body }: SignedParts, now: number): string[] {
+function notesOn(secret: string, parts: SignedParts, now: number): string[] {
+  const { timestamp, nonce, path, method, body } = parts;
   const notes = [
+    SECRET.test(secret)
+      ? undefined
+      : 'MP_SECRET is no secret of an API key: mps_ and 64 lowercase hex digits, nothing else.',
     refusalOf(() => checkNonce(nonce)),
     refusalOf(() => checkTimestamp(timestamp, now)),
-  ].flatMap(refusal => refusal ?? []);
+  ].filter(note => note !== undefined);
   if (NOT_IN_A_TARGET.test(path)) {
     const { pathname, search } = new URL(path, 'http://service.invalid');
     notes.push(

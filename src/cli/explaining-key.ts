@@ -1,11 +1,10 @@
-import type { DemoRole } from '../development/demo-credentials.ts';
-import { DEMO_ROLES } from '../development/demo-credentials.ts';
-import type { KeyHints } from '../signing/mistakes/key-mistakes.ts';
+import { DEMO_ROLES, type DemoRole } from '../development/demo-credentials.ts';
+import type { MismatchHints } from '../signing/mistakes/mistake.ts';
 import { openDemo } from './request-credentials.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The secret that a signature is held against, and what else is known of its key. */
-export interface ExplainingKey extends KeyHints {
+export interface ExplainingKey extends MismatchHints {
   readonly secret: string;
 }
 

@@ -1,6 +1,6 @@
 import type { Keyring } from '../crypto/keyring.ts';
 import type { ApiKey } from '../database/tables.ts';
-import type { OtherSecret } from '../signing/mistakes/key-mistakes.ts';
+import type { OtherSecret } from '../signing/mistakes/mistake.ts';
 
 /**
  * The secrets of a key that are not `secret`: those of its other pair, also while that has ended and

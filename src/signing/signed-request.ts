@@ -8,7 +8,8 @@ import {
   TIMESTAMP_WINDOW_SECONDS,
 } from './canonical.ts';
 import { describeExpected, describeMismatch } from './describe-mismatch.ts';
-import { explainMismatch, type MismatchHints } from './explain-mismatch.ts';
+import { explainMismatch } from './explain-mismatch.ts';
+import type { MismatchHints } from './mistakes/mistake.ts';
 
 export interface SigningHeaders {
   readonly keyId: string;
