@@ -35,33 +35,7 @@ export interface Subject {
 /** Everything that authentication promises, for one route. Call it once for each signed route. */
 export function testAuthentication(route: SignedRoute, getService: () => TestApp): void {
   describe(`${route.method} ${route.url}`, () => {
-    let account: Account;
-    const [kind = 'merchant'] = route.principals;
-    const subject: Subject = {
-      route,
-      get service() {
-        return getService();
-      },
-      get account() {
-        return account;
-      },
-      send: (change = {}, sender = account) =>
-        deliver(getService(), {
-          credentials: sender.credentials,
-          parts: partsOf(route, sender),
-          ...change,
-        }),
-      newKey: async () => ({
-        ...account,
-        credentials: await addKey(getService(), account.owner),
-      }),
-      newAccount: (other = kind) => createAccount(getService(), other),
-      expectPassed: answer => expectPassed(route, answer),
-    };
-    beforeAll(async () => {
-      account = await subject.newAccount();
-    });
-
+    const subject = openSubject(route, getService);
     testHeaders(subject);
     testSignature(subject);
     testReplay(subject);
@@ -69,4 +43,39 @@ export function testAuthentication(route: SignedRoute, getService: () => TestApp
     testAccountState(subject);
     testOrder(subject);
   });
+}
+
+/** What depends on where nonces live, for one route. */
+export function testNonces(route: SignedRoute, getService: () => TestApp): void {
+  describe(`${route.method} ${route.url}`, () => testReplay(openSubject(route, getService)));
+}
+
+function openSubject(route: SignedRoute, getService: () => TestApp): Subject {
+  let account: Account;
+  const [kind = 'merchant'] = route.principals;
+  const subject: Subject = {
+    route,
+    get service() {
+      return getService();
+    },
+    get account() {
+      return account;
+    },
+    send: (change = {}, sender = account) =>
+      deliver(getService(), {
+        credentials: sender.credentials,
+        parts: partsOf(route, sender),
+        ...change,
+      }),
+    newKey: async () => ({
+      ...account,
+      credentials: await addKey(getService(), account.owner),
+    }),
+    newAccount: (other = kind) => createAccount(getService(), other),
+    expectPassed: answer => expectPassed(route, answer),
+  };
+  beforeAll(async () => {
+    account = await subject.newAccount();
+  });
+  return subject;
 }
