@@ -8,5 +8,7 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
+    // Importing the service takes longer than most tests, and no file changes what others import.
+    isolate: false,
   },
 });
