@@ -30,7 +30,7 @@ test('networks are listed and set', async () => {
     windowMinutes: 60,
     isActive: true,
   });
-  const off = await service.arrange('network', 'set', 'btc', '--active', 'off');
+  const off = await service.ask('network', 'set', 'btc', '--active', 'off');
   expect(off).toMatchObject({ id: 'btc', isActive: false, windowMinutes: 60 });
   const both = ['--active', 'on', '--window-minutes', '45'];
   const on = await service.ask('network', 'set', 'btc', ...both);
@@ -69,7 +69,7 @@ test('a merchant is created, shown, changed and listed', async () => {
     createdAt: INSTANT,
   });
   const main = ['branch', 'create', '--merchant', shop.id, '--name', 'New', '--main'];
-  expect(await service.arrange(...main)).toMatchObject({ name: 'New', isMain: true });
+  expect(await service.ask(...main)).toMatchObject({ name: 'New', isMain: true });
   expect(await service.ask('merchant', 'show', shop.id.toUpperCase())).toEqual({
     ...shop,
     redirectDomains: [],
@@ -84,8 +84,8 @@ test('a merchant is created, shown, changed and listed', async () => {
 });
 
 test('a US merchant of a partner starts with onboarding pending', async () => {
-  const partner = await service.arrange<Listed>('partner', 'create', '--name', 'Agency');
-  const us = await service.arrange<Listed>(
+  const partner = await service.ask<Listed>('partner', 'create', '--name', 'Agency');
+  const us = await service.ask<Listed>(
     ...['merchant', 'create', '--name', 'US', '--email', 'us@example.com', '--kind', 'us'],
     ...['--partner', partner.id, '--settlement', 'direct', '--commission-payer', 'shopper'],
     ...['--commission-bps', '250', '--no-main-branch'],
@@ -98,9 +98,9 @@ test('a US merchant of a partner starts with onboarding pending', async () => {
     commissionPayer: 'shopper',
     commissionBps: 250,
   });
-  expect(await service.arrange('merchant', 'show', us.id)).toMatchObject({ branches: [] });
+  expect(await service.ask('merchant', 'show', us.id)).toMatchObject({ branches: [] });
   const change = ['--onboarding', 'approved', '--partner', 'none'];
-  expect(await service.arrange('merchant', 'set', us.id, ...change)).toMatchObject({
+  expect(await service.ask('merchant', 'set', us.id, ...change)).toMatchObject({
     onboardingStatus: 'approved',
     partnerId: null,
   });
@@ -144,12 +144,12 @@ test.each(['merchant', 'partner'])('%ss are listed in pages, newest first', asyn
   const ids: string[] = [];
   for (const name of ['One', 'Two', 'Three']) {
     const flags = noun === 'merchant' ? ['--email', 'shop@example.com'] : [];
-    const row = await service.arrange<Listed>(noun, 'create', '--name', name, ...flags);
+    const row = await service.ask<Listed>(noun, 'create', '--name', name, ...flags);
     ids.unshift(row.id);
   }
   const page = await service.ask<Listed[]>(noun, 'list', '--limit', '2');
   expect(page.map(row => row.id)).toEqual(ids.slice(0, 2));
-  const rest = await service.arrange<Listed[]>(noun, 'list', '--before', ids[1] ?? '');
+  const rest = await service.ask<Listed[]>(noun, 'list', '--before', ids[1] ?? '');
   expect(rest[0]?.id).toBe(ids[2]);
   const { out } = await mpHere([noun, 'list', '--limit', '2'], service.env);
   expect(out).toContain(`\nThere may be more: --before ${ids[1]}\n`);

@@ -21,9 +21,9 @@ let keyId: string;
 beforeAll(async () => {
   service = await startOperated();
   const merchant = ['merchant', 'create', '--name', 'Blue Coffee', '--email', 'hi@coffee.example'];
-  shop = (await service.arrange<{ id: string }>(...merchant)).id;
+  shop = (await service.ask<{ id: string }>(...merchant)).id;
   const key = ['key', 'create', '--merchant', shop, '--name', 'Web shop'];
-  keyId = (await service.arrange<{ keyId: string }>(...key)).keyId;
+  keyId = (await service.ask<{ keyId: string }>(...key)).keyId;
   const bob = { ...service.env, MP_ACTOR: 'Bob B.' };
   expect((await mpHere(['key', 'rotate', keyId, '--now'], bob)).status).toBe(0);
   expect((await mpHere(['network', 'set', 'btc', '--active', 'off'], bob)).status).toBe(0);
@@ -42,7 +42,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 const actionsOf = async (...flags: string[]) =>
-  (await service.arrange<Entry[]>('audit', ...flags)).map(({ action }) => action);
+  (await service.ask<Entry[]>('audit', ...flags)).map(({ action }) => action);
 
 test('lists who changed what, newest first, a line each', async () => {
   const entries = await service.ask<Entry[]>('audit');
@@ -92,13 +92,13 @@ test('goes on where a page ended, also within one moment', async () => {
   const walked: string[] = [];
   let before: string[] = [];
   for (;;) {
-    const [entry, ...more] = await service.arrange<Entry[]>('audit', '--limit', '1', ...before);
+    const [entry, ...more] = await service.ask<Entry[]>('audit', '--limit', '1', ...before);
     expect(more).toEqual([]);
     if (entry === undefined) break;
     walked.push(entry.id);
     before = ['--before', entry.id];
   }
-  expect(walked).toEqual((await service.arrange<Entry[]>('audit')).map(({ id }) => id));
+  expect(walked).toEqual((await service.ask<Entry[]>('audit')).map(({ id }) => id));
   const { out } = await mpHere(['audit', '--limit', '2'], service.env);
   expect(out).toContain(`\n\nThere may be more: --before ${walked[1]}\n`);
   expect(await service.refused('audit', '--before', UNKNOWN)).toBe(

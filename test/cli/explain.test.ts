@@ -59,7 +59,7 @@ test('a signature that differs is explained, and ends with 1', async () => {
   const wrong = createHmac('sha256', secret)
     .update(CANONICAL.replace('/external/v1', ''))
     .digest('hex');
-  const { status, out, err } = await mp([...CREATE, '--signature', wrong], ENV);
+  const { status, out, err } = await mpHere([...CREATE, '--signature', wrong], ENV);
   expect({ status, err }).toEqual({ status: 1, err: '' });
   expect(out).toContain(`Expected signature  ${signature}\nGiven signature     ${wrong}\n`);
   expect(out).toContain(

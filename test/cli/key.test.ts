@@ -20,11 +20,11 @@ afterAll(() => service.close());
 
 async function createMerchant(): Promise<string> {
   const args = ['merchant', 'create', '--name', 'Shop', '--email', 'shop@example.com'];
-  return (await service.arrange<{ id: string }>(...args)).id;
+  return (await service.ask<{ id: string }>(...args)).id;
 }
 
 function create(...flags: string[]): Promise<IssuedKey> {
-  return service.arrange<IssuedKey>('key', 'create', '--merchant', shop, '--name', 'K', ...flags);
+  return service.ask<IssuedKey>('key', 'create', '--merchant', shop, '--name', 'K', ...flags);
 }
 
 /** How the API answers a key: the error's short code, or the status of a success. */
@@ -43,7 +43,7 @@ test('a created key works, with all scopes, and is shown once', async () => {
     expiresAt: null,
   });
   expect(await answerTo(key)).toBe(200);
-  const listed = await service.arrange('key', 'list', '--merchant', shop);
+  const listed = await service.ask('key', 'list', '--merchant', shop);
   expect(listed).toEqual([
     {
       keyId: key.keyId,
@@ -73,12 +73,12 @@ test('a key has the scopes it was given', async () => {
 
 test('a rotated key works with both pairs until the grace period is over', async () => {
   const old = await create();
-  const key = await service.arrange<IssuedKey>('key', 'rotate', old.keyId);
+  const key = await service.ask<IssuedKey>('key', 'rotate', old.keyId);
   expect(key).toMatchObject({ keyId: old.keyId, scopes: old.scopes, expiresAt: null });
   expect([await answerTo(key), await answerTo(old)]).toEqual([200, 200]);
   const mixed = { ...key, passphrase: old.passphrase };
   expect(await answerTo(mixed)).toBe('E2007');
-  expect(await service.arrange('key', 'list', '--merchant', shop)).toMatchObject([
+  expect(await service.ask('key', 'list', '--merchant', shop)).toMatchObject([
     { status: 'active', rotatedAt: INSTANT, previousValidUntil: INSTANT },
   ]);
   service.clock.now = 24 * HOUR_MS;
@@ -89,14 +89,14 @@ test('a key rotated --now works with the new pair only', async () => {
   const old = await create();
   const key = await service.ask<IssuedKey>('key', 'rotate', old.keyId, '--now');
   expect([await answerTo(key), await answerTo(old)]).toEqual([200, 'E2004']);
-  expect(await service.arrange('key', 'list', '--merchant', shop)).toMatchObject([
+  expect(await service.ask('key', 'list', '--merchant', shop)).toMatchObject([
     { previousValidUntil: null },
   ]);
 });
 
 test('a revoked key is refused for good, and nothing of its secrets is left', async () => {
   const old = await create();
-  const key = await service.arrange<IssuedKey>('key', 'rotate', old.keyId);
+  const key = await service.ask<IssuedKey>('key', 'rotate', old.keyId);
   const revoked = await service.ask('key', 'revoke', key.keyId);
   expect(revoked).toMatchObject({ keyId: key.keyId, status: 'revoked' });
   expect([await answerTo(key), await answerTo(old)]).toEqual(['E2005', 'E2005']);
@@ -117,7 +117,7 @@ test('a revoked key is refused for good, and nothing of its secrets is left', as
 test('an expired key is refused, and rotating does not extend it', async () => {
   const expiresAt = new Date(Date.now() + HOUR_MS).toISOString();
   const old = await create('--expires-at', expiresAt);
-  const key = await service.arrange<IssuedKey>('key', 'rotate', old.keyId);
+  const key = await service.ask<IssuedKey>('key', 'rotate', old.keyId);
   expect([old.expiresAt, key.expiresAt]).toEqual([expiresAt, expiresAt]);
   expect(await answerTo(key)).toBe(200);
   service.clock.now = HOUR_MS;
@@ -128,7 +128,7 @@ test('an expired key is refused, and rotating does not extend it', async () => {
     .set({ expires_at: new Date(Date.now() - 1) })
     .where('id', '=', key.keyId)
     .execute();
-  expect(await service.arrange('key', 'list', '--merchant', shop)).toMatchObject([
+  expect(await service.ask('key', 'list', '--merchant', shop)).toMatchObject([
     { status: 'expired' },
   ]);
   expect(await service.refused('key', 'rotate', key.keyId)).toContain('has expired');
@@ -147,27 +147,27 @@ test('a merchant has at most ten active keys, also when two are created at once'
   expect(both.map(({ err }) => err).join('')).toBe(
     'The merchant has 10 active keys, which is the maximum; revoke one first.\n',
   );
-  await service.arrange('key', 'revoke', first.keyId);
+  await service.ask('key', 'revoke', first.keyId);
   await create();
   expect(await service.refused(...args)).toContain('10 active keys');
 });
 
 test('a partner owner and a developer have keys of their own', async () => {
-  const partner = await service.arrange<{ id: string }>('partner', 'create', '--name', 'Agency');
+  const partner = await service.ask<{ id: string }>('partner', 'create', '--name', 'Agency');
   const keys: IssuedKey[] = [];
   for (const role of ['owner', 'developer']) {
-    const member = await service.arrange<{ id: string }>(
+    const member = await service.ask<{ id: string }>(
       ...['member', 'create', '--partner', partner.id, '--name', role],
       ...['--email', `${role}@example.com`, '--role', role],
     );
     const flags = ['--member', member.id, '--name', role];
-    keys.push(await service.arrange<IssuedKey>('key', 'create', ...flags));
+    keys.push(await service.ask<IssuedKey>('key', 'create', ...flags));
   }
   const [owner, developer] = keys;
   if (owner === undefined || developer === undefined) throw new Error('no keys');
   const team = '/external/partner/team';
   expect([await answerTo(owner, team), await answerTo(developer, team)]).toEqual([200, 'E2101']);
-  expect(await service.arrange('key', 'list', '--partner', partner.id)).toMatchObject([
+  expect(await service.ask('key', 'list', '--partner', partner.id)).toMatchObject([
     { keyId: developer.keyId, name: 'developer', memberId: expect.any(String) },
     { keyId: owner.keyId, name: 'owner', memberId: expect.any(String) },
   ]);
@@ -195,8 +195,8 @@ test('a scope of the other kind of key is refused', async () => {
 
 test('neither the audit log nor the database holds a secret that can be read', async () => {
   const old = await create();
-  const key = await service.arrange<IssuedKey>('key', 'rotate', old.keyId);
-  await service.arrange('key', 'revoke', (await create()).keyId);
+  const key = await service.ask<IssuedKey>('key', 'rotate', old.keyId);
+  await service.ask('key', 'revoke', (await create()).keyId);
   const log = await service.db.selectFrom('audit_log').selectAll().orderBy('at').execute();
   const actions = log.filter(({ object_id }) => object_id === key.keyId);
   expect(actions).toMatchObject([

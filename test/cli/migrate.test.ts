@@ -15,7 +15,7 @@ test('an empty database is refused until it is migrated', async () => {
   const name = `eps_${randomBytes(6).toString('hex')}`;
   const url = await createDatabase(inject('databaseServer'), name, 'template0');
   const env = { DATABASE_URL: url, MASTER_KEY: randomBytes(32).toString('base64') };
-  const early = await mp(['network', 'list', '--json'], env);
+  const early = await mpHere(['network', 'list', '--json'], env);
   expect(early).toMatchObject({ status: 1, out: '' });
   expect(early.err).toMatch(
     /^The database lacks 0001_networks, .*: run "npx mp migrate" first\.\n$/,

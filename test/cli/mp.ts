@@ -31,7 +31,7 @@ const BARE: Environment = {
   NODE_COMPILE_CACHE: join(CHECKOUT, 'node_modules/.cache/mp-tests'),
 };
 
-/** Runs the real command line as a process of its own. */
+/** Runs the real command line as a process of its own: for how it starts, prints and ends. */
 export function mp(args: readonly string[], env: Environment = {}): Promise<Outcome> {
   return new Promise((done, fail) => {
     execFile(
@@ -46,7 +46,7 @@ export function mp(args: readonly string[], env: Environment = {}): Promise<Outc
   });
 }
 
-/** Runs a command line inside this process: for the many ways to use one wrongly. */
+/** Runs a command line inside this process: what it does, without the start of a process. */
 export async function mpHere(args: readonly string[], env: Environment = {}): Promise<Outcome> {
   let out = '';
   let err = '';
@@ -66,10 +66,8 @@ export async function mpHere(args: readonly string[], env: Environment = {}): Pr
 export interface Operated extends TestApp {
   /** Points `mp` to the database. */
   readonly env: Environment;
-  /** Runs a command that must succeed, with --json; answers its document. */
+  /** Runs a command inside this process that must succeed, with --json; answers its document. */
   ask<T = Record<string, unknown>>(...args: string[]): Promise<T>;
-  /** As ask, inside this process: for what a test only needs to be there. */
-  arrange<T = Record<string, unknown>>(...args: string[]): Promise<T>;
   /** Runs a command that must be refused; answers what it says. */
   refused(...args: string[]): Promise<string>;
 }
@@ -88,8 +86,7 @@ export async function startOperated(): Promise<Operated> {
   return {
     ...second,
     env,
-    ask: async (...args) => documentOf(args, await mp([...args, '--json'], env)),
-    arrange: async (...args) => documentOf(args, await mpHere([...args, '--json'], env)),
+    ask: async (...args) => documentOf(args, await mpHere([...args, '--json'], env)),
     async refused(...args) {
       const { status, out, err } = await mpHere([...args, '--json'], env);
       if (status !== 1 || out !== '') throw new Error(`mp ${args.join(' ')}: ${status} ${out}`);

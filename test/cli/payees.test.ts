@@ -14,7 +14,7 @@ afterAll(() => service.close());
 
 async function createMerchant(): Promise<string> {
   const args = ['merchant', 'create', '--name', 'Shop', '--email', 'shop@example.com'];
-  return (await service.arrange<{ id: string }>(...args)).id;
+  return (await service.ask<{ id: string }>(...args)).id;
 }
 
 test('addresses are set in canonical spelling, listed and removed', async () => {
@@ -22,25 +22,17 @@ test('addresses are set in canonical spelling, listed and removed', async () => 
   const eth = ['--blockchain', 'eth', '--address', ADDRESSES.eth.toLowerCase()];
   const set = await service.ask<{ branchId: string }>('address', 'set', ...owner, ...eth);
   expect(set).toMatchObject({ blockchainId: 'eth', address: ADDRESSES.eth });
-  await service.arrange(
-    'address',
-    'set',
-    ...owner,
-    '--blockchain',
-    'btc',
-    '--address',
-    ADDRESSES.btc,
-  );
+  await service.ask('address', 'set', ...owner, '--blockchain', 'btc', '--address', ADDRESSES.btc);
   expect(await service.ask('address', 'list', ...owner)).toEqual([
     { blockchainId: 'btc', address: ADDRESSES.btc },
     { blockchainId: 'eth', address: ADDRESSES.eth },
   ]);
 
-  const branch = await service.arrange<{ id: string }>(
+  const branch = await service.ask<{ id: string }>(
     ...['branch', 'create', '--merchant', shop, '--name', 'Second'],
   );
   const second = [...owner, '--branch', branch.id];
-  expect(await service.arrange('address', 'list', ...second)).toEqual([]);
+  expect(await service.ask('address', 'list', ...second)).toEqual([]);
   const empty = await mpHere(['address', 'list', ...second], service.env);
   expect(empty.out).toBe('None.\n');
 
@@ -79,7 +71,7 @@ test('an address is refused with the reason, and never repeated', async () => {
 
 test('a branch has to be one of the merchant', async () => {
   const other = await createMerchant();
-  const { branches } = await service.arrange<{ branches: { id: string }[] }>(
+  const { branches } = await service.ask<{ branches: { id: string }[] }>(
     ...['merchant', 'show', other],
   );
   const branch = branches[0]?.id ?? '';
@@ -95,13 +87,13 @@ test('domains are added in canonical spelling, listed and removed', async () => 
     merchantId: shop,
     domain: 'shop.example.com',
   });
-  await service.arrange('domain', 'add', ...owner, '--domain', 'localhost');
+  await service.ask('domain', 'add', ...owner, '--domain', 'localhost');
   expect(await service.ask('domain', 'list', ...owner)).toEqual([
     { merchantId: shop, domain: 'localhost' },
     { merchantId: shop, domain: 'shop.example.com' },
   ]);
   await service.ask('domain', 'remove', ...owner, '--domain', 'SHOP.example.com');
-  expect(await service.arrange('merchant', 'show', shop)).toMatchObject({
+  expect(await service.ask('merchant', 'show', shop)).toMatchObject({
     redirectDomains: ['localhost'],
   });
   const removed = ['domain', 'remove', ...owner, '--domain', 'shop.example.com'];

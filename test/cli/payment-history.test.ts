@@ -57,26 +57,26 @@ async function deliver(): Promise<void> {
 
 test('tells all that happened to a payment in the order of time', async () => {
   const types = 'payment_prompt.created,payment_prompt.successful';
-  const { id: endpoint } = await service.arrange<{ id: string }>(
+  const { id: endpoint } = await service.ask<{ id: string }>(
     ...['webhook', 'create', '--merchant', shop.merchant.id],
     ...['--url', receiver.url, '--types', types],
   );
   const id = await createPayment();
   const other = await createPayment();
   const play = ['payment', 'simulate', id, '--network', 'eth', '--case'];
-  await service.arrange(...play, 'detect');
-  await service.arrange(...play, 'confirm');
+  await service.ask(...play, 'detect');
+  await service.ask(...play, 'confirm');
   receiver.answer = status(500);
   await deliver();
   receiver.answer = status(204);
   await deliver();
-  const deliveries = await service.arrange<{ id: string; eventType: string; eventId: string }[]>(
+  const deliveries = await service.ask<{ id: string; eventType: string; eventId: string }[]>(
     ...['webhook', 'deliveries', endpoint],
   );
   const { rows } = await historyOf(id);
   const created = rows.find(({ what }) => what === 'payment_prompt.created');
   const first = deliveries.find(({ eventId }) => eventId === created?.id);
-  await service.arrange('webhook', 'redeliver', first?.id ?? '');
+  await service.ask('webhook', 'redeliver', first?.id ?? '');
 
   const { rows: entries, lines } = await historyOf(id);
   expect(entries.map(({ at }) => at)).toEqual(entries.map(({ at }) => at).toSorted());

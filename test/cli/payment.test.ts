@@ -34,7 +34,7 @@ async function createPayment(): Promise<string> {
 }
 
 const simulate = (id: string, play: string) =>
-  service.arrange<ShownPayment>('payment', 'simulate', id, '--case', play, '--network', 'eth');
+  service.ask<ShownPayment>('payment', 'simulate', id, '--case', play, '--network', 'eth');
 
 describe('mp payment simulate', () => {
   test.each([
@@ -69,7 +69,7 @@ describe('mp payment simulate', () => {
       ['pending/completed', 'successful/completed', 'chain'],
     ]);
     expect(shown.deposits).toMatchObject([{ state: 'final', outcome: 'exact' }]);
-    expect(await service.arrange('partner', 'verify', partnerId)).toEqual({
+    expect(await service.ask('partner', 'verify', partnerId)).toEqual({
       id: partnerId,
       exact: true,
       discrepancies: [],
@@ -98,7 +98,7 @@ describe('mp payment simulate', () => {
 
 test('the inbox lists what no payment took, and lets go of it', async () => {
   const inbox = () =>
-    service.arrange<{ id: string; outcome: string }[]>('deposit', 'list', '--unmatched');
+    service.ask<{ id: string; outcome: string }[]>('deposit', 'list', '--unmatched');
   const before = (await inbox()).map(deposit => deposit.id);
   const ended = await createPayment();
   await simulate(ended, 'late');
@@ -114,7 +114,7 @@ test('the inbox lists what no payment took, and lets go of it', async () => {
     outcome: 'assigned',
     paymentId: open,
   });
-  expect(await service.arrange('payment', 'show', open)).toMatchObject({ status: 'successful' });
+  expect(await service.ask('payment', 'show', open)).toMatchObject({ status: 'successful' });
   expect(await service.refused('deposit', 'dismiss', deposit)).toContain('belongs to payment');
 
   await simulate(await createPayment(), 'late');

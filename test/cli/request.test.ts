@@ -43,9 +43,9 @@ test('shows status, notable headers and body, and keeps to one JSON document', a
   expect(created.prompt.amount).toBe(5000);
   expect(first.out).toContain('\n  "prompt": {\n    "object": "payment_prompt",\n');
 
-  const again = await mp(args, env);
+  const again = await mpHere(args, env);
   expect(again.out).toContain('\nIdempotent-Replayed: true\n');
-  const replay = await mp([...args, '--json'], env);
+  const replay = await mpHere([...args, '--json'], env);
   expect(JSON.parse(replay.out)).toMatchObject({
     status: 201,
     headers: { 'x-request-id': REQUEST_ID, 'idempotent-replayed': 'true' },
@@ -55,7 +55,7 @@ test('shows status, notable headers and body, and keeps to one JSON document', a
 });
 
 test('ends with 1 when the answer is no success', async () => {
-  const refused = await mp(['request', 'POST', CREATE, '--body', '{"amount":5}'], env);
+  const refused = await mpHere(['request', 'POST', CREATE, '--body', '{"amount":5}'], env);
   expect(refused).toMatchObject({ status: 1, err: '' });
   expect(refused.out).toMatch(
     /^HTTP 400 Bad Request\nX-Request-Id: .*\nX-MP-Should-Retry: false\n\n\{\n/,
@@ -74,7 +74,7 @@ test('sends a body exactly as it is given', async () => {
   const text = '{ "amount" :\n 12345 , "note": "ü ✓" }\n';
   await writeFile(file, text);
   const key = ['--idempotency-key', 'exact'];
-  const sent = await mp(['request', 'POST', CREATE, '--body', `@${file}`, ...key], env);
+  const sent = await mpHere(['request', 'POST', CREATE, '--body', `@${file}`, ...key], env);
   expect(sent.status).toBe(0);
   // The service recognises a request by the bytes of its body.
   const same = await mpHere(['request', 'POST', CREATE, '--body', text, ...key], env);
@@ -157,7 +157,7 @@ test('says what is missing to sign with', async () => {
 
 test('tells how to start the service when nothing answers, and gives up on silence', async () => {
   const nobody = await unusedUrl();
-  const refused = await mp(['request', 'GET', '/external/v1/payments', '--url', nobody], env);
+  const refused = await mpHere(['request', 'GET', '/external/v1/payments', '--url', nobody], env);
   expect(refused).toEqual({
     status: 1,
     out: '',

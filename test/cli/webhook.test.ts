@@ -30,7 +30,7 @@ afterAll(async () => {
 
 async function createMerchant(): Promise<string> {
   const args = ['merchant', 'create', '--name', 'Shop', '--email', 'shop@example.com'];
-  return (await service.arrange<{ id: string }>(...args)).id;
+  return (await service.ask<{ id: string }>(...args)).id;
 }
 
 /** Makes the attempts that wait, as a worker does. */
@@ -88,15 +88,15 @@ test('an endpoint is created, told of an event, rotated and listed', async () =>
   await deliver();
   expect(receiver.requests).toHaveLength(2);
   const limited = ['webhook', 'deliveries', id, '--limit', '1'];
-  expect(await service.arrange(...limited)).toHaveLength(1);
+  expect(await service.ask(...limited)).toHaveLength(1);
 
   const rotated = await service.ask<Endpoint>('webhook', 'rotate', id);
   expect(rotated).toMatchObject({ id, previousSecretUntil: expect.any(String) });
   expect(rotated.secret).not.toBe(secret);
   const other = await createMerchant();
-  await service.arrange('webhook', 'create', '--merchant', other, '--url', 'https://a.example/');
+  await service.ask('webhook', 'create', '--merchant', other, '--url', 'https://a.example/');
   expect(await service.ask('webhook', 'list', '--merchant', shop)).toMatchObject([{ id }]);
-  expect(await service.arrange('webhook', 'list')).toMatchObject([
+  expect(await service.ask('webhook', 'list')).toMatchObject([
     { merchantId: other, types: ['all'] },
     { merchantId: shop },
   ]);

@@ -9,7 +9,7 @@ import { isDatabaseUnavailable } from '../../src/database/failures.ts';
 import { sessionConfig } from '../../src/database/session.ts';
 import { inOneStatement, UncertainCommit } from '../../src/database/transaction.ts';
 import { createEndpoint } from '../../src/webhooks/manage-endpoints.ts';
-import { mp } from '../cli/mp.ts';
+import { mpHere } from '../cli/mp.ts';
 import {
   addKey,
   addMerchant,
@@ -106,7 +106,7 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
     bouncer = await bounce();
     env = serviceEnvironment(bouncer.url, masterKey, { DATABASE_DIRECT_URL: directUrl });
 
-    const migrated = await mp(['migrate'], env);
+    const migrated = await mpHere(['migrate'], env);
     expect(migrated).toMatchObject({ status: 0, err: '' });
     db = pooled(bouncer);
     const operated = { db, clock, keyring };
@@ -199,7 +199,7 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
   test('a key that is revoked is refused once the command has returned', async () => {
     const key = await addKey({ db, clock, keyring }, { merchantId: shop.merchant.id });
     for (const _ of [1, 2]) expect((await call(api, key, { path: LIST })).status).toBe(200);
-    expect(await mp(['key', 'revoke', key.keyId], env)).toMatchObject({ status: 0, err: '' });
+    expect(await mpHere(['key', 'revoke', key.keyId], env)).toMatchObject({ status: 0, err: '' });
     expect((await call(api, key, { path: LIST })).body.error?.errorCode).toBe('E2005');
   });
 
@@ -341,7 +341,7 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
       const alone = serviceEnvironment(url, masterKey);
       const { status, last } = await failToStart(alone);
       expect({ status, last }).toMatchObject({ status: 1, last: { err: { message: told } } });
-      const migrating = await mp(['migrate'], alone);
+      const migrating = await mpHere(['migrate'], alone);
       expect(migrating).toMatchObject({ status: 1, out: '' });
       expect(migrating.err).toContain(told);
     });

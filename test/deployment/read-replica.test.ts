@@ -3,7 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createKeyring } from '../../src/crypto/keyring.ts';
 import { connect, type Database } from '../../src/database/connection.ts';
-import { mp } from '../cli/mp.ts';
+import { mpHere } from '../cli/mp.ts';
 import {
   addMerchant,
   addPartner,
@@ -45,7 +45,7 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'reports from a streaming 
     const env = serviceEnvironment(pair.primaryUrl, masterKey, {
       DATABASE_REPORTS_URL: pair.standbyUrl,
     });
-    expect(await mp(['migrate'], env)).toMatchObject({ status: 0, err: '' });
+    expect(await mpHere(['migrate'], env)).toMatchObject({ status: 0, err: '' });
     [primary, standby] = await Promise.all([open(pair.primaryUrl), open(pair.standbyUrl)]);
     db = connect({
       url: pair.primaryUrl,

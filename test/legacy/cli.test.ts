@@ -14,12 +14,12 @@ let shop: string;
 beforeAll(async () => {
   service = await startOperated();
   const args = ['--name', 'Old Shop', '--email', 'shop@example.com'];
-  shop = (await service.arrange<{ id: string }>('merchant', 'create', ...args)).id;
+  shop = (await service.ask<{ id: string }>('merchant', 'create', ...args)).id;
 });
 afterAll(() => service.close());
 
 const createUser = (role: string, name = 'Ada') =>
-  service.arrange<{ id: string }>(
+  service.ask<{ id: string }>(
     ...['user', 'create', '--merchant', shop, '--name', name],
     ...['--email', 'ada@example.com', '--role', role],
   );
@@ -45,7 +45,7 @@ test('a user is created, gets a key that works, is changed and listed', async ()
     apiKey: expect.stringMatching(/^mpa_[0-9a-f]{64}$/),
   });
   expect((await ask(service, key)).statusCode).toBe(200);
-  const renewed = await service.arrange<Issued>('user', 'legacy-key', user.id);
+  const renewed = await service.ask<Issued>('user', 'legacy-key', user.id);
   expect(renewed.clientId).toBe(key.clientId);
   expectLegacyRefusal(await ask(service, key), 'apiKeyInvalid');
   expect((await ask(service, renewed)).statusCode).toBe(200);
@@ -53,7 +53,7 @@ test('a user is created, gets a key that works, is changed and listed', async ()
   const off = await service.ask('user', 'set', user.id, '--status', 'inactive');
   expect(off).toMatchObject({ id: user.id, status: 'inactive', clientId: key.clientId });
   expectLegacyRefusal(await ask(service, renewed), 'userInactive');
-  await service.arrange('user', 'set', user.id, '--status', 'active', '--role', 'member');
+  await service.ask('user', 'set', user.id, '--status', 'active', '--role', 'member');
   expectLegacyRefusal(await ask(service, renewed), 'userNotAdmin');
 
   const list = await service.ask<object[]>('user', 'list', '--merchant', shop);
@@ -105,8 +105,8 @@ test('what cannot be is refused', async () => {
 
 test('usage is told for each merchant and route, from a day on', async () => {
   const { id } = await createUser('admin', 'Linus');
-  const key = await service.arrange<Issued>('user', 'legacy-key', id);
-  const before = await service.arrange<{ requests: number }[]>('legacy', 'usage');
+  const key = await service.ask<Issued>('user', 'legacy-key', id);
+  const before = await service.ask<{ requests: number }[]>('legacy', 'usage');
   await ask(service, key);
   const [usage] = await service.ask<Record<string, unknown>[]>('legacy', 'usage');
   const today = new Date(service.clock()).toISOString().slice(0, 10);
@@ -118,8 +118,8 @@ test('usage is told for each merchant and route, from a day on', async () => {
     firstDay: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
     lastDay: today,
   });
-  expect(await service.arrange('legacy', 'usage', '--since', today)).toHaveLength(1);
-  expect(await service.arrange('legacy', 'usage', '--since', '2999-01-01')).toEqual([]);
+  expect(await service.ask('legacy', 'usage', '--since', today)).toHaveLength(1);
+  expect(await service.ask('legacy', 'usage', '--since', '2999-01-01')).toEqual([]);
   const table = await mpHere(['legacy', 'usage'], service.env);
   expect(table.out).toMatch(/^merchantId +merchantName +route +requests +firstDay +lastDay\n/);
 });
