@@ -104,7 +104,8 @@ function expectedReturn(checkout: OpenedCheckout, status: string): string {
 const mark = (page: Page) => page.evaluate('window.mark = true');
 const isMarked = (page: Page) => page.evaluate('window.mark === true');
 
-describe('paying', () => {
+// Most of the time of these is waiting for the page to ask again, every two seconds: they wait together.
+describe.concurrent('paying', () => {
   test('from the choice to the way back, which is taken by itself', async () => {
     const checkout = await open();
     await visit(checkout.path, async page => {
@@ -209,7 +210,7 @@ describe('paying', () => {
   });
 });
 
-describe('what happens meanwhile is shown without reloading', () => {
+describe.concurrent('what happens meanwhile is shown without reloading', () => {
   test('cancelling, in two steps', async () => {
     const checkout = await open();
     await checkout.pick('eth');
@@ -219,28 +220,6 @@ describe('what happens meanwhile is shown without reloading', () => {
       await waitForStage(page, 'cancelled');
       expect(await checkout.payment()).toMatchObject({ status: 'cancelled' });
     });
-  });
-
-  test('the time running out', async () => {
-    const before = service.clock.now;
-    const checkout = await open();
-    await checkout.pick('eth');
-    await visit(checkout.path, async page => {
-      await mark(page);
-      service.clock.now = (await checkout.payment()).expires_at.getTime() - 30_000;
-      await page.locator('.deadline.soon').waitFor();
-      expect(await page.locator('.deadline').innerText()).toMatch(/^0:\d\d left to pay$/);
-      service.clock.now += 30_000;
-      await waitForStage(page, 'overdue');
-      await expirePayments(service.db, new Date(service.clock()), 100);
-      await waitForStage(page, 'expired');
-      expect(await isMarked(page)).toBe(true);
-      expect(await page.locator('#address').count()).toBe(0);
-      await page.getByRole('link', { name: 'Return to Corner Shop' }).click();
-      await page.waitForURL(`${returnBase}/**`);
-      expect(returns).toContain(expectedReturn(checkout, 'expired'));
-    });
-    service.clock.now = before;
   });
 
   test('too little arriving, with what is typed and open left as it is', async () => {
@@ -303,6 +282,28 @@ describe('what happens meanwhile is shown without reloading', () => {
       trouble.length = 0;
     });
   });
+});
+
+test('the time running out is shown without reloading', async () => {
+  const before = service.clock.now;
+  const checkout = await open();
+  await checkout.pick('eth');
+  await visit(checkout.path, async page => {
+    await mark(page);
+    service.clock.now = (await checkout.payment()).expires_at.getTime() - 30_000;
+    await page.locator('.deadline.soon').waitFor();
+    expect(await page.locator('.deadline').innerText()).toMatch(/^0:\d\d left to pay$/);
+    service.clock.now += 30_000;
+    await waitForStage(page, 'overdue');
+    await expirePayments(service.db, new Date(service.clock()), 100);
+    await waitForStage(page, 'expired');
+    expect(await isMarked(page)).toBe(true);
+    expect(await page.locator('#address').count()).toBe(0);
+    await page.getByRole('link', { name: 'Return to Corner Shop' }).click();
+    await page.waitForURL(`${returnBase}/**`);
+    expect(returns).toContain(expectedReturn(checkout, 'expired'));
+  });
+  service.clock.now = before;
 });
 
 describe('every state can be used by everybody', () => {

@@ -90,6 +90,8 @@ async function startService(env: Record<string, string>): Promise<Service> {
     env: {
       PATH: process.env.PATH,
       NODE_ENV: 'test',
+      // Halves the start of a process.
+      NODE_COMPILE_CACHE: `${ROOT}/node_modules/.cache/telemetry-tests`,
       PORT: '0',
       DATABASE_URL: database.url,
       MASTER_KEY: masterKey.toString('base64'),
@@ -200,7 +202,8 @@ describe('with a collector', () => {
   });
 });
 
-test('a collector that is not there costs no request', async () => {
+// An orderly end gives such a collector five seconds, in which the other service runs.
+test.concurrent('a collector that is not there costs no request', async () => {
   const service = await startService({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' });
   expect((await ask(service.port, LIST)).status).toBe(200);
   await service.stop();
@@ -209,7 +212,7 @@ test('a collector that is not there costs no request', async () => {
   expect(troubles.filter(({ level }) => level !== 'warn')).toEqual([]);
 });
 
-test('without one nothing of OpenTelemetry is loaded', async () => {
+test.concurrent('without one nothing of OpenTelemetry is loaded', async () => {
   const service = await startService({});
   expect((await ask(service.port, LIST)).status).toBe(200);
   await service.stop();

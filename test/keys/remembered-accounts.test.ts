@@ -111,96 +111,103 @@ test('of a whole series of changes nothing is remembered, and each is heard', as
   expect(await askBoth(shop, LIST)).toEqual(['E2008', 'E2008']);
 });
 
-describe('the very next request is decided from the change, on every replica', () => {
-  let shop: MerchantWithKey;
-  let partner: PartnerWithKey;
-  let linked: MerchantWithKey;
+/** What a change is made to: of each test its own, for the tests run at once. */
+interface Accounts {
+  readonly shop: MerchantWithKey;
+  readonly partner: PartnerWithKey;
+  /** A merchant of the partner. */
+  readonly linked: MerchantWithKey;
+}
 
-  beforeAll(async () => {
-    shop = await addShop({ domains: ['shop.example'] });
-    partner = await first.db.transaction().execute(db => addPartner({ ...first, db }));
-    linked = await addShop({ partnerId: partner.partner.id });
-  });
+interface Change {
+  readonly who: Parameters<typeof send>[1];
+  readonly request: SignedRequest;
+  readonly refused: string;
+  change(): Promise<unknown>;
+  undo(): Promise<unknown>;
+}
 
+// A change waits until every replica has heard of it: concurrent tests wait together.
+describe.concurrent('the very next request is decided from the change, on every replica', () => {
   const operator = () => operatorOf(first);
-  const redirect = {
-    path: PROMPT_PATH,
-    body: { amount: 5000, redirectUrl: 'https://shop.example/' },
-  };
-  const onBitcoin = { path: PROMPT_PATH, body: { amount: 5000, blockchainIds: ['btc'] } };
-  const bitcoin = ADDRESSES.btc;
-  const merchant = () => ({ merchantId: shop.merchant.id });
 
-  /** Asks so that it is remembered, changes it, asks; and the same with the change undone. */
-  test.each<
-    [
-      name: string,
-      who: () => Parameters<typeof send>[1],
-      request: SignedRequest,
-      refused: string | number,
-      change: () => Promise<unknown>,
-      undo: () => Promise<unknown>,
-    ]
-  >([
+  const changes: [name: string, prepare: (accounts: Accounts) => Change][] = [
     [
       'merchant',
-      () => shop,
-      LIST,
-      'E2008',
-      () => setMerchant(operator(), shop.merchant.id, { status: 'inactive' }),
-      () => setMerchant(operator(), shop.merchant.id, { status: 'active' }),
+      ({ shop }) => ({
+        who: shop,
+        request: LIST,
+        refused: 'E2008',
+        change: () => setMerchant(operator(), shop.merchant.id, { status: 'inactive' }),
+        undo: () => setMerchant(operator(), shop.merchant.id, { status: 'active' }),
+      }),
     ],
     [
       'partner',
-      () => partner,
-      { path: '/external/partner/team' },
-      'E2008',
-      () => setPartner(operator(), partner.partner.id, { status: 'inactive' }),
-      () => setPartner(operator(), partner.partner.id, { status: 'active' }),
+      ({ partner }) => ({
+        who: partner,
+        request: { path: '/external/partner/team' },
+        refused: 'E2008',
+        change: () => setPartner(operator(), partner.partner.id, { status: 'inactive' }),
+        undo: () => setPartner(operator(), partner.partner.id, { status: 'active' }),
+      }),
     ],
     [
       'self-service of the partner',
-      () => linked,
-      LIST,
-      'E2103',
-      () => setPartner(operator(), partner.partner.id, { selfService: false }),
-      () => setPartner(operator(), partner.partner.id, { selfService: true }),
+      ({ partner, linked }) => ({
+        who: linked,
+        request: LIST,
+        refused: 'E2103',
+        change: () => setPartner(operator(), partner.partner.id, { selfService: false }),
+        undo: () => setPartner(operator(), partner.partner.id, { selfService: true }),
+      }),
     ],
     [
       'link to a partner',
-      () => partner,
-      { path: PROMPT_PATH, body: { amount: 5000, merchantId: '' } },
-      'E3001',
-      () => setMerchant(operator(), linked.merchant.id, { partnerId: null }),
-      () => setMerchant(operator(), linked.merchant.id, { partnerId: partner.partner.id }),
+      ({ partner, linked }) => ({
+        who: partner,
+        request: { path: PROMPT_PATH, body: { amount: 5000, merchantId: linked.merchant.id } },
+        refused: 'E3001',
+        change: () => setMerchant(operator(), linked.merchant.id, { partnerId: null }),
+        undo: () => setMerchant(operator(), linked.merchant.id, { partnerId: partner.partner.id }),
+      }),
     ],
     [
       'deposit address',
-      () => shop,
-      onBitcoin,
-      'E1020',
-      () => removeAddress(operator(), merchant(), 'btc'),
-      () => setAddress(operator(), merchant(), 'btc', bitcoin),
+      ({ shop }) => ({
+        who: shop,
+        request: { path: PROMPT_PATH, body: { amount: 5000, blockchainIds: ['btc'] } },
+        refused: 'E1020',
+        change: () => removeAddress(operator(), { merchantId: shop.merchant.id }, 'btc'),
+        undo: () => setAddress(operator(), { merchantId: shop.merchant.id }, 'btc', ADDRESSES.btc),
+      }),
     ],
     [
       'redirect domain',
-      () => shop,
-      redirect,
-      'E1010',
-      () => removeDomain(operator(), shop.merchant.id, 'shop.example'),
-      () => addDomain(operator(), shop.merchant.id, 'shop.example'),
+      ({ shop }) => ({
+        who: shop,
+        request: {
+          path: PROMPT_PATH,
+          body: { amount: 5000, redirectUrl: 'https://shop.example/' },
+        },
+        refused: 'E1010',
+        change: () => removeDomain(operator(), shop.merchant.id, 'shop.example'),
+        undo: () => addDomain(operator(), shop.merchant.id, 'shop.example'),
+      }),
     ],
-  ])('%s', async (_name, who, { body, ...request }, refused, change, undo) => {
-    const sent =
-      body !== undefined && 'merchantId' in (body as object)
-        ? { ...request, body: { ...(body as object), merchantId: linked.merchant.id } }
-        : { ...request, ...(body === undefined ? {} : { body }) };
-    const [allowed] = await askBoth(who(), sent);
+  ];
+  /** Asks so that it is remembered, changes it, asks; and the same with the change undone. */
+  test.each(changes)('%s', async (_name, prepare) => {
+    const shop = await addShop({ domains: ['shop.example'] });
+    const partner = await first.db.transaction().execute(db => addPartner({ ...first, db }));
+    const linked = await addShop({ partnerId: partner.partner.id });
+    const { who, request, refused, change, undo } = prepare({ shop, partner, linked });
+    const [allowed] = await askBoth(who, request);
     expect([200, 201]).toContain(allowed);
     await change();
-    expect(await askBoth(who(), sent)).toEqual([refused, refused]);
+    expect(await askBoth(who, request)).toEqual([refused, refused]);
     await undo();
-    expect(await askBoth(who(), sent)).toEqual([allowed, allowed]);
+    expect(await askBoth(who, request)).toEqual([allowed, allowed]);
   });
 
   test('key', async () => {
@@ -214,30 +221,33 @@ describe('the very next request is decided from the change, on every replica', (
   });
 
   test('main branch', async () => {
+    const shop = await addShop();
     expect(await askBoth(shop, CREATE)).toEqual([201, 201]);
     await createBranch(operator(), { merchantId: shop.merchant.id, name: 'New', main: true });
     expect(await askBoth(shop, CREATE)).toEqual(['E1020', 'E1020']);
   });
+});
 
-  test('network', async () => {
-    const ids = async () => {
-      const path = '/external/v1/blockchains/active';
-      const answers = await Promise.all([first, second].map(app => send(app, shop, { path })));
-      return answers.map(answer => answer.json().some(({ id }: { id: string }) => id === 'btc'));
-    };
-    expect(await ids()).toEqual([true, true]);
-    await setNetwork(operator(), 'btc', { active: false });
-    expect(await ids()).toEqual([false, false]);
-    await setNetwork(operator(), 'btc', { active: true });
-    expect(await ids()).toEqual([true, true]);
-  });
+// By itself: after this change nothing at all is remembered.
+test('the very next request is decided from the change of a network, on every replica', async () => {
+  const shop = await addShop();
+  const ids = async () => {
+    const path = '/external/v1/blockchains/active';
+    const answers = await Promise.all([first, second].map(app => send(app, shop, { path })));
+    return answers.map(answer => answer.json().some(({ id }: { id: string }) => id === 'btc'));
+  };
+  expect(await ids()).toEqual([true, true]);
+  await setNetwork(operatorOf(first), 'btc', { active: false });
+  expect(await ids()).toEqual([false, false]);
+  await setNetwork(operatorOf(first), 'btc', { active: true });
+  expect(await ids()).toEqual([true, true]);
+});
 
-  test('anything, while changes are not heard', async () => {
-    const other = await addShop();
-    expect(await askBoth(other, LIST)).toEqual([200, 200]);
-    await first.changes.close();
-    await sql`
-      update merchants set status = 'inactive' where id = ${other.merchant.id}`.execute(first.db);
-    expect((await send(first, other, LIST)).json().error.errorCode).toBe('E2008');
-  });
+test('the very next request is decided from any change while changes are not heard', async () => {
+  const other = await addShop();
+  expect(await askBoth(other, LIST)).toEqual([200, 200]);
+  await first.changes.close();
+  await sql`
+    update merchants set status = 'inactive' where id = ${other.merchant.id}`.execute(first.db);
+  expect((await send(first, other, LIST)).json().error.errorCode).toBe('E2008');
 });

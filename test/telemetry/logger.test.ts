@@ -40,12 +40,13 @@ function numbersOf(lines: readonly Record<string, unknown>[]) {
 
 const upTo = (count: number) => Array.from({ length: count }, (_, number) => number);
 
-test('every line is written, once and in order', async () => {
+// Each waits for a process of its own, most of the time for its timers.
+test.concurrent('every line is written, once and in order', async () => {
   const lines = await linesOf('write(1_000); await sleep(20); write(1_000);');
   expect(numbersOf(lines)).toEqual(upTo(2_000));
 });
 
-test.for([
+test.concurrent.for([
   { when: 'the process exits', end: 'process.exit(0);' },
   { when: 'an error ends the process', end: "throw new Error('lost');" },
   {
@@ -58,14 +59,14 @@ test.for([
   expect(numbersOf(lines)).toEqual(upTo(1_060));
 });
 
-test('a line waits a moment for others at most', async () => {
+test.concurrent('a line waits a moment for others at most', async () => {
   const lines = await linesOf(`
     write(1);
     setTimeout(() => process.kill(process.pid, 'SIGKILL'), 1_000);`);
   expect(numbersOf(lines)).toEqual([0]);
 });
 
-test('a line tells when it was written', async () => {
+test.concurrent('a line tells when it was written', async () => {
   const started = Date.now();
   const lines = await linesOf('write(100); await sleep(20); write(1);');
   const times = lines.map(({ time }) => Date.parse(String(time)));
