@@ -105,7 +105,7 @@ describe.each(FAMILIES)('%s', family => {
       }
       return parseAddress(family, environment, address) === address;
     });
-    fc.assert(property, { numRuns: 500 });
+    fc.assert(property, { numRuns: 200 });
   });
 });
 

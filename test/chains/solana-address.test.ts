@@ -150,7 +150,7 @@ describe('malformed text', () => {
   it('catches most one-character changes all the same', () => {
     const changes = [
       ...oneCharacterChanges('86xCnPeV69n6t3DnyGvkKobf9FdN2H9oiVDdaMpo2MMY', BASE58),
-    ];
+    ].filter((_, index) => index % 4 === 0);
     const accepted = changes.filter(text => isAccepted('solana', 'production', text));
     expect(accepted.length / changes.length).toBeLessThan(0.08);
   });

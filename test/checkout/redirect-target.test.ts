@@ -70,6 +70,7 @@ describe('the way back is the merchant’s URL, with promptId and status', () =>
           ['status', 'pending'],
         ]);
       }),
+      { numRuns: 40 },
     );
   });
 });

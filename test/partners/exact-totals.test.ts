@@ -96,7 +96,7 @@ test('every figure agrees with plain aggregates after any history, concurrent ac
       await compareMerchants(partnerId);
       expect(await verifyPartner(service.db, partnerId)).toEqual([]);
     }),
-    { numRuns: 25 },
+    { numRuns: 12 },
   );
 });
 
@@ -195,11 +195,15 @@ async function compareOverview(partnerId: string): Promise<void> {
   expect(metrics.totalPayments).toBe((await plain(sql`true`)).payments);
   expect(metrics.totalVolume).toBe(dollars((await plain(sql`status = 'successful'`)).cents));
   expect(metrics.volume30d).toBe(dollars((await plain(recently())).cents));
+  const { rows } = await sql<{ date: string; payments: number; cents: string }>`
+    select (paid_at at time zone 'UTC')::date::text as date, count(*) as payments, sum(amount) as cents
+    from payments where partner_id = ${partnerId} and status = 'successful' group by 1`.execute(
+    service.db,
+  );
+  const paid = new Map(rows.map(({ date, ...sums }) => [date, sums]));
   for (const day of volumeTrend) {
-    const paid = await plain(
-      sql`status = 'successful' and (paid_at at time zone 'UTC')::date = ${day.date}`,
-    );
-    expect(day).toEqual({ date: day.date, volume: dollars(paid.cents), payments: paid.payments });
+    const { payments = 0, cents = '0' } = paid.get(day.date) ?? {};
+    expect(day).toEqual({ date: day.date, volume: dollars(Number(cents)), payments });
   }
 }
 

@@ -88,7 +88,7 @@ test('search, names, addresses and hashes match as a plain scan does, on every p
         expect(seen).toEqual(expected);
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 120 },
   );
 });
 

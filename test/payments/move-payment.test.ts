@@ -78,7 +78,7 @@ test('any sequence of moves goes exactly as the table says, and tells exactly th
         expect(await eventTypes(id)).toEqual(events);
       },
     ),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 });
 
@@ -113,7 +113,7 @@ test('of concurrent actors each sees a state the table allows, and the history i
         expect((await eventTypes(id)).toSorted()).toEqual(told.toSorted());
       },
     ),
-    { numRuns: 40 },
+    { numRuns: 20 },
   );
   expect(await verifyPartner(service.db, partnerId)).toEqual([]);
 });

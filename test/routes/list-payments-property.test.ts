@@ -11,7 +11,7 @@ import { send } from '../helpers/signed-request.ts';
 const START = Date.UTC(2026, 2, 1);
 /** Few instants, so that most histories have payments created in the same millisecond. */
 const INSTANTS = 4;
-const RUNS = 40;
+const RUNS = 20;
 
 const SESSIONS: Readonly<Record<PaymentStatus, SessionStatus>> = {
   pending: 'pending',

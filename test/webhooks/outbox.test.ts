@@ -75,7 +75,7 @@ test('exactly the events of committed transactions are sent, each once to whoeve
       });
       expect(got.sort()).toEqual(expected.sort());
     }),
-    { numRuns: 25 },
+    { numRuns: 12 },
   );
 });
 
