@@ -327,7 +327,7 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
     expect(await Promise.all(started.map(it => it.stop()))).toEqual([0, 0]);
   });
 
-  describe('without DATABASE_DIRECT_URL', () => {
+  describe.concurrent('without DATABASE_DIRECT_URL', () => {
     test.each([
       ['that refuses settings', ''],
       [
@@ -347,11 +347,13 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
     });
 
     test('nor is it taken for what has to be PostgreSQL itself', async () => {
-      for (const variable of ['DATABASE_DIRECT_URL', 'DATABASE_REPORTS_URL']) {
-        const { status, last } = await failToStart({ ...env, [variable]: bouncer.url });
-        const message = `${variable} leads to a pooler such as PgBouncer. It has to be PostgreSQL itself.`;
-        expect({ status, last }).toMatchObject({ status: 1, last: { err: { message } } });
-      }
+      await Promise.all(
+        ['DATABASE_DIRECT_URL', 'DATABASE_REPORTS_URL'].map(async variable => {
+          const { status, last } = await failToStart({ ...env, [variable]: bouncer.url });
+          const message = `${variable} leads to a pooler such as PgBouncer. It has to be PostgreSQL itself.`;
+          expect({ status, last }).toMatchObject({ status: 1, last: { err: { message } } });
+        }),
+      );
     });
   });
 });
