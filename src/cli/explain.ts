@@ -99,7 +99,6 @@ function print(
   { parts, key, explanation, notes }: Answer,
 ): void {
   const canonical = canonicalHead(parts) + Buffer.from(parts.body).toString();
-  const sha256 = canonicalDigest(parts);
   const expected = signRequest(key.secret, parts).toString('hex');
   const headers = headersOf(parts, key, expected);
   if (json) {
@@ -109,7 +108,7 @@ function print(
       findings: explanation?.findings ?? [],
       notes,
       canonicalRequest: canonical,
-      sha256,
+      sha256: canonicalDigest(parts),
       expectedSignature: expected,
       givenSignature: signature ?? null,
       headers,
@@ -120,7 +119,7 @@ function print(
     `Canonical request, ${Buffer.byteLength(canonical)} bytes (${LINE_FEED_SHOWN} is a line feed):`,
     ...showLines(canonical).map(line => `  ${line}`),
     '',
-    `SHA-256 of it       ${sha256}`,
+    `SHA-256 of it       ${canonicalDigest(parts)}`,
     `Expected signature  ${expected}`,
     ...(signature === undefined ? [] : [`Given signature     ${signature}`]),
     '',
