@@ -71,10 +71,12 @@ async function attachOrStart(
   if (!lock.ready) {
     return `Process ${lock.pid} is starting or ending PostgreSQL. If it is another program, remove ${data}/postmaster.pid.`;
   }
-  const url = urlOf(lock.port, await readPassword(data));
+  const password = await readPassword(data);
+  // Not over the database itself, which the first start has yet to create.
   const server = await query(
-    url,
-    `select current_setting('data_directory') as data, current_setting('eps.holder', true) as holder`,
+    urlOf(lock.port, password, 'postgres'),
+    `select current_setting('data_directory') as data, current_setting('eps.holder', true) as holder,
+       (select datname from pg_database where datname = '${NAME}') as database`,
   ).catch((error: NodeJS.ErrnoException) => (error.code === 'ECONNREFUSED' ? undefined : error));
   if (server instanceof Error) return server.message;
   // The lock is stale: another program has its process ID now, or the directory is a copy of one in use.
@@ -84,7 +86,8 @@ async function attachOrStart(
     return `PostgreSQL (process ${lock.pid}) has outlived the process that started it. End it.`;
   }
   if (kind !== 'service') return `The command with process ID ${pid} is using it. End it.`;
-  return { url, stop: async () => {} };
+  if (server.database === null) return `The service with process ID ${pid} is creating it.`;
+  return { url: urlOf(lock.port, password), stop: async () => {} };
 }
 
 // Another process starts a server there at the same moment, sessions of a killed server are still
