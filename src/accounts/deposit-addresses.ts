@@ -9,8 +9,8 @@ import {
 } from '../repositories/deposit-addresses.ts';
 import { findBranch, findMainBranch } from '../repositories/merchants.ts';
 import { findNetwork } from '../repositories/networks.ts';
+import { audited, OperationRefused, type Operator } from './audited-change.ts';
 import { requireMerchant } from './merchants.ts';
-import { audited, OperationRefused, type Operator } from './operation.ts';
 
 export interface AddressOwner {
   readonly merchantId: string;

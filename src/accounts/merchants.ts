@@ -17,7 +17,7 @@ import {
   lockMerchant,
   updateMerchant,
 } from '../repositories/merchants.ts';
-import { audited, columnsToSet, OperationRefused, type Operator } from './operation.ts';
+import { audited, columnsToSet, OperationRefused, type Operator } from './audited-change.ts';
 import { requirePartner } from './partners.ts';
 
 export interface NewMerchant {

@@ -1,6 +1,6 @@
 import type { Network } from '../database/tables.ts';
 import { updateNetwork } from '../repositories/networks.ts';
-import { audited, columnsToSet, OperationRefused, type Operator } from './operation.ts';
+import { audited, columnsToSet, OperationRefused, type Operator } from './audited-change.ts';
 
 /** Longest payment window: a day, in minutes. */
 export const WINDOW_MINUTES_MAXIMUM = 1440;

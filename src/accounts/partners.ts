@@ -7,7 +7,7 @@ import {
   insertPartnerMember,
   updatePartner,
 } from '../repositories/partners.ts';
-import { audited, columnsToSet, OperationRefused, type Operator } from './operation.ts';
+import { audited, columnsToSet, OperationRefused, type Operator } from './audited-change.ts';
 
 /** @param input.selfService Whether the partner's merchants may use API keys of their own. */
 export function createPartner(

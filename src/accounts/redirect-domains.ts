@@ -3,8 +3,8 @@ import {
   listRedirectDomains,
   removeRedirectDomain,
 } from '../repositories/redirect-domains.ts';
+import { audited, OperationRefused, type Operator } from './audited-change.ts';
 import { requireLockedMerchant } from './merchants.ts';
-import { audited, OperationRefused, type Operator } from './operation.ts';
 
 /** Most redirect domains that a merchant may have. */
 export const REDIRECT_DOMAINS_MAXIMUM = 20;

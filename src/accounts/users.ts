@@ -7,8 +7,8 @@ import {
   lockMerchantUser,
   updateMerchantUser,
 } from '../repositories/merchant-users.ts';
+import { audited, columnsToSet, OperationRefused, type Operator } from './audited-change.ts';
 import { requireMerchant } from './merchants.ts';
-import { audited, columnsToSet, OperationRefused, type Operator } from './operation.ts';
 
 const CLIENT_ID_PREFIX = 'mpc_';
 const CLIENT_ID_BYTES = 12;

@@ -6,7 +6,7 @@ import { ApiError } from '../errors/api-error.ts';
 import { canonicalHead, type SignedParts, signRequest } from '../signing/canonical.ts';
 import { canonicalDigest, describeMismatch } from '../signing/describe-mismatch.ts';
 import { type Explanation, explainMismatch } from '../signing/explain-mismatch.ts';
-import { checkNonce, checkTimestamp } from '../signing/signed-request.ts';
+import { checkNonce, checkTimestamp } from '../signing/verify-signature.ts';
 import { chooseExplainingKey, type ExplainingKey } from './explaining-key.ts';
 import { printJson, printLines } from './print.ts';
 import { readBody } from './request-body.ts';

@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
 import pg from 'pg';
-import { OperationRefused } from '../accounts/operation.ts';
+import { OperationRefused } from '../accounts/audited-change.ts';
 import { ConfigError } from '../config/config.ts';
-import { isDatabaseUnavailable } from '../database/failures.ts';
+import { isDatabaseUnavailable } from '../database/errors.ts';
 
 /** Describes a failure to the operator: a message where the cause is known, else the whole error. */
 export function describeFailure(error: unknown): string {

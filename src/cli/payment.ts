@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { OperationRefused } from '../accounts/operation.ts';
+import { OperationRefused } from '../accounts/audited-change.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Payment } from '../database/tables.ts';
 import { ApiError } from '../errors/api-error.ts';

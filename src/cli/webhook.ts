@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { EVENT_TYPES, type EventType } from '#schemas/event.ts';
+import { OperationRefused } from '../accounts/audited-change.ts';
 import { requireMerchant } from '../accounts/merchants.ts';
-import { OperationRefused } from '../accounts/operation.ts';
 import { listAttempts } from '../repositories/webhook-attempts.ts';
 import { listDeliveries } from '../repositories/webhook-deliveries.ts';
 import { findWebhookEndpoint, listWebhookEndpoints } from '../repositories/webhook-endpoints.ts';

@@ -1,6 +1,6 @@
 import type { PostgresPoolClient } from 'kysely';
 import pg from 'pg';
-import { isDatabaseUnavailable } from './failures.ts';
+import { isDatabaseUnavailable } from './errors.ts';
 import { preparedName } from './prepared.ts';
 import { STATEMENT_TIMEOUT_MS } from './session.ts';
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import pg from 'pg';
 import type { Connection, Database } from './connection.ts';
-import { isRefusedByDatabase } from './failures.ts';
+import { isRefusedByDatabase } from './errors.ts';
 
 /** PgBouncer's error for a statement that it sent to no server; it has the code of a lost connection. */
 const NEVER_SENT = 'query_wait_timeout';

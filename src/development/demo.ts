@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Operator } from '../accounts/audited-change.ts';
 import { setAddress } from '../accounts/deposit-addresses.ts';
 import { createMerchant, setMerchant } from '../accounts/merchants.ts';
-import type { Operator } from '../accounts/operation.ts';
 import { createPartner, createPartnerMember } from '../accounts/partners.ts';
 import { addDomain } from '../accounts/redirect-domains.ts';
 import type { Config } from '../config/config.ts';

@@ -42,7 +42,7 @@ import { CREATED, PAYMENT_ID, SUCCESSFUL_PAYMENT } from '../routes/v1/examples.t
 import { OVERPAYMENT_PER_MILLE } from '../settlement/match-transfer.ts';
 import { TIMESTAMP_WINDOW_SECONDS } from '../signing/canonical.ts';
 import { NONCE_LIFETIME_SECONDS } from '../signing/nonce-store.ts';
-import { NONCE_MAXIMUM } from '../signing/signed-request.ts';
+import { NONCE_MAXIMUM } from '../signing/verify-signature.ts';
 import { TREND_DAYS } from '../time/days.ts';
 import { ENDPOINTS_MAXIMUM, SECRET_GRACE_MS } from '../webhooks/manage-endpoints.ts';
 import { RETRY_AFTER_MAXIMUM_MS } from '../webhooks/retry-after.ts';

@@ -6,7 +6,7 @@ import { type AccessRule, authorize, type Principal } from '../keys/principal.ts
 import { type CredentialDependencies, verifyCredentials } from '../keys/verify-credentials.ts';
 import type { KeyWithAccounts } from '../repositories/api-keys.ts';
 import { type NonceStore, NonceStoreUnavailable } from '../signing/nonce-store.ts';
-import { checkSignature, checkTimestamp, readSigningHeaders } from '../signing/signed-request.ts';
+import { checkSignature, checkTimestamp, readSigningHeaders } from '../signing/verify-signature.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Admission } from './admission.ts';
 import type { RateLimits } from './rate-limit.ts';

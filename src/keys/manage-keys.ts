@@ -1,5 +1,5 @@
+import { audited, OperationRefused, type Operator } from '../accounts/audited-change.ts';
 import { requireLockedMerchant } from '../accounts/merchants.ts';
-import { audited, OperationRefused, type Operator } from '../accounts/operation.ts';
 import type { Keyring } from '../crypto/keyring.ts';
 import { randomHex, randomToken } from '../crypto/random-hex.ts';
 import type { Connection } from '../database/connection.ts';

@@ -1,7 +1,7 @@
 import { Counter } from 'prom-client';
 import type { CreatePaymentResponse } from '#schemas/create-payment.ts';
 import type { Connection, Database } from '../database/connection.ts';
-import { isRefusedByDatabase } from '../database/failures.ts';
+import { isRefusedByDatabase } from '../database/errors.ts';
 import { afterCommit, inOneStatement, inTransaction } from '../database/transaction.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { type Creation, insertCreation } from '../repositories/payment-creation.ts';

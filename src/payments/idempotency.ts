@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { batchOn } from '../database/batch.ts';
 import type { Connection, Database } from '../database/connection.ts';
-import { isRefusedByDatabase } from '../database/failures.ts';
+import { isRefusedByDatabase } from '../database/errors.ts';
 import { inOneStatement, inSavepoint, inTransaction } from '../database/transaction.ts';
 import { ApiError } from '../errors/api-error.ts';
 import {

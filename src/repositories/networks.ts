@@ -6,7 +6,7 @@ export function listNetworks(db: Connection): Promise<Network[]> {
   return db.selectFrom('networks').selectAll().orderBy('position').execute();
 }
 
-/** The networks currently offered, in the order of the documentation. */
+/** The active networks, in the order of the documentation. */
 export function listActiveNetworks(db: Connection): Promise<Network[]> {
   return db
     .selectFrom('networks')

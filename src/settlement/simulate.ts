@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { OperationRefused } from '../accounts/operation.ts';
+import { OperationRefused } from '../accounts/audited-change.ts';
 import type { Database } from '../database/connection.ts';
 import type { Payment } from '../database/tables.ts';
 import { transact } from '../database/transaction.ts';

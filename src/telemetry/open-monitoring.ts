@@ -1,6 +1,6 @@
 import type { BaseLogger } from 'pino';
 import type { Monitored } from './monitor.ts';
-import { type MonitoringServer, serveMonitoring } from './serve.ts';
+import { type MonitoringServer, serveMonitoring } from './monitoring-server.ts';
 
 /** A monitoring port that is served, or not. */
 export type Monitoring = Pick<MonitoringServer, 'close'>;

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { OperationRefused } from '../accounts/operation.ts';
+import { OperationRefused } from '../accounts/audited-change.ts';
 import { isAddressAllowed } from './address-guard.ts';
 
 const LENGTH_MAXIMUM = 2048;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import type { EventType } from '#schemas/event.ts';
-import { audited, OperationRefused, type Operator } from '../accounts/operation.ts';
+import { audited, OperationRefused, type Operator } from '../accounts/audited-change.ts';
 import type { Keyring } from '../crypto/keyring.ts';
 import type { Connection } from '../database/connection.ts';
 import type { WebhookEndpoint } from '../database/tables.ts';

@@ -4,7 +4,7 @@ import { type JobHelpers, type Runner, run } from 'graphile-worker';
 import { closeQueuePool, openQueuePool } from '../database/job-queue.ts';
 import { queueLogger } from '../database/job-queue-log.ts';
 import { DELIVERY_TASK, returnDeliveryJob } from '../repositories/webhook-jobs.ts';
-import { attemptDelivery, type DeliveryDependencies } from '../webhooks/deliver.ts';
+import { attemptDelivery, type DeliveryDependencies } from '../webhooks/attempt-delivery.ts';
 import { createEndpointSlots, type EndpointSlots, SLOTS } from '../webhooks/endpoint-slots.ts';
 import { guardedConnector, type Resolve } from '../webhooks/guarded-connector.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../webhooks/send.ts';

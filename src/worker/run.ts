@@ -4,7 +4,7 @@ import type { Processor } from '../payments/processor.ts';
 import type { Clock } from '../time/clock.ts';
 import { cleanUpLoop } from './clean-up.ts';
 import { deliverWebhooksLoop, type WebhookDependencies } from './deliver-webhooks.ts';
-import { expirePaymentsLoop } from './expire-payments.ts';
+import { expirePaymentsLoop } from './expire-on-chain.ts';
 import { expireRegulatedLoop } from './expire-regulated.ts';
 import { foldPartnerDeltasLoop } from './fold-partner-deltas.ts';
 import { runLoop } from './loop.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
+import type { Operator } from '../../src/accounts/audited-change.ts';
 import { createMerchant } from '../../src/accounts/merchants.ts';
-import type { Operator } from '../../src/accounts/operation.ts';
 import { createPartner } from '../../src/accounts/partners.ts';
 import type { Database } from '../../src/database/connection.ts';
 import { insertPayments } from './payment-history.ts';

@@ -3,7 +3,7 @@ import { listMerchantReports, readMerchantReport } from '../../src/partners/merc
 import { readFilters, readOverview } from '../../src/partners/overview.ts';
 import { listPaymentReports } from '../../src/partners/payment-reports.ts';
 import { resolveSearch } from '../../src/partners/search.ts';
-import { verifyPartner } from '../../src/partners/verify.ts';
+import { verifyPartner } from '../../src/partners/verify-rollups.ts';
 import { searchPartnerPayments } from '../../src/repositories/partner-payments.ts';
 import { buildHistories, compareSizes, type History } from './histories.ts';
 import { type Finding, sideBySide, VoidRun } from './measure.ts';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { expirePayments } from '../../src/settlement/expire-payments.ts';
+import { expirePayments } from '../../src/settlement/expire-on-chain.ts';
 import { ADDRESSES, addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { launchBrowser, NARROW, windowOf } from '../helpers/browser.ts';

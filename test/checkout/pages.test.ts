@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setNetwork } from '../../src/accounts/networks.ts';
-import { expirePayments } from '../../src/settlement/expire-payments.ts';
+import { expirePayments } from '../../src/settlement/expire-on-chain.ts';
 import { ADDRESSES, addMerchant, type MerchantWithKey, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { type OpenedCheckout, openCheckout } from '../helpers/checkout.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { recordEvent } from '../../src/payments/record-event.ts';
 import { findPayment } from '../../src/repositories/payments.ts';
-import { attemptDelivery } from '../../src/webhooks/deliver.ts';
+import { attemptDelivery } from '../../src/webhooks/attempt-delivery.ts';
 import { guardedConnector } from '../../src/webhooks/guarded-connector.ts';
 import { addMerchant, addPartner, type MerchantWithKey } from '../helpers/accounts.ts';
 import { send } from '../helpers/signed-request.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { verifyWebhook } from '../../src/client/index.ts';
 import { recordEvent } from '../../src/payments/record-event.ts';
 import { findMerchant } from '../../src/repositories/merchants.ts';
-import { attemptDelivery } from '../../src/webhooks/deliver.ts';
+import { attemptDelivery } from '../../src/webhooks/attempt-delivery.ts';
 import { guardedConnector } from '../../src/webhooks/guarded-connector.ts';
 import { addPayment } from '../helpers/payments.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { connect, poolUse } from '../../src/database/connection.ts';
-import { isDatabaseUnavailable } from '../../src/database/failures.ts';
+import { isDatabaseUnavailable } from '../../src/database/errors.ts';
 import {
   afterCommit,
   inSavepoint,

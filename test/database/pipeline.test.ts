@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { type RawBuilder, sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Database } from '../../src/database/connection.ts';
-import { isDatabaseUnavailable } from '../../src/database/failures.ts';
+import { isDatabaseUnavailable } from '../../src/database/errors.ts';
 import { connectPipeline, type PipelineOptions } from '../../src/database/pipeline.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { startTcpProxy, type TcpProxy } from '../helpers/tcp-proxy.ts';

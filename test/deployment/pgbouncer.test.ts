@@ -5,7 +5,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { createKeyring } from '../../src/crypto/keyring.ts';
 import { connect, type Database } from '../../src/database/connection.ts';
-import { isDatabaseUnavailable } from '../../src/database/failures.ts';
+import { isDatabaseUnavailable } from '../../src/database/errors.ts';
 import { sessionConfig } from '../../src/database/session.ts';
 import { inOneStatement, UncertainCommit } from '../../src/database/transaction.ts';
 import { createEndpoint } from '../../src/webhooks/manage-endpoints.ts';

@@ -1,6 +1,6 @@
+import type { Operator } from '../../src/accounts/audited-change.ts';
 import { setAddress } from '../../src/accounts/deposit-addresses.ts';
 import { createMerchant, type NewMerchant, setMerchant } from '../../src/accounts/merchants.ts';
-import type { Operator } from '../../src/accounts/operation.ts';
 import { createPartner, createPartnerMember } from '../../src/accounts/partners.ts';
 import { addDomain } from '../../src/accounts/redirect-domains.ts';
 import type { Merchant, Partner, PartnerMember, PartnerRole } from '../../src/database/tables.ts';

@@ -5,7 +5,7 @@ import type { Merchant, PaymentStatus, SessionStatus } from '../../src/database/
 import { listMerchantReports, readMerchantReport } from '../../src/partners/merchant-reports.ts';
 import { readOverview } from '../../src/partners/overview.ts';
 import { listPaymentReports } from '../../src/partners/payment-reports.ts';
-import { verifyPartner } from '../../src/partners/verify.ts';
+import { verifyPartner } from '../../src/partners/verify-rollups.ts';
 import { foldPartnerDeltas } from '../../src/repositories/partner-deltas.ts';
 import { ADDRESSES, addMerchant, addPartner, type PartnerWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';

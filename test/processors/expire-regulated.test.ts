@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Processor } from '../../src/payments/processor.ts';
 import { openProcessor } from '../../src/processors/open-processor.ts';
-import { expirePayments } from '../../src/settlement/expire-payments.ts';
+import { expirePayments } from '../../src/settlement/expire-on-chain.ts';
 import { expireRegulatedLoop } from '../../src/worker/expire-regulated.ts';
 import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp, testConfig } from '../helpers/app.ts';

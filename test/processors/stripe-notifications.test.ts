@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { STRIPE_EVENTS } from '../../src/processors/stripe-notification.ts';
-import { expirePayments } from '../../src/settlement/expire-payments.ts';
+import { expirePayments } from '../../src/settlement/expire-on-chain.ts';
 import { addMerchant, addPartner, type MerchantWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { createPrompt, expectRefusal } from '../helpers/prompts.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { attemptDelivery } from '../../src/webhooks/deliver.ts';
+import { attemptDelivery } from '../../src/webhooks/attempt-delivery.ts';
 import { guardedConnector } from '../../src/webhooks/guarded-connector.ts';
 import { createEndpoint } from '../../src/webhooks/manage-endpoints.ts';
 import { addMerchant, type MerchantWithKey, operatorOf } from '../helpers/accounts.ts';

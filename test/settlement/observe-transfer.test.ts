@@ -7,7 +7,7 @@ import type { Merchant } from '../../src/database/tables.ts';
 import { lockPayment, updateOpenPayment } from '../../src/repositories/payment-moves.ts';
 import { findPayment } from '../../src/repositories/payments.ts';
 import { releaseReservation } from '../../src/repositories/reservations.ts';
-import { expirePayments } from '../../src/settlement/expire-payments.ts';
+import { expirePayments } from '../../src/settlement/expire-on-chain.ts';
 import { assignDeposit, dismissDeposit } from '../../src/settlement/inbox.ts';
 import {
   type Finality,

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { signingHeaders } from '../../src/client/index.ts';
 import { type SignedParts, signRequest } from '../../src/signing/canonical.ts';
-import { checkSignature } from '../../src/signing/signed-request.ts';
+import { checkSignature } from '../../src/signing/verify-signature.ts';
 import { CREATE_VECTOR, LIST_VECTOR } from './vector.ts';
 
 describe.each([

@@ -4,7 +4,7 @@ import { insertDeposit } from '../../src/repositories/deposits.ts';
 import { simulate } from '../../src/settlement/simulate.ts';
 import { createPostgresNonces } from '../../src/signing/postgres-nonces.ts';
 import { createMonitor, type Monitor } from '../../src/telemetry/monitor.ts';
-import { type MonitoringServer, serveMonitoring } from '../../src/telemetry/serve.ts';
+import { type MonitoringServer, serveMonitoring } from '../../src/telemetry/monitoring-server.ts';
 import { createEndpoint } from '../../src/webhooks/manage-endpoints.ts';
 import { ADDRESSES, addMerchant, type MerchantWithKey, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';

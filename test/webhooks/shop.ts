@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import type { EventType } from '#schemas/event.ts';
+import type { Operator } from '../../src/accounts/audited-change.ts';
 import { createMerchant } from '../../src/accounts/merchants.ts';
-import type { Operator } from '../../src/accounts/operation.ts';
 import { createKeyring, type Keyring } from '../../src/crypto/keyring.ts';
 import type { Connection, Database } from '../../src/database/connection.ts';
 import type {
@@ -14,7 +14,7 @@ import type {
 import { recordEvent } from '../../src/payments/record-event.ts';
 import { listAttempts } from '../../src/repositories/webhook-attempts.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
-import { attemptDelivery, type DeliveryDependencies } from '../../src/webhooks/deliver.ts';
+import { attemptDelivery, type DeliveryDependencies } from '../../src/webhooks/attempt-delivery.ts';
 import { guardedConnector, type Resolve } from '../../src/webhooks/guarded-connector.ts';
 import { createEndpoint, type IssuedEndpoint } from '../../src/webhooks/manage-endpoints.ts';
 import type { TestDatabase } from '../helpers/database.ts';

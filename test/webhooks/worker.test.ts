@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { pendingJobQueueMigrations } from '../../src/database/job-queue.ts';
-import { attemptDelivery } from '../../src/webhooks/deliver.ts';
+import { attemptDelivery } from '../../src/webhooks/attempt-delivery.ts';
 import { guardedConnector } from '../../src/webhooks/guarded-connector.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { type Receiver, stall, startReceiver, status } from './receiver.ts';

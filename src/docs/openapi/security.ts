@@ -1,6 +1,6 @@
 import { KEY_ID_BYTES, KEY_ID_PREFIX } from '../../keys/manage-keys.ts';
 import { TIMESTAMP_WINDOW_SECONDS } from '../../signing/canonical.ts';
-import { NONCE_MAXIMUM } from '../../signing/signed-request.ts';
+import { NONCE_MAXIMUM } from '../../signing/verify-signature.ts';
 import type { SecurityScheme } from './document.ts';
 
 /** Each signing header by the name of its security scheme; a signed request has all of them. */

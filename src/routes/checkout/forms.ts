@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { OperationRefused } from '../../accounts/operation.ts';
+import { OperationRefused } from '../../accounts/audited-change.ts';
 import { cancelCheckout, findCheckoutPayment } from '../../checkout/checkout.ts';
 import { type CheckoutStage, stageOf } from '../../checkout/stage.ts';
 import type { Payment } from '../../database/tables.ts';

@@ -2,7 +2,7 @@ import { CreatePaymentBodySchema, CreatePaymentResponseSchema } from '#schemas/c
 import { EmptyQuerySchema } from '#schemas/list-payments.ts';
 import { answerFailure } from '../../errors/handler.ts';
 import { principalOf } from '../../http/authentication.ts';
-import { readIdempotentRequest, sendOutcome } from '../../http/idempotency.ts';
+import { readIdempotentRequest, sendOutcome } from '../../http/idempotency-key.ts';
 import { createPayment, createPaymentOnce } from '../../payments/create-payment.ts';
 import { checkMerchantId } from '../../payments/payee.ts';
 import { ProcessorUnavailable } from '../../payments/processor.ts';

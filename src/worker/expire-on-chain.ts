@@ -1,5 +1,5 @@
 import type { Database } from '../database/connection.ts';
-import { expirePayments } from '../settlement/expire-payments.ts';
+import { expirePayments } from '../settlement/expire-on-chain.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Loop } from './loop.ts';
 
