@@ -1,7 +1,7 @@
 /**
- * What the service is held against: bare Fastify with the service's response schemas on the service's
- * paths, which looks at nothing it is sent but the ID. Without DATABASE_URL it does no I/O; with it,
- * each request is one named statement on one pipelined connection.
+ * The baseline of reads: bare Fastify with the service's paths and response schemas. It checks
+ * nothing. Without DATABASE_URL it does no I/O; with it, each request runs one named statement on one
+ * pipelined connection.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import Fastify from 'fastify';
@@ -10,12 +10,11 @@ import { type ListPaymentsQuery, PaymentListSchema } from '#schemas/list-payment
 import { type PaymentObject, PaymentSchema } from '#schemas/payment.ts';
 import { toPaymentObject } from '../../src/payments/payment-object.ts';
 import type { ShownPayment } from '../../src/repositories/payments.ts';
-import { keepRequestsYoung, letHeapGrow } from '../../src/runtime/heap.ts';
 import { SELECT_BEHIND_CURSOR, SELECT_BY_ID, SELECT_FIRST_PAGE } from './statements.ts';
 import { PAGE } from './traffic.ts';
 
 const PATH = '/external/v1/payments';
-const { DATABASE_URL: url, PORT: port, BENCH_HEAP: heap } = process.env;
+const { DATABASE_URL: url, PORT: port } = process.env;
 /** Merchants by key ID. */
 const merchants: Record<string, string> = JSON.parse(process.env.BENCH_MERCHANTS ?? '{}');
 
@@ -44,10 +43,6 @@ const PAYMENT: PaymentObject = {
 const merchantOf = (headers: IncomingHttpHeaders) =>
   merchants[String(headers['x-mp-key-id'])] ?? '';
 
-if (heap === 'service') {
-  letHeapGrow();
-  keepRequestsYoung();
-}
 const app = Fastify();
 app.get('/readyz', async () => ({ status: 'ok' }));
 if (url === undefined) {
@@ -57,11 +52,8 @@ if (url === undefined) {
     async ({ params }) => ({ ...PAYMENT, id: params.id }),
   );
 } else {
-  const client = new pg.Client({
-    connectionString: url,
-    pipeline: true,
-  });
-  // bigints are numbers to the service too.
+  const client = new pg.Client({ connectionString: url, pipeline: true });
+  // The service reads bigints as numbers too.
   pg.types.setTypeParser(pg.types.builtins.INT8, Number);
   await client.connect();
   const select = async (statement: { name: string; text: string }, values: unknown[]) => {

@@ -4,20 +4,16 @@ import type { Resources } from './resources.ts';
 
 const SCRIPT = 'test/bench/baseline-server.ts';
 
-/** Starts bare Fastify, which answers without asking anyone. */
+/** Starts bare Fastify without any I/O. */
 export function startBare(resources: Resources): Promise<ServerProcess> {
   return startServer(resources, { name: 'bare Fastify', script: SCRIPT, env: {} });
 }
 
-/**
- * Starts bare Fastify that asks the database with the service's statements on a pipelined connection.
- * On request its heap is set up as the service's, so that both collect garbage alike.
- */
+/** Starts bare Fastify that runs the service's statements on one pipelined connection. */
 export function startBareWithSelect(
   resources: Resources,
   databaseUrl: string,
   merchants: readonly BenchMerchant[],
-  { heapOfService = false }: { readonly heapOfService?: boolean } = {},
 ): Promise<ServerProcess> {
   const owners = merchants.map(({ credentials, id }) => [credentials.keyId, id]);
   return startServer(resources, {
@@ -26,7 +22,6 @@ export function startBareWithSelect(
     env: {
       DATABASE_URL: databaseUrl,
       BENCH_MERCHANTS: JSON.stringify(Object.fromEntries(owners)),
-      ...(heapOfService ? { BENCH_HEAP: 'service' } : {}),
     },
   });
 }

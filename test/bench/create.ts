@@ -8,24 +8,27 @@ import { serviceEnvironment, startRedis, startServer, startService } from './pro
 import { requirePrograms } from './required-programs.ts';
 import type { Resources } from './resources.ts';
 import { compare, httpContender, inTurns } from './rounds.ts';
-import { CONNECTIONS } from './settings.ts';
+import { AGAINST, CONNECTIONS } from './settings.ts';
 import { repeatedCreate } from './statements.ts';
 import { creates } from './traffic.ts';
 
-/** Holds signed creates against pgbench, and against themselves with six round trips. */
+/** Compares signed creates with pgbench and with a version that takes six round trips. */
 export async function bench(resources: Resources): Promise<Finding[]> {
   requirePrograms();
   const redisUrl = await startRedis(resources);
   const server = await startPostgres(resources, UNDISTURBED);
   const { db, url: databaseUrl } = await createDatabase(resources, server, 'creations');
   const { merchants, masterKey } = await addMerchants(db);
-  const state = { databaseUrl, masterKey };
-  const service = await startService(resources, 'service', { ...state, redisUrl });
-  const withoutRedis = await startService(resources, 'service-without-redis', state);
+  const state = { databaseUrl, masterKey, redisUrl };
+  const service = await startService(resources, 'service', state);
+  const withoutRedis = await startService(resources, 'service-without-redis', {
+    databaseUrl,
+    masterKey,
+  });
   const six = await startServer(resources, {
     name: 'six round trips',
     script: 'test/bench/six-round-trips-server.ts',
-    env: serviceEnvironment({ ...state, redisUrl }),
+    env: serviceEnvironment(state),
   });
 
   const before = await countRows(db);
@@ -42,7 +45,7 @@ export async function bench(resources: Resources): Promise<Finding[]> {
       traffic: creates(merchants),
       onResult: result => count(result.created),
     });
-  const throughput = await inTurns([
+  const contenders = [
     await pgbenchContender(resources, {
       name: 'pgbench',
       url: databaseUrl,
@@ -52,12 +55,20 @@ export async function bench(resources: Resources): Promise<Finding[]> {
     contender('create', service),
     contender('six round trips', six),
     contender('create without Redis', withoutRedis),
-  ]);
+  ];
+  if (AGAINST !== null) {
+    const other = await startService(resources, 'other-service', state, { root: AGAINST });
+    contenders.push(contender('create there', other));
+  }
+  const throughput = await inTurns(contenders);
   checkRows(before, await countRows(db), created, runs * CONNECTIONS);
   return [
-    compare(throughput, 'signed create', ['create', 'pgbench'], 0.62),
-    compare(throughput, 'signed create in one statement', ['create', 'six round trips'], 2.2),
-    compare(throughput, 'create without Redis', ['create without Redis', 'create'], 0.6),
+    compare(throughput, 'signed create', ['create', 'pgbench'], 1.2),
+    compare(throughput, 'signed create in one statement', ['create', 'six round trips'], 3),
+    compare(throughput, 'create without Redis', ['create without Redis', 'create'], 0.7),
+    ...(AGAINST === null
+      ? []
+      : [compare(throughput, `create against ${AGAINST}`, ['create', 'create there'], null)]),
   ];
 }
 
@@ -68,13 +79,13 @@ async function countRows(db: Database): Promise<Rows> {
     select (select count(*) from payments) as payments, (select count(*) from events) as events,
            (select count(*) from idempotency_keys) as responses`.execute(db);
   const [row] = rows;
-  if (row === undefined) throw new Error('nothing was counted');
+  if (row === undefined) throw new Error('count(*) returned no row');
   return row;
 }
 
 /**
- * Every create has left a payment, its event and its response.
- * @param cut Most creates that took effect with their answers cut off by the end of a round.
+ * Checks that each create left a payment, an event and a response.
+ * @param cut Most creates that took effect, but whose answers the end of a round cut off.
  * @throws VoidRun
  */
 function checkRows(before: Rows, after: Rows, created: number, cut: number): void {

@@ -3,10 +3,10 @@ import { type Finding, sideBySide } from './measure.ts';
 import type { Resources } from './resources.ts';
 import { FEW_PAYMENTS, PAYMENTS } from './settings.ts';
 
-/** A filled database and what was learnt while filling it. */
+/** A filled database with what its callers need to know of it. */
 export type History<T> = T & BenchDatabase & { readonly payments: number };
 
-/** Calls take about a millisecond: turns are short, so that both sides see the same machine. */
+/** Calls take about a millisecond: turns are short, so that both sides see the same load. */
 const ROUNDS = 100;
 const REPEATS = 5;
 
@@ -27,7 +27,7 @@ export async function buildHistories<T>(
   return [await build('few', FEW_PAYMENTS), await build('many', PAYMENTS)];
 }
 
-/** How much longer a call takes on the long history, which is to be at most `allowed` times. */
+/** How many times as long a call takes on the long history, with the most it may be. */
 export async function compareSizes<T>(
   subject: string,
   [few, many]: readonly [History<T>, History<T>],
@@ -41,7 +41,7 @@ export async function compareSizes<T>(
   return {
     subject,
     measured: `${short.toFixed(2)} ms at ${few.payments}, ${long.toFixed(2)} ms at ${many.payments}`,
-    ratio: long / short,
+    value: long / short,
     goal: { relation: '<=', value: allowed },
   };
 }

@@ -12,7 +12,7 @@ import type { RequestToSend } from './signed-requests.ts';
 
 const MISSING = missing();
 
-/** Why wrk cannot be run, to put into the name of what is skipped. */
+/** Why wrk cannot be run, for the names of skipped tests. */
 function missing(): string | undefined {
   try {
     findWrk();
@@ -89,7 +89,7 @@ describe.skipIf(MISSING !== undefined)(
       expect(result.windows).toEqual([]);
     });
 
-    test('tells the latencies of each window', async () => {
+    test('records the latencies of each window', async () => {
       const slow = 20;
       const answer: RequestListener = (request, response) => {
         setTimeout(() => right(request, response), slow);
@@ -105,7 +105,7 @@ describe.skipIf(MISSING !== undefined)(
       }
     });
 
-    test('tells the latencies of payments and of lists apart', async () => {
+    test('records the latencies of payments and of lists apart', async () => {
       const slow = 50;
       const answer: RequestListener = (request, response) => {
         const list = request.url?.split('startingAfter=')[1];
@@ -125,12 +125,12 @@ describe.skipIf(MISSING !== undefined)(
       expect(Math.min(...medians('G'))).toBeLessThan(slow / 2);
     });
 
-    test('counts what waited for a connection from when it was due', async () => {
+    test('measures a request that waited for a connection from when it was due', async () => {
       const slow = 100;
       const answer: RequestListener = (request, response) => {
         setTimeout(() => right(request, response), slow);
       };
-      // Five times as many are due as one connection can carry, so that each waits longer than the last.
+      // One connection carries a fifth of the load, so each request waits longer than the last.
       const plan = { connections: 1, rate: 50, windowSeconds: 1 };
       const { windows } = await load(answer, { seconds: 3, ...plan });
       expect(windows.at(-1)?.p50).toBeGreaterThan(5 * slow);

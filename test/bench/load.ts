@@ -12,35 +12,35 @@ import { type AnswerKind, type Traffic, writeRequests } from './signed-requests.
 export interface LoadPlan {
   readonly port: number;
   readonly traffic: Traffic;
-  /** Connections, each of which sends a request when it has the answer to the one before. */
+  /** Connections, each of which waits for an answer before it sends the next request. */
   readonly connections: number;
   readonly seconds: number;
   /** Most requests that may be needed. */
   readonly supply: number;
-  /** Requests offered a second; left out, as many as are answered. */
+  /** Requests offered a second; as many as are answered if left out. */
   readonly rate?: number;
   /** Whether 503 with Retry-After counts as shed instead of as wrong. */
   readonly mayShed?: boolean;
   /**
-   * Length of the windows whose latencies are told, in seconds; left out, none are. Not together with
-   * `mayShed`, as it is not known which request was refused, or `exact`.
+   * Length of the windows whose latencies are recorded, in seconds; none are if left out. Excludes
+   * `mayShed`, since wrk cannot tell which request was refused, and `exact`.
    */
   readonly windowSeconds?: number;
-  /** Gives each connection a thread of its own, so that every answer is held against its request. */
+  /** Gives each connection its own thread, so that every answer is matched with its request. */
   readonly exact?: boolean;
 }
 
 export interface LoadResult {
   readonly requests: number;
   readonly seconds: number;
-  /** Answers by what they brought. */
+  /** Answers by kind. */
   readonly payments: number;
   readonly lists: number;
   readonly created: number;
   readonly shed: number;
-  /** Whether all requests were used up, which ended the load early. */
+  /** Whether the signed requests ran out, which ended the load early. */
   readonly exhausted: boolean;
-  /** Latencies in milliseconds, corrected by wrk for requests that a slow answer held back. */
+  /** Latencies in milliseconds, corrected by wrk for requests that a slow answer delayed. */
   readonly p50: number;
   readonly p90: number;
   readonly p99: number;
@@ -48,22 +48,18 @@ export interface LoadResult {
   readonly windows: readonly WindowLatencies[];
 }
 
-/**
- * From when a request was sent, or was due where it found no free connection, to its answer, in
- * milliseconds.
- */
+/** Milliseconds from when a request was due, sent or not, until its answer. */
 interface WindowLatencies {
   readonly kind: AnswerKind;
   readonly p50: number;
   readonly p99: number;
 }
 
-/** Answers that may take longest, in seconds: only a bug makes one take so long. */
+/** Longest wait for an answer, in seconds: only a bug takes that long. */
 const PATIENCE_SECONDS = 60;
-/** How long wrk may take beyond its plan, in milliseconds. */
+/** How long wrk may run beyond its plan, in milliseconds. */
 const OVERTIME_MS = (PATIENCE_SECONDS + 30) * 1000;
 
-/** Signed requests are kept in its memory meanwhile. */
 type LoadContext = Pick<Resources, 'memory' | 'signal' | 'defer'>;
 
 /**
@@ -76,15 +72,15 @@ export async function runLoad(plan: LoadPlan, context: LoadContext): Promise<Loa
 }
 
 /**
- * Signs requests, so that signing does not get in the way of what is measured.
- * @returns What sends them with wrk, once, and throws as runLoad does.
+ * Signs requests ahead of the measurement, so that signing does not disturb it.
+ * @returns A function that sends them with wrk, to be called once; it throws as runLoad does.
  */
 export async function prepareLoad(
   plan: LoadPlan,
   { memory, signal, defer }: LoadContext,
 ): Promise<() => Promise<LoadResult>> {
   if (plan.windowSeconds !== undefined && (plan.mayShed || plan.exact)) {
-    throw new Error('windows go with neither mayShed nor exact');
+    throw new Error('windowSeconds excludes mayShed and exact');
   }
   const threads = plan.exact ? plan.connections : 1;
   const prefix = join(memory, `requests-${randomUUID()}`);
@@ -132,7 +128,7 @@ async function runWrk(
       killSignal: 'SIGKILL',
     },
   );
-  // The bench may fail meanwhile, and it would have minutes to go.
+  // If the bench fails meanwhile, wrk would go on for minutes.
   defer(() => wrk.kill('SIGKILL'));
   const [output, [status]] = await Promise.all([text(wrk.stdout), once(wrk, 'exit')]);
   const line = output.split('\n').findLast(candidate => candidate.startsWith('{'));

@@ -1,7 +1,11 @@
-/** The middle of some durations. */
-export function median(values: readonly number[]): number {
+/** The value below which this share of the values lies; 0.5 is the median. */
+export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+export function median(values: readonly number[]): number {
+  return percentile(values, 0.5);
 }
 
 /** How long one call takes, in milliseconds. */
@@ -12,8 +16,8 @@ export async function timed(call: () => Promise<unknown>): Promise<number> {
 }
 
 /**
- * Medians of calls measured side by side: rounds alternate between them, so that whatever else the
- * machine does falls on all alike. The first round warms caches and does not count.
+ * Median durations of several calls, in milliseconds. Rounds alternate between the calls, so that
+ * other load on the machine affects all of them alike. The first round only warms caches.
  */
 export async function sideBySide(
   calls: readonly (() => Promise<unknown>)[],
@@ -31,7 +35,7 @@ export async function sideBySide(
   return durations.map(median);
 }
 
-/** What was measured proves nothing: an answer was wrong, or something measured was not what it says. */
+/** The measurement proves nothing: an answer was wrong, or the load was not the planned one. */
 export class VoidRun extends Error {
   constructor(reason: string) {
     super(reason);
@@ -39,31 +43,32 @@ export class VoidRun extends Error {
   }
 }
 
-/** The middle of what two contenders reached in each round of one run, one divided by the other. */
+/** Median over the rounds of one run of `values` divided by `base`. */
 export function medianRatio(values: readonly number[], base: readonly number[]): number {
   return median(values.map((value, round) => value / (base[round] ?? Number.NaN)));
 }
 
 export interface Finding {
+  /** What `value` is, with its unit unless it is a ratio. */
   readonly subject: string;
-  /** What was measured, as shown. */
+  /** Further figures, for the reader. */
   readonly measured: string;
-  readonly ratio: number;
-  /** `<=` or `>=` and the number that the ratio is held against; null for what is only told. */
+  readonly value: number;
+  /** null for a figure without a goal. */
   readonly goal: { readonly relation: '<=' | '>='; readonly value: number } | null;
 }
 
 /** Prints a table of findings, if there are any, and returns whether every goal is met. */
 export function report(findings: readonly Finding[]): boolean {
   if (findings.length === 0) return true;
-  const rows = findings.map(({ subject, measured, ratio, goal }) => {
-    const cells = [subject, measured, ratio.toFixed(2)];
+  const rows = findings.map(({ subject, measured, value, goal }) => {
+    const cells = [subject, measured, value.toFixed(2)];
     if (goal === null) return { met: true, cells };
-    const met = goal.relation === '<=' ? ratio <= goal.value : ratio >= goal.value;
+    const met = goal.relation === '<=' ? value <= goal.value : value >= goal.value;
     const verdict = met ? 'met' : 'MISSED';
     return { met, cells: [...cells, `${goal.relation} ${goal.value}`, verdict] };
   });
-  const header = ['subject', 'measured', 'ratio', 'goal', ''];
+  const header = ['subject', 'measured', 'value', 'goal', ''];
   const lines = [header, ...rows.map(row => row.cells)];
   const widths = header.map((_, column) =>
     Math.max(...lines.map(line => (line[column] ?? '').length)),

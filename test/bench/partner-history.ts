@@ -3,40 +3,37 @@ import type { Operator } from '../../src/accounts/audited-change.ts';
 import { createMerchant } from '../../src/accounts/merchants.ts';
 import { createPartner } from '../../src/accounts/partners.ts';
 import type { Database } from '../../src/database/connection.ts';
+import { verifyPartner } from '../../src/partners/verify.ts';
+import { VoidRun } from './measure.ts';
 import { insertPayments } from './payment-history.ts';
 
-/** A partner with a long history, and whole texts out of it to search for. */
+/** A partner with its payments, and texts of one of them to search for. */
 export interface PartnerHistory {
   readonly partnerId: string;
+  /** How many payments the partner has. */
+  readonly partnerPayments: number;
+  /** One of its merchants. */
   readonly merchantId: string;
   readonly sample: { id: string; hash: string; address: string; reference: string };
 }
 
-const MERCHANTS = 50;
-
-/** How many merchants a history has, and how many of them are the partner's. */
-interface Shape {
-  readonly linked: number;
-  readonly unlinked: number;
-}
+/** Each merchant has as many payments as any other, so that the partner has a seventh of them. */
+const MERCHANTS = 35;
+const LINKED_MERCHANTS = 5;
 
 /**
- * Fills an empty database with payments, all of one partner unless said otherwise, set-wise and with
- * the triggers off, builds the indexes afterwards and the rollups from the payments.
+ * Fills an empty database with payments, in one statement and with the triggers off, and builds the
+ * indexes and the rollups afterwards.
+ * @throws VoidRun when the rollups do not match the payments.
  */
-export async function fillHistory(
-  db: Database,
-  payments: number,
-  { linked, unlinked }: Shape = { linked: MERCHANTS, unlinked: 0 },
-): Promise<PartnerHistory> {
+export async function fillHistory(db: Database, payments: number): Promise<PartnerHistory> {
   const operator: Operator = { db, clock: Date.now, actor: 'bench' };
   const partner = await createPartner(operator, { name: 'Bench Partner', selfService: true });
-  const merchants = linked + unlinked;
-  for (let index = 0; index < merchants; index++) {
+  for (let index = 0; index < MERCHANTS; index++) {
     await createMerchant(operator, {
       name: `Shop number ${index}`,
       email: `shop-${index}@example.com`,
-      ...(index < linked ? { partnerId: partner.id } : {}),
+      ...(index < LINKED_MERCHANTS ? { partnerId: partner.id } : {}),
     });
   }
   await db.connection().execute(async connection => {
@@ -47,18 +44,20 @@ export async function fillHistory(
       select indexname as name, indexdef as definition from pg_indexes
       where tablename = 'payments' and indexname <> 'payments_pkey'`.execute(connection);
     for (const { name } of indexes) await sql`drop index ${sql.id(name)}`.execute(connection);
-    const link = { partnerId: partner.id, merchants: linked };
-    await insertPayments(connection, payments, { merchants, link });
+    const link = { partnerId: partner.id, merchants: LINKED_MERCHANTS };
+    await insertPayments(connection, payments, { merchants: MERCHANTS, link });
     for (const { definition } of indexes) await sql.raw(definition).execute(connection);
     await sql`set session_replication_role = default`.execute(connection);
     await fillRollups(connection, partner.id);
   });
   await sql`vacuum (analyze) payments`.execute(db);
   await sql`vacuum (analyze) partner_totals, partner_created_days, partner_paid_days`.execute(db);
+  const [wrong] = await verifyPartner(db, partner.id);
+  if (wrong !== undefined) throw new VoidRun(JSON.stringify(wrong));
   return { partnerId: partner.id, ...(await takeSample(db)) };
 }
 
-/** What the payments' triggers and the worker would have built, payment by payment. */
+/** Fills the rollups as the triggers and the worker would have, payment by payment. */
 async function fillRollups(db: Database, partnerId: string): Promise<void> {
   await sql`
     insert into partner_totals
@@ -78,19 +77,16 @@ async function fillRollups(db: Database, partnerId: string): Promise<void> {
 }
 
 async function takeSample(db: Database): Promise<Omit<PartnerHistory, 'partnerId'>> {
-  const { rows } = await sql<{
-    id: string;
-    hash: string;
-    address: string;
-    reference: string;
-    merchantId: string;
-  }>`
+  const { rows } = await sql<
+    PartnerHistory['sample'] & Pick<PartnerHistory, 'merchantId' | 'partnerPayments'>
+  >`
+    with total as (select count(*) as payments from payments where partner_id is not null)
     select id, transaction_hash as hash, address, customer_reference_id as reference,
-           merchant_id as "merchantId"
-    from payments where status = 'successful' and partner_id is not null order by created_at desc
-    offset (select count(*) / 3 from payments where partner_id is not null) limit 1`.execute(db);
+           merchant_id as "merchantId", total.payments as "partnerPayments"
+    from payments, total where status = 'successful' and partner_id is not null
+    order by created_at desc offset (select payments / 3 from total) limit 1`.execute(db);
   const [row] = rows;
-  if (row === undefined) throw new Error('there are no payments of the partner');
-  const { merchantId, ...sample } = row;
-  return { merchantId, sample };
+  if (row === undefined) throw new Error('the partner has no payments');
+  const { merchantId, partnerPayments, ...sample } = row;
+  return { merchantId, partnerPayments, sample };
 }

@@ -1,18 +1,18 @@
 import { sql } from 'kysely';
 import type { Database } from '../../src/database/connection.ts';
 
-/** Every history covers the same year, so that only the number of payments differs. */
+/** Every history covers a year, so that only the number of payments differs. */
 const DAYS = 365;
 
-/** A partner whose merchants are the first ones that were linked. */
+/** A partner and how many merchants it has. */
 interface Link {
   readonly partnerId: string;
   readonly merchants: number;
 }
 
 /**
- * Inserts payments set-wise, spread evenly over the year before now and over as many merchants as
- * there are; those of linked merchants carry their partner.
+ * Inserts payments in one statement, spread evenly over the past year and over the merchants of the
+ * database. Those of the partner's merchants, which come first, get its ID.
  */
 export async function insertPayments(
   db: Database,

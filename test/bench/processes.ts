@@ -12,31 +12,47 @@ export interface ServerProcess {
   readonly pid: number;
 }
 
-interface ServerOptions {
+/** The service, with the port of its metrics and health. */
+export interface ServiceProcess extends ServerProcess {
+  readonly monitoringPort: number;
+}
+
+interface ServiceOptions {
+  /** Arguments for Node.js. */
+  readonly nodeArguments?: readonly string[];
+  /** Arguments for the script. */
+  readonly scriptArguments?: readonly string[];
+  /** The tree that is run; this one if left out. */
+  readonly root?: string;
+}
+
+interface ServerOptions extends ServiceOptions {
   /** Names its CPU profile. */
   readonly name: string;
   /** Path below the root of the tree. */
   readonly script: string;
   readonly env: Record<string, string>;
-  /** Whether it is the service itself, of which a CPU profile may be wanted. */
+  /** The variable that sets the port that answers /readyz; PORT if left out. */
+  readonly portVariable?: 'PORT' | 'METRICS_PORT';
+  /** Whether the process is the service itself, and gets a CPU profile if profiles are wanted. */
   readonly profiled?: boolean;
-  /** Arguments for Node.js. */
-  readonly nodeArguments?: readonly string[];
 }
 
 const ROOT = join(import.meta.dirname, '../..');
-/** Longest a server may take to answer at first, and to end, in milliseconds. */
+/** Longest a server may take until it is ready, and to end, in milliseconds. */
 const START_MS = 30_000;
 const END_MS = 30_000;
+/** How often a starting server is asked whether it is ready, in milliseconds. */
+const POLL_MS = 20;
 
-/** What the service keeps its state with; without Redis, nonces live in PostgreSQL. */
+/** Where the service keeps its state; without Redis, nonces are in PostgreSQL. */
 export interface ServiceState {
   readonly databaseUrl: string;
   readonly masterKey: string;
   readonly redisUrl?: string;
 }
 
-/** The environment of a production with limits that count but are out of reach. */
+/** A production environment with a rate limit that counts but is out of reach. */
 export function serviceEnvironment(state: ServiceState): Record<string, string> {
   return {
     NODE_ENV: 'production',
@@ -49,23 +65,42 @@ export function serviceEnvironment(state: ServiceState): Record<string, string> 
   };
 }
 
-/** Starts the API without its worker. */
-export function startService(
+/** Starts the API; the script's argument `--with-worker` adds the worker. */
+export async function startService(
   resources: Resources,
   name: string,
   state: ServiceState,
-  nodeArguments: readonly string[] = [],
-): Promise<ServerProcess> {
-  const env = serviceEnvironment(state);
-  const script = 'src/server.ts';
-  return startServer(resources, { name, script, env, profiled: true, nodeArguments });
+  options: ServiceOptions = {},
+): Promise<ServiceProcess> {
+  const monitoringPort = await freePort();
+  const server = await startServer(resources, {
+    name,
+    script: 'src/server.ts',
+    env: { ...serviceEnvironment(state), METRICS_PORT: String(monitoringPort) },
+    profiled: true,
+    ...options,
+  });
+  return { ...server, monitoringPort };
 }
 
-/** Starts a server, waits until it answers on /readyz, and has it ended with the bench. */
+/** Starts a worker that may deliver webhooks to local addresses, which production refuses. */
+export function startWorker(resources: Resources, state: ServiceState): Promise<ServerProcess> {
+  return startServer(resources, {
+    name: 'worker',
+    script: 'src/worker.ts',
+    env: { ...serviceEnvironment(state), NODE_ENV: 'test' },
+    portVariable: 'METRICS_PORT',
+    profiled: true,
+  });
+}
+
+/** Starts a server, waits until it is ready, and defers its end to that of the resources. */
 export async function startServer(
   { signal, defer }: Resources,
-  { name, script, env, profiled = false, nodeArguments = [] }: ServerOptions,
+  options: ServerOptions,
 ): Promise<ServerProcess> {
+  const { name, script, env, portVariable = 'PORT', profiled = false, root = ROOT } = options;
+  const { nodeArguments = [], scriptArguments = [] } = options;
   const port = await freePort();
   const profile =
     profiled && CPU_PROFILE_DIRECTORY !== null
@@ -76,11 +111,16 @@ export async function startServer(
         ]
       : [];
   signal.throwIfAborted();
-  // Its log costs what writing it costs; where it goes is not the service's business.
-  const child = spawn(process.execPath, [...nodeArguments, ...profile, join(ROOT, script)], {
-    env: { PATH: process.env.PATH, ...env, PORT: String(port) },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
+  // The service writes its whole log; /dev/null takes the disk out of the comparison.
+  const child = spawn(
+    process.execPath,
+    [...nodeArguments, ...profile, join(root, script), ...scriptArguments],
+    {
+      cwd: root,
+      env: { PATH: process.env.PATH, ...env, [portVariable]: String(port) },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    },
+  );
   const ended = once(child, 'exit');
   defer(async () => {
     child.kill('SIGTERM');
@@ -89,16 +129,16 @@ export async function startServer(
     await ended;
   });
   const giveUpAt = Date.now() + START_MS;
-  while (!(await answers(port))) {
+  while (!(await isReady(port))) {
     signal.throwIfAborted();
     if (child.exitCode !== null) throw new Error(`${name} ended with status ${child.exitCode}`);
-    if (Date.now() > giveUpAt) throw new Error(`${name} does not answer on port ${port}`);
-    await sleep(50);
+    if (Date.now() > giveUpAt) throw new Error(`${name} is not ready on port ${port}`);
+    await sleep(POLL_MS);
   }
   return { port, pid: child.pid ?? Number.NaN };
 }
 
-async function answers(port: number): Promise<boolean> {
+async function isReady(port: number): Promise<boolean> {
   try {
     const response = await fetch(`http://127.0.0.1:${port}/readyz`, {
       signal: AbortSignal.timeout(END_MS),

@@ -1,30 +1,29 @@
-import { sql } from 'kysely';
 import { listMerchantReports, readMerchantReport } from '../../src/partners/merchant-reports.ts';
 import { readFilters, readOverview } from '../../src/partners/overview.ts';
 import { listPaymentReports } from '../../src/partners/payment-reports.ts';
-import { resolveSearch } from '../../src/partners/search.ts';
-import { verifyPartner } from '../../src/partners/verify-rollups.ts';
-import { searchPartnerPayments } from '../../src/repositories/partner-payments.ts';
-import { buildHistories, compareSizes, type History } from './histories.ts';
-import { type Finding, sideBySide, VoidRun } from './measure.ts';
-import { fillHistory, type PartnerHistory } from './partner-history.ts';
-import type { Resources } from './resources.ts';
+import { compareSizes, type History } from './histories.ts';
+import { type Finding, sideBySide } from './measure.ts';
+import type { PartnerHistory } from './partner-history.ts';
 
-/** Share of the history that the far page lies behind. */
+/** Share of the partner's payments before the far page. */
 const FAR = 0.9;
 const PAGE = 20;
+/** Most that a search with its total may take, in seconds. */
+const SEARCH_SECONDS = 1;
+const SEARCH_ROUNDS = 3;
 
 type Side = History<PartnerHistory>;
-type Case = (side: Side) => Promise<unknown>;
+type Call = (side: Side) => Promise<unknown>;
+type Query = Parameters<typeof listPaymentReports>[2];
 
 const now = new Date();
 const list =
-  (query: (side: Side) => Parameters<typeof listPaymentReports>[2]): Case =>
+  (query: (side: Side) => Query): Call =>
   side =>
     listPaymentReports(side.db, side.partnerId, query(side));
 
-/** Reports whose cost must not grow with the history, and how much it may. */
-const FLAT: readonly (readonly [string, number, Case])[] = [
+/** Figures whose cost must not grow with the history, and how many times as long they may take. */
+const FIGURES: readonly (readonly [subject: string, allowed: number, Call])[] = [
   ['overview', 1.5, side => readOverview(side.db, side.partnerId, now)],
   ['merchants', 1.5, side => listMerchantReports(side.db, side.partnerId, {}, now)],
   [
@@ -34,74 +33,68 @@ const FLAT: readonly (readonly [string, number, Case])[] = [
   ],
   ['payment filters', 1.5, side => readFilters(side.db, side.partnerId)],
   ['first page and total', 1.5, list(() => ({}))],
-  ['far page and total', 3, list(side => ({ page: Math.floor((side.payments * FAR) / PAGE) }))],
+  [
+    'far page and total',
+    3,
+    list(({ partnerPayments }) => ({ page: Math.floor((partnerPayments * FAR) / PAGE) })),
+  ],
   ['by status and total', 1.5, list(() => ({ status: 'cancelled' }))],
-  ['by merchant and total', 1.5, list(side => ({ merchantId: side.merchantId }))],
+  ['by merchant and total', 1.5, list(({ merchantId }) => ({ merchantId }))],
   ['by network and total', 1.5, list(() => ({ blockchainId: 'eth-usdc' }))],
-  ['search: payment ID', 1.5, list(side => ({ search: side.sample.id }))],
-  ['search: transaction hash', 1.5, list(side => ({ search: side.sample.hash }))],
-  ['search: address', 1.5, list(side => ({ search: side.sample.address }))],
-  ['search: reference', 1.5, list(side => ({ search: side.sample.reference }))],
+  ['search: payment ID', 1.5, list(({ sample }) => ({ search: sample.id }))],
+  ['search: transaction hash', 1.5, list(({ sample }) => ({ search: sample.hash }))],
+  ['search: address', 1.5, list(({ sample }) => ({ search: sample.address }))],
+  ['search: reference', 1.5, list(({ sample }) => ({ search: sample.reference }))],
 ];
 
-/** Holds what a report costs on a long history against what it costs on a short one. */
-export async function bench(resources: Resources): Promise<Finding[]> {
-  const [small, large] = await buildHistories(resources, async ({ db }, payments) => {
-    const history = await fillHistory(db, payments);
-    const [wrong] = await verifyPartner(db, history.partnerId);
-    if (wrong !== undefined) throw new VoidRun(JSON.stringify(wrong));
-    return history;
-  });
+/** Every kind of term that a partner may search for, from selective to matching every payment. */
+const SEARCHES: readonly (readonly [
+  subject: string,
+  (sample: PartnerHistory['sample']) => Query,
+])[] = [
+  ['payment ID', ({ id }) => ({ search: id })],
+  ['transaction hash', ({ hash }) => ({ search: hash })],
+  ['address', ({ address }) => ({ search: address })],
+  ['reference', ({ reference }) => ({ search: reference })],
+  ['part of a reference', ({ reference }) => ({ search: reference.slice(-6) })],
+  ['12 characters of a hash', ({ hash }) => ({ search: hash.slice(20, 32) })],
+  ['4 characters of a hash', ({ hash }) => ({ search: hash.slice(20, 24) })],
+  ['2 characters of a hash', ({ hash }) => ({ search: hash.slice(20, 22) })],
+  ['part of every reference', () => ({ search: 'ORD-2026' })],
+  ['no match', () => ({ search: 'no such text' })],
+  ['name of a merchant', () => ({ search: 'Shop number 1' })],
+  ['part of every merchant name', () => ({ search: 'Shop' })],
+  ['filter by part of a payment ID', ({ id }) => ({ transactionId: id.slice(-8) })],
+  ['filter by part of a hash', ({ hash }) => ({ txHash: hash.slice(20, 28) })],
+  ['filter by part of an address', ({ address }) => ({ addressSearch: address.slice(4, 12) })],
+  ['filter by part of a merchant name', () => ({ merchantName: 'number' })],
+];
+
+/** Compares what a partner reads with a long history with what it takes with a short one. */
+export async function partnerFigures(sides: readonly [Side, Side]): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const [subject, allowed, call] of FLAT) {
-    findings.push(await compareSizes(subject, [small, large], call, allowed));
+  for (const [subject, allowed, call] of FIGURES) {
+    findings.push(await compareSizes(`growth: partner, ${subject}`, sides, call, allowed));
   }
-  findings.push(await measureRareFragment(large), await measureFrequentFragment(large));
   return findings;
 }
 
-/** A rare fragment against looking at every payment of the partner for it. */
-async function measureRareFragment(side: Side): Promise<Finding> {
-  const text = side.sample.hash.slice(20, 32);
-  const [search = 0, scan = 0] = await sideBySide(
-    [() => list(() => ({ search: text }))(side), () => scanFor(side, text)],
-    { rounds: 3, repeats: 1 },
-  );
-  return {
-    subject: 'rare fragment against a scan',
-    measured: `${search.toFixed(0)} ms, scan ${scan.toFixed(0)} ms`,
-    ratio: search / scan,
-    goal: { relation: '<=', value: 0.05 },
-  };
-}
-
-/** The first page of a frequent fragment against its own total. */
-async function measureFrequentFragment(side: Side): Promise<Finding> {
-  const text = 'ORD-2026';
-  const term = await resolveSearch(side.db, side.partnerId, text);
-  const window = { limit: PAGE, offset: 0 };
-  const [page = 0, all = 0] = await sideBySide(
-    [
-      () => searchPartnerPayments(side.db, side.partnerId, { term }, window),
-      () => list(() => ({ search: text }))(side),
-    ],
-    { rounds: 3, repeats: 1 },
-  );
-  return {
-    subject: 'first page of a frequent fragment',
-    measured: `${page.toFixed(0)} ms, with its total ${all.toFixed(0)} ms`,
-    ratio: page / all,
-    goal: { relation: '<=', value: 0.05 },
-  };
-}
-
-async function scanFor({ db, partnerId }: Side, text: string): Promise<void> {
-  const pattern = `%${text}%`;
-  await db.transaction().execute(async tx => {
-    await sql`set local enable_bitmapscan = off`.execute(tx);
-    await sql`
-      select count(*) from payments where partner_id = ${partnerId}
-      and (id::text ilike ${pattern} or transaction_hash ilike ${pattern}
-           or customer_reference_id ilike ${pattern})`.execute(tx);
-  });
+/** Measures each kind of search, with its first page and its total. */
+export async function partnerSearches(side: Side): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const [subject, toQuery] of SEARCHES) {
+    const query = toQuery(side.sample);
+    let total = 0;
+    const search = async () => {
+      ({ total } = await listPaymentReports(side.db, side.partnerId, query));
+    };
+    const [ms = Number.NaN] = await sideBySide([search], { rounds: SEARCH_ROUNDS, repeats: 1 });
+    findings.push({
+      subject: `search: ${subject}, in seconds`,
+      measured: `${total} of ${side.partnerPayments} of the partner's payments`,
+      value: ms / 1000,
+      goal: { relation: '<=', value: SEARCH_SECONDS },
+    });
+  }
+  return findings;
 }

@@ -6,24 +6,31 @@ import { startRedis, startService } from './processes.ts';
 import { requirePrograms } from './required-programs.ts';
 import type { Resources } from './resources.ts';
 import { compare, httpContender, inTurns } from './rounds.ts';
+import { AGAINST } from './settings.ts';
 import { cursorPages, firstPages, gets } from './traffic.ts';
 
-/** Holds signed reads against bare Fastify with the same statement on a pipelined connection. */
+/** Compares signed reads with bare Fastify that runs the same statement on a pipelined connection. */
 export async function bench(resources: Resources): Promise<Finding[]> {
   requirePrograms();
   const redisUrl = await startRedis(resources);
   const server = await startPostgres(resources, UNDISTURBED);
   const { db, url: databaseUrl } = await createDatabase(resources, server, 'request');
   const { merchants, masterKey } = await addMerchants(db);
-  const state = { databaseUrl, masterKey };
-  const service = await startService(resources, 'service', { ...state, redisUrl });
-  const withoutRedis = await startService(resources, 'service-without-redis', state);
+  const state = { databaseUrl, masterKey, redisUrl };
+  const service = await startService(resources, 'service', state);
+  const withoutRedis = await startService(resources, 'service-without-redis', {
+    databaseUrl,
+    masterKey,
+  });
   const bare = await startBare(resources);
   const select = await startBareWithSelect(resources, databaseUrl, merchants);
 
   const contender = (name: string, { port }: { port: number }, traffic: typeof gets) =>
     httpContender(resources, { name, port, traffic: traffic(merchants) });
-  const throughput = await inTurns([
+  /** With one connection throughput is the inverse of latency. */
+  const alone = (name: string, { port }: { port: number }, traffic: typeof gets) =>
+    httpContender(resources, { name, port, traffic: traffic(merchants), connections: 1 });
+  const contenders = [
     contender('bare', bare, gets),
     contender('bare with SELECT', select, gets),
     contender('GET', service, gets),
@@ -32,17 +39,42 @@ export async function bench(resources: Resources): Promise<Finding[]> {
     contender('list', service, firstPages),
     contender('bare with cursor', select, cursorPages),
     contender('list behind a cursor', service, cursorPages),
-  ]);
+    alone('bare with SELECT at one connection', select, gets),
+    alone('GET at one connection', service, gets),
+    alone('bare with list at one connection', select, firstPages),
+    alone('list at one connection', service, firstPages),
+  ];
+  if (AGAINST !== null) {
+    const other = await startService(resources, 'other-service', state, { root: AGAINST });
+    contenders.push(
+      contender('GET there', other, gets),
+      contender('list there', other, firstPages),
+    );
+  }
+  const throughput = await inTurns(contenders);
+  const ratio = (subject: string, pair: readonly [string, string], goal: number | null) =>
+    compare(throughput, subject, pair, goal);
   return [
-    compare(throughput, 'signed GET by ID', ['GET', 'bare with SELECT'], 0.8),
-    compare(throughput, 'signed list of ten', ['list', 'bare with list'], 0.8),
-    compare(
-      throughput,
-      'signed list of ten behind a cursor',
-      ['list behind a cursor', 'bare with cursor'],
-      0.8,
+    ratio('signed GET by ID', ['GET', 'bare with SELECT'], 0.8),
+    ratio('signed list of ten', ['list', 'bare with list'], 1),
+    ratio('signed list of ten behind a cursor', ['list behind a cursor', 'bare with cursor'], 1),
+    ratio('GET without Redis', ['GET without Redis', 'GET'], 0.7),
+    ratio(
+      'signed GET by ID at one connection',
+      ['GET at one connection', 'bare with SELECT at one connection'],
+      null,
     ),
-    compare(throughput, 'GET without Redis', ['GET without Redis', 'GET'], 0.6),
-    compare(throughput, 'bare Fastify with a pipelined SELECT', ['bare with SELECT', 'bare'], null),
+    ratio(
+      'signed list of ten at one connection',
+      ['list at one connection', 'bare with list at one connection'],
+      null,
+    ),
+    ratio('bare Fastify with a pipelined SELECT', ['bare with SELECT', 'bare'], null),
+    ...(AGAINST === null
+      ? []
+      : [
+          ratio(`GET against ${AGAINST}`, ['GET', 'GET there'], null),
+          ratio(`list against ${AGAINST}`, ['list', 'list there'], null),
+        ]),
   ];
 }

@@ -4,11 +4,11 @@ import type { Resources } from './resources.ts';
 import { CONNECTIONS, ROUNDS, SECONDS } from './settings.ts';
 import type { Traffic } from './signed-requests.ts';
 
-/** Something whose throughput is measured in turns with that of others. */
+/** Something whose throughput is measured in interleaved rounds with that of others. */
 export interface Contender {
   readonly name: string;
   warmUp(): Promise<void>;
-  /** Works for a round and returns what it did a second. */
+  /** Works for a round and returns its throughput a second. */
   round(): Promise<number>;
 }
 
@@ -17,22 +17,22 @@ interface HttpContender {
   readonly port: number;
   readonly traffic: Traffic;
   readonly connections?: number;
-  /** Gets each result, the warm-up's included. */
+  /** Called with each result, including that of the warm-up. */
   readonly onResult?: (result: LoadResult) => void;
 }
 
-/** Connections of a warm-up: each has a thread of its own in the load generator. */
+/** Connections of a warm-up, each with its own thread in the load generator. */
 const EXACT_CONNECTIONS = 16;
-/** Requests a second that the first warm-up has at hand. */
+/** Requests a second that are signed for the first warm-up. */
 const FIRST_SUPPLY = 10_000;
-/** Requests at hand, as a multiple of the most that were needed so far: rounds differ. */
+/** Requests signed for a round, as a multiple of the most that one has needed so far. */
 const SPARE = 2;
 /** How often a load that ran out of requests is repeated with twice as many. */
 const ATTEMPTS = 5;
 
 /**
- * A server that answers signed requests as fast as it can. Its warm-up holds every answer against
- * its own request; rounds hold answers against the requests that wait for one.
+ * A server that answers signed requests as fast as it can. The warm-up matches each answer with its
+ * own request; rounds match it with any request that is waiting for an answer.
  */
 export function httpContender(resources: Resources, contender: HttpContender): Contender {
   const { name, port, traffic, connections = CONNECTIONS, onResult } = contender;
@@ -46,14 +46,14 @@ export function httpContender(resources: Resources, contender: HttpContender): C
     return result;
   }
 
-  /** A load that ran out of requests is void; it is repeated with more of them. */
+  /** Repeats a load that ran out of requests with more of them. */
   async function supplied(plan: Pick<LoadPlan, 'connections' | 'exact'>): Promise<LoadResult> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const result = await load(plan);
       if (!result.exhausted) return result;
       fastest *= 2;
     }
-    throw new VoidRun(`${name}: there were never enough signed requests`);
+    throw new VoidRun(`${name}: too few signed requests`);
   }
 
   return {
@@ -66,12 +66,12 @@ export function httpContender(resources: Resources, contender: HttpContender): C
   };
 }
 
-/** Throughput a second of each contender, by name and round. */
+/** Throughput a second of each contender by name, one value a round. */
 export type Throughput = ReadonlyMap<string, readonly number[]>;
 
 /**
- * Lets contenders work in turns, each round the other way round, so that whatever else the machine
- * does, and whatever one leaves to the next, falls on all alike.
+ * Runs contenders in interleaved rounds, reversing their order each time, so that other load on the
+ * machine and leftovers of the contender before affect all of them alike.
  */
 export async function inTurns(
   contenders: readonly Contender[],
@@ -91,7 +91,7 @@ export async function inTurns(
   return throughput;
 }
 
-/** How one contender did against another, which is to be at least `goal` unless that is null. */
+/** The throughput of one contender as a ratio of another's, with the least it should be. */
 export function compare(
   throughput: Throughput,
   subject: string,
@@ -103,7 +103,7 @@ export function compare(
   return {
     subject,
     measured: `${median(values).toFixed(0)}/s, ${base} ${median(against).toFixed(0)}/s`,
-    ratio: medianRatio(values, against),
+    value: medianRatio(values, against),
     goal: goal === null ? null : { relation: '>=', value: goal },
   };
 }

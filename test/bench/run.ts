@@ -12,7 +12,6 @@ const SUBJECTS: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>
   request: () => import('./request.ts'),
   create: () => import('./create.ts'),
   growth: () => import('./growth.ts'),
-  reports: () => import('./reports.ts'),
   soak: () => import('./soak.ts'),
 };
 

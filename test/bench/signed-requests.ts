@@ -4,7 +4,7 @@ import { type Credentials, signingHeaders } from '../../src/client/sign.ts';
 /** A payment, a list or a creation. */
 export type AnswerKind = 'G' | 'L' | 'C';
 
-/** One request to be signed and what its answer is recognised by. */
+/** A request to sign, with the key that identifies its answer. */
 export interface RequestToSend {
   readonly method: 'GET' | 'POST';
   readonly path: string;
@@ -27,12 +27,12 @@ interface Supply {
 }
 
 const LENGTH_DIGITS = 5;
-/** Written at once, in characters. */
+/** Size of a write, in characters. */
 const CHUNK = 1_000_000;
 
 /**
- * Writes pre-signed requests for load.lua. No nonce comes twice, and each timestamp is that of the
- * moment the request will be sent at, so that a supply outlives the window of 300 seconds.
+ * Writes signed requests for load.lua. Nonces are unique, and each timestamp is the time at which the
+ * request will be sent, so that a load may last longer than the 300 seconds a signature is valid.
  */
 export async function writeRequests(
   path: string,
@@ -52,15 +52,20 @@ export async function writeRequests(
   await file.write(chunk, null, 'latin1');
 }
 
+/** All headers of a request but those of HTTP itself. */
+export function signedHeaders(request: RequestToSend, now: number): Record<string, string> {
+  const { method, path, body, credentials, idempotencyKey } = request;
+  const headers = signingHeaders(credentials, { method, path, body, now });
+  if (body !== undefined) headers['content-type'] = 'application/json';
+  if (idempotencyKey !== undefined) headers['idempotency-key'] = idempotencyKey;
+  return headers;
+}
+
 /** A request as it travels; everything in it is ASCII, so that characters are bytes. */
 function render(request: RequestToSend, now: number): string {
-  const { method, path, body, credentials, idempotencyKey } = request;
-  const headers: Record<string, string> = signingHeaders(credentials, { method, path, body, now });
-  if (body !== undefined) {
-    headers['content-type'] = 'application/json';
-    headers['content-length'] = String(body.length);
-  }
-  if (idempotencyKey !== undefined) headers['idempotency-key'] = idempotencyKey;
+  const { method, path, body } = request;
+  const headers = signedHeaders(request, now);
+  if (body !== undefined) headers['content-length'] = String(body.length);
   let text = `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n`;
   for (const name in headers) text += `${name}: ${headers[name]}\r\n`;
   return `${text}\r\n${body ?? ''}`;
