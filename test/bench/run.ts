@@ -13,6 +13,7 @@ const SUBJECTS: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>
   create: () => import('./create.ts'),
   growth: () => import('./growth.ts'),
   soak: () => import('./soak.ts'),
+  events: () => import('./events.ts'),
 };
 
 const subjects = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(SUBJECTS);
