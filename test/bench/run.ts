@@ -14,6 +14,7 @@ const SUBJECTS: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>
   growth: () => import('./growth.ts'),
   soak: () => import('./soak.ts'),
   events: () => import('./events.ts'),
+  start: () => import('./start.ts'),
 };
 
 const subjects = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(SUBJECTS);
