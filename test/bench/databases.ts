@@ -12,17 +12,16 @@ export interface BenchDatabase {
   readonly db: Database;
 }
 
-/** Settings for what runs for long: PostgreSQL's own for durability stay. */
+/** Settings for long runs; durability is PostgreSQL's default. */
 export const DURABLE = { shared_buffers: '1GB', max_wal_size: '8GB', max_connections: '200' };
 
 /**
- * Settings for what is compared: the path of a request, not the disk. A flush takes the same for both
- * sides, and on a virtual disk longer than all the rest, so that it would hide every difference; and a
- * checkpoint would fall on whoever has its turn.
+ * Settings for comparisons. On a virtual disk a flush takes longer than the rest of a request, on both
+ * sides, and would hide their differences; a checkpoint would slow only the contender whose turn it is.
  */
 export const UNDISTURBED = { ...DURABLE, fsync: 'off', checkpoint_timeout: '1h' };
 
-/** Settings for histories that are filled with millions of payments first. */
+/** Settings for histories of millions of payments. */
 export const THROW_AWAY = {
   fsync: 'off',
   full_page_writes: 'off',
@@ -31,7 +30,7 @@ export const THROW_AWAY = {
   effective_cache_size: '8GB',
 };
 
-/** Starts a PostgreSQL server of the bench's own and returns its URL. */
+/** Starts a PostgreSQL server and returns its URL. */
 export async function startPostgres(
   { directory, defer }: Resources,
   settings: Record<string, string>,
@@ -67,7 +66,7 @@ export async function createDatabase(
   await sql`create database ${sql.id(name)}`.execute(admin.db);
   await admin.db.destroy();
   const database = open(name);
-  // Not waited for: a query that builds millions of rows goes on until its server is ended under it.
+  // Not awaited: a statement that inserts millions of rows ends only with its server.
   defer(() => void database.db.destroy().catch(() => undefined));
   await migrate(database.db);
   await migrateJobQueue(database.url);

@@ -9,7 +9,6 @@ import { addMerchants } from './merchants.ts';
 import { type ServiceState, startRedis, startService, startWorker } from './processes.ts';
 import { requirePrograms } from './required-programs.ts';
 import { type Resources, withResources } from './resources.ts';
-import { CONNECTIONS } from './settings.ts';
 import { creates } from './traffic.ts';
 import { startWebhookReceiver, type WebhookReceiver } from './webhook-receiver.ts';
 
@@ -24,6 +23,8 @@ const WARM_UP_SECONDS = 5;
 /** Payments a second that are created while no worker runs, and for how long, in seconds. */
 const BACKLOG_RATE = 1_000;
 const BACKLOG_SECONDS = 10;
+/** Connections that create payments: each sends its first request at once, which the rate then misses. */
+const CONNECTIONS = 16;
 /** Signed requests, as a multiple of those that are needed at the planned rate. */
 const SPARE = 1.1;
 

@@ -1,14 +1,14 @@
--- Sends the pre-signed requests of a file, each once, and checks every answer.
+-- Sends the signed requests of a file, each once, and checks every answer.
 --
--- A request is preceded by five digits, the length of what is sent, and by the 37 characters that
--- its answer is recognised by: G, L or C for a payment, a list or a creation, and the ID of the
--- payment, of the list's first payment, or the customer reference that a creation echoes.
+-- Before each request the file has its length in five digits, and the 37 characters of its answer's
+-- key: G, L or C for a payment, a list or a creation, and the ID of the payment, the ID of the list's
+-- first payment, or the customer reference that a creation echoes.
 
 local KEY, HEAD = 37, 42
 local SHED_STATUS = 503
 local threads = {}
 
--- Read by done() through thread:get, which sees globals only.
+-- Globals, since done() reads them through thread:get.
 payments, lists, created, shed, wrong, exhausted, sample = 0, 0, 0, 0, 0, 0, ''
 -- G, L or C with p50 and p99 in microseconds, for each kind of answer in each whole window, as JSON.
 windows = ''
@@ -19,18 +19,18 @@ function setup(thread)
 end
 
 local source, exact, may_shed, current, clock, window
--- When the requests were due that no connection was free for, the first first.
+-- When the requests were due that no connection was free for, oldest first.
 local held = {}
--- By what an answer is recognised: when the requests that wait for it began, the first first.
+-- By key of an answer: when the requests that wait for it began, oldest first.
 local awaited, seen = {}, {}
 
--- Arguments: prefix of the files, one a thread; requests a second, 0 for as many as are answered;
--- whether 503 with Retry-After is an answer that counts apart; whether each connection has a thread;
--- length of the windows whose latencies are told, in milliseconds, 0 for none.
+-- Arguments: prefix of the files, one for each thread; requests a second, 0 for as many as are
+-- answered; 'shed' to count 503 with Retry-After instead of failing; 'exact' if each connection has its
+-- own thread; length of the windows whose latencies are recorded, in milliseconds, 0 for none.
 function init(arguments)
   source = assert(io.open(arguments[1] .. '.' .. index, 'rb'))
   may_shed = arguments[3] == 'shed'
-  -- With a connection a thread it is known which request an answer belongs to.
+  -- With one connection for each thread, the answer belongs to the request before it.
   exact = arguments[4] == 'exact'
   local rate, length = tonumber(arguments[2]), tonumber(arguments[5])
   clock = open_clock()
@@ -38,7 +38,7 @@ function init(arguments)
   if length > 0 then window = open_window(length) end
 end
 
--- Returns what tells milliseconds of a clock that never jumps.
+-- Returns a function that reads a monotonic clock, in milliseconds.
 function open_clock()
   local ffi = require('ffi')
   ffi.cdef([[
@@ -53,9 +53,8 @@ function open_clock()
   end
 end
 
--- An open loop: requests are due at even distances, whatever happened to those before. One that waits
--- for a connection counts from when it was due, as a customer would. In milliseconds, which are wrk's
--- finest.
+-- An open loop: requests are due at even intervals, however long earlier ones take. A request that has
+-- to wait for a connection is measured from when it was due. Returns milliseconds, the resolution of wrk.
 function pace(rate)
   local next_due
   return function()
@@ -68,21 +67,21 @@ function pace(rate)
   end
 end
 
--- Latencies of each kind by classes that are a hundredth apart, so that a percentile is found without
--- sorting, which would hold up what is measured.
+-- A histogram of latencies for each kind, with buckets one percent apart: sorting latencies for a
+-- percentile would delay requests.
 function open_window(length)
-  local STEP, CLASSES = math.log(1.01), 2000
+  local STEP, BUCKETS = math.log(1.01), 2000
   local kinds, ends = {}, clock() + length
   local function percentile(kind, share)
     local left = kind.count * share
-    for class = 0, CLASSES do
-      left = left - kind.classes[class]
-      if left <= 0 then return math.exp(class * STEP) end
+    for bucket = 0, BUCKETS do
+      left = left - kind.buckets[bucket]
+      if left <= 0 then return math.exp(bucket * STEP) end
     end
   end
   local function clear(kind)
     kind.count = 0
-    for class = 0, CLASSES do kind.classes[class] = 0 end
+    for bucket = 0, BUCKETS do kind.buckets[bucket] = 0 end
   end
   local function close_window()
     for name, kind in pairs(kinds) do
@@ -97,18 +96,18 @@ function open_window(length)
   return function(name, sent, now)
     if now >= ends then
       close_window()
-      -- One answer may have taken longer than a window.
+      -- No answer may have come for longer than a window.
       while ends <= now do ends = ends + length end
     end
     local kind = kinds[name]
     if kind == nil then
-      kind = { classes = {} }
+      kind = { buckets = {} }
       clear(kind)
       kinds[name] = kind
     end
-    local class = math.floor(math.log(math.max(1, (now - sent) * 1000)) / STEP + 0.5)
-    class = math.min(class, CLASSES)
-    kind.classes[class], kind.count = kind.classes[class] + 1, kind.count + 1
+    local bucket = math.floor(math.log(math.max(1, (now - sent) * 1000)) / STEP + 0.5)
+    bucket = math.min(bucket, BUCKETS)
+    kind.buckets[bucket], kind.count = kind.buckets[bucket] + 1, kind.count + 1
   end
 end
 
@@ -142,7 +141,7 @@ local function has_header(headers, wanted)
   return false
 end
 
--- What the answer is recognised by; nil for one that is not what it should be.
+-- Returns the key of an answer; nil for a wrong one.
 local function recognise(status, body)
   if status == 201 then
     local id = body:match('"id":"([^"]+)"')
@@ -174,7 +173,7 @@ function response(status, headers, body)
     return
   end
   local key = recognise(status, body)
-  if key == nil then return refuse('not what was asked for', status, body) end
+  if key == nil then return refuse('a wrong answer', status, body) end
   local sent = awaited[key]
   if sent == nil or (exact and key ~= current) then
     return refuse('the answer to another request', status, body)
@@ -190,7 +189,7 @@ local function json(text)
   end) .. '"'
 end
 
-function done(summary, latency)
+function done(summary)
   local totals = { payments = 0, lists = 0, created = 0, shed = 0, wrong = 0, exhausted = 0 }
   local text, latencies = '', ''
   for _, thread in ipairs(threads) do
@@ -203,9 +202,6 @@ function done(summary, latency)
     '"requests":' .. summary.requests,
     '"microseconds":' .. summary.duration,
     '"broken":' .. errors.connect + errors.read + errors.write + errors.timeout,
-    '"p50":' .. latency:percentile(50),
-    '"p90":' .. latency:percentile(90),
-    '"p99":' .. latency:percentile(99),
     '"sample":' .. json(text),
     '"windows":[' .. latencies .. ']',
   }

@@ -40,10 +40,6 @@ export interface LoadResult {
   readonly shed: number;
   /** Whether the signed requests ran out, which ended the load early. */
   readonly exhausted: boolean;
-  /** Latencies in milliseconds, corrected by wrk for requests that a slow answer delayed. */
-  readonly p50: number;
-  readonly p90: number;
-  readonly p99: number;
   /** Latencies of each kind of answer in each whole window. */
   readonly windows: readonly WindowLatencies[];
 }
@@ -133,16 +129,12 @@ async function runWrk(
   const [output, [status]] = await Promise.all([text(wrk.stdout), once(wrk, 'exit')]);
   const line = output.split('\n').findLast(candidate => candidate.startsWith('{'));
   if (status !== 0 || line === undefined) throw new Error(`wrk failed: ${output}`);
-  const { microseconds, p50, p90, p99, wrong, broken, exhausted, sample, windows, ...counts } =
-    JSON.parse(line);
+  const { microseconds, wrong, broken, exhausted, sample, windows, ...counts } = JSON.parse(line);
   if (wrong > 0) throw new VoidRun(`${wrong} wrong answers of ${counts.requests}: ${sample}`);
   if (broken > 0) throw new VoidRun(`${broken} connections broke or waited too long`);
   return {
     ...counts,
     seconds: microseconds / 1e6,
-    p50: p50 / 1000,
-    p90: p90 / 1000,
-    p99: p99 / 1000,
     exhausted: exhausted > 0,
     windows: windows.map(([kind, p50, p99]: [AnswerKind, number, number]) => ({
       kind,

@@ -6,26 +6,26 @@ const run = promisify(execFile);
 
 const SIGNAL = 'SIGUSR2';
 /**
- * Arguments of a process that collects its garbage when it gets the signal. Only as the last resort
- * does V8 give back what it would rather keep for what comes next.
+ * Arguments of a process that collects its garbage on the signal. Only a collection as the last resort
+ * makes V8 return the memory it keeps in reserve.
  */
 export const COLLECTS_ON_SIGNAL = [
   '--expose-gc',
   `--import=data:text/javascript,process.on('${SIGNAL}',()=>gc({type:'major',flavor:'last-resort'}))`,
 ] as const;
-/** A collection is over when memory has not fallen for so long, in milliseconds. */
+/** A collection has ended when memory has not fallen for this long, in milliseconds. */
 const SETTLING_MS = 1_000;
-/** How often it is looked at until it counts as it is. */
+/** Most readings until memory counts as it is. */
 const ATTEMPTS = 10;
 
 /** Resident memory in mebibytes. */
 export interface Memory {
-  /** Under a steady load it goes up and down by a third, as V8 collects when it sees fit. */
+  /** Varies by a third under a steady load, with V8's collections. */
   readonly withGarbage: number;
   readonly withoutGarbage: number;
 }
 
-/** Measures a process, which has to be started with COLLECTS_ON_SIGNAL, and collects its garbage. */
+/** Measures a process that was started with COLLECTS_ON_SIGNAL, and collects its garbage. */
 export async function measureMemory(pid: number): Promise<Memory> {
   const withGarbage = await residentMemory(pid);
   process.kill(pid, SIGNAL);

@@ -9,25 +9,25 @@ import { createKey } from '../../src/keys/manage-keys.ts';
 import { ADDRESSES } from '../helpers/accounts.ts';
 import { insertPayments } from './payment-history.ts';
 
-/** A merchant of the bench, with a key that has every scope. */
+/** A merchant with a key that has every scope. */
 export interface BenchMerchant {
   readonly id: string;
   readonly branchId: string;
   readonly credentials: Credentials;
-  /** IDs of the payments it has from the start, in the order of a list. */
+  /** IDs of its payments before the bench creates more, in the order of a list. */
   readonly payments: readonly string[];
 }
 
 export interface BenchMerchants {
   readonly merchants: readonly BenchMerchant[];
-  /** What the secrets of their keys are encrypted with, as MASTER_KEY takes it. */
+  /** Encrypts the secrets of their keys; in base64, as MASTER_KEY takes it. */
   readonly masterKey: string;
 }
 
 const MERCHANTS = 20;
 const PAYMENTS_EACH = 500;
 
-/** Fills an empty database with merchants that have a history. */
+/** Fills an empty database with merchants and payments. */
 export async function addMerchants(db: Database): Promise<BenchMerchants> {
   const operator = { db, clock: Date.now, actor: 'bench' };
   const masterKey = randomBytes(32);

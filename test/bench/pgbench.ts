@@ -10,12 +10,12 @@ import type { Contender } from './rounds.ts';
 import { POOL_SIZE, SECONDS } from './settings.ts';
 import type { RepeatedStatement } from './statements.ts';
 
-/** Name of the row of values that each execution makes for itself. */
+/** Name of the row with the values that are unique to each execution. */
 const FRESH = 'fresh_values';
 
 /**
- * pgbench with statements drawn at random, prepared, on as many connections as the service has.
- * @param onDone Gets the number of executions of each run.
+ * pgbench with prepared statements in random order, on as many connections as the service has. Calls
+ * `onDone` with the number of executions of each run.
  */
 export async function pgbenchContender(
   { directory, signal }: Resources,
@@ -56,7 +56,7 @@ export async function pgbenchContender(
   return { name: options.name, warmUp: async () => void (await run()), round: run };
 }
 
-/** A statement with its value in it, the fresh pieces taken from a row made in front of it. */
+/** The statement with its value inlined; a CTE before it makes the fresh pieces. */
 function toScript({ text: statement, value, fresh }: RepeatedStatement): string {
   const columns = Object.entries(fresh).map(([name, made]) => `${made} as "${name}"`);
   const pieces = value.map(piece =>
@@ -68,7 +68,7 @@ function toScript({ text: statement, value, fresh }: RepeatedStatement): string 
   return `${`${made}, ${rest}`.replaceAll(/\s+/g, ' ')};\n`;
 }
 
-/** A literal without colons, which pgbench would take for variables. */
+/** A literal without colons, which begin variables in pgbench. */
 function toLiteral(text: string): string {
   const escaped = text.replaceAll('\\', '\\\\').replaceAll(':', '\\003A').replaceAll("'", "''");
   return `U&'${escaped}'`;

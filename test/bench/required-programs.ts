@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 
-/** What the bench needs besides Node and npm's packages is not installed. */
+/** A program that npm does not bring is not installed. */
 export class ProgramMissing extends Error {
   constructor(program: string, install: string) {
     super(`${program} is not installed. Install it: ${install}`);
@@ -15,7 +15,7 @@ export function findWrk(): string {
 }
 
 /**
- * Debian keeps pgbench out of PATH, one beside each server.
+ * Debian installs pgbench beside each server, outside of PATH.
  * @throws ProgramMissing
  */
 export function findPgbench(): string {
@@ -24,7 +24,7 @@ export function findPgbench(): string {
 }
 
 /**
- * Finds out before anything is started whether everything is there that requests are measured with.
+ * Checks that the programs the bench needs are installed; call it before anything is started.
  * @throws ProgramMissing
  */
 export function requirePrograms(): void {
@@ -34,7 +34,7 @@ export function requirePrograms(): void {
 }
 
 function find(program: string, places: readonly string[], install: string): string {
-  // wrk knows no flag that succeeds, so that it runs at all has to do.
+  // No flag makes wrk succeed, so the exit status is ignored.
   const found = places.find(place => spawnSync(place, ['--version']).error === undefined);
   if (found === undefined) throw new ProgramMissing(program, install);
   return found;

@@ -2,27 +2,27 @@ import { access, chmod, constants, mkdtemp, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Where Linux keeps files in memory; containers often have 64 MB there. */
+/** Files in memory on Linux; containers often have only 64 MB. */
 const SHARED_MEMORY = '/dev/shm';
-/** What has to be free there, in bytes. */
+/** Free space it needs, in bytes. */
 const NEEDED = 2 ** 30;
 
-/** What a bench may start: everything is ended in the opposite order, however the bench ends. */
+/** Directories and deferred ends of a bench; ended in reverse order, also when the bench fails. */
 export interface Resources {
-  /** Removed with all that is in it. */
+  /** Removed at the end. */
   readonly directory: string;
   /**
-   * A directory in memory where there is one, removed likewise: a minute's load takes 100 MB and more,
-   * and to write them back to the disk would hold up the commits that are measured.
+   * A directory in memory where possible, removed at the end. The signed requests of a minute take over
+   * 100 MB; writing them to the disk would delay the commits under measurement.
    */
   readonly memory: string;
   /** Aborted when the bench is to end early. */
   readonly signal: AbortSignal;
-  /** Has `end` called when the bench ends; call it before what it ends is started. */
+  /** Calls `end` when the bench ends. */
   defer(end: () => unknown): void;
 }
 
-/** Runs `work` with resources that are ended when it ends or fails. */
+/** Runs `work` with resources that end when it ends or fails. */
 export async function withResources<T>(
   signal: AbortSignal,
   work: (resources: Resources) => Promise<T>,
@@ -35,12 +35,12 @@ export async function withResources<T>(
   };
   const directory = await temporary(tmpdir());
   const memory = await temporary((await hasRoom(SHARED_MEMORY)) ? SHARED_MEMORY : tmpdir());
-  // Run by root, PostgreSQL is another user's and has to get in.
+  // When root runs the bench, PostgreSQL runs as another user and needs access.
   await chmod(directory, 0o711);
   const aborted = Promise.withResolvers<never>();
   signal.addEventListener('abort', () => aborted.reject(signal.reason), { once: true });
   const defer = (end: () => unknown) => stack.defer(async () => void (await end()));
-  // What is being waited for may take minutes; its servers are ended under it.
+  // The work may take minutes to notice the abort; ending its servers makes it fail.
   return await Promise.race([work({ directory, memory, signal, defer }), aborted.promise]);
 }
 

@@ -1,6 +1,6 @@
 /**
- * `npm run bench [-- SUBJECT]`: measures one subject, or all of them one after the other, and exits
- * with status 1 where a goal is missed or what was measured is void.
+ * `npm run bench [-- SUBJECT ...]`: measures some subjects, or all of them, one after the other. Exits
+ * with status 1 if a goal is missed or a measurement is void. See settings.ts for its environment.
  */
 import { type Finding, report, VoidRun } from './measure.ts';
 import { ProgramMissing } from './required-programs.ts';
@@ -43,7 +43,7 @@ for (const subject of subjects) {
   }
 }
 if (!report(findings) || failed) process.exitCode = 1;
-// What was being measured when it was ended early may go on for minutes.
+// Work that was interrupted may go on for minutes.
 if (stop.signal.aborted) process.exit(1);
 
 function load(subject: string): Promise<{ readonly bench: Bench }> {

@@ -11,7 +11,7 @@ export interface RequestToSend {
   readonly body?: string;
   readonly idempotencyKey?: string;
   readonly credentials: Credentials;
-  /** With a UUID: see load.lua. */
+  /** Key of the answer, kind and UUID: see load.lua. */
   readonly answer: `${AnswerKind}${string}`;
 }
 

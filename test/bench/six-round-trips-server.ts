@@ -1,7 +1,6 @@
 /**
- * The service's create as it would be with a transaction of six round trips, everything else being
- * the service's own: begin, claim of the key, payment, event, response, commit. What it needs to know
- * of a merchant is read once.
+ * The service with a create in a transaction of six round trips: begin, claim of the idempotency key,
+ * payment, event, response, commit. All else is the service's own code. Each merchant is read once.
  */
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify';
 import pg from 'pg';

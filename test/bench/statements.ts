@@ -1,7 +1,4 @@
-/**
- * The statements that the service is held against: those it runs itself, as pg sends them. They are
- * kept apart from the servers that run them, to be read beside the service's own.
- */
+/** Statements of the baselines: the service's own, as pg sends them, and a create in six round trips. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { type Given, type Prepared, prepare } from '../../src/database/prepared.ts';
@@ -50,7 +47,7 @@ export const SELECT_FIRST_PAGE = asNamed(merchantPaymentsPage({}, undefined));
 /** The payments of a merchant before one of them. */
 export const SELECT_BEHIND_CURSOR = asNamed(merchantPaymentsPage({}, 'older'));
 
-/** A statement of the service's and how to bind its values. */
+/** A prepared statement of the service for pg, with a function that binds its values. */
 function asNamed<P>({ statementName: name, text, parameters }: Prepared<P, unknown>) {
   const bind = (values: P) =>
     parameters.map(({ name, value }) => (name === undefined ? value : values[name]));
@@ -66,9 +63,9 @@ const PAYMENT = {
     $8::text, $9::bytea, 'crypto', 4950, 0, 0, 'merchant', 'direct'`,
 };
 
-/** A create in six round trips, with BEGIN before and COMMIT after these four. */
+/** A create in six round trips: BEGIN, these four, COMMIT. */
 export const SIX_ROUND_TRIPS = {
-  /** Account, route, key, SHA-256, time. Waits for another request that has the key. */
+  /** Account, route, key, SHA-256, time. Waits for another request with the same key. */
   claim: {
     name: 'six_claim',
     text: `
@@ -97,16 +94,16 @@ export const SIX_ROUND_TRIPS = {
   },
 } as const;
 
-/** A statement for pgbench, which sends it again and again as it is. */
+/** A statement that pgbench repeats. */
 export interface RepeatedStatement {
   readonly text: string;
-  /** The value of $1: pieces of text, and between them names of what each execution makes anew. */
+  /** The value of $1: pieces of text, and names of expressions that each execution evaluates. */
   readonly value: readonly (string | { readonly fresh: string })[];
-  /** Expressions of PostgreSQL, by those names. */
+  /** SQL expressions by name. */
   readonly fresh: Readonly<Record<string, string>>;
 }
 
-/** The create that the service runs for a merchant, to be repeated by pgbench. */
+/** The service's create for a merchant, for pgbench. */
 export function repeatedCreate(merchant: BenchMerchant): RepeatedStatement {
   const now = new Date();
   const snapshot = JSON.stringify(SNAPSHOT);
@@ -157,7 +154,7 @@ export function repeatedCreate(merchant: BenchMerchant): RepeatedStatement {
   return { text: createPaymentsOnce.text, value, fresh: FRESH };
 }
 
-/** What must not come twice. */
+/** Values that must be unique. */
 const FRESH: Readonly<Record<string, string>> = {
   id: 'uuidv7()::text',
   event: 'uuidv7()::text',
@@ -185,7 +182,7 @@ function requestOf({ id, credentials }: BenchMerchant) {
   } satisfies CreatePaymentRequest;
 }
 
-/** As long as the snapshot of a payment is. */
+/** Has the size of a payment's snapshot. */
 const SNAPSHOT = {
   object: 'payment_prompt',
   id: randomUUID(),

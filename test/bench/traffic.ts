@@ -20,7 +20,7 @@ const listFirst: ForMerchant = ({ credentials, payments: [first = ''] }) => ({
 });
 
 const listBehindCursor: ForMerchant = ({ credentials, payments }) => {
-  // Not so near to the end that nothing more would follow the page.
+  // Far enough from the end for another page to follow.
   const at = Math.floor(Math.random() * (payments.length - 2 * PAGE));
   return {
     method: 'GET',
@@ -42,26 +42,26 @@ const create: ForMerchant = ({ credentials }) => {
   };
 };
 
-/** Payments by ID, of all merchants in turn. */
+/** Reads by ID, of all merchants in turn. */
 export const gets = (merchants: readonly BenchMerchant[]) => inTurn(merchants, get);
-/** First pages of lists; right as long as nothing is created. */
+/** First pages of lists; valid until something is created. */
 export const firstPages = (merchants: readonly BenchMerchant[]) => inTurn(merchants, listFirst);
 /** Pages of lists behind a cursor. */
 export const cursorPages = (merchants: readonly BenchMerchant[]) =>
   inTurn(merchants, listBehindCursor);
-/** Creations, each with an idempotency key of its own. */
+/** Creations, each with its own idempotency key. */
 export const creates = (merchants: readonly BenchMerchant[]) => inTurn(merchants, create);
-/** What shops do all day: they look payments up far more often than they create them. */
+/** A shop's day: far more lookups than creations. */
 export const MIXTURE = [
   { name: 'GET', kind: 'G', share: 0.8, traffic: gets },
   { name: 'list', kind: 'L', share: 0.15, traffic: cursorPages },
   { name: 'create', kind: 'C', share: 0.05, traffic: creates },
 ] as const;
 
-/** All of the mixture on the same connections. */
+/** The whole mixture on the same connections. */
 export function mixture(merchants: readonly BenchMerchant[]): Traffic {
   const parts = MIXTURE.map(({ share, traffic }) => ({ share, next: traffic(merchants) }));
-  // Shares are floats, whose sum may fall short of one.
+  // The sum of the shares may be slightly below one.
   const rest = gets(merchants);
   return () => {
     let chance = Math.random();
