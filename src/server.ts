@@ -2,14 +2,11 @@ import { buildApp } from './app.ts';
 import type { Config } from './config/config.ts';
 import { makeDemo, printNextStep } from './development/demo.ts';
 import { openDependencies } from './runtime/dependencies.ts';
-import { keepRequestsYoung, letHeapGrow } from './runtime/heap.ts';
 import { aborted, runProcess } from './runtime/process.ts';
 import { migrateStorage, openStorage, pendingInStorage, type Storage } from './runtime/storage.ts';
 import { openMonitoring } from './telemetry/open-monitoring.ts';
 import { runWorker } from './worker/run.ts';
 
-letHeapGrow();
-keepRequestsYoung();
 await runProcess('api', async (config, logger, signal) => {
   const withWorker = process.argv.includes('--with-worker');
   await using opened = new AsyncDisposableStack();

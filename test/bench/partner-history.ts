@@ -3,7 +3,7 @@ import type { Operator } from '../../src/accounts/audited-change.ts';
 import { createMerchant } from '../../src/accounts/merchants.ts';
 import { createPartner } from '../../src/accounts/partners.ts';
 import type { Database } from '../../src/database/connection.ts';
-import { verifyPartner } from '../../src/partners/verify.ts';
+import { verifyPartner } from '../../src/partners/verify-rollups.ts';
 import { VoidRun } from './measure.ts';
 import { insertPayments } from './payment-history.ts';
 
