@@ -21,7 +21,8 @@ RUN ln -s /app/src/cli.ts /usr/local/bin/mp
 USER node
 EXPOSE 3000
 
+# A worker serves health on METRICS_PORT alone.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.METRICS_PORT || process.env.PORT}/healthz`).then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 
 CMD ["node", "src/server.ts"]

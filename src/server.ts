@@ -5,6 +5,7 @@ import { openDependencies } from './runtime/dependencies.ts';
 import { aborted, runProcess } from './runtime/process.ts';
 import { migrateStorage, openStorage, pendingInStorage, type Storage } from './runtime/storage.ts';
 import { openMonitoring } from './telemetry/open-monitoring.ts';
+import { NOT_SERVING } from './telemetry/readiness.ts';
 import { runWorker } from './worker/run.ts';
 
 await runProcess('api', async (config, logger, signal) => {
@@ -17,11 +18,11 @@ await runProcess('api', async (config, logger, signal) => {
   opened.defer(() => deps.close());
   const app = await buildApp(config, deps);
   opened.defer(() => app.close());
-  const { db, reports, nonces, changes, clock } = deps;
+  const { db, reports, nonces, changes, readiness, clock } = deps;
   const monitoring = await openMonitoring(
     config.metrics,
     {
-      db,
+      readiness: async () => (app.server.listening && !signal.aborted ? readiness() : NOT_SERVING),
       pools: { main: db, reports },
       api: { nonces, changes },
       worker: withWorker ? { directUrl: storage.directUrl, clock, log: logger } : undefined,

@@ -2,6 +2,7 @@ import { openProcessor } from './processors/open-processor.ts';
 import { runProcess } from './runtime/process.ts';
 import { openStorage } from './runtime/storage.ts';
 import { openMonitoring } from './telemetry/open-monitoring.ts';
+import { createReadiness } from './telemetry/readiness.ts';
 import { runWorker } from './worker/run.ts';
 
 await runProcess('worker', async (config, logger, signal) => {
@@ -13,7 +14,11 @@ await runProcess('worker', async (config, logger, signal) => {
   const { db, directUrl, keyring } = storage;
   const monitoring = await openMonitoring(
     config.metrics,
-    { db, pools: { main: db }, worker: { directUrl, clock, log: logger } },
+    {
+      readiness: createReadiness({ db }),
+      pools: { main: db },
+      worker: { directUrl, clock, log: logger },
+    },
     logger,
   );
   opened.defer(() => monitoring.close());

@@ -7,7 +7,7 @@ export const OVERLOAD_RETRY_SECONDS = 1;
 
 const requestsInFlight = new Gauge({
   name: 'eps_http_requests_in_flight',
-  help: 'Signed requests that are worked on now',
+  help: 'Signed requests in flight',
 });
 const overloadRefusals = new Counter({
   name: 'eps_http_requests_overloaded_total',

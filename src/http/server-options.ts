@@ -1,5 +1,5 @@
-import { maxHeaderSize, type Server } from 'node:http';
-import { type FastifyHttpOptions, type FastifyInstance, LogController } from 'fastify';
+import { createServer, maxHeaderSize } from 'node:http';
+import { type FastifyInstance, type FastifyServerOptions, LogController } from 'fastify';
 import { newId } from '../crypto/new-id.ts';
 import { parseQueryString } from './query-string.ts';
 import { BODY_LIMIT_BYTES } from './raw-body.ts';
@@ -13,10 +13,15 @@ const IDLE_CHECK_MS = 100;
 
 /** How Fastify and Node's HTTP server treat connections and requests, whatever the route. */
 export const SERVER_OPTIONS = {
-  requestTimeout: REQUEST_TIMEOUT_MS,
-  keepAliveTimeout: KEEP_ALIVE_MS,
-  // A request without Host gets our envelope (registerHttpRules) instead of Node's empty answer.
-  http: { requireHostHeader: false },
+  // With a factory Fastify serves one address only. For a name with several it would add servers that
+  // have none of our handlers, and that closing does not wait for.
+  serverFactory(handler) {
+    // A request without Host gets our envelope (registerHttpRules) instead of Node's empty answer.
+    const server = createServer({ requireHostHeader: false }, handler);
+    server.requestTimeout = REQUEST_TIMEOUT_MS;
+    server.keepAliveTimeout = KEEP_ALIVE_MS;
+    return server;
+  },
   logController: new LogController({ disableRequestLogging: true }),
   genReqId: newId,
   requestIdHeader: false,
@@ -29,7 +34,7 @@ export const SERVER_OPTIONS = {
     // Any path parameter that fits into a request reaches validation, which refuses it by name.
     maxParamLength: maxHeaderSize,
   },
-} as const satisfies FastifyHttpOptions<Server>;
+} as const satisfies FastifyServerOptions;
 
 /**
  * Lets `app.close()` end once the requests in flight are answered. Fastify closes idle connections

@@ -13,3 +13,13 @@ export function refuseUnknownRoutes(app: FastifyInstance, limits: RateLimits): v
     throw new ApiError('E3001', `There is no ${request.method} on this path.`);
   });
 }
+
+/**
+ * Lets unknown paths below the scope's prefix fail through the scope's own error handler, in the form of
+ * its contract, instead of that of the nearest enclosing one.
+ */
+export function failUnknownRoutesIn(scope: FastifyInstance): void {
+  scope.setNotFoundHandler(() => {
+    throw new ApiError('E3001');
+  });
+}

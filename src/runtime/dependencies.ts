@@ -9,6 +9,7 @@ import type { Rates } from '../rates/rate-source.ts';
 import type { NonceStore } from '../signing/nonce-store.ts';
 import { createPostgresNonces } from '../signing/postgres-nonces.ts';
 import { createRedisNonces } from '../signing/redis-nonces.ts';
+import { createReadiness, type Readiness } from '../telemetry/readiness.ts';
 import type { Clock } from '../time/clock.ts';
 import { refusePooler, type Storage } from './storage.ts';
 
@@ -18,16 +19,25 @@ const REPORT_TIMEOUT_MS = 15_000;
 /** Connections that all requests share for short reads: with two, a slow read delays few others. */
 const SHARED_READ_CONNECTIONS = 2;
 
-/** What the API opens beside its storage. */
-export interface OpenDependencies extends Pick<Storage, 'db' | 'keyring'> {
+/** What the API works with. */
+export interface Dependencies extends Pick<Storage, 'db' | 'keyring'> {
+  /** Connections that all requests share for short reads. */
   readonly reads: Database;
+  /** A pool of its own for partner reports, possibly on a read replica. */
   readonly reports: Database;
+  /** Invalidates what is cached of accounts and networks. */
   readonly changes: ChangeFeed;
   readonly nonces: NonceStore;
+  readonly readiness: () => Promise<Readiness>;
   readonly rates: Rates;
+  /** Collects payments on US accounts; null refuses to create them. */
   readonly processor: OpenProcessor | null;
   readonly clock: Clock;
   readonly logger: FastifyBaseLogger;
+}
+
+/** Close it after the application. */
+export interface OpenDependencies extends Dependencies {
   close(): Promise<void>;
 }
 
@@ -56,8 +66,9 @@ export async function openDependencies(
   });
   const changes = openChanges(directUrl, logger);
   const nonces = openNonces(config, db, logger);
+  const readiness = createReadiness({ db, nonces });
   return {
-    ...{ db, keyring, reads, reports, changes, nonces, rates, processor, clock, logger },
+    ...{ db, keyring, reads, reports, changes, nonces, readiness, rates, processor, clock, logger },
     async close() {
       await Promise.all([nonces.close(), changes.close(), reads.destroy(), reports.destroy()]);
     },

@@ -3,12 +3,12 @@ import { collectDefaultMetrics, Registry, register } from 'prom-client';
 import { connect, type Database } from '../database/connection.ts';
 import type { Clock } from '../time/clock.ts';
 import { registerBacklogGauges } from './backlog-gauges.ts';
-import { createReadiness, type Readiness } from './readiness.ts';
+import type { Readiness } from './readiness.ts';
 import { type ApiState, registerApiGauges, registerPoolGauges } from './state-gauges.ts';
 
 /** The parts of a process that are monitored. */
 export interface Monitored {
-  readonly db: Database;
+  readonly readiness: () => Promise<Readiness>;
   /** Pools by name. */
   readonly pools: Readonly<Record<string, Database>>;
   /** Present where the API is served. */
@@ -33,14 +33,14 @@ export interface Monitor {
  * Collects the metrics of a process, without serving them: the counters of its modules, which are in
  * prom-client's global registry, and gauges that are read at each scrape.
  */
-export function createMonitor({ db, pools, api, worker }: Monitored): Monitor {
+export function createMonitor({ readiness, pools, api, worker }: Monitored): Monitor {
   const gauges = new Registry();
   registerPoolGauges(gauges, pools);
   if (api !== undefined) registerApiGauges(gauges, api);
   const backlog = worker === undefined ? undefined : connectBacklog(gauges, worker);
   return {
     registry: Registry.merge([register, gauges]),
-    readiness: createReadiness({ db, ...(api === undefined ? {} : { nonces: api.nonces }) }),
+    readiness,
     close: async () => backlog?.destroy(),
   };
 }

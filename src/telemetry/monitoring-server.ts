@@ -21,8 +21,8 @@ const REQUEST_TIMEOUT_MS = 5_000;
 const CONNECTIONS_MAXIMUM = 16;
 
 /**
- * Serves GET /metrics, /healthz and /readyz on a port of their own, so that neither scrapers nor
- * probes wait behind the API's backlog.
+ * Serves GET /metrics, /healthz and /readyz on a port of their own, so that the connections of scrapers
+ * and probes do not wait behind those of the API.
  * @throws Error when the port is not available.
  */
 export async function serveMonitoring(

@@ -22,6 +22,9 @@ export interface Readiness {
   readonly body: Readonly<Record<string, 'ok' | 'unavailable'>>;
 }
 
+/** The readiness of a process that has not begun to serve, or is stopping. */
+export const NOT_SERVING: Readiness = { ready: false, body: { status: 'unavailable' } };
+
 /** Returns a probe of everything that a process needs to do its work. */
 export function createReadiness({
   db,

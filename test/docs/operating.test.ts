@@ -8,6 +8,7 @@ import { NO_CHANGE_FEED } from '../../src/database/change-feed.ts';
 import { connect } from '../../src/database/connection.ts';
 import { createPostgresNonces } from '../../src/signing/postgres-nonces.ts';
 import { createMonitor } from '../../src/telemetry/monitor.ts';
+import { createReadiness } from '../../src/telemetry/readiness.ts';
 
 const ROOT = new URL('../../', import.meta.url);
 const guide = (slug: string) => readFileSync(new URL(`src/docs/guides/${slug}.md`, ROOT), 'utf8');
@@ -56,7 +57,7 @@ test('the table of metrics has every metric that is served, with its labels, and
     onIdleError: () => undefined,
   });
   const monitor = createMonitor({
-    db,
+    readiness: createReadiness({ db }),
     pools: { main: db },
     api: { nonces: createPostgresNonces(db), changes: NO_CHANGE_FEED },
     worker: { directUrl: url, clock: Date.now, log: { warn: () => undefined } },

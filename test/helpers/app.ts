@@ -13,6 +13,7 @@ import type { NonceStore } from '../../src/signing/nonce-store.ts';
 import { createPostgresNonces } from '../../src/signing/postgres-nonces.ts';
 import { createRedisNonces } from '../../src/signing/redis-nonces.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
+import { createReadiness } from '../../src/telemetry/readiness.ts';
 import { cloneDatabase } from './database.ts';
 
 export interface TestApp {
@@ -83,7 +84,10 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   });
   const changes = options.remembers ? await openTestFeed(databaseUrl) : NO_CHANGE_FEED;
   const processor = openProcessor(config, keyring, clock);
-  const deps = { db, reads, reports, keyring, changes, nonces, rates, processor, clock, logger };
+  const readiness = createReadiness({ db, nonces, clock });
+  const deps = {
+    ...{ db, reads, reports, keyring, changes, nonces, readiness, rates, processor, clock, logger },
+  };
   const app = await buildApp(config, deps);
   await app.ready();
   return {

@@ -10,6 +10,13 @@ import { closeIdleConnections, SERVER_OPTIONS } from '../../src/http/server-opti
 const HOST = '127.0.0.1';
 const CLIENTS = 16;
 
+test('a name with several addresses is served at one of them', async () => {
+  const app = Fastify(SERVER_OPTIONS);
+  onTestFinished(() => app.close());
+  await app.listen({ host: 'localhost', port: 0 });
+  expect(app.addresses()).toHaveLength(1);
+});
+
 test('closing answers what is in flight and waits for no connection that a client keeps', async ({
   signal,
 }) => {

@@ -81,6 +81,11 @@ describe('unreadable HTTP gets an E1000, and the connection ends without a reset
   test.each(broken)('%s', async (_name, bytes) => {
     const { answers, end } = await host.converse(bytes());
     const { requestId } = expectRefusal(only(answers), 'E1000');
+    expect(only(answers).headers).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-store',
+      'x-request-id': requestId,
+    });
     expect(end).toBe('closed');
     const expected = expect.objectContaining({ errorCode: 'E1000', address: '127.0.0.1' });
     await vi.waitFor(() =>

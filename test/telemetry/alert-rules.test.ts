@@ -11,6 +11,7 @@ import { connect } from '../../src/database/connection.ts';
 import { createPostgresNonces } from '../../src/signing/postgres-nonces.ts';
 import { ALERT_RULES } from '../../src/telemetry/alert-rules.ts';
 import { createMonitor, watchProcess } from '../../src/telemetry/monitor.ts';
+import { createReadiness } from '../../src/telemetry/readiness.ts';
 import { mpHere } from '../cli/mp.ts';
 
 /** Nothing here asks the database. */
@@ -24,7 +25,7 @@ test('every rule asks for metrics that there are, with labels that they have', a
     onIdleError: () => undefined,
   });
   const monitor = createMonitor({
-    db,
+    readiness: createReadiness({ db }),
     pools: { main: db },
     api: { nonces: createPostgresNonces(db), changes: NO_CHANGE_FEED },
     worker: { directUrl: NO_DATABASE, clock: Date.now, log: { warn: () => undefined } },

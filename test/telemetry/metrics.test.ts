@@ -5,6 +5,7 @@ import { simulate } from '../../src/settlement/simulate.ts';
 import { createPostgresNonces } from '../../src/signing/postgres-nonces.ts';
 import { createMonitor, type Monitor } from '../../src/telemetry/monitor.ts';
 import { type MonitoringServer, serveMonitoring } from '../../src/telemetry/monitoring-server.ts';
+import { createReadiness } from '../../src/telemetry/readiness.ts';
 import { createEndpoint } from '../../src/webhooks/manage-endpoints.ts';
 import { ADDRESSES, addMerchant, type MerchantWithKey, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
@@ -32,7 +33,7 @@ beforeAll(async () => {
   shop = await addMerchant(service);
   const { db, databaseUrl: directUrl, clock } = service;
   monitor = createMonitor({
-    db,
+    readiness: createReadiness({ db, nonces: createPostgresNonces(db), clock }),
     pools: { main: db },
     api: { nonces: createPostgresNonces(db), changes: NO_CHANGE_FEED },
     worker: { directUrl, clock, log: { warn: () => undefined } },
@@ -268,7 +269,7 @@ describe('what waits in the database', () => {
     const warnings: unknown[] = [];
     const { db, clock } = of;
     const fresh = createMonitor({
-      db,
+      readiness: createReadiness({ db }),
       pools: { main: db },
       worker: {
         directUrl: url,

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../../errors/api-error.ts';
+import { failUnknownRoutesIn } from '../../http/unknown-routes.ts';
 import { isCheckoutToken } from '../../payments/checkout-token.ts';
 import { CHECKOUT_ASSETS } from './assets.ts';
 import type { CheckoutDependencies } from './dependencies.ts';
@@ -18,10 +19,7 @@ export function registerCheckout(app: FastifyInstance, deps: CheckoutDependencie
   app.setErrorHandler((error, request, reply) =>
     sendFailure(error, request, reply, { publicUrl, isUnavailable }),
   );
-  // Unknown paths below the prefix get an error page of the checkout.
-  app.setNotFoundHandler(() => {
-    throw new ApiError('E3001');
-  });
+  failUnknownRoutesIn(app);
   app.addHook('onRequest', async request => limits.countCheckout(request));
   // Checked before any route puts the token into a response: redirects of forms do not look it up.
   app.addHook('onRequest', async request => {

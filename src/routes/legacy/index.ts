@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { BlockchainListSchema } from '#schemas/blockchain.ts';
-import { ApiError } from '../../errors/api-error.ts';
+import { failUnknownRoutesIn } from '../../http/unknown-routes.ts';
 import { listActiveNetworks } from '../../repositories/networks.ts';
 import { toBlockchain } from '../v1/active-blockchains.ts';
 import { registerBasicAuthentication } from './authentication.ts';
@@ -17,10 +17,7 @@ import { registerPrompts } from './prompts.ts';
  */
 export function registerLegacyRoutes(app: FastifyInstance, deps: LegacyDependencies): void {
   app.setErrorHandler((error, request, reply) => sendLegacyFailure(error, request, reply, deps));
-  // Unknown paths below the prefix get an error of this contract.
-  app.setNotFoundHandler(() => {
-    throw new ApiError('E3001');
-  });
+  failUnknownRoutesIn(app);
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(deprecationHeaders(request.url, deps));
     done();

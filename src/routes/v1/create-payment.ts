@@ -11,9 +11,8 @@ import type { V1Dependencies } from './dependencies.ts';
 import { CREATE_PAYMENT } from './operations.ts';
 
 /**
- * What makes a kept failure E5002. A database that fails does not: E5002 promises that the same key
- * will do later, while a failed execution is kept under it. A processor that is down fails the
- * execution itself, and its answer is kept as it is.
+ * A stored failure is E5002 only if the processor was down. A database failure becomes E5001: E5002
+ * invites a retry under the same key, which would only replay the stored failure.
  */
 const isProcessorUnavailable = (error: unknown) => error instanceof ProcessorUnavailable;
 

@@ -8,6 +8,7 @@ import { connect } from '../../../src/database/connection.ts';
 import { createFixedRates } from '../../../src/rates/fixed-rates.ts';
 import { createPostgresNonces } from '../../../src/signing/postgres-nonces.ts';
 import { createLogger } from '../../../src/telemetry/logger.ts';
+import { NOT_SERVING } from '../../../src/telemetry/readiness.ts';
 
 export const INERT_PUBLIC_URL = 'https://pay.example.test';
 
@@ -29,6 +30,7 @@ export async function buildInertApp(env: Record<string, string> = {}): Promise<F
     nonces: createPostgresNonces(db),
     rates: createFixedRates(),
     processor: null,
+    readiness: async () => NOT_SERVING,
     clock: Date.now,
     logger: createLogger({ logLevel: 'silent' }, 'inert'),
   });

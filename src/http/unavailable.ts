@@ -1,0 +1,7 @@
+import { isDatabaseUnavailable } from '../database/errors.ts';
+import { ProcessorUnavailable } from '../payments/processor.ts';
+
+/** Whether an error means that something the service depends on is unavailable: E5002. */
+export function isUnavailable(error: unknown): boolean {
+  return isDatabaseUnavailable(error) || error instanceof ProcessorUnavailable;
+}
