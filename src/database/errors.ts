@@ -45,10 +45,3 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 export function isRefusedByDatabase(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.severity !== 'FATAL';
 }
-
-/** Whether `error` is the violation of the named unique constraint or index. */
-export function isUniqueViolation(error: unknown, constraint: string): boolean {
-  return (
-    error instanceof pg.DatabaseError && error.code === '23505' && error.constraint === constraint
-  );
-}

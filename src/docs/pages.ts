@@ -48,7 +48,7 @@ export function listPages(settings: DocsSettings, document: OpenApiDocument): Pa
       path: `${DOCS_PREFIX}/${slug}`,
       title,
       description,
-      markdown: markdown.replaceAll(EXAMPLE_BASE, publicUrl),
+      markdown: markdown.replaceAll(EXAMPLE_BASE, () => publicUrl),
     })),
   }));
   const reference: Page[] = [

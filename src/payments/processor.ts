@@ -78,7 +78,7 @@ export class ProcessorUnavailable extends Error {
   override readonly name = 'ProcessorUnavailable';
 }
 
-/** The processor answered and declined, which only a change of its or our configuration mends. */
+/** The processor declined; only a change of its or our configuration helps. */
 export class ProcessorRefused extends Error {
   override readonly name = 'ProcessorRefused';
 }

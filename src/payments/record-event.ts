@@ -7,8 +7,8 @@ import type { TraceContext } from '../telemetry/trace-context.ts';
 import { toPaymentSnapshot } from './payment-object.ts';
 
 /**
- * An event that tells the payment as it is now.
- * @param trace Trace of the request that causes it, which its deliveries carry on.
+ * An event with the payment's current state.
+ * @param trace Trace of the request that causes it, which its deliveries pass on.
  */
 export function newEvent(
   type: EventType,
@@ -29,8 +29,8 @@ export function newEvent(
 }
 
 /**
- * Records an event with the payment as it is now; call it in the transaction of the change it
- * tells, so that one never exists without the other.
+ * Records an event with the payment's current state. Call it in the transaction of the change, so that
+ * neither exists without the other.
  */
 export function recordEvent(
   db: Connection,

@@ -4,11 +4,11 @@ import { dueCents } from './commission.ts';
 import type { CreatePaymentRequest } from './new-payment.ts';
 import type { Processor } from './processor.ts';
 
-/** How long a payment on a US account waits unless told otherwise, in minutes. */
+/** How long a payment on a US account waits by default, in minutes. */
 export const REGULATED_WINDOW_MINUTES = 60;
 /**
- * How much sooner the processor's session ends than the payment expires, in minutes: what a customer
- * pays in the last second still has to be told before the payment is over.
+ * Minutes between the end of the processor's session and our expiry, so that the notification of a
+ * last-second payment still arrives in time.
  */
 const NOTIFICATION_MINUTES = 10;
 const MINUTE_MS = 60_000;
@@ -16,9 +16,9 @@ const MINUTE_MS = 60_000;
 /**
  * How a payment on a US account is processed: by a session that the processor opens.
  *
- * The creation's transaction stays open during the call, which is why it comes before anything is
- * written: it holds a connection and the idempotency key, but no row that others wait for. A session
- * whose payment is not committed after all is known to nobody and ends by itself.
+ * The creation's transaction stays open during the call. Nothing is written before it, so that it holds
+ * a connection and the idempotency key, but no row that others wait for. A session whose payment is not
+ * committed is not used and ends by itself.
  *
  * @throws ApiError E1030 without a processor, E5002 when it is not even asked.
  * @throws ProcessorUnavailable, ProcessorRefused

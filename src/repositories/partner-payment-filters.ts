@@ -1,4 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { UUID } from '#schemas/uuid.ts';
 import type { PaymentStatus } from '../database/tables.ts';
 import { beginningWith, containing } from './like-pattern.ts';
 import type { Reach } from './partner-totals.ts';
@@ -28,9 +29,6 @@ export interface PartnerPaymentFilters {
   /** A search term: the payment's own text, its merchant or its address. */
   readonly term?: { readonly reach: Reach; readonly match: TextMatch } | undefined;
 }
-
-/** Text that PostgreSQL accepts as a UUID. */
-export const UUID_FORM = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 /** The filters as a condition on a row of `payments`. */
 export function conditions(partnerId: string, filters: PartnerPaymentFilters): RawBuilder<SqlBool> {
@@ -63,7 +61,7 @@ export function textMatches({ kind, text }: TextMatch): RawBuilder<SqlBool> {
     sql`lower(transaction_hash) = lower(${text})`,
     sql`lower(customer_reference_id) like lower(${beginningWith(text)})`,
   ];
-  if (UUID_FORM.test(text)) matches.push(sql`id = ${text}`);
+  if (UUID.test(text)) matches.push(sql`id = ${text}`);
   return sql`${sql.join(matches, sql` or `)}`;
 }
 

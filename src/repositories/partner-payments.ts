@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import { UUID } from '#schemas/uuid.ts';
 import type { Connection } from '../database/connection.ts';
 import type { NetworkFamily, Payment } from '../database/tables.ts';
 import {
@@ -7,7 +8,6 @@ import {
   type PartnerPaymentFilters,
   type TextMatch,
   textMatches,
-  UUID_FORM,
 } from './partner-payment-filters.ts';
 import type { Reach } from './partner-totals.ts';
 
@@ -121,7 +121,7 @@ export async function isWholeText(
     sql`select 1 from payments where partner_id = ${partnerId}
         and customer_reference_id is not null and lower(customer_reference_id) = lower(${text})`,
   ];
-  if (UUID_FORM.test(text)) {
+  if (UUID.test(text)) {
     probes.push(sql`select 1 from payments where id = ${text} and partner_id = ${partnerId}`);
   }
   const any = sql.join(

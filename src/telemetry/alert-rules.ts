@@ -40,7 +40,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
     'PaymentsApiOverloaded',
     'sum(increase(eps_http_requests_overloaded_total[5m])) > 0',
     '5m',
-    'Requests are refused because too many are worked on at once: add replicas.',
+    'Requests are refused because too many are in flight: add replicas.',
   ),
   rule(
     'critical',
@@ -54,7 +54,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
     'AccountChangesUnheard',
     'min(eps_account_changes_heard) == 0',
     '5m',
-    'A replica does not hear of changes, and reads accounts anew for each request.',
+    'A replica has lost the change feed, and reads accounts for each request.',
   ),
   rule(
     'warning',
@@ -68,7 +68,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
     'WorkerMissing',
     'absent(eps_backlog_readable) or max(eps_backlog_readable) == 0',
     '2m',
-    'No worker is scraped, or none reads the database: payments do not expire, nobody is told.',
+    'No worker is scraped, or none reads the database: payments do not expire, no webhooks are sent.',
   ),
   rule(
     'critical',

@@ -15,9 +15,9 @@ const SECRET_PATHS = [
 /** Fields of PostgreSQL's errors that quote rows and values, which are merchants' and customers' data. */
 const ROW_PATHS = ['err.detail', 'err.where'];
 
-/** Buffered lines are written once they are so many characters, */
+/** Buffered characters that trigger a write. */
 const WRITE_LENGTH = 15 * 1024;
-/** or so many milliseconds old. */
+/** Longest a line stays in the buffer, in milliseconds. */
 const WRITE_INTERVAL_MS = 100;
 
 /**
