@@ -15,7 +15,9 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
 };
 
 interface ObjectSchema extends FastifySchema {
-  readonly properties?: Readonly<Record<string, { readonly type?: unknown }>>;
+  readonly properties?: Readonly<
+    Record<string, { readonly type?: unknown; readonly format?: unknown }>
+  >;
 }
 
 type Fields = Record<string, unknown>;
@@ -26,19 +28,35 @@ ajv.addFormat('date-time', true);
 ajv.addFormat('rfc3339-bound', text => parseDateBound(text) !== undefined);
 
 /**
- * Validates bodies, queries and path parameters without changing what was sent: unknown fields are
- * E1002, everything else wrong is E1001, each with its `param`.
+ * Validates bodies, queries and path parameters: unknown fields are E1002, everything else wrong is
+ * E1001, each with its `param`. Nothing is coerced or dropped; UUIDs become lower case.
  */
 export function registerValidation(app: FastifyInstance): void {
   app.setValidatorCompiler<ObjectSchema>(({ schema, httpPart }) => {
     const validate = ajv.compile(schema);
     const where = httpPart === 'body' ? 'body' : 'query';
+    const ids = Object.entries(schema.properties ?? {}).flatMap(([name, { format }]) =>
+      format === 'uuid' ? name : [],
+    );
     return (data: unknown) => {
       const value = httpPart === 'querystring' ? readTypes(schema, data as Fields) : data;
       const error = refusal(validate, value, where);
-      return error === undefined ? { value } : { error };
+      if (error !== undefined) return { error };
+      spellCanonically(value as Fields, ids);
+      return { value };
     };
   });
+}
+
+/**
+ * Writes UUIDs in lower case, as the database does. Caches are keyed and invalidated by them, so another
+ * spelling would be another key, and would outlive a change to what it names.
+ */
+function spellCanonically(fields: Fields, ids: readonly string[]): void {
+  for (const name of ids) {
+    const id = fields[name];
+    if (typeof id === 'string') fields[name] = id.toLowerCase();
+  }
 }
 
 function refusal(

@@ -69,7 +69,9 @@ export async function readPrompt(
   merchantId: string,
   id: string,
 ): Promise<LegacyPrompt> {
-  const payment = UUID.test(id) ? await findMerchantPayment(db, merchantId, id) : undefined;
+  const payment = UUID.test(id)
+    ? await findMerchantPayment(db, merchantId, id.toLowerCase())
+    : undefined;
   if (payment === undefined) throw new LegacyRefusal('promptMissing');
   return {
     id: payment.id,

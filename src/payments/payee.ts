@@ -69,7 +69,7 @@ function readSetup({ db, setups }: PayeeDependencies, merchantId: string) {
   return setups.read(merchantId, async () => {
     const setup = await findMerchantSetup(db, merchantId);
     if (setup === undefined) return undefined;
-    const subjects = [merchantId, setup.mainBranchId].filter(id => id !== null);
+    const subjects = [setup.merchant.id, setup.mainBranchId].filter(id => id !== null);
     return { value: setup, subjects };
   });
 }

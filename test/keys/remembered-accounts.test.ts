@@ -173,6 +173,36 @@ describe.concurrent('the very next request is decided from the change, on every 
       }),
     ],
     [
+      'merchant that a partner names in upper case',
+      ({ partner, linked }) => ({
+        who: partner,
+        request: {
+          path: PROMPT_PATH,
+          body: { amount: 5000, merchantId: linked.merchant.id.toUpperCase() },
+        },
+        refused: 'E2008',
+        change: () => setMerchant(operator(), linked.merchant.id, { status: 'inactive' }),
+        undo: () => setMerchant(operator(), linked.merchant.id, { status: 'active' }),
+      }),
+    ],
+    [
+      'redirect domain of a merchant that a partner names in upper case',
+      ({ partner, linked }) => ({
+        who: partner,
+        request: {
+          path: PROMPT_PATH,
+          body: {
+            amount: 5000,
+            merchantId: linked.merchant.id.toUpperCase(),
+            redirectUrl: 'https://shop.example/',
+          },
+        },
+        refused: 'E1010',
+        change: () => removeDomain(operator(), linked.merchant.id, 'shop.example'),
+        undo: () => addDomain(operator(), linked.merchant.id, 'shop.example'),
+      }),
+    ],
+    [
       'deposit address',
       ({ shop }) => ({
         who: shop,
@@ -200,7 +230,7 @@ describe.concurrent('the very next request is decided from the change, on every 
   test.each(changes)('%s', async (_name, prepare) => {
     const shop = await addShop({ domains: ['shop.example'] });
     const partner = await first.db.transaction().execute(db => addPartner({ ...first, db }));
-    const linked = await addShop({ partnerId: partner.partner.id });
+    const linked = await addShop({ partnerId: partner.partner.id, domains: ['shop.example'] });
     const { who, request, refused, change, undo } = prepare({ shop, partner, linked });
     const [allowed] = await askBoth(who, request);
     expect([200, 201]).toContain(allowed);
