@@ -59,25 +59,27 @@ export function registerAuthentication(
   app.addHook('onRequest', async (request, reply) => {
     deps.admission.refuseOverload();
     await deps.limits.refuseExhaustedAddress(request);
-    const record = await verify(request, reply, deps).catch(async error => {
-      if (error instanceof ApiError && error.errorCode !== 'E5002') {
-        await deps.limits.countFailure(request);
-      }
+    const record = await authenticate(request, reply, deps).catch(async error => {
+      if (isFailure(error)) await deps.limits.countFailure(request);
       throw error;
     });
-    request.keyId = record.key.id;
-    await deps.limits.countKey(request);
     const rule = request.routeOptions.config.access;
     if (rule === undefined) throw new Error('a signed route without an access rule');
     request.principal = authorize(record, rule);
   });
 }
 
+/** Neither an overload nor a key that has used up its allowance says anything about the address. */
+function isFailure(error: unknown): boolean {
+  return error instanceof ApiError && !['E5002', 'E9001'].includes(error.errorCode);
+}
+
 /**
- * Verifies credentials and signature and claims the nonce.
- * @throws ApiError E2001 to E2007, E2009, E5002, and E1000 for a body above the limit.
+ * Verifies credentials and signature, counts the key's rate limit and claims the nonce. The limit comes
+ * first, so that what one key sends cannot fill the nonce store.
+ * @throws ApiError E2001 to E2007, E9001, E2009, E5002, and E1000 for a body above the limit.
  */
-async function verify(
+async function authenticate(
   request: FastifyRequest,
   reply: FastifyReply,
   deps: AuthenticationDependencies,
@@ -107,6 +109,8 @@ async function verify(
     otherSecrets: otherSecretsOf(record.key, deps.credentials.keyring, secret),
   });
   checkSignature(secret, parts, headers.signature, deps.explainSignatures && hints);
+  request.keyId = record.key.id;
+  await deps.limits.countKey(request);
   await claimNonce(request, deps, keyId, headers.nonce, now);
   return record;
 }

@@ -4,6 +4,7 @@ import { type Given, prepare } from '../database/prepared.ts';
 
 export interface UsedNonce {
   readonly keyId: string;
+  /** Digest of the nonce (signing/nonce-store.ts). */
   readonly nonce: string;
 }
 

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { TIMESTAMP_WINDOW_SECONDS } from './canonical.ts';
 
 /**
@@ -5,6 +6,11 @@ import { TIMESTAMP_WINDOW_SECONDS } from './canonical.ts';
  * and stays valid for another window after it; a tenth more covers clocks that differ.
  */
 export const NONCE_LIFETIME_SECONDS = 2.2 * TIMESTAMP_WINDOW_SECONDS;
+
+/** What is stored of a nonce: SHA-256 in base64url, so that callers do not decide how much that is. */
+export function nonceDigest(nonce: string): string {
+  return hash('sha256', nonce, 'base64url');
+}
 
 /** The store of used nonces is unreachable, so a replay cannot be detected. */
 export class NonceStoreUnavailable extends Error {

@@ -2,7 +2,12 @@ import { batch } from '../database/batch.ts';
 import type { Database } from '../database/connection.ts';
 import { ping } from '../database/ping.ts';
 import { insertNonces, type UsedNonce } from '../repositories/nonces.ts';
-import { NONCE_LIFETIME_SECONDS, type NonceStore, NonceStoreUnavailable } from './nonce-store.ts';
+import {
+  NONCE_LIFETIME_SECONDS,
+  type NonceStore,
+  NonceStoreUnavailable,
+  nonceDigest,
+} from './nonce-store.ts';
 
 interface Claim extends UsedNonce {
   /** Milliseconds since the epoch. */
@@ -24,7 +29,7 @@ export function createPostgresNonces(db: Database): NonceStore {
     kind: 'postgres',
     async claim(keyId, nonce, now) {
       try {
-        return await claim({ keyId, nonce, now });
+        return await claim({ keyId, nonce: nonceDigest(nonce), now });
       } catch (error) {
         throw new NonceStoreUnavailable(error);
       }

@@ -1,6 +1,11 @@
 import { Redis } from 'ioredis';
 import { batch } from '../database/batch.ts';
-import { NONCE_LIFETIME_SECONDS, type NonceStore, NonceStoreUnavailable } from './nonce-store.ts';
+import {
+  NONCE_LIFETIME_SECONDS,
+  type NonceStore,
+  NonceStoreUnavailable,
+  nonceDigest,
+} from './nonce-store.ts';
 
 /** Longest a command may take, in milliseconds, before the store counts as unavailable. */
 const COMMAND_TIMEOUT_MS = 1_000;
@@ -53,7 +58,7 @@ export function createRedisNonces(url: string, onError: (error: Error) => void):
     kind: 'redis',
     async claim(keyId, nonce) {
       try {
-        return (await claim(`mp:nonce:${keyId}:${nonce}`)) === 1;
+        return (await claim(`mp:nonce:${keyId}:${nonceDigest(nonce)}`)) === 1;
       } catch (error) {
         throw new NonceStoreUnavailable(error);
       }

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { setMerchant } from '../../src/accounts/merchants.ts';
 import { type Delivery, deliver } from '../authentication/subject.ts';
@@ -88,13 +89,38 @@ describe('a key', () => {
     expectAll(await repeat(LIMIT, send), 200);
   });
 
-  test('is limited after its nonce is checked, and before its account', async () => {
+  test('is limited before its nonce is claimed, and before its account is checked', async () => {
     const nonce = 'used';
     await send({ nonce });
     expectAll(await repeat(LIMIT - 1, send), 200);
     await setMerchant(operatorOf(service), shop.merchant.id, { status: 'inactive' });
-    expectRefusal(await send({ nonce }), 'E2009');
+    expectLimited(await send({ nonce }), 60);
     expectRefusal(await send(), 'E9001');
+  });
+
+  test('stores no nonce of a request that its limit refuses, and no address pays for those', async () => {
+    const stored = async () => {
+      const { rows } = await sql<{ count: number }>`select count(*) as count from nonces`.execute(
+        service.db,
+      );
+      return rows[0]?.count;
+    };
+    expectAll(await repeat(LIMIT, send), 200);
+    const before = await stored();
+    for (const answer of await repeat(2 * LIMIT, send)) expectRefusal(answer, 'E9001');
+    expect(await stored()).toBe(before);
+    const other = await addKey(service, { merchantId: shop.merchant.id });
+    expectAll([await send({ credentials: other })], 200);
+  });
+
+  test('may send nonces of any length, which take the same room', async () => {
+    const lengths = async () => {
+      const { rows } = await sql<{ length: number }>`
+        select distinct length(nonce) as length from nonces`.execute(service.db);
+      return rows;
+    };
+    expectAll([await send({ nonce: 'n' }), await send({ nonce: 'n'.repeat(255) })], 200);
+    expect(await lengths()).toEqual([{ length: 43 }]);
   });
 
   test('has its allowance in each replica', async () => {

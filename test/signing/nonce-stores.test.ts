@@ -4,6 +4,7 @@ import {
   NONCE_LIFETIME_SECONDS,
   type NonceStore,
   NonceStoreUnavailable,
+  nonceDigest,
 } from '../../src/signing/nonce-store.ts';
 import { createPostgresNonces } from '../../src/signing/postgres-nonces.ts';
 import { createRedisNonces } from '../../src/signing/redis-nonces.ts';
@@ -36,7 +37,7 @@ async function startRedis(): Promise<Server> {
   return {
     open: () => createRedisNonces(redisUrl ?? '', () => undefined),
     async expire(nonce) {
-      const key = `mp:nonce:${KEY}:${nonce}`;
+      const key = `mp:nonce:${KEY}:${nonceDigest(nonce)}`;
       const left = await redis.ttl(key);
       expect(left).toBeGreaterThan(NONCE_LIFETIME_SECONDS - 30);
       expect(left).toBeLessThanOrEqual(NONCE_LIFETIME_SECONDS);
