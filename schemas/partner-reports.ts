@@ -62,7 +62,9 @@ export const PartnerPaymentsQuerySchema = Type.Object(
     txHash: TextFilter('Part of a transaction hash.'),
     blockchainId: Type.Optional(BlockchainIdSchema),
     startDate: Type.Optional(DateBound('Created at this instant or later.')),
-    endDate: Type.Optional(DateBound('Created at this instant or earlier.')),
+    endDate: Type.Optional(
+      DateBound('Created at this instant or earlier; a date alone means that whole UTC day.'),
+    ),
     actionRequired: Type.Optional(Type.Boolean({ description: 'Accepted, but has no effect.' })),
   },
   closed,

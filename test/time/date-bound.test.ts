@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseDateBound } from '../../src/time/date-bound.ts';
+import { parseDateBound, toInclusiveEnd } from '../../src/time/date-bound.ts';
 
 const FIRST = Date.parse('0000-01-01T00:00:00.000Z');
 const LAST = Date.parse('9999-12-31T23:59:59.999Z');
@@ -8,6 +8,12 @@ const MINUTE_MS = 60_000;
 
 const instants = fc.integer({ min: FIRST, max: LAST });
 const two = (value: number) => String(value).padStart(2, '0');
+
+test('an inclusive end is the last millisecond of a day, or the instant that is named', () => {
+  expect(toInclusiveEnd('2026-05-17')?.toISOString()).toBe('2026-05-17T23:59:59.999Z');
+  expect(toInclusiveEnd('2026-05-17T12:00:00Z')?.toISOString()).toBe('2026-05-17T12:00:00.000Z');
+  expect(toInclusiveEnd(undefined)).toBeUndefined();
+});
 
 test('reads back every timestamp the service writes', () => {
   fc.assert(

@@ -9,7 +9,7 @@ import {
 import { principalOf } from '../../http/authentication.ts';
 import { readFilters } from '../../partners/overview.ts';
 import { listPaymentReports, readPaymentReport } from '../../partners/payment-reports.ts';
-import { toDate } from '../../time/date-bound.ts';
+import { toDate, toInclusiveEnd } from '../../time/date-bound.ts';
 import type { SignedApp } from '../signed-app.ts';
 import { type PartnerDependencies, partnerAccess } from './dependencies.ts';
 import { LIST_PARTNER_PAYMENTS, READ_FILTERS, READ_PARTNER_PAYMENT } from './operations.ts';
@@ -35,7 +35,7 @@ export function registerPartnerPayments(app: SignedApp, { reports }: PartnerDepe
       return listPaymentReports(reports, principalOf(request).accountId, {
         ...query,
         startDate: toDate(startDate),
-        endDate: toDate(endDate),
+        endDate: toInclusiveEnd(endDate),
       });
     },
   );
