@@ -8,6 +8,7 @@ import { registerOpenApi } from './docs/openapi/index.ts';
 import { registerErrorHandler } from './errors/handler.ts';
 import { Admission } from './http/admission.ts';
 import { registerAuthentication } from './http/authentication.ts';
+import { trustedProxies } from './http/client-address.ts';
 import { registerJsonBody } from './http/json-body.ts';
 import { registerOpenTelemetry } from './http/open-telemetry.ts';
 import { createRateLimits } from './http/rate-limit.ts';
@@ -46,7 +47,7 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
   const app = Fastify({
     ...SERVER_OPTIONS,
     loggerInstance: deps.logger,
-    trustProxy: config.trustProxy,
+    trustProxy: trustedProxies(config.trustProxy),
     frameworkErrors: answerWithoutRoute({
       requestLog,
       answers: failures,

@@ -13,7 +13,7 @@ export interface Config {
   /** Base of checkout and documentation links, without a trailing slash. */
   readonly publicUrl: string;
   /** Fastify's `trustProxy`: the proxies whose X-Forwarded-For is trusted. */
-  readonly trustProxy: boolean | string[];
+  readonly trustProxy: false | number | string[];
   /** PostgreSQL connection URL; null runs the embedded server below `dataDirectory`. */
   readonly databaseUrl: string | null;
   /** URL of PostgreSQL itself when `databaseUrl` is a pooler in transaction mode; null otherwise. */
@@ -103,7 +103,8 @@ export function readConfig(env: Environment): Config {
     port,
     publicUrl: from.baseUrl('PUBLIC_URL', `http://127.0.0.1:${port}`),
     trustProxy: from.read<Config['trustProxy']>('TRUST_PROXY', false, {
-      expected: 'true, false or a comma-separated list of addresses and networks',
+      expected:
+        'false, a number of proxies from 1 to 9, or a comma-separated list of addresses and networks',
       parse: parseTrustProxy,
     }),
     databaseUrl: databaseUrl('DATABASE_URL'),

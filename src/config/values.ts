@@ -1,6 +1,8 @@
 import { isIP } from 'node:net';
 
 const MASTER_KEY_BYTES = 32;
+/** Proxies in a row; more than a handful is a mistake. */
+const HOPS = /^[1-9]$/;
 
 /** Quotes on one line, without the password of a URL that was set in the wrong variable. */
 export function quote(text: string): string {
@@ -35,10 +37,13 @@ export function parseBaseUrl(text: string): string | undefined {
   return url.href.replace(/\/+$/, '');
 }
 
-/** `true`, `false`, or a comma-separated list of addresses, networks and Fastify's names of networks. */
-export function parseTrustProxy(text: string): boolean | string[] | undefined {
-  if (text === 'true') return true;
+/**
+ * `false`, a number of hops, or a comma-separated list of addresses, networks and Fastify's names of
+ * networks. Never `true`: then every client could write its own address into X-Forwarded-For.
+ */
+export function parseTrustProxy(text: string): false | number | string[] | undefined {
   if (text === 'false') return false;
+  if (HOPS.test(text)) return Number(text);
   const addresses = text.split(',').map(part => part.trim());
   const named = ['loopback', 'linklocal', 'uniquelocal'];
   const valid = addresses.every(part => named.includes(part) || isNetwork(part));

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Counter } from 'prom-client';
 import { ApiError } from '../errors/api-error.ts';
 import type { Clock } from '../time/clock.ts';
+import { clientAddress } from './client-address.ts';
 import { rateLimitStore } from './rate-limit-store.ts';
 
 declare module 'fastify' {
@@ -93,7 +94,6 @@ export async function createRateLimits(
 }
 
 /** An IPv4 address, or the /64 network of an IPv6 address: what one customer has (RFC 6177). */
-function addressOf({ ip }: Partial<Pick<FastifyRequest, 'ip'>>): string {
-  // The address of a client that is gone is not known any more.
-  return normalizeIP(ip ?? '');
+function addressOf(request: FastifyRequest): string {
+  return normalizeIP(clientAddress(request) ?? '');
 }

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, Histogram } from 'prom-client';
+import { clientAddress } from './client-address.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 import { followTrace } from './trace.ts';
 
@@ -77,8 +78,8 @@ export function createRequestLog(logger: FastifyBaseLogger): RequestLog {
     response[REQUEST] = request;
     followTrace(request, reply);
     const arrived = performance.now();
-    // request.ip is undefined once the connection is closed.
-    const address = request.ip;
+    // Read now, since a closed connection has no address.
+    const address = clientAddress(request);
     reply.header('x-request-id', request.id).headers(SECURITY_HEADERS);
     // Unlike Fastify's onResponse, 'close' also comes for a connection that breaks.
     response.once('close', () => {

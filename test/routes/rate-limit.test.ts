@@ -219,6 +219,7 @@ describe('an address', () => {
 test.each([
   [undefined, '10.0.0.1'],
   ['10.0.0.1', '198.51.100.1'],
+  ['1', '198.51.100.1'],
 ])('with TRUST_PROXY %s the client behind 10.0.0.1 is %s', async (trusted, client) => {
   const proxied = await startTestApp({
     beside: service,
@@ -236,6 +237,27 @@ test.each([
     expect((await ask('203.0.113.7, 198.51.100.1')).statusCode).toBe(429);
     expect((await ask('198.51.100.2')).statusCode).toBe(trusted === undefined ? 429 : 404);
     expect(proxied.logs.filter(({ msg }) => msg === 'request')[0]?.address).toBe(client);
+  } finally {
+    await proxied.close();
+  }
+});
+
+test('what a proxy reports is ignored unless it is an IP address', async () => {
+  const proxied = await startTestApp({
+    beside: service,
+    env: { RATE_LIMIT_MAX: '1', TRUST_PROXY: '10.0.0.1' },
+  });
+  try {
+    const ask = (forwarded: string) =>
+      proxied.app.inject({
+        url: '/nothing',
+        remoteAddress: '10.0.0.1',
+        headers: { 'x-forwarded-for': forwarded },
+      });
+    expect((await ask('unknown')).statusCode).toBe(404);
+    expect((await ask('n'.repeat(8_000))).statusCode).toBe(429);
+    const addresses = proxied.logs.filter(({ msg }) => msg === 'request');
+    expect(addresses.map(({ address }) => address)).toEqual(['10.0.0.1', '10.0.0.1']);
   } finally {
     await proxied.close();
   }
