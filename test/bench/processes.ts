@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort, launchRedis } from '../helpers/redis-server.ts';
@@ -65,6 +66,15 @@ export function serviceEnvironment(state: ServiceState): Record<string, string> 
   };
 }
 
+/** Flags of Node's that `npm start` and the image run the API with. */
+const START_FLAGS = readStartFlags();
+
+function readStartFlags(): string[] {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  const [flags = ''] = String(scripts.start).split(' src/server.ts');
+  return flags.split(' ').slice(1);
+}
+
 /** Starts the API; the script's argument `--with-worker` adds the worker. */
 export async function startService(
   resources: Resources,
@@ -79,6 +89,7 @@ export async function startService(
     env: { ...serviceEnvironment(state), METRICS_PORT: String(monitoringPort) },
     profiled: true,
     ...options,
+    nodeArguments: [...START_FLAGS, ...(options.nodeArguments ?? [])],
   });
   return { ...server, monitoringPort };
 }
