@@ -1,14 +1,7 @@
-// Modules register the metrics that they hold when they are loaded.
-import '../../src/app.ts';
-import '../../src/worker/run.ts';
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
-import { NO_CHANGE_FEED } from '../../src/database/change-feed.ts';
-import { connect } from '../../src/database/connection.ts';
-import { createPostgresNonces } from '../../src/signing/postgres-nonces.ts';
-import { createMonitor } from '../../src/telemetry/monitor.ts';
-import { createReadiness } from '../../src/telemetry/readiness.ts';
+import { withCompleteMonitor } from '../telemetry/complete-monitor.ts';
 
 const ROOT = new URL('../../', import.meta.url);
 const guide = (slug: string) => readFileSync(new URL(`src/docs/guides/${slug}.md`, ROOT), 'utf8');
@@ -49,24 +42,12 @@ test('the table of variables has every variable that is read, and no other', () 
 });
 
 test('the table of metrics has every metric that is served, with its labels, and no other', async () => {
-  const url = 'postgres://127.0.0.1:1/none';
-  const db = connect({
-    url,
-    poolSize: 1,
-    applicationName: 'test',
-    onIdleError: () => undefined,
+  let served: unknown[] = [];
+  await withCompleteMonitor(({ registry }) => {
+    served = registry
+      .getMetricsAsArray()
+      .map(metric => [metric.name, (metric as { labelNames?: string[] }).labelNames?.join(', ')]);
   });
-  const monitor = createMonitor({
-    readiness: createReadiness({ db }),
-    pools: { main: db },
-    api: { nonces: createPostgresNonces(db), changes: NO_CHANGE_FEED },
-    worker: { directUrl: url, clock: Date.now, log: { warn: () => undefined } },
-  });
-  const served = monitor.registry
-    .getMetricsAsArray()
-    .map(metric => [metric.name, (metric as { labelNames?: string[] }).labelNames?.join(', ')]);
-  await monitor.close();
-  await db.destroy();
   const [, table = ''] = guide('operating/watch').split('| metric | labels | meaning |');
   const [rows = ''] = table.split('\n\n');
   const documented = rows

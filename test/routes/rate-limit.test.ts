@@ -216,6 +216,15 @@ describe('an address', () => {
   });
 });
 
+/** Opens a page through a proxy at 10.0.0.1 that reports the client. */
+function openThroughProxy({ app }: TestApp, forwarded: string) {
+  return app.inject({
+    url: '/nothing',
+    remoteAddress: '10.0.0.1',
+    headers: { 'x-forwarded-for': forwarded },
+  });
+}
+
 test.each([
   [undefined, '10.0.0.1'],
   ['10.0.0.1', '198.51.100.1'],
@@ -226,12 +235,7 @@ test.each([
     env: { RATE_LIMIT_MAX: '1', ...(trusted === undefined ? {} : { TRUST_PROXY: trusted }) },
   });
   try {
-    const ask = (forwarded: string) =>
-      proxied.app.inject({
-        url: '/nothing',
-        remoteAddress: '10.0.0.1',
-        headers: { 'x-forwarded-for': forwarded },
-      });
+    const ask = (forwarded: string) => openThroughProxy(proxied, forwarded);
     expect((await ask('198.51.100.1')).statusCode).toBe(404);
     // What the client writes itself stands before what the proxy adds.
     expect((await ask('203.0.113.7, 198.51.100.1')).statusCode).toBe(429);
@@ -248,12 +252,7 @@ test('what a proxy reports is ignored unless it is an IP address', async () => {
     env: { RATE_LIMIT_MAX: '1', TRUST_PROXY: '10.0.0.1' },
   });
   try {
-    const ask = (forwarded: string) =>
-      proxied.app.inject({
-        url: '/nothing',
-        remoteAddress: '10.0.0.1',
-        headers: { 'x-forwarded-for': forwarded },
-      });
+    const ask = (forwarded: string) => openThroughProxy(proxied, forwarded);
     expect((await ask('unknown')).statusCode).toBe(404);
     expect((await ask('n'.repeat(8_000))).statusCode).toBe(429);
     const addresses = proxied.logs.filter(({ msg }) => msg === 'request');

@@ -1,39 +1,19 @@
-// Modules register the metrics that they hold when they are loaded.
-import '../../src/app.ts';
-import '../../src/worker/run.ts';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { NO_CHANGE_FEED } from '../../src/database/change-feed.ts';
-import { connect } from '../../src/database/connection.ts';
-import { createPostgresNonces } from '../../src/signing/postgres-nonces.ts';
 import { ALERT_RULES } from '../../src/telemetry/alert-rules.ts';
-import { createMonitor, watchProcess } from '../../src/telemetry/monitor.ts';
-import { createReadiness } from '../../src/telemetry/readiness.ts';
+import { watchProcess } from '../../src/telemetry/monitor.ts';
 import { mpHere } from '../cli/mp.ts';
-
-/** Nothing here asks the database. */
-const NO_DATABASE = 'postgres://127.0.0.1:1/none';
+import { withCompleteMonitor } from './complete-monitor.ts';
 
 test('every rule asks for metrics that there are, with labels that they have', async () => {
-  const db = connect({
-    url: NO_DATABASE,
-    poolSize: 1,
-    applicationName: 'test',
-    onIdleError: () => undefined,
+  const there = new Set<string>();
+  await withCompleteMonitor(monitor => {
+    watchProcess(monitor);
+    for (const { name } of monitor.registry.getMetricsAsArray()) there.add(name);
   });
-  const monitor = createMonitor({
-    readiness: createReadiness({ db }),
-    pools: { main: db },
-    api: { nonces: createPostgresNonces(db), changes: NO_CHANGE_FEED },
-    worker: { directUrl: NO_DATABASE, clock: Date.now, log: { warn: () => undefined } },
-  });
-  watchProcess(monitor);
-  const there = new Set(monitor.registry.getMetricsAsArray().map(({ name }) => name));
-  await monitor.close();
-  await db.destroy();
   for (const { alert, expr } of ALERT_RULES) {
     const asked = expr.match(/\b(eps|nodejs)_\w+/g) ?? [];
     expect(asked, alert).not.toEqual([]);

@@ -1,0 +1,29 @@
+// Modules register the metrics that they hold when they are loaded.
+import '../../src/app.ts';
+import '../../src/worker/run.ts';
+import { NO_CHANGE_FEED } from '../../src/database/change-feed.ts';
+import { connect } from '../../src/database/connection.ts';
+import { createPostgresNonces } from '../../src/signing/postgres-nonces.ts';
+import { createMonitor, type Monitor } from '../../src/telemetry/monitor.ts';
+import { createReadiness } from '../../src/telemetry/readiness.ts';
+
+const NO_DATABASE = 'postgres://127.0.0.1:1/none';
+
+/** Hands over the monitor of a process that is API and worker, with every metric there is. */
+export async function withCompleteMonitor(use: (monitor: Monitor) => void): Promise<void> {
+  const db = connect({
+    url: NO_DATABASE,
+    poolSize: 1,
+    applicationName: 'test',
+    onIdleError: () => undefined,
+  });
+  const monitor = createMonitor({
+    readiness: createReadiness({ db }),
+    pools: { main: db },
+    api: { nonces: createPostgresNonces(db), changes: NO_CHANGE_FEED },
+    worker: { directUrl: NO_DATABASE, clock: Date.now, log: { warn: () => undefined } },
+  });
+  use(monitor);
+  await monitor.close();
+  await db.destroy();
+}
