@@ -38,7 +38,7 @@ export function hasEmbedded(): boolean {
   }
 }
 
-/** Starts both; the standby ends a query at once that is in the way of what it is to replay. */
+/** Starts both. */
 export async function startPair(): Promise<Pair> {
   const directory = await mkdtemp(join(tmpdir(), 'eps-pair-'));
   // Run by root, the servers are another user's and have to get in.
@@ -59,7 +59,7 @@ export async function startPair(): Promise<Pair> {
     const standby = await openEmbeddedDatabase({
       directory: copy,
       holder: 'service',
-      settings: { fsync: 'off', max_standby_streaming_delay: '0' },
+      settings: { fsync: 'off' },
     });
     ends.push(() => standby.stop());
     return {
