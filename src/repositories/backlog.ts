@@ -55,23 +55,6 @@ export async function countDueDeliveries(db: Connection, now: Date): Promise<Due
   return rows[0] ?? { count: 0, since: null };
 }
 
-export type JobState = 'ready' | 'scheduled' | 'running' | 'dead';
-
-/** Jobs by state, without states that have none; counts at most `COUNTED_MAXIMUM`. */
-export async function countJobs(
-  db: Connection,
-): Promise<{ readonly state: JobState; readonly count: number }[]> {
-  const { rows } = await sql<{ state: JobState; count: number }>`
-    select state, count(*)::integer as count
-    from (select case when attempts >= max_attempts and locked_at is null then 'dead'
-                      when locked_at is not null then 'running'
-                      when run_at <= now() then 'ready'
-                      else 'scheduled' end as state
-          from graphile_worker.jobs limit ${COUNTED_MAXIMUM}) as job
-    group by state`.execute(db);
-  return rows;
-}
-
 /** Deposits in the inbox; counts at most `COUNTED_MAXIMUM`. */
 export async function countUnmatchedDeposits(db: Connection): Promise<number> {
   const { rows } = await sql<{ count: number }>`

@@ -92,7 +92,7 @@ function creationRows(given: Given<Creations>, columns: Columns): RawBuilder<unk
       select ${sql.join(names)} from json_to_recordset(${given('creations')}::json) as row (${sql.join(types)}))`;
 }
 
-/** The steps `payment`, `event`, `delivery` and `job` for all rows of `source`. */
+/** The steps `payment`, `event` and `delivery` for all rows of `source`. */
 function creationSteps(source: RawBuilder<unknown>): RawBuilder<unknown> {
   const names = PAYMENT_NAMES.map(name => sql.ref(name));
   const values = PAYMENT_NAMES.map(name => sql.ref(`creation.${name}`));
@@ -106,21 +106,19 @@ function creationSteps(source: RawBuilder<unknown>): RawBuilder<unknown> {
       from payment join creation on creation.id = payment.id`)}`;
 }
 
-/** Jobs are counted because PostgreSQL skips a step that nothing reads. */
 const createPayment = prepare(
   'create_payment',
-  (_db, given: Given<Creations>) => sql<{ jobs: number }>`
+  (_db, given: Given<Creations>) => sql<never>`
     with ${creationRows(given, { ...PAYMENT_COLUMNS, ...EVENT_COLUMNS })},
     ${creationSteps(sql`creation`)}
-    select count(*) as jobs from job`,
+    select`,
 );
 
 /**
  * Creates the payments whose keys it can claim: those whose lock it gets and that have no response
  * stored. A lock that is taken means that another request is executing under the key; among rows with
  * one key the first gets it. A request that comes after that one has committed conflicts with its row,
- * whatever this statement's snapshot shows. Jobs are counted because PostgreSQL skips a step that
- * nothing reads.
+ * whatever this statement's snapshot shows.
  */
 export const createPaymentsOnce = prepare(
   'create_payments_once',
@@ -145,18 +143,18 @@ export const createPaymentsOnce = prepare(
       returning account_id, route, key),
     ${creationSteps(sql`
       creation join attempt using (place) join claim using (account_id, route, key) where locked`)}
-    select place, locked, payment.id is not null as claimed, (select count(*) from job) as jobs
+    select place, locked, payment.id is not null as claimed
     from creation join attempt using (place) left join payment on payment.id = creation.id`,
 );
 
-/** Writes a payment with its first event, the deliveries of it and their jobs, in one statement. */
+/** Writes a payment with its first event and the deliveries of it, in one statement. */
 export async function insertCreation(db: Connection, creation: Creation): Promise<void> {
   await createPayment(db, { creations: JSON.stringify([creationRow(creation)]) });
 }
 
 /**
- * Writes payments with their events, deliveries and jobs, and the responses under their idempotency
- * keys, in one statement that commits by itself: each payment with all of it, or nothing of it.
+ * Writes payments with their events and deliveries, and the responses under their idempotency keys,
+ * in one statement that commits by itself: each payment with all of it, or nothing of it.
  * @returns The result for each, in order.
  */
 export async function insertCreationsOnce(

@@ -1,6 +1,5 @@
 import type { Connection } from '../database/connection.ts';
 import type { WebhookDelivery } from '../database/tables.ts';
-import { addDeliveryJob } from './webhook-jobs.ts';
 
 /** Cancels pending deliveries: one, or all of an endpoint except one. */
 export async function cancelDeliveries(
@@ -24,29 +23,23 @@ export function findDelivery(db: Connection, id: string): Promise<WebhookDeliver
   return db.selectFrom('webhook_deliveries').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** Adds a new delivery of the original's event, and its job. */
+/** Adds a new delivery of the original's event. */
 export async function insertRedelivery(
   db: Connection,
   row: { id: string; original: WebhookDelivery; now: Date },
 ): Promise<void> {
   await db
-    .with('delivery', cte =>
-      cte
-        .insertInto('webhook_deliveries')
-        .values({
-          id: row.id,
-          event_id: row.original.event_id,
-          endpoint_id: row.original.endpoint_id,
-          redelivery_of: row.original.id,
-          next_attempt_at: row.now,
-          claimed_until: null,
-          created_at: row.now,
-          finished_at: null,
-        })
-        .returningAll(),
-    )
-    .selectFrom('delivery')
-    .select(addDeliveryJob().as('job'))
+    .insertInto('webhook_deliveries')
+    .values({
+      id: row.id,
+      event_id: row.original.event_id,
+      endpoint_id: row.original.endpoint_id,
+      redelivery_of: row.original.id,
+      next_attempt_at: row.now,
+      claimed_until: null,
+      created_at: row.now,
+      finished_at: null,
+    })
     .execute();
 }
 

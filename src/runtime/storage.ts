@@ -4,7 +4,6 @@ import { createKeyring, type Keyring } from '../crypto/keyring.ts';
 import { readOrCreateMasterKey } from '../crypto/master-key.ts';
 import { connect, type Database } from '../database/connection.ts';
 import { leadsToPostgres } from '../database/direct.ts';
-import { migrateJobQueue, pendingJobQueueMigrations } from '../database/job-queue.ts';
 import { migrate, pendingMigrations } from '../database/migrate.ts';
 import { openEmbeddedDatabase } from '../development/embedded-postgres.ts';
 
@@ -100,13 +99,13 @@ export async function migrateStorage({ directUrl }: Storage): Promise<string[]> 
     onIdleError: () => undefined,
   });
   try {
-    return [...(await migrate(db)), ...(await migrateJobQueue(directUrl))];
+    return await migrate(db);
   } finally {
     await db.destroy();
   }
 }
 
 /** Names of the migrations that the database lacks, in order. */
-export async function pendingInStorage({ db }: Storage): Promise<string[]> {
-  return [...(await pendingMigrations(db)), ...(await pendingJobQueueMigrations(db))];
+export function pendingInStorage({ db }: Storage): Promise<string[]> {
+  return pendingMigrations(db);
 }

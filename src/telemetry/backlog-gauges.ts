@@ -3,7 +3,6 @@ import type { Database } from '../database/connection.ts';
 import {
   COUNTED_MAXIMUM,
   countDueDeliveries,
-  countJobs,
   countPendingPayments,
   countUnmatchedDeposits,
   findOverdue,
@@ -14,7 +13,6 @@ import { snapshotOf } from './snapshot.ts';
 /** How long a reading of the database is reused, in milliseconds. */
 const LIFETIME_MS = 10_000;
 const FLOWS = ['crypto', 'regulated'] as const;
-const JOB_STATES = ['ready', 'scheduled', 'running', 'dead'] as const;
 
 export interface BacklogDependencies {
   /** A connection of its own, with a short statement timeout. */
@@ -86,14 +84,6 @@ export function registerBacklogGauges(registry: Registry, deps: BacklogDependenc
     (gauge, { deliveries }) => gauge.set(deliveries.ageSeconds),
   );
   register(
-    'eps_job_queue_jobs',
-    `Jobs in the queue by state, at most ${COUNTED_MAXIMUM}`,
-    ['state'],
-    (gauge, { jobs }) => {
-      for (const state of JOB_STATES) gauge.set({ state }, jobs[state] ?? 0);
-    },
-  );
-  register(
     'eps_deposits_unmatched',
     `Deposits in the inbox that no payment took, at most ${COUNTED_MAXIMUM}`,
     [],
@@ -111,7 +101,6 @@ async function readBacklog({ db, clock, onError }: BacklogDependencies) {
     const pending = await countPendingPayments(db);
     const overdue = await findOverdue(db, now);
     const due = await countDueDeliveries(db, now);
-    const jobs = await countJobs(db);
     return {
       pending,
       overdueSeconds: byName(overdue.map(({ flow, since }) => [flow, secondsSince(since)])),
@@ -119,7 +108,6 @@ async function readBacklog({ db, clock, onError }: BacklogDependencies) {
         count: due.count,
         ageSeconds: due.since === null ? 0 : secondsSince(due.since),
       },
-      jobs: byName(jobs.map(({ state, count }) => [state, count])),
       unmatched: await countUnmatchedDeposits(db),
     };
   } catch (error) {

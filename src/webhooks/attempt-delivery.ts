@@ -1,18 +1,19 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { BaseLogger } from 'pino';
 import { Counter, Histogram } from 'prom-client';
 import type { buildConnector } from 'undici';
 import { v7 as uuidv7 } from 'uuid';
 import type { Keyring } from '../crypto/keyring.ts';
 import type { Database } from '../database/connection.ts';
+import { isDatabaseUnavailable } from '../database/errors.ts';
 import type { WebhookEndpoint } from '../database/tables.ts';
 import {
-  type AttemptKey,
-  type ClaimedDelivery,
-  claimDelivery,
+  type NewAttempt,
   recordAttempt,
   releaseDelivery,
   type Verdict,
 } from '../repositories/webhook-attempts.ts';
+import type { ClaimedDelivery } from '../repositories/webhook-claims.ts';
 import { cancelDeliveries } from '../repositories/webhook-deliveries.ts';
 import { lockWebhookEndpoint } from '../repositories/webhook-endpoints.ts';
 import { traceHeaders, traceIdOf } from '../telemetry/trace-context.ts';
@@ -36,10 +37,12 @@ export interface DeliveryDependencies {
 }
 
 /**
- * Duration of a claim, in milliseconds: three times the timeout of an attempt, to allow for a
- * machine under load. A claim that has run out belongs to a worker that died.
+ * How long a delivery is claimed, in milliseconds: the timeout of an attempt, and time to record it.
+ * The claim of a worker that died runs out, and another worker makes the attempt again.
  */
-const CLAIM_MS = 3 * ATTEMPT_TIMEOUT_MS;
+export const CLAIM_MS = ATTEMPT_TIMEOUT_MS + 10_000;
+/** Pause before an attempt that could not be recorded is recorded again, in milliseconds. */
+const RECORD_AGAIN_MS = 500;
 const GONE = 410;
 
 /** Up to the 15 seconds that an endpoint has. */
@@ -65,24 +68,20 @@ const OUTCOME_LABELS: Readonly<Record<Verdict['status'], string>> = {
 };
 
 /**
- * Makes one attempt at a delivery, records it and updates the delivery. Does nothing if the attempt
- * was made already or is claimed by another worker.
+ * Makes one attempt at a claimed delivery, records it and updates the delivery.
  * @param signal Aborted when the worker stops; releases an attempt that has no response yet.
  * @returns The endpoint's response time in milliseconds; undefined if there was no attempt.
- * @throws Error if the database fails; the attempt is then repeated later.
+ * @throws Error if the attempt could not be recorded; it is then made again when the claim runs out.
  */
 export async function attemptDelivery(
   dependencies: DeliveryDependencies,
-  key: AttemptKey,
+  claimed: ClaimedDelivery,
   signal: AbortSignal,
 ): Promise<number | undefined> {
   const { db, clock } = dependencies;
   const now = new Date(clock());
-  const until = new Date(now.getTime() + CLAIM_MS);
-  const claimed = await claimDelivery(db, key, { now, until });
-  if (claimed === undefined) return undefined;
   if (claimed.endpoint.disabled_at !== null) {
-    await cancelDeliveries(db, { id: key.deliveryId }, now);
+    await cancelDeliveries(db, { id: claimed.deliveryId }, now);
     return undefined;
   }
   let outcome: AttemptOutcome;
@@ -91,11 +90,11 @@ export async function attemptDelivery(
     outcome = await attempt(dependencies, claimed, now, signal);
   } catch (error) {
     if (!signal.aborted) throw error;
-    await releaseDelivery(db, key);
+    await releaseDelivery(db, claimed);
     return undefined;
   }
   const durationMs = Math.round(performance.now() - started);
-  await complete(dependencies, key, claimed, outcome, { at: now, durationMs });
+  await complete(dependencies, claimed, outcome, { at: now, durationMs, signal });
   return durationMs;
 }
 
@@ -145,12 +144,12 @@ function openSecrets(keyring: Keyring, endpoint: WebhookEndpoint, now: Date): st
 }
 
 async function complete(
-  { db, clock, logger }: DeliveryDependencies,
-  { deliveryId, attempt: number }: AttemptKey,
-  { endpoint, event }: ClaimedDelivery,
+  dependencies: DeliveryDependencies,
+  { deliveryId, attempt: number, claimedUntil, endpoint, event }: ClaimedDelivery,
   outcome: AttemptOutcome,
-  { at, durationMs }: { at: Date; durationMs: number },
+  { at, durationMs, signal }: { at: Date; durationMs: number; signal: AbortSignal },
 ): Promise<void> {
+  const { db, clock, logger } = dependencies;
   const now = new Date(clock());
   const verdict = judge(outcome, number, now);
   const { statusCode, error } = outcome;
@@ -177,25 +176,50 @@ async function complete(
     const { hostname, addresses } = outcome.refused;
     logger.warn({ ...context, hostname, addresses }, 'webhook address refused');
   }
-  if (statusCode === GONE) {
-    await db.transaction().execute(async tx => {
-      // Lock first: concurrent attempts at this endpoint wait here instead of on single deliveries.
-      const current = await lockWebhookEndpoint(tx, endpoint.id);
-      if (current?.disabled_at === null) {
-        const operator = { db: tx, clock, actor: 'worker' };
-        await disableEndpoint(operator, endpoint.id, 'It answered 410 Gone.', deliveryId);
-      }
-      await recordAttempt(tx, row, verdict);
-    });
-  } else {
-    await recordAttempt(db, row, verdict);
-  }
+  const record = () =>
+    statusCode === GONE
+      ? recordGone(dependencies, endpoint.id, row, verdict)
+      : recordAttempt(db, row, verdict);
+  await whileUnavailable(record, { signal, stillClaimed: () => clock() < claimedUntil.getTime() });
   webhookAttempts.inc({
     outcome: OUTCOME_LABELS[verdict.status],
     response: responseClass(statusCode),
   });
   webhookAttemptSeconds.observe(durationMs / 1000);
   logger.info({ ...context, error, outcome: verdict.status }, 'webhook attempted');
+}
+
+/** Records an attempt that was answered with 410, and disables the endpoint. */
+function recordGone(
+  { db, clock }: DeliveryDependencies,
+  endpointId: string,
+  row: NewAttempt,
+  verdict: Verdict,
+): Promise<void> {
+  return db.transaction().execute(async tx => {
+    // Lock first: concurrent attempts at this endpoint wait here instead of on single deliveries.
+    const current = await lockWebhookEndpoint(tx, endpointId);
+    if (current?.disabled_at === null) {
+      const operator = { db: tx, clock, actor: 'worker' };
+      await disableEndpoint(operator, endpointId, 'It answered 410 Gone.', row.delivery_id);
+    }
+    await recordAttempt(tx, row, verdict);
+  });
+}
+
+/** Repeats `record` while the database is unavailable and the claim lasts: the webhook was sent. */
+async function whileUnavailable(
+  record: () => Promise<void>,
+  { signal, stillClaimed }: { signal: AbortSignal; stillClaimed: () => boolean },
+): Promise<void> {
+  for (;;) {
+    try {
+      return await record();
+    } catch (error) {
+      if (signal.aborted || !stillClaimed() || !isDatabaseUnavailable(error)) throw error;
+    }
+    await sleep(RECORD_AGAIN_MS, undefined, { signal }).catch(() => undefined);
+  }
 }
 
 /** `2xx` and so on; `none` without a response. */

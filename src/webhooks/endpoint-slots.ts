@@ -1,7 +1,7 @@
 /** Concurrent attempts of one worker process. */
 export const SLOTS = 32;
 /** Maximum slots of one fast endpoint; any other endpoint has one. */
-const SLOTS_PER_FAST_ENDPOINT = 4;
+export const SLOTS_PER_FAST_ENDPOINT = 4;
 /** Maximum slots of one merchant, however many endpoints it has. */
 const SLOTS_PER_MERCHANT = SLOTS / 4;
 /** Maximum slots of one merchant for endpoints that are not fast. */
@@ -15,6 +15,8 @@ const SLOTS_SLOW = SLOTS / 4;
  * took longer or an attempt has been running for longer. Most responses take a tenth of it.
  */
 const FAST_MS = 1_000;
+/** Endpoints whose pace is remembered; those that responded longest ago are forgotten first. */
+const REMEMBERED_MAXIMUM = 10_000;
 
 export interface SlotOwner {
   readonly endpointId: string;
@@ -30,78 +32,74 @@ export interface Slot {
 export interface EndpointSlots {
   /** Undefined if the endpoint may not have another slot now. */
   acquire(owner: SlotOwner): Slot | undefined;
-  /** IDs of the known endpoints that may not have another slot now. */
-  exhausted(): string[];
+  /** How many slots are free. */
+  readonly free: number;
 }
 
 type Pace = 'unproven' | 'fast' | 'slow';
 
-interface Endpoint {
+interface Running {
+  readonly endpointId: string;
   readonly merchantId: string;
-  /** By its last response. */
-  pace: Pace;
-  /** Start times of the running attempts. */
-  readonly started: number[];
-}
-
-interface SlotsInUse {
-  all: number;
-  notFast: number;
+  readonly startedAt: number;
 }
 
 /** Slots for one worker process; each process counts its own. */
 export function createEndpointSlots(now: () => number = () => performance.now()): EndpointSlots {
-  const endpoints = new Map<string, Endpoint>();
+  /** By the last response of an endpoint, in the order of these responses. */
+  const paces = new Map<string, Exclude<Pace, 'unproven'>>();
+  const running = new Set<Running>();
 
-  const paceOf = ({ pace, started }: Endpoint, at: number): Pace =>
-    started.some(start => at - start >= FAST_MS) ? 'slow' : pace;
+  function paceOf(endpointId: string, attempts: readonly Running[], at: number): Pace {
+    if (attempts.some(({ startedAt }) => at - startedAt >= FAST_MS)) return 'slow';
+    return paces.get(endpointId) ?? 'unproven';
+  }
 
-  /** Counts the slots in use; the result tells whether an endpoint may have another one now. */
-  function availability(): (endpoint: Endpoint) => boolean {
+  function remember(endpointId: string, responseMs: number) {
+    paces.delete(endpointId);
+    paces.set(endpointId, responseMs < FAST_MS ? 'fast' : 'slow');
+    const [oldest] = paces.keys();
+    if (paces.size > REMEMBERED_MAXIMUM && oldest !== undefined) paces.delete(oldest);
+  }
+
+  function isAvailable({ endpointId, merchantId }: SlotOwner): boolean {
     const at = now();
-    const total: SlotsInUse = { all: 0, notFast: 0 };
-    const merchants = new Map<string, SlotsInUse>();
-    for (const endpoint of endpoints.values()) {
-      const count = endpoint.started.length;
-      if (count === 0) continue;
-      const merchant = merchants.get(endpoint.merchantId) ?? { all: 0, notFast: 0 };
-      merchants.set(endpoint.merchantId, merchant);
-      for (const inUse of [total, merchant]) {
-        inUse.all += count;
-        if (paceOf(endpoint, at) !== 'fast') inUse.notFast += count;
-      }
+    const byEndpoint = Map.groupBy(running, attempt => attempt.endpointId);
+    let ofMerchant = 0;
+    let notFast = 0;
+    let notFastOfMerchant = 0;
+    for (const [id, attempts] of byEndpoint) {
+      const isOfMerchant = attempts[0]?.merchantId === merchantId;
+      if (isOfMerchant) ofMerchant += attempts.length;
+      if (paceOf(id, attempts, at) === 'fast') continue;
+      notFast += attempts.length;
+      if (isOfMerchant) notFastOfMerchant += attempts.length;
     }
-    return endpoint => {
-      const merchant = merchants.get(endpoint.merchantId) ?? { all: 0, notFast: 0 };
-      if (merchant.all >= SLOTS_PER_MERCHANT) return false;
-      const pace = paceOf(endpoint, at);
-      if (pace === 'fast') return endpoint.started.length < SLOTS_PER_FAST_ENDPOINT;
-      return (
-        endpoint.started.length === 0 &&
-        merchant.notFast < SLOTS_PER_MERCHANT_NOT_FAST &&
-        total.notFast < (pace === 'slow' ? SLOTS_SLOW : SLOTS_NOT_FAST)
-      );
-    };
+    if (running.size >= SLOTS || ofMerchant >= SLOTS_PER_MERCHANT) return false;
+    const own = byEndpoint.get(endpointId) ?? [];
+    const pace = paceOf(endpointId, own, at);
+    if (pace === 'fast') return own.length < SLOTS_PER_FAST_ENDPOINT;
+    return (
+      own.length === 0 &&
+      notFastOfMerchant < SLOTS_PER_MERCHANT_NOT_FAST &&
+      notFast < (pace === 'slow' ? SLOTS_SLOW : SLOTS_NOT_FAST)
+    );
   }
 
   return {
-    acquire({ endpointId, merchantId }) {
-      const endpoint = endpoints.get(endpointId) ?? { merchantId, pace: 'unproven', started: [] };
-      // Even if refused, because `exhausted` can list known endpoints only.
-      endpoints.set(endpointId, endpoint);
-      if (!availability()(endpoint)) return undefined;
-      const start = now();
-      endpoint.started.push(start);
+    get free() {
+      return SLOTS - running.size;
+    },
+    acquire(owner) {
+      if (!isAvailable(owner)) return undefined;
+      const attempt = { ...owner, startedAt: now() };
+      running.add(attempt);
       return {
         release(responseMs) {
-          endpoint.started.splice(endpoint.started.indexOf(start), 1);
-          if (responseMs !== undefined) endpoint.pace = responseMs < FAST_MS ? 'fast' : 'slow';
+          running.delete(attempt);
+          if (responseMs !== undefined) remember(owner.endpointId, responseMs);
         },
       };
-    },
-    exhausted() {
-      const isAvailable = availability();
-      return [...endpoints].filter(([, endpoint]) => !isAvailable(endpoint)).map(([id]) => id);
     },
   };
 }

@@ -2,6 +2,7 @@ import type { Connection, Database } from '../database/connection.ts';
 import { wipePreviousSecrets } from '../repositories/api-keys.ts';
 import { deleteExpiredResponses } from '../repositories/idempotency-keys.ts';
 import { deleteExpiredNonces } from '../repositories/nonces.ts';
+import { wipePreviousWebhookSecrets } from '../repositories/webhook-endpoints.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Loop } from './loop.ts';
 
@@ -15,6 +16,7 @@ const REMOVALS: readonly Removal[] = [
   deleteExpiredNonces,
   deleteExpiredResponses,
   wipePreviousSecrets,
+  wipePreviousWebhookSecrets,
 ];
 
 /** Deletes expired nonces and stored responses; wipes rotated secrets after their grace period. */

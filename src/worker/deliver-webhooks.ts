@@ -1,136 +1,143 @@
-import { EventEmitter, once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type JobHelpers, type Runner, run } from 'graphile-worker';
-import { closeQueuePool, openQueuePool } from '../database/job-queue.ts';
-import { queueLogger } from '../database/job-queue-log.ts';
-import { DELIVERY_TASK, returnDeliveryJob } from '../repositories/webhook-jobs.ts';
-import { attemptDelivery, type DeliveryDependencies } from '../webhooks/attempt-delivery.ts';
-import { createEndpointSlots, type EndpointSlots, SLOTS } from '../webhooks/endpoint-slots.ts';
+import {
+  type ClaimedDelivery,
+  claimDeliveries,
+  type DueEndpoint,
+  findDueEndpoints,
+  releaseClaims,
+} from '../repositories/webhook-claims.ts';
+import {
+  attemptDelivery,
+  CLAIM_MS,
+  type DeliveryDependencies,
+} from '../webhooks/attempt-delivery.ts';
+import {
+  createEndpointSlots,
+  type EndpointSlots,
+  SLOTS_PER_FAST_ENDPOINT,
+  type Slot,
+} from '../webhooks/endpoint-slots.ts';
 import { guardedConnector, type Resolve } from '../webhooks/guarded-connector.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../webhooks/send.ts';
 import type { Loop } from './loop.ts';
 
 export interface WebhookDependencies extends Omit<DeliveryDependencies, 'connect'> {
-  readonly directUrl: string;
   /** Replaces the name servers in tests. */
   readonly resolve?: Resolve;
 }
 
-/** Pause before the queue is restarted after a failure, in milliseconds. */
-const INTERVAL_MS = 1_000;
-/** One connection listens; the others fetch and complete jobs, which takes a millisecond each. */
-const POOL_SIZE = 4;
-/** Poll interval of an idle slot, in milliseconds; new jobs are announced by notification. */
-const POLL_INTERVAL_MS = 2_000;
+/**
+ * How often due deliveries are looked for when nothing else prompts it, in milliseconds. An event waits
+ * half of it on average. A notification for each event would be faster, but makes PostgreSQL commit
+ * one payment after the other.
+ */
+const INTERVAL_MS = 100;
+/** Longest pause after failures, in milliseconds: events wait for it after an outage. */
+const MAXIMUM_PAUSE_MS = 5_000;
 /**
  * How long attempts may continue after the worker was stopped, in milliseconds; then they are
  * released. Most responses arrive sooner, and the process has 25 seconds to stop.
  */
 const STOP_GRACE_MS = 5_000;
-/** How long to wait for the queue to stop, in milliseconds; its own shutdown may hang forever. */
-const STOP_TIMEOUT_MS = STOP_GRACE_MS + 5_000;
 
-interface DeliveryJob {
-  readonly deliveryId: string;
-  readonly endpointId: string;
-  readonly merchantId: string;
-  readonly attempt: number;
-}
-
-/** Attempts deliveries when their jobs are due. One run lasts until the signal or a failure. */
+/** Attempts deliveries when they are due. */
 export function deliverWebhooksLoop(dependencies: WebhookDependencies): Loop {
-  return {
-    name: 'deliver-webhooks',
-    intervalMs: INTERVAL_MS,
-    run: (signal, beat) => runQueue(dependencies, signal, beat),
-  };
-}
-
-async function runQueue(
-  dependencies: WebhookDependencies,
-  signal: AbortSignal,
-  beat: () => void,
-): Promise<void> {
-  const { directUrl, logger, resolve, allowPrivateAddresses } = dependencies;
+  const { db, clock, logger, resolve, allowPrivateAddresses } = dependencies;
   const connect = guardedConnector({
     allowPrivateAddresses,
     timeoutMs: ATTEMPT_TIMEOUT_MS,
     ...(resolve === undefined ? {} : { resolve }),
   });
   const slots = createEndpointSlots();
-  const pool = openQueuePool(directUrl, POOL_SIZE, error =>
-    logger.warn({ err: error }, 'job queue connection lost'),
-  );
-  const events = new EventEmitter();
-  // Idle slots poll every two seconds, and busy ones complete a job within the attempt's timeout.
-  events.on('worker:getJob:empty', beat);
-  events.on('job:complete', beat);
-  try {
-    const runner = await run({
-      pgPool: pool,
-      events,
-      concurrency: SLOTS,
-      pollInterval: POLL_INTERVAL_MS,
-      gracefulShutdownAbortTimeout: STOP_GRACE_MS,
-      noHandleSignals: true,
-      logger: queueLogger(logger),
-      // If a connection breaks while a job completes, the unbatched code path leaves the rejection
-      // unhandled, which ends the process. Batching makes it end the queue, which is restarted.
-      preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
-      forbiddenFlags: () => slots.exhausted(),
-      // Otherwise a file named crontab in the working directory is read.
-      parsedCronItems: [],
-      taskList: {
-        [DELIVERY_TASK]: (payload, helpers) =>
-          runJob({ ...dependencies, connect }, slots, payload as DeliveryJob, helpers),
+  const inFlight = new Set<Promise<void>>();
+  const cutOff = new AbortController();
+  let nextEnd = Promise.withResolvers<void>();
+  let lastClaimUntil = 0;
+  /** End of claims that failed: the database may have made them all the same. */
+  let uncertain: Date[] = [];
+
+  /** Claims what the free slots allow. */
+  async function claim(): Promise<void> {
+    const now = new Date(clock());
+    for (const until of uncertain) await releaseClaims(db, until, now);
+    uncertain = [];
+    if (slots.free === 0) return;
+    const acquired = acquireSlots(slots, await findDueEndpoints(db, now, SLOTS_PER_FAST_ENDPOINT));
+    if (acquired.size === 0) return;
+    // Distinct for each claim of this worker, so that releasing one never releases another.
+    lastClaimUntil = Math.max(now.getTime() + CLAIM_MS, lastClaimUntil + 1);
+    const until = new Date(lastClaimUntil);
+    try {
+      const allotments = [...acquired].map(([endpointId, { length: count }]) => ({
+        endpointId,
+        count,
+      }));
+      for (const delivery of await claimDeliveries(db, allotments, { now, until })) {
+        const slot = acquired.get(delivery.endpoint.id)?.pop();
+        if (slot !== undefined) start(delivery, slot);
+      }
+    } catch (error) {
+      uncertain.push(until);
+      throw error;
+    } finally {
+      // Another worker may have claimed a delivery in between.
+      for (const slot of [...acquired.values()].flat()) slot.release();
+    }
+  }
+
+  function start(delivery: ClaimedDelivery, slot: Slot): void {
+    const attempt = attemptDelivery({ ...dependencies, connect }, delivery, cutOff.signal).then(
+      responseMs => slot.release(responseMs),
+      error => {
+        slot.release();
+        // The claim runs out, and the attempt is made again.
+        logger.error({ err: error, deliveryId: delivery.deliveryId }, 'webhook attempt failed');
       },
+    );
+    const ended = attempt.finally(() => {
+      inFlight.delete(ended);
+      nextEnd.resolve();
     });
-    await waitForEnd(runner, events, signal);
-  } finally {
-    await closeQueuePool(pool);
+    inFlight.add(ended);
   }
+
+  return {
+    name: 'deliver-webhooks',
+    intervalMs: INTERVAL_MS,
+    maximumPauseMs: MAXIMUM_PAUSE_MS,
+    async run(signal, beat) {
+      while (!signal.aborted) {
+        nextEnd = Promise.withResolvers();
+        await claim();
+        beat();
+        if (inFlight.size === 0) return;
+        // An attempt that ended has left a slot, perhaps to a delivery that waits for it.
+        const pause = sleep(INTERVAL_MS, undefined, { signal }).catch(() => undefined);
+        await Promise.race([nextEnd.promise, pause]);
+      }
+    },
+    async end() {
+      const timer = setTimeout(() => cutOff.abort(), STOP_GRACE_MS);
+      await Promise.all(inFlight);
+      clearTimeout(timer);
+    },
+  };
 }
 
-/**
- * Stops the queue when the signal is aborted, and waits until it has ended.
- * @throws Error if it ended for another reason.
- */
-async function waitForEnd(
-  runner: Runner,
-  events: EventEmitter,
-  signal: AbortSignal,
-): Promise<void> {
-  const timeout = once(events, 'pool:gracefulShutdown').then(() =>
-    sleep(STOP_TIMEOUT_MS, undefined, { ref: false }),
-  );
-  const stop = () => void runner.stop().catch(() => undefined);
-  if (signal.aborted) stop();
-  else signal.addEventListener('abort', stop, { once: true });
-  try {
-    await Promise.race([runner.promise, timeout]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
-  if (!signal.aborted) throw new Error('the job queue ended unexpectedly');
-}
-
-async function runJob(
-  dependencies: DeliveryDependencies,
+/** Slots by endpoint: one for each in turn, then another for those that may have more. */
+function acquireSlots(
   slots: EndpointSlots,
-  { deliveryId, endpointId, merchantId, attempt }: DeliveryJob,
-  { job, abortSignal }: JobHelpers,
-): Promise<void> {
-  // Slots that poll at the same moment may fetch more jobs of an endpoint than it has slots.
-  const slot = slots.acquire({ endpointId, merchantId });
-  if (slot === undefined) {
-    const returned = { deliveryId, endpointId, attempt, runAt: job.run_at };
-    await returnDeliveryJob(dependencies.db, returned);
-    return;
+  endpoints: readonly DueEndpoint[],
+): Map<string, Slot[]> {
+  const acquired = new Map<string, Slot[]>();
+  let candidates = endpoints;
+  for (let round = 1; candidates.length > 0 && slots.free > 0; round++) {
+    candidates = candidates.filter(endpoint => {
+      const slot = slots.acquire(endpoint);
+      if (slot === undefined) return false;
+      acquired.set(endpoint.endpointId, [...(acquired.get(endpoint.endpointId) ?? []), slot]);
+      return endpoint.due > round;
+    });
   }
-  let responseMs: number | undefined;
-  try {
-    responseMs = await attemptDelivery(dependencies, { deliveryId, attempt }, abortSignal);
-  } finally {
-    slot.release(responseMs);
-  }
+  return acquired;
 }

@@ -30,9 +30,12 @@ export interface Loop {
   readonly maximumPauseMs?: number;
   /**
    * One run. A long run stops early when the signal is aborted.
-   * @param beat Records a success; long runs call it whenever they make progress.
+   * @param beat Records a success, which also ends the back-off after failures; long runs call it
+   * whenever they make progress.
    */
   run(signal: AbortSignal, beat: () => void): Promise<void>;
+  /** Called after the last run, to end what runs have left in progress. */
+  end?(): Promise<void>;
 }
 
 const BACKOFF_MAXIMUM_MS = 60_000;
@@ -54,15 +57,17 @@ export async function runLoop(
   pause: Pause = abortablePause,
 ): Promise<void> {
   let failures = 0;
-  const beat = () => loopSuccess.set({ loop: loop.name }, Date.now() / 1000);
+  const beat = () => {
+    failures = 0;
+    loopSuccess.set({ loop: loop.name }, Date.now() / 1000);
+  };
   while (!signal.aborted) {
     const started = performance.now();
     try {
       await loop.run(signal, beat);
-      failures = 0;
       beat();
     } catch (error) {
-      if (signal.aborted) return;
+      if (signal.aborted) break;
       failures += 1;
       loopFailures.inc({ loop: loop.name });
       logger.error({ err: error, loop: loop.name, failures }, 'loop failed');
@@ -72,4 +77,5 @@ export async function runLoop(
     const backoffMs = Math.min(loop.intervalMs * 2 ** failures, maximumMs);
     await pause(Math.max(backoffMs, loop.intervalMs), signal);
   }
+  await loop.end?.();
 }

@@ -8,7 +8,6 @@ import { expirePaymentsLoop } from './expire-on-chain.ts';
 import { expireRegulatedLoop } from './expire-regulated.ts';
 import { foldPartnerDeltasLoop } from './fold-partner-deltas.ts';
 import { runLoop } from './loop.ts';
-import { recoverWebhooksLoop } from './recover-webhooks.ts';
 
 export interface WorkerDependencies extends WebhookDependencies {
   readonly db: Database;
@@ -30,7 +29,6 @@ export async function runWorker(
     foldPartnerDeltasLoop(db),
     cleanUpLoop(db, clock),
     deliverWebhooksLoop(dependencies),
-    recoverWebhooksLoop(db, clock),
   ];
   await Promise.all(loops.map(loop => runLoop(loop, logger, signal)));
 }

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { connect, type Database } from '../../src/database/connection.ts';
-import { migrateJobQueue } from '../../src/database/job-queue.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { openEmbeddedDatabase } from '../../src/development/embedded-postgres.ts';
 import type { Resources } from './resources.ts';
@@ -69,6 +68,5 @@ export async function createDatabase(
   // Not awaited: a statement that inserts millions of rows ends only with its server.
   defer(() => void database.db.destroy().catch(() => undefined));
   await migrate(database.db);
-  await migrateJobQueue(database.url);
   return database;
 }

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { recordEvent } from '../../src/payments/record-event.ts';
 import { findPayment } from '../../src/repositories/payments.ts';
-import { attemptDelivery } from '../../src/webhooks/attempt-delivery.ts';
-import { guardedConnector } from '../../src/webhooks/guarded-connector.ts';
 import { addMerchant, addPartner, type MerchantWithKey } from '../helpers/accounts.ts';
 import { send } from '../helpers/signed-request.ts';
+import { attemptDue } from '../webhooks/attempt-due.ts';
 import { type Receiver, startReceiver, status } from '../webhooks/receiver.ts';
 import { mpHere, type Operated, startOperated } from './mp.ts';
 
@@ -38,21 +37,7 @@ async function createPayment(): Promise<string> {
 /** Makes every attempt that waits, as a worker does. */
 async function deliver(): Promise<void> {
   const { db, clock, keyring } = service;
-  const logger = { error: () => undefined, warn: () => undefined, info: () => undefined };
-  const connect = guardedConnector({ allowPrivateAddresses: true, timeoutMs: 1_000 });
-  const waiting = db
-    .selectFrom('webhook_deliveries')
-    .select(['id', 'attempts'])
-    .where('status', '=', 'pending')
-    .orderBy('created_at')
-    .orderBy('id');
-  for (const { id, attempts } of await waiting.execute()) {
-    await attemptDelivery(
-      { db, clock, keyring, logger, connect, allowPrivateAddresses: true },
-      { deliveryId: id, attempt: attempts + 1 },
-      new AbortController().signal,
-    );
-  }
+  await attemptDue({ db, clock, keyring, allowPrivateAddresses: true });
 }
 
 test('tells all that happened to a payment in the order of time', async () => {

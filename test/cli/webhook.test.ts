@@ -2,9 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { verifyWebhook } from '../../src/client/index.ts';
 import { recordEvent } from '../../src/payments/record-event.ts';
 import { findMerchant } from '../../src/repositories/merchants.ts';
-import { attemptDelivery } from '../../src/webhooks/attempt-delivery.ts';
-import { guardedConnector } from '../../src/webhooks/guarded-connector.ts';
 import { addPayment } from '../helpers/payments.ts';
+import { attemptDue } from '../webhooks/attempt-due.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { mpHere, type Operated, startOperated } from './mp.ts';
 
@@ -36,16 +35,7 @@ async function createMerchant(): Promise<string> {
 /** Makes the attempts that wait, as a worker does. */
 async function deliver(): Promise<void> {
   const { db, clock, keyring } = service;
-  const logger = { error: () => undefined, warn: () => undefined, info: () => undefined };
-  const connect = guardedConnector({ allowPrivateAddresses: true, timeoutMs: 1_000 });
-  const waiting = db.selectFrom('webhook_deliveries').select('id').where('status', '=', 'pending');
-  for (const { id } of await waiting.execute()) {
-    await attemptDelivery(
-      { db, clock, keyring, logger, connect, allowPrivateAddresses: true },
-      { deliveryId: id, attempt: 1 },
-      new AbortController().signal,
-    );
-  }
+  await attemptDue({ db, clock, keyring, allowPrivateAddresses: true });
 }
 
 test('an endpoint is created, told of an event, rotated and listed', async () => {

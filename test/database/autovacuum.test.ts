@@ -2,7 +2,8 @@ import { sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Connection } from '../../src/database/connection.ts';
-import { claimDelivery, recordAttempt } from '../../src/repositories/webhook-attempts.ts';
+import { recordAttempt } from '../../src/repositories/webhook-attempts.ts';
+import { claimDeliveries } from '../../src/repositories/webhook-claims.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { openShop } from '../webhooks/shop.ts';
 
@@ -74,8 +75,9 @@ test('claiming a delivery changes no index, ending an attempt does', async () =>
   const now = new Date(shop.clock());
   const until = new Date(now.getTime() + 60_000);
   await shop.db.connection().execute(async session => {
-    for (const { id } of deliveries) {
-      await claimDelivery(session, { deliveryId: id, attempt: 1 }, { now, until });
+    const [{ endpoint_id: endpointId = '' } = {}] = deliveries;
+    for (const _ of deliveries) {
+      await claimDeliveries(session, [{ endpointId, count: 1 }], { now, until });
     }
     expect(await updates(session)).toEqual({ all: count, inPlace: count });
     for (const { id } of deliveries) {

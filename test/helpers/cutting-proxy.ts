@@ -9,6 +9,8 @@ export interface CuttingProxy {
    * server sees it or after it has acted.
    */
   cutAtCommit(when: 'before' | 'after'): void;
+  /** Breaks the connection of the next statement that contains the text. */
+  cutAt(text: string, when: 'before' | 'after'): void;
   close(): Promise<void>;
 }
 
@@ -17,7 +19,7 @@ const EFFECTS = [Buffer.from('commit\0'), Buffer.from('create_payment')];
 export async function startCuttingProxy(databaseUrl: string): Promise<CuttingProxy> {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
-  let cut: 'before' | 'after' | undefined;
+  let cut: { when: 'before' | 'after'; effects: Buffer[] } | undefined;
 
   const proxy = createServer(client => {
     const server = connect(Number(target.port), target.hostname);
@@ -32,8 +34,8 @@ export async function startCuttingProxy(databaseUrl: string): Promise<CuttingPro
       });
     }
     client.on('data', chunk => {
-      if (cut !== undefined && EFFECTS.some(effect => chunk.includes(effect))) {
-        const when = cut;
+      if (cut?.effects.some(effect => chunk.includes(effect))) {
+        const { when } = cut;
         cut = undefined;
         if (when === 'before') return client.destroy();
         answerCut = true;
@@ -52,7 +54,10 @@ export async function startCuttingProxy(databaseUrl: string): Promise<CuttingPro
   return {
     url: url.href,
     cutAtCommit(when) {
-      cut = when;
+      cut = { when, effects: EFFECTS };
+    },
+    cutAt(text, when) {
+      cut = { when, effects: [Buffer.from(text)] };
     },
     async close() {
       for (const socket of sockets) socket.destroy();

@@ -1,6 +1,5 @@
 import type { TestProject } from 'vitest/node';
 import { connect } from '../../src/database/connection.ts';
-import { migrateJobQueue } from '../../src/database/job-queue.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { createDatabase, TEMPLATE } from './database.ts';
 import { startTestServer } from './database-server.ts';
@@ -28,7 +27,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
     onIdleError: () => undefined,
   });
   await migrate(db);
-  await migrateJobQueue(url);
   await db.destroy();
   project.provide('databaseServer', server.url);
   project.provide('redisServer', redis?.url ?? null);

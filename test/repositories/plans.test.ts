@@ -13,9 +13,8 @@ import {
   type PaymentFilters,
 } from '../../src/repositories/payments.ts';
 import { listDueRegulated } from '../../src/repositories/regulated-payments.ts';
-import { claimDelivery } from '../../src/repositories/webhook-attempts.ts';
+import { claimDeliveries, findDueEndpoints } from '../../src/repositories/webhook-claims.ts';
 import { listDeliveries } from '../../src/repositories/webhook-deliveries.ts';
-import { restoreDeliveryJobs } from '../../src/repositories/webhook-jobs.ts';
 import { insertPayments } from '../bench/payment-history.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { openShop } from '../webhooks/shop.ts';
@@ -41,7 +40,6 @@ let session: pg.Client;
 let merchantId: string;
 let paymentId: string;
 let endpointId: string;
-let deliveryId: string;
 const now = new Date();
 
 beforeAll(async () => {
@@ -86,8 +84,6 @@ beforeAll(async () => {
     .limit(1)
     .executeTakeFirstOrThrow();
   [paymentId, merchantId] = [middle.id, middle.merchant_id];
-  const delivery = await db.selectFrom('webhook_deliveries').select('id').limit(1).execute();
-  deliveryId = delivery[0]?.id ?? '';
   session = new pg.Client({ connectionString: database.url });
   await session.connect();
 });
@@ -191,14 +187,14 @@ test.each<[string, (db: Database) => Promise<unknown>, string[]]>([
     ['payments_due'],
   ],
   [
-    'deliveries that lost their jobs',
-    db => restoreDeliveryJobs(db, { now, before: now, limit: 1000 }),
-    ['webhook_deliveries_due'],
+    'endpoints with deliveries to attempt',
+    db => findDueEndpoints(db, now, 4),
+    ['webhook_deliveries_waiting'],
   ],
   [
-    'a delivery to attempt',
-    db => claimDelivery(db, { deliveryId, attempt: 1 }, { now, until: now }),
-    ['webhook_deliveries_pkey', 'events_pkey'],
+    'deliveries to attempt',
+    db => claimDeliveries(db, [{ endpointId, count: 4 }], { now, until: now }),
+    ['webhook_deliveries_waiting', 'webhook_deliveries_pkey', 'events_pkey'],
   ],
   [
     'the latest deliveries to an endpoint',

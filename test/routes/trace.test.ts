@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { attemptDelivery } from '../../src/webhooks/attempt-delivery.ts';
-import { guardedConnector } from '../../src/webhooks/guarded-connector.ts';
 import { createEndpoint } from '../../src/webhooks/manage-endpoints.ts';
 import { addMerchant, type MerchantWithKey, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
@@ -8,6 +6,7 @@ import { createPrompt } from '../helpers/prompts.ts';
 import { send } from '../helpers/signed-request.ts';
 import { addAdmin, ask, BODY } from '../legacy/older-contract.ts';
 import { type StripeServer, signEvent, startStripeServer } from '../processors/stripe-server.ts';
+import { attemptDue } from '../webhooks/attempt-due.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -48,19 +47,8 @@ afterAll(async () => {
 
 /** Attempts every delivery that waits. */
 async function deliver(): Promise<void> {
-  const { db, clock, keyring } = service;
-  const logger = service.app.log;
-  const connect = guardedConnector({ allowPrivateAddresses: true, timeoutMs: 1_000 });
-  const waiting = await db
-    .selectFrom('webhook_deliveries')
-    .select('id')
-    .where('status', '=', 'pending')
-    .execute();
-  const dependencies = { db, clock, keyring, logger, connect, allowPrivateAddresses: true };
-  for (const { id } of waiting) {
-    const { signal } = new AbortController();
-    await attemptDelivery(dependencies, { deliveryId: id, attempt: 1 }, signal);
-  }
+  const { db, clock, keyring, app } = service;
+  await attemptDue({ db, clock, keyring, logger: app.log, allowPrivateAddresses: true });
 }
 
 test('a traced request has its trace in all its log lines, any other has none', async () => {

@@ -2,6 +2,7 @@ import { register } from 'prom-client';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type Loop, runLoop } from '../../src/worker/loop.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
+import { stall, startReceiver } from '../webhooks/receiver.ts';
 import { startWorker } from '../webhooks/running-worker.ts';
 import { openShop } from '../webhooks/shop.ts';
 
@@ -51,16 +52,18 @@ test('a round that works is a heartbeat, one that fails is counted', async () =>
   expect(worked).not.toHaveProperty(FAILURES);
 });
 
-test('the job queue beats while its one round lasts', async () => {
-  const shop = await openShop(database);
+test('webhooks beat while an attempt makes their run last', async () => {
+  const [shop, receiver] = await Promise.all([openShop(database), startReceiver(stall)]);
+  await shop.addEndpoint(receiver.url);
+  await shop.tell();
   const read = async (name: string) => (await readOf('deliver-webhooks'))[name] ?? 0;
   const soon = { timeout: 10_000 };
-  const runs = await read(RUNS);
-  const before = await read(SUCCESS);
   const worker = startWorker(shop);
-  await vi.waitFor(async () => expect(await read(SUCCESS)).toBeGreaterThan(before), soon);
+  await receiver.received(1);
+  const runs = await read(RUNS);
   const first = await read(SUCCESS);
   await vi.waitFor(async () => expect(await read(SUCCESS)).toBeGreaterThan(first), soon);
   expect(await read(RUNS)).toBe(runs);
+  await receiver.close();
   await worker.stop();
 });

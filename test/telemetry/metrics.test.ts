@@ -304,13 +304,11 @@ describe('what waits in the database', () => {
       'eps_payments_expiry_lag_seconds',
       'eps_webhook_deliveries_due',
       'eps_webhook_oldest_due_age_seconds',
-      'eps_job_queue_jobs',
       'eps_deposits_unmatched',
     ]) {
       expect({ name, value: sumOf(metrics, name) }).toEqual({ name, value: 0 });
     }
     expect(metrics.get('eps_payments_expiry_lag_seconds')?.samples).toHaveLength(2);
-    expect(metrics.get('eps_job_queue_jobs')?.samples).toHaveLength(4);
   });
 
   test('is counted, and its oldest is dated', async () => {
@@ -360,7 +358,6 @@ describe('what waits in the database', () => {
     expect(sumOf(metrics, 'eps_payments_expiry_lag_seconds', { flow: 'regulated' })).toBe(0);
     expect(sumOf(metrics, 'eps_webhook_deliveries_due')).toBe(1);
     expect(sumOf(metrics, 'eps_webhook_oldest_due_age_seconds')).toBe(45);
-    expect(sumOf(metrics, 'eps_job_queue_jobs', { state: 'ready' })).toBe(1);
     expect(sumOf(metrics, 'eps_deposits_unmatched')).toBe(1);
   });
 

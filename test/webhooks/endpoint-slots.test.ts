@@ -35,9 +35,7 @@ test('an endpoint holds one slot, and a few while its answers are fast', () => {
   answer('a', FAST_MS);
   const taken = takeAll('a');
   expect(taken).toHaveLength(4);
-  expect(slots.exhausted()).toEqual(['a']);
   for (const slot of taken) slot.release(SLOW_MS);
-  expect(slots.exhausted()).toEqual([]);
   answer('a', SLOW_MS);
   answer('a', FAST_MS);
   expect(takeAll('a')).toHaveLength(4);
@@ -53,7 +51,6 @@ test('an attempt that runs for long makes a fast endpoint slow', () => {
   const owner = { endpointId: 'a', merchantId: 'shop' };
   slots.acquire(owner);
   time = SLOW_MS;
-  expect(slots.exhausted()).toEqual(['a']);
   expect(slots.acquire(owner)).toBeUndefined();
 });
 
@@ -62,8 +59,6 @@ test('new endpoints together hold half of the slots, fast ones the rest', () => 
   const taken = names('new', SLOTS).flatMap(endpoint => takeAll(endpoint));
   expect(taken).toHaveLength(SLOTS / 2);
   time = SLOW_MS;
-  // Those that were refused are left alone until a slot is free.
-  expect(slots.exhausted().toSorted()).toEqual(names('new', SLOTS).toSorted());
   expect(takeAll('fast')).toHaveLength(4);
   taken[0]?.release(FAST_MS);
   expect(takeAll(`new ${SLOTS - 1}`)).toHaveLength(1);
@@ -84,4 +79,21 @@ test('a merchant with many endpoints holds a quarter, and two while they are not
   for (const slot of taken) slot.release();
   for (const endpoint of endpoints) answer(endpoint, FAST_MS, 'shop');
   expect(takeThose()).toHaveLength(SLOTS / 4);
+});
+
+test('all endpoints together hold no more than the slots there are', () => {
+  const fast = names('fast', SLOTS);
+  for (const endpoint of fast) answer(endpoint, FAST_MS);
+  const taken = fast.flatMap(endpoint => takeAll(endpoint));
+  expect(taken).toHaveLength(SLOTS);
+  expect(slots.free).toBe(0);
+  taken[0]?.release(FAST_MS);
+  expect(slots.free).toBe(1);
+});
+
+test('what is known of endpoints is bounded', () => {
+  answer('old', FAST_MS);
+  for (const endpoint of names('new', 10_000)) answer(endpoint, FAST_MS);
+  expect(takeAll('old')).toHaveLength(1);
+  expect(takeAll('new 9999')).toHaveLength(4);
 });

@@ -1,6 +1,5 @@
 import { deliverWebhooksLoop } from '../../src/worker/deliver-webhooks.ts';
 import { runLoop } from '../../src/worker/loop.ts';
-import { recoverWebhooksLoop } from '../../src/worker/recover-webhooks.ts';
 import type { Shop } from './shop.ts';
 
 export interface RunningWorker {
@@ -9,19 +8,17 @@ export interface RunningWorker {
 }
 
 /** Runs what the worker does for webhooks, inside this process. */
-export function startWorker({ db, databaseUrl, clock, keyring, logger }: Shop): RunningWorker {
+export function startWorker({ db, keyring, logger }: Shop): RunningWorker {
   const controller = new AbortController();
   const { signal } = controller;
-  const dependencies = {
+  const loop = deliverWebhooksLoop({
     db,
-    directUrl: databaseUrl,
-    clock,
+    clock: Date.now,
     keyring,
     logger,
     allowPrivateAddresses: true,
-  };
-  const loops = [deliverWebhooksLoop(dependencies), recoverWebhooksLoop(db, clock)];
-  const ended = Promise.all(loops.map(loop => runLoop(loop, logger, signal)));
+  });
+  const ended = runLoop(loop, logger, signal);
   return {
     async stop() {
       controller.abort();

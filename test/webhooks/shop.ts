@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { sql } from 'kysely';
 import type { EventType } from '#schemas/event.ts';
 import type { Operator } from '../../src/accounts/audited-change.ts';
 import { createMerchant } from '../../src/accounts/merchants.ts';
@@ -14,11 +13,10 @@ import type {
 import { recordEvent } from '../../src/payments/record-event.ts';
 import { listAttempts } from '../../src/repositories/webhook-attempts.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
-import { attemptDelivery, type DeliveryDependencies } from '../../src/webhooks/attempt-delivery.ts';
-import { guardedConnector, type Resolve } from '../../src/webhooks/guarded-connector.ts';
 import { createEndpoint, type IssuedEndpoint } from '../../src/webhooks/manage-endpoints.ts';
 import type { TestDatabase } from '../helpers/database.ts';
 import { addPayment } from '../helpers/payments.ts';
+import { type AttemptOptions, attemptDue } from './attempt-due.ts';
 
 /** A new merchant with a payment, and what attempts its deliveries; it sees those of no other. */
 export interface Shop {
@@ -39,11 +37,9 @@ export interface Shop {
   /** Records an event of the payment, in a transaction of its own unless one is given. */
   tell(type?: EventType, db?: Connection): Promise<void>;
   /** Makes the attempt of every delivery that is waiting, whatever its time. */
-  attemptAll(options?: Partial<DeliveryDependencies> & { resolve?: Resolve }): Promise<void>;
+  attemptAll(options?: Partial<AttemptOptions>): Promise<void>;
   deliveries(endpointId?: string): Promise<WebhookDelivery[]>;
   attempts(): Promise<WebhookAttempt[]>;
-  /** Jobs that wait or run. */
-  jobs(): Promise<{ key: string | null; run_at: Date; locked_at: Date | null }[]>;
 }
 
 export async function openShop(
@@ -96,20 +92,10 @@ export async function openShop(
       if (tx === undefined) await db.transaction().execute(record);
       else await record(tx);
     },
-    async attemptAll({ resolve, ...options } = {}) {
-      const dependencies = { db, clock, keyring, logger, allowPrivateAddresses: true, ...options };
-      const { allowPrivateAddresses } = dependencies;
-      const connect = guardedConnector({
-        allowPrivateAddresses,
-        timeoutMs: 1_000,
-        ...(resolve === undefined ? {} : { resolve }),
-      });
-      const signal = new AbortController().signal;
-      for (const { id, status, attempts } of await deliveries()) {
-        if (status !== 'pending') continue;
-        const key = { deliveryId: id, attempt: attempts + 1 };
-        await attemptDelivery({ connect, ...dependencies }, key, signal);
-      }
+    async attemptAll(options = {}) {
+      const dependencies = { db, clock, keyring, logger, allowPrivateAddresses: true };
+      const endpointIds = (await deliveries()).map(({ endpoint_id: id }) => id);
+      if (endpointIds.length > 0) await attemptDue({ ...dependencies, ...options }, endpointIds);
     },
     deliveries,
     attempts: async () =>
@@ -118,12 +104,5 @@ export async function openShop(
         (await deliveries()).map(({ id }) => id),
         100,
       ),
-    async jobs() {
-      const { rows } = await sql<{ key: string | null; run_at: Date; locked_at: Date | null }>`
-        select key, run_at, locked_at from graphile_worker.jobs
-        where attempts < max_attempts or locked_at is not null order by id`.execute(db);
-      const ids = new Set((await deliveries()).map(({ id }) => id));
-      return rows.filter(({ key }) => key !== null && ids.has(key));
-    },
   };
 }

@@ -104,3 +104,38 @@ test('does not run at all when it is too late', async () => {
   await runLoop(loop, log.logger, AbortSignal.abort());
   expect(log.lines).toEqual([]);
 });
+
+test('a beat ends the back-off of a run that never returns', async () => {
+  const controller = new AbortController();
+  const waited: number[] = [];
+  const pause: Pause = async milliseconds => {
+    waited.push(milliseconds);
+    if (waited.length === 5) controller.abort();
+  };
+  const loop: Loop = {
+    name: 'test',
+    intervalMs: 1_000,
+    run(_, beat) {
+      if (waited.length === 3) beat();
+      return Promise.reject(new Error('lost'));
+    },
+  };
+  await runLoop(loop, collectLog().logger, controller.signal, pause);
+  expect(waited).toEqual([2_000, 4_000, 8_000, 2_000, 4_000]);
+});
+
+test('ends what is in progress after the last run, also when that failed', async () => {
+  const controller = new AbortController();
+  let ended = 0;
+  const loop: Loop = {
+    name: 'test',
+    intervalMs: 1,
+    run() {
+      controller.abort();
+      return Promise.reject(new Error('interrupted'));
+    },
+    end: async () => void ended++,
+  };
+  await runLoop(loop, collectLog().logger, controller.signal);
+  expect(ended).toBe(1);
+});

@@ -1,0 +1,69 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { connect, type Database } from '../../src/database/connection.ts';
+import { type CuttingProxy, startCuttingProxy } from '../helpers/cutting-proxy.ts';
+import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
+import { type Receiver, startReceiver } from './receiver.ts';
+import { type RunningWorker, startWorker } from './running-worker.ts';
+import { openShop, type Shop } from './shop.ts';
+
+/** A worker whose connection breaks where that would lose or repeat an attempt. */
+
+const SOON = { timeout: 5_000, interval: 20 };
+
+let database: TestDatabase;
+let proxy: CuttingProxy;
+let throughProxy: Database;
+let shop: Shop;
+let receiver: Receiver;
+let worker: RunningWorker;
+beforeAll(async () => {
+  database = await cloneDatabase();
+  proxy = await startCuttingProxy(database.url);
+  throughProxy = connect({
+    url: proxy.url,
+    poolSize: 2,
+    applicationName: 'test',
+    onIdleError: () => undefined,
+  });
+});
+beforeEach(async () => {
+  [shop, receiver] = await Promise.all([openShop(database, Date.now()), startReceiver()]);
+  await shop.addEndpoint(receiver.url);
+  worker = startWorker({ ...shop, db: throughProxy });
+});
+afterEach(async () => {
+  await worker.stop();
+  await receiver.close();
+});
+afterAll(async () => {
+  await throughProxy.destroy();
+  await proxy.close();
+  await database.drop();
+});
+
+const isDelivered = async () => {
+  const deliveries = await shop.deliveries();
+  return deliveries.every(({ status }) => status === 'succeeded');
+};
+
+test.each(['before', 'after'] as const)(
+  'a claim cut off %s it commits is made anew',
+  async when => {
+    proxy.cutAt('set claimed_until =', when);
+    await shop.tell();
+    // Long before a claim runs out.
+    await vi.waitUntil(isDelivered, SOON);
+    expect(receiver.requests).toHaveLength(1);
+  },
+);
+
+test.each(['before', 'after'] as const)(
+  'an attempt whose record is cut off %s it commits is made once, and recorded once',
+  async when => {
+    proxy.cutAt('webhook_attempts', when);
+    await shop.tell();
+    await vi.waitUntil(isDelivered, SOON);
+    expect(receiver.requests).toHaveLength(1);
+    expect(await shop.attempts()).toMatchObject([{ number: 1, status_code: 200 }]);
+  },
+);
