@@ -30,6 +30,12 @@ export interface ChangeFeed {
 export const LEASE_MS = 500;
 /** How often the lease is renewed, in milliseconds: four renewals in five may get lost. */
 const RENEWAL_MS = 100;
+/**
+ * How often it is renewed when nobody has asked for it in a while, in milliseconds: then the first to
+ * ask reads the database. Renewals are most of what an idle process does.
+ */
+const IDLE_RENEWAL_MS = 1_000;
+const IDLE_AFTER_MS = 10_000;
 /** Tolerance for clocks and timers within a lease, in milliseconds. */
 export const MARGIN_MS = 50;
 /** Longest a connection may be silent, in milliseconds, before it is replaced. */
@@ -63,6 +69,8 @@ export function openChangeFeed(options: ChangeFeedOptions): ChangeFeed {
   const closing = new AbortController();
   let generation = 0;
   let trustedUntil = Number.NEGATIVE_INFINITY;
+  let askedAt = now();
+  let wake = Promise.withResolvers<void>();
 
   function tell(subject: string | null) {
     generation += 1;
@@ -104,7 +112,9 @@ export function openChangeFeed(options: ChangeFeedOptions): ChangeFeed {
               sending = false;
             });
         }
-        await Promise.race([ended, pause(RENEWAL_MS)]);
+        wake = Promise.withResolvers();
+        const isIdle = now() - askedAt > IDLE_AFTER_MS;
+        await Promise.race([ended, wake.promise, pause(isIdle ? IDLE_RENEWAL_MS : RENEWAL_MS)]);
       }
     } finally {
       trustedUntil = Number.NEGATIVE_INFINITY;
@@ -129,7 +139,12 @@ export function openChangeFeed(options: ChangeFeedOptions): ChangeFeed {
 
   const listening = keepListening();
   return {
-    isCurrent: () => now() < trustedUntil,
+    isCurrent() {
+      const at = now();
+      if (at - askedAt > IDLE_AFTER_MS) wake.resolve();
+      askedAt = at;
+      return at < trustedUntil;
+    },
     get generation() {
       return generation;
     },

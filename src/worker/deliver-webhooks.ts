@@ -31,7 +31,7 @@ export interface WebhookDependencies extends Omit<DeliveryDependencies, 'connect
  * half of it on average. A notification for each event would be faster, but makes PostgreSQL commit
  * one payment after the other.
  */
-const INTERVAL_MS = 100;
+const INTERVAL_MS = 200;
 /** Longest pause after failures, in milliseconds: events wait for it after an outage. */
 const MAXIMUM_PAUSE_MS = 5_000;
 /**

@@ -5,10 +5,10 @@ import type { Loop } from './loop.ts';
 
 /** Payments per transaction: few enough that locks are short. */
 const BATCH = 50;
-/** Concurrent transactions; each skips the rows locked by the others. */
+/** Concurrent transactions while many are due; each skips the rows locked by the others. */
 const CONCURRENCY = 4;
 /** With these two, a payment expires within two seconds of its time, even after an outage. */
-const INTERVAL_MS = 500;
+const INTERVAL_MS = 1_000;
 const MAXIMUM_PAUSE_MS = 1_000;
 
 /** Expires on-chain payments. */
@@ -18,11 +18,10 @@ export function expirePaymentsLoop(db: Database, clock: Clock): Loop {
     intervalMs: INTERVAL_MS,
     maximumPauseMs: MAXIMUM_PAUSE_MS,
     async run(signal) {
-      let full = true;
+      const expire = () => expirePayments(db, new Date(clock()), BATCH);
+      let full = (await expire()) === BATCH;
       while (full && !signal.aborted) {
-        const batches = Array.from({ length: CONCURRENCY }, () =>
-          expirePayments(db, new Date(clock()), BATCH),
-        );
+        const batches = Array.from({ length: CONCURRENCY }, expire);
         const expired = await Promise.all(batches);
         full = expired.every(count => count === BATCH);
       }

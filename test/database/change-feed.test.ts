@@ -110,6 +110,34 @@ describe('a feed', () => {
     await proxy.cut();
   });
 
+  test('renews seldom while nobody asks, and at once when somebody does', async () => {
+    let later = 0;
+    const applicationName = 'test-idle-feed';
+    const now = () => performance.now() + later;
+    const { feed } = await openCurrent({ applicationName, now });
+    const renewals = async () => {
+      const seen = new Set<number>();
+      const end = performance.now() + 600;
+      while (performance.now() < end) {
+        const { rows } = await sql<{ at: Date }>`
+          select query_start as at from pg_stat_activity
+          where application_name = ${applicationName}`.execute(database.db);
+        for (const { at } of rows) seen.add(at.getTime());
+      }
+      return seen.size;
+    };
+    expect(await renewals()).toBeGreaterThan(3);
+    // In steps, since a feed that hears nothing for long connects anew.
+    for (let step = 0; step < 4; step++) {
+      later += 3_000;
+      await renewals();
+    }
+    expect(await renewals()).toBeLessThanOrEqual(2);
+    feed.isCurrent();
+    await vi.waitUntil(() => feed.isCurrent(), { timeout: 500, interval: 5 });
+    expect(await renewals()).toBeGreaterThan(3);
+  });
+
   test('that is closed says nothing of the connection it ends', async () => {
     const { feed, errors } = await openCurrent();
     await feed.close();
