@@ -28,7 +28,6 @@ import {
 import { MERCHANT_SCOPES, PARTNER_DEVELOPER_SCOPES, PARTNER_OWNER_SCOPES } from '../keys/scopes.ts';
 import { LEGACY_WINDOW_MINUTES } from '../legacy/prompts.ts';
 import { RECENT_PAYMENTS } from '../partners/merchant-reports.ts';
-import { WHOLE_TEXT_MINIMUM } from '../partners/search.ts';
 import {
   IDEMPOTENCY_KEY_MAXIMUM,
   IN_PROGRESS_RETRY_SECONDS,
@@ -149,7 +148,6 @@ export function factsOf(settings: DocsSettings): Facts {
     'partner.page-max': PARTNER_PAGE_MAXIMUM,
     'partner.page-default': PARTNER_PAGE_DEFAULT,
     'partner.text-max': PARTNER_TEXT_MAXIMUM,
-    'partner.exact-min': WHOLE_TEXT_MINIMUM,
     'partner.trend-days': TREND_DAYS,
     'partner.recent-payments': RECENT_PAYMENTS,
 

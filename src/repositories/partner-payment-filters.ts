@@ -1,15 +1,15 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { UUID } from '#schemas/uuid.ts';
 import type { PaymentStatus } from '../database/tables.ts';
-import { beginningWith, containing } from './like-pattern.ts';
+import { containing } from './like-pattern.ts';
 import type { Reach } from './partner-totals.ts';
 
-/** How a search term matches a payment's own columns. */
-export type TextMatch =
-  /** Part of the payment ID, the transaction hash or the reference, ignoring case. */
-  | { readonly kind: 'fragment'; readonly text: string }
-  /** The whole payment ID or transaction hash, or the beginning of the reference. */
-  | { readonly kind: 'whole'; readonly text: string };
+/** A search term: part of the payment's own text, of its merchant's name or ID, or of its address. */
+export interface Term {
+  readonly text: string;
+  /** The merchants and addresses that contain the text. */
+  readonly reach: Reach;
+}
 
 /** All given filters must match. */
 export interface PartnerPaymentFilters {
@@ -26,8 +26,7 @@ export interface PartnerPaymentFilters {
   readonly idPart?: string | undefined;
   /** Part of the transaction hash. */
   readonly hashPart?: string | undefined;
-  /** A search term: the payment's own text, its merchant or its address. */
-  readonly term?: { readonly reach: Reach; readonly match: TextMatch } | undefined;
+  readonly term?: Term | undefined;
 }
 
 /** The filters as a condition on a row of `payments`. */
@@ -39,30 +38,29 @@ export function conditions(partnerId: string, filters: PartnerPaymentFilters): R
   if (filters.addresses !== undefined) all.push(oneOf('address', filters.addresses));
   if (filters.createdFrom !== undefined) all.push(sql`created_at >= ${filters.createdFrom}`);
   if (filters.createdTo !== undefined) all.push(sql`created_at <= ${filters.createdTo}`);
-  if (filters.idPart !== undefined) all.push(sql`id::text ilike ${containing(filters.idPart)}`);
+  if (filters.idPart !== undefined) all.push(idContains(filters.idPart));
   if (filters.hashPart !== undefined) {
     all.push(sql`transaction_hash ilike ${containing(filters.hashPart)}`);
   }
   if (filters.term !== undefined) {
-    const { reach, match } = filters.term;
-    all.push(sql`(${textMatches(match)} or ${isReached(reach)})`);
+    const { text, reach } = filters.term;
+    all.push(sql`(${textMatches(text)} or ${isReached(reach)})`);
   }
   return sql<SqlBool>`${sql.join(all, sql` and `)}`;
 }
 
-/** Whether the payment's own columns match. */
-export function textMatches({ kind, text }: TextMatch): RawBuilder<SqlBool> {
-  if (kind === 'fragment') {
-    const pattern = containing(text);
-    return sql`id::text ilike ${pattern} or transaction_hash ilike ${pattern}
-      or customer_reference_id ilike ${pattern}`;
-  }
-  const matches = [
-    sql`lower(transaction_hash) = lower(${text})`,
-    sql`lower(customer_reference_id) like lower(${beginningWith(text)})`,
-  ];
-  if (UUID.test(text)) matches.push(sql`id = ${text}`);
-  return sql`${sql.join(matches, sql` or `)}`;
+/** Whether the reference, the payment ID or the transaction hash contains the text, ignoring case. */
+export function textMatches(text: string): RawBuilder<SqlBool> {
+  const pattern = containing(text);
+  // An ID contains no UUID but itself, and its index is faster than that of its parts.
+  const id = UUID.test(text) ? sql`id = ${text}` : idContains(text);
+  // References first, as a term that many payments match is part of most of them.
+  return sql`customer_reference_id ilike ${pattern} or ${id} or transaction_hash ilike ${pattern}`;
+}
+
+/** IDs are in lower case, and `like` takes half the time of `ilike`. */
+function idContains(text: string): RawBuilder<SqlBool> {
+  return sql`id::text like ${containing(text.toLowerCase())}`;
 }
 
 /** Whether merchant or address are within the reach; never null, so that it can be negated. */
@@ -73,6 +71,7 @@ export function isReached({ merchantIds, addresses }: Reach): RawBuilder<SqlBool
 function oneOf(column: 'merchant_id' | 'address', values: readonly string[]): RawBuilder<SqlBool> {
   // Equality for a single value lets an index on the column provide the order.
   const [only] = values;
+  if (only === undefined) return sql`false`;
   if (values.length === 1) return sql`${sql.ref(column)} = ${only}`;
   const type = sql.raw(column === 'address' ? 'text' : 'uuid');
   return sql`${sql.ref(column)} = any(${[...values]}::${type}[])`;

@@ -1,15 +1,13 @@
 import { type RawBuilder, sql } from 'kysely';
-import { UUID } from '#schemas/uuid.ts';
 import type { Connection } from '../database/connection.ts';
 import type { NetworkFamily, Payment } from '../database/tables.ts';
 import {
   conditions,
   isReached,
   type PartnerPaymentFilters,
-  type TextMatch,
+  type Term,
   textMatches,
 } from './partner-payment-filters.ts';
-import type { Reach } from './partner-totals.ts';
 
 /** A payment with the names that a report shows. */
 export type PartnerPayment = Payment & {
@@ -69,8 +67,7 @@ export async function searchPartnerPayments(
   filters: PartnerPaymentFilters,
   window: PageWindow,
 ): Promise<PartnerPayment[]> {
-  const whole = filters.term?.match.kind === 'whole';
-  if (!whole && window.offset + window.limit <= SCANNED_MAXIMUM) {
+  if (window.offset + window.limit <= SCANNED_MAXIMUM) {
     const newest = await withNames(
       db,
       sql`select * from (
@@ -99,37 +96,14 @@ export async function countMatchingPayments(
 export async function countTextMatches(
   db: Connection,
   partnerId: string,
-  filters: PartnerPaymentFilters & { readonly term: { reach: Reach; match: TextMatch } },
+  filters: PartnerPaymentFilters & { readonly term: Term },
 ): Promise<number> {
   const { term, ...rest } = filters;
   const { rows } = await sql<{ total: number }>`
     select count(*) as total from payments
-    where ${conditions(partnerId, rest)} and (${textMatches(term.match)})
+    where ${conditions(partnerId, rest)} and (${textMatches(term.text)})
       and not (${isReached(term.reach)})`.execute(db);
   return rows[0]?.total ?? 0;
-}
-
-/** Whether the text equals an ID, transaction hash or reference of a payment of the partner. */
-export async function isWholeText(
-  db: Connection,
-  partnerId: string,
-  text: string,
-): Promise<boolean> {
-  const probes = [
-    sql`select 1 from payments where partner_id = ${partnerId}
-        and transaction_hash is not null and lower(transaction_hash) = lower(${text})`,
-    sql`select 1 from payments where partner_id = ${partnerId}
-        and customer_reference_id is not null and lower(customer_reference_id) = lower(${text})`,
-  ];
-  if (UUID.test(text)) {
-    probes.push(sql`select 1 from payments where id = ${text} and partner_id = ${partnerId}`);
-  }
-  const any = sql.join(
-    probes.map(probe => sql`exists (${probe})`),
-    sql` or `,
-  );
-  const { rows } = await sql<{ whole: boolean }>`select (${any}) as whole`.execute(db);
-  return rows[0]?.whole === true;
 }
 
 /** Creation time of the partner's latest payment of each merchant. */
@@ -171,7 +145,7 @@ function collectMatches(
   };
   const branches: RawBuilder<unknown>[] = [];
   if (term !== undefined) {
-    const own = sql`${conditions(partnerId, rest)} and (${textMatches(term.match)})`;
+    const own = sql`${conditions(partnerId, rest)} and (${textMatches(term.text)})`;
     // `offset 0` is an optimisation fence: it makes the planner use the text index instead of
     // scanning in order until it has enough matches.
     branches.push(sql`(select * from (

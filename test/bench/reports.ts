@@ -41,10 +41,6 @@ const FIGURES: readonly (readonly [subject: string, allowed: number, Call])[] = 
   ['by status and total', 1.5, list(() => ({ status: 'cancelled' }))],
   ['by merchant and total', 1.5, list(({ merchantId }) => ({ merchantId }))],
   ['by network and total', 1.5, list(() => ({ blockchainId: 'eth-usdc' }))],
-  ['search: payment ID', 1.5, list(({ sample }) => ({ search: sample.id }))],
-  ['search: transaction hash', 1.5, list(({ sample }) => ({ search: sample.hash }))],
-  ['search: address', 1.5, list(({ sample }) => ({ search: sample.address }))],
-  ['search: reference', 1.5, list(({ sample }) => ({ search: sample.reference }))],
 ];
 
 /** Every kind of term that a partner may search for, from selective to matching every payment. */

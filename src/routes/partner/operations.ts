@@ -1,4 +1,3 @@
-import { WHOLE_TEXT_MINIMUM } from '../../partners/search.ts';
 import { TREND_DAYS } from '../../time/days.ts';
 import type { Operation } from '../operation.ts';
 import { PAYMENT_ID } from '../v1/examples.ts';
@@ -43,7 +42,7 @@ export const LIST_PARTNER_PAYMENTS: Operation = {
   summary: 'List payments of all merchants',
   description: `Payments of the partner's merchants, newest first.
 
-Filters by part of a text ignore case. \`search\` matches merchant name and ID, payment ID, address, transaction hash and customer reference. A term of ${WHOLE_TEXT_MINIMUM} or more characters that equals one of these is matched as a whole, not as a part of others.`,
+Filters by part of a text ignore case. \`search\` matches merchant name and ID, payment ID, address, transaction hash and customer reference.`,
   example: {
     query: { page: 1, limit: 20, status: 'successful', startDate: '2026-05-01' },
     response: PAYMENT_PAGE,
