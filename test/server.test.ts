@@ -7,29 +7,39 @@ import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { cloneDatabase } from './helpers/database.ts';
 
-test('a port that is taken ends API and worker with status 1', async () => {
-  const database = await cloneDatabase();
-  const other = createServer().listen(0, '127.0.0.1');
-  await once(other, 'listening');
-  const { port } = other.address() as AddressInfo;
-  const script = join(import.meta.dirname, '../src/server.ts');
-  const server = spawn(process.execPath, [script, '--with-worker'], {
-    env: {
-      PATH: process.env.PATH,
-      DATABASE_URL: database.url,
-      MASTER_KEY: randomBytes(32).toString('base64'),
-      PORT: String(port),
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  try {
-    const [output, [status]] = await Promise.all([text(server.stdout), once(server, 'exit')]);
-    expect(status).toBe(1);
-    expect(output).toContain('EADDRINUSE');
-    expect(output).not.toContain('loop failed');
-  } finally {
-    server.kill('SIGKILL');
-    other.close();
-    await database.drop();
-  }
-});
+test.each(['PORT', 'METRICS_PORT'])(
+  'a %s that is taken ends API and worker with one line and status 1',
+  async variable => {
+    const database = await cloneDatabase();
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const script = join(import.meta.dirname, '../src/server.ts');
+    const server = spawn(process.execPath, [script, '--with-worker'], {
+      env: {
+        PATH: process.env.PATH,
+        DATABASE_URL: database.url,
+        MASTER_KEY: randomBytes(32).toString('base64'),
+        PORT: '0',
+        [variable]: String(port),
+      },
+      stdio: 'pipe',
+    });
+    try {
+      const [output, complaint, [status]] = await Promise.all([
+        text(server.stdout),
+        text(server.stderr),
+        once(server, 'exit'),
+      ]);
+      expect(status).toBe(1);
+      expect(complaint).toBe(
+        `127.0.0.1:${port} is in use by another process: end that one, or set ${variable}.\n`,
+      );
+      expect(output).not.toMatch(/EADDRINUSE|"level":"(warn|error|fatal)"/);
+    } finally {
+      server.kill('SIGKILL');
+      other.close();
+      await database.drop();
+    }
+  },
+);

@@ -7,7 +7,8 @@ const SHUTDOWN_TIMEOUT_MS = 25_000;
 
 /**
  * Runs a long-lived entry: reads the configuration and calls `run`, whose signal is aborted by SIGINT
- * or SIGTERM. A second signal, or a shutdown that takes too long, ends the process at once.
+ * or SIGTERM, with the name of the signal as its reason. A second signal, or a shutdown that takes too
+ * long, ends the process at once.
  */
 export async function runProcess(
   name: string,
@@ -19,7 +20,7 @@ export async function runProcess(
   const stop = (signal: NodeJS.Signals) => {
     if (controller.signal.aborted) process.exit(1);
     logger.info({ signal }, 'stopping');
-    controller.abort();
+    controller.abort(signal);
     setTimeout(() => {
       logger.error('stopping took too long');
       process.exit(1);
@@ -30,11 +31,32 @@ export async function runProcess(
   try {
     await run(config, logger, controller.signal);
   } catch (error) {
-    logger.fatal({ err: error }, 'stopped by an error');
+    const unavailable = describeListenError(error, config);
+    if (unavailable === undefined) logger.fatal({ err: error }, 'stopped by an error');
+    else process.stderr.write(`${unavailable}\n`);
     process.exitCode = 1;
   } finally {
     process.off('SIGINT', stop);
     process.off('SIGTERM', stop);
+  }
+}
+
+/** Says in a line why a port could not be listened on; undefined for any other error. */
+function describeListenError(error: unknown, { port }: Config): string | undefined {
+  if (!(error instanceof Error) || !('syscall' in error) || error.syscall !== 'listen') return;
+  const failed: Error & { code?: string; address?: string; port?: number } = error;
+  const [portVariable, hostVariable] =
+    failed.port === port ? ['PORT', 'HOST'] : ['METRICS_PORT', 'METRICS_HOST'];
+  const where = `${failed.address}:${failed.port}`;
+  switch (failed.code) {
+    case 'EADDRINUSE':
+      return `${where} is in use by another process: end that one, or set ${portVariable}.`;
+    case 'EACCES':
+      return `${where} may not be listened on by this user: set ${portVariable}.`;
+    case 'EADDRNOTAVAIL':
+      return `${where} is no address of this machine: set ${hostVariable}.`;
+    default:
+      return `${where} cannot be listened on: ${failed.message}.`;
   }
 }
 
