@@ -9,13 +9,16 @@ import { registerErrorHandler } from './errors/handler.ts';
 import { Admission } from './http/admission.ts';
 import { registerAuthentication } from './http/authentication.ts';
 import { trustedProxies } from './http/client-address.ts';
+import { Connections } from './http/connections.ts';
+import { registerGracefulClose } from './http/graceful-close.ts';
 import { registerJsonBody } from './http/json-body.ts';
 import { registerOpenTelemetry } from './http/open-telemetry.ts';
 import { createRateLimits } from './http/rate-limit.ts';
 import { createRequestLog, registerRequestLog } from './http/request-log.ts';
-import { closeIdleConnections, SERVER_OPTIONS } from './http/server-options.ts';
+import { serverOptions } from './http/server-options.ts';
 import { isUnavailable } from './http/unavailable.ts';
 import { failUnknownRoutesIn, refuseUnknownRoutes } from './http/unknown-routes.ts';
+import { limitUnreadAnswers } from './http/unread-answers.ts';
 import { answerUnreadableRequest, registerHttpRules } from './http/unreadable-request.ts';
 import { registerValidation } from './http/validation.ts';
 import type { KnownKey } from './keys/verify-credentials.ts';
@@ -44,8 +47,9 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
   const isDevelopment = config.environment !== 'production';
   const failures = { publicUrl, isUnavailable, sunset: config.legacySunset };
   const requestLog = createRequestLog(deps.logger);
+  const connections = new Connections();
   const app = Fastify({
-    ...SERVER_OPTIONS,
+    ...serverOptions(),
     loggerInstance: deps.logger,
     trustProxy: trustedProxies(config.trustProxy),
     frameworkErrors: answerWithoutRoute({
@@ -54,6 +58,7 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
       count: request => limits.countPage(request),
     }),
     clientErrorHandler: answerUnreadableRequest({
+      connections,
       render: (refusal, requestId, url) => renderUnreadable(refusal, requestId, url, failures),
       requestLog,
     }),
@@ -65,7 +70,8 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
   }
   registerErrorHandler(app, failures);
   registerHttpRules(app);
-  closeIdleConnections(app);
+  registerGracefulClose(app, connections);
+  limitUnreadAnswers(app);
   registerValidation(app);
   const writeOpenApi = await registerOpenApi(app, publicUrl);
   const limits = await createRateLimits(app, {

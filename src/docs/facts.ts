@@ -18,6 +18,10 @@ import { RETURNED } from '../checkout/checkout.ts';
 import { TOLERANCE_SECONDS } from '../client/verify-webhook.ts';
 import type { Config } from '../config/config.ts';
 import { OVERLOAD_RETRY_SECONDS } from '../http/admission.ts';
+import { PATIENCE } from '../http/connections.ts';
+import { DRAIN_MS } from '../http/graceful-close.ts';
+import { SERVER_LIMITS } from '../http/server-options.ts';
+import { UNREAD_BYTES_MAX } from '../http/unread-answers.ts';
 import {
   ACTIVE_KEYS_MAXIMUM,
   KEY_ID_BYTES,
@@ -186,6 +190,13 @@ export function factsOf(settings: DocsSettings): Facts {
     'legacy.failures': failureTable(),
 
     'overload.retry-after': OVERLOAD_RETRY_SECONDS,
+    'slow.stall': formatDuration(PATIENCE.stallMs / 1000),
+    'slow.headers': formatDuration(SERVER_LIMITS.headersMs / 1000),
+    'slow.request': formatDuration(SERVER_LIMITS.requestMs / 1000),
+    'slow.keep-alive': formatDuration(SERVER_LIMITS.keepAliveMs / 1000),
+    'slow.connections': SERVER_LIMITS.connections,
+    'slow.unread': UNREAD_BYTES_MAX / 2 ** 20,
+    'shutdown.drain': formatDuration(DRAIN_MS / 1000),
     'alerts.rules': alertTable(),
   };
 }

@@ -346,7 +346,7 @@ export const ERRORS = {
     why: [
       'The database, the nonce store or a payment processor does not respond.',
       'A report exceeded its time limit.',
-      'Too many requests were in flight. `Retry-After` says when to retry.',
+      'Too many requests were in flight, in all or of this key. `Retry-After` says when to retry.',
     ],
     remedy:
       'Wait for the seconds in Retry-After, or back off exponentially, and retry with a fresh signature and the same idempotency key. If the response has Idempotent-Replayed, use a new key.',

@@ -53,6 +53,7 @@ export function registerAuthentication(
 ): void {
   app.decorateRequest('principal', null);
   app.decorateRequest('rawBody');
+  deps.admission.releaseAnswered(app);
   app.addHook('onRoute', route => {
     if (route.config?.access === undefined) throw new Error(`${route.url} has no access rule`);
   });
@@ -75,8 +76,8 @@ function isFailure(error: unknown): boolean {
 }
 
 /**
- * Verifies credentials and signature, counts the key's rate limit and claims the nonce. The limit comes
- * first, so that what one key sends cannot fill the nonce store.
+ * Verifies credentials and signature, counts the key's share and rate limit and claims the nonce. The
+ * limits come first, so that what one key sends cannot fill the nonce store.
  * @throws ApiError E2001 to E2007, E9001, E2009, E5002, and E1000 for a body above the limit.
  */
 async function authenticate(
@@ -110,6 +111,7 @@ async function authenticate(
   });
   checkSignature(secret, parts, headers.signature, deps.explainSignatures && hints);
   request.keyId = record.key.id;
+  deps.admission.countKey(reply, record.key.id);
   await deps.limits.countKey(request);
   await claimNonce(request, deps, keyId, headers.nonce, now);
   return record;

@@ -1,12 +1,13 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyServerOptions } from 'fastify';
 import { newId } from '../crypto/new-id.ts';
 import { ApiError } from '../errors/api-error.ts';
+import type { Connections } from './connections.ts';
 import { type RequestLog, requestOf } from './request-log.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 
 interface UnreadableRequestOptions {
+  readonly connections: Connections;
   /**
    * Renders the refusal.
    * @param url Target of the request that broke off; undefined when not even that was read.
@@ -28,14 +29,6 @@ interface Answer {
  */
 const LINGER_MS = 2_000;
 
-/** The requests that a connection has brought so far. */
-interface Exchange {
-  latest: IncomingMessage;
-  /** Responses that have not ended, in the order of their requests. */
-  readonly pending: ServerResponse[];
-}
-
-const exchanges = new WeakMap<Socket, Exchange>();
 const refused = new WeakSet<Socket>();
 
 /**
@@ -43,17 +36,19 @@ const refused = new WeakSet<Socket>();
  * limit, a request that never ends) as any other refusal is answered, and closes the connection.
  */
 export function answerUnreadableRequest({
+  connections,
   render,
   requestLog,
 }: UnreadableRequestOptions): NonNullable<FastifyServerOptions['clientErrorHandler']> {
   return (error: Error & { code?: string }, socket: Socket) => {
     // Everything that follows the refusal is ignored until the client closes.
     if (refused.has(socket)) return;
-    if (error.code === 'ECONNRESET' || !socket.writable) {
+    // Who has sent nothing in time has asked for nothing: browsers and probes open such connections.
+    if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesRead === 0) {
       socket.destroy();
       return;
     }
-    const { latest, pending } = exchanges.get(socket) ?? { latest: undefined, pending: [] };
+    const { latest, pending } = connections.of(socket) ?? { latest: undefined, pending: [] };
     // The client would take a refusal written now for the answer to its previous request.
     const earlier = pending.findLast(({ req }) => req.complete);
     if (earlier !== undefined) {
@@ -106,14 +101,6 @@ function writeAnswer(socket: Socket, requestId: string, { status, headers, envel
 
 /** Takes over what Node would answer by itself, with an empty body and no request ID. */
 export function registerHttpRules(app: FastifyInstance): void {
-  app.server.on('request', (request, response) => {
-    const exchange = exchanges.get(request.socket) ?? { latest: request, pending: [] };
-    exchanges.set(request.socket, exchange);
-    const { pending } = exchange;
-    exchange.latest = request;
-    pending.push(response);
-    response.once('close', () => pending.splice(pending.indexOf(response), 1));
-  });
   // RFC 9110, 10.1.1: an expectation that is not understood may be ignored.
   app.server.on('checkExpectation', (request, response) => {
     app.server.emit('request', request, response);

@@ -38,7 +38,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
   rule(
     'warning',
     'PaymentsApiOverloaded',
-    'sum(increase(eps_http_requests_overloaded_total[5m])) > 0',
+    'sum(increase(eps_http_requests_overloaded_total{limit="replica"}[5m])) > 0',
     '5m',
     'Requests are refused because too many are in flight: add replicas.',
   ),

@@ -8,46 +8,82 @@ import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { requestPrompt } from '../helpers/prompts.ts';
 import { send } from '../helpers/signed-request.ts';
 
-const MOST = 3;
+/** A key may have half of them. */
+const MOST = 4;
 const SOON = { timeout: 5_000, interval: 10 };
 
 let service: TestApp;
+/** As many as fill every place. */
+let shops: readonly MerchantWithKey[];
 let shop: MerchantWithKey;
+let another: MerchantWithKey;
 
 beforeAll(async () => {
   service = await startTestApp({ env: { REQUESTS_IN_FLIGHT_MAX: String(MOST) } });
-  shop = await addMerchant(service);
+  [shop, another] = [await addMerchant(service), await addMerchant(service)];
+  shops = [
+    shop,
+    ...(await Promise.all(Array.from({ length: MOST - 1 }, () => addMerchant(service)))),
+  ];
 });
 afterAll(() => service.close());
 
 const LIST = '/external/v1/payments';
-const list = () => send(service, shop, { path: LIST });
+const list = (account = shop) => send(service, account, { path: LIST });
+
+/** Requests that wait for a lock on payments. */
+async function waitingForPayments(): Promise<number> {
+  const { rows } = await sql`
+    select from pg_locks where not granted and relation = 'payments'::regclass`.execute(service.db);
+  return rows.length;
+}
 
 test('as many requests as may be are worked on; others are told at once to come again', async () => {
   const waiting = await service.db.transaction().execute(async blocker => {
     await sql`lock table payments in access exclusive mode`.execute(blocker);
-    const requests = Array.from({ length: MOST }, () =>
-      requestPrompt(service, shop, { amount: 5000 }),
-    );
-    const blocked = async () => {
-      const { rows } = await sql`
-        select from pg_locks where not granted and relation = 'payments'::regclass`.execute(
-        service.db,
-      );
-      return rows.length;
-    };
-    await expect.poll(blocked, SOON).toBe(MOST);
+    const requests = shops.map(it => requestPrompt(service, it, { amount: 5000 }));
+    await expect.poll(waitingForPayments, SOON).toBe(MOST);
 
-    const refused = await list();
+    const refused = await list(another);
     expect(refused.statusCode).toBe(503);
     expect(refused.headers).toMatchObject({ 'retry-after': '1', 'x-mp-should-retry': 'true' });
-    const create = await requestPrompt(service, shop, { amount: 5000 });
+    const create = await requestPrompt(service, another, { amount: 5000 });
     expect(create.json().error.errorCode).toBe('E5002');
     return { requests };
   });
   const answers = await Promise.all(waiting.requests);
-  expect(answers.map(({ statusCode }) => statusCode)).toEqual([201, 201, 201]);
-  expect((await list()).json().data).toHaveLength(MOST);
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual([201, 201, 201, 201]);
+  expect((await list()).json().data).toHaveLength(1);
+});
+
+test('a key has at most half of the places, and the others are left to others', async () => {
+  const path = '/external/v1/blockchains/active';
+  const blocked = await service.db.transaction().execute(async blocker => {
+    await sql`lock table payments in access exclusive mode`.execute(blocker);
+    // They wait on connections of their own, where no read waits behind them.
+    const half = Array.from({ length: MOST / 2 }, () =>
+      requestPrompt(service, shop, { amount: 5000 }),
+    );
+    await expect.poll(waitingForPayments, SOON).toBe(MOST / 2);
+    const next = await send(service, shop, { path });
+    expect(next.statusCode).toBe(503);
+    expect(next.headers).toMatchObject({ 'retry-after': '1', 'x-mp-should-retry': 'true' });
+    expect(next.json().error).toMatchObject({
+      errorCode: 'E5002',
+      message: 'Too many requests of this key are in flight; nothing was executed.',
+    });
+    expect((await send(service, another, { path })).statusCode).toBe(200);
+    return { half };
+  });
+  const answers = await Promise.all(blocked.half);
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual([201, 201]);
+  expect((await send(service, shop, { path })).statusCode).toBe(200);
+});
+
+test('who does not know the secret uses up nothing of a share', async () => {
+  const thief = { ...shop, secret: `mps_${'0'.repeat(64)}` };
+  const answers = await Promise.all([...Array.from({ length: MOST }, () => list(thief)), list()]);
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual([401, 401, 401, 401, 200]);
 });
 
 test('a refused request makes room as an answered one does', async () => {
@@ -79,8 +115,8 @@ test('a client that is gone before its credentials are known leaves no place tak
   for (let time = 0; time < 2; time++) {
     await service.db.transaction().execute(async blocker => {
       await sql`lock table api_keys in access exclusive mode`.execute(blocker);
-      const sockets = Array.from({ length: MOST }, () => {
-        const headers = signingHeaders(shop, { method: 'GET', path: LIST, now: service.clock() });
+      const sockets = shops.map(it => {
+        const headers = signingHeaders(it, { method: 'GET', path: LIST, now: service.clock() });
         const socket = connect(port, '127.0.0.1');
         const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
         socket.write(`GET ${LIST} HTTP/1.1\r\nHost: x\r\n${lines.join('')}\r\n`);
@@ -118,15 +154,8 @@ function openClient(): Client {
 async function overloaded<T>(work: () => Promise<T>): Promise<T> {
   const { waiting, result } = await service.db.transaction().execute(async blocker => {
     await sql`lock table payments in access exclusive mode`.execute(blocker);
-    const waiting = Array.from({ length: MOST }, () => list());
-    const blocked = async () => {
-      const { rows } = await sql`
-        select from pg_locks where not granted and relation = 'payments'::regclass`.execute(
-        service.db,
-      );
-      return rows.length;
-    };
-    await expect.poll(blocked, SOON).toBeGreaterThan(0);
+    const waiting = shops.map(list);
+    await expect.poll(waitingForPayments, SOON).toBeGreaterThan(0);
     return { waiting, result: await work() };
   });
   for (const answer of await Promise.all(waiting)) expect(answer.statusCode).toBe(200);

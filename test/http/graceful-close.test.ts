@@ -1,18 +1,43 @@
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import Fastify from 'fastify';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import Fastify, { type FastifyInstance } from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
-import { closeIdleConnections, SERVER_OPTIONS } from '../../src/http/server-options.ts';
+import { Connections, PATIENCE } from '../../src/http/connections.ts';
+import { registerGracefulClose } from '../../src/http/graceful-close.ts';
+import { serverOptions } from '../../src/http/server-options.ts';
+import { converse } from '../helpers/raw-http.ts';
 
 const HOST = '127.0.0.1';
 const CLIENTS = 16;
+const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+/** More than the kernel takes of an answer that nobody reads. */
+const LARGE = 'x'.repeat(20_000_000);
+
+function buildApp(): FastifyInstance {
+  const app = Fastify(serverOptions());
+  registerGracefulClose(app, new Connections({ ...PATIENCE, closingMs: 1_000 }));
+  onTestFinished(() => app.close());
+  return app;
+}
+
+async function listen(app: FastifyInstance): Promise<number> {
+  await app.listen({ host: HOST, port: 0 });
+  return (app.server.address() as AddressInfo).port;
+}
+
+/** Closes the application; resolves with how long that took, in milliseconds. */
+async function closing(app: FastifyInstance): Promise<number> {
+  const began = performance.now();
+  const closed = app.close().then(() => performance.now() - began);
+  await expect.poll(() => app.server.listening).toBe(false);
+  return closed;
+}
 
 test('a name with several addresses is served at one of them', async () => {
-  const app = Fastify(SERVER_OPTIONS);
-  onTestFinished(() => app.close());
+  const app = buildApp();
   await app.listen({ host: 'localhost', port: 0 });
   expect(app.addresses()).toHaveLength(1);
 });
@@ -20,16 +45,13 @@ test('a name with several addresses is served at one of them', async () => {
 test('closing answers what is in flight and waits for no connection that a client keeps', async ({
   signal,
 }) => {
-  const app = Fastify(SERVER_OPTIONS);
-  closeIdleConnections(app);
+  const app = buildApp();
   const waiting: (() => void)[] = [];
   app.get('/', async () => {
     await new Promise<void>(resolve => waiting.push(resolve));
     return 'answered';
   });
-  onTestFinished(() => app.close());
-  await app.listen({ host: HOST, port: 0 });
-  const { port } = app.server.address() as AddressInfo;
+  const port = await listen(app);
 
   const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
   onTestFinished(() => agent.destroy());
@@ -45,12 +67,76 @@ test('closing answers what is in flight and waits for no connection that a clien
   // Half of the connections are idle when the application closes, and half are busy.
   for (const answer of waiting.splice(CLIENTS / 2)) answer();
   await Promise.race(answers);
-  const began = performance.now();
-  const closing = app.close();
-  await expect.poll(() => app.server.listening).toBe(false);
+  const closed = closing(app);
   for (const answer of waiting) answer();
   expect(await Promise.all(answers)).toEqual(new Array(CLIENTS).fill('answered'));
-  await closing;
   // Clients keep these connections for minutes.
-  expect(performance.now() - began).toBeLessThan(3_000);
+  expect(await closed).toBeLessThan(3_000);
+});
+
+test('closing completes an answer that its client reads slowly', async () => {
+  const app = buildApp();
+  app.get('/', async () => LARGE);
+  const port = await listen(app);
+  const socket = connect(port, HOST);
+  socket.pause();
+  socket.write(GET);
+  await expect.poll(() => app.server.listening && socket.bytesWritten).toBe(GET.length);
+  await sleep(100);
+  const closed = closing(app);
+  // Long enough for connections that carry nothing to be closed.
+  await sleep(500);
+  socket.resume();
+  expect((await text(socket)).length).toBeGreaterThan(LARGE.length);
+  await closed;
+});
+
+test.each([
+  ['nothing', ''],
+  ['a part of a head', GET.slice(0, -4)],
+  [
+    'a part of a body',
+    'POST / HTTP/1.1\r\nHost: a\r\nContent-Type: text/plain\r\nContent-Length: 9\r\n\r\n1',
+  ],
+])('closing does not wait for a client that has sent %s', async (_name, bytes) => {
+  const app = buildApp();
+  app.post('/', async () => 'answered');
+  const port = await listen(app);
+  const socket = connect(port, HOST).on('error', () => undefined);
+  await once(app.server, 'connection');
+  socket.write(bytes);
+  await sleep(50);
+  expect(await closing(app)).toBeLessThan(2_000);
+});
+
+test('while it drains, a replica serves on, and each connection ends after what it has brought', async () => {
+  const app = buildApp();
+  let answer: (() => void) | undefined;
+  app.get('/', async () => 'answered');
+  app.get('/waiting', async () => {
+    await new Promise<void>(resolve => {
+      answer = resolve;
+    });
+    return 'answered';
+  });
+  const port = await listen(app);
+  const begun = converse(port, GET.replace('/', '/waiting'));
+  await expect.poll(() => answer).toBeDefined();
+
+  let drained = false;
+  const draining = app.drain(500).then(() => {
+    drained = true;
+  });
+  answer?.();
+  const ends = [await begun, await converse(port, GET), await converse(port, GET.repeat(3))];
+  expect(drained).toBe(false);
+  expect(ends.map(({ answers, end }) => [answers.length, end])).toEqual([
+    [1, 'closed'],
+    [1, 'closed'],
+    [3, 'closed'],
+  ]);
+  for (const { answers } of ends) {
+    expect(answers.at(-1)).toMatchObject({ statusCode: 200, headers: { connection: 'close' } });
+  }
+  await draining;
 });

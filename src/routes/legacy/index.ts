@@ -24,7 +24,11 @@ export function registerLegacyRoutes(app: FastifyInstance, deps: LegacyDependenc
   });
   registerBasicAuthentication(app, deps);
   registerLegacyBody(app);
-  app.addHook('onRequest', async (_request, reply) => deps.admission.enter(reply));
+  deps.admission.releaseAnswered(app);
+  app.addHook('onRequest', async ({ keyId }, reply) => {
+    deps.admission.enter(reply);
+    if (keyId !== null) deps.admission.countKey(reply, keyId);
+  });
   registerPrompts(app, deps);
 
   app.get(
