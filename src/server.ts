@@ -1,6 +1,8 @@
+import type { FastifyInstance } from 'fastify';
 import { buildApp } from './app.ts';
 import type { Config } from './config/config.ts';
 import { makeDemo, printNextStep } from './development/demo.ts';
+import { DRAIN_MS } from './http/graceful-close.ts';
 import { openDependencies } from './runtime/dependencies.ts';
 import { aborted, runProcess } from './runtime/process.ts';
 import { migrateStorage, openStorage, pendingInStorage, type Storage } from './runtime/storage.ts';
@@ -16,13 +18,14 @@ await runProcess('api', async (config, logger, signal) => {
   await prepareDatabase(config, storage);
   const deps = await openDependencies(config, storage, logger);
   opened.defer(() => deps.close());
-  const app = await buildApp(config, deps);
+  const readiness = async () => (signal.aborted ? NOT_SERVING : deps.readiness());
+  const app = await buildApp(config, { ...deps, readiness });
   opened.defer(() => app.close());
-  const { db, reports, nonces, changes, readiness, clock } = deps;
+  const { db, reports, nonces, changes, clock } = deps;
   const monitoring = await openMonitoring(
     config.metrics,
     {
-      readiness: async () => (app.server.listening && !signal.aborted ? readiness() : NOT_SERVING),
+      readiness: async () => (app.server.listening ? readiness() : NOT_SERVING),
       pools: { main: db, reports },
       api: { nonces, changes },
       worker: withWorker ? { directUrl: storage.directUrl, clock, log: logger } : undefined,
@@ -41,8 +44,14 @@ await runProcess('api', async (config, logger, signal) => {
       )
     : undefined;
   await aborted(signal);
-  await Promise.all([app.close(), worker]);
+  await Promise.all([stopServing(app, signal), worker]);
 });
+
+/** No balancer sends requests to a process that somebody ends from a terminal. */
+async function stopServing(app: FastifyInstance, signal: AbortSignal): Promise<void> {
+  if (signal.reason === 'SIGTERM') await app.drain(DRAIN_MS);
+  await app.close();
+}
 
 /** The embedded database is brought up to date and filled with the demo; any other must be ready. */
 async function prepareDatabase(config: Config, storage: Storage): Promise<void> {

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { BLOCKCHAIN_IDS } from '#schemas/blockchain.ts';
 import { GUIDE_GROUPS } from '../src/docs/guides/index.ts';
+import { DRAIN_MS } from '../src/http/graceful-close.ts';
 
 const ROOT = new URL('../', import.meta.url);
 const README = readFileSync(new URL('README.md', ROOT), 'utf8');
@@ -27,6 +28,10 @@ test('its variables are those of the whole table', () => {
   );
   expect(names.length).toBeGreaterThan(5);
   for (const name of names) expect(whole).toContain(`\`${name}\``);
+});
+
+test('the time in which a balancer must have turned away is right', () => {
+  expect(README).toContain(`serves on for ${DRAIN_MS / 1000} seconds`);
 });
 
 test('the number of networks and the licence are right', () => {

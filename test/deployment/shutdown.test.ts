@@ -1,0 +1,70 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createKeyring } from '../../src/crypto/keyring.ts';
+import { DRAIN_MS } from '../../src/http/graceful-close.ts';
+import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
+import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
+import { readAnswers, render } from '../helpers/raw-http.ts';
+import { type ServiceProcess, serviceEnvironment, sign, startReplica } from './service-process.ts';
+
+/** What a replica that is told to stop does with the connections that still come. */
+
+const LIST = '/external/v1/payments';
+/** Until a balancer that asks once a second knows, with what it takes on a busy machine. */
+const NOTICED_MS = DRAIN_MS - 1_000;
+
+const masterKey = randomBytes(32);
+let database: TestDatabase;
+let shop: MerchantWithKey;
+let replica: ServiceProcess;
+
+beforeAll(async () => {
+  database = await cloneDatabase();
+  shop = await addMerchant({
+    db: database.db,
+    clock: Object.assign(() => Date.now(), { now: 0 }),
+    keyring: createKeyring([masterKey]),
+  });
+  replica = await startReplica(serviceEnvironment(database.url, masterKey));
+});
+afterAll(async () => {
+  await replica.stop('SIGKILL');
+  await database.drop();
+});
+
+const dial = (count: number) =>
+  Array.from({ length: count }, () => connect(replica.port, '127.0.0.1'));
+
+/** Asks for a list; answers its status, or how the connection ended without it. */
+async function ask(socket: Socket): Promise<number | string> {
+  const { headers } = sign(shop, LIST);
+  socket.write(render({ method: 'GET', target: LIST, headers: Object.entries(headers) }));
+  const { answers, end } = await readAnswers(socket, 1);
+  return answers[0]?.statusCode ?? end;
+}
+
+test('SIGTERM cuts no connection, while a balancer that asks each second turns away', async () => {
+  const silent = dial(40);
+  await Promise.all(silent.map(socket => once(socket, 'connect')));
+
+  // These may not even be accepted when the signal arrives.
+  const justBefore = dial(100).map(ask);
+  const began = performance.now();
+  const stopped = replica.stop();
+  const answers = [...justBefore, ...dial(100).map(ask)];
+  for (const socket of silent) {
+    await sleep(NOTICED_MS / silent.length);
+    answers.push(ask(socket), ...dial(1).map(ask));
+  }
+  expect((await fetch(`${replica.url}/readyz`)).status).toBe(503);
+
+  const outcomes = await Promise.all(answers);
+  expect(outcomes).toEqual(new Array(280).fill(200));
+  expect(await stopped).toBe(0);
+  const took = performance.now() - began;
+  expect(took).toBeGreaterThan(DRAIN_MS);
+  expect(took).toBeLessThan(DRAIN_MS + 5_000);
+});
