@@ -1,3 +1,4 @@
+import { type IncomingMessage, maxHeaderSize } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyServerOptions } from 'fastify';
 import { newId } from '../crypto/new-id.ts';
@@ -12,15 +13,25 @@ interface UnreadableRequestOptions {
    * Renders the refusal.
    * @param url Target of the request that broke off; undefined when not even that was read.
    */
-  readonly render: (refusal: ApiError, requestId: string, url: string | undefined) => Answer;
+  readonly render: (
+    refusal: ApiError,
+    requestId: string,
+    url: string | undefined,
+  ) => UnreadableAnswer;
   readonly requestLog: RequestLog;
 }
 
-interface Answer {
+type UnreadableError = Error & {
+  readonly code?: string | undefined;
+  readonly rawPacket?: unknown;
+};
+
+/** What a request that could not be read is answered with. */
+export interface UnreadableAnswer {
   readonly status: number;
+  /** With the body's type. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Sent as JSON. */
-  readonly envelope: object;
+  readonly body: string;
 }
 
 /**
@@ -28,6 +39,9 @@ interface Answer {
  * connection, and the client would lose the answer.
  */
 const LINGER_MS = 2_000;
+
+/** The target of a request, at the beginning of what arrived of it. */
+const REQUEST_TARGET = /^[A-Z]+ (\S+)/;
 
 const refused = new WeakSet<Socket>();
 
@@ -40,7 +54,7 @@ export function answerUnreadableRequest({
   render,
   requestLog,
 }: UnreadableRequestOptions): NonNullable<FastifyServerOptions['clientErrorHandler']> {
-  return (error: Error & { code?: string }, socket: Socket) => {
+  return (error: UnreadableError, socket: Socket) => {
     // Everything that follows the refusal is ignored until the client closes.
     if (refused.has(socket)) return;
     // Who has sent nothing in time has asked for nothing: browsers and probes open such connections.
@@ -66,7 +80,7 @@ export function answerUnreadableRequest({
     const request = broken && requestOf(broken);
     const requestId = request?.id ?? newId();
     const refusal = new ApiError('E1000', 'The request is not readable HTTP.');
-    const answer = render(refusal, requestId, broken?.req.url);
+    const answer = render(refusal, requestId, broken?.req.url ?? readTarget(error));
     writeAnswer(socket, requestId, answer);
     if (request !== undefined) {
       // The close of its response records it.
@@ -85,11 +99,13 @@ export function answerUnreadableRequest({
   };
 }
 
-function writeAnswer(socket: Socket, requestId: string, { status, headers, envelope }: Answer) {
-  const body = JSON.stringify(envelope);
+function writeAnswer(
+  socket: Socket,
+  requestId: string,
+  { status, headers, body }: UnreadableAnswer,
+) {
   const all = {
     connection: 'close',
-    'content-type': 'application/json; charset=utf-8',
     'content-length': String(Buffer.byteLength(body)),
     'x-request-id': requestId,
     ...SECURITY_HEADERS,
@@ -99,15 +115,37 @@ function writeAnswer(socket: Socket, requestId: string, { status, headers, envel
   socket.end(`HTTP/1.1 ${status} Bad Request\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
 }
 
+/**
+ * The target of a request whose head broke off: Node hands out the bytes that it read last, with which
+ * the request begins unless it came in pieces.
+ */
+function readTarget({ rawPacket }: UnreadableError): string | undefined {
+  if (!Buffer.isBuffer(rawPacket)) return undefined;
+  return rawPacket.toString('latin1', 0, maxHeaderSize).match(REQUEST_TARGET)?.[1];
+}
+
 /** Takes over what Node would answer by itself, with an empty body and no request ID. */
 export function registerHttpRules(app: FastifyInstance): void {
   // RFC 9110, 10.1.1: an expectation that is not understood may be ignored.
   app.server.on('checkExpectation', (request, response) => {
     app.server.emit('request', request, response);
   });
+  // RFC 9112, 3.2.
   app.addHook('onRequest', ({ raw }, _reply, done) => {
-    // RFC 9112, 3.2.
-    const refuse = raw.httpVersion === '1.1' && raw.headers.host === undefined;
-    done(refuse ? new ApiError('E1000', 'The Host header is missing.') : undefined);
+    const hosts = countHosts(raw);
+    if (hosts > 1) done(new ApiError('E1000', 'There is more than one Host header.'));
+    else if (hosts === 0 && raw.httpVersion === '1.1') {
+      done(new ApiError('E1000', 'The Host header is missing.'));
+    } else done();
   });
+}
+
+/** How many Host headers were sent; Node's own `headers` keeps the first and drops the rest. */
+function countHosts({ rawHeaders }: IncomingMessage): number {
+  let hosts = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index];
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts;
 }

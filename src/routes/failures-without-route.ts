@@ -1,18 +1,18 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiError } from '../errors/api-error.ts';
-import { type ErrorAnswer, toAnswer } from '../errors/envelope.ts';
+import { ERRORS } from '../errors/catalogue.ts';
+import { toAnswer } from '../errors/envelope.ts';
 import { sendError } from '../errors/handler.ts';
 import type { RequestLog } from '../http/request-log.ts';
+import type { UnreadableAnswer } from '../http/unreadable-request.ts';
 import { toLegacyRefusal } from '../legacy/translate.ts';
 import { CHECKOUT_PREFIX } from '../payments/checkout-token.ts';
-import { sendFailure } from './checkout/failures.ts';
-import {
-  type LegacyAnswer,
-  type LegacyAnswers,
-  sendLegacyFailure,
-  toLegacyAnswer,
-} from './legacy/failures.ts';
+import { DOCUMENT_HEADERS } from './checkout/document.ts';
+import { renderFailure, sendFailure } from './checkout/failures.ts';
+import { type LegacyAnswers, sendLegacyFailure, toLegacyAnswer } from './legacy/failures.ts';
 import { isLegacyPath } from './legacy/paths.ts';
+
+const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
 
 interface WithoutRoute {
   readonly requestLog: RequestLog;
@@ -45,9 +45,10 @@ function sendInForm(
   answers: LegacyAnswers,
 ): FastifyReply {
   if (isLegacyPath(request.url)) return sendLegacyFailure(error, request, reply, answers);
-  const forPeople = request.url.startsWith(`${CHECKOUT_PREFIX}/`);
-  return (forPeople ? sendFailure : sendError)(error, request, reply, answers);
+  return (isForPeople(request.url) ? sendFailure : sendError)(error, request, reply, answers);
 }
+
+const isForPeople = (url: string) => url.startsWith(`${CHECKOUT_PREFIX}/`);
 
 /**
  * Renders the refusal of a request that could not be read, likewise.
@@ -58,8 +59,14 @@ export function renderUnreadable(
   requestId: string,
   url: string | undefined,
   answers: LegacyAnswers,
-): ErrorAnswer | LegacyAnswer {
-  return url !== undefined && isLegacyPath(url)
-    ? toLegacyAnswer(toLegacyRefusal(refusal), url, answers)
-    : toAnswer(refusal, requestId, answers.publicUrl);
+): UnreadableAnswer {
+  if (url !== undefined && isForPeople(url)) {
+    const page = renderFailure(refusal, requestId, answers.publicUrl);
+    return { status: ERRORS[refusal.errorCode].status, headers: DOCUMENT_HEADERS, body: page };
+  }
+  const { status, headers, envelope } =
+    url !== undefined && isLegacyPath(url)
+      ? toLegacyAnswer(toLegacyRefusal(refusal), url, answers)
+      : toAnswer(refusal, requestId, answers.publicUrl);
+  return { status, headers: { ...JSON_TYPE, ...headers }, body: JSON.stringify(envelope) };
 }

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { CREATE, LIST, type ListeningApp, startListeningApp } from '../helpers/listening-app.ts';
 import { readAnswers } from '../helpers/raw-http.ts';
 import { type Answer, expectRefusal } from '../helpers/refusal.ts';
+import { expectLegacyRefusal } from '../legacy/older-contract.ts';
 
 const BODY = '{"amount":5000}';
 
@@ -99,6 +100,35 @@ describe('unreadable HTTP gets an E1000, and the connection ends without a reset
   });
 });
 
+describe('a head that is too large is refused in the form of its path', () => {
+  const oversized = (target: string) =>
+    `GET ${target} HTTP/1.1\r\nHost: a\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`;
+
+  test.each(['/external/v1/payments', '/external/partner/overview', '/nothing'])(
+    '%s',
+    async target => {
+      expectRefusal(only((await host.converse(oversized(target))).answers), 'E1000');
+    },
+  );
+
+  test.each([
+    ['of the older contract', oversized('/external/payment-prompts/x')],
+    ['of its target', `GET /external/payment-prompts?${'a'.repeat(20_000)} HTTP/1.1\r\n\r\n`],
+  ])('%s', async (_name, bytes) => {
+    const answer = only((await host.converse(bytes)).answers);
+    expectLegacyRefusal(answer, 'requestInvalid', 'The request is not readable HTTP.');
+  });
+
+  test('of a checkout page, for its reader', async () => {
+    const answer = only((await host.converse(oversized('/checkout/token'))).answers);
+    expect(answer.statusCode).toBe(400);
+    expect(answer.headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(answer.headers['content-security-policy']).toContain("default-src 'none'");
+    expect(answer.body).toContain('This request cannot be read');
+    expect(answer.body).toContain(answer.headers['x-request-id']);
+  });
+});
+
 describe('headers that come twice', () => {
   test.each([
     ['x-mp-key-id', 'E2004'],
@@ -113,7 +143,14 @@ describe('headers that come twice', () => {
     expectRefusal(only((await host.converse(request, 1)).answers), errorCode);
   });
 
-  test.each(['Host: b', 'Content-Type: text/plain', 'X-Request-Id: a', 'Connection: keep-alive'])(
+  test.each(['Host: b', 'host: pay.example.test'])('%s is E1000', async line => {
+    for (const request of [creation(), 'GET /healthz HTTP/1.0\r\nHost: a\r\n\r\n']) {
+      const twice = request.replace('\r\n\r\n', `\r\n${line}\r\n\r\n`);
+      expectRefusal(only((await host.converse(twice, 1)).answers), 'E1000');
+    }
+  });
+
+  test.each(['Content-Type: text/plain', 'X-Request-Id: a', 'Connection: keep-alive'])(
     '%s counts as it came first',
     async line => {
       const request = host
@@ -258,11 +295,14 @@ describe('clients that go away', () => {
   });
 });
 
-test('slow clients are bounded', () => {
-  const { server } = host.service.app;
-  expect(server.requestTimeout).toBe(30_000);
-  expect(server.headersTimeout).toBeLessThanOrEqual(60_000);
-  expect(server.keepAliveTimeout).toBe(65_000);
+test('slow clients and their number are bounded', () => {
+  expect(host.service.app.server).toMatchObject({
+    headersTimeout: 10_000,
+    requestTimeout: 30_000,
+    connectionsCheckingInterval: 1_000,
+    keepAliveTimeout: 65_000,
+    maxConnections: 10_000,
+  });
 });
 
 test('no refusal left anything behind, and no connection is left open', async () => {

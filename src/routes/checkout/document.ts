@@ -10,7 +10,9 @@ interface DocumentParts {
   readonly basePath: string;
 }
 
-const HEADERS = {
+/** Headers of every checkout page. */
+export const DOCUMENT_HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
   ...pageHeaders(
     "script-src 'self'",
     "style-src 'self'",
@@ -48,10 +50,5 @@ ${content}
 }
 
 export function sendDocument(reply: FastifyReply, status: number, document: string): FastifyReply {
-  return reply
-    .status(status)
-    .type('text/html; charset=utf-8')
-    .headers(HEADERS)
-    .serializer(String)
-    .send(document);
+  return reply.status(status).headers(DOCUMENT_HEADERS).serializer(String).send(document);
 }

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ApiError } from '../../errors/api-error.ts';
 import { ERRORS, type ErrorCode } from '../../errors/catalogue.ts';
 import {
   type ErrorHandlerOptions,
@@ -68,16 +69,25 @@ export function sendFailure(
   if (apiError.retryAfterSeconds !== undefined) {
     reply.header('retry-after', String(apiError.retryAfterSeconds));
   }
-  const { title, text } = TEXTS[apiError.errorCode] ?? BROKEN;
+  const page = renderFailure(apiError, request.id, options.publicUrl);
+  return sendDocument(reply, ERRORS[apiError.errorCode].status, page);
+}
+
+/** The page that tells a person of a failure. */
+export function renderFailure(
+  { errorCode }: ApiError,
+  requestId: string,
+  publicUrl: string,
+): string {
+  const { title, text } = TEXTS[errorCode] ?? BROKEN;
   const content = html`<main id="checkout">
 <section class="card outcome failure">
 <h1 id="title" tabindex="-1">${title}</h1>
 <p>${text}</p>
 </section>
 </main>
-<footer><p>Request <code>${request.id}</code></p></footer>`;
-  const document = renderDocument({ title, content, basePath: basePathOf(options.publicUrl) });
-  return sendDocument(reply, ERRORS[apiError.errorCode].status, document);
+<footer><p>Request <code>${requestId}</code></p></footer>`;
+  return renderDocument({ title, content, basePath: basePathOf(publicUrl) });
 }
 
 /** Whether a request was made by a script rather than by somebody who reads a page. */
