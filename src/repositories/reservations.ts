@@ -138,20 +138,23 @@ function toCandidate(row: {
 }
 
 /**
- * Whether the slot has a released reservation: its payment has ended or moved to another network.
+ * Whether the slot had a reservation that was released after `since`: its payment ended, or gave up
+ * the amount. Reservations of a slot follow one another, so the latest one tells.
  */
 export async function wasReserved(
   db: Connection,
   { blockchainId, address, tokenAmount }: Slot,
+  since: Date,
 ): Promise<boolean> {
-  const row = await db
+  const latest = await db
     .selectFrom('reservations')
-    .select('id')
+    .select('released_at')
     .where('blockchain_id', '=', blockchainId)
     .where('address', '=', address)
     .where('token_amount', '=', tokenAmount.toString())
     .where('released_at', 'is not', null)
+    .orderBy('id', 'desc')
     .limit(1)
     .executeTakeFirst();
-  return row !== undefined;
+  return latest?.released_at != null && latest.released_at > since;
 }

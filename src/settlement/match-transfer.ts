@@ -10,6 +10,13 @@ export interface Match {
   readonly paymentId: string | null;
 }
 
+/**
+ * How long after a payment has ended its amount still counts as its own, in milliseconds: 24 hours,
+ * the longest that a payment waits. Later the amount is judged like any other, or every amount once
+ * asked for would be late for ever.
+ */
+export const LATE_FOR_MS = 24 * 60 * 60_000;
+
 /** Transfers below this share of the requested amount, in per mille, are ignored as dust: 1 %. */
 const DUST_PER_MILLE = 10n;
 
@@ -19,7 +26,7 @@ export interface AddressState {
   readonly exact: Candidate | undefined;
   /** Live reservations without funds; two suffice, since more make no difference. */
   readonly open: readonly Candidate[];
-  /** Whether exactly this amount was reserved by a payment that has ended. */
+  /** Whether a payment that ended within `LATE_FOR_MS` had reserved exactly this amount. */
   readonly reservedBefore: boolean;
 }
 

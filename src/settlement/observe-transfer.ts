@@ -16,7 +16,7 @@ import {
   wasReserved,
 } from '../repositories/reservations.ts';
 import { applyDeposit } from './apply-deposit.ts';
-import { matchTransfer } from './match-transfer.ts';
+import { LATE_FOR_MS, matchTransfer } from './match-transfer.ts';
 
 /** State of a transfer: in a block or the mempool, irreversible, undone, or failed on chain. */
 export type Finality = 'seen' | 'final' | 'reversed' | 'failed';
@@ -126,7 +126,7 @@ async function match(
   const { outcome, paymentId } = matchTransfer(tokenAmount, {
     exact: await findReservation(db, slot, firstSeen),
     open: await listOpenReservations(db, blockchainId, address, firstSeen, OPEN_MAXIMUM),
-    reservedBefore: await wasReserved(db, slot),
+    reservedBefore: await wasReserved(db, slot, new Date(firstSeen.getTime() - LATE_FOR_MS)),
   });
   if (paymentId === null) return { outcome, payment_id: null };
   const payment = await lockPayment(db, paymentId);

@@ -314,6 +314,44 @@ describe('a transfer for a payment that has ended', () => {
     expect(await stateOf(id)).toBe('expired/expired');
   });
 
+  test('is late for 24 hours, and then judged like any other', async () => {
+    const ended = await open();
+    await expirePayments(service.db, new Date(service.clock.now + 2 * HOUR_MS), 100);
+    const released = service.clock.now + 2 * HOUR_MS;
+    const start = service.clock.now;
+    try {
+      // A later customer asks for slightly less at the same address, and rounds up.
+      service.clock.now = released + 24 * HOUR_MS - 1;
+      const later = await addOpenPayment(service, merchant, asked - 1n);
+      expect(await observe(transfer(asked, 'final'))).toMatchObject({ outcome: 'late' });
+      service.clock.now += 1;
+      expect(await observe(transfer(asked, 'final'))).toMatchObject({
+        outcome: 'over',
+        payment_id: later.id,
+      });
+      expect(await stateOf(later.id)).toBe('successful/completed');
+      expect(await stateOf(ended.id)).toBe('expired/expired');
+    } finally {
+      service.clock.now = start;
+    }
+  });
+
+  test('counts from when it was first seen, however late it becomes final', async () => {
+    await open();
+    await expirePayments(service.db, new Date(service.clock.now + 2 * HOUR_MS), 100);
+    const start = service.clock.now;
+    try {
+      const told = transfer(asked, 'seen');
+      expect(await observe(told)).toMatchObject({ outcome: 'late' });
+      service.clock.now += 48 * HOUR_MS;
+      await addOpenPayment(service, merchant, asked - 1n);
+      await observe({ ...told, finality: 'reversed' });
+      expect(await observe({ ...told, finality: 'final' })).toMatchObject({ outcome: 'late' });
+    } finally {
+      service.clock.now = start;
+    }
+  });
+
   test('a second time is a duplicate while the first is not final', async () => {
     await open();
     await observe(transfer(asked, 'seen'));
