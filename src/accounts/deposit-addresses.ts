@@ -2,15 +2,19 @@ import { InvalidAddress, parseAddress } from '../chains/address.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Branch, Network } from '../database/tables.ts';
 import {
+  addDepositAddress,
   type DepositAddress,
+  listAddressesOn,
   listDepositAddresses,
-  removeDepositAddress,
-  setDepositAddress,
+  removeDepositAddresses,
 } from '../repositories/deposit-addresses.ts';
 import { findBranch, findMainBranch } from '../repositories/merchants.ts';
 import { findNetwork } from '../repositories/networks.ts';
 import { audited, OperationRefused, type Operator } from './audited-change.ts';
-import { requireMerchant } from './merchants.ts';
+import { requireLockedMerchant, requireMerchant } from './merchants.ts';
+
+/** Most deposit addresses of a branch on a network. */
+export const ADDRESSES_MAXIMUM = 20;
 
 export interface AddressOwner {
   readonly merchantId: string;
@@ -18,8 +22,11 @@ export interface AddressOwner {
   readonly branchId?: string | undefined;
 }
 
+type OwnAddress = DepositAddress & { branchId: string };
+
 /**
- * Sets a branch's deposit address on a network, stored in its canonical spelling.
+ * Makes an address, in its canonical spelling, the only one of a branch on a network. Payments that
+ * are open keep the address they show.
  * @throws OperationRefused for an unknown owner or network, and with the reason for an invalid address.
  */
 export function setAddress(
@@ -27,31 +34,66 @@ export function setAddress(
   owner: AddressOwner,
   blockchainId: string,
   text: string,
-): Promise<DepositAddress & { branchId: string }> {
+): Promise<OwnAddress> {
   return audited(operator, 'address.set', async (tx, now) => {
-    const branch = await requireBranch(tx, owner);
-    const network = await findNetwork(tx, blockchainId);
-    if (network === undefined) throw new OperationRefused(`There is no network ${blockchainId}.`);
-    const address = parse(network, text);
-    await setDepositAddress(tx, { branchId: branch.id, blockchainId, address, now });
+    const branch = await requireBranchToChange(tx, owner);
+    const address = await requireAddress(tx, blockchainId, text);
+    const present = await listAddressesOn(tx, branch.id, blockchainId);
+    const replaced = present.filter(other => other !== address);
+    await removeDepositAddresses(tx, branch.id, blockchainId, replaced);
+    await addDepositAddress(tx, { branchId: branch.id, blockchainId, address, now });
+    return {
+      result: { branchId: branch.id, blockchainId, address },
+      objectId: branch.id,
+      detail: { blockchainId, address, ...(replaced.length > 0 ? { replaced } : {}) },
+    };
+  });
+}
+
+/**
+ * Adds an address, in its canonical spelling, to those of a branch on a network. Adding it twice
+ * changes nothing.
+ * @throws OperationRefused like `setAddress`, and above the maximum.
+ */
+export function addAddress(
+  operator: Operator,
+  owner: AddressOwner,
+  blockchainId: string,
+  text: string,
+): Promise<OwnAddress> {
+  return audited(operator, 'address.add', async (tx, now) => {
+    const branch = await requireBranchToChange(tx, owner);
+    const address = await requireAddress(tx, blockchainId, text);
+    const present = await listAddressesOn(tx, branch.id, blockchainId);
+    if (!present.includes(address) && present.length >= ADDRESSES_MAXIMUM) {
+      throw new OperationRefused(
+        `A branch may have at most ${ADDRESSES_MAXIMUM} addresses on a network.`,
+      );
+    }
+    await addDepositAddress(tx, { branchId: branch.id, blockchainId, address, now });
     const result = { branchId: branch.id, blockchainId, address };
     return { result, objectId: branch.id, detail: { blockchainId, address } };
   });
 }
 
-/** @throws OperationRefused when there is no such address. */
+/**
+ * Removes an address of a branch on a network.
+ * @param text The address; not needed where the branch has only one.
+ * @throws OperationRefused when there is no such address, or several and none is named.
+ */
 export function removeAddress(
   operator: Operator,
   owner: AddressOwner,
   blockchainId: string,
-): Promise<{ branchId: string; blockchainId: string }> {
+  text?: string,
+): Promise<OwnAddress> {
   return audited(operator, 'address.remove', async tx => {
-    const branch = await requireBranch(tx, owner);
-    if (!(await removeDepositAddress(tx, branch.id, blockchainId))) {
-      throw new OperationRefused(`The branch has no address on ${blockchainId}.`);
-    }
-    const result = { branchId: branch.id, blockchainId };
-    return { result, objectId: branch.id, detail: { blockchainId } };
+    const branch = await requireBranchToChange(tx, owner);
+    const present = await listAddressesOn(tx, branch.id, blockchainId);
+    const address = await chooseAddress(tx, present, blockchainId, text);
+    await removeDepositAddresses(tx, branch.id, blockchainId, [address]);
+    const result = { branchId: branch.id, blockchainId, address };
+    return { result, objectId: branch.id, detail: { blockchainId, address } };
   });
 }
 
@@ -62,6 +104,12 @@ export async function listAddresses(
 ): Promise<DepositAddress[]> {
   const branch = await requireBranch(db, owner);
   return listDepositAddresses(db, branch.id);
+}
+
+/** The branch, with its merchant locked, so that concurrent changes run one after the other. */
+async function requireBranchToChange(tx: Connection, owner: AddressOwner): Promise<Branch> {
+  await requireLockedMerchant(tx, owner.merchantId);
+  return requireBranch(tx, owner);
 }
 
 async function requireBranch(db: Connection, owner: AddressOwner): Promise<Branch> {
@@ -76,6 +124,34 @@ async function requireBranch(db: Connection, owner: AddressOwner): Promise<Branc
     throw new OperationRefused(`The merchant has no branch ${owner.branchId}.`);
   }
   return branch;
+}
+
+/** Which of the present addresses is meant; the only one if none is named. */
+async function chooseAddress(
+  db: Connection,
+  present: readonly string[],
+  blockchainId: string,
+  text: string | undefined,
+): Promise<string> {
+  const [first, second] = present;
+  if (first === undefined)
+    throw new OperationRefused(`The branch has no address on ${blockchainId}.`);
+  if (text === undefined) {
+    if (second === undefined) return first;
+    throw new OperationRefused(
+      `The branch has ${present.length} addresses on ${blockchainId}: name the one to remove.`,
+    );
+  }
+  const address = await requireAddress(db, blockchainId, text);
+  if (present.includes(address)) return address;
+  throw new OperationRefused(`The branch does not have this address on ${blockchainId}.`);
+}
+
+/** The canonical spelling of an address on a network. */
+async function requireAddress(db: Connection, blockchainId: string, text: string): Promise<string> {
+  const network = await findNetwork(db, blockchainId);
+  if (network === undefined) throw new OperationRefused(`There is no network ${blockchainId}.`);
+  return parse(network, text);
 }
 
 /** The message never repeats the text, which may be a private key pasted by mistake. */

@@ -1,5 +1,11 @@
 import type { Command } from 'commander';
-import { listAddresses, removeAddress, setAddress } from '../accounts/deposit-addresses.ts';
+import {
+  ADDRESSES_MAXIMUM,
+  addAddress,
+  listAddresses,
+  removeAddress,
+  setAddress,
+} from '../accounts/deposit-addresses.ts';
 import { printList, printObject } from './print.ts';
 import { withSession } from './session.ts';
 import type { Terminal } from './terminal.ts';
@@ -14,32 +20,44 @@ interface NetworkFlags extends OwnerFlags {
   readonly blockchain: string;
 }
 
-/** `mp address set | remove | list` */
-export function define(noun: Command, terminal: Terminal): void {
-  addOwner(addVerb(noun, 'set', 'set the deposit address on a network'))
-    .requiredOption('--blockchain <id>', 'network ID, for example btc')
-    .requiredOption('--address <address>', 'address on that network; its checksum is verified')
-    .action((flags: NetworkFlags & { address: string }) =>
-      withSession(terminal, async session => {
-        const { blockchain, address } = flags;
-        printObject(
-          terminal,
-          flags,
-          await setAddress(session, ownerOf(flags), blockchain, address),
-        );
-      }),
-    );
+interface AddressFlags extends NetworkFlags {
+  readonly address: string;
+}
 
-  addOwner(addVerb(noun, 'remove', 'remove the deposit address on a network'))
+const CHANGES = [
+  {
+    verb: 'set',
+    description: 'set the only deposit address on a network',
+    change: setAddress,
+  },
+  {
+    verb: 'add',
+    description: `add a deposit address on a network, at most ${ADDRESSES_MAXIMUM}`,
+    change: addAddress,
+  },
+];
+
+/** `mp address set | add | remove | list` */
+export function define(noun: Command, terminal: Terminal): void {
+  for (const { verb, description, change } of CHANGES) {
+    addOwner(addVerb(noun, verb, description))
+      .requiredOption('--blockchain <id>', 'network ID, for example btc')
+      .requiredOption('--address <address>', 'address on that network; its checksum is verified')
+      .action(({ blockchain, address, ...flags }: AddressFlags) =>
+        withSession(terminal, async session => {
+          const changed = await change(session, ownerOf(flags), blockchain, address);
+          printObject(terminal, flags, changed);
+        }),
+      );
+  }
+
+  addOwner(addVerb(noun, 'remove', 'remove a deposit address on a network'))
     .requiredOption('--blockchain <id>', 'network ID, for example btc')
-    .action((flags: NetworkFlags) =>
+    .option('--address <address>', 'which address (default: the only one)')
+    .action(({ blockchain, address, ...flags }: Partial<AddressFlags> & NetworkFlags) =>
       withSession(terminal, async session => {
-        printObject(
-          terminal,
-          flags,
-          await removeAddress(session, ownerOf(flags), flags.blockchain),
-          'Removed.',
-        );
+        const removed = await removeAddress(session, ownerOf(flags), blockchain, address);
+        printObject(terminal, flags, removed, 'Removed.');
       }),
     );
 

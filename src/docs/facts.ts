@@ -13,6 +13,7 @@ import {
   PARTNER_TEXT_MAXIMUM,
 } from '#schemas/partner-reports.ts';
 import { PAYMENT_STATUSES } from '#schemas/payment.ts';
+import { ADDRESSES_MAXIMUM } from '../accounts/deposit-addresses.ts';
 import { LOOPBACK_HOSTS, REDIRECT_DOMAINS_MAXIMUM } from '../accounts/redirect-domains.ts';
 import { RETURNED } from '../checkout/checkout.ts';
 import { TOLERANCE_SECONDS } from '../client/verify-webhook.ts';
@@ -42,7 +43,8 @@ import { DEPRECATED_SINCE } from '../routes/legacy/deprecation.ts';
 import { formatDollars } from '../routes/pages/format-dollars.ts';
 import { MERCHANT_ID } from '../routes/partner/examples.ts';
 import { CREATED, PAYMENT_ID, SUCCESSFUL_PAYMENT } from '../routes/v1/examples.ts';
-import { OVERPAYMENT_PER_MILLE } from '../settlement/match-transfer.ts';
+import { LATE_FOR_MS, OVERPAYMENT_PER_MILLE } from '../settlement/match-transfer.ts';
+import { BUDGET_CENTS, BUDGET_PER_MILLE } from '../settlement/quote-amounts.ts';
 import { TIMESTAMP_WINDOW_SECONDS } from '../signing/canonical.ts';
 import { NONCE_LIFETIME_SECONDS } from '../signing/nonce-store.ts';
 import { NONCE_MAXIMUM } from '../signing/verify-signature.ts';
@@ -171,6 +173,10 @@ export function factsOf(settings: DocsSettings): Facts {
 
     'payment.statuses': codes(PAYMENT_STATUSES),
     'payment.overpayment-percent': Number(OVERPAYMENT_PER_MILLE) / 10,
+    'quote.budget-cents': Number(BUDGET_CENTS),
+    'quote.budget-percent': Number(BUDGET_PER_MILLE) / 10,
+    'address.max': ADDRESSES_MAXIMUM,
+    'deposit.late-for': formatDuration(LATE_FOR_MS / 1000),
     'payment.regulated-window': formatDuration(REGULATED_WINDOW_MINUTES * 60),
     'redirect.parameters': RETURNED.map(name => `\`${name}\``).join(' and '),
     'redirect.example': `${RETURNED[0]}=${PAYMENT_ID}&${RETURNED[1]}=successful`,

@@ -13,7 +13,7 @@ export interface ConfiguredNetwork {
   isActive: boolean;
 }
 
-/** A branch's addresses, in the order of the networks (at most 24). */
+/** A branch's addresses, in the order of the networks (at most 20 on each of 24). */
 export function listDepositAddresses(db: Connection, branchId: string): Promise<DepositAddress[]> {
   return db
     .selectFrom('deposit_addresses')
@@ -21,7 +21,26 @@ export function listDepositAddresses(db: Connection, branchId: string): Promise<
     .select(['blockchain_id as blockchainId', 'address'])
     .where('branch_id', '=', branchId)
     .orderBy('networks.position')
+    .orderBy('deposit_addresses.updated_at')
+    .orderBy('address')
     .execute();
+}
+
+/** A branch's addresses on a network (at most 20). */
+export async function listAddressesOn(
+  db: Connection,
+  branchId: string,
+  blockchainId: string,
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('deposit_addresses')
+    .select('address')
+    .where('branch_id', '=', branchId)
+    .where('blockchain_id', '=', blockchainId)
+    .orderBy('updated_at')
+    .orderBy('address')
+    .execute();
+  return rows.map(row => row.address);
 }
 
 /** The networks a branch has an address on, in the order of the documentation (at most 24). */
@@ -30,19 +49,26 @@ export function listConfiguredNetworks(
   branchId: string,
 ): Promise<ConfiguredNetwork[]> {
   return db
-    .selectFrom('deposit_addresses')
-    .innerJoin('networks', 'networks.id', 'deposit_addresses.blockchain_id')
+    .selectFrom(
+      db
+        .selectFrom('deposit_addresses')
+        .select('blockchain_id')
+        .distinct()
+        .where('branch_id', '=', branchId)
+        .as('configured'),
+    )
+    .innerJoin('networks', 'networks.id', 'configured.blockchain_id')
     .select([
       'networks.id',
       'networks.window_minutes as windowMinutes',
       'networks.is_active as isActive',
     ])
-    .where('branch_id', '=', branchId)
     .orderBy('networks.position')
     .execute();
 }
 
-export async function setDepositAddress(
+/** Adds an address to those of a branch on a network; one that is there only gets a new time. */
+export async function addDepositAddress(
   db: Connection,
   row: { branchId: string; blockchainId: string; address: string; now: Date },
 ): Promise<void> {
@@ -56,22 +82,24 @@ export async function setDepositAddress(
     })
     .onConflict(conflict =>
       conflict
-        .columns(['branch_id', 'blockchain_id'])
-        .doUpdateSet({ address: row.address, updated_at: row.now }),
+        .columns(['branch_id', 'blockchain_id', 'address'])
+        .doUpdateSet({ updated_at: row.now }),
     )
     .execute();
 }
 
-/** @returns Whether the address existed. */
-export async function removeDepositAddress(
+/** Removes these addresses from those of a branch on a network. */
+export async function removeDepositAddresses(
   db: Connection,
   branchId: string,
   blockchainId: string,
-): Promise<boolean> {
-  const { numDeletedRows } = await db
+  addresses: readonly string[],
+): Promise<void> {
+  if (addresses.length === 0) return;
+  await db
     .deleteFrom('deposit_addresses')
     .where('branch_id', '=', branchId)
     .where('blockchain_id', '=', blockchainId)
-    .executeTakeFirstOrThrow();
-  return numDeletedRows > 0n;
+    .where('address', 'in', addresses)
+    .execute();
 }

@@ -46,14 +46,19 @@ const merchantSetup = prepare('merchant_setup', (db, given: Given<{ id: string }
     .select('branches.id as mainBranchId')
     .select(({ selectFrom }) => [
       jsonArrayFrom(
-        selectFrom('deposit_addresses')
-          .innerJoin('networks', 'networks.id', 'deposit_addresses.blockchain_id')
+        selectFrom(
+          selectFrom('deposit_addresses')
+            .select('deposit_addresses.blockchain_id')
+            .distinct()
+            .whereRef('deposit_addresses.branch_id', '=', 'branches.id')
+            .as('configured'),
+        )
+          .innerJoin('networks', 'networks.id', 'configured.blockchain_id')
           .select([
             'networks.id',
             'networks.window_minutes as windowMinutes',
             'networks.is_active as isActive',
           ])
-          .whereRef('deposit_addresses.branch_id', '=', 'branches.id')
           .orderBy('networks.position'),
       ).as('networks'),
       jsonArrayFrom(

@@ -11,6 +11,41 @@ export interface Slot {
   readonly tokenAmount: bigint;
 }
 
+/** A deposit address of a branch. */
+export interface UsedAddress {
+  readonly address: string;
+  /** Live reservations at the address within a range of amounts. */
+  readonly reserved: number;
+}
+
+/**
+ * The deposit addresses of a branch on a network (at most 20), the one longest unused first.
+ * @param range Lowest and highest amount that is counted, in the asset's smallest unit.
+ */
+export async function listAddressesByUse(
+  db: Connection,
+  branchId: string,
+  blockchainId: string,
+  range: { readonly from: bigint; readonly to: bigint },
+): Promise<UsedAddress[]> {
+  const { rows } = await sql<UsedAddress>`
+    select own.address, live.count as reserved
+    from deposit_addresses as own
+    left join lateral (
+      select id from reservations
+      where blockchain_id = own.blockchain_id and address = own.address
+      order by id desc limit 1
+    ) as latest on true
+    cross join lateral (
+      select count(*)::integer as count from reservations
+      where blockchain_id = own.blockchain_id and address = own.address and released_at is null
+        and token_amount between ${range.from.toString()}::numeric and ${range.to.toString()}::numeric
+    ) as live
+    where own.branch_id = ${branchId} and own.blockchain_id = ${blockchainId}
+    order by latest.id nulls first, own.address`.execute(db);
+  return rows;
+}
+
 /**
  * Those of the amounts that are not reserved now, least recently used first, so that a late
  * transfer is unlikely to match another customer's payment.

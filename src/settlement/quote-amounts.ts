@@ -6,8 +6,9 @@ const CENTS_PER_DOLLAR = 100n;
 /** Maximum amounts per price; more concurrent payments of the same price are not expected. */
 const MAXIMUM_CANDIDATES = 500;
 
-/** Maximum offset above the exact price: a cent, or 0.5 % of the price if that is more. */
-const BUDGET_PER_MILLE = 5n;
+/** Maximum offset above the exact price: 3 cents, or 0.5 % of the price if that is more. */
+export const BUDGET_CENTS = 3n;
+export const BUDGET_PER_MILLE = 5n;
 
 /**
  * Decimals of the requested amounts by asset, fewest first. One unit of the last decimal is worth
@@ -84,11 +85,13 @@ function lastAmount(
   { symbol, decimals }: QuotedAsset,
   price1e18: bigint,
 ): bigint {
-  const cent = scaledUnitsPerCent(decimals) / checkedPrice(price1e18);
+  const perCent = scaledUnitsPerCent(decimals);
+  const price = checkedPrice(price1e18);
   // A stablecoin stays below the next cent, where the amounts of the next price begin.
-  if (isStablecoin(symbol)) return start + cent - 1n;
+  if (isStablecoin(symbol)) return start + perCent / price - 1n;
+  const least = (BUDGET_CENTS * perCent) / price;
   const share = (base * BUDGET_PER_MILLE) / 1000n;
-  return base + (cent > share ? cent : share);
+  return base + (least > share ? least : share);
 }
 
 /** Smallest units per cent at a price of one dollar, scaled by 1e18 to divide by a scaled price. */

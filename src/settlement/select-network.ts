@@ -1,23 +1,25 @@
+import type { BaseLogger } from 'pino';
 import type { Connection, Database } from '../database/connection.ts';
 import type { Network, Payment } from '../database/tables.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { commissionCents, dueCents } from '../payments/commission.ts';
 import { type Rates, RateUnavailable } from '../rates/rate-source.ts';
-import { listDepositAddresses } from '../repositories/deposit-addresses.ts';
 import { findNetwork } from '../repositories/networks.ts';
 import { lockPayment, updateOpenPayment } from '../repositories/payment-moves.ts';
-import {
-  insertReservation,
-  listFreeAmounts,
-  releaseReservation,
-} from '../repositories/reservations.ts';
+import { releaseReservation } from '../repositories/reservations.ts';
 import { candidateAmounts, toBaseUnits } from './quote-amounts.ts';
+import { reserveAmount } from './reserve-amount.ts';
 
 const MINUTE_MS = 60_000;
 /** Maximum lifetime of a payment, however often the customer selects another network. */
 const LIFETIME_MAXIMUM_MS = 24 * 60 * MINUTE_MS;
-/** Amounts to use before longer ones: a stablecoin has a hundred with four decimals. */
-const FIRST_TIER = 100;
+
+export interface Choice {
+  readonly payment: Payment;
+  readonly blockchainId: string;
+  /** Told when few amounts are free at the branch's addresses. */
+  readonly log?: Pick<BaseLogger, 'warn'>;
+}
 
 /**
  * Selects the network to pay on: fixes the price, reserves a token amount that is unique at the
@@ -30,10 +32,9 @@ const FIRST_TIER = 100;
 export async function selectNetwork(
   db: Database,
   rates: Rates,
-  choice: { payment: Payment; blockchainId: string },
+  { payment, blockchainId, log }: Choice,
   now: Date,
 ): Promise<Payment> {
-  const { payment, blockchainId } = choice;
   const network = await requireOffered(db, payment, blockchainId);
   // Before the transaction, so that no lock is held while the rates are fetched.
   const price = await priceOf(rates, network);
@@ -44,8 +45,16 @@ export async function selectNetwork(
     }
     if (open.blockchain_id === blockchainId) return open;
     await releaseReservation(tx, open.id, now);
-    return quote(tx, open, network, price, now);
+    return quote(tx, { payment: open, network, price, log }, now);
   });
+}
+
+interface Quoted {
+  readonly payment: Payment;
+  readonly network: Network;
+  /** US dollars for one whole unit of the asset, scaled by 1e18. */
+  readonly price: bigint;
+  readonly log: Choice['log'] | undefined;
 }
 
 /** Whether a payment still waits for its customer. */
@@ -57,61 +66,34 @@ export function isOpen(payment: Payment, now: Date): boolean {
 
 async function quote(
   db: Connection,
-  payment: Payment,
-  network: Network,
-  price: bigint,
+  { payment, network, price, log }: Quoted,
   now: Date,
 ): Promise<Payment> {
-  const addresses = await listDepositAddresses(db, payment.branch_id);
-  const address = addresses.find(entry => entry.blockchainId === network.id)?.address;
-  if (address === undefined) throw notOffered(network.id);
-
   const commission =
     payment.settlement_model === 'direct'
       ? 0
       : commissionCents(payment.amount, payment.commission_bps);
   const asset = { symbol: network.asset_symbol, decimals: network.asset_decimals };
   const base = toBaseUnits(dueCents(payment), price, asset.decimals);
-  const tokenAmount = await reserve(
+  const amounts = candidateAmounts(base, asset, price);
+  const reserved = await reserveAmount(
     db,
-    payment.id,
-    { blockchainId: network.id, address },
-    candidateAmounts(base, asset, price),
+    { payment, blockchainId: network.id, amounts, log },
     now,
   );
+  if (reserved === undefined) throw notOffered(network.id);
   const latest = payment.created_at.getTime() + LIFETIME_MAXIMUM_MS;
   const window = now.getTime() + network.window_minutes * MINUTE_MS;
   const updated = await updateOpenPayment(db, payment.id, {
     blockchain_id: network.id,
-    address,
-    token_amount: tokenAmount,
+    address: reserved.address,
+    token_amount: reserved.tokenAmount,
     token_decimals: asset.decimals,
     commission_amount: commission,
     expires_at: payment.expiry_fixed ? payment.expires_at : new Date(Math.min(window, latest)),
   });
   if (updated === undefined) throw new ApiError('E1040', 'The payment is not open any more.');
   return updated;
-}
-
-/**
- * Reserves the least recently used of the short amounts, or of the longer ones if all short ones
- * are taken. If a concurrent checkout takes an amount first, tries the next one.
- */
-async function reserve(
-  db: Connection,
-  paymentId: string,
-  place: { blockchainId: string; address: string },
-  amounts: readonly bigint[],
-  now: Date,
-): Promise<bigint> {
-  for (const tier of [amounts.slice(0, FIRST_TIER), amounts.slice(FIRST_TIER)]) {
-    const free = await listFreeAmounts(db, place.blockchainId, place.address, tier);
-    for (const tokenAmount of free) {
-      const taken = await insertReservation(db, paymentId, { ...place, tokenAmount }, now);
-      if (taken) return tokenAmount;
-    }
-  }
-  throw new ApiError('E5002', 'Too many payments of this price are open on this network just now.');
 }
 
 async function requireOffered(

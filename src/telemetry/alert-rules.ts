@@ -107,6 +107,13 @@ export const ALERT_RULES: readonly AlertRule[] = [
   ),
   rule(
     'warning',
+    'QuoteAmountsScarce',
+    'sum by (blockchain_id) (increase(eps_quotes_total{free_amounts=~"few|none"}[15m])) > 0',
+    '1m',
+    'Fewer than a fifth of the amounts of a price are free on {{ $labels.blockchain_id }}: see the log for the branch, and "mp address add".',
+  ),
+  rule(
+    'warning',
     'EventLoopLagging',
     'max(nodejs_eventloop_lag_p99_seconds) > 0.5',
     '5m',

@@ -43,10 +43,61 @@ test('addresses are set in canonical spelling, listed and removed', async () => 
   expect(await service.ask('address', 'remove', ...owner, '--blockchain', 'btc')).toEqual({
     branchId: set.branchId,
     blockchainId: 'btc',
+    address: ADDRESSES.btc,
   });
   expect(await service.refused('address', 'remove', ...owner, '--blockchain', 'btc')).toBe(
     'The branch has no address on btc.',
   );
+});
+
+test('a branch has several addresses on a network, of which set leaves one', async () => {
+  const owner = ['--merchant', await createMerchant(), '--blockchain', 'btc'];
+  const add = (address: string) => service.ask('address', 'add', ...owner, '--address', address);
+  const list = async () => {
+    const all = await service.ask<{ address: string }[]>('address', 'list', ...owner.slice(0, 2));
+    return all.map(({ address }) => address);
+  };
+  const [first, second] = [
+    '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa',
+    '3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy',
+  ];
+  for (const address of [ADDRESSES.btc, first, second, first]) await add(address);
+  expect((await list()).toSorted()).toEqual([first, second, ADDRESSES.btc]);
+  const remove = ['address', 'remove', ...owner];
+  expect(await service.refused(...remove)).toBe(
+    'The branch has 3 addresses on btc: name the one to remove.',
+  );
+  await service.ask(...remove, '--address', second);
+  expect(await service.refused(...remove, '--address', second)).toBe(
+    'The branch does not have this address on btc.',
+  );
+  const { branchId } = await service.ask<{ branchId: string }>(
+    ...['address', 'set', ...owner, '--address', second],
+  );
+  expect(await list()).toEqual([second]);
+  const audit = await service.db
+    .selectFrom('audit_log')
+    .select('detail')
+    .where('object_id', '=', branchId)
+    .where('action', '=', 'address.set')
+    .executeTakeFirstOrThrow();
+  expect(audit.detail).toEqual({
+    blockchainId: 'btc',
+    address: second,
+    replaced: expect.arrayContaining([first, ADDRESSES.btc]),
+  });
+});
+
+test('a branch has at most 20 addresses on a network, also when two are added at once', async () => {
+  const owner = ['--merchant', await createMerchant(), '--blockchain', 'eth'];
+  const address = (number: number) => `0x${number.toString(16).padStart(40, '3')}`;
+  const add = (number: number) => ['address', 'add', ...owner, '--address', address(number)];
+  for (let number = 1; number <= 19; number++) await service.ask(...add(number));
+  const [first, second] = await Promise.all([mp(add(20), service.env), mp(add(21), service.env)]);
+  expect([first.status, second.status].sort()).toEqual([0, 1]);
+  expect(first.err + second.err).toBe('A branch may have at most 20 addresses on a network.\n');
+  // One that is there already is no addition.
+  await service.ask(...add(1));
 });
 
 test('an address is refused with the reason, and never repeated', async () => {

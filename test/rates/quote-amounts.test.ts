@@ -98,8 +98,8 @@ describe('candidateAmounts', () => {
         const base = toBaseUnits(price, rate, asset.decimals);
         const amounts = candidateAmounts(base, asset, rate);
         const step = 10n ** BigInt(asset.decimals - asset.step);
-        const cent = (10n ** BigInt(asset.decimals) * DOLLAR) / (100n * rate);
-        const budget = cent > base / 200n ? cent : base / 200n;
+        const threeCents = (3n * 10n ** BigInt(asset.decimals) * DOLLAR) / (100n * rate);
+        const budget = threeCents > base / 200n ? threeCents : base / 200n;
         expect(amounts.length).toBeGreaterThanOrEqual(1);
         expect(amounts.length).toBeLessThanOrEqual(500);
         for (const [index, amount] of amounts.entries()) {
@@ -175,7 +175,7 @@ describe('candidateAmounts', () => {
       '0.00250002',
     ]);
     expect(shown(1000, ASSETS[3], usd('801.5')).slice(0, 2)).toEqual(['0.0124767', '0.0124768']);
-    expect(shown(1, ASSETS[0], usd('100000'))).toHaveLength(11);
+    expect(shown(1, ASSETS[0], usd('100000'))).toHaveLength(31);
   });
 
   test('there is one even where a step costs more than the budget', () => {

@@ -1,8 +1,13 @@
+import { register } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addAddress, removeAddress } from '../../src/accounts/deposit-addresses.ts';
 import { setNetwork } from '../../src/accounts/networks.ts';
 import type { Merchant, Payment } from '../../src/database/tables.ts';
 import { movePayment } from '../../src/payments/move-payment.ts';
 import { createFixedRates } from '../../src/rates/fixed-rates.ts';
+import { listConfiguredNetworks } from '../../src/repositories/deposit-addresses.ts';
+import { findMerchantSetup } from '../../src/repositories/merchant-setup.ts';
+import { findMainBranch } from '../../src/repositories/merchants.ts';
 import { findPayment } from '../../src/repositories/payments.ts';
 import { listOpenReservations } from '../../src/repositories/reservations.ts';
 import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
@@ -16,6 +21,7 @@ const MINUTE_MS = 60_000;
 let service: TestApp;
 let merchant: Merchant;
 const rates = createFixedRates();
+const warnings: unknown[] = [];
 
 beforeAll(async () => {
   service = await startTestApp();
@@ -27,6 +33,16 @@ afterAll(() => service.close());
 const now = () => new Date(service.clock.now);
 const select = (payment: Payment, blockchainId: string, from = rates) =>
   selectNetwork(service.db, from, { payment, blockchainId }, now());
+/** Address and amount of a new payment of 50 cents on Bitcoin, or the code of its refusal. */
+async function quoteCheap(of: Merchant): Promise<string> {
+  const columns = { amount: 50, offered_blockchain_ids: ['btc'], created_at: now() };
+  const payment = await addPayment(service.db, of, columns);
+  const log = { warn: (line: unknown) => void warnings.push(line) };
+  return selectNetwork(service.db, rates, { payment, blockchainId: 'btc', log }, now()).then(
+    chosen => `${chosen.address} ${chosen.token_amount}`,
+    (error: { errorCode: string }) => error.errorCode,
+  );
+}
 const newPayment = (columns: Partial<Parameters<typeof addPayment>[2]> = {}) =>
   addPayment(service.db, merchant, {
     created_at: now(),
@@ -148,16 +164,76 @@ describe('refuses', () => {
   });
 
   test('when every amount of the price is taken', async () => {
-    // Half a per cent of 50 cents in satoshi leaves a budget of a cent: few amounts.
-    const taken: unknown[] = [];
-    const tryMore = async () =>
-      select(await newPayment({ amount: 50, offered_blockchain_ids: ['btc'] }), 'btc');
-    for (let index = 0; index < 40; index++) {
-      taken.push(await tryMore().catch((error: { errorCode: string }) => error.errorCode));
-    }
-    const refused = taken.filter(one => one === 'E5002');
-    const amounts = taken.filter(one => one !== 'E5002').map(one => (one as Payment).token_amount);
-    expect(refused.length).toBeGreaterThan(0);
-    expect(new Set(amounts).size).toBe(amounts.length);
+    // 3 cents are 30 satoshi, and half a per cent of 50 cents is less: 31 amounts.
+    const taken: string[] = [];
+    for (let index = 0; index < 33; index++) taken.push(await quoteCheap(merchant));
+    expect(taken.slice(31)).toEqual(['E5002', 'E5002']);
+    expect(new Set(taken.slice(0, 31)).size).toBe(31);
   });
 });
+
+describe('several addresses of a branch', () => {
+  const [FIRST, SECOND] = [
+    '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa',
+    '3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy',
+  ];
+  let own: Merchant;
+  const addressOf = (place: string) => place.split(' ')[0];
+
+  beforeAll(async () => {
+    ({ merchant: own } = await addMerchant(service, { addresses: { btc: FIRST } }));
+    await addAddress(operatorOf(service), { merchantId: own.id }, 'btc', SECOND);
+  });
+
+  test('take turns: a quote is at the one longest unused', async () => {
+    const places: (string | undefined)[] = [];
+    for (let index = 0; index < 4; index++) places.push(addressOf(await quoteCheap(own)));
+    expect(places).toEqual([FIRST, SECOND, FIRST, SECOND]);
+  });
+
+  test('multiply the amounts of a price, and a shortage is counted and logged', async () => {
+    warnings.length = 0;
+    const before = await quotesCounted();
+    const places = new Set<string>();
+    // Four of the 62 amounts are taken. Fewer than a fifth are free once 50 are.
+    for (let taken = 4; taken < 62; taken++) places.add(await quoteCheap(own));
+    expect(places.size).toBe(58);
+    expect(new Set([...places].map(addressOf))).toEqual(new Set([FIRST, SECOND]));
+    expect(await quoteCheap(own)).toBe('E5002');
+    const after = await quotesCounted();
+    const counted = Object.keys(after).map(free => [
+      free,
+      (after[free] ?? 0) - (before[free] ?? 0),
+    ]);
+    expect(Object.fromEntries(counted)).toEqual({ plenty: 46, few: 12, none: 1 });
+    expect(warnings).toHaveLength(13);
+    const branchId = (await findMainBranch(service.db, own.id))?.id;
+    expect(warnings[0]).toEqual({
+      ...{ merchantId: own.id, branchId, blockchainId: 'btc' },
+      ...{ addresses: 2, free: 12, all: 62 },
+    });
+  });
+
+  test('offer their network once, until the last one is removed', async () => {
+    const networks = async () => (await findMerchantSetup(service.db, own.id))?.networks;
+    const branchId = (await findMainBranch(service.db, own.id))?.id ?? '';
+    const btc = { id: 'btc', windowMinutes: 60, isActive: true };
+    expect(await networks()).toEqual([btc]);
+    expect(await listConfiguredNetworks(service.db, branchId)).toEqual([btc]);
+    const remove = (address?: string) =>
+      removeAddress(operatorOf(service), { merchantId: own.id }, 'btc', address);
+    await expect(remove()).rejects.toThrow('The branch has 2 addresses on btc: name the one');
+    await remove(SECOND);
+    expect(await networks()).toEqual([btc]);
+    await remove();
+    expect(await networks()).toEqual([]);
+    expect(await quoteCheap(own)).toBe('E1040');
+  });
+});
+
+/** Quotes on Bitcoin so far, by how many amounts were free. */
+async function quotesCounted(): Promise<Record<string, number>> {
+  const metric = await register.getSingleMetric('eps_quotes_total')?.get();
+  const values = metric?.values.filter(({ labels }) => labels.blockchain_id === 'btc') ?? [];
+  return Object.fromEntries(values.map(({ labels, value }) => [labels.free_amounts, value]));
+}

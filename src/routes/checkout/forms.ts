@@ -31,7 +31,8 @@ export function registerForms(
   app.post('/:token/network', async (request: CheckoutRequest, reply) => {
     const { network: blockchainId } = readFields(request, ['network']);
     return act(request, reply, {
-      perform: (payment, now) => selectNetwork(db, rates, { payment, blockchainId }, now),
+      perform: (payment, now) =>
+        selectNetwork(db, rates, { payment, blockchainId, log: request.log }, now),
       failure: 'The network was not chosen',
     });
   });
