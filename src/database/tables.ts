@@ -171,6 +171,8 @@ export interface PaymentsTable {
   checkout_token_hash: Buffer | null;
   /** Whether choosing a network leaves `expires_at` as it is. */
   expiry_fixed: Defaulted<boolean>;
+  /** When a US account's processor is asked about the payment; null on chain. */
+  inquire_at: Date | null;
 }
 
 export interface PaymentTransitionsTable {

@@ -38,7 +38,8 @@ import {
   IN_PROGRESS_RETRY_SECONDS,
   RESPONSE_LIFETIME_MS,
 } from '../payments/idempotency.ts';
-import { REGULATED_WINDOW_MINUTES } from '../payments/regulated-flow.ts';
+import { FIRST_INQUIRY_MS, REGULATED_WINDOW_MINUTES } from '../payments/regulated-flow.ts';
+import { PAUSES } from '../processors/follow-up.ts';
 import { DEPRECATED_SINCE } from '../routes/legacy/deprecation.ts';
 import { formatDollars } from '../routes/pages/format-dollars.ts';
 import { MERCHANT_ID } from '../routes/partner/examples.ts';
@@ -177,6 +178,8 @@ export function factsOf(settings: DocsSettings): Facts {
     'quote.budget-percent': Number(BUDGET_PER_MILLE) / 10,
     'address.max': ADDRESSES_MAXIMUM,
     'deposit.late-for': formatDuration(LATE_FOR_MS / 1000),
+    'inquiry.first': formatDuration(FIRST_INQUIRY_MS / 1000),
+    'inquiry.longest': formatDuration(PAUSES.longest / 1000),
     'payment.regulated-window': formatDuration(REGULATED_WINDOW_MINUTES * 60),
     'redirect.parameters': RETURNED.map(name => `\`${name}\``).join(' and '),
     'redirect.example': `${RETURNED[0]}=${PAYMENT_ID}&${RETURNED[1]}=successful`,

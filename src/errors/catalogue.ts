@@ -147,8 +147,12 @@ export const ERRORS = {
     code: 'conflict',
     status: 409,
     meaning: 'The request conflicts with the current state of the resource.',
-    why: ['The payment has ended, or funds have been seen, since it was last read.'],
-    remedy: 'Read the resource again and decide by its current state.',
+    why: [
+      'The payment has ended, or funds have been seen, since it was last read.',
+      'The payment processor of a US account refuses the payment, for example for its amount.',
+    ],
+    remedy:
+      'Read the resource again and decide by its current state. Where a creation is refused, the message says why.',
     example: { message: 'The payment is not open any more.' },
   },
   E2001: {

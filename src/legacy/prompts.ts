@@ -22,7 +22,7 @@ export interface CreatePromptRequest {
 
 /**
  * Creates a payment like v1, but with the payer and the payment window of the older contract.
- * @throws LegacyRefusal, ApiError, ProcessorUnavailable, ProcessorRefused, UncertainCommit
+ * @throws LegacyRefusal, ApiError, ProcessorUnavailable, UncertainCommit
  */
 export async function createPrompt(
   db: Database,

@@ -11,6 +11,7 @@ export const REASONS: Partial<Record<ErrorCode, LegacyReason>> = {
   E1011: 'redirectUrlInvalid',
   E1012: 'redirectDomainNotAllowed',
   E1030: 'noProcessor',
+  E1040: 'requestInvalid',
   E2008: 'merchantInactive',
   E2102: 'onboardingIncomplete',
   E2103: 'selfServiceOff',

@@ -32,7 +32,7 @@ const paymentsCreated = new Counter({
 /**
  * Creates a payment with its first event.
  * @throws ApiError for every business rule that refuses it.
- * @throws ProcessorUnavailable, ProcessorRefused on US accounts.
+ * @throws ProcessorUnavailable on US accounts.
  * @throws UncertainCommit
  */
 export async function createPayment(

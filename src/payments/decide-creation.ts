@@ -1,3 +1,4 @@
+import type { BaseLogger } from 'pino';
 import { newId } from '../crypto/new-id.ts';
 import type { Payment } from '../database/tables.ts';
 import type { TraceContext } from '../telemetry/trace-context.ts';
@@ -19,6 +20,8 @@ export interface CreatePaymentDependencies {
   readonly allowLoopbackHttp: boolean;
   /** Collects payments on US accounts; null refuses to create them. */
   readonly processor: Processor | null;
+  /** Told what the processor refuses. */
+  readonly logger: Pick<BaseLogger, 'warn'>;
 }
 
 /** A payment that is decided and not written yet. */
@@ -35,7 +38,7 @@ export type Decision =
   | ({ readonly kind: 'drafted' } & Draft)
   /**
    * The processor has to be asked first.
-   * @throws ProcessorUnavailable, ProcessorRefused, ApiError E5002 when it is not even asked.
+   * @throws ProcessorUnavailable, ApiError E1040 when it refuses, E5002 when it is not even asked.
    */
   | { readonly kind: 'regulated'; readonly open: () => Promise<Draft> };
 
@@ -64,7 +67,7 @@ export async function decideCreation(
   return {
     kind: 'regulated',
     async open() {
-      const flow = await openRegulatedFlow(deps.processor, payee.merchant, id, request, now);
+      const flow = await openRegulatedFlow(deps, payee.merchant, id, request, now);
       // Not the time before the processor answered, seconds ago: a client that pages by creation time
       // may have passed that already.
       const createdAt = new Date(deps.clock());
@@ -91,6 +94,7 @@ function cryptoFlow(
     commissionAmount: merchant.settlement_model === 'direct' ? 0 : null,
     blockchainIds: offered.map(network => network.id),
     expiresAt: new Date(now.getTime() + windowMinutes * MINUTE_MS),
+    inquireAt: null,
     checkoutUrl: `${publicUrl}${CHECKOUT_PREFIX}/${token}`,
     checkoutTokenHash: hashCheckoutToken(token),
     processor: null,

@@ -28,6 +28,8 @@ export interface Flow {
   readonly commissionAmount: number | null;
   readonly blockchainIds: string[];
   readonly expiresAt: Date;
+  /** When the processor is first asked about the payment; null on chain. */
+  readonly inquireAt: Date | null;
   readonly createdAt: Date;
   readonly checkoutTokenHash: Buffer | null;
   readonly processor: string | null;
@@ -76,5 +78,6 @@ export function newPayment(
     external_id: flow.externalId,
     checkout_token_hash: flow.checkoutTokenHash,
     expiry_fixed: terms !== undefined,
+    inquire_at: flow.inquireAt,
   };
 }

@@ -78,9 +78,17 @@ export class ProcessorUnavailable extends Error {
   override readonly name = 'ProcessorUnavailable';
 }
 
-/** The processor declined; only a change of its or our configuration helps. */
+/** The processor declined; asking for the same again does not help. */
 export class ProcessorRefused extends Error {
   override readonly name = 'ProcessorRefused';
+  /** A sentence for the merchant, without the processor's own details. */
+  readonly reason: string;
+
+  /** @param message The processor's own words, for operators. */
+  constructor(message: string, reason = 'The payment processor refuses this payment.') {
+    super(message);
+    this.reason = reason;
+  }
 }
 
 /** The processor has no such session: it belongs to another account of ours, or is gone. */
@@ -88,7 +96,7 @@ export class SessionUnknown extends Error {
   override readonly name = 'SessionUnknown';
 }
 
-/** A notification that the processor did not send, that is too old to tell, or of the wrong mode. */
+/** A notification that the processor did not send, is too old to tell, of the wrong mode or no event. */
 export class NotificationRefused extends Error {
   override readonly name = 'NotificationRefused';
 }

@@ -1,8 +1,9 @@
+import type { BaseLogger } from 'pino';
 import type { Merchant } from '../database/tables.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { dueCents } from './commission.ts';
 import type { CreatePaymentRequest } from './new-payment.ts';
-import type { Processor } from './processor.ts';
+import { type Processor, ProcessorRefused, type ProcessorSession } from './processor.ts';
 
 /** How long a payment on a US account waits by default, in minutes. */
 export const REGULATED_WINDOW_MINUTES = 60;
@@ -12,6 +13,16 @@ export const REGULATED_WINDOW_MINUTES = 60;
  */
 const NOTIFICATION_MINUTES = 10;
 const MINUTE_MS = 60_000;
+/**
+ * When the processor is first asked what became of a payment, in milliseconds from its creation: most
+ * customers are done by then, and most notifications have arrived.
+ */
+export const FIRST_INQUIRY_MS = 5 * MINUTE_MS;
+
+interface RegulatedDependencies {
+  readonly processor: Processor | null;
+  readonly logger: Pick<BaseLogger, 'warn'>;
+}
 
 /**
  * How a payment on a US account is processed: by a session that the processor opens.
@@ -20,11 +31,12 @@ const MINUTE_MS = 60_000;
  * a connection and the idempotency key, but no row that others wait for. A session whose payment is not
  * committed is not used and ends by itself.
  *
- * @throws ApiError E1030 without a processor, E5002 when it is not even asked.
- * @throws ProcessorUnavailable, ProcessorRefused
+ * @throws ApiError E1030 without a processor, E1040 when it refuses the payment, E5002 when it is not
+ * even asked.
+ * @throws ProcessorUnavailable
  */
 export async function openRegulatedFlow(
-  processor: Processor | null,
+  { processor, logger }: RegulatedDependencies,
   merchant: Merchant,
   paymentId: string,
   { body, terms, trace = null }: Pick<CreatePaymentRequest, 'body' | 'terms' | 'trace'>,
@@ -35,7 +47,7 @@ export async function openRegulatedFlow(
   }
   const windowMinutes = terms?.windowMinutes ?? REGULATED_WINDOW_MINUTES;
   const expiresAt = new Date(now.getTime() + windowMinutes * MINUTE_MS);
-  const session = await processor.createSession({
+  const session = await openSession(processor, logger, {
     paymentId,
     amountCents: dueCents({
       amount: body.amount,
@@ -54,9 +66,28 @@ export async function openRegulatedFlow(
     commissionAmount: null,
     blockchainIds: [],
     expiresAt,
+    inquireAt: new Date(now.getTime() + FIRST_INQUIRY_MS),
     checkoutUrl: session.url,
     checkoutTokenHash: null,
     processor: processor.name,
     externalId: session.externalId,
   };
+}
+
+/**
+ * Opens a session. Asking again would be refused again, so that a refusal is one of the request, whose
+ * idempotency key stays free; the log has the processor's own words.
+ */
+async function openSession(
+  processor: Processor,
+  logger: Pick<BaseLogger, 'warn'>,
+  session: ProcessorSession,
+): Promise<Awaited<ReturnType<Processor['createSession']>>> {
+  try {
+    return await processor.createSession(session);
+  } catch (error) {
+    if (!(error instanceof ProcessorRefused)) throw error;
+    logger.warn({ err: error, paymentId: session.paymentId }, 'processor refuses a payment');
+    throw new ApiError('E1040', error.reason, { cause: error });
+  }
 }

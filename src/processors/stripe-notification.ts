@@ -40,6 +40,7 @@ export function readStripeNotification(
   now: number,
 ): ProcessorNotification | null {
   const event = verify(webhooks, webhookSecret, headers, body, now);
+  if (!isEvent(event)) throw new NotificationRefused('the body is not an event');
   if (event.livemode !== live) {
     throw new NotificationRefused(
       `the event is of ${event.livemode ? 'live' : 'test'} mode, which the secret key is not`,
@@ -51,22 +52,38 @@ export function readStripeNotification(
   return toNotification(session, kindOf(event), event.id);
 }
 
+/** Statuses of a payment intent whose money was in transit and did not arrive. */
+const FAILED_INTENTS: readonly Stripe.PaymentIntent.Status[] = [
+  'requires_payment_method',
+  'canceled',
+];
+
 /**
  * The notification that corresponds to the session's state; null while the customer can still pay.
+ * @param intent The session's payment intent, where the money was in transit (`isInTransit`): a session
+ * stays complete and unpaid when its payment fails.
  * @param requestId Stripe's ID of the request that read the session.
  */
 export function readStripeSession(
   session: Stripe.Checkout.Session,
+  intent: Stripe.PaymentIntent | null,
   requestId: string,
 ): ProcessorNotification | null {
   switch (session.status) {
-    case 'complete':
-      return toNotification(session, kindOfCompleted(session), requestId);
+    case 'complete': {
+      const failed = intent !== null && FAILED_INTENTS.includes(intent.status);
+      return toNotification(session, failed ? 'failed' : kindOfCompleted(session), requestId);
+    }
     case 'expired':
       return toNotification(session, 'expired', requestId);
     default:
       return null;
   }
+}
+
+/** Whether the customer is done and the money has not arrived. */
+export function isInTransit(session: Stripe.Checkout.Session): boolean {
+  return session.status === 'complete' && kindOfCompleted(session) === 'seen';
 }
 
 function toNotification(
@@ -92,7 +109,7 @@ function verify(
   headers: IncomingHttpHeaders,
   body: Buffer,
   now: number,
-): Stripe.Event {
+): unknown {
   const signature = headers['stripe-signature'];
   if (typeof signature !== 'string') {
     throw new NotificationRefused('the Stripe-Signature header is missing');
@@ -103,6 +120,17 @@ function verify(
   } catch (cause) {
     throw new NotificationRefused('the Stripe-Signature header does not hold', { cause });
   }
+}
+
+/** A signature says who wrote the body, not what it is. */
+function isEvent(value: unknown): value is Stripe.Event {
+  const { type, livemode, data } = (value ?? {}) as Partial<Stripe.Event>;
+  return (
+    typeof type === 'string' &&
+    typeof livemode === 'boolean' &&
+    typeof data?.object === 'object' &&
+    data.object !== null
+  );
 }
 
 function isSessionEvent(event: Stripe.Event): event is SessionEvent {
@@ -127,6 +155,7 @@ function kindOfCompleted(session: Stripe.Checkout.Session): 'seen' | 'settled' {
   return session.payment_status === 'unpaid' ? 'seen' : 'settled';
 }
 
-function idOf(reference: string | { readonly id: string } | null): string | null {
+/** The ID of an object that Stripe gives as its ID or in full. */
+export function idOf(reference: string | { readonly id: string } | null): string | null {
   return typeof reference === 'string' ? reference : (reference?.id ?? null);
 }

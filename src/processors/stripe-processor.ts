@@ -9,7 +9,12 @@ import {
   SessionUnknown,
 } from '../payments/processor.ts';
 import { traceHeaders } from '../telemetry/trace-context.ts';
-import { readStripeNotification, readStripeSession } from './stripe-notification.ts';
+import {
+  idOf,
+  isInTransit,
+  readStripeNotification,
+  readStripeSession,
+} from './stripe-notification.ts';
 
 export interface StripeSettings {
   readonly secretKey: string;
@@ -29,6 +34,13 @@ const PRODUCT_NAME_MAXIMUM = 250;
 const LIVE_KEY = /^[sr]k_live_/;
 /** Statuses below 500 that are worth a retry: a concurrent request, a rate limit. */
 const TRANSIENT_STATUSES: readonly number[] = [409, 429];
+/** Statuses by which Stripe refuses the account or its key, whatever is asked. */
+const ACCOUNT_STATUSES: readonly number[] = [401, 403];
+/** What merchants are told, by Stripe's error codes. */
+const REASONS: Readonly<Record<string, string>> = {
+  amount_too_large: 'The amount is too large for the payment processor.',
+  amount_too_small: 'The amount is too small for the payment processor.',
+};
 
 /**
  * Stripe's hosted Checkout, with stablecoins as the only payment method: Stripe lets the customer
@@ -60,7 +72,10 @@ export function createStripeProcessor(
       );
       // Stripe silently drops methods that the account, the currency or the amount does not allow.
       if (!payment_method_types.includes(PAYMENT_METHOD)) {
-        throw new ProcessorRefused(`Stripe does not offer ${PAYMENT_METHOD} for session ${id}`);
+        throw new ProcessorRefused(
+          `Stripe does not offer ${PAYMENT_METHOD} for session ${id}`,
+          'The payment processor does not offer stablecoins for this account or amount.',
+        );
       }
       if (!url) throw new ProcessorRefused(`Stripe gave session ${id} no page`);
       return { url, externalId: id };
@@ -72,7 +87,13 @@ export function createStripeProcessor(
         SESSION_TIMEOUT_MS,
         stripe.checkout.sessions.retrieve(externalId),
       );
-      return readStripeSession(session, session.lastResponse.requestId);
+      const intentId = isInTransit(session) ? idOf(session.payment_intent) : null;
+      // The session does not tell that its payment has failed.
+      const intent =
+        intentId === null
+          ? null
+          : await within(SESSION_TIMEOUT_MS, stripe.paymentIntents.retrieve(intentId));
+      return readStripeSession(session, intent, session.lastResponse.requestId);
     },
     async endSession(externalId) {
       await within(SESSION_TIMEOUT_MS, stripe.checkout.sessions.expire(externalId));
@@ -147,5 +168,13 @@ function toProcessorError(error: InstanceType<typeof Stripe.errors.StripeError>)
   if (status === 404) return new SessionUnknown(text);
   return status >= 500 || TRANSIENT_STATUSES.includes(status)
     ? new ProcessorUnavailable(text)
-    : new ProcessorRefused(text);
+    : new ProcessorRefused(text, reasonOf(status, code));
+}
+
+/** In our own words: Stripe's may name its account, its key or its own parameters. */
+function reasonOf(status: number, code: string | undefined): string | undefined {
+  if (code !== undefined && Object.hasOwn(REASONS, code)) return REASONS[code];
+  return ACCOUNT_STATUSES.includes(status)
+    ? 'The payment processor accepts no payments for this account.'
+    : undefined;
 }

@@ -46,6 +46,7 @@ const PAYMENT_COLUMNS = {
   external_id: 'text',
   checkout_token_hash: 'bytea',
   expiry_fixed: 'boolean',
+  inquire_at: 'timestamptz',
 } as const satisfies Partial<Record<keyof Payment, string>>;
 
 const PAYMENT_NAMES = Object.keys(PAYMENT_COLUMNS) as (keyof typeof PAYMENT_COLUMNS)[];

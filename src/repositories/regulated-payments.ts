@@ -1,5 +1,6 @@
+import { sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
-import type { Payment } from '../database/tables.ts';
+import type { Payment, SessionStatus } from '../database/tables.ts';
 
 /** Reads the payment of a processor's session and locks its row until the transaction ends. */
 export function lockPaymentOfSession(
@@ -32,52 +33,51 @@ export function findPaymentOfSession(
     .executeTakeFirst();
 }
 
-/** An overdue regulated payment, and its place in the order. */
-export interface DueRegulatedPayment {
+/** A regulated payment to ask its processor about. */
+export interface Inquiry {
   readonly id: string;
   readonly processor: string | null;
   readonly external_id: string | null;
+  readonly session_status: SessionStatus;
   readonly expires_at: Date;
 }
 
-interface DueBounds {
-  /** The configured processor; null if there is none. */
-  readonly processor: string | null;
-  /** The latest expiry at which a payment of this processor is due. */
-  readonly dueBy: Date;
-  /** The same for payments of other processors, whose state nobody can confirm. */
-  readonly unconfirmedDueBy: Date;
+/** Pauses between inquiries about a payment, in milliseconds. */
+export interface Pauses {
+  /** Shortest pause before the payment's expiry. */
+  readonly first: number;
+  /** Shortest and longest pause after it. */
+  readonly shortest: number;
+  readonly longest: number;
 }
 
 /**
- * Lists at most `limit` due regulated payments without funds, by expiry. Locks none of them: the
- * processor is asked about each before anything changes.
- * @param after The last payment of the previous batch.
+ * Claims at most `limit` regulated payments that are due for an inquiry and have not ended, those due
+ * longest first, by setting the time of their next one. Before the expiry the pause is the payment's
+ * age, but an inquiry comes at the expiry itself; after it, the pause is the time since. Skips rows
+ * locked by others.
  */
-export function listDueRegulated(
+export async function claimInquiries(
   db: Connection,
-  { processor, dueBy, unconfirmedDueBy }: DueBounds,
-  after: DueRegulatedPayment | undefined,
+  { first, shortest, longest }: Pauses,
+  now: Date,
   limit: number,
-): Promise<DueRegulatedPayment[]> {
-  const due = db
-    .selectFrom('payments')
-    .select(['id', 'processor', 'external_id', 'expires_at'])
-    .where('flow', '=', 'regulated')
-    .where('status', '=', 'pending')
-    .where('session_status', '=', 'pending')
-    .where('expires_at', '<=', dueBy)
-    .where(({ eb, or }) =>
-      or([eb('processor', '=', processor), eb('expires_at', '<=', unconfirmedDueBy)]),
-    )
-    .orderBy('expires_at')
-    .orderBy('id')
-    .limit(limit);
-  const page =
-    after === undefined
-      ? due
-      : due.where(({ eb, refTuple, tuple }) =>
-          eb(refTuple('expires_at', 'id'), '>', tuple(after.expires_at, after.id)),
-        );
-  return page.execute();
+): Promise<Inquiry[]> {
+  const at = sql`${now}::timestamptz`;
+  const pause = (milliseconds: number) => sql`${milliseconds} * interval '1 millisecond'`;
+  const { rows } = await sql<Inquiry>`
+    update payments set inquire_at = case
+      when payments.expires_at > ${at}
+      then least(payments.expires_at, ${at} + greatest(${pause(first)}, ${at} - payments.created_at))
+      else ${at} + least(${pause(longest)}, greatest(${pause(shortest)}, ${at} - payments.expires_at))
+    end
+    from (
+      select id from payments
+      where flow = 'regulated' and status = 'pending'
+        and coalesce(inquire_at, expires_at) <= ${at}
+      order by coalesce(inquire_at, expires_at) limit ${limit}
+      for update skip locked) as due
+    where payments.id = due.id
+    returning payments.id, processor, external_id, session_status, expires_at`.execute(db);
+  return rows;
 }

@@ -93,6 +93,13 @@ export const ALERT_RULES: readonly AlertRule[] = [
   ),
   rule(
     'warning',
+    'ProcessorRefusing',
+    'sum(increase(eps_http_requests_total{method="POST",route="/external/v1/payments/prompt",error_code="E1040"}[15m])) > 10',
+    '1m',
+    'The processor refuses payments: see "processor refuses a payment" in the log, and check its account and key.',
+  ),
+  rule(
+    'warning',
     'WebhooksLate',
     'max(eps_webhook_oldest_due_age_seconds) > 120',
     '5m',

@@ -5,8 +5,8 @@ import type { Clock } from '../time/clock.ts';
 import { cleanUpLoop } from './clean-up.ts';
 import { deliverWebhooksLoop, type WebhookDependencies } from './deliver-webhooks.ts';
 import { expirePaymentsLoop } from './expire-on-chain.ts';
-import { expireRegulatedLoop } from './expire-regulated.ts';
 import { foldPartnerDeltasLoop } from './fold-partner-deltas.ts';
+import { followUpRegulatedLoop } from './follow-up-regulated.ts';
 import { runLoop } from './loop.ts';
 
 export interface WorkerDependencies extends WebhookDependencies {
@@ -25,7 +25,7 @@ export async function runWorker(
   const { db, clock, logger } = dependencies;
   const loops = [
     expirePaymentsLoop(db, clock),
-    expireRegulatedLoop(dependencies, clock),
+    followUpRegulatedLoop(dependencies, clock),
     foldPartnerDeltasLoop(db),
     cleanUpLoop(db, clock),
     deliverWebhooksLoop(dependencies),

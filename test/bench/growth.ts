@@ -141,6 +141,7 @@ async function create({ db, merchantId }: Side): Promise<void> {
     publicUrl: 'https://pay.example',
     allowLoopbackHttp: false,
     processor: null,
+    logger: { warn: () => undefined },
   };
   const body = { amount: 4_950, customerReferenceId: randomUUID() };
   const outcome = await createPaymentOnce(

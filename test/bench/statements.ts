@@ -115,6 +115,7 @@ export function repeatedCreate(merchant: BenchMerchant): RepeatedStatement {
     commissionAmount: 0,
     blockchainIds: ['btc', 'eth'],
     expiresAt: new Date(now.getTime() + 3_600_000),
+    inquireAt: null,
     createdAt: now,
     checkoutTokenHash: token,
     processor: null,

@@ -24,6 +24,7 @@ const payments = {
   publicUrl: 'https://doomed.test',
   allowLoopbackHttp: false,
   processor: null,
+  logger: { warn: () => undefined },
 };
 const body = Buffer.from('{"amount":5000}');
 

@@ -4,6 +4,7 @@ import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { countWritten, createPrompt, expectRefusal, requestPrompt } from '../helpers/prompts.ts';
 import { freePort } from '../helpers/redis-server.ts';
+import { addOlderMerchant, ask, BODY } from '../legacy/older-contract.ts';
 import { refuse, reply, type StripeServer, startStripeServer } from './stripe-server.ts';
 
 const PAUSE_MS = 10_000;
@@ -167,27 +168,72 @@ describe('a creation', () => {
   });
 });
 
-const FAILURES: [string, 'E5001' | 'E5002', StripeServer['answer']][] = [
-  ['fails', 'E5002', response => refuse(response, 500, 'api_error')],
-  ['is overloaded', 'E5002', response => refuse(response, 429, 'rate_limit_error')],
-  ['answers with a web page', 'E5002', response => void response.writeHead(502).end('<h1>Bad')],
-  ['hangs up', 'E5002', response => void response.destroy()],
-  ['does not know the key', 'E5001', response => refuse(response, 401, 'authentication_error')],
-  ['refuses the amount', 'E5001', response => refuse(response, 400, 'invalid_request_error')],
+const FAILURES: [string, StripeServer['answer']][] = [
+  ['fails', response => refuse(response, 500, 'api_error')],
+  ['is overloaded', response => refuse(response, 429, 'rate_limit_error')],
+  ['answers with a web page', response => void response.writeHead(502).end('<h1>Bad')],
+  ['hangs up', response => void response.destroy()],
+];
+
+const NO_ACCOUNT = 'The payment processor accepts no payments for this account.';
+const REFUSALS: [string, string, StripeServer['answer']][] = [
+  ['does not know the key', NO_ACCOUNT, response => refuse(response, 401, 'authentication_error')],
+  ['has closed the account', NO_ACCOUNT, response => refuse(response, 403, 'permission_error')],
+  [
+    'finds the amount too large',
+    'The amount is too large for the payment processor.',
+    response => refuse(response, 400, 'invalid_request_error', 'amount_too_large'),
+  ],
+  [
+    'refuses something else',
+    'The payment processor refuses this payment.',
+    response => refuse(response, 400, 'invalid_request_error', 'constructor'),
+  ],
   [
     'does not offer stablecoins',
-    'E5001',
+    'The payment processor does not offer stablecoins for this account or amount.',
     response => reply(response, 200, { id: 'cs_1', url: 'https://x', payment_method_types: [] }),
   ],
   [
     'opens no page',
-    'E5001',
+    'The payment processor refuses this payment.',
     response => reply(response, 200, { id: 'cs_1', url: null, payment_method_types: ['crypto'] }),
   ],
 ];
 
 describe('when Stripe', () => {
-  test.each(FAILURES)('%s, the answer is %s and nothing remains', async (_what, code, answer) => {
+  test.each(REFUSALS)('%s, the answer is E1040 and the key is free', async (_what, why, answer) => {
+    stripe.answer = answer;
+    const before = await countWritten(service.db);
+    const key = { 'idempotency-key': `refused ${_what}` };
+    for (const headers of [{}, key, key]) {
+      const refused = await requestPrompt(service, shop, body, headers);
+      expectRefusal(refused, 'E1040');
+      expect(refused.json().error.message).toBe(why);
+      expect(refused.headers).not.toHaveProperty('idempotent-replayed');
+    }
+    expect(await countWritten(service.db)).toEqual(before);
+    expect(stripe.received).toHaveLength(3);
+
+    stripe.answer = stripe.openSession;
+    await createPrompt(service, shop, body, key);
+    const lines = JSON.stringify(service.logs);
+    expect(lines).toContain('processor refuses a payment');
+    expect(lines).not.toContain(stripe.env.STRIPE_SECRET_KEY);
+  });
+
+  test('refuses a payment of the older contract, the answer says why', async () => {
+    const older = await addOlderMerchant(service, { kind: 'us' });
+    stripe.answer = response => refuse(response, 400, 'invalid_request_error', 'amount_too_large');
+    const answer = await ask(service, older, { body: BODY });
+    expect(answer.json()).toEqual({
+      statusCode: 400,
+      message: 'Invalid request: The amount is too large for the payment processor.',
+      error: 'Bad Request',
+    });
+  });
+
+  test.each(FAILURES)('%s, the answer is E5002 and nothing remains', async (_what, answer) => {
     stripe.answer = answer;
     const before = await countWritten(service.db);
     const key = { 'idempotency-key': `down ${_what}` };
@@ -195,8 +241,8 @@ describe('when Stripe', () => {
       requestPrompt(service, shop, body),
       requestPrompt(service, shop, body, key),
     ]);
-    expectRefusal(plain, code);
-    expectRefusal(original, code);
+    expectRefusal(plain, 'E5002');
+    expectRefusal(original, 'E5002');
     // No payment, and of the two the one with a key left its answer.
     expect(await countWritten(service.db)).toEqual({ ...before, responses: before.responses + 1 });
 

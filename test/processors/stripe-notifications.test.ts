@@ -7,7 +7,7 @@ import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { createPrompt, expectRefusal } from '../helpers/prompts.ts';
 import { send } from '../helpers/signed-request.ts';
 import { eventsOf, logged, readPayment } from './payment-history.ts';
-import { type StripeServer, signEvent, startStripeServer } from './stripe-server.ts';
+import { type StripeServer, signBody, signEvent, startStripeServer } from './stripe-server.ts';
 
 const PATH = '/processor/notifications/stripe';
 const COMPLETED = 'checkout.session.completed';
@@ -190,6 +190,21 @@ describe('nothing changes for', () => {
     expectRefusal(await deliver(signed, '/processor/notifications/sandbox'), 'E3001');
     expectRefusal(await deliver({ ...signed, payload: 'x'.repeat(70_000) }), 'E1000');
     expect(await stateOf(id)).toEqual(before);
+  });
+
+  test.each([
+    'null',
+    '5',
+    '"text"',
+    '[]',
+    '{}',
+    'no JSON',
+    '{"type":"checkout.session.completed","livemode":false}',
+    '{"type":"checkout.session.completed","livemode":false,"data":null}',
+    '{"type":"checkout.session.completed","livemode":false,"data":{"object":null}}',
+  ])('what Stripe has signed and is no event: %s', async payload => {
+    expectRefusal(await deliver(signBody(payload, { signedAt: service.clock() })), 'E2007');
+    expect(logged(service, 'error')).toEqual([]);
   });
 
   test('a signature of 300 seconds ago still holds', async () => {

@@ -77,8 +77,13 @@ export function reply(response: ServerResponse, status: number, body: unknown): 
 }
 
 /** Refuses as Stripe does. */
-export function refuse(response: ServerResponse, status: number, type: string): void {
-  reply(response, status, { error: { type, message: 'refused on purpose' } });
+export function refuse(
+  response: ServerResponse,
+  status: number,
+  type: string,
+  code?: string,
+): void {
+  reply(response, status, { error: { type, code, message: 'refused on purpose' } });
 }
 
 /** An event of Stripe about a checkout session, as its endpoint receives it. */
@@ -103,14 +108,22 @@ export function signEvent({
   readonly payload: string;
   readonly headers: Record<string, string>;
 } {
-  const payload = JSON.stringify({
+  const event = {
     id: `evt_${crypto.randomUUID().replaceAll('-', '')}`,
     object: 'event',
     api_version: '2026-10-28.endive',
     type,
     livemode,
     data: { object: { object: 'checkout.session', ...session } },
-  });
+  };
+  return signBody(JSON.stringify(event), { secret, signedAt });
+}
+
+/** Any body with a signature of Stripe. */
+export function signBody(
+  payload: string,
+  { secret = WEBHOOK_SECRET, signedAt }: Pick<SessionEvent, 'secret' | 'signedAt'>,
+): { readonly payload: string; readonly headers: Record<string, string> } {
   const signature = new Stripe('sk_test_unused').webhooks.generateTestHeaderString({
     payload,
     secret,

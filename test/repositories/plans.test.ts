@@ -12,7 +12,7 @@ import {
   type PageCursor,
   type PaymentFilters,
 } from '../../src/repositories/payments.ts';
-import { listDueRegulated } from '../../src/repositories/regulated-payments.ts';
+import { claimInquiries } from '../../src/repositories/regulated-payments.ts';
 import { claimDeliveries, findDueEndpoints } from '../../src/repositories/webhook-claims.ts';
 import { listDeliveries } from '../../src/repositories/webhook-deliveries.ts';
 import { insertPayments } from '../bench/payment-history.ts';
@@ -177,14 +177,8 @@ test.each<[string, (db: Database) => Promise<unknown>, string[]]>([
   ['payments to expire', db => lockDuePayments(db, now, 50), ['payments_due', 'deposits_payment']],
   [
     'regulated payments to ask about',
-    db =>
-      listDueRegulated(
-        db,
-        { processor: 'sandbox', dueBy: now, unconfirmedDueBy: now },
-        undefined,
-        10,
-      ),
-    ['payments_due'],
+    db => claimInquiries(db, { first: 1, shortest: 1, longest: 2 }, now, 10),
+    ['payments_inquiries', 'payments_pkey'],
   ],
   [
     'endpoints with deliveries to attempt',

@@ -24,6 +24,7 @@ Send an \`Idempotency-Key\` with every creation: a repeated request then gets th
     'E1012',
     'E1020',
     'E1030',
+    'E1040',
     'E2102',
     'E3001',
     'E4001',

@@ -15,6 +15,7 @@ import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import { PROMPT_PATH } from '../../helpers/prompt-path.ts';
 import type { Answer } from '../../helpers/refusal.ts';
 import { type SignedRequest, send } from '../../helpers/signed-request.ts';
+import { refuse, startStripeServer } from '../../processors/stripe-server.ts';
 import { type Contract, readContract } from './subject.ts';
 
 let service: TestApp;
@@ -69,6 +70,20 @@ async function brokenService(
   }
 }
 
+/** A US account's creation that the processor refuses. */
+async function refusedByProcessor(): Promise<Answer> {
+  const stripe = await startStripeServer();
+  stripe.answer = response => refuse(response, 400, 'invalid_request_error', 'amount_too_large');
+  const us = await startTestApp({ env: stripe.env });
+  try {
+    const key = await addMerchant(us, { kind: 'us', addresses: {} });
+    return await send(us, key, { path: PROMPT_PATH, body: { amount } });
+  } finally {
+    await us.close();
+    await stripe.close();
+  }
+}
+
 /** How each code comes about on a creation, which may answer with all of them. */
 const PROVOKED: Partial<Record<ErrorCode, () => Promise<Answer>>> = {
   E1000: () => create({ body: '{' }),
@@ -79,6 +94,7 @@ const PROVOKED: Partial<Record<ErrorCode, () => Promise<Answer>>> = {
   E1012: () => create({ body: { amount, redirectUrl: 'https://www.shop.example/' } }),
   E1020: () => create({ body: { amount, blockchainIds: ['tron'] } }),
   E1030: () => createFor({ withoutMainBranch: true }),
+  E1040: refusedByProcessor,
   E2001: () => create({ headers: { 'x-mp-nonce': undefined } }),
   E2002: () => create({ headers: { 'x-mp-timestamp': 'now' } }),
   E2003: () => create({ now: service.clock() - 301_000 }),

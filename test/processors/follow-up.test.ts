@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Processor } from '../../src/payments/processor.ts';
 import { openProcessor } from '../../src/processors/open-processor.ts';
 import { expirePayments } from '../../src/settlement/expire-on-chain.ts';
-import { expireRegulatedLoop } from '../../src/worker/expire-regulated.ts';
+import { followUpRegulatedLoop } from '../../src/worker/follow-up-regulated.ts';
 import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp, testConfig } from '../helpers/app.ts';
 import { createPrompt } from '../helpers/prompts.ts';
@@ -15,6 +15,8 @@ let stripe: StripeServer;
 let service: TestApp;
 let shop: MerchantWithKey;
 let processor: Processor | null;
+/** What Stripe says of the payment intent of every session. */
+const intent = { status: 'processing' };
 /** What Stripe says of its sessions, by their ID; an ended one is refused as Stripe does. */
 const sessions = new Map<string, Record<string, unknown>>();
 const warned: string[] = [];
@@ -29,14 +31,20 @@ beforeAll(async () => {
 beforeEach(() => {
   for (const list of [stripe.received, warned, errors]) list.length = 0;
   sessions.clear();
+  intent.status = 'processing';
+  // What an earlier test left open is not asked about any more.
+  return service.db
+    .updateTable('payments')
+    .set({ inquire_at: new Date(Date.UTC(3000, 0)) })
+    .execute();
 });
 afterAll(async () => {
   await service.close();
   await stripe.close();
 });
 
-/** A payment whose time has passed, and the session that Stripe holds for it. */
-async function createDue(session: Record<string, unknown>): Promise<string> {
+/** A payment, and the session that Stripe holds for it. */
+async function create(session: Record<string, unknown>) {
   stripe.answer = stripe.openSession;
   const { prompt, checkoutUrl } = await createPrompt(service, shop, { amount: 5_000 });
   sessions.set(checkoutUrl.replace(/^.*\/(.*)#fid$/, '$1'), {
@@ -48,6 +56,8 @@ async function createDue(session: Record<string, unknown>): Promise<string> {
   });
   stripe.received.length = 0;
   stripe.answer = (response, { path }) => {
+    if (path === '/v1/payment_intents/pi_due')
+      return reply(response, 200, { id: 'pi_due', ...intent });
     const [, id = '', ending] = /^\/v1\/checkout\/sessions\/(\w+)(\/expire)?$/.exec(path) ?? [];
     const known = sessions.get(id);
     if (known === undefined) return refuse(response, 404, 'invalid_request_error');
@@ -55,8 +65,19 @@ async function createDue(session: Record<string, unknown>): Promise<string> {
     if (ending) known.status = 'expired';
     return reply(response, 200, { id, object: 'checkout.session', ...known });
   };
-  service.clock.now = Date.parse(prompt.expiresAt);
-  return prompt.id;
+  return prompt;
+}
+
+/** A payment whose time has passed, and the session that Stripe holds for it. */
+async function createDue(session: Record<string, unknown>): Promise<string> {
+  const { id, expiresAt } = await create(session);
+  service.clock.now = Date.parse(expiresAt);
+  return id;
+}
+
+/** What Stripe says of every session from now on. */
+function becomes(session: Record<string, unknown>): void {
+  for (const each of sessions.values()) Object.assign(each, session);
 }
 
 async function runRound(configured = processor): Promise<void> {
@@ -66,7 +87,7 @@ async function runRound(configured = processor): Promise<void> {
     error: (_context: unknown, message: string) => void errors.push(message),
   } as unknown as TestApp['app']['log'];
   const dependencies = { db: service.db, processor: configured, logger };
-  await expireRegulatedLoop(dependencies, service.clock).run(
+  await followUpRegulatedLoop(dependencies, service.clock).run(
     new AbortController().signal,
     () => undefined,
   );
@@ -92,6 +113,12 @@ describe('a payment whose time has passed', () => {
     expect(asked()).toEqual(['/v1/checkout/sessions/ID']);
   });
 
+  test('is asked about once, by whichever worker', async () => {
+    await createDue({ status: 'complete', payment_status: 'paid' });
+    await Promise.all([runRound(), runRound(), runRound()]);
+    expect(asked()).toEqual(['/v1/checkout/sessions/ID']);
+  });
+
   test('waits for its money when the customer is done', async () => {
     const id = await createDue({ status: 'complete', payment_status: 'unpaid' });
     await runRound();
@@ -100,20 +127,21 @@ describe('a payment whose time has passed', () => {
     expect(await eventsOf(service, id)).toEqual(['created', 'detected']);
   });
 
-  test('expires when its session has, and not a moment before its time', async () => {
+  test('expires when its session has', async () => {
     const id = await createDue({ status: 'expired', payment_status: 'unpaid' });
-    service.clock.now -= 1;
-    await runRound();
-    expect(asked()).toEqual([]);
-    service.clock.now += 1;
     await runRound();
     expect(await read(id)).toMatchObject({ status: 'expired', sessionStatus: 'expired' });
     expect(await eventsOf(service, id)).toEqual(['created', 'expired']);
     expect(asked()).toEqual(['/v1/checkout/sessions/ID']);
   });
 
-  test('whose session is still open ends it first', async () => {
+  test('whose session is still open ends it first, and not a moment before its time', async () => {
     const id = await createDue({ status: 'open', payment_status: 'unpaid' });
+    service.clock.now -= 1;
+    await runRound();
+    expect((await read(id)).status).toBe('pending');
+    stripe.received.length = 0;
+    service.clock.now += 1;
     await runRound();
     expect((await read(id)).status).toBe('expired');
     expect(asked()).toEqual(['/v1/checkout/sessions/ID', '/v1/checkout/sessions/ID/expire']);
@@ -124,14 +152,13 @@ describe('a payment whose time has passed', () => {
     const answer = stripe.answer;
     stripe.answer = (response, request) => {
       if (request.path.endsWith('/expire')) {
-        for (const session of sessions.values()) {
-          Object.assign(session, { status: 'complete', payment_status: 'paid' });
-        }
+        becomes({ status: 'complete', payment_status: 'paid' });
       }
       answer(response, request);
     };
     await runRound();
     expect((await read(id)).status).toBe('pending');
+    service.clock.now += 5_000;
     await runRound();
     expect((await read(id)).status).toBe('successful');
   });
@@ -145,6 +172,7 @@ describe('a payment whose time has passed', () => {
     expect((await read(id)).status).toBe('pending');
     expect(warned).toEqual(['payment stays pending: the processor did not report its state']);
     stripe.answer = answer;
+    service.clock.now += 15 * MINUTE_MS;
     await runRound();
     expect((await read(id)).status).toBe('successful');
   });
@@ -156,18 +184,79 @@ describe('a payment whose time has passed', () => {
     expect(errors).toEqual([
       'processor notification differs from the payment in amount or currency: check both',
     ]);
-    for (const session of sessions.values()) session.amount_total = 5_000;
+    becomes({ amount_total: 5_000 });
+    service.clock.now += 5_000;
     await runRound();
+    expect((await read(id)).status).toBe('successful');
   });
 });
 
-describe('an hour after its time expires unasked', () => {
+describe('a payment that has not ended is asked about until it has', () => {
+  test.each([
+    ['arrived', 'successful', 'paid', 'succeeded'],
+    ['failed', 'unsuccessful', 'unpaid', 'requires_payment_method'],
+    ['was cancelled', 'unsuccessful', 'unpaid', 'canceled'],
+  ])('when its money was in transit and %s without a notification', async (_what, ...end) => {
+    const [status, payment_status, intentStatus] = end;
+    const id = await createDue({ status: 'complete', payment_status: 'unpaid' });
+    await runRound();
+    service.clock.now += 15 * MINUTE_MS;
+    await runRound();
+    expect(await read(id)).toMatchObject({ status: 'pending', sessionStatus: 'completed' });
+    becomes({ payment_status });
+    intent.status = intentStatus;
+    service.clock.now += 15 * MINUTE_MS;
+    await runRound();
+    expect(await read(id)).toMatchObject({ status, sessionStatus: 'completed' });
+    expect(await eventsOf(service, id)).toEqual(['created', 'detected', status]);
+  });
+
+  test('when it was paid at once and no notification came', async () => {
+    const { id } = await create({ status: 'complete', payment_status: 'paid' });
+    service.clock.now += 5 * MINUTE_MS - 1;
+    await runRound();
+    expect(asked()).toEqual([]);
+    service.clock.now += 1;
+    await runRound();
+    expect((await read(id)).status).toBe('successful');
+  });
+
+  test('whenever its age has doubled, and after its time whenever the time since has', async () => {
+    await create({ status: 'complete', payment_status: 'unpaid' });
+    const start = service.clock.now;
+    const minutes: number[] = [];
+    for (let minute = 0; minute <= 180; minute++) {
+      service.clock.now = start + minute * MINUTE_MS;
+      const before = stripe.received.length;
+      await runRound();
+      if (stripe.received.length > before) minutes.push(minute);
+    }
+    expect(minutes).toEqual([5, 10, 20, 40, 60, 61, 62, 64, 68, 76, 91, 106, 121, 136, 151, 166]);
+  });
+
+  test('when a release without inquiries before its expiry has created it', async () => {
+    const { id, expiresAt } = await create({ status: 'complete', payment_status: 'paid' });
+    await service.db
+      .updateTable('payments')
+      .set({ inquire_at: null })
+      .where('id', '=', id)
+      .execute();
+    service.clock.now = Date.parse(expiresAt) - 1;
+    await runRound();
+    expect(asked()).toEqual([]);
+    service.clock.now += 1;
+    await runRound();
+    expect((await read(id)).status).toBe('successful');
+  });
+});
+
+describe('an hour after its time, by the next inquiry, expires unasked', () => {
   async function expiresUnasked(id: string, configured: Processor | null) {
     service.clock.now += 60 * MINUTE_MS - 1;
     await runRound(configured);
     expect((await read(id)).status).toBe('pending');
     warned.length = 0;
-    service.clock.now += 1;
+    service.clock.now += 15 * MINUTE_MS;
     await runRound(configured);
     expect((await read(id)).status).toBe('expired');
     expect(warned).toEqual(['payment expired without confirmation from a processor']);

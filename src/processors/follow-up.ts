@@ -7,11 +7,12 @@ import {
   ProcessorUnavailable,
   SessionUnknown,
 } from '../payments/processor.ts';
-import { type DueRegulatedPayment, listDueRegulated } from '../repositories/regulated-payments.ts';
+import { FIRST_INQUIRY_MS } from '../payments/regulated-flow.ts';
+import { claimInquiries, type Inquiry } from '../repositories/regulated-payments.ts';
 import { type Log, logSettlement } from './receive-notification.ts';
 import { settleRegulated } from './settle-regulated.ts';
 
-export interface RegulatedExpiry {
+export interface FollowUp {
   readonly db: Database;
   /** null if US accounts are not served. */
   readonly processor: Processor | null;
@@ -25,43 +26,38 @@ export interface RegulatedExpiry {
 const UNCONFIRMED_GRACE_MS = 60 * 60_000;
 
 /**
- * Expires overdue regulated payments, but checks the session at the processor first: the customer
- * may have paid and the notification be lost, and `expired` is final. Holds no lock or connection
- * while the processor answers; if another worker or a notification gets there first, it wins.
- *
- * A payment stays pending until a later run if the processor does not answer.
- *
- * @param after The last payment of the previous batch.
- * @returns The last payment of this batch, to continue from; undefined after the last batch, or if
- * the processor answered for none of the payments.
+ * Pauses between inquiries, in milliseconds. Before its expiry a payment is asked about whenever its
+ * age has doubled; afterwards whenever the time since has doubled. The longest pause bounds how long an
+ * end goes unnoticed whose notification was lost, or after an outage of the processor.
  */
-export async function expireRegulated(
-  dependencies: RegulatedExpiry,
-  after: DueRegulatedPayment | undefined,
-  now: Date,
-  limit: number,
-): Promise<DueRegulatedPayment | undefined> {
-  const { db, processor } = dependencies;
-  const graceEnded = new Date(now.getTime() - UNCONFIRMED_GRACE_MS);
-  const bounds = { processor: processor?.name ?? null, dueBy: now, unconfirmedDueBy: graceEnded };
-  const due = await listDueRegulated(db, bounds, after, limit);
-  const answered = await Promise.all(
-    due.map(payment =>
-      checkAndExpire(dependencies, payment, payment.expires_at <= graceEnded, now),
-    ),
-  );
-  return due.length === limit && answered.includes(true) ? due.at(-1) : undefined;
+export const PAUSES = { first: FIRST_INQUIRY_MS, shortest: 5_000, longest: 15 * 60_000 };
+
+/**
+ * Asks the processor what became of at most `limit` payments that are due for it: notifications may be
+ * lost. Settles what is paid, and expires what is overdue and not, which is final and must be true.
+ *
+ * Each payment is claimed by setting the time of its next inquiry, so that workers do not ask twice.
+ * Holds no lock or connection while the processor answers; a notification that gets there first wins.
+ *
+ * @returns Whether there may be more to ask about now: false after the last batch, and if the processor
+ * answered for none of the payments.
+ */
+export async function followUp(dependencies: FollowUp, now: Date, limit: number): Promise<boolean> {
+  const inquiries = await claimInquiries(dependencies.db, PAUSES, now, limit);
+  const answered = await Promise.all(inquiries.map(inquiry => inquire(dependencies, inquiry, now)));
+  return inquiries.length === limit && answered.includes(true);
 }
 
-/** @returns Whether the payment expired or was settled, or the processor at least answered. */
-async function checkAndExpire(
-  { db, processor, logger }: RegulatedExpiry,
-  payment: DueRegulatedPayment,
-  graceEnded: boolean,
+/** @returns False only if the processor did not answer. */
+async function inquire(
+  { db, processor, logger }: FollowUp,
+  payment: Inquiry,
   now: Date,
 ): Promise<boolean> {
-  const { id, external_id: externalId } = payment;
+  const { id, external_id: externalId, expires_at: expiresAt } = payment;
   const context = { paymentId: id, processor: payment.processor, externalId };
+  const isOverdue = payment.session_status === 'pending' && expiresAt <= now;
+  const isGraceOver = isOverdue && expiresAt.getTime() + UNCONFIRMED_GRACE_MS <= now.getTime();
   const expireUnconfirmed = async () => {
     logger.warn(context, 'payment expired without confirmation from a processor');
     await expire(db, id, 'expired without confirmation from a processor', now);
@@ -69,7 +65,7 @@ async function checkAndExpire(
   };
 
   if (processor === null || payment.processor !== processor.name || externalId === null) {
-    return expireUnconfirmed();
+    return isGraceOver ? expireUnconfirmed() : true;
   }
   try {
     const notification = await processor.readSession(externalId);
@@ -78,10 +74,13 @@ async function checkAndExpire(
       logSettlement(logger, processor.name, notification, settlement);
       return true;
     }
-    // Fails if the customer pays at this moment; the next run then finds the session paid.
-    if (notification === null) await processor.endSession?.(externalId);
+    if (notification === null) {
+      if (!isOverdue) return true;
+      // Fails if the customer pays at this moment; the next inquiry then finds the session paid.
+      await processor.endSession?.(externalId);
+    }
   } catch (error) {
-    if (error instanceof SessionUnknown && graceEnded) return expireUnconfirmed();
+    if (error instanceof SessionUnknown && isGraceOver) return expireUnconfirmed();
     if (!isProcessorFailure(error)) throw error;
     logger.warn(
       { ...context, reason: error.message },
