@@ -1,3 +1,4 @@
+import type { BaseLogger } from 'pino';
 import type { Database } from '../database/connection.ts';
 import { expirePayments } from '../settlement/expire-on-chain.ts';
 import type { Clock } from '../time/clock.ts';
@@ -12,13 +13,17 @@ const INTERVAL_MS = 1_000;
 const MAXIMUM_PAUSE_MS = 1_000;
 
 /** Expires on-chain payments. */
-export function expirePaymentsLoop(db: Database, clock: Clock): Loop {
+export function expirePaymentsLoop(
+  db: Database,
+  clock: Clock,
+  log: Pick<BaseLogger, 'warn'>,
+): Loop {
   return {
     name: 'expire-payments',
     intervalMs: INTERVAL_MS,
     maximumPauseMs: MAXIMUM_PAUSE_MS,
     async run(signal) {
-      const expire = () => expirePayments(db, new Date(clock()), BATCH);
+      const expire = () => expirePayments(db, new Date(clock()), BATCH, log);
       let full = (await expire()) === BATCH;
       while (full && !signal.aborted) {
         const batches = Array.from({ length: CONCURRENCY }, expire);

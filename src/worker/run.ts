@@ -24,7 +24,7 @@ export async function runWorker(
 ): Promise<void> {
   const { db, clock, logger } = dependencies;
   const loops = [
-    expirePaymentsLoop(db, clock),
+    expirePaymentsLoop(db, clock, logger),
     followUpRegulatedLoop(dependencies, clock),
     foldPartnerDeltasLoop(db),
     cleanUpLoop(db, clock),

@@ -38,6 +38,32 @@ test('ends what is due to the millisecond and nothing else, once, among several 
   expect(rows[0]?.events).toBe(60);
 });
 
+test('an error that does not come again is told of', async () => {
+  const { id } = await add(0);
+  await sql`create sequence attempts`.execute(service.db);
+  await sql`
+    create function fail_once() returns trigger language plpgsql as $$
+    begin
+      if nextval('attempts') = 1 then raise exception 'once'; end if;
+      return new;
+    end $$`.execute(service.db);
+  await sql`
+    create trigger once before insert on payment_transitions
+    for each row execute function fail_once()`.execute(service.db);
+  const warnings: unknown[][] = [];
+  const log = { warn: (...line: unknown[]) => void warnings.push(line) };
+  expect(await expirePayments(service.db, now(), 50, log)).toBe(1);
+  expect(await statusOf(id)).toBe('expired');
+  expect(warnings).toEqual([
+    [
+      { err: expect.objectContaining({ message: 'once' }) },
+      'payments were expired one by one, since together it failed',
+    ],
+  ]);
+  await expirePayments(service.db, now(), 50, log);
+  expect(warnings).toHaveLength(1);
+});
+
 test('one payment that cannot be ended does not keep the others', async () => {
   const stuck = await add(-10);
   const others = await Promise.all([add(-5), add(-4)]);

@@ -1,0 +1,59 @@
+import type { BaseLogger } from 'pino';
+import type { Connection, Database } from '../database/connection.ts';
+import { inSavepoint, transact } from '../database/transaction.ts';
+
+/** Rows that are due for something, and what is done with each. */
+export interface DueWork<T> {
+  /** Locks at most so many rows that are due; skips those locked by others. */
+  readonly lock: (tx: Connection) => Promise<T[]>;
+  readonly handle: (tx: Connection, row: T) => Promise<unknown>;
+  /** What could not be done, as in "2 payments could not be …". */
+  readonly what: string;
+  /** Told of an error that did not come again when the rows were handled one by one. */
+  readonly log: Pick<BaseLogger, 'warn'> | undefined;
+}
+
+/**
+ * Handles what is due, in one transaction. If that fails, handles each by itself, so that one that
+ * cannot be handled does not block the others.
+ * @returns The number of rows handled.
+ * @throws AggregateError with the failures, after all others have been handled.
+ */
+export async function handleDue<T>(db: Database, work: DueWork<T>): Promise<number> {
+  try {
+    return await transact(db, async tx => {
+      const due = await work.lock(tx);
+      for (const row of due) await work.handle(tx, row);
+      return due.length;
+    });
+  } catch (error) {
+    const handled = await handleOneByOne(db, work);
+    work.log?.warn(
+      { err: error },
+      `payments were ${work.what} one by one, since together it failed`,
+    );
+    return handled;
+  }
+}
+
+async function handleOneByOne<T>(
+  db: Database,
+  { lock, handle, what }: DueWork<T>,
+): Promise<number> {
+  const failures: unknown[] = [];
+  const handled = await transact(db, async tx => {
+    const due = await lock(tx);
+    for (const row of due) {
+      await inSavepoint(
+        tx,
+        () => handle(tx, row),
+        error => void failures.push(error),
+      );
+    }
+    return due.length - failures.length;
+  });
+  if (failures.length > 0) {
+    throw new AggregateError(failures, `${failures.length} payments could not be ${what}`);
+  }
+  return handled;
+}
