@@ -10,6 +10,7 @@ import { listDepositsByHash } from '../repositories/deposits.ts';
 import { findMerchant } from '../repositories/merchants.ts';
 import { findNetwork, listActiveNetworks } from '../repositories/networks.ts';
 import { findPaymentByCheckoutToken } from '../repositories/payments.ts';
+import { hasLapsed } from '../settlement/lapse-quotes.ts';
 import { isOpen } from '../settlement/select-network.ts';
 import type { TraceContext } from '../telemetry/trace-context.ts';
 
@@ -24,7 +25,7 @@ export interface NetworkChoice {
 export interface Checkout {
   readonly payment: Payment;
   readonly merchantName: string;
-  /** The chosen network; null before the choice. */
+  /** The chosen network; null before the choice, and when its price has lapsed. */
   readonly network: Network | null;
   /** Networks offered, the chosen one included; empty when the payment is not open. */
   readonly choices: readonly NetworkChoice[];
@@ -74,7 +75,7 @@ export async function readCheckout(
   return {
     payment,
     merchantName: merchant?.name ?? '',
-    network: await chosenNetwork(db, payment, networks),
+    network: hasLapsed(payment, now) ? null : await chosenNetwork(db, payment, networks),
     choices: await Promise.all(
       offered.map(async network => ({ network, available: await isQuotable(rates, network) })),
     ),

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { CHECKOUT_STAGES } from '#schemas/checkout.ts';
 import type { Payment } from '../database/tables.ts';
+import { hasLapsed } from '../settlement/lapse-quotes.ts';
 
 /**
  * Stage of a payment on the checkout page:
- * - `choose`: no network is chosen
+ * - `choose`: no network is chosen, or the price of the choice has lapsed
  * - `waiting`: address and amount are shown
  * - `overdue`: the time is up, but the worker has not expired the payment yet
  * - `confirming`: enough funds have been seen, but are not final
@@ -25,7 +26,7 @@ export function stageOf(payment: Payment, now: Date): CheckoutStage {
   if (payment.status !== 'pending') return payment.status;
   if (payment.session_status === 'completed') return 'confirming';
   if (payment.expires_at <= now) return 'overdue';
-  return payment.blockchain_id === null ? 'choose' : 'waiting';
+  return payment.blockchain_id === null || hasLapsed(payment, now) ? 'choose' : 'waiting';
 }
 
 /** An opaque value that changes whenever the content of the payment's page changes. */
@@ -36,6 +37,7 @@ export function revisionOf(payment: Payment, stage: CheckoutStage): string {
     payment.address,
     payment.token_amount,
     payment.expires_at,
+    payment.quoted_until,
     payment.transaction_hash,
     payment.last_error_code,
     payment.last_error_at,

@@ -173,6 +173,8 @@ export interface PaymentsTable {
   expiry_fixed: Defaulted<boolean>;
   /** When a US account's processor is asked about the payment; null on chain. */
   inquire_at: Date | null;
+  /** Until when the price is held; null if it is held, or was not chosen, until `expires_at`. */
+  quoted_until: Date | null;
 }
 
 export interface PaymentTransitionsTable {

@@ -79,5 +79,6 @@ export function newPayment(
     checkout_token_hash: flow.checkoutTokenHash,
     expiry_fixed: terms !== undefined,
     inquire_at: flow.inquireAt,
+    quoted_until: null,
   };
 }

@@ -113,3 +113,20 @@ export async function lockDuePayments(
     order by expires_at limit ${limit} for update skip locked`.execute(db);
   return rows;
 }
+
+/** An open payment whose quote has lapsed. */
+export type LapsedPayment = Pick<Payment, 'id' | 'settlement_model'>;
+
+/** Locks at most `limit` open payments whose quote has lapsed; skips rows locked by others. */
+export async function lockLapsedQuotes(
+  db: Connection,
+  now: Date,
+  limit: number,
+): Promise<LapsedPayment[]> {
+  const { rows } = await sql<LapsedPayment>`
+    select id, settlement_model from payments
+    where status = 'pending' and session_status = 'pending' and blockchain_id is not null
+      and quoted_until <= ${now}
+    order by quoted_until limit ${limit} for update skip locked`.execute(db);
+  return rows;
+}

@@ -7,6 +7,7 @@ import { type Rates, RateUnavailable } from '../rates/rate-source.ts';
 import { findNetwork } from '../repositories/networks.ts';
 import { lockPayment, updateOpenPayment } from '../repositories/payment-moves.ts';
 import { releaseReservation } from '../repositories/reservations.ts';
+import { hasLapsed } from './lapse-quotes.ts';
 import { candidateAmounts, toBaseUnits } from './quote-amounts.ts';
 import { reserveAmount } from './reserve-amount.ts';
 
@@ -23,8 +24,9 @@ export interface Choice {
 
 /**
  * Selects the network to pay on: fixes the price, reserves a token amount that is unique at the
- * address, and restarts the payment window unless the expiry was fixed at creation. Selecting the
- * same network again changes nothing; selecting another one releases the previous amount.
+ * address, and restarts the payment window. A payment whose expiry was fixed at creation keeps it, and
+ * its price for the window only. Selecting the same network again changes nothing while the price is
+ * held; otherwise the previous amount is released.
  *
  * @throws ApiError E1040 if the payment is no longer open or the network is not offered, E5002 if
  * there is no agreed price or no free amount now.
@@ -43,7 +45,7 @@ export async function selectNetwork(
     if (open === undefined || !isOpen(open, now)) {
       throw new ApiError('E1040', 'The payment is not open any more.');
     }
-    if (open.blockchain_id === blockchainId) return open;
+    if (open.blockchain_id === blockchainId && !hasLapsed(open, now)) return open;
     await releaseReservation(tx, open.id, now);
     return quote(tx, { payment: open, network, price, log }, now);
   });
@@ -82,18 +84,28 @@ async function quote(
     now,
   );
   if (reserved === undefined) throw notOffered(network.id);
-  const latest = payment.created_at.getTime() + LIFETIME_MAXIMUM_MS;
-  const window = now.getTime() + network.window_minutes * MINUTE_MS;
   const updated = await updateOpenPayment(db, payment.id, {
     blockchain_id: network.id,
     address: reserved.address,
     token_amount: reserved.tokenAmount,
     token_decimals: asset.decimals,
     commission_amount: commission,
-    expires_at: payment.expiry_fixed ? payment.expires_at : new Date(Math.min(window, latest)),
+    ...deadlines(payment, now.getTime() + network.window_minutes * MINUTE_MS),
   });
   if (updated === undefined) throw new ApiError('E1040', 'The payment is not open any more.');
   return updated;
+}
+
+/** @param window End of the network's window, in milliseconds since the epoch. */
+function deadlines(
+  { expiry_fixed, expires_at, created_at }: Payment,
+  window: number,
+): Pick<Payment, 'expires_at' | 'quoted_until'> {
+  if (expiry_fixed) {
+    return { expires_at, quoted_until: new Date(Math.min(window, expires_at.getTime())) };
+  }
+  const latest = created_at.getTime() + LIFETIME_MAXIMUM_MS;
+  return { expires_at: new Date(Math.min(window, latest)), quoted_until: null };
 }
 
 async function requireOffered(

@@ -7,6 +7,7 @@ import { movePayment } from '../payments/move-payment.ts';
 import type { Rates } from '../rates/rate-source.ts';
 import { listPaymentDeposits } from '../repositories/deposits.ts';
 import { findPayment } from '../repositories/payments.ts';
+import { hasLapsed } from './lapse-quotes.ts';
 import { type Finality, type ObservedTransfer, observeTransfer } from './observe-transfer.ts';
 import { selectNetwork } from './select-network.ts';
 
@@ -124,9 +125,9 @@ async function ensureNetwork(
   blockchainId: string | undefined,
   now: Date,
 ): Promise<Payment> {
-  if (payment.blockchain_id !== null) return payment;
+  if (payment.blockchain_id !== null && !hasLapsed(payment, now)) return payment;
   const [first] = payment.offered_blockchain_ids;
-  const selected = blockchainId ?? first;
+  const selected = blockchainId ?? payment.blockchain_id ?? first;
   if (selected === undefined) throw new OperationRefused('The payment offers no network.');
   return selectNetwork(db, rates, { payment, blockchainId: selected }, now);
 }

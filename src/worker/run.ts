@@ -7,6 +7,7 @@ import { deliverWebhooksLoop, type WebhookDependencies } from './deliver-webhook
 import { expirePaymentsLoop } from './expire-on-chain.ts';
 import { foldPartnerDeltasLoop } from './fold-partner-deltas.ts';
 import { followUpRegulatedLoop } from './follow-up-regulated.ts';
+import { lapseQuotesLoop } from './lapse-quotes.ts';
 import { runLoop } from './loop.ts';
 
 export interface WorkerDependencies extends WebhookDependencies {
@@ -25,6 +26,7 @@ export async function runWorker(
   const { db, clock, logger } = dependencies;
   const loops = [
     expirePaymentsLoop(db, clock, logger),
+    lapseQuotesLoop(db, clock, logger),
     followUpRegulatedLoop(dependencies, clock),
     foldPartnerDeltasLoop(db),
     cleanUpLoop(db, clock),

@@ -3,11 +3,13 @@ import type { LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setNetwork } from '../../src/accounts/networks.ts';
 import { expirePayments } from '../../src/settlement/expire-on-chain.ts';
+import { lapseQuotes } from '../../src/settlement/lapse-quotes.ts';
 import { ADDRESSES, addMerchant, type MerchantWithKey, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { type OpenedCheckout, openCheckout } from '../helpers/checkout.ts';
 import { createPrompt } from '../helpers/prompts.ts';
 import { expectRefusal } from '../helpers/refusal.ts';
+import { addOlderMerchant, ask, BODY } from '../legacy/older-contract.ts';
 
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
@@ -124,6 +126,39 @@ describe('every state has its page', () => {
     const page = await readPage(checkout);
     await setNetwork(operatorOf(service), 'eth', { active: true });
     expect(page).toContain('on Ethereum Mainnet');
+  });
+
+  test('choose, again: the price of an older prompt is held for the window of its network', async () => {
+    const older = await addOlderMerchant(service, { name: 'Old' });
+    const start = service.clock.now;
+    const { prompt, checkoutUrl } = (await ask(service, older, { body: BODY })).json();
+    const { pathname: path } = new URL(checkoutUrl);
+    const get = async () => expectPage(await service.app.inject({ url: path }), 200);
+    const payload = 'network=btc';
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    await service.app.inject({ method: 'POST', url: `${path}/network`, headers, payload });
+    const held = await get();
+    const untilThen = new Date(start + 60 * 60_000).toISOString();
+    expect(held).toContain(`data-countdown="${untilThen}"`);
+    expect(held).toContain(ADDRESSES.btc);
+    try {
+      service.clock.now += 60 * 60_000;
+      // The worker may come by later.
+      for (const work of [
+        () => undefined,
+        () => lapseQuotes(service.db, new Date(service.clock()), 100),
+      ]) {
+        await work();
+        const page = await get();
+        expect(page).toContain('The price that was held for you has lapsed.');
+        expect(page).toContain(`data-countdown="${prompt.expiresAt}"`);
+        expect(page).toContain('name="network" value="btc">');
+        expect(page).not.toContain(ADDRESSES.btc);
+        expect(page).not.toContain('Look up');
+      }
+    } finally {
+      service.clock.now = start;
+    }
   });
 
   test('waiting with too little paid', async () => {

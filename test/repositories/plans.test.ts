@@ -5,7 +5,7 @@ import { createMerchant } from '../../src/accounts/merchants.ts';
 import type { Database } from '../../src/database/connection.ts';
 import { deleteExpiredResponses } from '../../src/repositories/idempotency-keys.ts';
 import { deleteExpiredNonces } from '../../src/repositories/nonces.ts';
-import { lockDuePayments } from '../../src/repositories/payment-moves.ts';
+import { lockDuePayments, lockLapsedQuotes } from '../../src/repositories/payment-moves.ts';
 import {
   findMerchantPayment,
   listMerchantPayments,
@@ -175,6 +175,7 @@ describe('a page of a merchant', () => {
 
 test.each<[string, (db: Database) => Promise<unknown>, string[]]>([
   ['payments to expire', db => lockDuePayments(db, now, 50), ['payments_due', 'deposits_payment']],
+  ['quotes to withdraw', db => lockLapsedQuotes(db, now, 50), ['payments_quoted']],
   [
     'regulated payments to ask about',
     db => claimInquiries(db, { first: 1, shortest: 1, longest: 2 }, now, 10),

@@ -1,6 +1,7 @@
 import { billOf } from '../../checkout/bill.ts';
 import type { NetworkChoice } from '../../checkout/checkout.ts';
 import { FINAL_STAGES, revisionOf } from '../../checkout/stage.ts';
+import { hasLapsed } from '../../settlement/lapse-quotes.ts';
 import { SIMULATION_CASES } from '../../settlement/simulate.ts';
 import { formatDollars } from '../pages/format-dollars.ts';
 import { type Html, html } from '../pages/html.ts';
@@ -49,7 +50,7 @@ function renderStage(view: CheckoutView): Html {
 }
 
 function renderChoose(view: CheckoutView): Html {
-  const { checkout, path } = view;
+  const { checkout, path, now } = view;
   const title = html`<h1 id="title" tabindex="-1">Choose how to pay</h1>`;
   if (checkout.choices.length === 0) {
     return html`<section class="card">${title}
@@ -57,7 +58,8 @@ function renderChoose(view: CheckoutView): Html {
   }
   return html`<section class="card">
 <div class="lead">${title}
-${renderDeadline(view)}</div>
+${renderDeadline(checkout.payment.expires_at)}</div>
+${hasLapsed(checkout.payment, now) && html`<p class="notice" id="lapsed">The price that was held for you has lapsed. Do not send anything to the address that was shown: choose again for a new price. If you have sent something already, contact ${merchantOf(checkout)}.</p>`}
 ${renderNetworkPicker(path, checkout.choices, 'Ways to pay')}
 </section>`;
 }

@@ -1,5 +1,6 @@
 import { billOf } from '../../checkout/bill.ts';
 import type { CheckoutStage } from '../../checkout/stage.ts';
+import { hasLapsed } from '../../settlement/lapse-quotes.ts';
 import { formatDollars } from '../pages/format-dollars.ts';
 import { type CheckoutView, merchantOf, quoteOf } from './view.ts';
 
@@ -11,7 +12,7 @@ export interface StageTexts {
 }
 
 export function textsOf(view: CheckoutView): StageTexts {
-  const { checkout, stage } = view;
+  const { checkout, stage, now } = view;
   const merchant = merchantOf(checkout);
   const total = formatDollars(billOf(checkout.payment).total);
   const quote = quoteOf(checkout);
@@ -19,7 +20,9 @@ export function textsOf(view: CheckoutView): StageTexts {
   const texts: Record<CheckoutStage, StageTexts> = {
     choose: {
       title: `Pay ${total} to ${merchant}`,
-      announcement: 'Choose how to pay.',
+      announcement: hasLapsed(checkout.payment, now)
+        ? 'The price has lapsed. Choose again how to pay.'
+        : 'Choose how to pay.',
     },
     waiting: {
       title: `Send ${amount} · ${merchant}`,

@@ -10,11 +10,12 @@ const COMPARED = 6;
 /** Renders what the customer needs to pay: address, amount and QR code. */
 export function renderWaiting(view: CheckoutView, quote: Quote): Html {
   const wallet = walletUri(quote);
+  const { quoted_until: quotedUntil, expires_at: expiresAt } = view.checkout.payment;
   const qr = `QR code of ${wallet === undefined ? 'the address' : 'address and amount'}`;
   return html`<section class="card pay">
 <div class="lead">
 <h1 id="title" tabindex="-1">Send ${quote.amount} ${quote.symbol} <span class="on">on ${quote.networkName}</span></h1>
-${renderDeadline(view)}
+${renderDeadline(quotedUntil ?? expiresAt)}
 </div>
 ${renderProblem(view, quote)}
 <div class="scan">
@@ -34,9 +35,9 @@ ${renderProgress(view, 'Waiting for your payment.')}
 </section>`;
 }
 
-/** The deadline. The script turns it into a countdown. */
-export function renderDeadline({ checkout }: CheckoutView): Html {
-  return html`<p class="deadline" role="timer" data-countdown="${checkout.payment.expires_at.toISOString()}">Pay before ${timeOfDay(checkout.payment.expires_at)}</p>`;
+/** A deadline. The script turns it into a countdown. */
+export function renderDeadline(at: Date): Html {
+  return html`<p class="deadline" role="timer" data-countdown="${at.toISOString()}">Pay before ${timeOfDay(at)}</p>`;
 }
 
 /** Tells that the page updates itself, or without a script offers a link to reload it. */

@@ -1,0 +1,57 @@
+import type { BaseLogger } from 'pino';
+import type { Connection, Database } from '../database/connection.ts';
+import type { Payment } from '../database/tables.ts';
+import {
+  type LapsedPayment,
+  lockLapsedQuotes,
+  updateOpenPayment,
+} from '../repositories/payment-moves.ts';
+import { releaseReservation } from '../repositories/reservations.ts';
+import { handleDue } from './handle-due.ts';
+
+/**
+ * Whether the price of an open payment is held no longer, so that its customer has to choose again. Only
+ * a payment that waits longer than its network's window outlives its price.
+ */
+export function hasLapsed(payment: Payment, now: Date): boolean {
+  const { status, session_status: session, quoted_until: until } = payment;
+  return status === 'pending' && session === 'pending' && until !== null && until <= now;
+}
+
+/**
+ * Withdraws at most `limit` quotes whose time is over, while their payments stay open: releases the
+ * amount and forgets network and address, so that the customer is quoted anew. Funds that have been
+ * seen keep their quote. Workers may run it concurrently.
+ * @param log Told of an error that did not come again when the quotes were withdrawn one by one.
+ * @returns The number of quotes withdrawn.
+ * @throws AggregateError with the payments that failed, after all others.
+ */
+export function lapseQuotes(
+  db: Database,
+  now: Date,
+  limit: number,
+  log?: Pick<BaseLogger, 'warn'>,
+): Promise<number> {
+  return handleDue(db, {
+    lock: tx => lockLapsedQuotes(tx, now, limit),
+    handle: (tx, payment) => withdrawQuote(tx, payment, now),
+    what: 'unquoted',
+    log,
+  });
+}
+
+async function withdrawQuote(
+  db: Connection,
+  { id, settlement_model: settlement }: LapsedPayment,
+  now: Date,
+): Promise<void> {
+  await releaseReservation(db, id, now);
+  await updateOpenPayment(db, id, {
+    blockchain_id: null,
+    address: null,
+    token_amount: null,
+    token_decimals: null,
+    // Determined by the choice of a network, like at creation.
+    commission_amount: settlement === 'direct' ? 0 : null,
+  });
+}
