@@ -9,8 +9,10 @@ const CANONICAL_INTEGER = /^(0|[1-9]\d{0,14})$/;
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {
   integer: 'a whole number',
+  number: 'a number',
   boolean: 'true or false',
   string: 'one text',
+  'string,null': 'one text or null',
   array: 'a list',
 };
 
@@ -90,7 +92,8 @@ function describe(error: ErrorObject, where: 'body' | 'query'): ApiError {
   return new ApiError('E1001', `${param} ${expectation(error)}.`, { param });
 }
 
-function expectation({ keyword, params }: ErrorObject): string {
+/** What a value has to be, in words that follow its name. */
+export function expectation({ keyword, params }: ErrorObject): string {
   switch (keyword) {
     case 'type':
       return `must be ${TYPE_NAMES[params.type] ?? 'of another type'}`;

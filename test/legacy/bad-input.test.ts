@@ -93,6 +93,35 @@ describe('400 Invalid body', () => {
     }
   });
 
+  test.each<[unknown, string]>([
+    [null, 'it must be a JSON object'],
+    [{}, 'amount is required'],
+    [{ ...BODY, amount: '19.99' }, 'amount must be a number'],
+    [{ ...BODY, amount: 0.49 }, 'amount must be at least 0.5'],
+    [{ ...BODY, amount: 1_000_000.01 }, 'amount must be at most 1000000'],
+    [{ ...BODY, amount: 1.005 }, 'amount must have at most two decimals'],
+    [{ ...BODY, blockchainIds: 'btc' }, 'blockchainIds must be a list'],
+    [{ ...BODY, blockchainIds: [] }, 'blockchainIds must have at least 1 entry'],
+    [
+      { ...BODY, blockchainIds: Array(25).fill('btc') },
+      'blockchainIds must have at most 24 entries',
+    ],
+    [
+      { ...BODY, blockchainIds: ['btc', 'doge'] },
+      `blockchainIds.1 must be one of ${BLOCKCHAIN_IDS.join(', ')}`,
+    ],
+    [{ ...BODY, blockchainIds: [1] }, 'blockchainIds.0 must be one text'],
+    [{ ...BODY, payer: 'shopper' }, 'payer must be one of merchant, customer'],
+    [{ ...BODY, payer: null }, 'payer must be one text'],
+    [{ ...BODY, note: 1 }, 'note must be one text or null'],
+    [{ ...BODY, note: 'x'.repeat(501) }, 'note must be at most 500 characters long'],
+    [{ ...BODY, note: '\0' }, 'note must be valid Unicode without NUL characters'],
+    [{ ...BODY, redirectUrl: {} }, 'redirectUrl must be one text or null'],
+  ])('in words of its own: %j', async (body, words) => {
+    const { message } = (await sendRaw(JSON.stringify(body))).json();
+    expect(message).toBe(`Invalid body: ${words}`);
+  });
+
   test.each(['0.5000000000000001', '1.001', '49e-2', '1e999', '-1e3', '0.505', '1000000.001'])(
     'for an amount written %s',
     async text => {

@@ -2,6 +2,7 @@ import { Ajv, type ErrorObject } from 'ajv';
 import type { FastifyInstance } from 'fastify';
 import { parseBody } from '../../http/json-body.ts';
 import { readRawBody } from '../../http/raw-body.ts';
+import { expectation } from '../../http/validation.ts';
 import { LegacyRefusal } from '../../legacy/refusal.ts';
 import { toCents } from '../../payments/dollars.ts';
 
@@ -35,9 +36,9 @@ export function registerLegacyBody(app: FastifyInstance): void {
   app.setValidatorCompiler<object>(({ schema }) => {
     const validate = ajv.compile(schema);
     return (value: unknown) => {
-      const problem = validate(value)
-        ? unusableText(value as Record<string, unknown>)
-        : describe(validate.errors?.[0]);
+      const [error] = validate(value) ? [] : (validate.errors ?? []);
+      const problem =
+        error === undefined ? unusableText(value as Record<string, unknown>) : describe(error);
       if (problem === undefined) return { value };
       return { error: new LegacyRefusal('bodyInvalid', { detail: problem }) };
     };
@@ -50,10 +51,13 @@ function refuse(error: unknown): never {
   throw new LegacyRefusal('bodyInvalid', { detail, cause: error });
 }
 
-function describe(error: ErrorObject | undefined): string | undefined {
-  const field = error?.instancePath.slice(1).replaceAll('/', '.') || 'it';
-  if (error?.params.format === 'dollars') return `${field} must have at most two decimals`;
-  return `${field} ${error?.message ?? 'is not valid'}`;
+/** In our own words: Ajv's change with its version, and clients decide by this text. */
+function describe(error: ErrorObject): string {
+  if (error.keyword === 'required') return `${error.params.missingProperty} is required`;
+  const field = error.instancePath.slice(1).replaceAll('/', '.');
+  if (field === '') return 'it must be a JSON object';
+  if (error.params.format === 'dollars') return `${field} must have at most two decimals`;
+  return `${field} ${expectation(error)}`;
 }
 
 function unusableText(body: Record<string, unknown>): string | undefined {
