@@ -170,7 +170,7 @@ function findConflicts(env: Environment, { metrics, port }: Config): string[] {
   return problems;
 }
 
-/** Settings for development that would lose money, or count money that never moved, in production. */
+/** Settings for development that would lose money or payers, or count money that never moved, in production. */
 function findUnsafeInProduction(
   env: Environment,
   { rates }: Config,
@@ -187,6 +187,11 @@ function findUnsafeInProduction(
     problems.push('STRIPE_API_URL is set, but production uses only Stripe itself.');
   }
   if (!env.DATABASE_URL) problems.push('DATABASE_URL is not set, but production needs it.');
+  if (!env.PUBLIC_URL) {
+    problems.push(
+      'PUBLIC_URL is not set, but production needs it: the base URL at which customers reach the service.',
+    );
+  }
   if (rates === 'fixed') problems.push('RATES is "fixed", but production needs live.');
   if (!env.MASTER_KEY) {
     problems.push(

@@ -62,6 +62,7 @@ export function serviceEnvironment(state: ServiceState): Record<string, string> 
     DATABASE_POOL_SIZE: String(POOL_SIZE),
     DATABASE_URL: state.databaseUrl,
     MASTER_KEY: state.masterKey,
+    PUBLIC_URL: 'https://pay.example.test',
     ...(state.redisUrl === undefined ? {} : { REDIS_URL: state.redisUrl }),
   };
 }

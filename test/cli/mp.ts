@@ -82,7 +82,11 @@ export async function startOperated(): Promise<Operated> {
   const clock = Object.assign(() => Date.now() + clock.now, { now: 0 });
   const keyring = createKeyring([masterKey]);
   const second = await startTestApp({ beside: { ...first, keyring, clock } });
-  const env = { DATABASE_URL: first.databaseUrl, MASTER_KEY: masterKey.toString('base64') };
+  const env = {
+    DATABASE_URL: first.databaseUrl,
+    MASTER_KEY: masterKey.toString('base64'),
+    PUBLIC_URL: 'https://pay.example.test',
+  };
   return {
     ...second,
     env,

@@ -174,16 +174,19 @@ test('metrics take a port of their own', () => {
   expect(readConfig({ PORT: '0', METRICS_PORT: '0' }).metrics?.port).toBe(0);
 });
 
-test('production needs a database and a master key of its own', () => {
-  const NODE_ENV = 'production';
-  const DATABASE_URL = 'postgres://h/d';
-  expect(problemsOf({ NODE_ENV })).toEqual([
-    expect.stringMatching(/^DATABASE_URL is not set/),
-    expect.stringMatching(/^MASTER_KEY is not set/),
-  ]);
-  expect(problemsOf({ NODE_ENV, DATABASE_URL })).toHaveLength(1);
-  expect(problemsOf({ NODE_ENV, MASTER_KEY: KEY })).toHaveLength(1);
-  expect(readConfig({ NODE_ENV, DATABASE_URL, MASTER_KEY: KEY }).environment).toBe('production');
+test('production needs a database, a public URL and a master key of its own', () => {
+  const needed = {
+    DATABASE_URL: 'postgres://h/d',
+    PUBLIC_URL: 'https://pay.example.com',
+    MASTER_KEY: KEY,
+  };
+  const production = { NODE_ENV: 'production', ...needed };
+  expect(readConfig(production).environment).toBe('production');
+  for (const name of Object.keys(needed)) {
+    expect(problemsOf({ ...production, [name]: '' })).toEqual([
+      expect.stringMatching(`^${name} is not set, but production needs it`),
+    ]);
+  }
 });
 
 test('a process that is configured wrongly ends with the reasons and status 1', () => {
@@ -193,6 +196,7 @@ test('a process that is configured wrongly ends with the reasons and status 1', 
     { env: { PORT: 'eighty', NODE_ENV: 'production' }, encoding: 'utf8' },
   );
   expect(status).toBe(1);
-  for (const name of ['PORT', 'DATABASE_URL', 'MASTER_KEY']) expect(stderr).toContain(name);
+  for (const name of ['PORT', 'DATABASE_URL', 'PUBLIC_URL', 'MASTER_KEY'])
+    expect(stderr).toContain(name);
   expect(stdout).toBe('');
 });

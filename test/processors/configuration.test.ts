@@ -10,6 +10,7 @@ const STRIPE = {
 const PRODUCTION = {
   NODE_ENV: 'production',
   DATABASE_URL: 'postgres://h/d',
+  PUBLIC_URL: 'https://pay.example.com',
   MASTER_KEY: Buffer.alloc(32).toString('base64'),
 };
 

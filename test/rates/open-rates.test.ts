@@ -14,6 +14,7 @@ const context = { clock: Date.now, log: { warn: () => undefined } };
 const PRODUCTION = {
   NODE_ENV: 'production',
   DATABASE_URL: 'postgres://127.0.0.1/payments',
+  PUBLIC_URL: 'https://pay.example.com',
   MASTER_KEY: randomBytes(32).toString('base64'),
 };
 
