@@ -3,7 +3,9 @@ import {
   createDecipheriv,
   createHash,
   createHmac,
+  createSecretKey,
   hkdfSync,
+  type KeyObject,
   randomBytes,
 } from 'node:crypto';
 
@@ -11,25 +13,31 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const CIPHER = 'aes-256-gcm';
 
-interface DerivedKeys {
-  readonly encryption: Buffer;
-  readonly hashing: Buffer;
-}
+/**
+ * What is sealed. Responses have a key of their own: random nonces of AES-GCM may repeat after some
+ * billions of messages under one key (NIST SP 800-38D, 8.3), and a response is sealed for each payment.
+ */
+type Sealed = 'secret' | 'response';
+
+type DerivedKeys = Readonly<Record<Sealed | 'hashing', KeyObject>>;
 
 /** Encrypts secrets and hashes passphrases under the master key; previous keys still decrypt. */
 export interface Keyring {
   /** Version of the current master key: the first 31 bits of a SHA-256 over it. */
   readonly currentVersion: number;
+  /** Versions of all master keys, the current one first. */
+  readonly versions: readonly number[];
   /**
-   * Encrypts `plaintext` with AES-256-GCM under the current master key, bound to `context` (a key ID).
+   * Encrypts `plaintext` with AES-256-GCM under the current master key, bound to `context` (the ID of
+   * what it belongs to).
    * @returns Nonce (12 bytes), ciphertext, tag (16 bytes).
    */
-  seal(plaintext: string, context: string): Buffer;
+  seal(plaintext: string, context: string, kind?: Sealed): Buffer;
   /**
    * Decrypts the result of `seal`.
-   * @throws Error for an unknown version, altered bytes or another context.
+   * @throws Error for an unknown version, altered bytes, another context or kind.
    */
-  open(sealed: Buffer, context: string, version: number): string;
+  open(sealed: Buffer, context: string, version: number, kind?: Sealed): string;
   /**
    * Keyed hash (HMAC-SHA256, 32 bytes) of `secret`, bound to `context`.
    * With an unknown version it uses the current key, so that the time is the same.
@@ -50,9 +58,10 @@ export function createKeyring(masterKeys: readonly Buffer[]): Keyring {
 
   return {
     currentVersion,
-    seal(plaintext, context) {
+    versions: [...keys.keys()],
+    seal(plaintext, context, kind = 'secret') {
       const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv(CIPHER, current.encryption, nonce);
+      const cipher = createCipheriv(CIPHER, current[kind], nonce);
       cipher.setAAD(Buffer.from(context));
       return Buffer.concat([
         nonce,
@@ -61,14 +70,14 @@ export function createKeyring(masterKeys: readonly Buffer[]): Keyring {
         cipher.getAuthTag(),
       ]);
     },
-    open(sealed, context, version) {
+    open(sealed, context, version, kind = 'secret') {
       const key = keys.get(version);
       if (key === undefined) {
         throw new Error(
-          `a secret was sealed under master key version ${version}, which neither MASTER_KEY nor MASTER_KEYS_PREVIOUS holds`,
+          `a ${kind} was sealed under master key version ${version}, which neither MASTER_KEY nor MASTER_KEYS_PREVIOUS holds`,
         );
       }
-      const decipher = createDecipheriv(CIPHER, key.encryption, sealed.subarray(0, NONCE_BYTES), {
+      const decipher = createDecipheriv(CIPHER, key[kind], sealed.subarray(0, NONCE_BYTES), {
         authTagLength: TAG_BYTES,
       });
       decipher.setAAD(Buffer.from(context));
@@ -91,6 +100,12 @@ function versionOf(masterKey: Buffer): number {
 /** A separate key for each purpose, so that hashes reveal nothing about the encryption key. */
 function derive(masterKey: Buffer): DerivedKeys {
   const expand = (purpose: string) =>
-    Buffer.from(hkdfSync('sha256', masterKey, '', `external-payments ${purpose}`, 32));
-  return { encryption: expand('encryption'), hashing: expand('hashing') };
+    createSecretKey(
+      Buffer.from(hkdfSync('sha256', masterKey, '', `external-payments ${purpose}`, 32)),
+    );
+  return {
+    secret: expand('encryption'),
+    response: expand('responses'),
+    hashing: expand('hashing'),
+  };
 }

@@ -32,6 +32,8 @@ export interface NetworksTable {
   asset_decimals: number;
   window_minutes: number;
   is_active: boolean;
+  /** When an operator last switched it on or off; null for one that is as it was shipped. */
+  switched_at: Date | null;
 }
 
 export interface PartnersTable {
@@ -120,13 +122,22 @@ export interface ApiKeysTable {
   secret: Buffer | null;
   passphrase_hash: Buffer;
   master_key_version: number;
+  /** Version of the passphrase's hash; null where it is that of the secret. */
+  passphrase_key_version: Defaulted<number | null>;
   previous_secret: Buffer | null;
   previous_passphrase_hash: Buffer | null;
   previous_master_key_version: number | null;
+  previous_passphrase_key_version: Defaulted<number | null>;
   previous_valid_until: Date | null;
   expires_at: Date | null;
   revoked_at: Date | null;
   rotated_at: Date | null;
+  created_at: Date;
+}
+
+export interface MasterKeysTable {
+  /** Check value of the key. */
+  version: number;
   created_at: Date;
 }
 
@@ -206,8 +217,11 @@ export interface IdempotencyKeysTable {
   route: string;
   key: string;
   body_sha256: Buffer;
-  status: number;
+  /** null in a sealed response, which contains it. */
+  status: number | null;
   body: Buffer;
+  /** null in a response that is not sealed. */
+  master_key_version: number | null;
   created_at: Date;
   expires_at: Date;
 }
@@ -356,6 +370,7 @@ export interface Tables {
   merchant_users: MerchantUsersTable;
   audit_log: AuditLogTable;
   api_keys: ApiKeysTable;
+  master_keys: MasterKeysTable;
   nonces: NoncesTable;
   payments: PaymentsTable;
   payment_transitions: PaymentTransitionsTable;

@@ -17,11 +17,11 @@ import {
   findReplay,
   type IdempotentRequest,
   type Outcome,
-  type Response,
 } from './idempotency.ts';
 import type { CreatePaymentRequest } from './new-payment.ts';
 import { toPaymentObject } from './payment-object.ts';
 import { newEvent } from './record-event.ts';
+import type { Response } from './stored-response.ts';
 
 const paymentsCreated = new Counter({
   name: 'eps_payments_created_total',
@@ -76,15 +76,16 @@ export async function createPaymentOnce(
   request: CreatePaymentRequest,
   { claim, check, answer, onFailure }: Once,
 ): Promise<Outcome> {
+  const { keyring } = deps;
   try {
     check();
   } catch (refusal) {
-    const replay = await findReplay(db, claim);
+    const replay = await findReplay(db, keyring, claim);
     if (replay !== undefined) return replay;
     throw refusal;
   }
   const fail = (error: unknown) =>
-    claimAndExecute(db, claim, () => Promise.reject(error), onFailure);
+    claimAndExecute(db, keyring, claim, () => Promise.reject(error), onFailure);
   let decision: Decision;
   try {
     decision = await decideCreation(deps, request);
@@ -95,11 +96,11 @@ export async function createPaymentOnce(
   if (decision.kind === 'regulated') {
     const { open } = decision;
     const work = async (tx: Connection) => answer(toResponse(await openAndInsert(tx, open)));
-    return claimAndExecute(db, claim, work, onFailure);
+    return claimAndExecute(db, keyring, claim, work, onFailure);
   }
   try {
     const response = answer(toResponse(decision));
-    const outcome = await claimAndCreate(db, claim, toCreation(decision), response);
+    const outcome = await claimAndCreate(db, keyring, claim, toCreation(decision), response);
     if (!outcome.replayed) paymentsCreated.inc({ flow: decision.payment.flow });
     return outcome;
   } catch (error) {

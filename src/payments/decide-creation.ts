@@ -1,4 +1,5 @@
 import type { BaseLogger } from 'pino';
+import type { Keyring } from '../crypto/keyring.ts';
 import { newId } from '../crypto/new-id.ts';
 import type { Payment } from '../database/tables.ts';
 import type { TraceContext } from '../telemetry/trace-context.ts';
@@ -14,6 +15,8 @@ import { openRegulatedFlow } from './regulated-flow.ts';
 export interface CreatePaymentDependencies {
   readonly payees: PayeeDependencies;
   readonly clock: Clock;
+  /** Seals stored responses. */
+  readonly keyring: Keyring;
   /** Base of checkout URLs. */
   readonly publicUrl: string;
   /** Whether redirects may lead to allowed loopback hosts over plain HTTP. */

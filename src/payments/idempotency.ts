@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Keyring } from '../crypto/keyring.ts';
 import { batchOn } from '../database/batch.ts';
 import type { Connection, Database } from '../database/connection.ts';
 import { isRefusedByDatabase } from '../database/errors.ts';
@@ -15,6 +16,7 @@ import {
   type Creation,
   insertCreationsOnce,
 } from '../repositories/payment-creation.ts';
+import { openResponse, type Response, sealResponse } from './stored-response.ts';
 
 /** How long a response is replayed, in milliseconds. */
 export const RESPONSE_LIFETIME_MS = 24 * 60 * 60 * 1000;
@@ -34,12 +36,6 @@ export interface IdempotentRequest {
   /** SHA-256 of the raw body: white space and key order count. */
   readonly bodySha256: Buffer;
   readonly now: Date;
-}
-
-/** An answer as it is sent and kept. */
-export interface Response {
-  readonly status: number;
-  readonly body: Buffer;
 }
 
 export interface Outcome extends Response {
@@ -66,12 +62,13 @@ export function sha256(bytes: Buffer): Buffer {
  */
 export async function findReplay(
   db: Connection,
+  keyring: Keyring,
   { scope, bodySha256, now }: IdempotentRequest,
 ): Promise<Outcome | undefined> {
   const stored = await findStoredResponse(db, scope, now);
   if (stored === undefined) return undefined;
   if (!stored.bodySha256.equals(bodySha256)) throw new ApiError('E4002');
-  return { status: stored.status, body: stored.body, replayed: true };
+  return { ...openResponse(keyring, scope, stored), replayed: true };
 }
 
 /**
@@ -85,6 +82,7 @@ export async function findReplay(
  */
 export async function claimAndCreate(
   db: Database,
+  keyring: Keyring,
   request: IdempotentRequest,
   creation: Creation,
   response: Response,
@@ -93,12 +91,12 @@ export async function claimAndCreate(
   const written = await insertBatched(db, {
     ...creation,
     scope,
-    response: { ...response, bodySha256 },
+    response: { ...sealResponse(keyring, scope, response), bodySha256 },
     now,
     expiresAt: new Date(now.getTime() + RESPONSE_LIFETIME_MS),
   });
   if (written === 'created') return { ...response, replayed: false };
-  return replayOrInProgress(db, request);
+  return replayOrInProgress(db, keyring, request);
 }
 
 const insertBatched = batchOn(async (db: Database, creations: readonly ClaimedCreation[]) => {
@@ -128,15 +126,16 @@ const insertBatched = batchOn(async (db: Database, creations: readonly ClaimedCr
  */
 export function claimAndExecute(
   db: Database,
+  keyring: Keyring,
   request: IdempotentRequest,
   work: (tx: Connection) => Promise<Response>,
   onFailure: (error: unknown) => Response,
 ): Promise<Outcome> {
   const { scope, bodySha256, now } = request;
   return inTransaction(db, async tx => {
-    if (!(await tryLockIdempotencyKey(tx, scope))) return replayOrInProgress(tx, request);
+    if (!(await tryLockIdempotencyKey(tx, scope))) return replayOrInProgress(tx, keyring, request);
     // Read after the lock: the original may have committed since the request was first looked at.
-    const replay = await findReplay(tx, request);
+    const replay = await findReplay(tx, keyring, request);
     if (replay !== undefined) return replay;
 
     const response = await inSavepoint(tx, work, error => {
@@ -144,7 +143,8 @@ export function claimAndExecute(
       return onFailure(error);
     });
     const expiresAt = new Date(now.getTime() + RESPONSE_LIFETIME_MS);
-    await storeResponse(tx, scope, { ...response, bodySha256 }, now, expiresAt);
+    const stored = { ...sealResponse(keyring, scope, response), bodySha256 };
+    await storeResponse(tx, scope, stored, now, expiresAt);
     return { ...response, replayed: false };
   });
 }
@@ -154,8 +154,12 @@ export function claimAndExecute(
  * long ago, so a stored response comes first.
  * @throws ApiError E4002 when it was given to another body, E4003 when the original is still running.
  */
-async function replayOrInProgress(db: Connection, request: IdempotentRequest): Promise<Outcome> {
-  const replay = await findReplay(db, request);
+async function replayOrInProgress(
+  db: Connection,
+  keyring: Keyring,
+  request: IdempotentRequest,
+): Promise<Outcome> {
+  const replay = await findReplay(db, keyring, request);
   if (replay !== undefined) return replay;
   throw new ApiError('E4003', undefined, { retryAfterSeconds: IN_PROGRESS_RETRY_SECONDS });
 }

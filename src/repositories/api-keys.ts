@@ -29,9 +29,11 @@ const API_KEY = [
   'api_keys.secret',
   'api_keys.passphrase_hash',
   'api_keys.master_key_version',
+  'api_keys.passphrase_key_version',
   'api_keys.previous_secret',
   'api_keys.previous_passphrase_hash',
   'api_keys.previous_master_key_version',
+  'api_keys.previous_passphrase_key_version',
   'api_keys.previous_valid_until',
   'api_keys.expires_at',
   'api_keys.revoked_at',
@@ -127,6 +129,20 @@ export function updateApiKey(
     .executeTakeFirstOrThrow();
 }
 
+/** Replaces the hash of a passphrase, unless the key has been rotated since. */
+export async function renewPassphraseHash(
+  db: Connection,
+  id: string,
+  { former, hash, version }: { former: Buffer; hash: Buffer; version: number },
+): Promise<void> {
+  await db
+    .updateTable('api_keys')
+    .set({ passphrase_hash: hash, passphrase_key_version: version })
+    .where('id', '=', id)
+    .where('passphrase_hash', '=', former)
+    .execute();
+}
+
 /** How many keys of a merchant are neither revoked nor expired. */
 export async function countActiveKeys(
   db: Connection,
@@ -176,6 +192,7 @@ export async function wipePreviousSecrets(
       previous_secret: null,
       previous_passphrase_hash: null,
       previous_master_key_version: null,
+      previous_passphrase_key_version: null,
       previous_valid_until: null,
     })
     .where(

@@ -12,8 +12,11 @@ export interface IdempotencyScope {
 
 export interface StoredResponse {
   bodySha256: Buffer;
-  status: number;
+  /** null in a sealed response, which contains it. */
+  status: number | null;
   body: Buffer;
+  /** Version of the master key that it is sealed under; null for one that is not sealed. */
+  masterKeyVersion: number | null;
 }
 
 /**
@@ -44,7 +47,12 @@ export function findStoredResponse(
 ): Promise<StoredResponse | undefined> {
   return db
     .selectFrom('idempotency_keys')
-    .select(['body_sha256 as bodySha256', 'status', 'body'])
+    .select([
+      'body_sha256 as bodySha256',
+      'status',
+      'body',
+      'master_key_version as masterKeyVersion',
+    ])
     .where('account_id', '=', scope.accountId)
     .where('route', '=', scope.route)
     .where('key', '=', scope.key)
@@ -64,6 +72,7 @@ export async function storeResponse(
     body_sha256: response.bodySha256,
     status: response.status,
     body: response.body,
+    master_key_version: response.masterKeyVersion,
     created_at: now,
     expires_at: expiresAt,
   };

@@ -69,7 +69,8 @@ const CLAIM_COLUMNS = {
   key: 'text',
   body_sha256: 'bytea',
   http_status: 'smallint',
-  response: 'text',
+  response: 'bytea',
+  response_key_version: 'integer',
   kept_from: 'timestamptz',
   kept_until: 'timestamptz',
 } as const;
@@ -133,13 +134,14 @@ export const createPaymentsOnce = prepare(
         from creation) as claimant),
     claim as (
       insert into idempotency_keys as kept
-        (account_id, route, key, body_sha256, status, body, created_at, expires_at)
-      select account_id, route, key, body_sha256, http_status, convert_to(response, 'UTF8'),
+        (account_id, route, key, body_sha256, status, body, master_key_version, created_at,
+         expires_at)
+      select account_id, route, key, body_sha256, http_status, response, response_key_version,
              kept_from, kept_until
       from creation join attempt using (place) where locked
       on conflict (account_id, route, key) do update set
         body_sha256 = excluded.body_sha256, status = excluded.status, body = excluded.body,
-        created_at = excluded.created_at, expires_at = excluded.expires_at
+        master_key_version = excluded.master_key_version, created_at = excluded.created_at, expires_at = excluded.expires_at
       where kept.expires_at <= excluded.created_at
       returning account_id, route, key),
     ${creationSteps(sql`
@@ -207,7 +209,8 @@ function claimRow(
     key: scope.key,
     body_sha256: toHex(response.bodySha256),
     http_status: response.status,
-    response: response.body.toString(),
+    response: toHex(response.body),
+    response_key_version: response.masterKeyVersion,
     kept_from: now,
     kept_until: expiresAt,
   };

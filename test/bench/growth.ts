@@ -1,5 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { setAddress } from '../../src/accounts/deposit-addresses.ts';
+import { createKeyring } from '../../src/crypto/keyring.ts';
 import { NO_CHANGE_FEED } from '../../src/database/change-feed.ts';
 import type { Database } from '../../src/database/connection.ts';
 import { FreshCache } from '../../src/database/fresh-cache.ts';
@@ -126,6 +127,8 @@ async function fill(
   return { ...history, ids: rows.map(({ id }) => id), reads };
 }
 
+const KEYRING = createKeyring([randomBytes(32)]);
+
 /** A create with an idempotency key, as its route runs it. */
 async function create({ db, merchantId }: Side): Promise<void> {
   const scope = { accountId: merchantId, route: 'POST /external/v1/payments/prompt' };
@@ -138,6 +141,7 @@ async function create({ db, merchantId }: Side): Promise<void> {
   const payments = {
     payees: { db, setups: new FreshCache<MerchantSetup>(NO_CHANGE_FEED, 1) },
     clock: Date.now,
+    keyring: KEYRING,
     publicUrl: 'https://pay.example',
     allowLoopbackHttp: false,
     processor: null,

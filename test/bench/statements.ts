@@ -137,7 +137,7 @@ export function repeatedCreate(merchant: BenchMerchant): RepeatedStatement {
     key: randomUUID(),
   };
   const body = Buffer.from(`{"prompt":${snapshot},"checkoutUrl":"${'x'.repeat(80)}"}`);
-  const response = { bodySha256: randomBytes(32), status: 201, body };
+  const response = { bodySha256: randomBytes(32), status: null, body, masterKeyVersion: 1 };
   const expiresAt = new Date(now.getTime() + 86_400_000);
   const unique = new Map([
     [payment.id, 'id'],

@@ -2,6 +2,7 @@
  * A replica that a test kills in the middle of a creation: it executes one request under an
  * idempotency key and is not meant to finish. Arguments: database URL, merchant ID, key.
  */
+import { createKeyring } from '../../src/crypto/keyring.ts';
 import { NO_CHANGE_FEED } from '../../src/database/change-feed.ts';
 import { connect } from '../../src/database/connection.ts';
 import { FreshCache } from '../../src/database/fresh-cache.ts';
@@ -21,6 +22,7 @@ const principal = {
 const payments = {
   payees: { db, setups: new FreshCache<MerchantSetup>(NO_CHANGE_FEED, 1) },
   clock: Date.now,
+  keyring: createKeyring([Buffer.alloc(32)]),
   publicUrl: 'https://doomed.test',
   allowLoopbackHttp: false,
   processor: null,

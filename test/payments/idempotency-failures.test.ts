@@ -112,7 +112,7 @@ test('work that refuses with E5002 leaves the key free', async () => {
     throw new ApiError('E5002');
   };
   const onFailure = () => ({ status: 500, body: Buffer.from('{}') });
-  const execution = claimAndExecute(service.db, request, refuse, onFailure);
+  const execution = claimAndExecute(service.db, service.keyring, request, refuse, onFailure);
   await expect(execution).rejects.toThrow(ApiError);
   expect(await countWritten(service.db)).toEqual(before);
   expect((await create('refused')).statusCode).toBe(201);

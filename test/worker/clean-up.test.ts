@@ -35,7 +35,10 @@ async function addNonces(count: number, expiresAt: Date): Promise<void> {
 
 async function addResponse(key: string, expiresAt: Date): Promise<void> {
   const scope = { accountId: '01890000-0000-7000-8000-000000000000', route: 'POST /', key };
-  const response = { bodySha256: Buffer.alloc(32), status: 201, body: Buffer.from('{}') };
+  const response = {
+    ...{ bodySha256: Buffer.alloc(32), status: null, body: Buffer.from('sealed') },
+    masterKeyVersion: service.keyring.currentVersion,
+  };
   await storeResponse(service.db, scope, response, at(-DAY_MS), expiresAt);
 }
 

@@ -1,0 +1,44 @@
+import type { Keyring } from '../crypto/keyring.ts';
+import {
+  type IdempotencyScope,
+  lockNameOf,
+  type StoredResponse,
+} from '../repositories/idempotency-keys.ts';
+
+/** An answer as it is sent and kept. */
+export interface Response {
+  readonly status: number;
+  readonly body: Buffer;
+}
+
+/** Status and body as they are sealed. */
+const SEALED = /^(\d{3}) (.*)$/s;
+
+/**
+ * Seals a response for its row: it contains the checkout token, which whoever reads the table, or a
+ * backup of it, must not get. It opens under this key of this account alone.
+ */
+export function sealResponse(
+  keyring: Keyring,
+  scope: IdempotencyScope,
+  { status, body }: Response,
+): Pick<StoredResponse, 'status' | 'body' | 'masterKeyVersion'> {
+  const sealed = keyring.seal(`${status} ${body}`, lockNameOf(scope), 'response');
+  return { status: null, body: sealed, masterKeyVersion: keyring.currentVersion };
+}
+
+/**
+ * The response that is stored; one that the previous release has stored is not sealed.
+ * @throws Error for altered bytes, or when its master key is gone.
+ */
+export function openResponse(
+  keyring: Keyring,
+  scope: IdempotencyScope,
+  { status, body, masterKeyVersion }: StoredResponse,
+): Response {
+  if (status !== null) return { status, body };
+  const text = keyring.open(body, lockNameOf(scope), masterKeyVersion ?? 0, 'response');
+  const [, code, content] = SEALED.exec(text) ?? [];
+  if (code === undefined || content === undefined) throw new Error('a response without a status');
+  return { status: Number(code), body: Buffer.from(content) };
+}
