@@ -1,11 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { buildApp } from './app.ts';
-import type { Config } from './config/config.ts';
 import { makeDemo, printNextStep } from './development/demo.ts';
 import { DRAIN_MS } from './http/graceful-close.ts';
 import { openDependencies } from './runtime/dependencies.ts';
 import { aborted, runProcess } from './runtime/process.ts';
-import { migrateStorage, openStorage, pendingInStorage, type Storage } from './runtime/storage.ts';
+import { openStorage, prepareStorage } from './runtime/storage.ts';
 import { openMonitoring } from './telemetry/open-monitoring.ts';
 import { NOT_SERVING } from './telemetry/readiness.ts';
 import { runWorker } from './worker/run.ts';
@@ -15,7 +14,10 @@ await runProcess('api', async (config, logger, signal) => {
   await using opened = new AsyncDisposableStack();
   const storage = await openStorage(config, { holder: 'service', name: 'eps-api', logger });
   opened.defer(() => storage.close());
-  await prepareDatabase(config, storage);
+  await prepareStorage(config, storage, logger);
+  if (config.databaseUrl === null) {
+    await makeDemo(config.dataDirectory, { ...storage, clock: Date.now, actor: 'demo' });
+  }
   const deps = await openDependencies(config, storage, logger);
   opened.defer(() => deps.close());
   const readiness = async () => (signal.aborted ? NOT_SERVING : deps.readiness());
@@ -51,17 +53,4 @@ await runProcess('api', async (config, logger, signal) => {
 async function stopServing(app: FastifyInstance, signal: AbortSignal): Promise<void> {
   if (signal.reason === 'SIGTERM') await app.drain(DRAIN_MS);
   await app.close();
-}
-
-/** The embedded database is brought up to date and filled with the demo; any other must be ready. */
-async function prepareDatabase(config: Config, storage: Storage): Promise<void> {
-  if (config.databaseUrl !== null) {
-    const pending = await pendingInStorage(storage);
-    if (pending.length > 0) {
-      throw new Error(`The database lacks ${pending.join(', ')}: run "npx mp migrate" first.`);
-    }
-    return;
-  }
-  await migrateStorage(storage);
-  await makeDemo(config.dataDirectory, { ...storage, clock: Date.now, actor: 'demo' });
 }

@@ -1,6 +1,6 @@
 import { openProcessor } from './processors/open-processor.ts';
 import { runProcess } from './runtime/process.ts';
-import { openStorage } from './runtime/storage.ts';
+import { openStorage, prepareStorage } from './runtime/storage.ts';
 import { openMonitoring } from './telemetry/open-monitoring.ts';
 import { createReadiness } from './telemetry/readiness.ts';
 import { runWorker } from './worker/run.ts';
@@ -9,6 +9,7 @@ await runProcess('worker', async (config, logger, signal) => {
   await using opened = new AsyncDisposableStack();
   const storage = await openStorage(config, { holder: 'service', name: 'eps-worker', logger });
   opened.defer(() => storage.close());
+  await prepareStorage(config, storage, logger);
   logger.info('working');
   const clock = Date.now;
   const { db, directUrl, keyring } = storage;

@@ -1,5 +1,7 @@
+import { untilHeard } from '../database/change-feed.ts';
+import type { Database } from '../database/connection.ts';
 import type { Network } from '../database/tables.ts';
-import { updateNetwork } from '../repositories/networks.ts';
+import { lockShippedTestNetworks, updateNetwork } from '../repositories/networks.ts';
 import { audited, columnsToSet, OperationRefused, type Operator } from './audited-change.ts';
 
 /** Longest payment window: a day, in minutes. */
@@ -15,9 +17,28 @@ export function setNetwork(
   change: { active?: boolean | undefined; windowMinutes?: number | undefined },
 ): Promise<Network> {
   const columns = columnsToSet({ is_active: change.active, window_minutes: change.windowMinutes });
-  return audited(operator, 'network.set', async tx => {
-    const network = await updateNetwork(tx, id, columns);
+  return audited(operator, 'network.set', async (tx, now) => {
+    const switched = change.active === undefined ? {} : { switched_at: now };
+    const network = await updateNetwork(tx, id, { ...columns, ...switched });
     if (network === undefined) throw new OperationRefused(`There is no network ${id}.`);
     return { result: network, objectId: id, detail: columns };
   });
+}
+
+/**
+ * Switches off the test networks that are active because they were shipped so, as production needs it:
+ * whoever pays on one of them pays with coins without value. Those that an operator has switched on
+ * stay.
+ * @returns Their IDs.
+ */
+export async function switchOffTestNetworks(
+  operator: Operator & { readonly db: Database },
+): Promise<string[]> {
+  const ids = await operator.db.transaction().execute(async tx => {
+    const shipped = await lockShippedTestNetworks(tx);
+    for (const { id } of shipped) await setNetwork({ ...operator, db: tx }, id, { active: false });
+    return shipped.map(({ id }) => id);
+  });
+  if (ids.length > 0) await untilHeard(operator.db);
+  return ids;
 }

@@ -3,10 +3,15 @@ import pg from 'pg';
 import { OperationRefused } from '../accounts/audited-change.ts';
 import { ConfigError } from '../config/config.ts';
 import { isDatabaseUnavailable } from '../database/errors.ts';
+import { MasterKeyMissing } from '../keys/master-keys.ts';
+import { MigrationsPending } from '../runtime/storage.ts';
+
+/** Errors whose message tells the operator all there is to know. */
+const ANSWERS = [OperationRefused, MigrationsPending, MasterKeyMissing];
 
 /** Describes a failure to the operator: a message where the cause is known, else the whole error. */
 export function describeFailure(error: unknown): string {
-  if (error instanceof OperationRefused) return error.message;
+  if (ANSWERS.some(kind => error instanceof kind)) return (error as Error).message;
   if (error instanceof ConfigError) return `The configuration is not usable:\n${error.message}`;
   if (isDatabaseUnavailable(error)) {
     return `The database cannot be reached: ${reasonOf(error)}. Check DATABASE_URL and the server.`;

@@ -63,6 +63,11 @@ const NOUNS: readonly Noun[] = [
     load: () => import('./key.ts'),
   },
   {
+    name: 'master-key',
+    description: 'the master key that secrets are sealed under',
+    load: () => import('./master-key.ts'),
+  },
+  {
     name: 'payment',
     description: 'payments with their history, and simulation in development',
     load: () => import('./payment.ts'),

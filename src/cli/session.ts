@@ -15,7 +15,7 @@ export interface Session extends Operator {
 
 /**
  * Runs a command on the configured database, then closes it. An embedded database is migrated first.
- * @throws CommandFailed when any other database lacks migrations.
+ * @throws MigrationsPending for any other database that lacks migrations, MasterKeyMissing.
  */
 export async function withSession(
   terminal: Terminal,
@@ -23,14 +23,9 @@ export async function withSession(
 ): Promise<void> {
   const actor = readActor(terminal.env);
   await withStorage(terminal, async (storage, config) => {
-    const { migrateStorage, pendingInStorage } = await import('../runtime/storage.ts');
-    const pending = await pendingInStorage(storage);
-    if (pending.length > 0 && config.databaseUrl !== null) {
-      throw new CommandFailed(
-        `The database lacks ${pending.join(', ')}: run "npx mp migrate" first.`,
-      );
-    }
-    if (pending.length > 0) await migrateStorage(storage);
+    const { prepareStorage } = await import('../runtime/storage.ts');
+    // What the service does to a database before it works on it is no news of this command's.
+    await prepareStorage(config, storage, { info: () => undefined });
     const { db, keyring } = storage;
     await work({ db, keyring, config, clock: Date.now, actor });
   });

@@ -95,6 +95,7 @@ export function rotateKey(
           previous_secret: key.secret,
           previous_passphrase_hash: key.passphrase_hash,
           previous_master_key_version: key.master_key_version,
+          previous_passphrase_key_version: key.passphrase_key_version,
           previous_valid_until: new Date(now.getTime() + ROTATION_GRACE_MS),
         };
     await updateApiKey(tx, keyId, { ...pair.columns, ...previous, rotated_at: now });
@@ -126,6 +127,7 @@ const NO_PREVIOUS_PAIR = {
   previous_secret: null,
   previous_passphrase_hash: null,
   previous_master_key_version: null,
+  previous_passphrase_key_version: null,
   previous_valid_until: null,
 };
 
@@ -138,6 +140,7 @@ function issuePair(keyring: Keyring, keyId: string) {
       secret: keyring.seal(secret, keyId),
       passphrase_hash: keyring.hash(passphrase, keyId),
       master_key_version: keyring.currentVersion,
+      passphrase_key_version: null,
     },
   };
 }

@@ -4,7 +4,11 @@ import type { Connection } from '../database/connection.ts';
 import type { FreshCache } from '../database/fresh-cache.ts';
 import type { ApiKey } from '../database/tables.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { findKeyWithAccounts, type KeyWithAccounts } from '../repositories/api-keys.ts';
+import {
+  findKeyWithAccounts,
+  type KeyWithAccounts,
+  renewPassphraseHash,
+} from '../repositories/api-keys.ts';
 
 export interface VerifiedCredentials {
   readonly record: KeyWithAccounts;
@@ -35,7 +39,10 @@ export interface CredentialDependencies {
 /** One of a key's pairs: the current one, or the previous one within its grace period. */
 interface Pair {
   readonly passphraseHash: Buffer;
+  /** Version of the master key that the passphrase was hashed under. */
+  readonly hashVersion: number;
   readonly secret: Buffer | null;
+  /** Version of the master key that the secret is sealed under. */
   readonly version: number;
   readonly validUntil: number;
 }
@@ -45,6 +52,7 @@ const FOREVER = Number.POSITIVE_INFINITY;
 /** Compared against where a key or a pair does not exist, so that every refusal costs the same. */
 const NO_PAIR: Pair = {
   passphraseHash: Buffer.alloc(32),
+  hashVersion: 0,
   secret: null,
   version: 0,
   validUntil: FOREVER,
@@ -76,18 +84,43 @@ export async function verifyCredentials(
   const keep = knownKeys.begin();
   const record = await findKeyWithAccounts(db, keyId);
   const pairs = pairsOf(record?.key, now);
-  const pair = pairs.find(({ passphraseHash, version }) =>
-    timingSafeEqual(keyring.hash(passphrase, keyId, version), passphraseHash),
+  const pair = pairs.find(({ passphraseHash, hashVersion }) =>
+    timingSafeEqual(keyring.hash(passphrase, keyId, hashVersion), passphraseHash),
   );
   if (record === undefined || pair === undefined) throw new ApiError('E2004');
   if (record.key.revoked_at !== null || pair.secret === null) throw new ApiError('E2005');
   requireUnexpired(record.key, now);
   const secret = keyring.open(pair.secret, keyId, pair.version);
+  if (isHashBehind(pair, keyring)) await renewHash({ db, keyring }, keyId, pair, passphrase);
   const used = { passphrase: Buffer.from(passphrase), secret, validUntil: pair.validUntil };
   // A key has at most two pairs: the current one and the previous one.
   const others = known?.pairs.filter(({ validUntil }) => validUntil !== used.validUntil) ?? [];
   keep(keyId, { record, pairs: [used, ...others] }, accountsOf(record));
   return { record, secret };
+}
+
+/**
+ * Whether the secret has been sealed under the current master key by `mp master-key reseal`, and the
+ * hash has yet to follow. A previous pair ends before long.
+ */
+function isHashBehind({ version, hashVersion, validUntil }: Pair, keyring: Keyring): boolean {
+  const { currentVersion } = keyring;
+  return version === currentVersion && hashVersion !== currentVersion && validUntil === FOREVER;
+}
+
+/**
+ * Hashes a passphrase anew under the current master key, which only its owner makes possible. When that
+ * fails, the next use tries again.
+ */
+async function renewHash(
+  { db, keyring }: Pick<CredentialDependencies, 'db' | 'keyring'>,
+  keyId: string,
+  { passphraseHash: former }: Pair,
+  passphrase: string,
+): Promise<void> {
+  const hash = keyring.hash(passphrase, keyId);
+  const version = keyring.currentVersion;
+  await renewPassphraseHash(db, keyId, { former, hash, version }).catch(() => undefined);
 }
 
 function findOpened({ pairs }: KnownKey, passphrase: string, now: number): OpenedPair | undefined {
@@ -115,6 +148,7 @@ function pairsOf(key: ApiKey | undefined, now: number): readonly [Pair, Pair] {
   if (key === undefined) return [NO_PAIR, NO_PAIR];
   const current = {
     passphraseHash: key.passphrase_hash,
+    hashVersion: key.passphrase_key_version ?? key.master_key_version,
     secret: key.secret,
     version: key.master_key_version,
     validUntil: FOREVER,
@@ -127,6 +161,12 @@ function pairsOf(key: ApiKey | undefined, now: number): readonly [Pair, Pair] {
   if (passphraseHash === null || version === null || until === null || until.getTime() <= now) {
     return [current, NO_PAIR];
   }
-  const validUntil = until.getTime();
-  return [current, { passphraseHash, secret: key.previous_secret, version, validUntil }];
+  const previous = {
+    passphraseHash,
+    hashVersion: key.previous_passphrase_key_version ?? version,
+    secret: key.previous_secret,
+    version,
+    validUntil: until.getTime(),
+  };
+  return [current, previous];
 }

@@ -3,7 +3,11 @@ import type { Keyring } from '../crypto/keyring.ts';
 import type { Connection } from '../database/connection.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { type Principal, requireOwnAccess } from '../keys/principal.ts';
-import { findUserByClientId, type UserWithAccounts } from '../repositories/merchant-users.ts';
+import {
+  findUserByClientId,
+  renewApiKeyHash,
+  type UserWithAccounts,
+} from '../repositories/merchant-users.ts';
 import type { BasicCredentials } from './authorization.ts';
 import { LegacyRefusal } from './refusal.ts';
 
@@ -14,7 +18,8 @@ const NO_CLIENT_ID = 'mpc_';
 const NO_HASH = Buffer.alloc(32);
 
 /**
- * Finds the active Merchant Admin that the credentials belong to.
+ * Finds the active Merchant Admin that the credentials belong to. An API key that was hashed under a
+ * former master key is hashed anew, which only its use makes possible.
  * @throws LegacyRefusal for an unknown client ID, a wrong API key, an inactive user or a user who is not an
  * admin, in this order.
  */
@@ -33,6 +38,13 @@ export async function verifyUser(
   if (!matches) throw new LegacyRefusal('apiKeyInvalid');
   if (record.user.status !== 'active') throw new LegacyRefusal('userInactive');
   if (record.user.role !== 'admin') throw new LegacyRefusal('userNotAdmin');
+  if (stored && version !== keyring.currentVersion) {
+    const renewed = { hash: keyring.hash(apiKey, clientId), version: keyring.currentVersion };
+    // When that fails, the next use tries again.
+    await renewApiKeyHash(db, record.user.id, { former: stored, ...renewed }).catch(
+      () => undefined,
+    );
+  }
   return record;
 }
 

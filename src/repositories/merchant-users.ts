@@ -71,6 +71,30 @@ export function updateMerchantUser(
     .executeTakeFirst();
 }
 
+/**
+ * Replaces the hash of an API key, unless another key has been issued since, or a newer master key is in
+ * use: while processes are given a new one, some still have the former as their current one.
+ */
+export async function renewApiKeyHash(
+  db: Connection,
+  id: string,
+  { former, hash, version }: { former: Buffer; hash: Buffer; version: number },
+): Promise<void> {
+  await db
+    .updateTable('merchant_users')
+    .set({ api_key_hash: hash, master_key_version: version })
+    .where('id', '=', id)
+    .where('api_key_hash', '=', former)
+    .where(({ eb, selectFrom }) =>
+      eb(
+        eb.val(version),
+        '=',
+        selectFrom('master_keys').select('version').orderBy('created_at', 'desc').limit(1),
+      ),
+    )
+    .execute();
+}
+
 /** All users of a merchant, newest first, at most 1,000. */
 export function listMerchantUsers(db: Connection, merchantId: string): Promise<MerchantUser[]> {
   return db

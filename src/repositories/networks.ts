@@ -16,6 +16,19 @@ export function listActiveNetworks(db: Connection): Promise<Network[]> {
     .execute();
 }
 
+/** Locks the active test networks that no operator has switched on, in the order of the documentation. */
+export function lockShippedTestNetworks(db: Connection): Promise<Network[]> {
+  return db
+    .selectFrom('networks')
+    .selectAll()
+    .where('environment', '=', 'test')
+    .where('is_active', '=', true)
+    .where('switched_at', 'is', null)
+    .orderBy('position')
+    .forNoKeyUpdate()
+    .execute();
+}
+
 export function findNetwork(db: Connection, id: string): Promise<Network | undefined> {
   return db.selectFrom('networks').selectAll().where('id', '=', id).executeTakeFirst();
 }
@@ -24,7 +37,11 @@ export function findNetwork(db: Connection, id: string): Promise<Network | undef
 export function updateNetwork(
   db: Connection,
   id: string,
-  change: { is_active?: boolean | undefined; window_minutes?: number | undefined },
+  change: {
+    is_active?: boolean | undefined;
+    switched_at?: Date | undefined;
+    window_minutes?: number | undefined;
+  },
 ): Promise<Network | undefined> {
   return db
     .updateTable('networks')

@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
+import { switchOffTestNetworks } from '../accounts/networks.ts';
 import type { Config } from '../config/config.ts';
 import { createKeyring, type Keyring } from '../crypto/keyring.ts';
 import { readOrCreateMasterKey } from '../crypto/master-key.ts';
@@ -6,6 +7,7 @@ import { connect, type Database } from '../database/connection.ts';
 import { leadsToPostgres } from '../database/direct.ts';
 import { migrate, pendingMigrations } from '../database/migrate.ts';
 import { openEmbeddedDatabase } from '../development/embedded-postgres.ts';
+import { checkMasterKeys } from '../keys/master-keys.ts';
 
 interface OpenOptions {
   /** Several processes attach to a service's embedded database; commands take turns. */
@@ -105,7 +107,33 @@ export async function migrateStorage({ directUrl }: Storage): Promise<string[]> 
   }
 }
 
-/** Names of the migrations that the database lacks, in order. */
-export function pendingInStorage({ db }: Storage): Promise<string[]> {
-  return pendingMigrations(db);
+/** The database is older than this code base. */
+export class MigrationsPending extends Error {
+  constructor(names: readonly string[]) {
+    super(`The database lacks ${names.join(', ')}: run "npx mp migrate" first.`);
+    this.name = 'MigrationsPending';
+  }
+}
+
+/**
+ * Makes sure that the database can be worked on. The embedded one is brought up to date first; in
+ * production, test networks that are active as shipped are switched off.
+ * @throws MigrationsPending for any other database that is not up to date, MasterKeyMissing.
+ */
+export async function prepareStorage(
+  config: Config,
+  storage: Storage,
+  logger: Pick<FastifyBaseLogger, 'info'>,
+): Promise<void> {
+  const { db, keyring } = storage;
+  const pending = await pendingMigrations(db);
+  if (pending.length > 0) {
+    if (config.databaseUrl !== null) throw new MigrationsPending(pending);
+    await migrateStorage(storage);
+  }
+  await checkMasterKeys(db, keyring, new Date());
+  if (config.environment === 'production') {
+    const networks = await switchOffTestNetworks({ db, clock: Date.now, actor: 'service' });
+    if (networks.length > 0) logger.info({ networks }, 'test networks are off in production');
+  }
 }

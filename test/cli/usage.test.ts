@@ -18,6 +18,7 @@ const VERBS = {
   partner: ['create', 'list', 'show', 'set'],
   member: ['create', 'list'],
   key: ['create', 'list', 'rotate', 'revoke'],
+  'master-key': ['reseal'],
   payment: ['show', 'history', 'simulate'],
   request: [],
   explain: [],

@@ -4,6 +4,8 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { createClient } from '../../src/client/index.ts';
 import { createKeyring } from '../../src/crypto/keyring.ts';
+import { openResponse } from '../../src/payments/stored-response.ts';
+import { findStoredResponse } from '../../src/repositories/idempotency-keys.ts';
 import { mp } from '../cli/mp.ts';
 import { addKey, addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
@@ -66,6 +68,15 @@ describe.skipIf(redisUrl === null)(redisUrl === null ? REDIS_MISSING : 'two repl
       .select('id')
       .where('customer_reference_id', '=', reference)
       .execute();
+
+  /** ID of the payment in the response that is stored under a key. */
+  async function storedUnder(key: string): Promise<string | undefined> {
+    const scope = { accountId: shop.merchant.id, route: `POST ${CREATE}`, key };
+    const stored = await findStoredResponse(database.db, scope, new Date());
+    if (stored === undefined) return undefined;
+    const { body } = openResponse(createKeyring([masterKey]), scope, stored);
+    return JSON.parse(body.toString()).prompt.id;
+  }
 
   test('what one creates the other reads at once', async () => {
     for (const [maker, reader] of [
@@ -151,13 +162,12 @@ describe.skipIf(redisUrl === null)(redisUrl === null ? REDIS_MISSING : 'two repl
     expect(killed).toBeDefined();
 
     expect(answered.size).toBe(300);
-    const { rows } = await sql<{ key: string; id: string; events: number }>`
-      select kept.key, payment.id, (select count(*)::int from events where payment_id = payment.id) as events
-      from payments as payment left join idempotency_keys as kept
-        on convert_from(kept.body, 'UTF8')::json -> 'prompt' ->> 'id' = payment.id::text
-      where payment.customer_reference_id = ${reference}`.execute(database.db);
-    expect(new Map(rows.map(({ key, id }) => [key, id]))).toEqual(answered);
+    const { rows } = await sql<{ id: string; events: number }>`
+      select id, (select count(*)::int from events where payment_id = payment.id) as events
+      from payments as payment where customer_reference_id = ${reference}`.execute(database.db);
+    expect(new Set(rows.map(({ id }) => id))).toEqual(new Set(answered.values()));
     expect(rows.filter(({ events }) => events !== 1)).toEqual([]);
+    for (const [key, id] of answered) expect(await storedUnder(key)).toBe(id);
     expect(rows).toHaveLength(300);
 
     one = await start(one.port);

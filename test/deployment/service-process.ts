@@ -67,12 +67,15 @@ export function startWorker(env: Record<string, string>): ServiceProcess {
   return launch('src/worker.ts', env, 0);
 }
 
-/** Runs the API until it ends by itself; answers its exit status and the last line of its log. */
-export async function failToStart(env: Record<string, string>) {
-  const replica = launch('src/server.ts', env, await freePort());
-  const status = await Promise.race([replica.exited, sleep(START_MS, 'still running')]);
-  await replica.stop('SIGKILL');
-  return { status, last: replica.logs.at(-1) };
+/** Runs a process until it ends by itself; answers its exit status and the last line of its log. */
+export async function failToStart(
+  env: Record<string, string>,
+  script: 'src/server.ts' | 'src/worker.ts' = 'src/server.ts',
+) {
+  const launched = launch(script, env, await freePort());
+  const status = await Promise.race([launched.exited, sleep(START_MS, 'still running')]);
+  await launched.stop('SIGKILL');
+  return { status, last: launched.logs.at(-1) };
 }
 
 function launch(script: string, env: Record<string, string>, port: number) {
