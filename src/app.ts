@@ -43,9 +43,9 @@ const ACCOUNTS_REMEMBERED = 10_000;
  * request.
  */
 export async function buildApp(config: Config, deps: Dependencies): Promise<FastifyInstance> {
-  const { publicUrl } = config;
+  const { publicUrl, simulation } = config;
   const isDevelopment = config.environment !== 'production';
-  const failures = { publicUrl, isUnavailable, sunset: config.legacySunset };
+  const failures = { publicUrl, isUnavailable, simulation, sunset: config.legacySunset };
   const requestLog = createRequestLog(deps.logger);
   const connections = new Connections();
   const app = Fastify({
@@ -83,12 +83,10 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
 
   registerHealth(app, deps.readiness);
   app.register(async docs => registerDocs(docs, { settings: config, limits, writeOpenApi }));
-  app.register(
-    async checkout =>
-      registerCheckout(checkout, { ...deps, ...failures, limits, simulation: isDevelopment }),
-    { prefix: CHECKOUT_PREFIX },
-  );
-  app.register(async processor => registerProcessor(processor, { ...deps, limits }));
+  app.register(async checkout => registerCheckout(checkout, { ...deps, ...failures, limits }), {
+    prefix: CHECKOUT_PREFIX,
+  });
+  app.register(async processor => registerProcessor(processor, { ...deps, limits, simulation }));
 
   const admission = new Admission(config.requestsInFlightMax);
   const knownKeys = new FreshCache<KnownKey>(deps.changes, ACCOUNTS_REMEMBERED);

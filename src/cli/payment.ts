@@ -47,8 +47,12 @@ export function define(noun: Command, terminal: Terminal): void {
     .addHelpText('after', `\nCases:\n${describeCases()}`)
     .action((id: string, flags: SimulateFlags) =>
       withSession(terminal, async ({ db, config }) => {
-        if (config.environment === 'production') {
-          throw new OperationRefused('Payments cannot be simulated in production.');
+        if (!config.simulation) {
+          throw new OperationRefused(
+            config.environment === 'production'
+              ? 'Payments cannot be simulated in production.'
+              : 'Payments are simulated on the embedded database; on any other that needs SIMULATION=on.',
+          );
         }
         const { openRates } = await import('../rates/open-rates.ts');
         const simulator = {

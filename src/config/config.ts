@@ -8,6 +8,11 @@ import { parseTrustProxy } from './values.ts';
 export interface Config {
   /** `production` disables simulation, plain-HTTP redirects and generated master keys. */
   readonly environment: 'development' | 'test' | 'production';
+  /**
+   * Whether payments may be paid without money: on the embedded database, or on another by choice. A
+   * NODE_ENV that was forgotten does not suffice.
+   */
+  readonly simulation: boolean;
   readonly host: string;
   readonly port: number;
   /** Base of checkout and documentation links, without a trailing slash. */
@@ -64,6 +69,7 @@ export class ConfigError extends Error {
 }
 
 const ENVIRONMENTS = ['development', 'test', 'production'] as const;
+const SWITCH = ['on', 'off'] as const;
 const RATES = ['live', 'fixed'] as const;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const PROCESSORS = ['sandbox', 'stripe'] as const;
@@ -89,6 +95,8 @@ export function readConfig(env: Environment): Config {
 
   const environment = from.oneOf('NODE_ENV', 'development', ENVIRONMENTS);
   const isProduction = environment === 'production';
+  const simulates = from.oneOf('SIMULATION', env.DATABASE_URL ? 'off' : 'on', SWITCH);
+  const simulation = simulates === 'on' && !isProduction;
   const port = from.integer('PORT', 3000, 0, 65535);
   const metricsHost = hostname('METRICS_HOST');
   const metricsPort = from.integer<number | null>('METRICS_PORT', null, 0, 65535);
@@ -99,6 +107,7 @@ export function readConfig(env: Environment): Config {
   };
   const config: Config = {
     environment,
+    simulation,
     host: hostname('HOST'),
     port,
     publicUrl: from.baseUrl('PUBLIC_URL', `http://127.0.0.1:${port}`),
@@ -124,8 +133,8 @@ export function readConfig(env: Environment): Config {
     processor: toProcessor(
       from.oneOf<(typeof PROCESSORS)[number] | 'none'>(
         'PROCESSOR',
-        // Production may run without a processor: accounts outside the US need none.
-        isProduction ? 'none' : 'sandbox',
+        // The service may run without a processor: accounts outside the US need none.
+        simulation ? 'sandbox' : 'none',
         PROCESSORS,
       ),
       stripe,
@@ -133,7 +142,7 @@ export function readConfig(env: Environment): Config {
     rateLimitMax: from.integer('RATE_LIMIT_MAX', 60, 1, 100_000_000),
     rateLimitWindowSeconds: from.integer('RATE_LIMIT_WINDOW_SECONDS', 60, 1, 86_400),
     requestsInFlightMax: from.integer('REQUESTS_IN_FLIGHT_MAX', 500, 1, 100_000),
-    rates: from.oneOf('RATES', isProduction ? 'live' : 'fixed', RATES),
+    rates: from.oneOf('RATES', simulation ? 'fixed' : 'live', RATES),
     legacySunset: from.read<Date | null>('LEGACY_SUNSET', null, {
       expected: 'an RFC 3339 date, or date-time with its offset',
       parse: parseDateBound,
@@ -150,9 +159,24 @@ export function readConfig(env: Environment): Config {
   return config;
 }
 
+/** Values that pay without money. */
+const SIMULATED = [
+  ['PROCESSOR', 'sandbox'],
+  ['RATES', 'fixed'],
+] as const;
+
 /** Variables that are each valid, but not together. */
-function findConflicts(env: Environment, { metrics, port }: Config): string[] {
+function findConflicts(env: Environment, config: Config): string[] {
+  const { metrics, port, environment, simulation } = config;
   const problems: string[] = [];
+  if (environment !== 'production' && !simulation) {
+    for (const [name, value] of SIMULATED) {
+      if (env[name] !== value) continue;
+      problems.push(
+        `${name} is "${value}", which simulates payments; on a database of your own that needs SIMULATION=on.`,
+      );
+    }
+  }
   if (!env.DATABASE_URL && env.DATABASE_DIRECT_URL) {
     problems.push('DATABASE_DIRECT_URL is set without DATABASE_URL; set both.');
   }
@@ -177,6 +201,9 @@ function findUnsafeInProduction(
   stripeSecretKey: string | null,
 ): string[] {
   const problems: string[] = [];
+  if (env.SIMULATION === 'on') {
+    problems.push('SIMULATION is "on", but production never simulates payments.');
+  }
   if (env.PROCESSOR === 'sandbox') {
     problems.push('PROCESSOR is "sandbox", which collects nothing; production needs stripe.');
   }

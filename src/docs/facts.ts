@@ -76,7 +76,7 @@ import { codes } from './write-markdown.ts';
 /** Settings that the documentation mentions. */
 export type DocsSettings = Pick<
   Config,
-  'publicUrl' | 'rateLimitMax' | 'rateLimitWindowSeconds' | 'legacySunset'
+  'publicUrl' | 'simulation' | 'rateLimitMax' | 'rateLimitWindowSeconds' | 'legacySunset'
 >;
 
 /** Text for the placeholders of the guides, by name. */

@@ -1,4 +1,5 @@
 import { type Html, html } from '../routes/pages/html.ts';
+import { SIMULATION_NOTICE } from '../routes/pages/simulation-notice.ts';
 import { DOCS_ASSETS } from './assets.ts';
 import { markdownPathOf } from './markdown.ts';
 
@@ -23,6 +24,8 @@ export interface LayoutParts {
   readonly navigation: readonly NavigationGroup[];
   readonly content: Html;
   readonly basePath: string;
+  /** Whether the service simulates payments. */
+  readonly simulation: boolean;
   /** How lists look. */
   readonly look?: 'cards' | 'fields';
 }
@@ -36,7 +39,7 @@ const BAR = [
 
 /** Renders a page: its content with head, bar, navigation and footer. */
 export function renderLayout(parts: LayoutParts): string {
-  const { path, title, description, content, basePath, look } = parts;
+  const { path, title, description, content, basePath, simulation, look } = parts;
   const asset = (name: 'base.css' | 'style.css' | 'icon.svg') => DOCS_ASSETS.path(basePath, name);
   const navigation = renderNavigation(parts);
   const alone = parts.navigation.length === 0;
@@ -56,7 +59,7 @@ ${!alone && html`<link rel="alternate" type="text/markdown" href="${markdownPath
 </head>
 <body>
 <a class="skip" href="#content">Skip to content</a>
-<header class="bar">
+${simulation && SIMULATION_NOTICE}<header class="bar">
 <a class="brand" href="${basePath}/docs">${NAME}</a>
 <nav aria-label="Main">${BAR.map(
     ([href, text]) => html`<a href="${basePath}${href}"${current(href, path)}>${text}</a>`,

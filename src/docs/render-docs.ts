@@ -1,6 +1,6 @@
 import { basePathOf } from '../routes/pages/base-path.ts';
 import type { DocsSettings } from './facts.ts';
-import { type NavigationGroup, renderLayout } from './layout.ts';
+import { type LayoutParts, type NavigationGroup, renderLayout } from './layout.ts';
 import { type Heading, markdownPathOf, renderMarkdown, withAbsoluteLinks } from './markdown.ts';
 import type { OpenApiDocument } from './openapi/document.ts';
 import {
@@ -37,15 +37,15 @@ const MARKDOWN = 'text/markdown; charset=utf-8';
  * @throws Error when a guide and the facts do not fit together.
  */
 export function renderDocs(settings: DocsSettings, document: OpenApiDocument): RenderedDocs {
-  const { publicUrl } = settings;
-  const basePath = basePathOf(publicUrl);
+  const { publicUrl, simulation } = settings;
+  const place = { basePath: basePathOf(publicUrl), simulation };
   const { groups, errors } = listPages(settings, document);
   const home = homePage(groups);
   const withErrors = [...groups, { title: 'Error codes', pages: errors }];
   const texts = new Map<string, StaticText>();
   for (const page of [home, ...withErrors.flatMap(({ pages }) => pages)]) {
     const shown = page.path.startsWith(ERRORS_PATH) ? withErrors : groups;
-    texts.set(page.path, { type: HTML, text: renderPage(page, basePath, shown) });
+    texts.set(page.path, { type: HTML, text: renderPage(page, place, shown) });
     const markdown = `# ${page.title}\n\n${page.description}\n\n${page.markdown}\n`;
     texts.set(markdownPathOf(page.path), {
       type: MARKDOWN,
@@ -62,17 +62,21 @@ export function renderDocs(settings: DocsSettings, document: OpenApiDocument): R
   });
   return {
     texts,
-    start: renderPage(startPage(), basePath),
-    missing: renderPage(missingPage(), basePath),
+    start: renderPage(startPage(), place),
+    missing: renderPage(missingPage(), place),
   };
 }
 
 /** @param groups The pages of the navigation; without them the page has none. */
-function renderPage(page: Page, basePath: string, groups: readonly PageGroup[] = []): string {
-  const { markup, headings } = renderMarkdown(page.markdown, basePath);
+function renderPage(
+  page: Page,
+  place: Pick<LayoutParts, 'basePath' | 'simulation'>,
+  groups: readonly PageGroup[] = [],
+): string {
+  const { markup, headings } = renderMarkdown(page.markdown, place.basePath);
   return renderLayout({
     ...page,
-    basePath,
+    ...place,
     content: { markup },
     navigation:
       page.path === REFERENCE_PATH

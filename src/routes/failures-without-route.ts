@@ -8,7 +8,7 @@ import type { UnreadableAnswer } from '../http/unreadable-request.ts';
 import { toLegacyRefusal } from '../legacy/translate.ts';
 import { CHECKOUT_PREFIX } from '../payments/checkout-token.ts';
 import { DOCUMENT_HEADERS } from './checkout/document.ts';
-import { renderFailure, sendFailure } from './checkout/failures.ts';
+import { type CheckoutAnswers, renderFailure, sendFailure } from './checkout/failures.ts';
 import { type LegacyAnswers, sendLegacyFailure, toLegacyAnswer } from './legacy/failures.ts';
 import { isLegacyPath } from './legacy/paths.ts';
 
@@ -16,7 +16,7 @@ const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
 
 interface WithoutRoute {
   readonly requestLog: RequestLog;
-  readonly answers: LegacyAnswers;
+  readonly answers: LegacyAnswers & CheckoutAnswers;
   /** Counts the request; @throws ApiError E9001 */
   readonly count: (request: FastifyRequest) => Promise<void>;
 }
@@ -42,7 +42,7 @@ function sendInForm(
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
-  answers: LegacyAnswers,
+  answers: LegacyAnswers & CheckoutAnswers,
 ): FastifyReply {
   if (isLegacyPath(request.url)) return sendLegacyFailure(error, request, reply, answers);
   return (isForPeople(request.url) ? sendFailure : sendError)(error, request, reply, answers);
@@ -58,10 +58,10 @@ export function renderUnreadable(
   refusal: ApiError,
   requestId: string,
   url: string | undefined,
-  answers: LegacyAnswers,
+  answers: LegacyAnswers & CheckoutAnswers,
 ): UnreadableAnswer {
   if (url !== undefined && isForPeople(url)) {
-    const page = renderFailure(refusal, requestId, answers.publicUrl);
+    const page = renderFailure(refusal, requestId, answers);
     return { status: ERRORS[refusal.errorCode].status, headers: DOCUMENT_HEADERS, body: page };
   }
   const { status, headers, envelope } =

@@ -16,6 +16,8 @@ export async function runProcess(
 ): Promise<void> {
   const config = readConfigOrExit();
   const logger = createLogger(config, name, standardOutput());
+  if (config.simulation)
+    logger.warn('SIMULATION is on: payments can be marked as paid without money');
   const controller = new AbortController();
   const stop = (signal: NodeJS.Signals) => {
     if (controller.signal.aborted) process.exit(1);

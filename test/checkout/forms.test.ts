@@ -215,11 +215,14 @@ test('simulation of what is no case is refused', async () => {
   expectRefusal(answer, 'E1001', 'case');
 });
 
-test('production has neither the panel nor the route of simulation', async () => {
+test.each([
+  ['in production', { NODE_ENV: 'production' }],
+  ['on a database of its own, with NODE_ENV forgotten', { NODE_ENV: '' }],
+])('there is neither the panel nor the route of simulation %s', async (_name, env) => {
   const production = await startTestApp({
     beside: service,
     env: {
-      NODE_ENV: 'production',
+      ...env,
       DATABASE_URL: service.databaseUrl,
       MASTER_KEY: randomBytes(32).toString('base64'),
     },

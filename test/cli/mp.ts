@@ -86,6 +86,7 @@ export async function startOperated(): Promise<Operated> {
     DATABASE_URL: first.databaseUrl,
     MASTER_KEY: masterKey.toString('base64'),
     PUBLIC_URL: 'https://pay.example.test',
+    SIMULATION: 'on',
   };
   return {
     ...second,

@@ -78,12 +78,15 @@ describe('mp payment simulate', () => {
 
   test('is refused in production, on US accounts and for unknown payments and networks', async () => {
     const id = await createPayment();
-    const production = await mpHere(['payment', 'simulate', id, '--case', 'confirm'], {
-      ...service.env,
-      NODE_ENV: 'production',
-    });
-    expect(production).toMatchObject({ status: 1, out: '' });
-    expect(production.err).toContain('cannot be simulated in production');
+    const without = { ...service.env, SIMULATION: undefined };
+    for (const [env, reason] of [
+      [{ ...without, NODE_ENV: 'production' }, 'cannot be simulated in production'],
+      [{ ...without, NODE_ENV: undefined }, 'needs SIMULATION=on'],
+    ] as const) {
+      const refused = await mpHere(['payment', 'simulate', id, '--case', 'confirm'], env);
+      expect(refused).toMatchObject({ status: 1, out: '' });
+      expect(refused.err).toContain(reason);
+    }
     expect(
       await service.refused('payment', 'simulate', id, '--case', 'confirm', '--network', 'sol'),
     ).toBe('sol is not offered for this payment.');

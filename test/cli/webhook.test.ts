@@ -124,7 +124,7 @@ test('the secret is shown once, with a warning', async () => {
 
 test('what cannot be is refused with the reason', async () => {
   const create = ['webhook', 'create', '--merchant', shop, '--url'];
-  const production = { ...service.env, NODE_ENV: 'production' };
+  const production = { ...service.env, NODE_ENV: 'production', SIMULATION: '' };
   expect(await mpHere([...create, receiver.url], production)).toMatchObject({
     status: 1,
     err: 'The URL is refused: it has to begin with https://.\n',

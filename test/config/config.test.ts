@@ -11,6 +11,8 @@ const OTHER_KEY = randomBytes(32).toString('base64');
 test('an empty environment has the documented defaults', () => {
   expect(readConfig({})).toMatchObject({
     environment: 'development',
+    simulation: true,
+    rates: 'fixed',
     host: '127.0.0.1',
     port: 3000,
     publicUrl: 'http://127.0.0.1:3000',
@@ -187,6 +189,42 @@ test('production needs a database, a public URL and a master key of its own', ()
       expect.stringMatching(`^${name} is not set, but production needs it`),
     ]);
   }
+});
+
+describe('simulation', () => {
+  const own = { DATABASE_URL: 'postgres://h/d' };
+  const real = { simulation: false, rates: 'live', processor: null };
+  const simulated = { simulation: true, rates: 'fixed', processor: { name: 'sandbox' } };
+
+  test.each([
+    ['the embedded database', {}, simulated],
+    ['the embedded database, told not to', { SIMULATION: 'off' }, real],
+    ['a database of its own, whatever NODE_ENV was forgotten', own, real],
+    ['a database of its own, for tests', { ...own, NODE_ENV: 'test' }, real],
+    ['a database of its own, told to', { ...own, SIMULATION: 'on' }, simulated],
+  ])('on %s', (_name, env, expected) => {
+    expect(readConfig(env)).toMatchObject(expected);
+  });
+
+  test.each([
+    ['PROCESSOR', 'sandbox'],
+    ['RATES', 'fixed'],
+  ])('%s=%s needs it', (name, value) => {
+    for (const env of [own, { SIMULATION: 'off' }]) {
+      expect(problemsOf({ ...env, [name]: value })).toEqual([
+        expect.stringMatching(`^${name} is "${value}", .* SIMULATION=on`),
+      ]);
+    }
+    expect(problemsOf({ ...own, SIMULATION: 'on', [name]: value })).toEqual([]);
+  });
+
+  test('is refused in production', () => {
+    const production = { NODE_ENV: 'production', PUBLIC_URL: 'https://h', MASTER_KEY: KEY, ...own };
+    expect(problemsOf({ ...production, SIMULATION: 'on' })).toEqual([
+      expect.stringMatching(/^SIMULATION is "on", but production/),
+    ]);
+    expect(readConfig({ ...production, SIMULATION: 'off' }).simulation).toBe(false);
+  });
 });
 
 test('a process that is configured wrongly ends with the reasons and status 1', () => {

@@ -27,10 +27,13 @@ describe.each(['src/server.ts', 'src/worker.ts'] as const)('%s', script => {
 
   test('on a database that is not migrated', async () => {
     const env = serviceEnvironment(inject('databaseServer'), randomBytes(32));
-    expect(await failToStart(env, script)).toMatchObject({
+    const failure = await failToStart({ ...env, SIMULATION: 'on' }, script);
+    expect(failure).toMatchObject({
       status: 1,
       last: { level: 'fatal', err: { message: expect.stringContaining('run "npx mp migrate"') } },
     });
+    // And one that simulates says so before anything else.
+    expect(failure.messages[0]).toMatch(/^SIMULATION is on/);
   });
 
   test('with another master key than that of the database', async () => {

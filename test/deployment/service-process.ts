@@ -67,7 +67,7 @@ export function startWorker(env: Record<string, string>): ServiceProcess {
   return launch('src/worker.ts', env, 0);
 }
 
-/** Runs a process until it ends by itself; answers its exit status and the last line of its log. */
+/** Runs a process until it ends by itself; answers its exit status and its log. */
 export async function failToStart(
   env: Record<string, string>,
   script: 'src/server.ts' | 'src/worker.ts' = 'src/server.ts',
@@ -75,7 +75,7 @@ export async function failToStart(
   const launched = launch(script, env, await freePort());
   const status = await Promise.race([launched.exited, sleep(START_MS, 'still running')]);
   await launched.stop('SIGKILL');
-  return { status, last: launched.logs.at(-1) };
+  return { status, last: launched.logs.at(-1), messages: launched.logs.map(({ msg }) => msg) };
 }
 
 function launch(script: string, env: Record<string, string>, port: number) {
@@ -84,8 +84,12 @@ function launch(script: string, env: Record<string, string>, port: number) {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const logs: Record<string, unknown>[] = [];
-  createInterface({ input: child.stdout }).on('line', line => logs.push(JSON.parse(line)));
-  const exited = once(child, 'close').then(([status]): number | null => status);
+  const lines = createInterface({ input: child.stdout });
+  lines.on('line', line => logs.push(JSON.parse(line)));
+  // The last lines may be read after the process has closed.
+  const exited = Promise.all([once(child, 'close'), once(lines, 'close')]).then(
+    ([[status]]): number | null => status,
+  );
   return {
     url: `http://127.0.0.1:${port}`,
     port,

@@ -28,7 +28,7 @@ ${renderOptions(view)}
 ${view.simulation && renderSimulation(path)}
 </main>
 <footer><p>Payment <code>${payment.id}</code></p></footer>`;
-  return renderDocument({ title, content: main, basePath });
+  return renderDocument({ title, content: main, basePath, simulation: view.simulation });
 }
 
 function renderOrder({ checkout }: CheckoutView): Html {

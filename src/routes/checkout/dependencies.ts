@@ -10,7 +10,7 @@ export interface CheckoutDependencies {
   readonly limits: RateLimits;
   /** Base URL of checkout links. It has a path if a proxy publishes the service below one. */
   readonly publicUrl: string;
-  /** Allows to simulate payments; never in production. */
+  /** Whether payments may be simulated. */
   readonly simulation: boolean;
   readonly isUnavailable: (error: unknown) => boolean;
 }

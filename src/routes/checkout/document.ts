@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { PRIVATE_PAGE_HEADERS, pageHeaders } from '../../http/security-headers.ts';
 import { type Html, html } from '../pages/html.ts';
+import { SIMULATION_NOTICE } from '../pages/simulation-notice.ts';
 import { CHECKOUT_ASSETS } from './assets.ts';
 
 interface DocumentParts {
@@ -8,6 +9,8 @@ interface DocumentParts {
   /** `main` and what follows it. */
   readonly content: Html;
   readonly basePath: string;
+  /** Whether payments may be simulated. */
+  readonly simulation: boolean;
 }
 
 /** Headers of every checkout page. */
@@ -24,7 +27,7 @@ export const DOCUMENT_HEADERS = {
 };
 
 /** The HTML document around the content of every checkout page. */
-export function renderDocument({ title, content, basePath }: DocumentParts): string {
+export function renderDocument({ title, content, basePath, simulation }: DocumentParts): string {
   const asset = (name: Parameters<typeof CHECKOUT_ASSETS.path>[1]) =>
     CHECKOUT_ASSETS.path(basePath, name);
   return html`<!doctype html>
@@ -41,7 +44,7 @@ export function renderDocument({ title, content, basePath }: DocumentParts): str
 <script type="module" src="${asset('script.js')}"></script>
 </head>
 <body>
-${content}
+${simulation && SIMULATION_NOTICE}${content}
 <p class="connection" id="connection" role="status"></p>
 <p class="visually-hidden" id="announcer" role="status"></p>
 </body>

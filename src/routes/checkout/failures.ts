@@ -18,6 +18,12 @@ declare module 'fastify' {
   }
 }
 
+/** What every failure of the checkout is answered with. */
+export interface CheckoutAnswers extends ErrorHandlerOptions {
+  /** Whether payments may be simulated. */
+  readonly simulation: boolean;
+}
+
 interface FailureTexts {
   readonly title: string;
   readonly text: string;
@@ -60,7 +66,7 @@ export function sendFailure(
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
-  options: ErrorHandlerOptions,
+  options: CheckoutAnswers,
 ): FastifyReply {
   if (wantsJson(request)) return sendError(error, request, reply, options);
   const apiError = toApiError(error, options.isUnavailable);
@@ -69,7 +75,7 @@ export function sendFailure(
   if (apiError.retryAfterSeconds !== undefined) {
     reply.header('retry-after', String(apiError.retryAfterSeconds));
   }
-  const page = renderFailure(apiError, request.id, options.publicUrl);
+  const page = renderFailure(apiError, request.id, options);
   return sendDocument(reply, ERRORS[apiError.errorCode].status, page);
 }
 
@@ -77,7 +83,7 @@ export function sendFailure(
 export function renderFailure(
   { errorCode }: ApiError,
   requestId: string,
-  publicUrl: string,
+  { publicUrl, simulation }: CheckoutAnswers,
 ): string {
   const { title, text } = TEXTS[errorCode] ?? BROKEN;
   const content = html`<main id="checkout">
@@ -87,7 +93,7 @@ export function renderFailure(
 </section>
 </main>
 <footer><p>Request <code>${requestId}</code></p></footer>`;
-  return renderDocument({ title, content, basePath: basePathOf(publicUrl) });
+  return renderDocument({ title, content, basePath: basePathOf(publicUrl), simulation });
 }
 
 /** Whether a request was made by a script rather than by somebody who reads a page. */

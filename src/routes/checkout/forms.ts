@@ -22,7 +22,7 @@ interface Action {
   readonly done?: CheckoutStage;
 }
 
-/** POST /checkout/:token/network, /cancel and, outside production, /simulate. */
+/** POST /checkout/:token/network, /cancel and, where payments are simulated, /simulate. */
 export function registerForms(
   app: FastifyInstance,
   { db, rates, clock, simulation }: CheckoutDependencies,

@@ -14,10 +14,10 @@ import { createPages, registerPages } from './pages.ts';
  * authentication. The pages set no cookies and work without scripts.
  */
 export function registerCheckout(app: FastifyInstance, deps: CheckoutDependencies): void {
-  const { limits, publicUrl, isUnavailable } = deps;
+  const { limits, publicUrl, isUnavailable, simulation } = deps;
 
   app.setErrorHandler((error, request, reply) =>
-    sendFailure(error, request, reply, { publicUrl, isUnavailable }),
+    sendFailure(error, request, reply, { publicUrl, isUnavailable, simulation }),
   );
   failUnknownRoutesIn(app);
   app.addHook('onRequest', async request => limits.countCheckout(request));

@@ -7,6 +7,8 @@ export interface ProcessorDependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly limits: RateLimits;
+  /** Whether payments may be simulated. */
+  readonly simulation: boolean;
   /** null where US accounts are not served. */
   readonly processor: OpenProcessor | null;
 }

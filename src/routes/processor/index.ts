@@ -20,7 +20,9 @@ export function registerProcessor(app: FastifyInstance, deps: ProcessorDependenc
   app.register(async assets => PROCESSOR_ASSETS.register(assets), { prefix: PROCESSOR_PREFIX });
   app.register(async pages => {
     pages.addHook('onRequest', async request => deps.limits.countPage(request));
-    pages.get('/processor/done', (_request, reply) => sendPage(reply, 200, renderDone()));
+    pages.get('/processor/done', (_request, reply) =>
+      sendPage(reply, 200, renderDone(deps.simulation)),
+    );
     if (deps.processor?.name === 'sandbox') registerSandbox(pages, deps, deps.processor);
   });
 }

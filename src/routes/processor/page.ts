@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify';
 import { PRIVATE_PAGE_HEADERS, pageHeaders } from '../../http/security-headers.ts';
 import { BASE_STYLE, openAssets } from '../pages/assets.ts';
 import { type Html, html } from '../pages/html.ts';
+import { SIMULATION_NOTICE } from '../pages/simulation-notice.ts';
 
 const HEADERS = {
   ...pageHeaders("style-src 'self'", "form-action 'self'"),
@@ -20,7 +21,8 @@ export const PROCESSOR_ASSETS = openAssets(PROCESSOR_PREFIX, {
   'style.css': new URL('./style.css', import.meta.url),
 });
 
-export function renderPage(title: string, content: Html): string {
+/** @param simulation Whether payments may be simulated. */
+export function renderPage(title: string, content: Html, simulation: boolean): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -31,7 +33,7 @@ export function renderPage(title: string, content: Html): string {
 <link rel="stylesheet" href="${PROCESSOR_ASSETS.path('', 'style.css')}">
 </head>
 <body>
-<main>
+${simulation && SIMULATION_NOTICE}<main>
 ${content}
 </main>
 </body>
@@ -40,10 +42,11 @@ ${content}
 }
 
 /** Page that a processor returns the customer to. It does not know how the payment ended. */
-export function renderDone(): string {
+export function renderDone(simulation: boolean): string {
   return renderPage(
     'Thank you',
     html`<h1>Thank you</h1>
 <p>The merchant is told as soon as your payment is settled. You can close this page.</p>`,
+    simulation,
   );
 }

@@ -52,6 +52,7 @@ ${payment.note ? html`<p>${payment.note}</p>` : null}
 ${notice === undefined ? null : html`<p role="alert">${notice}</p>`}
 ${open ? null : html`<p role="status">${ending}</p>`}
 ${actions.length === 0 ? null : renderForm(actions, open)}`,
+    true,
   );
 }
 
@@ -61,6 +62,7 @@ export function renderMissing(): string {
     'Not found',
     html`<h1>There is no payment here</h1>
 <p>Check that you opened the whole link, or ask the merchant for a new one.</p>`,
+    true,
   );
 }
 
