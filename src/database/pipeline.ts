@@ -105,7 +105,7 @@ class SharedConnection {
 
   async #connect(): Promise<PostgresPoolClient> {
     const client = new pg.Client({
-      ...sessionConfig({ ...this.#options, plansOnce: true }),
+      ...sessionConfig({ ...this.#options, plans: 'once' }),
       pipeline: true,
     });
     this.#client = client;

@@ -36,7 +36,13 @@ class Placeholder {
 /** Compiles queries and never runs one. */
 const builder = new Kysely<Tables>({ dialect: postgresDialect(() => new DummyDriver()) });
 
+/** Names by text. */
 const names = new Map<string, string>();
+
+/** Every statement prepared so far, by its name. */
+export function preparedStatements(): ReadonlyMap<string, string> {
+  return new Map([...names].map(([text, name]) => [name, text]));
+}
 
 /** The name to prepare a statement under; undefined for one that is not prepared. */
 export function preparedName(text: string): string | undefined {

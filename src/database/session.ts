@@ -13,12 +13,29 @@ export interface SessionOptions {
    */
   readonly pooler?: boolean;
   /**
-   * Whether prepared statements are planned once, whatever their values, because they read by an index
-   * in any case. Otherwise PostgreSQL plans each page of a long history anew: it expects an unknown
-   * limit to be a tenth of all rows.
+   * How statements are planned: `by-index` where every statement has an index to read by, `once` where
+   * in addition each is short and prepared; by default as PostgreSQL sees fit.
    */
-  readonly plansOnce?: boolean;
+  readonly plans?: keyof typeof PLAN_SETTINGS;
 }
+
+/**
+ * PostgreSQL keeps the plans of prepared statements, triggers and foreign keys until a table is analysed.
+ * A plan that was made while the table was small reads all of it, and goes on to when it is large. With
+ * these settings no statistics make it choose such a plan. Before version 18 they raise estimates beyond
+ * the costs from which plans are compiled, hence `jit`.
+ */
+const BY_INDEX = ['enable_seqscan=off', 'jit=off'];
+
+const PLAN_SETTINGS = {
+  'by-index': BY_INDEX,
+  /**
+   * Plans prepared statements once, whatever their values. Otherwise PostgreSQL plans each page of a
+   * long history anew: it expects an unknown limit to be a tenth of all rows. A page is read in the
+   * order of its index; a bitmap would collect the whole history first.
+   */
+  once: [...BY_INDEX, 'enable_bitmapscan=off', 'plan_cache_mode=force_generic_plan'],
+} as const;
 
 /**
  * Idle time before TCP keepalive probes, in milliseconds. Gateways drop idle connections, and Linux
@@ -49,14 +66,17 @@ export function sessionConfig(options: SessionOptions): pg.ClientConfig {
   };
   if (options.pooler === true) return config;
   const statementTimeoutMs = options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS;
-  const settings = `-c client_connection_check_interval=${CLIENT_CHECK_INTERVAL_MS} -c timezone=UTC`;
-  // pg omits a timeout of 0, which would leave the role's own limit in force.
-  const more = statementTimeoutMs === 0 ? ['-c statement_timeout=0'] : [];
-  if (options.plansOnce === true) more.push('-c plan_cache_mode=force_generic_plan');
+  const settings = [
+    `client_connection_check_interval=${CLIENT_CHECK_INTERVAL_MS}`,
+    'timezone=UTC',
+    // pg omits a timeout of 0, which would leave the role's own limit in force.
+    ...(statementTimeoutMs === 0 ? ['statement_timeout=0'] : []),
+    ...(options.plans === undefined ? [] : PLAN_SETTINGS[options.plans]),
+  ];
   return {
     ...config,
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
-    options: [settings, ...more].join(' '),
+    options: settings.map(setting => `-c ${setting}`).join(' '),
   };
 }

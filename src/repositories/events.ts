@@ -16,7 +16,8 @@ export interface NewEvent {
 
 /**
  * The common table expressions that record an event: the `event`, and a `delivery` for each subscribed
- * endpoint of the merchant. A merchant without endpoints costs one index lookup.
+ * endpoint of the merchant. A merchant without endpoints costs one index lookup: with `offset 0`
+ * PostgreSQL cannot turn the lookup for each event into a join that reads all endpoints.
  * @param source Query or values of an event: ID, merchant, payment, type, creation time, data,
  * and its two trace headers.
  */
@@ -29,9 +30,11 @@ export function eventSteps(source: RawBuilder<unknown>): RawBuilder<unknown> {
     delivery as (
       insert into webhook_deliveries (id, event_id, endpoint_id, next_attempt_at, created_at)
       select ${timeOrderedId(sql`event.created_at`)}, event.id, endpoint.id, event.created_at, event.created_at
-      from event join webhook_endpoints as endpoint on endpoint.merchant_id = event.merchant_id
-      where endpoint.disabled_at is null
-        and (endpoint.types is null or event.type = any(endpoint.types)))`;
+      from event cross join lateral (
+        select id from webhook_endpoints
+        where merchant_id = event.merchant_id and disabled_at is null
+          and (types is null or event.type = any(types))
+        offset 0) as endpoint)`;
 }
 
 /**

@@ -54,6 +54,8 @@ export async function openStorage(
     pooler: directUrl !== url,
     poolSize: config.databasePoolSize,
     applicationName: name,
+    // A command may go through a whole table.
+    ...(holder === 'service' ? { plans: 'by-index' } : {}),
     onIdleError: error => logger.warn({ err: error }, 'database connection lost'),
   });
   const close = async () => {

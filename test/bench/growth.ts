@@ -1,21 +1,17 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { setAddress } from '../../src/accounts/deposit-addresses.ts';
-import { createKeyring } from '../../src/crypto/keyring.ts';
-import { NO_CHANGE_FEED } from '../../src/database/change-feed.ts';
 import type { Database } from '../../src/database/connection.ts';
-import { FreshCache } from '../../src/database/fresh-cache.ts';
 import { connectPipeline } from '../../src/database/pipeline.ts';
-import { createPaymentOnce } from '../../src/payments/create-payment.ts';
 import { listPayments } from '../../src/payments/list-payments.ts';
-import type { MerchantSetup } from '../../src/repositories/merchant-setup.ts';
 import { findMerchantPayment } from '../../src/repositories/payments.ts';
 import { ADDRESSES } from '../helpers/accounts.ts';
+import { createOnce } from './creation.ts';
 import type { BenchDatabase } from './databases.ts';
 import { buildHistories, compareSizes, type History } from './histories.ts';
 import { type Finding, VoidRun } from './measure.ts';
 import { fillHistory, type PartnerHistory } from './partner-history.ts';
 import { partnerFigures, partnerSearches } from './reports.ts';
 import type { Resources } from './resources.ts';
+import { growFromEmpty } from './young-database.ts';
 
 /** A history with what a merchant of the partner reads of it. */
 interface Known extends PartnerHistory {
@@ -96,7 +92,8 @@ export async function bench(resources: Resources): Promise<Finding[]> {
   }
   findings.push(...(await partnerFigures(sides)), ...(await partnerSearches(long)));
   // Last, since creates leave the rollups behind until a worker folds them.
-  findings.push(await compareSizes('growth: create', sides, create, ALLOWED));
+  findings.push(await compareSizes('growth: create', sides, createOnce, ALLOWED));
+  findings.push(await growFromEmpty(resources, ALLOWED));
   return findings;
 }
 
@@ -125,45 +122,4 @@ async function fill(
   });
   defer(() => reads.destroy());
   return { ...history, ids: rows.map(({ id }) => id), reads };
-}
-
-const KEYRING = createKeyring([randomBytes(32)]);
-
-/** A create with an idempotency key, as its route runs it. */
-async function create({ db, merchantId }: Side): Promise<void> {
-  const scope = { accountId: merchantId, route: 'POST /external/v1/payments/prompt' };
-  const principal = {
-    kind: 'merchant',
-    keyId: 'bench',
-    accountId: merchantId,
-    accountKind: 'standard',
-  } as const;
-  const payments = {
-    payees: { db, setups: new FreshCache<MerchantSetup>(NO_CHANGE_FEED, 1) },
-    clock: Date.now,
-    keyring: KEYRING,
-    publicUrl: 'https://pay.example',
-    allowLoopbackHttp: false,
-    processor: null,
-    logger: { warn: () => undefined },
-  };
-  const body = { amount: 4_950, customerReferenceId: randomUUID() };
-  const outcome = await createPaymentOnce(
-    db,
-    payments,
-    { principal, body },
-    {
-      claim: {
-        scope: { ...scope, key: randomUUID() },
-        bodySha256: createHash('sha256').update(randomBytes(8)).digest(),
-        now: new Date(),
-      },
-      check: () => undefined,
-      answer: created => ({ status: 201, body: Buffer.from(JSON.stringify(created)) }),
-      onFailure: error => {
-        throw error;
-      },
-    },
-  );
-  if (outcome.status !== 201 || outcome.replayed) throw new VoidRun('a create was not executed');
 }

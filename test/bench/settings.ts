@@ -9,6 +9,8 @@ export const SECONDS = positive('BENCH_SECONDS', 3);
 export const PAYMENTS = positive('BENCH_PAYMENTS', 5_000_000);
 /** Size of the short history, in payments. */
 export const FEW_PAYMENTS = 10_000;
+/** Payments that are created in a database that starts empty. */
+export const YOUNG_PAYMENTS = positive('BENCH_YOUNG_PAYMENTS', 50_000);
 /** How long the service runs at half of its saturation once it is warm, in seconds. */
 export const SOAK_SECONDS = positive('SOAK_SECONDS', 600);
 /** Where each process of the service leaves a CPU profile when it ends; null for none. */

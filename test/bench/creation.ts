@@ -1,0 +1,60 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { createKeyring } from '../../src/crypto/keyring.ts';
+import { NO_CHANGE_FEED } from '../../src/database/change-feed.ts';
+import type { Database } from '../../src/database/connection.ts';
+import { FreshCache } from '../../src/database/fresh-cache.ts';
+import { createPaymentOnce } from '../../src/payments/create-payment.ts';
+import type { MerchantSetup } from '../../src/repositories/merchant-setup.ts';
+import { VoidRun } from './measure.ts';
+
+const KEYRING = createKeyring([randomBytes(32)]);
+
+/** A merchant that may create, and where. */
+interface Payee {
+  readonly db: Database;
+  readonly merchantId: string;
+}
+
+/**
+ * A create with an idempotency key, as its route runs it.
+ * @returns The ID of the payment.
+ * @throws VoidRun when it was not executed.
+ */
+export async function createOnce({ db, merchantId }: Payee): Promise<string> {
+  const scope = { accountId: merchantId, route: 'POST /external/v1/payments/prompt' };
+  const principal = {
+    kind: 'merchant',
+    keyId: 'bench',
+    accountId: merchantId,
+    accountKind: 'standard',
+  } as const;
+  const payments = {
+    payees: { db, setups: new FreshCache<MerchantSetup>(NO_CHANGE_FEED, 1) },
+    clock: Date.now,
+    keyring: KEYRING,
+    publicUrl: 'https://pay.example',
+    allowLoopbackHttp: false,
+    processor: null,
+    logger: { warn: () => undefined },
+  };
+  const body = { amount: 4_950, customerReferenceId: randomUUID() };
+  const outcome = await createPaymentOnce(
+    db,
+    payments,
+    { principal, body },
+    {
+      claim: {
+        scope: { ...scope, key: randomUUID() },
+        bodySha256: createHash('sha256').update(randomBytes(8)).digest(),
+        now: new Date(),
+      },
+      check: () => undefined,
+      answer: created => ({ status: 201, body: Buffer.from(JSON.stringify(created)) }),
+      onFailure: error => {
+        throw error;
+      },
+    },
+  );
+  if (outcome.status !== 201 || outcome.replayed) throw new VoidRun('a create was not executed');
+  return JSON.parse(outcome.body.toString()).prompt.id;
+}
