@@ -15,6 +15,9 @@ import { type SessionOptions, sessionConfig } from './session.ts';
  * PostgreSQL delivers notifications in the order of their commits, so when its own arrives, it has
  * every change committed before. A command that changes something waits for the length of a lease
  * after its commit; by then each replica has the change or reads the database again.
+ *
+ * A replica that lost its session trusts its lease to the end, so whoever listens says so in a table
+ * (migration 0014): a command waits if anybody listened lately, whatever has become of them.
  */
 export interface ChangeFeed {
   /** Whether the lease holds: every change that was acknowledged to its maker has arrived. */
@@ -42,9 +45,20 @@ export const MARGIN_MS = 50;
 const SILENCE_MS = 5_000;
 const RECONNECT_MAXIMUM_MS = 5_000;
 
+/** How often a listener records that it listens, in milliseconds. */
+const RECORD_MS = 20_000;
+/**
+ * How long after the last record a change is waited for, in seconds: no lease outlives it, since one is
+ * only renewed while records are made in time.
+ */
+const LISTENED_LATELY_SECONDS = 60;
+
 const CHANNEL = 'account_changes';
-/** Key of the advisory lock that every listening session holds shared, to be counted by. */
-const LISTENERS_LOCK = 20_261_121;
+/** Several replicas share the row; one record in `RECORD_MS` will do for all of them. */
+const RECORD = `
+  insert into change_listeners as known (listened_at) values (now())
+  on conflict (only_row) do update set listened_at = excluded.listened_at
+  where known.listened_at < excluded.listened_at - interval '${RECORD_MS / 2} milliseconds'`;
 
 export interface ChangeFeedOptions extends Omit<SessionOptions, 'pooler'> {
   /** Called when the feed is interrupted; it reconnects by itself. */
@@ -80,6 +94,8 @@ export function openChangeFeed(options: ChangeFeedOptions): ChangeFeed {
   /** Listens until the connection ends. */
   async function listen(): Promise<void> {
     const client = new pg.Client(sessionConfig(options));
+    const cut = () => client.connection.stream.destroy();
+    closing.signal.addEventListener('abort', cut, { once: true });
     let over = false;
     const ended = new Promise<void>(resolve => {
       client.once('end', () => {
@@ -99,14 +115,23 @@ export function openChangeFeed(options: ChangeFeedOptions): ChangeFeed {
     });
     try {
       await client.connect();
-      await begin(client, echoChannel);
+      const silence = setTimeout(cut, SILENCE_MS);
+      let recordedAt = now();
+      await begin(client, echoChannel).finally(() => clearTimeout(silence));
+      const renew = async () => {
+        const sentAt = now();
+        if (sentAt - recordedAt >= RECORD_MS) {
+          await client.query(RECORD);
+          recordedAt = sentAt;
+        }
+        await client.query('select pg_notify($1, $2)', [echoChannel, String(now())]);
+      };
       let sending = false;
       while (!over && !closing.signal.aborted && now() - heardAt < SILENCE_MS) {
         if (!sending) {
           sending = true;
-          const renewal = client.query('select pg_notify($1, $2)', [echoChannel, String(now())]);
-          // A failed query also ends the connection.
-          renewal
+          // Without renewals the feed goes silent, and the connection is replaced.
+          renew()
             .catch(() => undefined)
             .finally(() => {
               sending = false;
@@ -119,7 +144,8 @@ export function openChangeFeed(options: ChangeFeedOptions): ChangeFeed {
     } finally {
       trustedUntil = Number.NEGATIVE_INFINITY;
       tell(null);
-      client.connection.stream.destroy();
+      closing.signal.removeEventListener('abort', cut);
+      cut();
     }
   }
 
@@ -163,7 +189,7 @@ async function begin(client: pg.Client, echoChannel: string): Promise<void> {
       'the database is reached through a pooler, where notifications are lost: name it in DATABASE_DIRECT_URL',
     );
   }
-  await client.query('select pg_advisory_lock_shared($1)', [LISTENERS_LOCK]);
+  await client.query(RECORD);
   // A renewal need not survive a crash, so it does not wait for the disk.
   await client.query('set synchronous_commit = off');
   await client.query(`listen ${CHANNEL}`);
@@ -171,8 +197,7 @@ async function begin(client: pg.Client, echoChannel: string): Promise<void> {
 }
 
 /**
- * Waits until a committed change holds on every replica; returns at once when none listens. After a
- * restart of the server it waits in any case: replicas may not have noticed yet, and trust a lease.
+ * Waits until a committed change holds on every replica; returns at once when none has listened lately.
  * @param pause Waits for some milliseconds.
  */
 export async function untilHeard(
@@ -180,10 +205,9 @@ export async function untilHeard(
   pause: (milliseconds: number) => Promise<unknown> = sleep,
 ): Promise<void> {
   const { rows } = await sql`
-    select where pg_postmaster_start_time() > now() - interval '2 seconds' or exists (
-      select from pg_locks
-      where locktype = 'advisory' and objid = ${LISTENERS_LOCK} and granted
-        and database = (select oid from pg_database where datname = current_database())
-    )`.execute(db);
+    select from change_listeners
+    where listened_at > now() - interval '${sql.raw(String(LISTENED_LATELY_SECONDS))} seconds'`.execute(
+    db,
+  );
   if (rows.length > 0) await pause(LEASE_MS + MARGIN_MS);
 }

@@ -44,6 +44,13 @@ async function openCurrent(options: Partial<ChangeFeedOptions> = {}) {
   return opened;
 }
 
+async function throughProxy() {
+  const target = new URL(database.url);
+  const proxy = await startTcpProxy(target.hostname, Number(target.port));
+  target.host = `127.0.0.1:${proxy.port}`;
+  return { proxy, url: target.href };
+}
+
 const operator = () => ({ db: database.db, clock: Date.now, actor: 'test' });
 
 describe('a feed', () => {
@@ -92,11 +99,9 @@ describe('a feed', () => {
   });
 
   test('is no longer current a lease after its connection went silent', async () => {
-    const target = new URL(database.url);
-    const proxy = await startTcpProxy(target.hostname, Number(target.port));
-    target.host = `127.0.0.1:${proxy.port}`;
+    const { proxy, url } = await throughProxy();
     let now = 0;
-    const { feed, heard } = await openCurrent({ url: target.href, now: () => now });
+    const { feed, heard } = await openCurrent({ url, now: () => now });
     proxy.freeze();
     now += LEASE_MS - 1;
     expect(feed.isCurrent()).toBe(true);
@@ -138,6 +143,32 @@ describe('a feed', () => {
     expect(await renewals()).toBeGreaterThan(3);
   });
 
+  test('that hangs while it begins is closed at once, or opened anew', async () => {
+    const { proxy, url } = await throughProxy();
+    /** Opens one whose first query gets no answer. */
+    async function openHanging() {
+      const asked = Promise.withResolvers<void>();
+      const query = vi.spyOn(pg.Client.prototype, 'query');
+      query.mockImplementationOnce(function (this: pg.Client, text: string) {
+        query.mockRestore();
+        proxy.freeze();
+        asked.resolve();
+        return this.query(text);
+      } as typeof pg.Client.prototype.query);
+      const opened = await open({ url });
+      await asked.promise;
+      return opened;
+    }
+    const { feed: closed } = await openHanging();
+    const begun = performance.now();
+    await closed.close();
+    expect(performance.now() - begun).toBeLessThan(1_000);
+    const { feed, errors } = await openHanging();
+    await vi.waitUntil(() => feed.isCurrent(), { timeout: 8_000, interval: 20 });
+    expect(errors).not.toEqual([]);
+    await proxy.cut();
+  });
+
   test('that is closed says nothing of the connection it ends', async () => {
     const { feed, errors } = await openCurrent();
     await feed.close();
@@ -165,10 +196,21 @@ describe('a feed', () => {
 });
 
 describe('whoever changes something', () => {
-  test('waits for nobody when nobody listens', async () => {
+  const listenedAgo = (seconds: number) =>
+    sql`update change_listeners set listened_at = now() - ${seconds} * interval '1 second'`.execute(
+      database.db,
+    );
+
+  test('waits for nobody when nobody has listened for a minute', async () => {
     const pause = vi.fn(async () => undefined);
+    const { feed } = await openCurrent();
+    await feed.close();
+    await listenedAgo(59);
     await untilHeard(database.db, pause);
-    expect(pause).not.toHaveBeenCalled();
+    expect(pause).toHaveBeenCalledOnce();
+    await listenedAgo(61);
+    await untilHeard(database.db, pause);
+    expect(pause).toHaveBeenCalledOnce();
   });
 
   test('is told that it holds when every feed has heard, or trusts itself no more', async () => {
@@ -178,5 +220,34 @@ describe('whoever changes something', () => {
     expect(pause).toHaveBeenCalledExactlyOnceWith(LEASE_MS + MARGIN_MS);
     await setNetwork(operator(), 'sol', { windowMinutes: 19 });
     expect(heard).toEqual([null]);
+  });
+
+  test('waits for a feed whose session the server ended behind its back', async () => {
+    const { proxy, url } = await throughProxy();
+    const { feed } = await openCurrent({ url });
+    proxy.freeze();
+    await sql`
+      select pg_terminate_backend(pid, 5000) from pg_stat_activity
+      where application_name = 'test-feed'`.execute(database.db);
+    expect(feed.isCurrent()).toBe(true);
+    await setNetwork(operator(), 'sol', { windowMinutes: 20 });
+    expect(feed.isCurrent()).toBe(false);
+    await proxy.cut();
+  });
+
+  test('sees that a feed still listens', async () => {
+    let now = 0;
+    const { feed } = await openCurrent({ now: () => now });
+    await listenedAgo(50);
+    // Less at a time than a connection may be silent.
+    for (let seconds = 0; seconds < 20; seconds += 4) {
+      now += 4_000;
+      await vi.waitUntil(() => feed.isCurrent(), SOON);
+    }
+    const { rows } = await sql`
+      select from change_listeners where listened_at > now() - interval '10 seconds'`.execute(
+      database.db,
+    );
+    expect(rows).toHaveLength(1);
   });
 });

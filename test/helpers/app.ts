@@ -36,8 +36,11 @@ interface TestAppOptions {
   /** Where nonces live; Postgres unless said otherwise, Redis by its URL for one of your own. */
   readonly nonces?: 'postgres' | 'redis' | { readonly redisUrl: string };
   readonly env?: Record<string, string>;
-  /** Whether it hears of changes to accounts, and so remembers them; otherwise it always asks. */
-  readonly remembers?: boolean;
+  /**
+   * Whether it hears of changes to accounts, and so remembers them; otherwise it always asks. It hears
+   * of them from the database, or over a URL of its own.
+   */
+  readonly remembers?: boolean | { readonly feedUrl: string };
   /** Statement timeout of partner reports, in milliseconds. */
   readonly reportTimeoutMs?: number;
   /** Runs a second replica on the database and the keys of another application. */
@@ -82,7 +85,9 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     applicationName: 'test-reads',
     onError: () => undefined,
   });
-  const changes = options.remembers ? await openTestFeed(databaseUrl) : NO_CHANGE_FEED;
+  const { remembers } = options;
+  const feedUrl = typeof remembers === 'object' ? remembers.feedUrl : databaseUrl;
+  const changes = remembers ? await openTestFeed(feedUrl) : NO_CHANGE_FEED;
   const processor = openProcessor(config, keyring, clock);
   const readiness = createReadiness({ db, nonces, clock });
   const deps = {
