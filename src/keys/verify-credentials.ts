@@ -5,7 +5,7 @@ import type { FreshCache } from '../database/fresh-cache.ts';
 import type { ApiKey } from '../database/tables.ts';
 import { ApiError } from '../errors/api-error.ts';
 import {
-  findKeyWithAccounts,
+  findKeyAtOrAfter,
   type KeyWithAccounts,
   renewPassphraseHash,
 } from '../repositories/api-keys.ts';
@@ -49,7 +49,7 @@ interface Pair {
 
 const FOREVER = Number.POSITIVE_INFINITY;
 
-/** Compared against where a key or a pair does not exist, so that every refusal costs the same. */
+/** Compared against where a pair does not exist, so that every refusal costs the same. */
 const NO_PAIR: Pair = {
   passphraseHash: Buffer.alloc(32),
   hashVersion: 0,
@@ -62,8 +62,9 @@ const NO_PAIR: Pair = {
  * Finds the key by its ID and verifies the passphrase.
  *
  * Credentials that were verified before are compared with the cached ones, since hashing a passphrase
- * or decrypting a secret costs more than the rest of authentication. Anything else takes the full path,
- * so that a wrong passphrase costs what an unknown key does: a query and two hashes.
+ * or decrypting a secret costs more than the rest of authentication. Anything else takes the full path:
+ * for an unknown key that of a neighbour's, so that it costs what a wrong passphrase does, which is a row
+ * of the database and two hashes.
  *
  * @param now Milliseconds since the epoch.
  * @throws ApiError E2004, E2005 or E2006, in this order.
@@ -82,12 +83,12 @@ export async function verifyCredentials(
   }
 
   const keep = knownKeys.begin();
-  const record = await findKeyWithAccounts(db, keyId);
+  const record = await findKeyAtOrAfter(db, keyId);
   const pairs = pairsOf(record?.key, now);
   const pair = pairs.find(({ passphraseHash, hashVersion }) =>
     timingSafeEqual(keyring.hash(passphrase, keyId, hashVersion), passphraseHash),
   );
-  if (record === undefined || pair === undefined) throw new ApiError('E2004');
+  if (record?.key.id !== keyId || pair === undefined) throw new ApiError('E2004');
   if (record.key.revoked_at !== null || pair.secret === null) throw new ApiError('E2005');
   requireUnexpired(record.key, now);
   const secret = keyring.open(pair.secret, keyId, pair.version);

@@ -41,8 +41,9 @@ const API_KEY = [
   'api_keys.created_at',
 ] as const satisfies readonly `api_keys.${keyof ApiKey}`[];
 
-const keyWithAccounts = prepare('key_with_accounts', (db, given: Given<{ id: string }>) =>
-  db
+const keyAtOrAfter = prepare('key_at_or_after', (db, given: Given<{ id: string }>) => {
+  const next = db.selectFrom('api_keys').select('id').orderBy('id').limit(1);
+  return db
     .selectFrom('api_keys')
     .leftJoin('merchants', 'merchants.id', 'api_keys.merchant_id')
     .leftJoin('partners as owner', 'owner.id', 'merchants.partner_id')
@@ -61,14 +62,19 @@ const keyWithAccounts = prepare('key_with_accounts', (db, given: Given<{ id: str
       'partner.id as partnerId',
       'partner.status as partnerStatus',
     ])
-    .where('api_keys.id', '=', given('id')),
-);
+    .where('api_keys.id', '=', ({ fn }) => fn.coalesce(next.where('id', '>=', given('id')), next));
+});
 
-export async function findKeyWithAccounts(
+/**
+ * The key with this ID or, where there is none, that with the next higher one or else the lowest, so that
+ * an unknown ID costs the database and the driver what a known one does. Compare the ID of what is found.
+ * @returns undefined where there is no key at all.
+ */
+export async function findKeyAtOrAfter(
   db: Connection,
   keyId: string,
 ): Promise<KeyWithAccounts | undefined> {
-  const [row] = await keyWithAccounts(db, { id: keyId });
+  const [row] = await keyAtOrAfter(db, { id: keyId });
   if (row === undefined) return undefined;
 
   const {

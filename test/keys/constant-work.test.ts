@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** What a refused pair of credentials makes the keyring do, and the code it is refused with. */
+/** What refused credentials make database and keyring do, and the code they are refused with. */
 async function workOf(keyId: string, passphrase: string) {
   const calls: string[] = [];
   const { keyring } = service;
@@ -29,9 +29,16 @@ async function workOf(keyId: string, passphrase: string) {
       return keyring.open(...parameters);
     },
   };
+  const db = service.db.withPlugin({
+    transformQuery: ({ node }) => node,
+    async transformResult({ result }) {
+      calls.push(`${result.rows.length} row`);
+      return result;
+    },
+  });
   const now = service.clock();
   const error = await verifyCredentials(
-    { db: service.db, keyring: counting, knownKeys: new FreshCache(NO_CHANGE_FEED, 1) },
+    { db, keyring: counting, knownKeys: new FreshCache(NO_CHANGE_FEED, 1) },
     keyId,
     passphrase,
     now,
@@ -45,10 +52,20 @@ test('whatever is wrong with a passphrase costs the same as an unknown key', asy
   const revoked = await addMerchant(service);
   await rotateKey(operatorOf(service), service.keyring, rotated.keyId, false);
   await revokeKey(operatorOf(service), revoked.keyId);
-  const refused = { errorCode: 'E2004', calls: ['hash', 'hash'] };
-  for (const keyId of [fresh.keyId, rotated.keyId, revoked.keyId, `mpk_${'0'.repeat(24)}`, '']) {
+  const refused = { errorCode: 'E2004', calls: ['1 row', 'hash', 'hash'] };
+  const known = [fresh, rotated, revoked].map(({ keyId }) => keyId);
+  // Below every key, between them, and above.
+  const unknown = ['', 'mpk_0', 'mpk_f', ...known.map(keyId => `${keyId}0`), 'zzz'];
+  for (const keyId of [...known, ...unknown]) {
     for (const passphrase of ['', 'wrong', 'x'.repeat(8_000)]) {
       expect(await workOf(keyId, passphrase)).toEqual(refused);
     }
+  }
+});
+
+test('a passphrase opens its own key only, though an unknown ID reads the key beside it', async () => {
+  const { keyId, passphrase } = await addMerchant(service);
+  for (const other of [keyId.slice(0, -1), `${keyId}0`, keyId.toUpperCase(), '', 'zzz']) {
+    expect((await workOf(other, passphrase)).errorCode).toBe('E2004');
   }
 });
