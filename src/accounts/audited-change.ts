@@ -61,7 +61,7 @@ export function columnsToSet<T extends object>(
 ): Partial<{ [K in keyof T]: Exclude<T[K], undefined> }> {
   const entries = Object.entries(values).filter(([, value]) => value !== undefined);
   if (entries.length === 0) {
-    throw new OperationRefused('Nothing to set: give at least one of the flags.');
+    throw new OperationRefused('Nothing to change: no setting is given.');
   }
   return Object.fromEntries(entries) as Partial<{ [K in keyof T]: Exclude<T[K], undefined> }>;
 }

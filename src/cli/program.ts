@@ -110,8 +110,8 @@ const NOUNS: readonly Noun[] = [
 ];
 
 /**
- * Builds the command line. It loads only the nouns that `args` names, so that help and small commands
- * start fast.
+ * Builds the command line. It loads only the noun that `args` begins with, so that help and small
+ * commands start fast.
  */
 export async function buildProgram(args: readonly string[], terminal: Terminal): Promise<Command> {
   const program = new Command('mp')
@@ -126,9 +126,16 @@ export async function buildProgram(args: readonly string[], terminal: Terminal):
         'exactly one JSON document. Changes are written to the audit log under MP_ACTOR, or the\n' +
         'name of the operating system user.',
     );
+  const noun = nounOf(args);
   for (const { name, description, load } of NOUNS) {
     const command = program.command(name).description(description);
-    if (args.includes(name)) (await load()).define(command, terminal);
+    if (name === noun) (await load()).define(command, terminal);
   }
   return program;
+}
+
+/** The noun of a command line, or the one that help is asked of. */
+function nounOf(args: readonly string[]): string | undefined {
+  const [first, second] = args.filter(arg => !arg.startsWith('-'));
+  return first === 'help' ? second : first;
 }
