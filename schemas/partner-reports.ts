@@ -14,6 +14,7 @@ const closed = { additionalProperties: false };
 const Dollars = (what: string) => Type.Number({ description: `${what}, in US dollars.` });
 /** `TREND_DAYS` of src/time/days.ts. */
 const VOLUME_30_DAYS = 'Volume of successful payments paid in the last 30 UTC days, today included';
+const COMMISSION = 'Commission on successful payments';
 const Count = (description: string) => Type.Integer({ description });
 const TextFilter = (description: string) =>
   Type.Optional(Type.String({ maxLength: PARTNER_TEXT_MAXIMUM, description }));
@@ -170,6 +171,7 @@ export const PartnerMerchantDetailSchema = Type.Object(
         successfulPayments: Count('Number of successful payments.'),
         totalVolume: Dollars('Volume of successful payments'),
         volume30d: Dollars(VOLUME_30_DAYS),
+        totalCommission: Dollars(COMMISSION),
       },
       closed,
     ),
@@ -201,6 +203,7 @@ export const PartnerOverviewSchema = Type.Object(
         actionRequired: Count('Number of merchants whose onboarding is pending.'),
         volume30d: Dollars(VOLUME_30_DAYS),
         totalVolume: Dollars('Volume of successful payments'),
+        totalCommission: Dollars(COMMISSION),
         totalPayments: Count('Number of payments, in any status.'),
       },
       closed,
@@ -211,7 +214,7 @@ export const PartnerOverviewSchema = Type.Object(
           type: Type.String({ description: 'What needs attention: `onboarding_pending`.' }),
           merchantId: Uuid('ID of the merchant.'),
           merchantName: Type.String({ description: 'Name of the merchant.' }),
-          since: Timestamp('Since when it needs attention.'),
+          since: Timestamp('Since when its onboarding is pending.'),
         },
         closed,
       ),

@@ -87,10 +87,14 @@ export function setMerchant(
     onboarding_status: change.onboarding,
     partner_id: change.partnerId,
   });
-  return audited(operator, 'merchant.set', async tx => {
+  return audited(operator, 'merchant.set', async (tx, now) => {
     if (change.partnerId != null) await requirePartner(tx, change.partnerId);
-    const merchant = await updateMerchant(tx, id, columns);
-    if (merchant === undefined) throw noMerchant(id);
+    const { onboarding_status: before } = await requireLockedMerchant(tx, id);
+    const { onboarding_status: onboarding = before } = columns;
+    const merchant = await updateMerchant(tx, id, {
+      ...columns,
+      ...(onboarding === before ? {} : { onboarding_changed_at: now }),
+    });
     return { result: merchant, objectId: id, detail: columns };
   });
 }
@@ -125,12 +129,14 @@ export async function requireMerchant(db: Connection, id: string): Promise<Merch
 }
 
 /**
- * Locks a merchant until the transaction ends, so that concurrent changes which count its domains or keys
+ * Reads a merchant and locks it until the transaction ends, so that concurrent changes which count its domains or keys
  * run one after the other.
  * @throws OperationRefused for an unknown merchant.
  */
-export async function requireLockedMerchant(tx: Connection, id: string): Promise<void> {
-  if ((await lockMerchant(tx, id)) === undefined) throw noMerchant(id);
+export async function requireLockedMerchant(tx: Connection, id: string): Promise<Merchant> {
+  const merchant = await lockMerchant(tx, id);
+  if (merchant === undefined) throw noMerchant(id);
+  return merchant;
 }
 
 function noMerchant(id: string): OperationRefused {

@@ -62,6 +62,8 @@ export interface MerchantsTable {
   status: Defaulted<ActiveStatus>;
   account_kind: AccountKind;
   onboarding_status: OnboardingStatus;
+  /** null while it is what it was at creation. */
+  onboarding_changed_at: Defaulted<Date | null>;
   settlement_model: SettlementModel;
   commission_payer: CommissionPayer;
   commission_bps: number;
@@ -268,6 +270,20 @@ export interface PartnerPaidDaysTable {
   cents: Cents;
 }
 
+export interface PartnerCommissionDeltasTable {
+  id: Generated<number>;
+  partner_id: string;
+  merchant_id: string;
+  cents: Cents;
+}
+
+export interface PartnerCommissionsTable {
+  partner_id: string;
+  merchant_id: string;
+  /** Commission on successful payments. */
+  cents: Cents;
+}
+
 export interface ReservationsTable {
   id: Generated<number>;
   payment_id: string;
@@ -380,6 +396,8 @@ export interface Tables {
   partner_totals: PartnerTotalsTable;
   partner_created_days: PartnerCreatedDaysTable;
   partner_paid_days: PartnerPaidDaysTable;
+  partner_commission_deltas: PartnerCommissionDeltasTable;
+  partner_commissions: PartnerCommissionsTable;
   reservations: ReservationsTable;
   deposits: DepositsTable;
   webhook_endpoints: WebhookEndpointsTable;

@@ -20,6 +20,7 @@ import {
   paidCentsByMerchant,
   type Sum,
   sumByMerchantAndStatus,
+  sumCommissions,
 } from '../repositories/partner-totals.ts';
 import { trendStart } from '../time/days.ts';
 import { toReportRow } from './payment-row.ts';
@@ -79,9 +80,10 @@ export async function readMerchantReport(
 ): Promise<PartnerMerchantDetail> {
   const merchant = await findPartnerMerchant(db, partnerId, merchantId);
   if (merchant === undefined) throw new ApiError('E3001', 'There is no such merchant.');
-  const [branches, totals, recent] = await Promise.all([
+  const [branches, totals, commissionCents, recent] = await Promise.all([
     listBranches(db, merchant.id),
     readTotals(db, partnerId, [merchant.id], now),
+    sumCommissions(db, partnerId, merchant.id),
     listPartnerPayments(
       db,
       partnerId,
@@ -98,6 +100,7 @@ export async function readMerchantReport(
       successfulPayments,
       totalVolume: toDollars(totalCents),
       volume30d: toDollars(cents30d),
+      totalCommission: toDollars(commissionCents),
     },
     recentPayments: recent.map(toReportRow),
   };

@@ -7,7 +7,12 @@ import {
   listMerchantNames,
   listPartnerMerchants,
 } from '../repositories/partner-merchants.ts';
-import { listHistoryNetworks, sumByPaidDay, sumByStatus } from '../repositories/partner-totals.ts';
+import {
+  listHistoryNetworks,
+  sumByPaidDay,
+  sumByStatus,
+  sumCommissions,
+} from '../repositories/partner-totals.ts';
 import { findPartner, listPartnerMembers } from '../repositories/partners.ts';
 import { trendDays, trendStart } from '../time/days.ts';
 
@@ -22,11 +27,12 @@ export async function readOverview(
   partnerId: string,
   now: Date,
 ): Promise<PartnerOverview> {
-  const [partner, onboarding, statuses, paidDays, waiting] = await Promise.all([
+  const [partner, onboarding, statuses, paidDays, commissionCents, waiting] = await Promise.all([
     findPartner(db, partnerId),
     countByOnboarding(db, partnerId),
     sumByStatus(db, partnerId),
     sumByPaidDay(db, partnerId, trendStart(now)),
+    sumCommissions(db, partnerId),
     listPartnerMerchants(
       db,
       partnerId,
@@ -56,13 +62,14 @@ export async function readOverview(
       actionRequired: onboarding.pending,
       volume30d: toDollars(thirtyDays),
       totalVolume: toDollars(statuses.find(row => row.status === 'successful')?.cents ?? 0),
+      totalCommission: toDollars(commissionCents),
       totalPayments: statuses.reduce((sum, row) => sum + row.payments, 0),
     },
     attention: waiting.map(merchant => ({
       type: 'onboarding_pending',
       merchantId: merchant.id,
       merchantName: merchant.name,
-      since: merchant.created_at.toISOString(),
+      since: (merchant.onboarding_changed_at ?? merchant.created_at).toISOString(),
     })),
     volumeTrend,
   };

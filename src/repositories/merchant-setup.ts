@@ -30,6 +30,7 @@ const MERCHANT = [
   'merchants.status',
   'merchants.account_kind',
   'merchants.onboarding_status',
+  'merchants.onboarding_changed_at',
   'merchants.settlement_model',
   'merchants.commission_payer',
   'merchants.commission_bps',

@@ -28,23 +28,23 @@ export function updateMerchant(
   db: Connection,
   id: string,
   change: Updateable<MerchantsTable>,
-): Promise<Merchant | undefined> {
+): Promise<Merchant> {
   return db
     .updateTable('merchants')
     .set(change)
     .where('id', '=', id)
     .returningAll()
-    .executeTakeFirst();
+    .executeTakeFirstOrThrow();
 }
 
 /**
- * Locks the merchant's row until the transaction ends, so that limits checked under the lock are
+ * Reads a merchant and locks its row until the transaction ends, so that limits checked under the lock are
  * exact. Does not block inserts of payments, which reference the row.
  */
-export function lockMerchant(db: Connection, id: string): Promise<{ id: string } | undefined> {
+export function lockMerchant(db: Connection, id: string): Promise<Merchant | undefined> {
   return db
     .selectFrom('merchants')
-    .select('id')
+    .selectAll()
     .where('id', '=', id)
     .forNoKeyUpdate()
     .executeTakeFirst();

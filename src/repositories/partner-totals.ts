@@ -113,6 +113,34 @@ export async function paidCentsByMerchant(
   return new Map(rows.map(row => [row.merchantId, row.cents]));
 }
 
+/**
+ * Cents of commission on the partner's successful payments.
+ * @param merchantId Only payments of this merchant.
+ */
+export async function sumCommissions(
+  db: Connection,
+  partnerId: string,
+  merchantId?: string,
+): Promise<number> {
+  const all = db
+    .selectFrom('partner_commissions')
+    .select(['merchant_id', 'cents'])
+    .where('partner_id', '=', partnerId)
+    .unionAll(
+      db
+        .selectFrom('partner_commission_deltas')
+        .select(['merchant_id', 'cents'])
+        .where('partner_id', '=', partnerId),
+    );
+  // The sum of no rows is null.
+  const { cents } = await db
+    .selectFrom(all.as('t'))
+    .select(sql<number | null>`sum(cents)::bigint`.as('cents'))
+    .$if(merchantId !== undefined, query => query.where('merchant_id', '=', merchantId ?? ''))
+    .executeTakeFirstOrThrow();
+  return cents ?? 0;
+}
+
 /** Number of payments by the UTC day of their creation, newest first. */
 export function countByCreatedDay(
   db: Connection,

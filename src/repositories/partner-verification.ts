@@ -3,7 +3,7 @@ import type { Connection } from '../database/connection.ts';
 
 /** A figure that differs between rollups and payments. */
 export interface Discrepancy {
-  rollup: 'totals' | 'created days' | 'paid days';
+  rollup: 'totals' | 'created days' | 'paid days' | 'commissions';
   /** The figure's keys, for example `merchant … successful btc`. */
   figure: string;
   paymentsCounted: number;
@@ -36,6 +36,9 @@ export async function findDiscrepancies(db: Connection, partnerId: string): Prom
       select 'paid days', concat_ws(' ', 'merchant', merchant_id, (paid_at at time zone 'UTC')::date),
              count(*), sum(amount)
       from payments where partner_id = ${partnerId} and status = 'successful' group by 2
+      union all
+      select 'commissions', concat_ws(' ', 'merchant', merchant_id), 0, sum(commission_amount)
+      from payments where partner_id = ${partnerId} and status = 'successful' group by 2
     ), rolled as (
       select rollup, figure, sum(payments) as payments, sum(cents) as cents from (
         select 'totals' as rollup,
@@ -58,6 +61,12 @@ export async function findDiscrepancies(db: Connection, partnerId: string): Prom
         union all
         select 'paid days', concat_ws(' ', 'merchant', merchant_id, paid_day), payments, cents
         from partner_deltas where partner_id = ${partnerId} and status = 'successful'
+        union all
+        select 'commissions', concat_ws(' ', 'merchant', merchant_id), 0, cents
+        from partner_commissions where partner_id = ${partnerId}
+        union all
+        select 'commissions', concat_ws(' ', 'merchant', merchant_id), 0, cents
+        from partner_commission_deltas where partner_id = ${partnerId}
       ) as every group by 1, 2
     )
     select rollup, figure,

@@ -51,7 +51,9 @@ export async function fillHistory(db: Database, payments: number): Promise<Partn
     await fillRollups(connection, partner.id);
   });
   await sql`vacuum (analyze) payments`.execute(db);
-  await sql`vacuum (analyze) partner_totals, partner_created_days, partner_paid_days`.execute(db);
+  await sql`vacuum (analyze) partner_totals, partner_created_days, partner_paid_days, partner_commissions`.execute(
+    db,
+  );
   const [wrong] = await verifyPartner(db, partner.id);
   if (wrong !== undefined) throw new VoidRun(JSON.stringify(wrong));
   return { partnerId: partner.id, ...(await takeSample(db)) };
@@ -72,6 +74,12 @@ async function fillRollups(db: Database, partnerId: string): Promise<void> {
     insert into partner_paid_days
     select partner_id, merchant_id, (paid_at at time zone 'UTC')::date, count(*), sum(amount)
     from payments where partner_id = ${partnerId} and status = 'successful' group by 1, 2, 3`.execute(
+    db,
+  );
+  await sql`
+    insert into partner_commissions
+    select partner_id, merchant_id, coalesce(sum(commission_amount), 0)
+    from payments where partner_id = ${partnerId} and status = 'successful' group by 1, 2`.execute(
     db,
   );
 }

@@ -25,8 +25,18 @@ afterAll(() => service.close());
 type Action =
   | { kind: 'create'; merchant: number; amount: number; daysAgo: number }
   | { kind: 'choose'; which: number; network: 'btc' | 'eth' }
-  | { kind: 'settle'; which: number; status: PaymentStatus; daysAgo: number }
+  | {
+      kind: 'settle';
+      which: number;
+      status: PaymentStatus;
+      daysAgo: number;
+      commission: number | null;
+    }
+  | { kind: 'charge'; which: number; commission: number | null }
   | { kind: 'fold'; limit: number };
+
+/** Cents. */
+const commission = fc.option(fc.nat(2_000_000));
 
 const actions = fc.array(
   fc.oneof(
@@ -60,7 +70,12 @@ const actions = fc.array(
           'cancelled',
         ),
         daysAgo: fc.nat(40),
+        commission,
       }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({ kind: fc.constant('charge' as const), which: fc.nat(60), commission }),
     },
     {
       weight: 2,
@@ -121,6 +136,32 @@ test('verification names the figure that is wrong', async () => {
   ]);
 });
 
+test('verification names a commission that is wrong', async () => {
+  partner = await addPartner(service);
+  const partnerId = partner.partner.id;
+  const { merchant } = await addMerchant(service, { partnerId });
+  const paid = { status: 'successful', session_status: 'completed' } as const;
+  const now = new Date(service.clock.now);
+  for (const cents of [12, null, 30]) {
+    const columns = { created_at: now, paid_at: now, commission_amount: cents };
+    await addPayment(service.db, merchant, { ...columns, ...paid });
+  }
+  await foldPartnerDeltas(service.db, 1000);
+  expect(await verifyPartner(service.db, partnerId)).toEqual([]);
+  await sql`
+    update partner_commissions set cents = 41 where partner_id = ${partnerId}`.execute(service.db);
+  expect(await verifyPartner(service.db, partnerId)).toEqual([
+    {
+      rollup: 'commissions',
+      figure: `merchant ${merchant.id}`,
+      paymentsCounted: 0,
+      paymentsRolledUp: 0,
+      centsCounted: 42,
+      centsRolledUp: 41,
+    },
+  ]);
+});
+
 test('concurrent creations of one partner do not wait for each other', async () => {
   partner = await addPartner(service);
   const { merchant } = await addMerchant(service, { partnerId: partner.partner.id });
@@ -149,6 +190,11 @@ async function act(action: Action): Promise<void> {
     });
   } else if (action.kind === 'fold') {
     await foldPartnerDeltas(service.db, action.limit);
+  } else if (action.kind === 'charge') {
+    await sql`
+      update payments set commission_amount = ${action.commission} where id = (
+        select id from payments where partner_id = ${partner.partner.id}
+        order by id offset ${action.which % 8} limit 1)`.execute(service.db);
   } else {
     const { rows } = await sql<{ id: string }>`
       select id from payments where partner_id = ${partner.partner.id} and status = 'pending'
@@ -162,6 +208,7 @@ async function act(action: Action): Promise<void> {
             status: action.status,
             session_status: SESSION[action.status],
             paid_at: action.status === 'successful' ? daysAgo(action.daysAgo) : null,
+            commission_amount: action.commission,
           };
     await service.db
       .updateTable('payments')
@@ -175,11 +222,13 @@ async function act(action: Action): Promise<void> {
 /** The plain aggregate that a figure stands for. */
 async function plain(
   condition: ReturnType<typeof sql>,
-): Promise<{ payments: number; cents: number }> {
-  const { rows } = await sql<{ payments: number; cents: string }>`
-    select count(*) as payments, coalesce(sum(amount), 0) as cents from payments
+): Promise<{ payments: number; cents: number; commission: number }> {
+  const { rows } = await sql<{ payments: number; cents: string; commission: string }>`
+    select count(*) as payments, coalesce(sum(amount), 0) as cents,
+           coalesce(sum(commission_amount), 0) as commission from payments
     where partner_id = ${partner.partner.id} and ${condition}`.execute(service.db);
-  return { payments: rows[0]?.payments ?? 0, cents: Number(rows[0]?.cents ?? 0) };
+  const [{ payments, cents, commission } = { payments: 0, cents: '0', commission: '0' }] = rows;
+  return { payments, cents: Number(cents), commission: Number(commission) };
 }
 
 const dollars = (cents: number) => cents / 100;
@@ -193,7 +242,9 @@ async function compareOverview(partnerId: string): Promise<void> {
     new Date(service.clock.now),
   );
   expect(metrics.totalPayments).toBe((await plain(sql`true`)).payments);
-  expect(metrics.totalVolume).toBe(dollars((await plain(sql`status = 'successful'`)).cents));
+  const paidOff = await plain(sql`status = 'successful'`);
+  expect(metrics.totalVolume).toBe(dollars(paidOff.cents));
+  expect(metrics.totalCommission).toBe(dollars(paidOff.commission));
   expect(metrics.volume30d).toBe(dollars((await plain(recently())).cents));
   const { rows } = await sql<{ date: string; payments: number; cents: string }>`
     select (paid_at at time zone 'UTC')::date::text as date, count(*) as payments, sum(amount) as cents
@@ -252,6 +303,7 @@ async function compareMerchants(partnerId: string): Promise<void> {
       successfulPayments: paid.payments,
       totalVolume: dollars(paid.cents),
       volume30d: dollars(recent.cents),
+      totalCommission: dollars(paid.commission),
     });
   }
 }

@@ -115,6 +115,7 @@ describe('overview', () => {
       actionRequired: 1,
       volume30d: 12.34,
       totalVolume: 13.34,
+      totalCommission: 0.12,
       totalPayments: 4,
     });
     expect(attention).toEqual([
@@ -192,6 +193,7 @@ describe('merchants', () => {
       successfulPayments: 1,
       totalVolume: 12.34,
       volume30d: 12.34,
+      totalCommission: 0.12,
     });
     expect(detail.recentPayments.map((row: { id: string }) => row.id)).toEqual([
       ids.pending,
@@ -330,6 +332,9 @@ describe('payments', () => {
     ['search=%00', 'E1001', 'search'],
     ['search=%ff', 'E1001', 'search'],
     ['sort=amount', 'E1002', 'sort'],
+    ['paidFrom=2026-05-17', 'E1002', 'paidFrom'],
+    ['paidTo=2026-05-17', 'E1002', 'paidTo'],
+    ['paidFrom=2026-05-01&paidTo=2026-05-17&status=successful', 'E1002', 'paidFrom'],
   ])('%s is refused', async (query, errorCode, param) => {
     const response = await get(`/payments?${query}`);
     expect(response.statusCode).toBe(400);

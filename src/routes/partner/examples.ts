@@ -70,7 +70,13 @@ export const MERCHANT_PAGE: PartnerMerchantPage = {
 export const MERCHANT_DETAIL: PartnerMerchantDetail = {
   merchant: account,
   branches: [{ id: PAYMENT_ROW.branchId, name: 'Main', isMain: true }],
-  aggregates: { totalPayments: 42, successfulPayments: 37, totalVolume: 1890.5, volume30d: 640 },
+  aggregates: {
+    totalPayments: 42,
+    successfulPayments: 37,
+    totalVolume: 1890.5,
+    volume30d: 640,
+    totalCommission: 18.9,
+  },
   recentPayments: [PAYMENT_ROW],
 };
 
@@ -88,6 +94,7 @@ export const OVERVIEW: PartnerOverview = {
     actionRequired: 1,
     volume30d: 640,
     totalVolume: 1890.5,
+    totalCommission: 18.9,
     totalPayments: 42,
   },
   attention: [
