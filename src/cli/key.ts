@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander';
 import { requireMerchant } from '../accounts/merchants.ts';
 import { requirePartner } from '../accounts/partners.ts';
-import type { ApiKey } from '../database/tables.ts';
 import {
   createKey,
   type IssuedKey,
@@ -9,8 +8,8 @@ import {
   revokeKey,
   rotateKey,
 } from '../keys/manage-keys.ts';
-import { MERCHANT_SCOPES, PARTNER_OWNER_SCOPES } from '../keys/scopes.ts';
-import { listApiKeys } from '../repositories/api-keys.ts';
+import { MERCHANT_SCOPES, PARTNER_OWNER_SCOPES, scopesOf } from '../keys/scopes.ts';
+import { type KeyWithRole, listApiKeys } from '../repositories/api-keys.ts';
 import { printList, printObject } from './print.ts';
 import { withSession } from './session.ts';
 import type { Terminal } from './terminal.ts';
@@ -50,7 +49,7 @@ export function define(noun: Command, terminal: Terminal): void {
     .requiredOption('--name <name>', 'name, up to 200 characters', parseName)
     .option(
       '--scopes <a,b>',
-      `comma-separated: ${SCOPES.join(', ')} (default: all)`,
+      `comma-separated: ${SCOPES.join(', ')} (default: all); a member's key has those of its role`,
       listOf(SCOPES),
     )
     .option('--expires-at <time>', 'RFC 3339 date-time or date (default: never)', parseDate)
@@ -114,13 +113,13 @@ function printIssued(terminal: Terminal, flags: JsonFlag, key: IssuedKey, note: 
  * Leaves out secrets and hashes.
  * @param now Milliseconds since the epoch.
  */
-function keyObject(key: ApiKey, now: number) {
+function keyObject(key: KeyWithRole, now: number) {
   const { previous_valid_until: previous } = key;
   return {
     keyId: key.id,
     ...(key.partner_member_id === null ? {} : { memberId: key.partner_member_id }),
     name: key.name,
-    scopes: key.scopes,
+    scopes: scopesOf(key.scopes, key.memberRole),
     status: statusOf(key, now),
     expiresAt: key.expires_at,
     createdAt: key.created_at,
@@ -130,7 +129,7 @@ function keyObject(key: ApiKey, now: number) {
   };
 }
 
-function statusOf(key: ApiKey, now: number): 'active' | 'revoked' | 'expired' {
+function statusOf(key: KeyWithRole, now: number): 'active' | 'revoked' | 'expired' {
   if (key.revoked_at !== null) return 'revoked';
   return key.expires_at !== null && key.expires_at.getTime() <= now ? 'expired' : 'active';
 }

@@ -3,15 +3,16 @@ import { requireLockedMerchant } from '../accounts/merchants.ts';
 import type { Keyring } from '../crypto/keyring.ts';
 import { randomHex, randomToken } from '../crypto/random-hex.ts';
 import type { Connection } from '../database/connection.ts';
-import type { ApiKey } from '../database/tables.ts';
+import type { PartnerRole } from '../database/tables.ts';
 import {
   countActiveKeys,
   insertApiKey,
+  type KeyWithRole,
   lockApiKey,
   updateApiKey,
 } from '../repositories/api-keys.ts';
 import { findPartnerMember } from '../repositories/partners.ts';
-import { MERCHANT_SCOPES, PARTNER_OWNER_SCOPES } from './scopes.ts';
+import { MERCHANT_SCOPES, PARTNER_OWNER_SCOPES, scopesOf } from './scopes.ts';
 
 /** Most keys of a merchant that are neither revoked nor expired. */
 export const ACTIVE_KEYS_MAXIMUM = 10;
@@ -32,6 +33,7 @@ export interface IssuedKey {
   readonly keyId: string;
   readonly secret: string;
   readonly passphrase: string;
+  /** Those it has: a partner key's follow from the role of its member. */
   readonly scopes: readonly string[];
   readonly expiresAt: Date | null;
 }
@@ -54,9 +56,8 @@ export function createKey(operator: Operator, keyring: Keyring, input: NewKey): 
     if (expiresAt !== null && expiresAt <= now) {
       throw new OperationRefused('The expiry date has already passed.');
     }
-    const scopes = chooseScopes(owner, input.scopes);
-    if ('merchantId' in owner) await requireFreeKeySlot(tx, owner.merchantId, now);
-    else await requireMember(tx, owner.memberId);
+    const stored = chooseScopes(owner, input.scopes);
+    const role = await requireOwner(tx, owner, now);
 
     const keyId = randomHex(KEY_ID_PREFIX, KEY_ID_BYTES);
     const pair = issuePair(keyring, keyId);
@@ -65,11 +66,12 @@ export function createKey(operator: Operator, keyring: Keyring, input: NewKey): 
       merchant_id: 'merchantId' in owner ? owner.merchantId : null,
       partner_member_id: 'memberId' in owner ? owner.memberId : null,
       name,
-      scopes,
+      scopes: stored,
       ...pair.columns,
       expires_at: expiresAt,
       created_at: now,
     });
+    const scopes = scopesOf(stored, role);
     const result = { keyId, ...pair.shown, scopes, expiresAt };
     return { result, objectId: keyId, detail: { ...owner, name, scopes, expiresAt } };
   });
@@ -99,7 +101,8 @@ export function rotateKey(
           previous_valid_until: new Date(now.getTime() + ROTATION_GRACE_MS),
         };
     await updateApiKey(tx, keyId, { ...pair.columns, ...previous, rotated_at: now });
-    const result = { keyId, ...pair.shown, scopes: key.scopes, expiresAt: key.expires_at };
+    const scopes = scopesOf(key.scopes, key.memberRole);
+    const result = { keyId, ...pair.shown, scopes, expiresAt: key.expires_at };
     return { result, objectId: keyId, detail: { immediately } };
   });
 }
@@ -108,18 +111,18 @@ export function rotateKey(
  * Revokes a key permanently and deletes its secrets.
  * @throws OperationRefused for an unknown or revoked key.
  */
-export function revokeKey(operator: Operator, keyId: string): Promise<ApiKey> {
+export function revokeKey(operator: Operator, keyId: string): Promise<KeyWithRole> {
   return audited(operator, 'key.revoke', async (tx, now) => {
     const key = await lockApiKey(tx, keyId);
     if (key === undefined) throw new OperationRefused(`There is no key ${keyId}.`);
     if (key.revoked_at !== null) throw new OperationRefused(`The key ${keyId} is already revoked.`);
-    const result = await updateApiKey(tx, keyId, {
+    const revoked = await updateApiKey(tx, keyId, {
       revoked_at: now,
       secret: null,
       // The hash of the previous passphrase stays: within the grace period it too is answered with E2005.
       previous_secret: null,
     });
-    return { result, objectId: keyId };
+    return { result: { ...revoked, memberRole: key.memberRole }, objectId: keyId };
   });
 }
 
@@ -157,6 +160,23 @@ function chooseScopes(owner: KeyOwner, requested: readonly string[] | undefined)
   return known.filter(scope => requested.includes(scope));
 }
 
+/** The role of the owner if it is a partner member; null for a merchant with room for another key. */
+async function requireOwner(
+  db: Connection,
+  owner: KeyOwner,
+  now: Date,
+): Promise<PartnerRole | null> {
+  if ('merchantId' in owner) {
+    await requireFreeKeySlot(db, owner.merchantId, now);
+    return null;
+  }
+  const member = await findPartnerMember(db, owner.memberId);
+  if (member === undefined) {
+    throw new OperationRefused(`There is no partner member ${owner.memberId}.`);
+  }
+  return member.role;
+}
+
 async function requireFreeKeySlot(db: Connection, merchantId: string, now: Date): Promise<void> {
   await requireLockedMerchant(db, merchantId);
   if ((await countActiveKeys(db, merchantId, now)) >= ACTIVE_KEYS_MAXIMUM) {
@@ -166,13 +186,7 @@ async function requireFreeKeySlot(db: Connection, merchantId: string, now: Date)
   }
 }
 
-async function requireMember(db: Connection, memberId: string): Promise<void> {
-  if ((await findPartnerMember(db, memberId)) === undefined) {
-    throw new OperationRefused(`There is no partner member ${memberId}.`);
-  }
-}
-
-async function requireUsableKey(db: Connection, keyId: string, now: Date): Promise<ApiKey> {
+async function requireUsableKey(db: Connection, keyId: string, now: Date): Promise<KeyWithRole> {
   const key = await lockApiKey(db, keyId);
   if (key === undefined) throw new OperationRefused(`There is no key ${keyId}.`);
   if (key.revoked_at !== null) throw new OperationRefused(`The key ${keyId} is revoked.`);

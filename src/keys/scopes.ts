@@ -22,3 +22,14 @@ export type Scope = (typeof MERCHANT_SCOPES)[number] | (typeof PARTNER_OWNER_SCO
 export function partnerScopes(role: PartnerRole): readonly Scope[] {
   return role === 'owner' ? PARTNER_OWNER_SCOPES : PARTNER_DEVELOPER_SCOPES;
 }
+
+/**
+ * Scopes that a key really has.
+ * @param memberRole Role of the partner member it belongs to; null for a merchant's key.
+ */
+export function scopesOf(
+  stored: readonly string[],
+  memberRole: PartnerRole | null,
+): readonly string[] {
+  return memberRole === null ? stored : partnerScopes(memberRole);
+}

@@ -117,9 +117,20 @@ export function insertApiKey(db: Connection, row: Insertable<ApiKeysTable>): Pro
   return db.insertInto('api_keys').values(row).returningAll().executeTakeFirstOrThrow();
 }
 
+/** A key with the role of the partner member it belongs to; null for a merchant's key. */
+export type KeyWithRole = ApiKey & { memberRole: PartnerRole | null };
+
 /** Reads a key and locks its row until the transaction ends. */
-export function lockApiKey(db: Connection, id: string): Promise<ApiKey | undefined> {
-  return db.selectFrom('api_keys').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
+export function lockApiKey(db: Connection, id: string): Promise<KeyWithRole | undefined> {
+  return keysWithRole(db).where('api_keys.id', '=', id).forUpdate('api_keys').executeTakeFirst();
+}
+
+function keysWithRole(db: Connection) {
+  return db
+    .selectFrom('api_keys')
+    .leftJoin('partner_members as member', 'member.id', 'api_keys.partner_member_id')
+    .selectAll('api_keys')
+    .select('member.role as memberRole');
 }
 
 export function updateApiKey(
@@ -169,18 +180,13 @@ export async function countActiveKeys(
 export function listApiKeys(
   db: Connection,
   owner: { merchantId: string } | { partnerId: string },
-): Promise<ApiKey[]> {
-  const query = db
-    .selectFrom('api_keys')
-    .selectAll('api_keys')
+): Promise<KeyWithRole[]> {
+  const query = keysWithRole(db)
     .orderBy('api_keys.created_at', 'desc')
     .orderBy('api_keys.id')
     .limit(1000);
   if ('merchantId' in owner) return query.where('merchant_id', '=', owner.merchantId).execute();
-  return query
-    .innerJoin('partner_members', 'partner_members.id', 'api_keys.partner_member_id')
-    .where('partner_members.partner_id', '=', owner.partnerId)
-    .execute();
+  return query.where('member.partner_id', '=', owner.partnerId).execute();
 }
 
 /**

@@ -152,25 +152,37 @@ test('a merchant has at most ten active keys, also when two are created at once'
   expect(await service.refused(...args)).toContain('10 active keys');
 });
 
-test('a partner owner and a developer have keys of their own', async () => {
+test('a partner owner and a developer have keys of their own, with the scopes of their role', async () => {
   const partner = await service.ask<{ id: string }>('partner', 'create', '--name', 'Agency');
-  const keys: IssuedKey[] = [];
-  for (const role of ['owner', 'developer']) {
+  const createFor = async (role: string, ...flags: string[]) => {
     const member = await service.ask<{ id: string }>(
       ...['member', 'create', '--partner', partner.id, '--name', role],
       ...['--email', `${role}@example.com`, '--role', role],
     );
-    const flags = ['--member', member.id, '--name', role];
-    keys.push(await service.ask<IssuedKey>('key', 'create', ...flags));
-  }
-  const [owner, developer] = keys;
-  if (owner === undefined || developer === undefined) throw new Error('no keys');
+    const key = ['key', 'create', '--member', member.id, '--name', role, ...flags];
+    return service.ask<IssuedKey>(...key);
+  };
+  // What is stored with a member's key has no effect.
+  const owner = await createFor('owner', '--scopes', 'partner_overview:read');
+  const developer = await createFor('developer');
+  const all = [
+    'payment_prompts:write',
+    ...['partner_overview:read', 'partner_merchants:read'],
+    ...['partner_payments:read', 'partner_team:read'],
+  ];
+  const overview = ['partner_overview:read'];
+  expect([owner.scopes, developer.scopes]).toEqual([all, overview]);
   const team = '/external/partner/team';
   expect([await answerTo(owner, team), await answerTo(developer, team)]).toEqual([200, 'E2101']);
   expect(await service.ask('key', 'list', '--partner', partner.id)).toMatchObject([
-    { keyId: developer.keyId, name: 'developer', memberId: expect.any(String) },
-    { keyId: owner.keyId, name: 'owner', memberId: expect.any(String) },
+    { keyId: developer.keyId, name: 'developer', memberId: expect.any(String), scopes: overview },
+    { keyId: owner.keyId, name: 'owner', memberId: expect.any(String), scopes: all },
   ]);
+  const [rotated, revoked] = [
+    await service.ask('key', 'rotate', developer.keyId),
+    await service.ask('key', 'revoke', developer.keyId),
+  ];
+  expect([rotated, revoked]).toMatchObject([{ scopes: overview }, { scopes: overview }]);
 });
 
 test.each([
