@@ -33,11 +33,18 @@ export interface NewMerchant {
   readonly withoutMainBranch?: boolean | undefined;
 }
 
+/** Terms apply to payments that are created afterwards. */
 export interface MerchantChange {
+  readonly name?: string | undefined;
+  readonly email?: string | undefined;
   readonly status?: ActiveStatus | undefined;
   readonly onboarding?: OnboardingStatus | undefined;
   /** null unlinks the merchant from its partner. */
   readonly partnerId?: string | null | undefined;
+  readonly settlement?: SettlementModel | undefined;
+  readonly commissionPayer?: CommissionPayer | undefined;
+  /** As in NewMerchant. */
+  readonly commissionBps?: number | undefined;
 }
 
 const MAIN_BRANCH_NAME = 'Main';
@@ -83,9 +90,14 @@ export function setMerchant(
   change: MerchantChange,
 ): Promise<Merchant> {
   const columns = columnsToSet({
+    name: change.name,
+    email: change.email,
     status: change.status,
     onboarding_status: change.onboarding,
     partner_id: change.partnerId,
+    settlement_model: change.settlement,
+    commission_payer: change.commissionPayer,
+    commission_bps: change.commissionBps,
   });
   return audited(operator, 'merchant.set', async (tx, now) => {
     if (change.partnerId != null) await requirePartner(tx, change.partnerId);

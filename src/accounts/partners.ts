@@ -6,6 +6,7 @@ import {
   insertPartner,
   insertPartnerMember,
   updatePartner,
+  updatePartnerMember,
 } from '../repositories/partners.ts';
 import { audited, columnsToSet, OperationRefused, type Operator } from './audited-change.ts';
 
@@ -58,6 +59,23 @@ export function createPartnerMember(
       created_at: now,
     });
     return { result: member, objectId: member.id, detail: { ...input } };
+  });
+}
+
+/**
+ * Changes a member, and with it what the member's keys may do from the next request on.
+ * @throws OperationRefused for an unknown member, or when nothing is to be set.
+ */
+export function setPartnerMember(
+  operator: Operator,
+  id: string,
+  change: { status?: ActiveStatus | undefined; role?: PartnerRole | undefined },
+): Promise<PartnerMember> {
+  const columns = columnsToSet({ status: change.status, role: change.role });
+  return audited(operator, 'member.set', async tx => {
+    const member = await updatePartnerMember(tx, id, columns);
+    if (member === undefined) throw new OperationRefused(`There is no partner member ${id}.`);
+    return { result: member, objectId: id, detail: columns };
   });
 }
 

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
-import { createBranch } from '../accounts/merchants.ts';
+import { createBranch, requireMerchant } from '../accounts/merchants.ts';
 import type { Branch } from '../database/tables.ts';
-import { printObject } from './print.ts';
+import { listBranches } from '../repositories/merchants.ts';
+import { printList, printObject } from './print.ts';
 import { withSession } from './session.ts';
 import type { Terminal } from './terminal.ts';
 import { addVerb, type JsonFlag, parseId, parseName } from './values.ts';
@@ -12,7 +13,11 @@ interface CreateFlags extends JsonFlag {
   readonly main?: true;
 }
 
-/** `mp branch create` */
+interface ListFlags extends JsonFlag {
+  readonly merchant: string;
+}
+
+/** `mp branch create | list` */
 export function define(noun: Command, terminal: Terminal): void {
   addVerb(noun, 'create', 'add a branch to a merchant')
     .requiredOption('--merchant <id>', 'merchant ID', parseId)
@@ -22,6 +27,16 @@ export function define(noun: Command, terminal: Terminal): void {
       withSession(terminal, async session => {
         const branch = await createBranch(session, { merchantId, name, main: main === true });
         printObject(terminal, flags, branchObject(branch));
+      }),
+    );
+
+  addVerb(noun, 'list', 'list the branches of a merchant, the main one first')
+    .requiredOption('--merchant <id>', 'merchant ID', parseId)
+    .action(({ merchant, ...flags }: ListFlags) =>
+      withSession(terminal, async ({ db }) => {
+        const { id } = await requireMerchant(db, merchant);
+        const branches = (await listBranches(db, id)).map(branchObject);
+        printList(terminal, flags, branches, ['id', 'name', 'isMain', 'createdAt']);
       }),
     );
 }

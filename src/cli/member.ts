@@ -1,11 +1,22 @@
-import { type Command, Option } from 'commander';
-import { createPartnerMember, requirePartner } from '../accounts/partners.ts';
-import type { PartnerMember, PartnerRole } from '../database/tables.ts';
+import type { Command } from 'commander';
+import { createPartnerMember, requirePartner, setPartnerMember } from '../accounts/partners.ts';
+import type { ActiveStatus, PartnerMember, PartnerRole } from '../database/tables.ts';
 import { listPartnerMembers } from '../repositories/partners.ts';
 import { printList, printObject } from './print.ts';
 import { withSession } from './session.ts';
 import type { Terminal } from './terminal.ts';
-import { addVerb, type JsonFlag, parseEmail, parseId, parseName } from './values.ts';
+import {
+  addVerb,
+  choice,
+  type JsonFlag,
+  parseEmail,
+  parseId,
+  parseName,
+  requireFlag,
+} from './values.ts';
+
+const ROLES: readonly PartnerRole[] = ['owner', 'developer'];
+const ROLE = 'its keys may use everything, or only read the overview';
 
 interface CreateFlags extends JsonFlag {
   readonly partner: string;
@@ -14,21 +25,22 @@ interface CreateFlags extends JsonFlag {
   readonly role: PartnerRole;
 }
 
+interface SetFlags extends JsonFlag {
+  readonly status?: ActiveStatus;
+  readonly role?: PartnerRole;
+}
+
 interface ListFlags extends JsonFlag {
   readonly partner: string;
 }
 
-/** `mp member create | list` */
+/** `mp member create | list | set` */
 export function define(noun: Command, terminal: Terminal): void {
   addVerb(noun, 'create', 'add a member to a partner')
     .requiredOption('--partner <id>', 'partner ID', parseId)
     .requiredOption('--name <name>', 'name, up to 200 characters', parseName)
     .requiredOption('--email <address>', 'e-mail address', parseEmail)
-    .addOption(
-      new Option('--role <role>', 'its keys may use everything, or only read the overview')
-        .choices(['owner', 'developer'])
-        .makeOptionMandatory(),
-    )
+    .addOption(choice('--role <role>', ROLE, ROLES).makeOptionMandatory())
     .action(({ partner: partnerId, name, email, role, ...flags }: CreateFlags) =>
       withSession(terminal, async session => {
         const member = await createPartnerMember(session, { partnerId, name, email, role });
@@ -45,6 +57,17 @@ export function define(noun: Command, terminal: Terminal): void {
         printList(terminal, flags, members, ['id', 'name', 'email', 'role', 'status', 'createdAt']);
       }),
     );
+
+  addVerb(noun, 'set', 'change a member')
+    .argument('<id>', 'member ID', parseId)
+    .addOption(choice('--status <status>', 'whether its keys work', ['active', 'inactive']))
+    .addOption(choice('--role <role>', ROLE, ROLES))
+    .action((id: string, flags: SetFlags, command: Command) => {
+      requireFlag(command, ['status', 'role']);
+      return withSession(terminal, async session => {
+        printObject(terminal, flags, memberObject(await setPartnerMember(session, id, flags)));
+      });
+    });
 }
 
 export function memberObject(member: PartnerMember) {

@@ -44,9 +44,19 @@ interface SetFlags extends JsonFlag, Omit<MerchantChange, 'partnerId'> {
 /** Unlinks a merchant from its partner. */
 const NO_PARTNER = 'none';
 
+/** What a new merchant has, as help texts show it. */
+const TERM_DEFAULTS = {
+  settlement: ' (default: "split")',
+  commissionPayer: ' (default: "merchant")',
+  commissionBps: ' (default: 0)',
+};
+
+const TERMS = Object.keys(TERM_DEFAULTS);
+const SETTINGS = ['name', 'email', 'status', 'onboarding', 'partner', ...TERMS];
+
 /** `mp merchant create | list | show | set` */
 export function define(noun: Command, terminal: Terminal): void {
-  addVerb(noun, 'create', 'create a merchant and its main branch')
+  addTerms(addVerb(noun, 'create', 'create a merchant and its main branch'), TERM_DEFAULTS)
     .requiredOption('--name <name>', 'name, up to 200 characters', parseName)
     .requiredOption('--email <address>', 'e-mail address', parseEmail)
     .addOption(
@@ -54,20 +64,6 @@ export function define(noun: Command, terminal: Terminal): void {
         'standard',
         'us',
       ]),
-    )
-    .addOption(
-      choice('--settlement <model>', 'how payments settle (default: "split")', ['split', 'direct']),
-    )
-    .addOption(
-      choice('--commission-payer <who>', 'who pays the commission (default: "merchant")', [
-        'merchant',
-        'shopper',
-      ]),
-    )
-    .option(
-      '--commission-bps <n>',
-      `commission on split payments in basis points, 0 to ${COMMISSION_BPS_MAXIMUM} (default: 0)`,
-      integerFrom(0, COMMISSION_BPS_MAXIMUM),
     )
     .option('--partner <id>', 'ID of its partner', parseId)
     .option('--no-main-branch', 'do not create the main branch, which API payments need')
@@ -105,8 +101,10 @@ export function define(noun: Command, terminal: Terminal): void {
       }),
     );
 
-  addVerb(noun, 'set', 'change a merchant')
+  addTerms(addVerb(noun, 'set', 'change a merchant; terms apply to payments created afterwards'))
     .argument('<id>', 'merchant ID', parseId)
+    .option('--name <name>', 'name, up to 200 characters', parseName)
+    .option('--email <address>', 'e-mail address', parseEmail)
     .addOption(choice('--status <status>', 'whether its keys work', ['active', 'inactive']))
     .addOption(
       choice('--onboarding <status>', 'status of its onboarding', [
@@ -117,13 +115,31 @@ export function define(noun: Command, terminal: Terminal): void {
     )
     .option('--partner <id|none>', 'ID of its partner, or none', parsePartner)
     .action((id: string, { partner, ...flags }: SetFlags, command: Command) => {
-      requireFlag(command, ['status', 'onboarding', 'partner']);
+      requireFlag(command, SETTINGS);
       return withSession(terminal, async session => {
         const partnerId = partner === NO_PARTNER ? null : partner;
         const merchant = await setMerchant(session, id, { ...flags, partnerId });
         printObject(terminal, flags, merchantObject(merchant));
       });
     });
+}
+
+/** Adds the terms of a merchant's payments. */
+function addTerms(
+  command: Command,
+  { settlement, commissionPayer, commissionBps }: Partial<typeof TERM_DEFAULTS> = {},
+): Command {
+  const payer = `who pays the commission${commissionPayer ?? ''}`;
+  return command
+    .addOption(
+      choice('--settlement <model>', `how payments settle${settlement ?? ''}`, ['split', 'direct']),
+    )
+    .addOption(choice('--commission-payer <who>', payer, ['merchant', 'shopper']))
+    .option(
+      '--commission-bps <n>',
+      `commission on split payments in basis points, 0 to ${COMMISSION_BPS_MAXIMUM}${commissionBps ?? ''}`,
+      integerFrom(0, COMMISSION_BPS_MAXIMUM),
+    );
 }
 
 function parsePartner(text: string): string {

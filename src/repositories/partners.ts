@@ -49,6 +49,19 @@ export function insertPartnerMember(
   return db.insertInto('partner_members').values(row).returningAll().executeTakeFirstOrThrow();
 }
 
+export function updatePartnerMember(
+  db: Connection,
+  id: string,
+  change: Updateable<PartnerMembersTable>,
+): Promise<PartnerMember | undefined> {
+  return db
+    .updateTable('partner_members')
+    .set(change)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst();
+}
+
 export function findPartnerMember(db: Connection, id: string): Promise<PartnerMember | undefined> {
   return db.selectFrom('partner_members').selectAll().where('id', '=', id).executeTakeFirst();
 }

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addMerchant, addPartner } from '../helpers/accounts.ts';
+import { createPrompt } from '../helpers/prompts.ts';
+import { send } from '../helpers/signed-request.ts';
 import { mp, mpHere, type Operated, startOperated } from './mp.ts';
 
 const UNKNOWN = '01890a5d-ac96-774b-bcce-b302099a8057';
@@ -79,8 +82,78 @@ test('a merchant is created, shown, changed and listed', async () => {
       { id: ID, name: 'Berlin', isMain: false, addresses: [] },
     ],
   });
+  expect(await service.ask('branch', 'list', '--merchant', shop.id)).toEqual([
+    { ...branch, id: ID, name: 'New', isMain: true, createdAt: INSTANT },
+    { ...branch, id: ID, name: 'Main', createdAt: INSTANT },
+    branch,
+  ]);
   const inactive = await service.ask('merchant', 'set', shop.id, '--status', 'inactive');
   expect(inactive).toEqual({ ...shop, status: 'inactive' });
+});
+
+test('every setting of a merchant can be changed', async () => {
+  const flags = ['--name', 'Before', '--email', 'before@example.com'];
+  const shop = await service.ask<Listed>('merchant', 'create', ...flags);
+  const partner = await service.ask<Listed>('partner', 'create', '--name', 'Agency');
+  const settings: [string, string, string][] = [
+    ['--name', 'name', 'After'],
+    ['--email', 'email', 'after@example.com'],
+    ['--status', 'status', 'inactive'],
+    ['--onboarding', 'onboardingStatus', 'rejected'],
+    ['--partner', 'partnerId', partner.id],
+    ['--settlement', 'settlementModel', 'direct'],
+    ['--commission-payer', 'commissionPayer', 'shopper'],
+    ['--commission-bps', 'commissionBps', '125'],
+  ];
+  let expected: object = shop;
+  for (const [flag, field, value] of settings) {
+    expected = { ...expected, [field]: field === 'commissionBps' ? Number(value) : value };
+    expect(await service.ask('merchant', 'set', shop.id, flag, value)).toEqual(expected);
+  }
+  expect(await service.ask('merchant', 'show', shop.id)).toMatchObject(expected);
+});
+
+test('terms of a merchant apply to payments created afterwards', async () => {
+  const shop = await addMerchant(service, { commissionBps: 100 });
+  const create = () => createPrompt(service, shop, { amount: 5000 });
+  const { prompt: before } = await create();
+  const terms = ['--settlement', 'direct', '--commission-payer', 'shopper'];
+  await service.ask('merchant', 'set', shop.merchant.id, ...terms);
+  const { prompt: after } = await create();
+  const models = [before, after].map(({ settlementModel, commissionPayer }) => [
+    settlementModel,
+    commissionPayer,
+  ]);
+  expect(models).toEqual([
+    ['split', 'merchant'],
+    ['direct', 'shopper'],
+  ]);
+  const read = await send(service, shop, { path: `/external/v1/payments/${before.id}` });
+  expect(read.json()).toMatchObject({ settlementModel: 'split', commissionPayer: 'merchant' });
+});
+
+test('a member that is set inactive, or to another role, has other keys at once', async () => {
+  const { member, ...key } = await addPartner(service);
+  const answer = async (path: string) => {
+    const response = await send(service, key, { path: `/external/partner/${path}` });
+    return response.statusCode === 200 ? 200 : response.json().error.errorCode;
+  };
+  expect(await answer('team')).toBe(200);
+  expect(await service.ask('member', 'set', member.id, '--role', 'developer')).toEqual({
+    ...{ id: member.id, partnerId: member.partner_id, name: 'Member' },
+    ...{ email: 'member@example.com', role: 'developer', status: 'active' },
+    createdAt: member.created_at.toISOString(),
+  });
+  expect([await answer('team'), await answer('overview')]).toEqual(['E2101', 200]);
+  const inactive = await service.ask('member', 'set', member.id, '--status', 'inactive');
+  expect(inactive).toMatchObject({ role: 'developer', status: 'inactive' });
+  expect(await answer('overview')).toBe('E2008');
+  const log = await service.ask('audit', '--object', member.id);
+  expect(log).toMatchObject([
+    { action: 'member.set', detail: { status: 'inactive' } },
+    { action: 'member.set', detail: { role: 'developer' } },
+    { action: 'member.create' },
+  ]);
 });
 
 test('a US merchant of a partner starts with onboarding pending', async () => {
@@ -160,6 +233,8 @@ test.each([
   [['merchant', 'set', UNKNOWN, '--status', 'active'], 'merchant'],
   [['merchant', 'list', '--before', UNKNOWN], 'merchant'],
   [['branch', 'create', '--merchant', UNKNOWN, '--name', 'A'], 'merchant'],
+  [['branch', 'list', '--merchant', UNKNOWN], 'merchant'],
+  [['member', 'set', UNKNOWN, '--role', 'owner'], 'partner member'],
   [['partner', 'show', UNKNOWN], 'partner'],
   [['partner', 'set', UNKNOWN, '--self-service', 'on'], 'partner'],
   [['partner', 'list', '--before', UNKNOWN], 'partner'],
