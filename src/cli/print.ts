@@ -4,6 +4,8 @@ import type { JsonFlag } from './values.ts';
 const INDENT = '  ';
 const GAP = '  ';
 const NOTHING = '-';
+/** Merchants and their servers send text; it must not move an operator's cursor or start a line. */
+const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/gu;
 
 /** Prints an object: as JSON, or a line for each field and an optional note. */
 export function printObject(
@@ -78,6 +80,11 @@ function tableLines(rows: readonly object[], columns: readonly string[]): string
 function cell(value: unknown): string {
   if (value === null || value === undefined) return NOTHING;
   if (value instanceof Date) return value.toISOString();
-  if (Array.isArray(value)) return value.length === 0 ? NOTHING : value.join(', ');
-  return String(value);
+  if (Array.isArray(value)) return value.length === 0 ? NOTHING : value.map(cell).join(', ');
+  return String(value).replace(CONTROL, escape);
+}
+
+function escape(character: string): string {
+  if (character === '\n') return '\\n';
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

@@ -124,10 +124,11 @@ export function parseDate(text: string): Date {
 }
 
 /** Parses a comma-separated list of some of the words. */
-export function listOf(words: readonly string[]): (text: string) => string[] {
+export function listOf<T extends string>(words: readonly T[]): (text: string) => T[] {
+  const isWord = (part: string): part is T => words.some(word => word === part);
   return text => {
     const parts = text.split(',').map(part => part.trim());
-    if (parts.every(part => words.includes(part))) return parts;
+    if (parts.every(isWord)) return parts;
     throw new InvalidArgumentError(
       `Must be a comma-separated list of some of ${words.join(', ')}.`,
     );

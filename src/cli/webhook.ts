@@ -1,49 +1,49 @@
 import type { Command } from 'commander';
 import { EVENT_TYPES, type EventType } from '#schemas/event.ts';
-import { OperationRefused } from '../accounts/audited-change.ts';
 import { requireMerchant } from '../accounts/merchants.ts';
-import { listAttempts } from '../repositories/webhook-attempts.ts';
-import { listDeliveries } from '../repositories/webhook-deliveries.ts';
-import { findWebhookEndpoint, listWebhookEndpoints } from '../repositories/webhook-endpoints.ts';
+import { listWebhookEndpoints } from '../repositories/webhook-endpoints.ts';
+import { disableEndpoint, enableEndpoint, setEndpoint } from '../webhooks/change-endpoint.ts';
 import {
   createEndpoint,
-  disableEndpoint,
   ENDPOINTS_MAXIMUM,
   type IssuedEndpoint,
   rotateEndpointSecret,
   SECRET_GRACE_MS,
 } from '../webhooks/manage-endpoints.ts';
-import { redeliver } from '../webhooks/redeliver.ts';
-import { RETRY_DELAYS_SECONDS } from '../webhooks/retry-schedule.ts';
 import { printList, printObject } from './print.ts';
 import { type Session, withSession } from './session.ts';
 import type { Terminal } from './terminal.ts';
 import {
   addPageFlags,
   addVerb,
-  integerFrom,
   type JsonFlag,
   listOf,
   type PageFlags,
   pageNote,
   parseId,
+  requireFlag,
 } from './values.ts';
-import { deliveryObject, endpointObject } from './webhook-object.ts';
+import { defineDeliveries } from './webhook-deliveries.ts';
+import { endpointObject } from './webhook-object.ts';
+import { defineTest } from './webhook-test.ts';
 
 const SHOWN_ONCE = 'The secret is shown only once: save it now.';
 const GRACE_HOURS = SECRET_GRACE_MS / 3_600_000;
-const DELIVERIES_DEFAULT = 20;
-const DELIVERIES_MAXIMUM = 100;
-/** Most attempts of a page of deliveries. Doubled, because a killed worker's attempt is made again. */
-const ATTEMPTS_MAXIMUM = 2 * DELIVERIES_MAXIMUM * RETRY_DELAYS_SECONDS.length;
-
 interface CreateFlags extends JsonFlag {
   readonly merchant: string;
   readonly url: string;
   readonly types?: EventType[];
 }
 
-/** `mp webhook create | list | rotate | disable | deliveries | redeliver` */
+interface SetFlags extends JsonFlag {
+  readonly url?: string;
+  readonly types?: EventType[];
+}
+
+/** Word for every type of event, as `mp webhook list` shows it. */
+const ALL_TYPES = 'all';
+
+/** `mp webhook create | list | set | enable | disable | test | rotate | deliveries | redeliver` */
 export function define(noun: Command, terminal: Terminal): void {
   addVerb(noun, 'create', `add an endpoint, at most ${ENDPOINTS_MAXIMUM}; its secret is shown once`)
     .requiredOption('--merchant <id>', 'merchant ID', parseId)
@@ -88,7 +88,34 @@ export function define(noun: Command, terminal: Terminal): void {
       }),
     );
 
-  addVerb(noun, 'disable', 'disable an endpoint permanently, with its pending deliveries')
+  addVerb(noun, 'set', 'change an endpoint')
+    .argument('<id>', 'ID of a webhook endpoint', parseId)
+    .option('--url <url>', 'URL to send events to, pending ones as well')
+    .option(
+      '--types <a,b>',
+      `comma-separated: ${EVENT_TYPES.join(', ')}; or ${ALL_TYPES}`,
+      parseTypes,
+    )
+    .action((id: string, { url, types, ...flags }: SetFlags, command: Command) => {
+      requireFlag(command, ['url', 'types']);
+      return withSession(terminal, async session => {
+        const allowPrivateAddresses = session.config.environment !== 'production';
+        const change = { url, types, allowPrivateAddresses };
+        const endpoint = await setEndpoint(session, id, change);
+        printObject(terminal, flags, endpointObject(endpoint, session.clock()));
+      });
+    });
+
+  addVerb(noun, 'enable', 'enable an endpoint again, for events from now on')
+    .argument('<id>', 'ID of a webhook endpoint', parseId)
+    .action((id: string, flags: JsonFlag) =>
+      withSession(terminal, async session => {
+        const endpoint = await enableEndpoint(session, id);
+        printObject(terminal, flags, endpointObject(endpoint, session.clock()));
+      }),
+    );
+
+  addVerb(noun, 'disable', 'disable an endpoint and cancel its pending deliveries')
     .argument('<id>', 'ID of a webhook endpoint', parseId)
     .action((id: string, flags: JsonFlag) =>
       withSession(terminal, async session => {
@@ -97,46 +124,12 @@ export function define(noun: Command, terminal: Terminal): void {
       }),
     );
 
-  addVerb(noun, 'deliveries', 'list deliveries to an endpoint, newest first, with every attempt')
-    .argument('<id>', 'ID of a webhook endpoint', parseId)
-    .option(
-      '--limit <n>',
-      `most rows to list, 1 to ${DELIVERIES_MAXIMUM}`,
-      integerFrom(1, DELIVERIES_MAXIMUM),
-      DELIVERIES_DEFAULT,
-    )
-    .action((endpointId: string, flags: JsonFlag & { limit: number }) =>
-      withSession(terminal, async ({ db }) => {
-        if ((await findWebhookEndpoint(db, endpointId)) === undefined) {
-          throw new OperationRefused(`There is no webhook endpoint ${endpointId}.`);
-        }
-        const deliveries = await listDeliveries(db, { endpointId }, flags.limit);
-        const attempts = await listAttempts(
-          db,
-          deliveries.map(delivery => delivery.id),
-          ATTEMPTS_MAXIMUM,
-        );
-        const rows = deliveries.map(delivery =>
-          deliveryObject(
-            delivery,
-            attempts.filter(attempt => attempt.delivery_id === delivery.id),
-          ),
-        );
-        printList(terminal, flags, rows, [
-          ...(['id', 'eventType', 'status', 'attempts'] as const),
-          ...(['lastResult', 'nextAttemptAt'] as const),
-        ]);
-      }),
-    );
+  defineTest(noun, terminal);
+  defineDeliveries(noun, terminal);
+}
 
-  addVerb(noun, 'redeliver', 'deliver an event to its endpoint again')
-    .argument('<delivery>', 'delivery ID, as `mp webhook deliveries` shows it', parseId)
-    .action((id: string, flags: JsonFlag) =>
-      withSession(terminal, async session => {
-        const delivery = await redeliver(session, id);
-        printObject(terminal, flags, deliveryObject(delivery, []), 'A worker will send it now.');
-      }),
-    );
+function parseTypes(text: string): EventType[] {
+  return text === ALL_TYPES ? [] : listOf(EVENT_TYPES)(text);
 }
 
 /** Prints the secret right after the ID, where it is hard to overlook. */

@@ -54,6 +54,7 @@ import { ENDPOINTS_MAXIMUM, SECRET_GRACE_MS } from '../webhooks/manage-endpoints
 import { RETRY_AFTER_MAXIMUM_MS } from '../webhooks/retry-after.ts';
 import { JITTER, RETRY_DELAYS_SECONDS } from '../webhooks/retry-schedule.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../webhooks/send.ts';
+import { TEST_ID_PREFIX } from '../webhooks/test-event.ts';
 import {
   alertTable,
   eventTable,
@@ -161,6 +162,7 @@ export function factsOf(settings: DocsSettings): Facts {
     'webhook.events': eventTable(),
     'webhook.example': json(EVENT_EXAMPLE),
     'webhook.endpoints-max': ENDPOINTS_MAXIMUM,
+    'webhook.test-id-prefix': TEST_ID_PREFIX,
     'webhook.secret-grace': formatDuration(SECRET_GRACE_MS / 1000),
     'webhook.tolerance': formatDuration(TOLERANCE_SECONDS),
     'webhook.tolerance-seconds': TOLERANCE_SECONDS,

@@ -42,14 +42,19 @@ export function updateWebhookEndpoint(
     .executeTakeFirstOrThrow();
 }
 
-export async function countEnabledEndpoints(db: Connection, merchantId: string): Promise<number> {
-  const { count } = await db
+/** At most `limit` enabled endpoints of a merchant. */
+export function listEnabledEndpoints(
+  db: Connection,
+  merchantId: string,
+  limit: number,
+): Promise<{ id: string; url: string }[]> {
+  return db
     .selectFrom('webhook_endpoints')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .select(['id', 'url'])
     .where('merchant_id', '=', merchantId)
     .where('disabled_at', 'is', null)
-    .executeTakeFirstOrThrow();
-  return count;
+    .limit(limit)
+    .execute();
 }
 
 /** Newest first, at most `limit`. With `before`, only those older than that endpoint. */

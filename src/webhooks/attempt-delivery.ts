@@ -1,12 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BaseLogger } from 'pino';
 import { Counter, Histogram } from 'prom-client';
-import type { buildConnector } from 'undici';
 import { v7 as uuidv7 } from 'uuid';
-import type { Keyring } from '../crypto/keyring.ts';
 import type { Database } from '../database/connection.ts';
 import { isDatabaseUnavailable } from '../database/errors.ts';
-import type { WebhookEndpoint } from '../database/tables.ts';
 import {
   type NewAttempt,
   recordAttempt,
@@ -16,24 +12,16 @@ import {
 import type { ClaimedDelivery } from '../repositories/webhook-claims.ts';
 import { cancelDeliveries } from '../repositories/webhook-deliveries.ts';
 import { lockWebhookEndpoint } from '../repositories/webhook-endpoints.ts';
-import { traceHeaders, traceIdOf } from '../telemetry/trace-context.ts';
+import { traceIdOf } from '../telemetry/trace-context.ts';
 import type { Clock } from '../time/clock.ts';
-import { disableEndpoint } from './manage-endpoints.ts';
+import { disableEndpoint } from './change-endpoint.ts';
 import { nextAttemptAt } from './retry-schedule.ts';
-import { ATTEMPT_TIMEOUT_MS, type AttemptOutcome, sendWebhook } from './send.ts';
-import { webhookHeaders } from './signature.ts';
+import { ATTEMPT_TIMEOUT_MS, type AttemptOutcome } from './send.ts';
+import { type SendDependencies, sendEvent } from './send-event.ts';
 
-export interface DeliveryDependencies {
+export interface DeliveryDependencies extends SendDependencies {
   readonly db: Database;
   readonly clock: Clock;
-  readonly keyring: Keyring;
-  readonly logger: Pick<BaseLogger, 'error' | 'warn' | 'info'>;
-  /** Opens connections to allowed addresses only. */
-  readonly connect: buildConnector.connector;
-  /** Whether plain HTTP is allowed; never in production. */
-  readonly allowPrivateAddresses: boolean;
-  /** Timeout of an attempt, in milliseconds. */
-  readonly timeoutMs?: number;
 }
 
 /**
@@ -87,7 +75,7 @@ export async function attemptDelivery(
   let outcome: AttemptOutcome;
   const started = performance.now();
   try {
-    outcome = await attempt(dependencies, claimed, now, signal);
+    outcome = await sendEvent(dependencies, claimed, now, signal);
   } catch (error) {
     if (!signal.aborted) throw error;
     await releaseDelivery(db, claimed);
@@ -96,51 +84,6 @@ export async function attemptDelivery(
   const durationMs = Math.round(performance.now() - started);
   await complete(dependencies, claimed, outcome, { at: now, durationMs, signal });
   return durationMs;
-}
-
-async function attempt(
-  { connect, keyring, logger, allowPrivateAddresses, timeoutMs }: DeliveryDependencies,
-  { endpoint, event }: ClaimedDelivery,
-  now: Date,
-  signal: AbortSignal,
-): Promise<AttemptOutcome> {
-  if (!allowPrivateAddresses && !endpoint.url.startsWith('https://')) {
-    return notSent('the URL is not https');
-  }
-  let secrets: string[];
-  try {
-    secrets = openSecrets(keyring, endpoint, now);
-  } catch (error) {
-    // The delivery is retried as usual; meanwhile an operator has to restore the master key.
-    logger.error({ err: error, endpointId: endpoint.id }, 'webhook secret cannot be opened');
-    return notSent('the signing secret cannot be opened');
-  }
-  const body = eventEnvelope(event);
-  const timestamp = String(Math.floor(now.getTime() / 1000));
-  const signed = webhookHeaders(secrets, { id: event.id, timestamp, body });
-  const headers = { ...signed, ...traceHeaders(event) };
-  return sendWebhook({ url: endpoint.url, headers, body }, { connect, now, signal, timeoutMs });
-}
-
-/** The request body: identical for every delivery of an event, with the data exactly as stored. */
-function eventEnvelope({ id, type, createdAt, data }: ClaimedDelivery['event']): string {
-  const head = JSON.stringify({ id, object: 'event', type, createdAt });
-  return `${head.slice(0, -1)},"data":${data}}`;
-}
-
-function notSent(error: string): AttemptOutcome {
-  return { statusCode: null, error, excerpt: null, retryAfterMs: 0, refused: null };
-}
-
-/** The current secret, and the previous one during its grace period. */
-function openSecrets(keyring: Keyring, endpoint: WebhookEndpoint, now: Date): string[] {
-  const secrets = [keyring.open(endpoint.secret, endpoint.id, endpoint.master_key_version)];
-  const { previous_secret: sealed, previous_master_key_version: version } = endpoint;
-  const until = endpoint.previous_valid_until;
-  if (sealed !== null && version !== null && until !== null && until > now) {
-    secrets.push(keyring.open(sealed, endpoint.id, version));
-  }
-  return secrets;
 }
 
 async function complete(

@@ -6,10 +6,9 @@ import type { Keyring } from '../crypto/keyring.ts';
 import type { Connection } from '../database/connection.ts';
 import type { WebhookEndpoint } from '../database/tables.ts';
 import { lockMerchant } from '../repositories/merchants.ts';
-import { cancelDeliveries } from '../repositories/webhook-deliveries.ts';
 import {
-  countEnabledEndpoints,
   insertWebhookEndpoint,
+  listEnabledEndpoints,
   lockWebhookEndpoint,
   updateWebhookEndpoint,
 } from '../repositories/webhook-endpoints.ts';
@@ -40,8 +39,8 @@ export interface NewEndpoint {
 
 /**
  * Adds an endpoint, which receives the events from now on.
- * @throws OperationRefused for an unknown merchant, an invalid URL, and above `ENDPOINTS_MAXIMUM`,
- * which also holds for concurrent calls.
+ * @throws OperationRefused for an unknown merchant, an invalid URL, one that another enabled endpoint of
+ * the merchant has, and above `ENDPOINTS_MAXIMUM`, which both hold for concurrent calls, too.
  */
 export function createEndpoint(
   operator: Operator,
@@ -53,27 +52,21 @@ export function createEndpoint(
     if ((await lockMerchant(tx, merchantId)) === undefined) {
       throw new OperationRefused(`There is no merchant ${merchantId}.`);
     }
-    if ((await countEnabledEndpoints(tx, merchantId)) >= ENDPOINTS_MAXIMUM) {
-      throw new OperationRefused(
-        `A merchant may have at most ${ENDPOINTS_MAXIMUM} webhook endpoints.`,
-      );
-    }
     const id = uuidv7();
+    await requirePlace(tx, merchantId, { id, url: href });
     const { secret, columns } = issueSecret(keyring, id);
     const endpoint = await insertWebhookEndpoint(tx, {
       id,
       merchant_id: merchantId,
       url: href,
-      types: types.length === 0 ? null : [...new Set(types)],
+      types: typesColumn(types),
       ...columns,
       created_at: now,
     });
-    // Not the path and query, which may contain credentials.
-    const { origin } = new URL(href);
     return {
       result: { endpoint, secret },
       objectId: id,
-      detail: { merchantId, origin, types: endpoint.types },
+      detail: { merchantId, origin: originOf(href), types: endpoint.types },
     };
   });
 }
@@ -101,28 +94,6 @@ export function rotateEndpointSecret(
 }
 
 /**
- * Disables an endpoint permanently and cancels its pending deliveries.
- * @param exceptDeliveryId A delivery not to cancel.
- * @throws OperationRefused for an unknown or disabled endpoint.
- */
-export function disableEndpoint(
-  operator: Operator,
-  id: string,
-  reason: string,
-  exceptDeliveryId?: string,
-): Promise<WebhookEndpoint> {
-  return audited(operator, 'webhook.disable', async (tx, now) => {
-    await requireEnabledEndpoint(tx, id);
-    await cancelDeliveries(tx, { endpointId: id, except: exceptDeliveryId }, now);
-    const result = await updateWebhookEndpoint(tx, id, {
-      disabled_at: now,
-      disabled_reason: reason,
-    });
-    return { result, objectId: id, detail: { reason } };
-  });
-}
-
-/**
  * Reads an enabled endpoint and locks its row until the transaction ends.
  * @throws OperationRefused for an unknown or disabled endpoint.
  */
@@ -131,10 +102,42 @@ export async function requireEnabledEndpoint(db: Connection, id: string): Promis
   if (endpoint === undefined) throw new OperationRefused(`There is no webhook endpoint ${id}.`);
   if (endpoint.disabled_at !== null) {
     throw new OperationRefused(
-      `The webhook endpoint ${id} is disabled: ${endpoint.disabled_reason} Create a new one.`,
+      `The webhook endpoint ${id} is disabled: ${endpoint.disabled_reason} Enable it first.`,
     );
   }
   return endpoint;
+}
+
+/**
+ * Refuses an enabled endpoint that would be one too many, or receive every event twice. Call it with the
+ * merchant locked.
+ */
+export async function requirePlace(
+  tx: Connection,
+  merchantId: string,
+  { id, url }: { id: string; url: string },
+): Promise<void> {
+  const enabled = await listEnabledEndpoints(tx, merchantId, ENDPOINTS_MAXIMUM + 1);
+  const others = enabled.filter(endpoint => endpoint.id !== id);
+  const same = others.find(endpoint => endpoint.url === url);
+  if (same !== undefined) {
+    throw new OperationRefused(`The merchant's webhook endpoint ${same.id} has this URL already.`);
+  }
+  if (others.length >= ENDPOINTS_MAXIMUM) {
+    throw new OperationRefused(
+      `A merchant may have at most ${ENDPOINTS_MAXIMUM} webhook endpoints.`,
+    );
+  }
+}
+
+/** The column of the types that an endpoint receives; null for all, including future ones. */
+export function typesColumn(types: readonly EventType[]): EventType[] | null {
+  return types.length === 0 ? null : [...new Set(types)];
+}
+
+/** What the audit log has of a URL: not the path and query, which may contain credentials. */
+export function originOf(url: string): string {
+  return new URL(url).origin;
 }
 
 function issueSecret(keyring: Keyring, endpointId: string) {

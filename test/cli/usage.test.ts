@@ -19,6 +19,10 @@ const VERBS = {
   member: ['create', 'list', 'set'],
   key: ['create', 'list', 'rotate', 'revoke'],
   'master-key': ['reseal'],
+  webhook: [
+    ...['create', 'list', 'set', 'enable', 'disable', 'test', 'rotate'],
+    ...['deliveries', 'redeliver'],
+  ],
   payment: ['show', 'history', 'simulate'],
   request: [],
   explain: [],
@@ -77,6 +81,11 @@ test.each([
   ['nothing to set on a partner', ['partner', 'set', ID]],
   ['nothing to set on a member', ['member', 'set', ID]],
   ['another commission above the whole', ['merchant', 'set', ID, '--commission-bps', '10001']],
+  ['nothing to set on a webhook endpoint', ['webhook', 'set', ID]],
+  [
+    'types of which one is unknown',
+    ['webhook', 'set', ID, '--types', 'all,payment_prompt.created'],
+  ],
   ['no ID', ['merchant', 'show', 'shop']],
   ['an ID in braces', ['merchant', 'show', `{${ID}}`]],
   ['a switch that is neither', ['network', 'set', 'btc', '--active', 'yes']],

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { verifyWebhook } from '../../src/client/index.ts';
 import { recordEvent } from '../../src/payments/record-event.ts';
 import { findMerchant } from '../../src/repositories/merchants.ts';
+import { readContract } from '../docs/openapi/subject.ts';
 import { addPayment } from '../helpers/payments.ts';
 import { attemptDue } from '../webhooks/attempt-due.ts';
-import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
+import { type Receiver, startReceiver, status } from '../webhooks/receiver.ts';
 import { mpHere, type Operated, startOperated } from './mp.ts';
 
 const UNKNOWN = '01890a5d-ac96-774b-bcce-b302099a8057';
@@ -25,6 +26,10 @@ beforeAll(async () => {
 afterAll(async () => {
   await receiver.close();
   await service.close();
+});
+
+beforeEach(() => {
+  receiver.answer = status(200);
 });
 
 async function createMerchant(): Promise<string> {
@@ -97,7 +102,7 @@ test('an endpoint is created, told of an event, rotated and listed', async () =>
   const disabled = await service.ask('webhook', 'disable', id);
   expect(disabled).toMatchObject({ status: 'disabled', disabledReason: 'Disabled by alice.' });
   expect(await service.refused('webhook', 'rotate', id)).toBe(
-    `The webhook endpoint ${id} is disabled: Disabled by alice. Create a new one.`,
+    `The webhook endpoint ${id} is disabled: Disabled by alice. Enable it first.`,
   );
   const audit = await service.db
     .selectFrom('audit_log')
@@ -113,6 +118,134 @@ test('an endpoint is created, told of an event, rotated and listed', async () =>
     'webhook.disable',
   ]);
   expect(new Set(audit.map(entry => entry.actor))).toEqual(new Set(['alice']));
+});
+
+describe('mp webhook set, enable and disable', () => {
+  const tell = async (merchantId: string) => {
+    const merchant = await findMerchant(service.db, merchantId);
+    if (merchant === undefined) throw new Error('no merchant');
+    const now = new Date();
+    const payment = await addPayment(service.db, merchant, { created_at: now });
+    await recordEvent(service.db, 'payment_prompt.created', payment, now);
+    return payment.id;
+  };
+  const told = (path: string) =>
+    receiver.requests.filter(request => request.path === path).map(({ event }) => event.data.id);
+
+  test('what is pending goes to the new URL, and types apply from now on', async () => {
+    const merchant = await createMerchant();
+    const { origin } = new URL(receiver.url);
+    const create = ['webhook', 'create', '--merchant', merchant, '--url', `${origin}/old`];
+    const { id } = await service.ask<Endpoint>(...create, '--types', 'payment_prompt.created');
+    const payment = await tell(merchant);
+    const moved = await service.ask('webhook', 'set', id, '--url', `${origin}/new?token=s3cret`);
+    expect(moved).toMatchObject({ id, url: `${origin}/new?token=s3cret`, status: 'enabled' });
+    await deliver();
+    expect([told('/old'), told('/new?token=s3cret')]).toEqual([[], [payment]]);
+
+    const narrow = await service.ask('webhook', 'set', id, '--types', 'payment_prompt.successful');
+    expect(narrow).toMatchObject({ types: ['payment_prompt.successful'] });
+    await tell(merchant);
+    expect(await service.ask('webhook', 'set', id, '--types', 'all')).toMatchObject({
+      types: ['all'],
+    });
+    const last = await tell(merchant);
+    await deliver();
+    expect(told('/new?token=s3cret')).toEqual([payment, last]);
+    expect(await service.ask('audit', '--object', id, '--limit', '3')).toMatchObject([
+      { action: 'webhook.set', detail: { types: null } },
+      { action: 'webhook.set', detail: { types: ['payment_prompt.successful'] } },
+      { action: 'webhook.set', detail: { origin } },
+    ]);
+    expect(await mpHere(['audit', '--json'], service.env)).not.toMatchObject({
+      out: expect.stringContaining('s3cret'),
+    });
+  });
+
+  test('an endpoint that is enabled again is told of what happens from then on', async () => {
+    const merchant = await createMerchant();
+    const { origin } = new URL(receiver.url);
+    const create = ['webhook', 'create', '--merchant', merchant, '--url', `${origin}/again`];
+    const { id } = await service.ask<Endpoint>(...create);
+    await service.ask('webhook', 'disable', id);
+    await tell(merchant);
+    expect(await service.ask('webhook', 'enable', id)).toMatchObject({
+      ...{ id, status: 'enabled', disabledAt: null, disabledReason: null },
+    });
+    const payment = await tell(merchant);
+    await deliver();
+    expect(told('/again')).toEqual([payment]);
+    expect(await service.refused('webhook', 'enable', id)).toBe(
+      `The webhook endpoint ${id} is enabled already.`,
+    );
+  });
+});
+
+describe('mp webhook test', () => {
+  test('sends a signed event of no payment once, and prints what came back', async () => {
+    const merchant = await createMerchant();
+    const { origin } = new URL(receiver.url);
+    const create = ['webhook', 'create', '--merchant', merchant, '--url', `${origin}/test`];
+    const { id, secret, url } = await service.ask<Endpoint>(...create);
+    receiver.answer = status(200, {}, 'Thanks!\n');
+    const results = [
+      await service.ask<{ eventId: string }>('webhook', 'test', id),
+      await service.ask<{ eventId: string }>('webhook', 'test', id),
+    ];
+    for (const result of results) {
+      expect(result).toEqual({
+        ...{ endpointId: id, url, statusCode: 200, error: null, responseExcerpt: 'Thanks!\n' },
+        eventId: expect.stringMatching(/^00000000-0000-8000-8000-[0-9a-f]{12}$/),
+        durationMs: expect.any(Number),
+      });
+    }
+    const requests = receiver.requests.filter(({ path }) => path === '/test');
+    const events = requests.map(request => verifyWebhook({ ...request, secret }));
+    expect(events.map(event => event.id)).toEqual(results.map(({ eventId }) => eventId));
+    expect(new Set(events.map(event => event.id)).size).toBe(2);
+    const contract = await readContract(service);
+    for (const event of events) {
+      contract.expectFit(event, '/components/schemas/Event');
+      expect(event).toMatchObject({ type: 'payment_prompt.created', object: 'event' });
+      expect(event.data.id).toBe('00000000-0000-8000-8000-000000000000');
+      expect(event.data.customerReferenceId).toBe('test');
+    }
+    expect(await service.ask('webhook', 'deliveries', id)).toEqual([]);
+    await deliver();
+    expect(receiver.requests.filter(({ path }) => path === '/test')).toHaveLength(2);
+  });
+
+  test('fails when the endpoint does not accept it, also a disabled one', async () => {
+    const merchant = await createMerchant();
+    const { origin } = new URL(receiver.url);
+    const create = ['webhook', 'create', '--merchant', merchant, '--url', `${origin}/test`];
+    const { id } = await service.ask<Endpoint>(...create);
+    await service.ask('webhook', 'disable', id);
+    receiver.answer = status(500, {}, 'no\u001b[2J\nroute');
+    const refused = await mpHere(['webhook', 'test', id], service.env);
+    expect(refused).toMatchObject({ status: 1, err: '' });
+    expect(refused.out).toMatch(/\nstatusCode +500\n/);
+    expect(refused.out).toContain('no\\u001b[2J\\nroute');
+    expect(refused.out).toContain('Not received: only a response of 2xx counts.');
+    await service.ask('webhook', 'set', id, '--url', 'http://127.0.0.1:9/');
+    const lost = await mpHere(['webhook', 'test', id, '--json'], service.env);
+    expect(lost.status).toBe(1);
+    expect(JSON.parse(lost.out)).toMatchObject({
+      ...{ statusCode: null, error: expect.stringContaining('ECONNREFUSED') },
+    });
+  });
+
+  test('never connects to a private address in production', async () => {
+    const merchant = await createMerchant();
+    const create = ['webhook', 'create', '--merchant', merchant, '--url'];
+    const { id } = await service.ask<Endpoint>(...create, receiver.url);
+    const before = receiver.requests.length;
+    const production = { ...service.env, NODE_ENV: 'production' };
+    const { status: code, out } = await mpHere(['webhook', 'test', id, '--json'], production);
+    expect(code).toBe(1);
+    expect(JSON.parse(out)).toMatchObject({ statusCode: null, error: 'the URL is not https' });
+    expect(receiver.requests).toHaveLength(before);
+  });
 });
 
 test('the secret is shown once, with a warning', async () => {
@@ -136,8 +269,9 @@ test('what cannot be is refused with the reason', async () => {
   expect(await service.refused('webhook', 'list', '--merchant', UNKNOWN)).toBe(
     `There is no merchant ${UNKNOWN}.`,
   );
-  for (const verb of ['rotate', 'disable', 'deliveries']) {
-    expect(await service.refused('webhook', verb, UNKNOWN)).toBe(
+  const set = ['set', '--types', 'all'];
+  for (const verb of [['rotate'], ['disable'], ['enable'], ['test'], ['deliveries'], set]) {
+    expect(await service.refused('webhook', ...verb, UNKNOWN)).toBe(
       `There is no webhook endpoint ${UNKNOWN}.`,
     );
   }

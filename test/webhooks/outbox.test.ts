@@ -4,9 +4,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { EVENT_TYPES, type EventType } from '#schemas/event.ts';
 import {
   disableEndpoint,
-  ENDPOINTS_MAXIMUM,
-  requireEnabledEndpoint,
-} from '../../src/webhooks/manage-endpoints.ts';
+  enableEndpoint,
+  setEndpoint,
+} from '../../src/webhooks/change-endpoint.ts';
+import { ENDPOINTS_MAXIMUM, requireEnabledEndpoint } from '../../src/webhooks/manage-endpoints.ts';
 import { redeliver } from '../../src/webhooks/redeliver.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { type Receiver, startReceiver, status } from './receiver.ts';
@@ -128,7 +129,8 @@ test('what became due while its endpoint was disabled is cancelled, not sent', a
 
 test('a merchant has at most 16 endpoints, also when several are added at once', async () => {
   const shop = await openShop(database);
-  const add = () => shop.addEndpoint(receiver.url);
+  let count = 0;
+  const add = () => shop.addEndpoint(`${receiver.url}&endpoint=${++count}`);
   const results = await Promise.allSettled(Array.from({ length: ENDPOINTS_MAXIMUM + 3 }, add));
   const added = results.filter(result => result.status === 'fulfilled');
   expect(added).toHaveLength(ENDPOINTS_MAXIMUM);
@@ -140,6 +142,37 @@ test('a merchant has at most 16 endpoints, also when several are added at once',
   await disableEndpoint(shop.operator, id, 'No longer.');
   await expect(requireEnabledEndpoint(shop.db, id)).rejects.toThrow('is disabled');
   await add();
+});
+
+test('two enabled endpoints of a merchant never have one URL, however they come to it', async () => {
+  const shop = await openShop(database);
+  const url = 'https://shop.example.com/hooks';
+  // Spelt otherwise, and at once.
+  const spellings = [
+    url,
+    'https://SHOP.example.com:443/hooks',
+    'https://shop.example.com/a/../hooks',
+  ];
+  const results = await Promise.allSettled(spellings.map(spelling => shop.addEndpoint(spelling)));
+  const [first, ...more] = results.flatMap(result =>
+    result.status === 'fulfilled' ? [result.value.endpoint.id] : [],
+  );
+  if (first === undefined) throw new Error('no endpoint');
+  expect(more).toEqual([]);
+  const taken = `The merchant's webhook endpoint ${first} has this URL already.`;
+  await expect(shop.addEndpoint(url)).rejects.toThrow(taken);
+
+  const { endpoint: second } = await shop.addEndpoint(`${url}/2`);
+  const allowPrivateAddresses = true;
+  const set = (id: string) => setEndpoint(shop.operator, id, { url, allowPrivateAddresses });
+  await expect(set(second.id)).rejects.toThrow(taken);
+  expect(await set(first)).toMatchObject({ id: first, url });
+
+  await disableEndpoint(shop.operator, first, 'No longer.');
+  expect(await set(second.id)).toMatchObject({ url });
+  await expect(enableEndpoint(shop.operator, first)).rejects.toThrow(`endpoint ${second.id} has`);
+  // Another merchant's server may be the same.
+  await shop.addEndpoint(url, [], await shop.addMerchant());
 });
 
 test('deliveries are numbered in the order of time, so that an index grows at its end', async () => {

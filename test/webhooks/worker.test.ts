@@ -121,7 +121,9 @@ test('many endpoints that stall, of several merchants, delay no other', async ()
     );
   const stallShops = async (shops: Shop[], endpoints: number) => {
     for (const one of shops) {
-      for (let count = 0; count < endpoints; count++) await one.addEndpoint(stalled.url);
+      for (let count = 0; count < endpoints; count++) {
+        await one.addEndpoint(`${stalled.url}&endpoint=${count}`);
+      }
       await one.tell();
     }
   };

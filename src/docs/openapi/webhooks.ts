@@ -110,7 +110,9 @@ function describe(type: EventType): OperationObject {
     },
     responses: {
       '2XX': { description: `Received. Respond within ${ATTEMPT_TIMEOUT_MS / 1000} seconds.` },
-      '410': { description: 'The endpoint is gone. The service disables it permanently.' },
+      '410': {
+        description: 'The endpoint is gone. The service disables it until an operator enables it.',
+      },
       '4XX': { description: 'Not received. The service retries the delivery later.' },
       '5XX': { description: 'Not received. The service retries the delivery later.' },
     },

@@ -1,0 +1,68 @@
+import type { BaseLogger } from 'pino';
+import type { buildConnector } from 'undici';
+import type { Keyring } from '../crypto/keyring.ts';
+import type { WebhookEndpoint } from '../database/tables.ts';
+import type { ClaimedDelivery } from '../repositories/webhook-claims.ts';
+import { traceHeaders } from '../telemetry/trace-context.ts';
+import { type AttemptOutcome, sendWebhook } from './send.ts';
+import { webhookHeaders } from './signature.ts';
+
+export interface SendDependencies {
+  readonly keyring: Keyring;
+  readonly logger: Pick<BaseLogger, 'error' | 'warn' | 'info'>;
+  /** Opens connections to allowed addresses only. */
+  readonly connect: buildConnector.connector;
+  /** Whether plain HTTP is allowed; never in production. */
+  readonly allowPrivateAddresses: boolean;
+  /** Timeout of an attempt, in milliseconds. */
+  readonly timeoutMs?: number;
+}
+
+/**
+ * Signs an event and sends it to an endpoint. Failures are part of the outcome.
+ * @throws The signal's reason if it is aborted before a response.
+ */
+export async function sendEvent(
+  { connect, keyring, logger, allowPrivateAddresses, timeoutMs }: SendDependencies,
+  { endpoint, event }: Pick<ClaimedDelivery, 'endpoint' | 'event'>,
+  now: Date,
+  signal: AbortSignal,
+): Promise<AttemptOutcome> {
+  if (!allowPrivateAddresses && !endpoint.url.startsWith('https://')) {
+    return notSent('the URL is not https');
+  }
+  let secrets: string[];
+  try {
+    secrets = openSecrets(keyring, endpoint, now);
+  } catch (error) {
+    // The delivery is retried as usual; meanwhile an operator has to restore the master key.
+    logger.error({ err: error, endpointId: endpoint.id }, 'webhook secret cannot be opened');
+    return notSent('the signing secret cannot be opened');
+  }
+  const body = eventEnvelope(event);
+  const timestamp = String(Math.floor(now.getTime() / 1000));
+  const signed = webhookHeaders(secrets, { id: event.id, timestamp, body });
+  const headers = { ...signed, ...traceHeaders(event) };
+  return sendWebhook({ url: endpoint.url, headers, body }, { connect, now, signal, timeoutMs });
+}
+
+/** The request body: identical for every delivery of an event, with the data exactly as stored. */
+function eventEnvelope({ id, type, createdAt, data }: ClaimedDelivery['event']): string {
+  const head = JSON.stringify({ id, object: 'event', type, createdAt });
+  return `${head.slice(0, -1)},"data":${data}}`;
+}
+
+function notSent(error: string): AttemptOutcome {
+  return { statusCode: null, error, excerpt: null, retryAfterMs: 0, refused: null };
+}
+
+/** The current secret, and the previous one during its grace period. */
+function openSecrets(keyring: Keyring, endpoint: WebhookEndpoint, now: Date): string[] {
+  const secrets = [keyring.open(endpoint.secret, endpoint.id, endpoint.master_key_version)];
+  const { previous_secret: sealed, previous_master_key_version: version } = endpoint;
+  const until = endpoint.previous_valid_until;
+  if (sealed !== null && version !== null && until !== null && until > now) {
+    secrets.push(keyring.open(sealed, endpoint.id, version));
+  }
+  return secrets;
+}

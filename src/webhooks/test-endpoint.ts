@@ -1,0 +1,35 @@
+import { OperationRefused } from '../accounts/audited-change.ts';
+import type { Connection } from '../database/connection.ts';
+import type { WebhookEndpoint } from '../database/tables.ts';
+import { findWebhookEndpoint } from '../repositories/webhook-endpoints.ts';
+import type { AttemptOutcome } from './send.ts';
+import { type SendDependencies, sendEvent } from './send-event.ts';
+import { testEvent } from './test-event.ts';
+
+/** What an endpoint made of a test. */
+export interface EndpointTest extends Pick<AttemptOutcome, 'statusCode' | 'error' | 'excerpt'> {
+  readonly endpoint: WebhookEndpoint;
+  readonly eventId: string;
+  /** Milliseconds. */
+  readonly durationMs: number;
+}
+
+/**
+ * Sends an endpoint, enabled or not, one `payment_prompt.created` event of a payment that does not
+ * exist, signed like any other. It is neither recorded nor repeated.
+ * @throws OperationRefused for an unknown endpoint.
+ */
+export async function testEndpoint(
+  { db, ...send }: SendDependencies & { readonly db: Connection },
+  id: string,
+  now: Date,
+): Promise<EndpointTest> {
+  const endpoint = await findWebhookEndpoint(db, id);
+  if (endpoint === undefined) throw new OperationRefused(`There is no webhook endpoint ${id}.`);
+  const event = testEvent(now);
+  const started = performance.now();
+  const outcome = await sendEvent(send, { endpoint, event }, now, new AbortController().signal);
+  const durationMs = Math.round(performance.now() - started);
+  const { statusCode, error, excerpt } = outcome;
+  return { endpoint, eventId: event.id, statusCode, error, excerpt, durationMs };
+}
