@@ -15,6 +15,9 @@ export interface RequestToSend {
   readonly answer: `${AnswerKind}${string}`;
 }
 
+/** A request whose answer nobody looks for. */
+type Unanswered = Omit<RequestToSend, 'answer'>;
+
 /** The next request of an endless sequence. */
 export type Traffic = () => RequestToSend;
 
@@ -42,7 +45,7 @@ export async function writeRequests(
   let chunk = '';
   for (let index = 0; index < count; index++) {
     const request = traffic();
-    const bytes = render(request, from + ((to - from) * index) / count);
+    const bytes = renderSigned(request, from + ((to - from) * index) / count);
     chunk += `${String(bytes.length).padStart(LENGTH_DIGITS, '0')}${request.answer}${bytes}`;
     if (chunk.length > CHUNK) {
       await file.write(chunk, null, 'latin1');
@@ -53,7 +56,7 @@ export async function writeRequests(
 }
 
 /** All headers of a request but those of HTTP itself. */
-export function signedHeaders(request: RequestToSend, now: number): Record<string, string> {
+export function signedHeaders(request: Unanswered, now: number): Record<string, string> {
   const { method, path, body, credentials, idempotencyKey } = request;
   const headers = signingHeaders(credentials, { method, path, body, now });
   if (body !== undefined) headers['content-type'] = 'application/json';
@@ -62,7 +65,7 @@ export function signedHeaders(request: RequestToSend, now: number): Record<strin
 }
 
 /** A request as it travels; everything in it is ASCII, so that characters are bytes. */
-function render(request: RequestToSend, now: number): string {
+export function renderSigned(request: Unanswered, now: number): string {
   const { method, path, body } = request;
   const headers = signedHeaders(request, now);
   if (body !== undefined) headers['content-length'] = String(body.length);

@@ -12,6 +12,7 @@ import type { Resources } from './resources.ts';
 import { httpContender } from './rounds.ts';
 import { CONNECTIONS, SOAK_SECONDS } from './settings.ts';
 import type { AnswerKind, Traffic } from './signed-requests.ts';
+import { slowReaders } from './slow-readers.ts';
 import { gets, MIXTURE, mixture } from './traffic.ts';
 
 /** The run is divided into legs of a minute at most. */
@@ -45,7 +46,10 @@ interface Leg extends Pick<LoadResult, 'windows'> {
   readonly rate: number;
 }
 
-/** Measures the service while it is idle, at half of its saturation, and at three times its peak. */
+/**
+ * Measures the service while it is idle, at half of its saturation, at three times its peak, and beside
+ * clients that do not read.
+ */
 export async function bench(resources: Resources): Promise<Finding[]> {
   requirePrograms();
   const redisUrl = await startRedis(resources);
@@ -62,6 +66,7 @@ export async function bench(resources: Resources): Promise<Finding[]> {
     cpu,
     ...(await soak(resources, merchants, { service, control })),
     ...(await overload(resources, { merchants, service })),
+    ...(await slowReaders(resources, { db, merchants, service })),
   ];
 }
 
