@@ -1,15 +1,15 @@
-import { inspect } from 'node:util';
 import pg from 'pg';
 import { OperationRefused } from '../accounts/audited-change.ts';
 import { ConfigError } from '../config/config.ts';
 import { isDatabaseUnavailable } from '../database/errors.ts';
 import { MasterKeyMissing } from '../keys/master-keys.ts';
 import { MigrationsPending } from '../runtime/storage.ts';
+import { serializeError } from '../telemetry/serialize-error.ts';
 
 /** Errors whose message tells the operator all there is to know. */
 const ANSWERS = [OperationRefused, MigrationsPending, MasterKeyMissing];
 
-/** Describes a failure to the operator: a message where the cause is known, else the whole error. */
+/** Describes a failure to the operator: a message where the cause is known, else where it came from. */
 export function describeFailure(error: unknown): string {
   if (ANSWERS.some(kind => error instanceof kind)) return (error as Error).message;
   if (error instanceof ConfigError) return `The configuration is not usable:\n${error.message}`;
@@ -19,7 +19,7 @@ export function describeFailure(error: unknown): string {
   if (error instanceof pg.DatabaseError) {
     return `The database reported: ${error.message} (SQLSTATE ${error.code}).`;
   }
-  return inspect(error);
+  return serializeError(error)?.stack || String(error);
 }
 
 /** The driver's message. With several addresses it throws an AggregateError, whose own message is empty. */

@@ -46,12 +46,12 @@ export async function withStorage(
 }
 
 async function open(config: Config): Promise<Storage> {
-  const [{ openStorage }, { pino }] = await Promise.all([
+  const [{ openStorage }, { createLogger, standardError }] = await Promise.all([
     import('../runtime/storage.ts'),
-    import('pino'),
+    import('../telemetry/logger.ts'),
   ]);
-  // Logs go to standard error: standard output is reserved for the command's result.
-  const logger = pino({ name: 'mp', level: 'warn' }, pino.destination({ fd: 2, sync: true }));
+  // Standard output is reserved for the command's result.
+  const logger = createLogger({ logLevel: 'warn' }, 'mp', standardError());
   try {
     return await openStorage(config, { holder: 'command', name: 'eps-mp', logger });
   } catch (error) {

@@ -28,6 +28,12 @@ export async function runProcess(
       process.exit(1);
     }, SHUTDOWN_TIMEOUT_MS).unref();
   };
+  // Node would print the error with all that is attached to it.
+  const crash = (error: unknown) => {
+    logger.fatal({ err: error }, 'crashed');
+    process.exit(1);
+  };
+  process.on('uncaughtException', crash);
   process.on('SIGINT', stop);
   process.on('SIGTERM', stop);
   try {
@@ -38,6 +44,7 @@ export async function runProcess(
     else process.stderr.write(`${unavailable}\n`);
     process.exitCode = 1;
   } finally {
+    process.off('uncaughtException', crash);
     process.off('SIGINT', stop);
     process.off('SIGTERM', stop);
   }

@@ -1,5 +1,6 @@
 import pino, { type DestinationStream, type Logger } from 'pino';
 import type { Config } from '../config/config.ts';
+import { serializeError } from './serialize-error.ts';
 
 /** Fields that must never reach a log, even if they are passed to it by mistake. */
 const SECRET_PATHS = [
@@ -11,9 +12,6 @@ const SECRET_PATHS = [
   'headers["x-mp-passphrase"]',
   'headers["x-mp-signature"]',
 ].flatMap(path => [path, path.startsWith('headers') ? `req.${path}` : `*.${path}`]);
-
-/** Fields of PostgreSQL's errors that quote rows and values, which are merchants' and customers' data. */
-const ROW_PATHS = ['err.detail', 'err.where'];
 
 /** Buffered characters that trigger a write. */
 const WRITE_LENGTH = 15 * 1024;
@@ -33,6 +31,11 @@ export function standardOutput(): DestinationStream & { flushSync(): void } {
   });
 }
 
+/** Standard error, each line at once. */
+export function standardError(): DestinationStream {
+  return pino.destination({ fd: 2, sync: true });
+}
+
 /**
  * Makes a logger that writes one JSON line an entry, with levels by name.
  * @param destination Where the lines go; stdout, unbuffered, when left out.
@@ -46,7 +49,8 @@ export function createLogger(
     {
       name,
       level: config.logLevel,
-      redact: { paths: [...SECRET_PATHS, ...ROW_PATHS], censor: '[redacted]' },
+      redact: { paths: SECRET_PATHS, censor: '[redacted]' },
+      serializers: { err: serializeError },
       formatters: { level: label => ({ level: label }) },
       timestamp: pino.stdTimeFunctions.isoTime,
     },

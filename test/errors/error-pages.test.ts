@@ -17,7 +17,7 @@ const open = (url: string) => service.app.inject({ url });
 function textOf(page: string): string {
   const text = page
     .replace(
-      /<(\/?)(html|head|meta|title|link|body|header|nav|details|summary|main|footer|div|h1|h2|p|ul|li|a|pre|code|span|table|thead|tbody|tr|th|td)\b[^<>]*>/g,
+      /<(\/?)(html|head|meta|title|link|body|header|nav|aside|details|summary|main|footer|div|h1|h2|p|ul|li|a|pre|code|span|table|thead|tbody|tr|th|td)\b[^<>]*>/g,
       ' ',
     )
     .replace('<!doctype html>', '');

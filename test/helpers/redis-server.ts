@@ -20,10 +20,23 @@ export async function startTestRedis(): Promise<TestRedis | undefined> {
 }
 
 /** Starts a Redis server on a port of 127.0.0.1. */
-export async function launchRedis(port: number): Promise<TestRedis> {
+export async function launchRedis(
+  port: number,
+  settings: readonly string[] = [],
+): Promise<TestRedis> {
   const server = spawn(
     'redis-server',
-    ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'],
+    [
+      '--port',
+      String(port),
+      '--bind',
+      '127.0.0.1',
+      '--save',
+      '',
+      '--appendonly',
+      'no',
+      ...settings,
+    ],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
   const exited = once(server, 'exit');

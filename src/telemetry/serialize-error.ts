@@ -1,0 +1,55 @@
+import pino from 'pino';
+
+/**
+ * What is logged of an error beside its type, message and stack: properties of Node's, PostgreSQL's and
+ * our own errors that tell what went wrong. Drivers attach more, such as the whole client with the key
+ * that cancels its queries, the arguments of a Redis AUTH, the URL that could not be parsed, or the
+ * values of a row: a list of what must not be logged would miss the next of them.
+ */
+const FIELDS = [
+  'code',
+  'errno',
+  'syscall',
+  'address',
+  'port',
+  'hostname',
+  'severity',
+  'schema',
+  'table',
+  'column',
+  'constraint',
+  'routine',
+  'statusCode',
+  'errorCode',
+  'requestId',
+] as const;
+
+/** An error as it is logged. */
+export interface SerializedError {
+  readonly type: string;
+  /** With the messages of its causes. */
+  readonly message: string;
+  /** With the stacks of its causes. */
+  readonly stack: string;
+  /** Errors that it stands for, as where each address of a host was tried. */
+  readonly errors?: readonly unknown[];
+  readonly [field: string]: unknown;
+}
+
+/** Serializes whatever was thrown, without anything that may be a secret; undefined stays undefined. */
+export function serializeError(error: unknown): SerializedError | undefined {
+  if (error === undefined) return undefined;
+  if (!(error instanceof Error)) return { type: typeof error, message: String(error), stack: '' };
+  const { type, message, stack } = pino.stdSerializers.err(error);
+  const told = Object.entries(error).filter(([name]) =>
+    (FIELDS as readonly string[]).includes(name),
+  );
+  const { errors } = error as AggregateError;
+  return {
+    type,
+    message,
+    stack,
+    ...(Array.isArray(errors) ? { errors: errors.map(serializeError) } : {}),
+    ...Object.fromEntries(told),
+  };
+}
