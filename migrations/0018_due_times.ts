@@ -16,4 +16,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     create index payments_quoted on payments (quoted_until)
     where status = 'pending' and session_status = 'pending'
       and quoted_until is not null and blockchain_id is not null`.execute(db);
+
+  // Payments of merchants that were deactivated are looked for all the time, and such merchants are few.
+  await sql`create index merchants_inactive on merchants (id) where status = 'inactive'`.execute(
+    db,
+  );
 }

@@ -1,5 +1,6 @@
 import type { Database } from '../database/connection.ts';
 import { inTransaction } from '../database/transaction.ts';
+import { cancelForDeactivation } from '../payments/cancel-for-deactivation.ts';
 import { movePayment } from '../payments/move-payment.ts';
 import {
   type Processor,
@@ -8,6 +9,7 @@ import {
   SessionUnknown,
 } from '../payments/processor.ts';
 import { FIRST_INQUIRY_MS } from '../payments/regulated-flow.ts';
+import { hastenInquiries } from '../repositories/inactive-merchants.ts';
 import { claimInquiries, type Inquiry } from '../repositories/regulated-payments.ts';
 import { type Log, logSettlement } from './receive-notification.ts';
 import { settleRegulated } from './settle-regulated.ts';
@@ -30,11 +32,17 @@ const UNCONFIRMED_GRACE_MS = 60 * 60_000;
  * age has doubled; afterwards whenever the time since has doubled. The longest pause bounds how long an
  * end goes unnoticed whose notification was lost, or after an outage of the processor.
  */
-export const PAUSES = { first: FIRST_INQUIRY_MS, shortest: 5_000, longest: 15 * 60_000 };
+export const PAUSES = {
+  first: FIRST_INQUIRY_MS,
+  shortest: 5_000,
+  longest: 15 * 60_000,
+  cancelling: 60_000,
+};
 
 /**
  * Asks the processor what became of at most `limit` payments that are due for it: notifications may be
- * lost. Settles what is paid, and expires what is overdue and not, which is final and must be true.
+ * lost. Settles what is paid. Of what is not, expires what is overdue and cancels what belongs to a
+ * merchant that was deactivated; both are final and must be true.
  *
  * Each payment is claimed by setting the time of its next inquiry, so that workers do not ask twice.
  * Holds no lock or connection while the processor answers; a notification that gets there first wins.
@@ -48,6 +56,15 @@ export async function followUp(dependencies: FollowUp, now: Date, limit: number)
   return inquiries.length === limit && answered.includes(true);
 }
 
+/**
+ * Lets open payments of merchants that were deactivated be asked about at once, at most `limit`, so that
+ * they are cancelled soon.
+ */
+export function hastenCancelling({ db }: FollowUp, now: Date, limit: number): Promise<void> {
+  const latest = new Date(now.getTime() + PAUSES.cancelling);
+  return hastenInquiries(db, { now, latest }, limit);
+}
+
 /** @returns False only if the processor did not answer. */
 async function inquire(
   { db, processor, logger }: FollowUp,
@@ -56,7 +73,9 @@ async function inquire(
 ): Promise<boolean> {
   const { id, external_id: externalId, expires_at: expiresAt } = payment;
   const context = { paymentId: id, processor: payment.processor, externalId };
-  const isOverdue = payment.session_status === 'pending' && expiresAt <= now;
+  const isOpen = payment.session_status === 'pending';
+  const isOverdue = isOpen && expiresAt <= now;
+  const isToCancel = isOpen && !isOverdue && payment.merchant_status === 'inactive';
   const isGraceOver = isOverdue && expiresAt.getTime() + UNCONFIRMED_GRACE_MS <= now.getTime();
   const expireUnconfirmed = async () => {
     logger.warn(context, 'payment expired without confirmation from a processor');
@@ -75,7 +94,7 @@ async function inquire(
       return true;
     }
     if (notification === null) {
-      if (!isOverdue) return true;
+      if (!isOverdue && !isToCancel) return true;
       // Fails if the customer pays at this moment; the next inquiry then finds the session paid.
       await processor.endSession?.(externalId);
     }
@@ -88,7 +107,8 @@ async function inquire(
     );
     return !(error instanceof ProcessorUnavailable);
   }
-  await expire(db, id, 'expired without payment, confirmed by the processor', now);
+  if (isToCancel) await inTransaction(db, tx => cancelForDeactivation(tx, id, now));
+  else await expire(db, id, 'expired without payment, confirmed by the processor', now);
   return true;
 }
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
-import type { Payment, SessionStatus } from '../database/tables.ts';
+import type { ActiveStatus, Payment, SessionStatus } from '../database/tables.ts';
 
 /** Reads the payment of a processor's session and locks its row until the transaction ends. */
 export function lockPaymentOfSession(
@@ -40,6 +40,7 @@ export interface Inquiry {
   readonly external_id: string | null;
   readonly session_status: SessionStatus;
   readonly expires_at: Date;
+  readonly merchant_status: ActiveStatus;
 }
 
 /** Pauses between inquiries about a payment, in milliseconds. */
@@ -49,6 +50,8 @@ export interface Pauses {
   /** Shortest and longest pause after it. */
   readonly shortest: number;
   readonly longest: number;
+  /** Pause while an open payment is to be cancelled, since its merchant is inactive. */
+  readonly cancelling: number;
 }
 
 /**
@@ -59,7 +62,7 @@ export interface Pauses {
  */
 export async function claimInquiries(
   db: Connection,
-  { first, shortest, longest }: Pauses,
+  { first, shortest, longest, cancelling }: Pauses,
   now: Date,
   limit: number,
 ): Promise<Inquiry[]> {
@@ -67,17 +70,20 @@ export async function claimInquiries(
   const pause = (milliseconds: number) => sql`${milliseconds} * interval '1 millisecond'`;
   const { rows } = await sql<Inquiry>`
     update payments set inquire_at = case
-      when payments.expires_at > ${at}
-      then least(payments.expires_at, ${at} + greatest(${pause(first)}, ${at} - payments.created_at))
-      else ${at} + least(${pause(longest)}, greatest(${pause(shortest)}, ${at} - payments.expires_at))
+      when payments.expires_at <= ${at}
+      then ${at} + least(${pause(longest)}, greatest(${pause(shortest)}, ${at} - payments.expires_at))
+      when merchants.status = 'inactive' and session_status = 'pending'
+      then least(payments.expires_at, ${at} + ${pause(cancelling)})
+      else least(payments.expires_at, ${at} + greatest(${pause(first)}, ${at} - payments.created_at))
     end
     from (
       select id from payments
       where flow = 'regulated' and status = 'pending'
         and coalesce(inquire_at, expires_at) <= ${at}
       order by coalesce(inquire_at, expires_at) limit ${limit}
-      for update skip locked) as due
-    where payments.id = due.id
-    returning payments.id, processor, external_id, session_status, expires_at`.execute(db);
+      for update skip locked) as due, merchants
+    where payments.id = due.id and merchants.id = payments.merchant_id
+    returning payments.id, processor, external_id, session_status, expires_at,
+              merchants.status as merchant_status`.execute(db);
   return rows;
 }

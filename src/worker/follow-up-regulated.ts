@@ -1,9 +1,11 @@
-import { type FollowUp, followUp } from '../processors/follow-up.ts';
+import { type FollowUp, followUp, hastenCancelling } from '../processors/follow-up.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Loop } from './loop.ts';
 
 /** Concurrent requests to the processor: far below its rate limit per second. */
 const BATCH = 10;
+/** Payments of deactivated merchants that are brought forward at once. */
+const HASTENED = 100;
 /** With it, a payment expires within seconds of its time. */
 const INTERVAL_MS = 5_000;
 
@@ -17,6 +19,8 @@ export function followUpRegulatedLoop(dependencies: FollowUp, clock: Clock): Loo
       while (more && !signal.aborted) {
         more = await followUp(dependencies, new Date(clock()), BATCH);
       }
+      // What is brought forward is asked about in the next run.
+      if (!signal.aborted) await hastenCancelling(dependencies, new Date(clock()), HASTENED);
     },
   };
 }

@@ -2,6 +2,7 @@ import type { BaseLogger } from 'pino';
 import type { Database } from '../database/connection.ts';
 import type { Processor } from '../payments/processor.ts';
 import type { Clock } from '../time/clock.ts';
+import { cancelDeactivatedLoop } from './cancel-deactivated.ts';
 import { cleanUpLoop } from './clean-up.ts';
 import { deliverWebhooksLoop, type WebhookDependencies } from './deliver-webhooks.ts';
 import { expirePaymentsLoop } from './expire-on-chain.ts';
@@ -27,6 +28,7 @@ export async function runWorker(
   const loops = [
     expirePaymentsLoop(db, clock, logger),
     lapseQuotesLoop(db, clock, logger),
+    cancelDeactivatedLoop(db, clock, logger),
     followUpRegulatedLoop(dependencies, clock),
     foldPartnerDeltasLoop(db),
     cleanUpLoop(db, clock),

@@ -1,9 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { setMerchant } from '../../src/accounts/merchants.ts';
 import type { Processor } from '../../src/payments/processor.ts';
 import { openProcessor } from '../../src/processors/open-processor.ts';
+import { findPayment } from '../../src/repositories/payments.ts';
 import { expirePayments } from '../../src/settlement/expire-on-chain.ts';
 import { followUpRegulatedLoop } from '../../src/worker/follow-up-regulated.ts';
-import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
+import { addMerchant, type MerchantWithKey, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp, testConfig } from '../helpers/app.ts';
 import { createPrompt } from '../helpers/prompts.ts';
 import { eventsOf, readPayment } from './payment-history.ts';
@@ -247,6 +249,53 @@ describe('a payment that has not ended is asked about until it has', () => {
     service.clock.now += 1;
     await runRound();
     expect((await read(id)).status).toBe('successful');
+  });
+});
+
+describe('an open payment of a merchant that was deactivated', () => {
+  const setStatus = (status: 'active' | 'inactive') =>
+    setMerchant(operatorOf(service), shop.merchant.id, { status });
+  const find = async (id: string) => await findPayment(service.db, id);
+  afterEach(() => setStatus('active'));
+
+  test('is cancelled once its session has ended', async () => {
+    const { id } = await create({ status: 'open', payment_status: 'unpaid' });
+    await setStatus('inactive');
+    await runRound();
+    await runRound();
+    expect(asked()).toEqual(['/v1/checkout/sessions/ID', '/v1/checkout/sessions/ID/expire']);
+    expect(await find(id)).toMatchObject({
+      status: 'cancelled',
+      cancellation_reason: 'merchant_deactivated',
+    });
+    expect(await eventsOf(service, id)).toEqual(['created', 'cancelled']);
+  });
+
+  test('is settled if it was paid, and runs on if its money is in transit', async () => {
+    const paid = await create({ status: 'complete', payment_status: 'paid' });
+    const seen = await create({ status: 'complete', payment_status: 'unpaid' });
+    await setStatus('inactive');
+    for (let round = 0; round < 3; round++) await runRound();
+    expect((await find(paid.id))?.status).toBe('successful');
+    expect(await find(seen.id)).toMatchObject({ status: 'pending', session_status: 'completed' });
+    expect(asked()).toHaveLength(3);
+  });
+
+  test('stays open while Stripe cannot be reached, and is asked about every minute', async () => {
+    const { id } = await create({ status: 'open', payment_status: 'unpaid' });
+    const answer = stripe.answer;
+    stripe.answer = response => refuse(response, 400, 'invalid_request_error');
+    await setStatus('inactive');
+    for (let second = 0; second < 60; second += 5) {
+      await runRound();
+      service.clock.now += 5_000;
+    }
+    expect((await find(id))?.status).toBe('pending');
+    expect(asked()).toHaveLength(1);
+    stripe.answer = answer;
+    service.clock.now += 5_000;
+    await runRound();
+    expect((await find(id))?.status).toBe('cancelled');
   });
 });
 

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createMerchant } from '../../src/accounts/merchants.ts';
 import type { Database } from '../../src/database/connection.ts';
 import { deleteExpiredResponses } from '../../src/repositories/idempotency-keys.ts';
+import { hastenInquiries, lockOpenOfInactive } from '../../src/repositories/inactive-merchants.ts';
 import { deleteExpiredNonces } from '../../src/repositories/nonces.ts';
 import { lockDuePayments, lockLapsedQuotes } from '../../src/repositories/payment-moves.ts';
 import {
@@ -127,7 +128,13 @@ function flatten(node: PlanNode): PlanNode[] {
 
 /** Indexes read; every table but the small ones is read through one. */
 function indexesOf(nodes: readonly PlanNode[]): Set<string> {
-  const small = ['webhook_endpoints', '_private_jobs', '_private_tasks', '_private_job_queues'];
+  const small = [
+    'merchants',
+    'webhook_endpoints',
+    '_private_jobs',
+    '_private_tasks',
+    '_private_job_queues',
+  ];
   const whole = nodes.filter(
     node => node['Node Type'] === 'Seq Scan' && !small.includes(node['Relation Name'] ?? ''),
   );
@@ -175,10 +182,13 @@ describe('a page of a merchant', () => {
 
 test.each<[string, (db: Database) => Promise<unknown>, string[]]>([
   ['payments to expire', db => lockDuePayments(db, now, 50), ['payments_due', 'deposits_payment']],
+  // Which index depends on how many merchants are inactive and how many payments are open.
+  ['payments to cancel', db => lockOpenOfInactive(db, 50), []],
+  ['US payments to cancel', db => hastenInquiries(db, { now, latest: now }, 50), []],
   ['quotes to withdraw', db => lockLapsedQuotes(db, now, 50), ['payments_quoted']],
   [
     'regulated payments to ask about',
-    db => claimInquiries(db, { first: 1, shortest: 1, longest: 2 }, now, 10),
+    db => claimInquiries(db, { first: 1, shortest: 1, longest: 2, cancelling: 1 }, now, 10),
     ['payments_inquiries', 'payments_pkey'],
   ],
   [

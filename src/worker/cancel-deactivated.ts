@@ -1,0 +1,28 @@
+import type { BaseLogger } from 'pino';
+import type { Database } from '../database/connection.ts';
+import { cancelDeactivated } from '../settlement/cancel-deactivated.ts';
+import type { Clock } from '../time/clock.ts';
+import type { Loop } from './loop.ts';
+
+/** Payments per transaction: few enough that locks are short. */
+const BATCH = 50;
+/** How long a customer may still be asked to pay a merchant that was deactivated. */
+const INTERVAL_MS = 5_000;
+
+/** Cancels open on-chain payments of merchants that were deactivated. */
+export function cancelDeactivatedLoop(
+  db: Database,
+  clock: Clock,
+  log: Pick<BaseLogger, 'warn'>,
+): Loop {
+  return {
+    name: 'cancel-deactivated',
+    intervalMs: INTERVAL_MS,
+    async run(signal) {
+      let cancelled = BATCH;
+      while (cancelled === BATCH && !signal.aborted) {
+        cancelled = await cancelDeactivated(db, new Date(clock()), BATCH, log);
+      }
+    },
+  };
+}
