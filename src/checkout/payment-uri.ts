@@ -1,7 +1,9 @@
+import { solanaReference } from '../chains/solana-reference.ts';
 import { formatBaseUnits } from '../payments/token-amount.ts';
 
 /** The transfer that a wallet should make. */
 export interface PaymentTarget {
+  readonly paymentId: string;
   readonly blockchainId: string;
   readonly address: string;
   /** Integer of the asset's smallest unit. */
@@ -36,7 +38,7 @@ const SOLANA_MINTS: Readonly<Record<string, string | null>> = {
  * been lost, and for Tron, because wallets agree on no format.
  */
 export function walletUri(target: PaymentTarget): string | undefined {
-  const { blockchainId, address, tokenAmount, decimals } = target;
+  const { paymentId, blockchainId, address, tokenAmount, decimals } = target;
   if (BITCOIN.includes(blockchainId)) {
     return `bitcoin:${address}?amount=${formatBaseUnits(tokenAmount, decimals)}`;
   }
@@ -45,7 +47,8 @@ export function walletUri(target: PaymentTarget): string | undefined {
   const mint = SOLANA_MINTS[blockchainId];
   if (mint === undefined) return undefined;
   const amount = formatBaseUnits(tokenAmount, decimals);
-  return `solana:${address}?amount=${amount}${mint === null ? '' : `&spl-token=${mint}`}`;
+  const token = mint === null ? '' : `&spl-token=${mint}`;
+  return `solana:${address}?amount=${amount}${token}&reference=${solanaReference(paymentId)}`;
 }
 
 /** Content of the QR code: the wallet's URI, or the plain address if there is none. */

@@ -1,3 +1,4 @@
+import { base58 } from '@scure/base';
 import { describe, expect, test } from 'vitest';
 import { type PaymentTarget, paymentUri, walletUri } from '../../src/checkout/payment-uri.ts';
 
@@ -5,6 +6,9 @@ const EVM = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
 const BTC = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
 const TBTC = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
 const SOL = '7v91N7iZ9mNicL8WfG6cgSCKyRXydQjLh6UYBWwm6y1Q';
+const PAYMENT = '019e35ce-b600-7c21-9b5e-0d1f5a7c9e42';
+/** Base58 of the SHA-256 of `solana-pay ` and the ID. */
+const REFERENCE = '7wMJmYBFM71N4wYeYtxuDH5ex3Covi44xRrpRJp2ib5s';
 const TRON = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
 
 function target(
@@ -13,7 +17,7 @@ function target(
   tokenAmount: bigint,
   decimals: number,
 ): PaymentTarget {
-  return { blockchainId, address, tokenAmount, decimals };
+  return { paymentId: PAYMENT, blockchainId, address, tokenAmount, decimals };
 }
 
 describe('wallets that read a URI get address and amount', () => {
@@ -27,19 +31,32 @@ describe('wallets that read a URI get address and amount', () => {
     [target('bnb-test', EVM, 3n, 18), `ethereum:${EVM}@97?value=3`],
     [target('avax', EVM, 4n, 18), `ethereum:${EVM}@43114?value=4`],
     [target('avax-test', EVM, 5n, 18), `ethereum:${EVM}@43113?value=5`],
-    [target('sol', SOL, 250_000_001n, 9), `solana:${SOL}?amount=0.250000001`],
-    [target('sol-dev', SOL, 1_000_000_000n, 9), `solana:${SOL}?amount=1`],
+    [
+      target('sol', SOL, 250_000_001n, 9),
+      `solana:${SOL}?amount=0.250000001&reference=${REFERENCE}`,
+    ],
+    [target('sol-dev', SOL, 1_000_000_000n, 9), `solana:${SOL}?amount=1&reference=${REFERENCE}`],
     [
       target('sol-usdc', SOL, 50_500_000n, 6),
-      `solana:${SOL}?amount=50.5&spl-token=EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v`,
+      `solana:${SOL}?amount=50.5&spl-token=EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v&reference=${REFERENCE}`,
     ],
     [
       target('sol-usdc-dev', SOL, 1n, 6),
-      `solana:${SOL}?amount=0.000001&spl-token=4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU`,
+      `solana:${SOL}?amount=0.000001&spl-token=4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU&reference=${REFERENCE}`,
     ],
   ])('%o', (payment, uri) => {
     expect(walletUri(payment)).toBe(uri);
     expect(paymentUri(payment)).toBe(uri);
+  });
+
+  test('a Solana Pay reference is a public key of its own for each payment', () => {
+    const reference = (paymentId: string) => {
+      const uri = walletUri({ ...target('sol', SOL, 1n, 9), paymentId }) ?? '';
+      return new URL(uri).searchParams.get('reference') ?? '';
+    };
+    const other = reference('019e35ce-b600-7c21-9b5e-0d1f5a7c9e43');
+    expect(other).not.toBe(REFERENCE);
+    for (const text of [REFERENCE, other]) expect(base58.decode(text)).toHaveLength(32);
   });
 
   test('an amount that a float cannot hold stays exact', () => {

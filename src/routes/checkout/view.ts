@@ -27,6 +27,7 @@ export interface CheckoutView {
 
 /** What the customer has to pay, once a network is chosen. */
 export interface Quote {
+  readonly paymentId: string;
   readonly blockchainId: string;
   readonly networkName: string;
   readonly symbol: string;
@@ -44,6 +45,7 @@ export function quoteOf({ payment, network }: Checkout): Quote | null {
   if (network === null || address === null || units === null || decimals === null) return null;
   const tokenAmount = BigInt(units);
   return {
+    paymentId: payment.id,
     blockchainId: network.id,
     networkName: network.name,
     symbol: network.asset_symbol,
