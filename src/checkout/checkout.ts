@@ -1,3 +1,4 @@
+import { parseTransactionHash } from '../chains/transaction-hash.ts';
 import type { Connection, Database } from '../database/connection.ts';
 import type { Network, Payment } from '../database/tables.ts';
 import { transact } from '../database/transaction.ts';
@@ -31,8 +32,12 @@ export interface Checkout {
   readonly choices: readonly NetworkChoice[];
 }
 
-/** What the service knows about a transaction; `elsewhere`: it did not count for the payment. */
+/**
+ * What the service knows about a transaction; `elsewhere`: it did not count for the payment;
+ * `unreadable`: the text is no transaction hash of the chosen network.
+ */
 export type TransactionKnowledge =
+  | 'unreadable'
   | 'unknown'
   | 'seen'
   | 'final'
@@ -108,14 +113,21 @@ export function cancelCheckout(
   });
 }
 
-/** Looks up a transaction hash on the chosen network, in relation to the payment. */
+/**
+ * Looks up a transaction on the chosen network, in relation to the payment.
+ * @param text What the customer took for its hash.
+ */
 export async function lookUpTransaction(
   db: Connection,
   payment: Payment,
-  hash: string,
+  text: string,
 ): Promise<TransactionKnowledge> {
-  if (payment.blockchain_id === null) return 'unknown';
-  const deposits = await listDepositsByHash(db, payment.blockchain_id, hash);
+  const { blockchain_id: blockchainId } = payment;
+  const network = blockchainId === null ? undefined : await findNetwork(db, blockchainId);
+  if (network === undefined) return 'unknown';
+  const hash = parseTransactionHash(network.family, text.trim());
+  if (hash === undefined) return 'unreadable';
+  const deposits = await listDepositsByHash(db, network.id, hash);
   if (deposits.length === 0) return 'unknown';
   const own = deposits.find(deposit => deposit.payment_id === payment.id);
   if (own !== undefined) return own.state;

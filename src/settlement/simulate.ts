@@ -1,11 +1,12 @@
-import { randomBytes } from 'node:crypto';
 import { OperationRefused } from '../accounts/audited-change.ts';
+import { randomTransactionHash } from '../chains/transaction-hash.ts';
 import type { Database } from '../database/connection.ts';
 import type { Payment } from '../database/tables.ts';
 import { transact } from '../database/transaction.ts';
 import { movePayment } from '../payments/move-payment.ts';
 import type { Rates } from '../rates/rate-source.ts';
 import { listPaymentDeposits } from '../repositories/deposits.ts';
+import { findNetwork } from '../repositories/networks.ts';
 import { findPayment } from '../repositories/payments.ts';
 import { hasLapsed } from './lapse-quotes.ts';
 import { type Finality, type ObservedTransfer, observeTransfer } from './observe-transfer.ts';
@@ -71,6 +72,8 @@ async function simulateTransfers(
   now: Date,
 ): Promise<void> {
   const requested = BigInt(payment.token_amount ?? 0);
+  const network = await findNetwork(db, payment.blockchain_id ?? '');
+  const randomHash = () => randomTransactionHash(network?.family ?? 'ethereum');
   const transfer = (tokenAmount: bigint, transactionHash = randomHash()) => ({
     blockchainId: payment.blockchain_id ?? '',
     transactionHash,
@@ -141,8 +144,4 @@ async function requireCryptoPayment(db: Database, id: string): Promise<Payment> 
     );
   }
   return payment;
-}
-
-function randomHash(): string {
-  return `0x${randomBytes(32).toString('hex')}`;
 }

@@ -192,7 +192,7 @@ describe.concurrent('paying', () => {
         expect(await page.locator('.deadline').innerText()).toMatch(/^Pay before \d\d:\d\d UTC$/);
         expect(await page.locator('.copy').first().isVisible()).toBe(false);
         await page.getByText('Already sent it?').click();
-        await page.getByLabel('Transaction hash').fill('0x0123456789abcdef');
+        await page.getByLabel('Transaction hash').fill(`0x${'0123456789abcdef'.repeat(4)}`);
         await page.getByRole('button', { name: 'Look up' }).click();
         await page.getByText('We have not seen this transaction').waitFor();
         await page.getByRole('link', { name: 'Check again' }).click();

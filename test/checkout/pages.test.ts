@@ -310,7 +310,7 @@ describe('a transaction hash', () => {
   test('that nobody has seen', async () => {
     const checkout = await open();
     await checkout.pick('eth');
-    const page = await ask(checkout, ' 0xAbCdEf0123456789 ');
+    const page = await ask(checkout, ` 0x${'aBcDeF01'.repeat(8)} `);
     expect(page).toContain('We have not seen this transaction on Ethereum Mainnet yet.');
     expect(page).toContain('<details id="look-up" open>');
   });
@@ -344,16 +344,28 @@ describe('a transaction hash', () => {
     expect(await ask(checkout, hash ?? '')).toContain('it did not count for this payment');
   });
 
-  test.each(['x', '<b>', 'a\0b', `0x${'a'.repeat(200)}`, 'two words', '%'])(
-    'that is none: %j',
-    async text => {
-      const checkout = await open();
-      await checkout.pick('eth');
-      const page = await ask(checkout, text);
-      expect(page).toContain('This does not look like a transaction hash.');
-      expect(page).not.toContain('<b>"');
-    },
-  );
+  test.each([
+    ...['x', '<b>', 'a\0b', `0x${'a'.repeat(200)}`, 'two words', '%'],
+    ...['0xAbCdEf0123456789', 'a'.repeat(64), ADDRESSES.eth],
+  ])('that is none on Ethereum: %j', async text => {
+    const checkout = await open();
+    await checkout.pick('eth');
+    const page = await ask(checkout, text);
+    expect(page).toContain(
+      'This is not a transaction hash of Ethereum Mainnet, which is 0x and 64',
+    );
+    expect(page).not.toContain('<b>"');
+  });
+
+  test('of another network than the chosen one is refused', async () => {
+    const checkout = await open();
+    await checkout.pick('btc');
+    const page = await ask(checkout, `0x${'a'.repeat(64)}`);
+    expect(page).toContain('This is not a transaction hash of Bitcoin Mainnet, which is 64 digits');
+    await checkout.simulate('detect');
+    const { transaction_hash: hash } = await checkout.payment();
+    expect(await ask(checkout, hash ?? '')).toContain('It is not final yet.');
+  });
 });
 
 describe('a link that leads nowhere', () => {

@@ -1,16 +1,20 @@
+import type { NetworkFamily } from '../../database/tables.ts';
 import { type Html, html } from '../pages/html.ts';
 import { renderDisclosure } from './disclosure.ts';
 import { type CheckoutView, type LookUp, merchantOf } from './view.ts';
 
 /** Longer than any transaction hash: Solana's signatures have up to 88 characters. */
 const HASH_MAXIMUM = 128;
-const HASH = /^[0-9A-Za-z]{8,128}$/;
 
-/** Returns undefined for text that cannot be a transaction hash. */
-export function readHash(text: string): string | undefined {
-  const hash = text.trim();
-  return HASH.test(hash) ? hash : undefined;
-}
+/** What a transaction hash looks like. */
+const SHAPES: Readonly<Record<NetworkFamily, string>> = {
+  bitcoin: '64 digits and letters from a to f',
+  ethereum: '0x and 64 digits and letters from a to f',
+  bnb: '0x and 64 digits and letters from a to f',
+  avalanche: '0x and 64 digits and letters from a to f',
+  solana: '87 or 88 letters and digits',
+  tron: '64 digits and letters from a to f',
+};
 
 /** The form that looks up a transaction, and its result. It is a GET form, so it works without a script. */
 export function renderLookUp(view: CheckoutView): Html {
@@ -26,10 +30,11 @@ ${lookUp && html`<p class="answer" id="look-up-answer" role="status">${explain(v
 function explain(view: CheckoutView, knowledge: LookUp['knowledge']): string {
   const { checkout, stage } = view;
   const network = checkout.network?.name ?? 'the network';
+  const shape = checkout.network && SHAPES[checkout.network.family];
   const merchant = merchantOf(checkout);
   switch (knowledge) {
     case 'unreadable':
-      return 'This does not look like a transaction hash. Copy it from your wallet’s history.';
+      return `This is not a transaction hash of ${network}${shape === null ? '' : `, which is ${shape}`}. Copy it from your wallet’s history, and check that your wallet sent it on ${network}.`;
     case 'unknown':
       return `We have not seen this transaction on ${network} yet. It can take a few minutes. Check that your wallet sent it on ${network}, to the address of this payment.`;
     case 'seen':

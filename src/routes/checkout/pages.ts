@@ -9,7 +9,6 @@ import { basePathOf } from '../pages/base-path.ts';
 import { renderCheckout } from './checkout-page.ts';
 import type { CheckoutDependencies } from './dependencies.ts';
 import { sendDocument } from './document.ts';
-import { readHash } from './look-up.ts';
 import type { LookUp } from './view.ts';
 
 export type CheckoutRequest = FastifyRequest<{ Params: { token: string } }>;
@@ -89,7 +88,5 @@ export function registerPages(
 
 async function lookUp(db: Connection, payment: Payment, text: unknown): Promise<LookUp | null> {
   if (typeof text !== 'string' || text === '') return null;
-  const hash = readHash(text);
-  if (hash === undefined) return { text, knowledge: 'unreadable' };
-  return { text, knowledge: await lookUpTransaction(db, payment, hash) };
+  return { text, knowledge: await lookUpTransaction(db, payment, text) };
 }

@@ -6,8 +6,7 @@ import { formatBaseUnits } from '../../payments/token-amount.ts';
 export interface LookUp {
   /** Text that the customer entered. */
   readonly text: string;
-  /** `unreadable` for text that cannot be a transaction hash. */
-  readonly knowledge: TransactionKnowledge | 'unreadable';
+  readonly knowledge: TransactionKnowledge;
 }
 
 /** Everything that the rendered page depends on. */
