@@ -4,6 +4,7 @@ import { makeDemo, printNextStep } from './development/demo.ts';
 import { DRAIN_MS } from './http/graceful-close.ts';
 import { openDependencies } from './runtime/dependencies.ts';
 import { aborted, runProcess } from './runtime/process.ts';
+import { reportRights } from './runtime/role-rights.ts';
 import { openStorage, prepareStorage } from './runtime/storage.ts';
 import { openMonitoring } from './telemetry/open-monitoring.ts';
 import { NOT_SERVING } from './telemetry/readiness.ts';
@@ -15,6 +16,7 @@ await runProcess('api', async (config, logger, signal) => {
   const storage = await openStorage(config, { holder: 'service', name: 'eps-api', logger });
   opened.defer(() => storage.close());
   await prepareStorage(config, storage, logger);
+  await reportRights(config, storage, logger);
   if (config.databaseUrl === null) {
     await makeDemo(config.dataDirectory, { ...storage, clock: Date.now, actor: 'demo' });
   }

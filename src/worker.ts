@@ -1,5 +1,6 @@
 import { openProcessor } from './processors/open-processor.ts';
 import { runProcess } from './runtime/process.ts';
+import { reportRights } from './runtime/role-rights.ts';
 import { openStorage, prepareStorage } from './runtime/storage.ts';
 import { openMonitoring } from './telemetry/open-monitoring.ts';
 import { createReadiness } from './telemetry/readiness.ts';
@@ -10,6 +11,7 @@ await runProcess('worker', async (config, logger, signal) => {
   const storage = await openStorage(config, { holder: 'service', name: 'eps-worker', logger });
   opened.defer(() => storage.close());
   await prepareStorage(config, storage, logger);
+  await reportRights(config, storage, logger);
   logger.info('working');
   const clock = Date.now;
   const { db, directUrl, keyring } = storage;

@@ -2,12 +2,13 @@ import pg from 'pg';
 import { OperationRefused } from '../accounts/audited-change.ts';
 import { ConfigError } from '../config/config.ts';
 import { isDatabaseUnavailable } from '../database/errors.ts';
+import { ServiceRoleError } from '../database/service-role.ts';
 import { MasterKeyMissing } from '../keys/master-keys.ts';
 import { MigrationsPending } from '../runtime/storage.ts';
 import { serializeError } from '../telemetry/serialize-error.ts';
 
 /** Errors whose message tells the operator all there is to know. */
-const ANSWERS = [OperationRefused, MigrationsPending, MasterKeyMissing];
+const ANSWERS = [OperationRefused, MigrationsPending, MasterKeyMissing, ServiceRoleError];
 
 /** Describes a failure to the operator: a message where the cause is known, else where it came from. */
 export function describeFailure(error: unknown): string {

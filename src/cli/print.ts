@@ -81,10 +81,10 @@ function cell(value: unknown): string {
   if (value === null || value === undefined) return NOTHING;
   if (value instanceof Date) return value.toISOString();
   if (Array.isArray(value)) return value.length === 0 ? NOTHING : value.map(cell).join(', ');
-  return String(value).replace(CONTROL, escape);
+  return String(value).replace(CONTROL, escapeControl);
 }
 
-function escape(character: string): string {
+function escapeControl(character: string): string {
   if (character === '\n') return '\\n';
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

@@ -24,6 +24,8 @@ export interface Config {
   /** URL of PostgreSQL itself when `databaseUrl` is a pooler in transaction mode; null otherwise. */
   readonly databaseDirectUrl: string | null;
   readonly databasePoolSize: number;
+  /** URL of PostgreSQL itself for the role that owns the tables, for migrations; null migrates as the service. */
+  readonly migrationUrl: string | null;
   /** Database for partner reports, for example a replica; null reads them from `databaseUrl`. */
   readonly reportsUrl: string | null;
   readonly reportsPoolSize: number;
@@ -119,6 +121,7 @@ export function readConfig(env: Environment): Config {
     databaseUrl: databaseUrl('DATABASE_URL'),
     databaseDirectUrl: databaseUrl('DATABASE_DIRECT_URL'),
     databasePoolSize: from.integer('DATABASE_POOL_SIZE', 10, 1, 1000),
+    migrationUrl: databaseUrl('MIGRATION_DATABASE_URL'),
     reportsUrl: databaseUrl('DATABASE_REPORTS_URL'),
     reportsPoolSize: from.integer('DATABASE_REPORTS_POOL_SIZE', 4, 1, 1000),
     redisUrl: from.connectionUrl('REDIS_URL', 'a redis:// or rediss:// URL', ['redis:', 'rediss:']),
@@ -177,8 +180,10 @@ function findConflicts(env: Environment, config: Config): string[] {
       );
     }
   }
-  if (!env.DATABASE_URL && env.DATABASE_DIRECT_URL) {
-    problems.push('DATABASE_DIRECT_URL is set without DATABASE_URL; set both.');
+  for (const name of ['DATABASE_DIRECT_URL', 'MIGRATION_DATABASE_URL']) {
+    if (!env.DATABASE_URL && env[name]) {
+      problems.push(`${name} is set without DATABASE_URL; set both.`);
+    }
   }
   if (metrics?.port === port && port !== 0) {
     problems.push(`METRICS_PORT is ${port}, which is PORT; metrics need a port of their own.`);

@@ -45,3 +45,8 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 export function isRefusedByDatabase(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.severity !== 'FATAL';
 }
+
+/** Whether the role may not do what was asked (SQLSTATE insufficient_privilege). */
+export function isAccessDenied(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '42501';
+}

@@ -1,16 +1,25 @@
-import { randomInt } from 'node:crypto';
+import { createHmac, randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { ensureCluster, type Lock, NAME, readLock, readPassword } from './postgres-cluster.ts';
+import {
+  ensureCluster,
+  type Lock,
+  NAME,
+  readLock,
+  readPassword,
+  SERVICE_NAME,
+} from './postgres-cluster.ts';
 import { findPostgres, isRunning } from './postgres-process.ts';
 
 /** A database on a PostgreSQL server that this machine runs for the service. */
 export interface EmbeddedDatabase {
-  /** libpq-style URL of the database, e.g. postgres://eps:...@127.0.0.1:PORT/eps */
+  /** libpq-style URL of the database for its owner, e.g. postgres://eps:...@127.0.0.1:PORT/eps */
   readonly url: string;
+  /** The same for the role that the service uses, which `admitService` creates. */
+  readonly serviceUrl: string;
   /** Stops the server if this process started it; otherwise does nothing. Idempotent. */
   stop(): Promise<void>;
 }
@@ -87,7 +96,7 @@ async function attachOrStart(
   }
   if (kind !== 'service') return `The command with process ID ${pid} is using it. End it.`;
   if (server.database === null) return `The service with process ID ${pid} is creating it.`;
-  return { url: urlOf(lock.port, password), stop: async () => {} };
+  return { ...urlsOf(lock.port, password), stop: async () => {} };
 }
 
 // Another process starts a server there at the same moment, sessions of a killed server are still
@@ -157,11 +166,20 @@ async function start(
     await stop();
     throw error;
   }
-  return { url: urlOf(port, password), stop };
+  return { ...urlsOf(port, password), stop };
 }
 
-function urlOf(port: number, password: string, database = NAME): string {
-  return `postgres://${NAME}:${password}@127.0.0.1:${port}/${database}`;
+function urlOf(port: number, password: string, database = NAME, role = NAME): string {
+  return `postgres://${role}:${password}@127.0.0.1:${port}/${database}`;
+}
+
+/** The service's password is derived from the owner's, so that there is no second one to keep. */
+function urlsOf(port: number, password: string): Pick<EmbeddedDatabase, 'url' | 'serviceUrl'> {
+  const derived = createHmac('sha256', password).update(SERVICE_NAME).digest('base64url');
+  return {
+    url: urlOf(port, password),
+    serviceUrl: urlOf(port, derived, NAME, SERVICE_NAME),
+  };
 }
 
 type Row = Readonly<Record<string, string | null>>;

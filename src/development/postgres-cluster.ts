@@ -9,6 +9,8 @@ import { type Account, isRunning, type Postgres } from './postgres-process.ts';
 
 /** The name of both the role that owns everything and the database. */
 export const NAME = 'eps';
+/** The role that the service uses, which owns nothing. */
+export const SERVICE_NAME = 'eps_service';
 
 /** PostgreSQL's lock on a data directory. */
 export interface Lock {
@@ -26,7 +28,7 @@ export async function readLock(data: string): Promise<Lock | undefined> {
   return { pid: Number(pid), port: Number(port), ready: /^(ready|standby)/.test(status) };
 }
 
-/** Reads the role's password from the file beside the data directory; generates it the first time. */
+/** Reads the owner's password from the file beside the data directory; generates it the first time. */
 export async function readPassword(data: string): Promise<string> {
   const file = `${data}-password`;
   if (!(await exists(file))) {

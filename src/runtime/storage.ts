@@ -5,7 +5,9 @@ import { createKeyring, type Keyring } from '../crypto/keyring.ts';
 import { readOrCreateMasterKey } from '../crypto/master-key.ts';
 import { connect, type Database } from '../database/connection.ts';
 import { leadsToPostgres } from '../database/direct.ts';
+import { isAccessDenied } from '../database/errors.ts';
 import { migrate, pendingMigrations } from '../database/migrate.ts';
+import { admitService, roleOf, ServiceRoleError } from '../database/service-role.ts';
 import { openEmbeddedDatabase } from '../development/embedded-postgres.ts';
 import { checkMasterKeys } from '../keys/master-keys.ts';
 
@@ -22,6 +24,8 @@ export interface Storage {
   readonly db: Database;
   /** URL of PostgreSQL itself, for what needs a session, also where the pool leads to a pooler. */
   readonly directUrl: string;
+  /** URL for the role that owns the tables; the same as `directUrl` where there is but one role. */
+  readonly ownerUrl: string;
   readonly keyring: Keyring;
   /** Closes the pool, and stops the embedded server if this process started it. */
   close(): Promise<void>;
@@ -43,8 +47,9 @@ export async function openStorage(
           log: line => logger.warn({ line }, 'embedded database'),
         })
       : undefined;
-  const url = config.databaseUrl ?? embedded?.url ?? '';
+  const url = config.databaseUrl ?? embedded?.serviceUrl ?? '';
   const directUrl = config.databaseDirectUrl ?? url;
+  const ownerUrl = config.migrationUrl ?? embedded?.url ?? directUrl;
   if (embedded === undefined) {
     const variable = config.databaseDirectUrl === null ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL';
     await refusePooler(variable, directUrl, name);
@@ -67,7 +72,7 @@ export async function openStorage(
       config.masterKeys.length > 0
         ? config.masterKeys
         : [await readOrCreateMasterKey(config.dataDirectory)];
-    return { db, directUrl, keyring: createKeyring(masterKeys), close };
+    return { db, directUrl, ownerUrl, keyring: createKeyring(masterKeys), close };
   } catch (error) {
     await close();
     throw error;
@@ -76,7 +81,11 @@ export async function openStorage(
 
 /** @throws Error when the URL of the variable leads to a pooler. */
 export async function refusePooler(
-  variable: 'DATABASE_URL' | 'DATABASE_DIRECT_URL' | 'DATABASE_REPORTS_URL',
+  variable:
+    | 'DATABASE_URL'
+    | 'DATABASE_DIRECT_URL'
+    | 'DATABASE_REPORTS_URL'
+    | 'MIGRATION_DATABASE_URL',
   url: string,
   applicationName: string,
 ): Promise<void> {
@@ -88,14 +97,25 @@ export async function refusePooler(
   throw new Error(`${variable} leads to a pooler such as PgBouncer. ${remedy}`);
 }
 
+/** What a migration did. */
+export interface Migrated {
+  /** Names of the migrations applied, in order. */
+  readonly applied: readonly string[];
+  /** The service's role, if it was missing and has been created; else null. */
+  readonly createdRole: string | null;
+}
+
 /**
- * Migrates the database to the newest version, without a statement timeout: building an index on a
- * large table takes longer than any request may.
- * @returns Names of the migrations applied, in order.
+ * Migrates the database to the newest version as its owner, and gives the service's role the privileges
+ * that it needs. There is no statement timeout: building an index on a large table takes longer than any
+ * request may.
+ * @throws ServiceRoleError when the service's role is missing and the owner may not create it, or when
+ * the only role there is may not change the schema.
  */
-export async function migrateStorage({ directUrl }: Storage): Promise<string[]> {
+export async function migrateStorage({ directUrl, ownerUrl }: Storage): Promise<Migrated> {
+  const role = roleOf(directUrl);
   const db = connect({
-    url: directUrl,
+    url: ownerUrl,
     poolSize: 1,
     applicationName: 'eps-migrate',
     statementTimeoutMs: 0,
@@ -103,7 +123,15 @@ export async function migrateStorage({ directUrl }: Storage): Promise<string[]> 
     onIdleError: () => undefined,
   });
   try {
-    return await migrate(db);
+    const applied = await migrate(db);
+    const created = ownerUrl !== directUrl && (await admitService(db, role));
+    return { applied, createdRole: created ? role.name : null };
+  } catch (error) {
+    if (ownerUrl !== directUrl || !isAccessDenied(error)) throw error;
+    throw new ServiceRoleError(
+      `The role ${role.name} may not change the schema: set MIGRATION_DATABASE_URL for its owner.`,
+      { cause: error },
+    );
   } finally {
     await db.destroy();
   }
@@ -120,7 +148,8 @@ export class MigrationsPending extends Error {
 /**
  * Makes sure that the database can be worked on. The embedded one is brought up to date first; in
  * production, test networks that are active as shipped are switched off.
- * @throws MigrationsPending for any other database that is not up to date, MasterKeyMissing.
+ * @throws MigrationsPending for any other database that is not up to date, MasterKeyMissing,
+ * ServiceRoleError when the service's role has not been granted anything yet.
  */
 export async function prepareStorage(
   config: Config,
@@ -128,14 +157,26 @@ export async function prepareStorage(
   logger: Pick<FastifyBaseLogger, 'info'>,
 ): Promise<void> {
   const { db, keyring } = storage;
-  const pending = await pendingMigrations(db);
-  if (pending.length > 0) {
-    if (config.databaseUrl !== null) throw new MigrationsPending(pending);
-    await migrateStorage(storage);
-  }
+  if (config.databaseUrl === null) await migrateStorage(storage);
+  const pending = await pendingInStorage(storage);
+  if (pending.length > 0) throw new MigrationsPending(pending);
   await checkMasterKeys(db, keyring, new Date());
   if (config.environment === 'production') {
     const networks = await switchOffTestNetworks({ db, clock: Date.now, actor: 'service' });
     if (networks.length > 0) logger.info({ networks }, 'test networks are off in production');
+  }
+}
+
+/** Names of the migrations that the database lacks, in order. */
+async function pendingInStorage({ db, directUrl }: Storage): Promise<string[]> {
+  try {
+    return await pendingMigrations(db);
+  } catch (error) {
+    if (!isAccessDenied(error)) throw error;
+    throw new ServiceRoleError(
+      `The role ${roleOf(directUrl).name} may not read the database: run "npx mp migrate" first, with ` +
+        'MIGRATION_DATABASE_URL.',
+      { cause: error },
+    );
   }
 }

@@ -64,6 +64,13 @@ export const ALERT_RULES: readonly AlertRule[] = [
     'Work waits for connections of the pool {{ $labels.pool }}.',
   ),
   rule(
+    'warning',
+    'DatabaseRoleTooPowerful',
+    'max(eps_database_role_excess_rights) > 0',
+    '10m',
+    'The database role of a process may do more than the service needs; its log says what.',
+  ),
+  rule(
     'critical',
     'WorkerMissing',
     'absent(eps_backlog_readable) or max(eps_backlog_readable) == 0',

@@ -29,7 +29,7 @@ test('an empty database is refused until it is migrated', async () => {
     err: '',
   });
   const again = await mpHere(['migrate', '--json'], env);
-  expect(JSON.parse(again.out)).toEqual({ applied: [] });
+  expect(JSON.parse(again.out)).toEqual({ applied: [], createdRole: null });
   expect((await mpHere(['migrate'], env)).out).toBe('The database is up to date.\n');
   expect((await mpHere(['network', 'list'], env)).status).toBe(0);
 });

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { sql } from 'kysely';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createKeyring } from '../../src/crypto/keyring.ts';
 import { connect, type Database } from '../../src/database/connection.ts';
 import { isDatabaseUnavailable } from '../../src/database/errors.ts';
@@ -30,6 +30,7 @@ import {
   startReplica,
   startWorker,
 } from './service-process.ts';
+import { createTwoRoles, type TwoRoles } from './two-roles.ts';
 
 /** The service with PgBouncer in transaction mode between its pools and PostgreSQL. */
 
@@ -55,12 +56,11 @@ const program = findPgBouncer();
 
 describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_MISSING, () => {
   const masterKey = randomBytes(32);
-  const role = `eps_pooled_${randomBytes(4).toString('hex')}`;
   const clock = Object.assign(() => Date.now(), { now: 0 });
   const keyring = createKeyring([masterKey]);
   const bouncers: PgBouncer[] = [];
   const started: ServiceProcess[] = [];
-  let server: pg.Client;
+  let roles: TwoRoles;
   let directUrl: string;
   let bouncer: PgBouncer;
   let env: Record<string, string>;
@@ -91,23 +91,23 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
 
   beforeAll(async () => {
     receiver = await startReceiver();
-    server = new pg.Client({ connectionString: inject('databaseServer') });
-    await server.connect();
-    // A role that may no more than the one of a deployment, with the settings that the guide gives it.
-    await server.query(`create role ${role} login password 'pooled'`);
+    roles = await createTwoRoles();
+    directUrl = roles.serviceUrl;
+    const migrated = await mpHere(['migrate'], {
+      ...serviceEnvironment(directUrl, masterKey),
+      MIGRATION_DATABASE_URL: roles.ownerUrl,
+    });
+    expect(migrated).toMatchObject({ status: 0, err: '' });
+    // The settings that the guide gives the service's role.
+    const owner = new pg.Client({ connectionString: roles.ownerUrl });
+    await owner.connect();
     for (const line of block('sql').trim().split('\n')) {
-      expect(line).toMatch(/^alter role eps set \w+ = '\w+';$/);
-      await server.query(line.replace('role eps ', `role ${role} `));
+      expect(line).toMatch(/^alter role eps_service set \w+ = '\w+';$/);
+      await owner.query(line.replace('role eps_service ', `role ${roles.service} `));
     }
-    await server.query(`create database ${role} owner ${role}`);
-    const url = new URL(inject('databaseServer'));
-    Object.assign(url, { pathname: role, username: role, password: 'pooled' });
-    directUrl = url.href;
+    await owner.end();
     bouncer = await bounce();
     env = serviceEnvironment(bouncer.url, masterKey, { DATABASE_DIRECT_URL: directUrl });
-
-    const migrated = await mpHere(['migrate'], env);
-    expect(migrated).toMatchObject({ status: 0, err: '' });
     db = pooled(bouncer);
     const operated = { db, clock, keyring };
     partner = await addPartner(operated);
@@ -126,9 +126,7 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
     await Promise.all(started.map(it => it.stop('SIGKILL')));
     await db?.destroy();
     await Promise.all(bouncers.map(it => it.stop()));
-    await server.query(`drop database if exists ${role} with (force)`);
-    await server.query(`drop role if exists ${role}`);
-    await server.end();
+    await roles.drop();
     await receiver.close();
   });
 
@@ -204,18 +202,17 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
   });
 
   test('only what needs sessions of its own has them', async () => {
-    const own = ['eps-changes', 'eps-queue', 'eps-reads', 'eps-reports'];
+    const own = ['eps-changes', 'eps-reads', 'eps-reports'];
     const { rows } = await sql<{ name: string; sessions: number }>`
       select application_name as name, count(*) as sessions from pg_stat_activity
       where datname = current_database() and pid <> pg_backend_pid() group by name`.execute(db);
     const sessions = new Map(rows.map(row => [row.name, row.sessions]));
     const shared = rows.filter(row => !own.includes(row.name));
     expect(shared.reduce((sum, row) => sum + row.sessions, 1)).toBeLessThanOrEqual(SESSIONS);
-    // The guide counts 7 of each replica and 4 of each worker.
+    // The guide counts 7 of each replica.
     expect(sessions.get('eps-reads')).toBe(2);
     expect(sessions.get('eps-changes')).toBe(1);
     expect(sessions.get('eps-reports')).toBeLessThanOrEqual(4);
-    expect(sessions.get('eps-queue')).toBeLessThanOrEqual(4);
   });
 
   test('nothing is left in the sessions that all share', async () => {
@@ -311,10 +308,9 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
         inOneStatement(pool, connection => sql`select pg_sleep(20)`.execute(connection)),
       );
       await vi.waitUntil(async () => {
-        const { rows } = await server.query(
-          "select from pg_stat_activity where query = 'select pg_sleep(20)' and datname = $1",
-          [role],
-        );
+        const { rows } = await sql`
+          select from pg_stat_activity where query = 'select pg_sleep(20)'
+            and datname = current_database()`.execute(db);
         return rows.length > 0;
       });
       await proxy.cut();
@@ -354,6 +350,8 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
           expect({ status, last }).toMatchObject({ status: 1, last: { err: { message } } });
         }),
       );
+      const migrating = await mpHere(['migrate'], { ...env, MIGRATION_DATABASE_URL: bouncer.url });
+      expect(migrating.err).toContain('MIGRATION_DATABASE_URL leads to a pooler');
     });
   });
 });

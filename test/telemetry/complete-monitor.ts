@@ -1,5 +1,6 @@
 // Modules register the metrics that they hold when they are loaded.
 import '../../src/app.ts';
+import '../../src/runtime/role-rights.ts';
 import '../../src/worker/run.ts';
 import { NO_CHANGE_FEED } from '../../src/database/change-feed.ts';
 import { connect } from '../../src/database/connection.ts';

@@ -1,0 +1,53 @@
+import type { FastifyBaseLogger } from 'fastify';
+import { Gauge } from 'prom-client';
+import type { Config } from '../config/config.ts';
+import { connect } from '../database/connection.ts';
+import { type RoleRights, readRights, roleOf } from '../database/service-role.ts';
+import type { Storage } from './storage.ts';
+
+const excessRights = new Gauge({
+  name: 'eps_database_role_excess_rights',
+  help: 'Rights of the database role beyond what the service needs, as found at the start of the process',
+});
+
+/**
+ * Counts the rights that this process has in the database beyond what the service needs, and names them
+ * in the log in production: whoever takes such a process over can switch the guards of payments off.
+ */
+export async function reportRights(
+  config: Pick<Config, 'environment' | 'migrationUrl' | 'databaseDirectUrl'>,
+  storage: Pick<Storage, 'db' | 'directUrl'>,
+  logger: Pick<FastifyBaseLogger, 'warn'>,
+): Promise<void> {
+  try {
+    const found = [await readRights(storage.db)];
+    if (config.databaseDirectUrl !== null) found.push(await readDirectly(storage.directUrl));
+    if (config.migrationUrl !== null) {
+      const excess = ['is open to this process, which knows MIGRATION_DATABASE_URL'];
+      found.push({ role: roleOf(config.migrationUrl).name, excess });
+    }
+    const beyond = found.filter(({ excess }) => excess.length > 0);
+    excessRights.set(beyond.reduce((sum, { excess }) => sum + excess.length, 0));
+    if (config.environment !== 'production') return;
+    for (const { role, excess } of beyond) {
+      logger.warn({ role, excess }, 'the database role may do more than the service needs');
+    }
+  } catch (error) {
+    logger.warn({ err: error }, 'the rights of the database role could not be read');
+  }
+}
+
+/** Behind a pooler, some connections lead to PostgreSQL itself, perhaps as another role. */
+async function readDirectly(url: string): Promise<RoleRights> {
+  const db = connect({
+    url,
+    poolSize: 1,
+    applicationName: 'eps-rights',
+    onIdleError: () => undefined,
+  });
+  try {
+    return await readRights(db);
+  } finally {
+    await db.destroy();
+  }
+}

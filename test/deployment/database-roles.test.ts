@@ -1,0 +1,264 @@
+import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { connect, type Database } from '../../src/database/connection.ts';
+import { cleanUpLoop } from '../../src/worker/clean-up.ts';
+import { foldPartnerDeltasLoop } from '../../src/worker/fold-partner-deltas.ts';
+import { mp, mpHere } from '../cli/mp.ts';
+import { ADDRESSES } from '../helpers/accounts.ts';
+import { freePort } from '../helpers/redis-server.ts';
+import { BODY, basic, PROMPT } from '../legacy/older-contract.ts';
+import { parseExposition, sumOf } from '../telemetry/exposition.ts';
+import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
+import {
+  call,
+  complaints,
+  failToStart,
+  type ServiceProcess,
+  serviceEnvironment,
+  startReplica,
+  startWorker,
+} from './service-process.ts';
+import { createTwoRoles, type TwoRoles } from './two-roles.ts';
+
+/** The service as a role that may read and write rows, on a database that belongs to another. */
+
+const CREATE = '/external/v1/payments/prompt';
+const LIST = '/external/v1/payments';
+const DAY_MS = 86_400_000;
+const masterKey = randomBytes(32);
+const started: ServiceProcess[] = [];
+const opened: Database[] = [];
+let roles: TwoRoles;
+let env: Record<string, string>;
+let owner: Database;
+let receiver: Receiver;
+
+// biome-ignore lint/suspicious/noExplicitAny: each test says what it expects of the document.
+type Document = any;
+
+/** Runs a command of the operator, as the service's role. */
+async function ask(...args: string[]): Promise<Document> {
+  const { status, out, err } = await mpHere([...args, '--json'], env);
+  if (status !== 0 || err !== '') throw new Error(`mp ${args.join(' ')}: ${status} ${err}`);
+  return JSON.parse(out);
+}
+
+function open(url: string): Database {
+  const onIdleError = () => undefined;
+  const db = connect({ url, poolSize: 2, applicationName: 'test', onIdleError });
+  opened.push(db);
+  return db;
+}
+
+beforeAll(async () => {
+  [roles, receiver] = await Promise.all([createTwoRoles(), startReceiver()]);
+  env = serviceEnvironment(roles.serviceUrl, masterKey, { SIMULATION: 'on' });
+  owner = open(roles.ownerUrl);
+});
+afterAll(async () => {
+  await Promise.all(started.map(it => it.stop('SIGKILL')));
+  await Promise.all(opened.map(it => it.destroy()));
+  await roles.drop();
+  await receiver.close();
+});
+
+describe('mp migrate', () => {
+  test('creates the role and grants it what it needs, also when several run at once', async () => {
+    const owning = { ...env, MIGRATION_DATABASE_URL: roles.ownerUrl };
+    const migrated = await Promise.all([1, 2, 3].map(() => mp(['migrate'], owning)));
+    expect(migrated.map(({ status, err }) => ({ status, err }))).toEqual(
+      migrated.map(() => ({ status: 0, err: '' })),
+    );
+    const created = `The role ${roles.service} has been created.`;
+    expect(migrated.filter(({ out }) => out.includes(created))).toHaveLength(1);
+    const again = await mpHere(['migrate', '--json'], owning);
+    expect(JSON.parse(again.out)).toEqual({ applied: [], createdRole: null });
+  });
+
+  test('is left to the owner, unless there is nothing to do', async () => {
+    expect(await mpHere(['migrate'], env)).toMatchObject({ status: 0, err: '' });
+    const newest = sql`(select max(name) from kysely_migration)`;
+    const taken = await sql<{ name: string; timestamp: string }>`
+      delete from kysely_migration where name = ${newest} returning *`.execute(owner);
+    expect(await mpHere(['migrate'], env)).toEqual({
+      status: 1,
+      out: '',
+      err: `The role ${roles.service} may not change the schema: set MIGRATION_DATABASE_URL for its owner.\n`,
+    });
+    for (const { name, timestamp } of taken.rows) {
+      await sql`insert into kysely_migration (name, timestamp) values (${name}, ${timestamp})`.execute(
+        owner,
+      );
+    }
+  });
+});
+
+test('a payment is created, paid, told of and reported', { timeout: 60_000 }, async () => {
+  started.push(await startReplica(env), startWorker(env));
+  const [api] = started as [ServiceProcess];
+  const partner = await ask('partner', 'create', '--name', 'Group', '--self-service', 'on');
+  const identity = ['--name', 'Ada', '--email', 'ada@example.com'];
+  const member = await ask(
+    'member',
+    'create',
+    '--partner',
+    partner.id,
+    ...identity,
+    '--role',
+    'owner',
+  );
+  const shop = await ask('merchant', 'create', ...identity, '--partner', partner.id);
+  const address = ['--blockchain', 'eth', '--address', ADDRESSES.eth];
+  await ask('address', 'set', '--merchant', shop.id, ...address);
+  await ask('domain', 'add', '--merchant', shop.id, '--domain', 'shop.example.com');
+  await ask('webhook', 'create', '--merchant', shop.id, '--url', receiver.url);
+  const partnerKey = await ask('key', 'create', '--member', member.id, '--name', 'Key');
+
+  const body = { merchantId: shop.id, amount: 5000, customerReferenceId: 'order' };
+  const request = { path: CREATE, body, idempotencyKey: 'once' };
+  const first = await call(api, partnerKey, request);
+  expect(first).toMatchObject({ status: 201, replayed: false });
+  expect(await call(api, partnerKey, request)).toMatchObject({ status: 201, replayed: true });
+  const paid = first.body.prompt.id;
+  await ask('payment', 'simulate', paid, '--case', 'confirm', '--network', 'eth');
+  const second = await call(api, partnerKey, { path: CREATE, body });
+  const late = second.body.prompt.id;
+  await sql`
+    update payments set expires_at = created_at + interval '1 millisecond' where id = ${late}`.execute(
+    owner,
+  );
+
+  const told = () => receiver.requests.map(({ event }) => `${event.type} ${event.data.id}`);
+  await vi.waitUntil(() => told().includes(`payment_prompt.expired ${late}`), { timeout: 15_000 });
+  await vi.waitUntil(() => told().includes(`payment_prompt.successful ${paid}`));
+  const search = '/external/partner/payments?status=successful&search=order';
+  expect((await call(api, partnerKey, { path: search })).body.data).toMatchObject([{ id: paid }]);
+  const overview = await call(api, partnerKey, { path: '/external/partner/overview' });
+  expect(overview.body.metrics).toMatchObject({ totalPayments: 2, totalVolume: 50 });
+  await ask('partner', 'verify', partner.id);
+  expect(await ask('payment', 'history', paid)).not.toEqual([]);
+  expect(await ask('audit', '--object', shop.id)).not.toEqual([]);
+  await ask('key', 'rotate', partnerKey.keyId);
+  await ask('key', 'revoke', partnerKey.keyId);
+  expect((await call(api, partnerKey, { path: LIST })).body.error.errorCode).toBe('E2005');
+});
+
+test('US accounts and the older contract work as well', async () => {
+  const [api] = started as [ServiceProcess];
+  const identity = ['--name', 'Shop', '--email', 'shop@example.com'];
+  const us = await ask('merchant', 'create', ...identity, '--kind', 'us');
+  await ask('merchant', 'set', us.id, '--onboarding', 'approved');
+  const key = await ask('key', 'create', '--merchant', us.id, '--name', 'Key');
+  expect(await call(api, key, { path: CREATE, body: { amount: 700 } })).toMatchObject({
+    status: 201,
+  });
+  const shop = await ask('merchant', 'create', ...identity);
+  for (const id of ['btc', 'eth'] as const) {
+    const address = ['--blockchain', id, '--address', ADDRESSES[id]];
+    await ask('address', 'set', '--merchant', shop.id, ...address);
+  }
+  const user = await ask('user', 'create', '--merchant', shop.id, ...identity, '--role', 'admin');
+  const { clientId, apiKey } = await ask('user', 'legacy-key', user.id);
+  const response = await fetch(`${api.url}${PROMPT}`, {
+    method: 'POST',
+    headers: { authorization: basic(clientId, apiKey), 'content-type': 'application/json' },
+    body: JSON.stringify(BODY),
+  });
+  expect(response.status).toBe(201);
+  const usage = () => ask('legacy', 'usage', '--since', '2026-01-01');
+  await vi.waitUntil(async () => (await usage()).length > 0, { timeout: 10_000 });
+});
+
+test('what has expired is removed', async () => {
+  const db = open(roles.serviceUrl);
+  const { signal } = new AbortController();
+  const kept = async () =>
+    Promise.all([
+      sql`select from idempotency_keys`.execute(owner).then(({ rows }) => rows.length),
+      sql`select from nonces`.execute(owner).then(({ rows }) => rows.length),
+      sql`select from partner_deltas`.execute(owner).then(({ rows }) => rows.length),
+    ]);
+  expect((await kept())[0]).toBeGreaterThan(0);
+  await cleanUpLoop(db, () => Date.now() + 2 * DAY_MS).run(signal, () => undefined);
+  await foldPartnerDeltasLoop(db).run(signal, () => undefined);
+  expect(await kept()).toEqual([0, 0, 0]);
+});
+
+test('nobody has complained, and all end in an orderly way', async () => {
+  expect(complaints(started)).toEqual([]);
+  expect(await Promise.all(started.splice(0).map(it => it.stop()))).toEqual([0, 0]);
+});
+
+describe('in production', { timeout: 40_000 }, () => {
+  const NODE_ENV = 'production';
+  const PUBLIC_URL = 'https://pay.example.test';
+
+  /** What a process says of its rights, and counts. */
+  async function rightsOf(more: Record<string, string>) {
+    const METRICS_PORT = String(await freePort());
+    const api = await startReplica({
+      ...env,
+      SIMULATION: '',
+      NODE_ENV,
+      PUBLIC_URL,
+      METRICS_PORT,
+      ...more,
+    });
+    started.push(api);
+    const metrics = await fetch(`http://127.0.0.1:${METRICS_PORT}/metrics`);
+    const counted = sumOf(
+      parseExposition(await metrics.text()),
+      'eps_database_role_excess_rights',
+      {},
+    );
+    await api.stop();
+    const said = api.logs.filter(({ msg }) =>
+      String(msg).startsWith('the database role may do more'),
+    );
+    return { counted, said: said.map(({ level, role, excess }) => ({ level, role, excess })) };
+  }
+
+  test('the role of the service has no more rights than it needs', async () => {
+    expect(await rightsOf({})).toEqual({ counted: 0, said: [] });
+  });
+
+  test('an owner works, but the log and a metric say so', async () => {
+    const { counted, said } = await rightsOf({ DATABASE_URL: roles.ownerUrl });
+    expect(said).toEqual([
+      {
+        level: 'warn',
+        role: roles.owner,
+        excess: [
+          'may create roles',
+          'owns tables',
+          'may create in the schema',
+          'has more privileges on tables than are granted by "mp migrate"',
+        ],
+      },
+    ]);
+    expect(counted).toBe(4);
+  });
+
+  test('so they do of a direct connection, and of a process that knows the owner', async () => {
+    const { said } = await rightsOf({
+      DATABASE_DIRECT_URL: roles.ownerUrl,
+      MIGRATION_DATABASE_URL: roles.ownerUrl,
+    });
+    expect(said.map(({ role }) => role)).toEqual([roles.owner, roles.owner]);
+    expect(said[1]?.excess).toEqual([
+      'is open to this process, which knows MIGRATION_DATABASE_URL',
+    ]);
+  });
+});
+
+test('a role that nothing was granted to is told what to do', async () => {
+  await sql`revoke all on all tables in schema public from ${sql.id(roles.service)}`.execute(owner);
+  const told = `The role ${roles.service} may not read the database: run "npx mp migrate" first, with MIGRATION_DATABASE_URL.`;
+  expect((await mpHere(['network', 'list'], env)).err).toBe(`${told}\n`);
+  const { status, last } = await failToStart(env);
+  expect({ status, last }).toMatchObject({
+    status: 1,
+    last: { err: { message: expect.stringContaining(told) } },
+  });
+});
