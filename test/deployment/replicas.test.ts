@@ -205,7 +205,8 @@ describe.skipIf(redisUrl === null)(redisUrl === null ? REDIS_MISSING : 'two repl
     expect([...balancer.statuses.keys()].toSorted()).toEqual([200, 201]);
     const rows = await payments(reference);
     expect(rows.map(({ id }) => id).toSorted()).toEqual(created.toSorted());
-  });
+    // Two replicas serve on after SIGTERM, and two start.
+  }, 40_000);
 
   test('none of them has complained', async () => {
     expect(await worker?.stop()).toBe(0);

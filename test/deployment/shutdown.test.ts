@@ -50,19 +50,21 @@ test('SIGTERM cuts no connection, while a balancer that asks each second turns a
   const silent = dial(40);
   await Promise.all(silent.map(socket => once(socket, 'connect')));
 
-  // These may not even be accepted when the signal arrives.
-  const justBefore = dial(100).map(ask);
+  // These may not even be accepted when the signal arrives. All in all they are fewer than a key may have
+  // in flight, however slow the machine is.
+  const justBefore = dial(85).map(ask);
   const began = performance.now();
   const stopped = replica.stop();
-  const answers = [...justBefore, ...dial(100).map(ask)];
-  for (const socket of silent) {
-    await sleep(NOTICED_MS / silent.length);
-    answers.push(ask(socket), ...dial(1).map(ask));
-  }
+  const answers = [...justBefore, ...dial(40).map(ask)];
   expect((await fetch(`${replica.url}/readyz`)).status).toBe(503);
+  while (performance.now() - began < NOTICED_MS) {
+    await sleep(50);
+    answers.push(...dial(1).map(ask), ...silent.splice(-1).map(ask));
+  }
+  answers.push(...silent.map(ask));
 
   const outcomes = await Promise.all(answers);
-  expect(outcomes).toEqual(new Array(280).fill(200));
+  expect(new Set(outcomes)).toEqual(new Set([200]));
   expect(await stopped).toBe(0);
   const took = performance.now() - began;
   expect(took).toBeGreaterThan(DRAIN_MS);
