@@ -25,12 +25,21 @@ export function cleanUpLoop(db: Database, clock: Clock): Loop {
     name: 'clean-up',
     intervalMs: INTERVAL_MS,
     async run(signal) {
+      const failures: unknown[] = [];
       for (const remove of REMOVALS) {
-        let removed = BATCH;
-        while (removed === BATCH && !signal.aborted) {
-          removed = await remove(db, new Date(clock()), BATCH);
-        }
+        // One that fails must not keep the others from what they remove.
+        await workOff(remove, signal).catch(error => void failures.push(error));
+      }
+      if (failures.length > 0) {
+        throw new AggregateError(failures, `${failures.length} kinds of rows were not removed`);
       }
     },
   };
+
+  async function workOff(remove: Removal, signal: AbortSignal): Promise<void> {
+    let removed = BATCH;
+    while (removed === BATCH && !signal.aborted) {
+      removed = await remove(db, new Date(clock()), BATCH);
+    }
+  }
 }

@@ -88,6 +88,17 @@ test('removes any number, a batch at a time', async () => {
   }
 });
 
+test('what cannot be removed keeps nothing else from being removed', async () => {
+  await addResponse('old', at(-1));
+  await sql`alter table nonces rename to elsewhere`.execute(service.db);
+  try {
+    await expect(cleanUp()).rejects.toThrow('1 kinds of rows were not removed');
+  } finally {
+    await sql`alter table elsewhere rename to nonces`.execute(service.db);
+  }
+  expect(await remaining('idempotency_keys')).toBe(0);
+});
+
 test('stops between two batches when it is told to', async () => {
   await addNonces(3 * BATCH, at(-1));
   const controller = new AbortController();
