@@ -43,7 +43,12 @@ await runProcess('api', async (config, logger, signal) => {
   // Last, since only the signal ends its loops.
   const worker = withWorker
     ? runWorker(
-        { ...storage, ...deps, allowPrivateAddresses: config.environment !== 'production' },
+        {
+          ...storage,
+          ...deps,
+          retentionDays: config.retentionDays,
+          allowPrivateAddresses: config.environment !== 'production',
+        },
         signal,
       )
     : undefined;

@@ -31,6 +31,7 @@ await runProcess('worker', async (config, logger, signal) => {
       processor: openProcessor(config, keyring, clock),
       clock,
       logger,
+      retentionDays: config.retentionDays,
       allowPrivateAddresses: config.environment !== 'production',
     },
     signal,

@@ -44,6 +44,8 @@ export interface Config {
   readonly rates: 'live' | 'fixed';
   /** When the older contract (/external without a version) ends; null while undecided. */
   readonly legacySunset: Date | null;
+  /** How long events, webhook deliveries and their attempts are kept, in days. */
+  readonly retentionDays: number;
   readonly logLevel: string;
   /** Address of the metrics server, which is separate from the API; null starts none. */
   readonly metrics: { readonly host: string; readonly port: number } | null;
@@ -72,6 +74,8 @@ export class ConfigError extends Error {
 
 const ENVIRONMENTS = ['development', 'test', 'production'] as const;
 const SWITCH = ['on', 'off'] as const;
+/** Deliveries are retried for three days, and looked into afterwards. */
+const RETENTION_DAYS_MINIMUM = 7;
 const RATES = ['live', 'fixed'] as const;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const PROCESSORS = ['sandbox', 'stripe'] as const;
@@ -150,6 +154,7 @@ export function readConfig(env: Environment): Config {
       expected: 'an RFC 3339 date, or date-time with its offset',
       parse: parseDateBound,
     }),
+    retentionDays: from.integer('RETENTION_DAYS', 90, RETENTION_DAYS_MINIMUM, 36_500),
     logLevel: from.oneOf('LOG_LEVEL', 'info', LOG_LEVELS),
     metrics: metricsPort === null ? null : { host: metricsHost, port: metricsPort },
     otlpEndpoint: from.baseUrl<null>('OTEL_EXPORTER_OTLP_ENDPOINT', null),

@@ -77,7 +77,12 @@ import { codes } from './write-markdown.ts';
 /** Settings that the documentation mentions. */
 export type DocsSettings = Pick<
   Config,
-  'publicUrl' | 'simulation' | 'rateLimitMax' | 'rateLimitWindowSeconds' | 'legacySunset'
+  | 'publicUrl'
+  | 'simulation'
+  | 'rateLimitMax'
+  | 'rateLimitWindowSeconds'
+  | 'legacySunset'
+  | 'retentionDays'
 >;
 
 /** Text for the placeholders of the guides, by name. */
@@ -169,6 +174,7 @@ export function factsOf(settings: DocsSettings): Facts {
     'webhook.timeout': formatDuration(ATTEMPT_TIMEOUT_MS / 1000),
     'webhook.attempts': RETRY_DELAYS_SECONDS.length,
     'webhook.retries': retryTable(),
+    'webhook.retention-days': settings.retentionDays,
     'webhook.jitter': 100 * JITTER,
     'webhook.retry-after-max': formatDuration(RETRY_AFTER_MAXIMUM_MS / 1000),
     'signed-webhook.secret': EXAMPLE_WEBHOOK_SECRET,

@@ -51,23 +51,15 @@ export function listHistoricDeliveries(
   eventIds: readonly string[],
 ): Promise<HistoricDelivery[]> {
   if (eventIds.length === 0) return Promise.resolve([]);
-  return (
-    db
-      .selectFrom('webhook_deliveries as delivery')
-      .innerJoin('events', 'events.id', 'delivery.event_id')
-      .innerJoin('webhook_endpoints as endpoint', 'endpoint.id', 'delivery.endpoint_id')
-      .selectAll('delivery')
-      .select(['endpoint.url as endpointUrl', 'events.type as eventType'])
-      // Equivalent to `event_id in (...)`, but each branch matches one of two partial indexes.
-      .where(({ eb, or, and }) =>
-        or([
-          and([eb('redelivery_of', 'is', null), eb('event_id', 'in', eventIds)]),
-          and([eb('redelivery_of', 'is not', null), eb('event_id', 'in', eventIds)]),
-        ]),
-      )
-      .orderBy('delivery.created_at')
-      .orderBy('delivery.id')
-      .limit(ROWS_MAXIMUM)
-      .execute()
-  );
+  return db
+    .selectFrom('webhook_deliveries as delivery')
+    .innerJoin('events', 'events.id', 'delivery.event_id')
+    .innerJoin('webhook_endpoints as endpoint', 'endpoint.id', 'delivery.endpoint_id')
+    .selectAll('delivery')
+    .select(['endpoint.url as endpointUrl', 'events.type as eventType'])
+    .where('event_id', 'in', eventIds)
+    .orderBy('delivery.created_at')
+    .orderBy('delivery.id')
+    .limit(ROWS_MAXIMUM)
+    .execute();
 }

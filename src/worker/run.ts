@@ -10,12 +10,15 @@ import { foldPartnerDeltasLoop } from './fold-partner-deltas.ts';
 import { followUpRegulatedLoop } from './follow-up-regulated.ts';
 import { lapseQuotesLoop } from './lapse-quotes.ts';
 import { runLoop } from './loop.ts';
+import { removeOldEventsLoop } from './remove-old-events.ts';
 
 export interface WorkerDependencies extends WebhookDependencies {
   readonly db: Database;
   readonly clock: Clock;
   /** Processor of US accounts; null if they are not served. */
   readonly processor: Processor | null;
+  /** How long events and webhook deliveries are kept. */
+  readonly retentionDays: number;
   readonly logger: Pick<BaseLogger, 'error' | 'warn' | 'info'>;
 }
 
@@ -24,7 +27,7 @@ export async function runWorker(
   dependencies: WorkerDependencies,
   signal: AbortSignal,
 ): Promise<void> {
-  const { db, clock, logger } = dependencies;
+  const { db, clock, logger, retentionDays } = dependencies;
   const loops = [
     expirePaymentsLoop(db, clock, logger),
     lapseQuotesLoop(db, clock, logger),
@@ -32,6 +35,7 @@ export async function runWorker(
     followUpRegulatedLoop(dependencies, clock),
     foldPartnerDeltasLoop(db),
     cleanUpLoop(db, clock),
+    removeOldEventsLoop(db, clock, retentionDays),
     deliverWebhooksLoop(dependencies),
   ];
   await Promise.all(loops.map(loop => runLoop(loop, logger, signal)));

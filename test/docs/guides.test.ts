@@ -13,6 +13,7 @@ const SETTINGS = {
   rateLimitMax: 60,
   rateLimitWindowSeconds: 60,
   legacySunset: null,
+  retentionDays: 90,
 };
 
 test('every file is listed once', () => {

@@ -14,6 +14,7 @@ import {
   type PaymentFilters,
 } from '../../src/repositories/payments.ts';
 import { claimInquiries } from '../../src/repositories/regulated-payments.ts';
+import { deleteOldEvents } from '../../src/repositories/retention.ts';
 import { claimDeliveries, findDueEndpoints } from '../../src/repositories/webhook-claims.ts';
 import { listDeliveries } from '../../src/repositories/webhook-deliveries.ts';
 import { insertPayments } from '../bench/payment-history.ts';
@@ -131,6 +132,7 @@ function indexesOf(nodes: readonly PlanNode[]): Set<string> {
   const small = [
     'merchants',
     'webhook_endpoints',
+    'webhook_attempts',
     '_private_jobs',
     '_private_tasks',
     '_private_job_queues',
@@ -205,6 +207,11 @@ test.each<[string, (db: Database) => Promise<unknown>, string[]]>([
     'the latest deliveries to an endpoint',
     db => listDeliveries(db, { endpointId }, 20),
     ['webhook_deliveries_endpoint', 'events_pkey'],
+  ],
+  [
+    'events to remove',
+    db => deleteOldEvents(db, new Date(0), 500),
+    ['events_pkey', 'webhook_deliveries_event', 'webhook_deliveries_pkey'],
   ],
   ['nonces that expired', db => deleteExpiredNonces(db, now, 1000), ['nonces_expiry']],
   [

@@ -1,0 +1,29 @@
+import type { Database } from '../database/connection.ts';
+import { deleteOldEvents } from '../repositories/retention.ts';
+import type { Clock } from '../time/clock.ts';
+import type { Loop } from './loop.ts';
+
+const DAY_MS = 24 * 60 * 60_000;
+/** Events per statement: few enough that locks are short. */
+const BATCH = 500;
+/** A minute's events of a busy service are some batches. */
+const INTERVAL_MS = 60_000;
+
+/**
+ * Removes events, webhook deliveries and attempts that are older than so many days. A loop of its own:
+ * the first run on an old database may take hours.
+ */
+export function removeOldEventsLoop(db: Database, clock: Clock, retentionDays: number): Loop {
+  return {
+    name: 'remove-old-events',
+    intervalMs: INTERVAL_MS,
+    async run(signal, beat) {
+      let removed = BATCH;
+      while (removed === BATCH && !signal.aborted) {
+        const before = new Date(clock() - retentionDays * DAY_MS);
+        removed = await deleteOldEvents(db, before, BATCH);
+        beat();
+      }
+    },
+  };
+}
