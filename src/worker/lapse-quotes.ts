@@ -6,8 +6,8 @@ import type { Loop } from './loop.ts';
 
 /** Payments per transaction: few enough that locks are short. */
 const BATCH = 50;
-/** How long a customer may still pay a price beyond its time. */
-const INTERVAL_MS = 1_000;
+/** How long a transfer may still pay a price beyond its time; the checkout shows it no longer. */
+const INTERVAL_MS = 5_000;
 
 /** Withdraws prices that are held no longer from payments that wait on. */
 export function lapseQuotesLoop(db: Database, clock: Clock, log: Pick<BaseLogger, 'warn'>): Loop {
