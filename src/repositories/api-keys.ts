@@ -62,7 +62,9 @@ const keyAtOrAfter = prepare('key_at_or_after', (db, given: Given<{ id: string }
       'partner.id as partnerId',
       'partner.status as partnerStatus',
     ])
-    .where('api_keys.id', '=', ({ fn }) => fn.coalesce(next.where('id', '>=', given('id')), next));
+    .where('api_keys.id', '=', ({ fn }) =>
+      fn.coalesce(next.where('id', '>=', given('id')), next.where('id', '<', given('id'))),
+    );
 });
 
 /**

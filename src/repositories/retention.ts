@@ -3,8 +3,8 @@ import type { Connection } from '../database/connection.ts';
 
 /**
  * Removes at most `limit` events from before `before`, oldest first, each with its deliveries and their
- * attempts. An event stays while a delivery of it waits, or ended later than that. Skips rows locked by
- * others.
+ * attempts. An event stays while a delivery of it waits, or ended later than that. Does nothing while
+ * another worker is at it: locking the rows would take the right to change them.
  *
  * Events are found by their IDs, which begin with their time: an index on that time would cost every
  * creation of a payment. What belongs to them is given as arrays, so that it is looked up by index
@@ -17,13 +17,15 @@ export async function deleteOldEvents(
   limit: number,
 ): Promise<number> {
   const { numAffectedRows } = await sql`
-    with old as materialized (
+    with turn as materialized (
+      select pg_try_advisory_xact_lock(hashtextextended('remove_old_events', 0)) as mine),
+    old as materialized (
       select id from events
-      where id < ${firstIdOf(before)}::uuid and created_at < ${before}
+      where (select mine from turn) and id < ${firstIdOf(before)}::uuid and created_at < ${before}
         and not exists (
           select from webhook_deliveries
           where event_id = events.id and (finished_at is null or finished_at >= ${before}))
-      order by id limit ${limit} for update skip locked),
+      order by id limit ${limit}),
     delivery as materialized (
       select id from webhook_deliveries where event_id = any(array(select id from old))),
     attempt as (

@@ -240,7 +240,7 @@ describe('mp webhook test', () => {
     const create = ['webhook', 'create', '--merchant', merchant, '--url'];
     const { id } = await service.ask<Endpoint>(...create, receiver.url);
     const before = receiver.requests.length;
-    const production = { ...service.env, NODE_ENV: 'production' };
+    const production = { ...service.env, NODE_ENV: 'production', SIMULATION: '' };
     const { status: code, out } = await mpHere(['webhook', 'test', id, '--json'], production);
     expect(code).toBe(1);
     expect(JSON.parse(out)).toMatchObject({ statusCode: null, error: 'the URL is not https' });

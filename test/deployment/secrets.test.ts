@@ -54,6 +54,7 @@ beforeAll(async () => {
   env = serviceEnvironment(database.url, masterKey, {
     DATABASE_DIRECT_URL: database.url,
     DATABASE_REPORTS_URL: `postgres://eps:${PASSWORDS.reports}@127.0.0.1:${nobody}/eps`,
+    MIGRATION_DATABASE_URL: database.url,
     MASTER_KEYS_PREVIOUS: randomBytes(32).toString('base64'),
     STRIPE_SECRET_KEY: 'sk_test_hunter2stripe',
     STRIPE_WEBHOOK_SECRET: 'whsec_hunter2webhook',
@@ -127,7 +128,9 @@ const endSessions = () =>
 test('the secrets are those of the configuration', () => {
   expect(secretVariables().toSorted()).toEqual(
     [...Object.keys(env), 'REDIS_URL']
-      .filter(name => /^(DATABASE_.*URL|MASTER_|REDIS_URL|STRIPE_.*(KEY|SECRET))/.test(name))
+      .filter(name =>
+        /^((MIGRATION_)?DATABASE_.*URL|MASTER_|REDIS_URL|STRIPE_.*(KEY|SECRET))/.test(name),
+      )
       .toSorted(),
   );
 });
@@ -138,7 +141,7 @@ test('while Stripe, the reports and then the database fail', async () => {
     await api.listening();
     await worker.wrote('"working"');
     expect(await call(api, us, { path: CREATE, body: { amount: 5000 } })).toMatchObject({
-      status: 500,
+      status: 409,
     });
     const report = await call(api, partner, { path: '/external/partner/overview' });
     expect(report.status).toBe(503);

@@ -159,7 +159,7 @@ export function sign(credentials: Credentials, path: string, body?: unknown) {
 }
 
 /** What processes have logged as a warning or worse. */
-export function complaints(processes: readonly ServiceProcess[]): unknown[] {
+export function complaints(processes: readonly ServiceProcess[]): { msg: unknown; err: unknown }[] {
   return processes
     .flatMap(({ logs }) => logs)
     .filter(({ level }) => ['warn', 'error', 'fatal'].includes(String(level)))

@@ -50,7 +50,7 @@ const SEARCHED_BY: Readonly<Record<string, readonly string[]>> = {
 };
 
 const FIXED: Readonly<Record<string, Expected>> = {
-  key_with_accounts: {
+  key_at_or_after: {
     plans: 'once',
     indexes: ['api_keys_pkey', 'merchants_pkey', 'partners_pkey', 'partner_members_pkey'],
   },
@@ -206,11 +206,12 @@ describe('as the service is connected', () => {
   });
   afterAll(() => database.drop());
 
-  /** Tables that were read from end to end, with how often. */
+  /** Tables that were read from end to end, with how often; without those of fixed size. */
   async function sequentialScans() {
     const { rows } = await sql<{ table: string; scans: number }>`
       select relname as table, seq_scan as scans from pg_stat_user_tables
-      where schemaname = 'public' and relname <> 'networks' order by relname`.execute(database.db);
+      where schemaname = 'public' and relname not in ('networks', 'change_listeners')
+      order by relname`.execute(database.db);
     return rows;
   }
 
