@@ -72,8 +72,11 @@ export function define(noun: Command, terminal: Terminal): void {
   addVerb(noun, 'verify', "check a partner's report figures against its payments")
     .argument('<id>', 'partner ID', parseId)
     .action((id: string, flags: JsonFlag) =>
-      withSession(terminal, async ({ db }) => {
-        const discrepancies = await verifyPartner(db, id);
+      withSession(terminal, async session => {
+        const { withoutTimeLimit } = await import('../runtime/storage.ts');
+        const discrepancies = await withoutTimeLimit(session.directUrl, 'eps-mp', db =>
+          verifyPartner(db, id),
+        );
         const exact = discrepancies.length === 0;
         printObject(terminal, flags, { id, exact, discrepancies });
         if (!exact) throw new CommandFailed('The figures differ from the payments.');

@@ -10,6 +10,7 @@ import { parseName } from './values.ts';
 export interface Session extends Operator {
   readonly db: Database;
   readonly keyring: Storage['keyring'];
+  readonly directUrl: string;
   readonly config: Config;
 }
 
@@ -26,8 +27,8 @@ export async function withSession(
     const { prepareStorage } = await import('../runtime/storage.ts');
     // What the service does to a database before it works on it is no news of this command's.
     await prepareStorage(config, storage, { info: () => undefined });
-    const { db, keyring } = storage;
-    await work({ db, keyring, config, clock: Date.now, actor });
+    const { db, directUrl, keyring } = storage;
+    await work({ db, directUrl, keyring, config, clock: Date.now, actor });
   });
 }
 

@@ -5,6 +5,7 @@ import pg from 'pg';
 import type { Connection } from './connection.ts';
 import { hasOwnSession } from './direct.ts';
 import { type SessionOptions, sessionConfig } from './session.ts';
+import { cut } from './session-client.ts';
 
 /**
  * Receives a notification for every change to accounts and networks (migration 0010), so that a
@@ -94,8 +95,8 @@ export function openChangeFeed(options: ChangeFeedOptions): ChangeFeed {
   /** Listens until the connection ends. */
   async function listen(): Promise<void> {
     const client = new pg.Client(sessionConfig(options));
-    const cut = () => client.connection.stream.destroy();
-    closing.signal.addEventListener('abort', cut, { once: true });
+    const end = () => cut(client);
+    closing.signal.addEventListener('abort', end, { once: true });
     let over = false;
     const ended = new Promise<void>(resolve => {
       client.once('end', () => {
@@ -115,7 +116,7 @@ export function openChangeFeed(options: ChangeFeedOptions): ChangeFeed {
     });
     try {
       await client.connect();
-      const silence = setTimeout(cut, SILENCE_MS);
+      const silence = setTimeout(end, SILENCE_MS);
       let recordedAt = now();
       await begin(client, echoChannel).finally(() => clearTimeout(silence));
       const renew = async () => {
@@ -144,8 +145,8 @@ export function openChangeFeed(options: ChangeFeedOptions): ChangeFeed {
     } finally {
       trustedUntil = Number.NEGATIVE_INFINITY;
       tell(null);
-      closing.signal.removeEventListener('abort', cut);
-      cut();
+      closing.signal.removeEventListener('abort', end);
+      end();
     }
   }
 

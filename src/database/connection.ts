@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect, type PostgresPoolClient, type Transaction } from 'kysely';
 import pg from 'pg';
 import { type SessionOptions, sessionConfig } from './session.ts';
-import { sessionClient } from './session-client.ts';
+import { cutSoon, sessionClient } from './session-client.ts';
 import type { Tables } from './tables.ts';
 
 export type Database = Kysely<Tables>;
@@ -24,8 +24,18 @@ const pools = new WeakMap<Database, pg.Pool>();
 
 /** Opens a pool. Connections are made when they are needed, and are kept for half an hour. */
 export function connect(options: ConnectionOptions): Database {
+  const open = new Set<pg.Client>();
+  /** Also known while it connects, to be cut if the pool closes then. */
+  class KnownClient extends pg.Client {
+    constructor(config?: pg.ClientConfig) {
+      super(config);
+      open.add(this);
+      this.once('end', () => open.delete(this));
+    }
+  }
   const pool = new pg.Pool({
     ...sessionConfig(options),
+    Client: KnownClient,
     max: options.poolSize,
     // Idle connections stay open: opening one costs the server a process that plans every statement
     // anew, 10 ms or more that requests wait for, in a burst of load above all.
@@ -46,14 +56,16 @@ export function connect(options: ConnectionOptions): Database {
     dialect: new PostgresDialect({
       pool: {
         options: pool.options,
-        end: () => pool.end(),
+        end() {
+          cutSoon(open);
+          return pool.end();
+        },
         async connect() {
           const client = await pool.connect();
           let session = clients.get(client);
           if (session === undefined) {
             session = sessionClient(client, {
-              prepares: options.pooler !== true,
-              statementTimeoutMs: options.statementTimeoutMs,
+              session: options,
               release: destroy => client.release(destroy),
             });
             clients.set(client, session);

@@ -1,5 +1,7 @@
 import pg from 'pg';
 import { type SessionOptions, sessionConfig } from './session.ts';
+import { cutSoon } from './session-client.ts';
+import { STATEMENT_TIMEOUT_MS } from './time-limits.ts';
 
 /** PgBouncer's answer to session settings that it is not configured to ignore. */
 const REFUSED_SETTING = /unsupported startup parameter/i;
@@ -15,7 +17,7 @@ export async function hasOwnSession(client: pg.Client): Promise<boolean> {
  * statements and notifications get lost. True while no server answers, since it cannot be told.
  */
 export async function leadsToPostgres(options: Omit<SessionOptions, 'pooler'>): Promise<boolean> {
-  const client = new pg.Client(sessionConfig(options));
+  const client = new pg.Client({ ...sessionConfig(options), query_timeout: STATEMENT_TIMEOUT_MS });
   // The query or the connect call rejects as well.
   client.on('error', () => undefined);
   try {
@@ -24,6 +26,7 @@ export async function leadsToPostgres(options: Omit<SessionOptions, 'pooler'>): 
   } catch (error) {
     return !(error instanceof Error && REFUSED_SETTING.test(error.message));
   } finally {
-    await client.end().catch(() => undefined);
+    cutSoon([client]);
+    await client.end();
   }
 }

@@ -15,9 +15,10 @@ const SYSTEM_CODES = new Set([
 /**
  * SQLSTATE classes and codes (PostgreSQL, appendix A) that mean the server is there but cannot
  * serve: connection exceptions, insufficient resources, operator intervention (shutdown, statement
- * timeout), read-only after a failover, and transactions it ended on its own.
+ * timeout), read-only after a failover, transactions it ended on its own, and statements that a query
+ * ahead in the pipeline was to prepare, but was ended.
  */
-const SQLSTATE_PREFIXES = ['08', '53', '57', '25006', '25P03', '40001', '40P01', '55P03'];
+const SQLSTATE_PREFIXES = ['08', '53', '57', '25006', '25P03', '26000', '40001', '40P01', '55P03'];
 
 /** Messages of the driver for lost and failed connections, which it gives no code. */
 const DRIVER_MESSAGES = [
@@ -29,9 +30,18 @@ const DRIVER_MESSAGES = [
   'Cannot use a pool after calling end on the pool',
 ];
 
+/** What was asked of the database took longer than anybody waits for it. */
+export class DatabaseTooSlow extends Error {
+  constructor() {
+    super('the database took too long to answer');
+    this.name = 'DatabaseTooSlow';
+  }
+}
+
 /** Whether `error` means that the database is unavailable, rather than that the query is wrong. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
+  if (error instanceof DatabaseTooSlow) return true;
   if (error instanceof AggregateError) return error.errors.some(isDatabaseUnavailable);
   if (error instanceof pg.DatabaseError) {
     return SQLSTATE_PREFIXES.some(prefix => error.code?.startsWith(prefix));

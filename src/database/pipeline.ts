@@ -3,7 +3,7 @@ import pg from 'pg';
 import type { Database } from './connection.ts';
 import { postgresDialect } from './dialect.ts';
 import { type SessionOptions, sessionConfig } from './session.ts';
-import { sessionClient } from './session-client.ts';
+import { cut, cutSoon, sessionClient } from './session-client.ts';
 import type { Tables } from './tables.ts';
 
 export interface PipelineOptions extends SessionOptions {
@@ -99,8 +99,11 @@ class SharedConnection {
 
   async end(): Promise<void> {
     this.#ended = true;
-    await this.#opening?.catch(() => undefined);
-    await this.#client?.end();
+    const client = this.#client;
+    if (client === undefined) return;
+    if (this.#session === undefined) cut(client);
+    else cutSoon([client]);
+    await client.end();
   }
 
   async #connect(): Promise<PostgresPoolClient> {
@@ -131,8 +134,7 @@ class SharedConnection {
       throw error;
     }
     this.#session = sessionClient(client, {
-      prepares: true,
-      statementTimeoutMs: this.#options.statementTimeoutMs,
+      session: this.#options,
       release: () => undefined,
       onFatal: lose,
     });

@@ -1,10 +1,13 @@
 import type pg from 'pg';
 import { columnTypes } from './column-values.ts';
+import { PATIENT_CONNECT_TIMEOUT_MS, STATEMENT_TIMEOUT_MS } from './time-limits.ts';
 
 export interface SessionOptions {
   readonly url: string;
   /** Shown in pg_stat_activity. */
   readonly applicationName: string;
+  /** Longest wait for a connection, in milliseconds; shorter where requests wait. */
+  readonly connectTimeoutMs?: number;
   /** Longest a statement may run, in milliseconds; 0 for no limit, as for migrations. */
   readonly statementTimeoutMs?: number;
   /**
@@ -42,10 +45,6 @@ const PLAN_SETTINGS = {
  * probes only after two hours by default.
  */
 export const KEEP_ALIVE_DELAY_MS = 30_000;
-/** Longest a request waits for a connection, in milliseconds, before it gets E5002. */
-const CONNECT_TIMEOUT_MS = 5_000;
-/** Longest a request's statement may run, in milliseconds; the slowest usual one takes far less. */
-export const STATEMENT_TIMEOUT_MS = 10_000;
 /** Longest a transaction may be idle, in milliseconds: then its replica hangs and holds locks. */
 const IDLE_TRANSACTION_TIMEOUT_MS = 15_000;
 /**
@@ -59,7 +58,7 @@ export function sessionConfig(options: SessionOptions): pg.ClientConfig {
   const config: pg.ClientConfig = {
     connectionString: options.url,
     application_name: options.applicationName,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? PATIENT_CONNECT_TIMEOUT_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
     types: columnTypes,

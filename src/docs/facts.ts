@@ -18,6 +18,7 @@ import { LOOPBACK_HOSTS, REDIRECT_DOMAINS_MAXIMUM } from '../accounts/redirect-d
 import { RETURNED } from '../checkout/checkout.ts';
 import { TOLERANCE_SECONDS } from '../client/verify-webhook.ts';
 import type { Config } from '../config/config.ts';
+import { REPORT_STATEMENT_TIMEOUT_MS } from '../database/time-limits.ts';
 import { OVERLOAD_RETRY_SECONDS } from '../http/admission.ts';
 import { PATIENCE } from '../http/connections.ts';
 import { DRAIN_MS } from '../http/graceful-close.ts';
@@ -214,6 +215,7 @@ export function factsOf(settings: DocsSettings): Facts {
     'slow.connections': SERVER_LIMITS.connections,
     'slow.unread': UNREAD_BYTES_MAX / 2 ** 20,
     'shutdown.drain': formatDuration(DRAIN_MS / 1000),
+    'report.statement-max': formatDuration(REPORT_STATEMENT_TIMEOUT_MS / 1000),
     'alerts.rules': alertTable(),
   };
 }

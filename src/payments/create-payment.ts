@@ -1,10 +1,17 @@
 import { Counter } from 'prom-client';
 import type { CreatePaymentResponse } from '#schemas/create-payment.ts';
 import type { Connection, Database } from '../database/connection.ts';
-import { isRefusedByDatabase } from '../database/errors.ts';
-import { afterCommit, inOneStatement, inTransaction } from '../database/transaction.ts';
+import { DatabaseTooSlow, isRefusedByDatabase } from '../database/errors.ts';
+import { WORK_TIMEOUT_MS } from '../database/time-limits.ts';
+import {
+  afterCommit,
+  inOneStatement,
+  inTransaction,
+  UncertainCommit,
+} from '../database/transaction.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { type Creation, insertCreation } from '../repositories/payment-creation.ts';
+import { within } from '../time/within.ts';
 import {
   type CreatePaymentDependencies,
   type Decision,
@@ -98,15 +105,20 @@ export async function createPaymentOnce(
     const work = async (tx: Connection) => answer(toResponse(await openAndInsert(tx, open)));
     return claimAndExecute(db, keyring, claim, work, onFailure);
   }
-  try {
-    const response = answer(toResponse(decision));
-    const outcome = await claimAndCreate(db, keyring, claim, toCreation(decision), response);
-    if (!outcome.replayed) paymentsCreated.inc({ flow: decision.payment.flow });
-    return outcome;
-  } catch (error) {
-    if (isRefusedByDatabase(error)) return fail(error);
-    throw error;
-  }
+  const draft = decision;
+  const write = async () => {
+    try {
+      const response = answer(toResponse(draft));
+      const outcome = await claimAndCreate(db, keyring, claim, toCreation(draft), response);
+      if (!outcome.replayed) paymentsCreated.inc({ flow: draft.payment.flow });
+      return outcome;
+    } catch (error) {
+      if (isRefusedByDatabase(error)) return fail(error);
+      throw error;
+    }
+  };
+  // It may be tried with others, then alone, and fail: each may take as long as a statement.
+  return within(WORK_TIMEOUT_MS, write(), () => new UncertainCommit(new DatabaseTooSlow()));
 }
 
 /** Opens the processor's session and writes the payment, in an open transaction. */

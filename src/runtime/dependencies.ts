@@ -3,6 +3,7 @@ import type { Config } from '../config/config.ts';
 import { type ChangeFeed, openChangeFeed } from '../database/change-feed.ts';
 import { connect, type Database } from '../database/connection.ts';
 import { connectPipeline } from '../database/pipeline.ts';
+import { CONNECT_TIMEOUT_MS, REPORT_STATEMENT_TIMEOUT_MS } from '../database/time-limits.ts';
 import { type OpenProcessor, openProcessor } from '../processors/open-processor.ts';
 import { openRates } from '../rates/open-rates.ts';
 import type { Rates } from '../rates/rate-source.ts';
@@ -12,9 +13,6 @@ import { createRedisNonces } from '../signing/redis-nonces.ts';
 import { createReadiness, type Readiness } from '../telemetry/readiness.ts';
 import type { Clock } from '../time/clock.ts';
 import { refusePooler, type Storage } from './storage.ts';
-
-/** Longest a partner report's statement may run, in milliseconds, before it is refused with E5002. */
-const REPORT_TIMEOUT_MS = 15_000;
 
 /** Connections that all requests share for short reads: with two, a slow read delays few others. */
 const SHARED_READ_CONNECTIONS = 2;
@@ -61,7 +59,8 @@ export async function openDependencies(
     url: config.reportsUrl ?? directUrl,
     poolSize: config.reportsPoolSize,
     applicationName: 'eps-reports',
-    statementTimeoutMs: REPORT_TIMEOUT_MS,
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    statementTimeoutMs: REPORT_STATEMENT_TIMEOUT_MS,
     onIdleError: error => logger.warn({ err: error }, 'report connection lost'),
   });
   const changes = openChanges(directUrl, logger);
@@ -81,6 +80,7 @@ export function openReads(url: string, logger: FastifyBaseLogger): Database {
     url,
     connections: SHARED_READ_CONNECTIONS,
     applicationName: 'eps-reads',
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
     onError: error => logger.warn({ err: error }, 'database connection lost or not opened'),
   });
 }

@@ -8,8 +8,12 @@ import { leadsToPostgres } from '../database/direct.ts';
 import { isAccessDenied } from '../database/errors.ts';
 import { migrate, pendingMigrations } from '../database/migrate.ts';
 import { admitService, roleOf, ServiceRoleError } from '../database/service-role.ts';
+import { CONNECT_TIMEOUT_MS } from '../database/time-limits.ts';
 import { openEmbeddedDatabase } from '../development/embedded-postgres.ts';
 import { checkMasterKeys } from '../keys/master-keys.ts';
+
+/** Longest a command's statement may run, in milliseconds. */
+const COMMAND_STATEMENT_TIMEOUT_MS = 10_000;
 
 interface OpenOptions {
   /** Several processes attach to a service's embedded database; commands take turns. */
@@ -59,8 +63,10 @@ export async function openStorage(
     pooler: directUrl !== url,
     poolSize: config.databasePoolSize,
     applicationName: name,
-    // A command may go through a whole table.
-    ...(holder === 'service' ? { plans: 'by-index' } : {}),
+    // A command may go through a whole table, and its operator waits longer than a request.
+    ...(holder === 'service'
+      ? { plans: 'by-index', connectTimeoutMs: CONNECT_TIMEOUT_MS }
+      : { statementTimeoutMs: COMMAND_STATEMENT_TIMEOUT_MS }),
     onIdleError: error => logger.warn({ err: error }, 'database connection lost'),
   });
   const close = async () => {
@@ -114,24 +120,37 @@ export interface Migrated {
  */
 export async function migrateStorage({ directUrl, ownerUrl }: Storage): Promise<Migrated> {
   const role = roleOf(directUrl);
-  const db = connect({
-    url: ownerUrl,
-    poolSize: 1,
-    applicationName: 'eps-migrate',
-    statementTimeoutMs: 0,
-    // A connection that breaks in use fails the migration itself.
-    onIdleError: () => undefined,
-  });
   try {
-    const applied = await migrate(db);
-    const created = ownerUrl !== directUrl && (await admitService(db, role));
-    return { applied, createdRole: created ? role.name : null };
+    return await withoutTimeLimit(ownerUrl, 'eps-migrate', async db => {
+      const applied = await migrate(db);
+      const created = ownerUrl !== directUrl && (await admitService(db, role));
+      return { applied, createdRole: created ? role.name : null };
+    });
   } catch (error) {
     if (ownerUrl !== directUrl || !isAccessDenied(error)) throw error;
     throw new ServiceRoleError(
       `The role ${role.name} may not change the schema: set MIGRATION_DATABASE_URL for its owner.`,
       { cause: error },
     );
+  }
+}
+
+/** Works on a connection of its own, on which statements may take as long as they need. */
+export async function withoutTimeLimit<T>(
+  url: string,
+  applicationName: string,
+  work: (db: Database) => Promise<T>,
+): Promise<T> {
+  const db = connect({
+    url,
+    poolSize: 1,
+    applicationName,
+    statementTimeoutMs: 0,
+    // A connection that breaks in use fails the work itself.
+    onIdleError: () => undefined,
+  });
+  try {
+    return await work(db);
   } finally {
     await db.destroy();
   }

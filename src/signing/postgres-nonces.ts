@@ -1,7 +1,10 @@
 import { batch } from '../database/batch.ts';
 import type { Database } from '../database/connection.ts';
+import { DatabaseTooSlow } from '../database/errors.ts';
 import { ping } from '../database/ping.ts';
+import { NONCE_TIMEOUT_MS } from '../database/time-limits.ts';
 import { insertNonces, type UsedNonce } from '../repositories/nonces.ts';
+import { within } from '../time/within.ts';
 import {
   NONCE_LIFETIME_SECONDS,
   type NonceStore,
@@ -19,8 +22,9 @@ export function createPostgresNonces(db: Database): NonceStore {
   const claim = batch(async (claims: readonly Claim[]) => {
     const now = Math.max(...claims.map(each => each.now));
     const expiresAt = new Date(now + NONCE_LIFETIME_SECONDS * 1000);
+    const inserted = insertNonces(db, claims, { expiresAt, now: new Date(now) });
     const fresh = new Set(
-      (await insertNonces(db, claims, { expiresAt, now: new Date(now) })).map(nameOf),
+      (await within(NONCE_TIMEOUT_MS, inserted, () => new DatabaseTooSlow())).map(nameOf),
     );
     // Of two requests with the same nonce in one batch the first one gets it.
     return claims.map(each => fresh.delete(nameOf(each)));

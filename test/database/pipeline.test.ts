@@ -219,6 +219,25 @@ describe('a connection that is lost', () => {
     await proxy.cut();
   });
 
+  // The first of them waits for as long as a statement may, and then the next one would.
+  test('is given up for a query that others hold up for as long', async () => {
+    const statementTimeoutMs = 1_000;
+    const { db, errors } = open({ statementTimeoutMs });
+    await value(db, sql`select 1 as value`);
+    await database.db.transaction().execute(async tx => {
+      await sql`lock table networks in access exclusive mode`.execute(tx);
+      const begun = performance.now();
+      const waiting = Array.from({ length: 5 }, () =>
+        value(db, sql`select count(*) as value from networks`).catch(error => error),
+      );
+      const failures = await Promise.all(waiting);
+      expect(failures.every(isDatabaseUnavailable)).toBe(true);
+      expect(performance.now() - begun).toBeLessThan(3 * statementTimeoutMs);
+    });
+    expect(errors).not.toEqual([]);
+    expect(await value(db, sql`select 1 as value`)).toBe(1);
+  });
+
   async function throughProxy(): Promise<{ proxy: TcpProxy; url: string }> {
     const target = new URL(database.url);
     const proxy = await startTcpProxy(target.hostname, Number(target.port));

@@ -21,6 +21,8 @@ export async function cloneDatabase(): Promise<TestDatabase> {
     url,
     poolSize: 20,
     applicationName: 'test',
+    // Filling it may take long on a busy machine.
+    statementTimeoutMs: 10_000,
     onIdleError: () => undefined,
   });
   return {

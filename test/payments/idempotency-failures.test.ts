@@ -15,7 +15,7 @@ import { countWritten, expectRefusal, requestPrompt } from '../helpers/prompts.t
 
 const BODY = '{"amount":5000}';
 /** Well below the statement timeout, which would free the locks of a dead replica by itself. */
-const AT_ONCE = { timeout: 5_000, interval: 50 };
+const AT_ONCE = { timeout: 3_000, interval: 50 };
 
 let service: TestApp;
 let shop: MerchantWithKey;

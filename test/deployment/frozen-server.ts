@@ -1,0 +1,71 @@
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { openEmbeddedDatabase } from '../../src/development/embedded-postgres.ts';
+
+/** A PostgreSQL server of its own, whose processes can be stopped in their tracks. */
+export interface FreezableServer {
+  readonly url: string;
+  /** Stops the processes of the sessions of that name, or else the whole server. */
+  freeze(applicationName?: string): Promise<void>;
+  /** Lets everything run on. */
+  thaw(): void;
+  stop(): Promise<void>;
+}
+
+export async function startFreezableServer(): Promise<FreezableServer> {
+  const directory = await mkdtemp(join(tmpdir(), 'eps-frozen-'));
+  // Run by root, the server is another user's and has to get in.
+  await chmod(directory, 0o711);
+  const server = await openEmbeddedDatabase({
+    directory,
+    holder: 'service',
+    settings: { fsync: 'off', full_page_writes: 'off' },
+  });
+  const frozen = new Set<number>();
+  const thaw = () => {
+    for (const pid of frozen) signal(pid, 'SIGCONT');
+    frozen.clear();
+  };
+  return {
+    url: server.url,
+    async freeze(applicationName) {
+      // First the process that would start others.
+      if (applicationName === undefined) frozen.add(await postmasterOf(directory));
+      for (const pid of await processesOf(server.url, applicationName)) frozen.add(pid);
+      for (const pid of frozen) signal(pid, 'SIGSTOP');
+    },
+    thaw,
+    async stop() {
+      thaw();
+      await server.stop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function postmasterOf(directory: string): Promise<number> {
+  const [pid] = (await readFile(join(directory, 'postgres/postmaster.pid'), 'utf8')).split('\n');
+  return Number(pid);
+}
+
+async function processesOf(url: string, applicationName = ''): Promise<number[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query<{ pid: number }>(
+    "select pid from pg_stat_activity where $1 in ('', application_name) and pid <> pg_backend_pid()",
+    [applicationName],
+  );
+  await client.end();
+  return rows.map(({ pid }) => pid);
+}
+
+/** A process that has ended meanwhile needs no signal. */
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
