@@ -6,7 +6,12 @@ import { type AccessRule, authorize, type Principal } from '../keys/principal.ts
 import { type CredentialDependencies, verifyCredentials } from '../keys/verify-credentials.ts';
 import type { KeyWithAccounts } from '../repositories/api-keys.ts';
 import { type NonceStore, NonceStoreUnavailable } from '../signing/nonce-store.ts';
-import { checkSignature, checkTimestamp, readSigningHeaders } from '../signing/verify-signature.ts';
+import {
+  checkSignature,
+  checkTimestamp,
+  readSigningHeaders,
+  type SigningHeaders,
+} from '../signing/verify-signature.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Admission } from './admission.ts';
 import type { RateLimits } from './rate-limit.ts';
@@ -113,23 +118,34 @@ async function authenticate(
   request.keyId = record.key.id;
   deps.admission.countKey(reply, record.key.id);
   await deps.limits.countKey(request);
-  await claimNonce(request, deps, keyId, headers.nonce, now);
+  await claimNonce(request, deps, headers, now);
   return record;
 }
 
-/** While the nonce store is down, reads are served without replay protection, and nothing else is. */
+/**
+ * While the nonce store is down, reads are served without replay protection, and nothing else is. After
+ * a start at which it may have forgotten nonces, what was signed before that is refused likewise.
+ * @throws ApiError E2009, E5002
+ */
 async function claimNonce(
   request: FastifyRequest,
   deps: AuthenticationDependencies,
-  keyId: string,
-  nonce: string,
+  { keyId, nonce, timestamp }: SigningHeaders,
   now: number,
 ): Promise<void> {
+  const isRead = request.method === 'GET';
   try {
-    if (!(await deps.nonces.claim(keyId, nonce, now))) throw new ApiError('E2009');
+    const { isNew, since } = await deps.nonces.claim(keyId, nonce, now);
+    if (!isNew) throw new ApiError('E2009');
+    if (!isRead && Number(timestamp) * 1000 < since) {
+      throw new ApiError(
+        'E5002',
+        'Replay protection was restarted after this request was signed; nothing was executed. Sign it anew.',
+      );
+    }
   } catch (error) {
     if (!(error instanceof NonceStoreUnavailable)) throw error;
-    if (request.method !== 'GET') {
+    if (!isRead) {
       throw new ApiError('E5002', 'Replay protection is unavailable; nothing was executed.', {
         cause: error,
       });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '../config/config.ts';
 import { type ChangeFeed, openChangeFeed } from '../database/change-feed.ts';
@@ -7,7 +8,7 @@ import { CONNECT_TIMEOUT_MS, REPORT_STATEMENT_TIMEOUT_MS } from '../database/tim
 import { type OpenProcessor, openProcessor } from '../processors/open-processor.ts';
 import { openRates } from '../rates/open-rates.ts';
 import type { Rates } from '../rates/rate-source.ts';
-import type { NonceStore } from '../signing/nonce-store.ts';
+import { type NonceStore, NonceStoreUnavailable } from '../signing/nonce-store.ts';
 import { createPostgresNonces } from '../signing/postgres-nonces.ts';
 import { createRedisNonces } from '../signing/redis-nonces.ts';
 import { createReadiness, type Readiness } from '../telemetry/readiness.ts';
@@ -41,7 +42,8 @@ export interface OpenDependencies extends Dependencies {
 
 /**
  * Opens everything that the API works with beside its storage.
- * @throws Error when DATABASE_REPORTS_URL leads to a pooler.
+ * @throws Error when DATABASE_REPORTS_URL leads to a pooler, or REDIS_URL to a server that may evict
+ * nonces.
  */
 export async function openDependencies(
   config: Config,
@@ -52,6 +54,8 @@ export async function openDependencies(
     await refusePooler('DATABASE_REPORTS_URL', config.reportsUrl, 'eps-reports');
   }
   const clock = Date.now;
+  // Before anything else is opened, because it may be refused.
+  const nonces = await openNonces(config, db, { clock, logger });
   const processor = openProcessor(config, keyring, clock);
   const rates = openRates(config, { clock, log: logger });
   const reads = openReads(directUrl, logger);
@@ -64,7 +68,6 @@ export async function openDependencies(
     onIdleError: error => logger.warn({ err: error }, 'report connection lost'),
   });
   const changes = openChanges(directUrl, logger);
-  const nonces = openNonces(config, db, logger);
   const readiness = createReadiness({ db, nonces });
   return {
     ...{ db, keyring, reads, reports, changes, nonces, readiness, rates, processor, clock, logger },
@@ -95,10 +98,49 @@ export function openChanges(url: string, logger: FastifyBaseLogger): ChangeFeed 
   });
 }
 
-/** Opens the nonce store that the configuration chooses. */
-export function openNonces(config: Config, db: Database, logger: FastifyBaseLogger): NonceStore {
+/** Longest that a start waits for the nonce store's first answer, in milliseconds. */
+const NONCES_WAIT_MS = 10_000;
+const NONCES_POLL_MS = 100;
+
+interface OpenNoncesOptions {
+  readonly clock: Clock;
+  readonly logger: Pick<FastifyBaseLogger, 'warn' | 'error'>;
+  readonly waitMs?: number;
+}
+
+/**
+ * Opens the nonce store that the configuration chooses, and waits for its first answer: a busy machine
+ * may take longer to connect than a request may wait. Without one the process starts nevertheless, is
+ * not ready, and serves reads alone.
+ * @throws Error for a Redis that may evict nonces.
+ */
+export async function openNonces(
+  config: Pick<Config, 'redisUrl'>,
+  db: Database,
+  { clock, logger, waitMs = NONCES_WAIT_MS }: OpenNoncesOptions,
+): Promise<NonceStore> {
   if (config.redisUrl === null) return createPostgresNonces(db);
-  return createRedisNonces(config.redisUrl, error =>
-    logger.warn({ err: error }, 'nonce store connection failed'),
-  );
+  const nonces = createRedisNonces(config.redisUrl, {
+    clock,
+    onError: error => logger.warn({ err: error }, 'nonce store connection failed'),
+  });
+  const giveUpAt = performance.now() + waitMs;
+  for (;;) {
+    try {
+      const { evictionPolicy } = await nonces.probe();
+      if (evictionPolicy === null) return nonces;
+      await nonces.close();
+      throw new Error(
+        `REDIS_URL leads to a server that may evict used nonces (maxmemory-policy ${evictionPolicy}), ` +
+          'so that requests could be replayed. Set its maxmemory-policy to noeviction.',
+      );
+    } catch (error) {
+      if (!(error instanceof NonceStoreUnavailable)) throw error;
+      if (performance.now() > giveUpAt) {
+        logger.error({ err: error }, 'started without the nonce store');
+        return nonces;
+      }
+    }
+    await sleep(NONCES_POLL_MS);
+  }
 }

@@ -20,6 +20,23 @@ export class NonceStoreUnavailable extends Error {
   }
 }
 
+/** What became of a claim. */
+export interface NonceClaim {
+  /** Whether the nonce was new for its key. */
+  readonly isNew: boolean;
+  /**
+   * Since when the store has surely kept every nonce, in milliseconds since the epoch. Whether a nonce
+   * was used before that cannot be told.
+   */
+  readonly since: number;
+}
+
+/** The state of a store that answers. */
+export interface NonceStoreState {
+  /** The policy by which it may drop nonces before their time; null when it keeps them. */
+  readonly evictionPolicy: string | null;
+}
+
 /** Stores the nonces that each key has used; shared by all replicas. */
 export interface NonceStore {
   /** Where the nonces live, for logs and readiness. */
@@ -27,11 +44,10 @@ export interface NonceStore {
   /**
    * Claims a nonce.
    * @param now Milliseconds since the epoch.
-   * @returns Whether it was new for this key.
    * @throws NonceStoreUnavailable
    */
-  claim(keyId: string, nonce: string, now: number): Promise<boolean>;
+  claim(keyId: string, nonce: string, now: number): Promise<NonceClaim>;
   /** @throws NonceStoreUnavailable */
-  ping(): Promise<void>;
+  probe(): Promise<NonceStoreState>;
   close(): Promise<void>;
 }

@@ -17,7 +17,10 @@ interface Claim extends UsedNonce {
   readonly now: number;
 }
 
-/** Keeps nonces in PostgreSQL, for installations without Redis. */
+/**
+ * Keeps nonces in PostgreSQL, for installations without Redis. It forgets none whose request took effect:
+ * the commit of a creation also makes the nonces durable that were committed before it.
+ */
 export function createPostgresNonces(db: Database): NonceStore {
   const claim = batch(async (claims: readonly Claim[]) => {
     const now = Math.max(...claims.map(each => each.now));
@@ -33,14 +36,16 @@ export function createPostgresNonces(db: Database): NonceStore {
     kind: 'postgres',
     async claim(keyId, nonce, now) {
       try {
-        return await claim({ keyId, nonce: nonceDigest(nonce), now });
+        const isNew = await claim({ keyId, nonce: nonceDigest(nonce), now });
+        return { isNew, since: Number.NEGATIVE_INFINITY };
       } catch (error) {
         throw new NonceStoreUnavailable(error);
       }
     },
-    async ping() {
+    async probe() {
       try {
         await ping(db);
+        return { evictionPolicy: null };
       } catch (error) {
         throw new NonceStoreUnavailable(error);
       }

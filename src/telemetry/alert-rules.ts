@@ -50,6 +50,13 @@ export const ALERT_RULES: readonly AlertRule[] = [
     'The nonce store does not answer: creations are refused, reads have no replay protection.',
   ),
   rule(
+    'critical',
+    'NonceStoreMayEvict',
+    'max(eps_nonce_store_may_evict) == 1',
+    '1m',
+    'Redis may evict used nonces, so that requests can be replayed: set maxmemory-policy noeviction.',
+  ),
+  rule(
     'warning',
     'AccountChangesUnheard',
     'min(eps_account_changes_heard) == 0',

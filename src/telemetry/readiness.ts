@@ -1,6 +1,6 @@
 import type { Database } from '../database/connection.ts';
 import { ping } from '../database/ping.ts';
-import type { NonceStore } from '../signing/nonce-store.ts';
+import type { NonceStore, NonceStoreState } from '../signing/nonce-store.ts';
 import type { Clock } from '../time/clock.ts';
 import { snapshotOf } from './snapshot.ts';
 
@@ -12,14 +12,17 @@ const PROBE_TIMEOUT_MS = 2_000;
 interface Dependencies {
   readonly db: Database;
   /** Left out where no requests are authenticated. */
-  readonly nonces?: Pick<NonceStore, 'ping'>;
+  readonly nonces?: Pick<NonceStore, 'probe'>;
   readonly clock?: Clock;
 }
+
+/** What a process needs, as /readyz tells it. */
+type DependencyState = 'ok' | 'unavailable' | 'may evict nonces';
 
 /** Whether a process can do its work, and the body that says which dependency keeps it from that. */
 export interface Readiness {
   readonly ready: boolean;
-  readonly body: Readonly<Record<string, 'ok' | 'unavailable'>>;
+  readonly body: Readonly<Record<string, DependencyState>>;
 }
 
 /** The readiness of a process that has not begun to serve, or is stopping. */
@@ -33,36 +36,42 @@ export function createReadiness({
 }: Dependencies): () => Promise<Readiness> {
   return snapshotOf(
     async () => {
-      const [database, nonceStore] = await Promise.all([
-        answersInTime(ping(db)),
-        nonces && answersInTime(nonces.ping()),
-      ]);
-      const ready = database && nonceStore !== false;
-      const state = (up: boolean) => (up ? 'ok' : 'unavailable');
-      const body = { status: state(ready), database: state(database) } as const;
-      if (nonceStore === undefined) return { ready, body };
-      return { ready, body: { ...body, nonces: state(nonceStore) } };
+      const states: Record<string, Promise<DependencyState>> = {
+        database: stateOf(ping(db).then(() => 'ok')),
+        ...(nonces && { nonces: stateOf(nonces.probe().then(toState)) }),
+      };
+      const answers = await Promise.all(
+        Object.entries(states).map(async ([name, state]) => [name, await state] as const),
+      );
+      const ready = answers.every(([, state]) => state === 'ok');
+      const status = ready ? 'ok' : 'unavailable';
+      return { ready, body: { status, ...Object.fromEntries(answers) } };
     },
     LIFETIME_MS,
     clock,
   );
 }
 
-/** Whether a probe succeeds, and soon enough. */
-export async function answersInTime(
-  probe: Promise<unknown>,
+/** A store that may evict nonces is refused at start, so a process is not ready on one either. */
+function toState({ evictionPolicy }: NonceStoreState): DependencyState {
+  return evictionPolicy === null ? 'ok' : 'may evict nonces';
+}
+
+async function stateOf(probe: Promise<DependencyState>): Promise<DependencyState> {
+  return (await answerInTime(probe)) ?? 'unavailable';
+}
+
+/** What a probe answers; undefined when it fails, or takes too long. */
+export async function answerInTime<T>(
+  probe: Promise<T>,
   timeoutMs = PROBE_TIMEOUT_MS,
-): Promise<boolean> {
+): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<false>(resolve => {
-    timer = setTimeout(resolve, timeoutMs, false);
+  const timeout = new Promise<undefined>(resolve => {
+    timer = setTimeout(resolve, timeoutMs, undefined);
   });
-  const answer = probe.then(
-    () => true,
-    () => false,
-  );
   try {
-    return await Promise.race([answer, timeout]);
+    return await Promise.race([probe.catch(() => undefined), timeout]);
   } finally {
     clearTimeout(timer);
   }

@@ -2,7 +2,7 @@ import { Gauge, type Registry } from 'prom-client';
 import type { ChangeFeed } from '../database/change-feed.ts';
 import { type Database, poolUse } from '../database/connection.ts';
 import type { NonceStore } from '../signing/nonce-store.ts';
-import { answersInTime } from './readiness.ts';
+import { answerInTime } from './readiness.ts';
 import { snapshotOf } from './snapshot.ts';
 
 /** How long a probe of the nonce store is reused, in milliseconds. */
@@ -59,14 +59,26 @@ export interface ApiState {
 
 /** Registers gauges of what the API depends on. */
 export function registerApiGauges(registry: Registry, { nonces, changes }: ApiState): void {
-  const probe = snapshotOf(() => answersInTime(nonces.ping(), PROBE_TIMEOUT_MS), PROBE_LIFETIME_MS);
+  const probe = snapshotOf(() => answerInTime(nonces.probe(), PROBE_TIMEOUT_MS), PROBE_LIFETIME_MS);
   new Gauge({
     name: 'eps_nonce_store_up',
     help: 'Whether the nonce store answers: 1 or 0',
     labelNames: ['kind'],
     registers: [registry],
     async collect() {
-      this.set({ kind: nonces.kind }, (await probe()) ? 1 : 0);
+      this.set({ kind: nonces.kind }, (await probe()) === undefined ? 0 : 1);
+    },
+  });
+  new Gauge({
+    name: 'eps_nonce_store_may_evict',
+    help: 'Whether the nonce store may drop nonces before their time: 1 or 0; absent while it is down',
+    labelNames: ['kind'],
+    registers: [registry],
+    async collect() {
+      this.reset();
+      const state = await probe();
+      if (state === undefined) return;
+      this.set({ kind: nonces.kind }, state.evictionPolicy === null ? 0 : 1);
     },
   });
   new Gauge({

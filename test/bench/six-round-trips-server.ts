@@ -35,8 +35,8 @@ const MINUTE_MS = 60_000;
 
 await runProcess('six-round-trips', async (config, logger, signal) => {
   const storage = await openStorage(config, { holder: 'service', name: 'six', logger });
-  const nonces = openNonces(config, storage.db, logger);
   const clock = Date.now;
+  const nonces = await openNonces(config, storage.db, { clock, logger });
   const pool = new pg.Pool({
     connectionString: storage.directUrl,
     max: config.databasePoolSize,

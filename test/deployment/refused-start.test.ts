@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { createKeyring } from '../../src/crypto/keyring.ts';
 import { checkMasterKeys } from '../../src/keys/master-keys.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
-import { freePort } from '../helpers/redis-server.ts';
+import { freePort, launchRedis, REDIS_MISSING } from '../helpers/redis-server.ts';
 import { failToStart, serviceEnvironment } from './service-process.ts';
 
 /** What API and worker refuse to start with. They end with status 1 and say why in their last line. */
@@ -44,3 +44,22 @@ describe.each(['src/server.ts', 'src/worker.ts'] as const)('%s', script => {
     });
   });
 });
+
+test.skipIf(inject('redisServer') === null)(
+  inject('redisServer') === null ? REDIS_MISSING : 'the API, on a Redis that may evict nonces',
+  async () => {
+    const evicting = ['--maxmemory', '100mb', '--maxmemory-policy', 'allkeys-lru'];
+    const redis = await launchRedis(await freePort(), evicting);
+    const fresh = await cloneDatabase();
+    const env = serviceEnvironment(fresh.url, randomBytes(32), { REDIS_URL: redis.url });
+    expect(await failToStart(env)).toMatchObject({
+      status: 1,
+      last: {
+        level: 'fatal',
+        err: { message: expect.stringMatching(/^REDIS_URL .* allkeys-lru/) },
+      },
+    });
+    await redis.stop();
+    await fresh.drop();
+  },
+);

@@ -14,6 +14,7 @@ import { createPostgresNonces } from '../../src/signing/postgres-nonces.ts';
 import { createRedisNonces } from '../../src/signing/redis-nonces.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createReadiness } from '../../src/telemetry/readiness.ts';
+import type { Clock } from '../../src/time/clock.ts';
 import { cloneDatabase } from './database.ts';
 
 export interface TestApp {
@@ -69,7 +70,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const logger = createLogger({ logLevel: 'info' }, 'test', {
     write: (line: string) => void logs.push(JSON.parse(line)),
   });
-  const nonces = openNonces(options.nonces ?? 'postgres', db);
+  const nonces = openNonces(options.nonces ?? 'postgres', db, clock);
   const reports = connect({
     url: databaseUrl,
     poolSize: 4,
@@ -135,9 +136,14 @@ function stoppedClock(): TestApp['clock'] {
   return clock;
 }
 
-function openNonces(where: NonNullable<TestAppOptions['nonces']>, db: Database): NonceStore {
+function openNonces(
+  where: NonNullable<TestAppOptions['nonces']>,
+  db: Database,
+  clock: Clock,
+): NonceStore {
   if (where === 'postgres') return createPostgresNonces(db);
-  return createRedisNonces(where === 'redis' ? redisUrl() : where.redisUrl, () => undefined);
+  const url = where === 'redis' ? redisUrl() : where.redisUrl;
+  return createRedisNonces(url, { clock, onError: () => undefined });
 }
 
 function redisUrl(): string {

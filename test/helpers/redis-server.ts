@@ -2,6 +2,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { readRunId } from '../../src/signing/redis-info.ts';
 
 export interface TestRedis {
   readonly url: string;
@@ -14,9 +16,19 @@ export const REDIS_MISSING = 'needs Redis: apt-get install redis-server, or set 
 /** Starts a Redis server that keeps nothing, or uses the one REDIS_URL names; undefined without either. */
 export async function startTestRedis(): Promise<TestRedis | undefined> {
   const configured = process.env.REDIS_URL;
-  if (configured) return { url: configured, stop: async () => {} };
-  if (spawnSync('redis-server', ['--version']).status !== 0) return undefined;
-  return launchRedis(await freePort());
+  if (!configured && spawnSync('redis-server', ['--version']).status !== 0) return undefined;
+  const server = configured
+    ? { url: configured, stop: async () => {} }
+    : await launchRedis(await freePort());
+  await trustNonces(server.url);
+  return server;
+}
+
+/** Makes the server one that has kept every nonce for ever: tests share it, and their clocks differ. */
+export async function trustNonces(url: string): Promise<void> {
+  const redis = new Redis(url);
+  await redis.hset('mp:nonce:store', { run: await readRunId(redis), since: 0 });
+  redis.disconnect();
 }
 
 /** Starts a Redis server on a port of 127.0.0.1. */

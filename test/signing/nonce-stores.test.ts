@@ -14,7 +14,12 @@ import { freePort, launchRedis, REDIS_MISSING } from '../helpers/redis-server.ts
 const KEY = 'mpk_0123456789abcdef01234567';
 const OTHER_KEY = 'mpk_76543210fedcba9876543210';
 const NOW = Date.UTC(2026, 4, 17, 12);
+const OPTIONS = { clock: () => NOW, onError: () => undefined };
 const redisUrl = inject('redisServer');
+
+async function isNew(store: NonceStore, keyId: string, nonce: string, now: number) {
+  return (await store.claim(keyId, nonce, now)).isNew;
+}
 
 interface Server {
   open(): NonceStore;
@@ -35,7 +40,7 @@ async function startPostgres(): Promise<Server> {
 async function startRedis(): Promise<Server> {
   const redis = new Redis(redisUrl ?? '');
   return {
-    open: () => createRedisNonces(redisUrl ?? '', () => undefined),
+    open: () => createRedisNonces(redisUrl ?? '', OPTIONS),
     async expire(nonce) {
       const key = `mp:nonce:${KEY}:${nonceDigest(nonce)}`;
       const left = await redis.ttl(key);
@@ -70,18 +75,18 @@ describe.each([
 
     test('are claimed at once, on a connection that is not there yet', async () => {
       const opened = server.open();
-      expect(await opened.claim(KEY, fresh(), NOW)).toBe(true);
+      expect(await isNew(opened, KEY, fresh(), NOW)).toBe(true);
       await opened.close();
     });
 
     test('are new once for each key, on all replicas together', async () => {
       const nonce = fresh();
-      expect(await store.claim(KEY, nonce, NOW)).toBe(true);
-      expect(await store.claim(KEY, nonce, NOW)).toBe(false);
-      expect(await replica.claim(KEY, nonce, NOW)).toBe(false);
-      expect(await replica.claim(OTHER_KEY, nonce, NOW)).toBe(true);
-      expect(await store.claim(OTHER_KEY, nonce, NOW)).toBe(false);
-      expect(await store.claim(KEY, nonce.toUpperCase(), NOW)).toBe(true);
+      expect(await isNew(store, KEY, nonce, NOW)).toBe(true);
+      expect(await isNew(store, KEY, nonce, NOW)).toBe(false);
+      expect(await isNew(replica, KEY, nonce, NOW)).toBe(false);
+      expect(await isNew(replica, OTHER_KEY, nonce, NOW)).toBe(true);
+      expect(await isNew(store, OTHER_KEY, nonce, NOW)).toBe(false);
+      expect(await isNew(store, KEY, nonce.toUpperCase(), NOW)).toBe(true);
     });
 
     test('may be any visible characters', async () => {
@@ -92,15 +97,15 @@ describe.each([
         `${fresh()}${'n'.repeat(219)}`,
       ]) {
         const unique = nonce.length < 255 ? `${nonce}${fresh()}` : nonce;
-        expect(await store.claim(KEY, unique, NOW)).toBe(true);
-        expect(await store.claim(KEY, unique, NOW)).toBe(false);
+        expect(await isNew(store, KEY, unique, NOW)).toBe(true);
+        expect(await isNew(store, KEY, unique, NOW)).toBe(false);
       }
     });
 
     test('let exactly one of many claims at once through', async () => {
       const nonce = fresh();
       const claims = Array.from({ length: 100 }, (_, index) =>
-        (index % 2 === 0 ? store : replica).claim(KEY, nonce, NOW),
+        isNew(index % 2 === 0 ? store : replica, KEY, nonce, NOW),
       );
       expect((await Promise.all(claims)).filter(Boolean)).toHaveLength(1);
     });
@@ -108,16 +113,16 @@ describe.each([
     test('are remembered for at least 600 seconds, and then free again', async () => {
       const nonce = fresh();
       expect(NONCE_LIFETIME_SECONDS).toBeGreaterThanOrEqual(600);
-      expect(await store.claim(KEY, nonce, NOW)).toBe(true);
+      expect(await isNew(store, KEY, nonce, NOW)).toBe(true);
       const last = NOW + NONCE_LIFETIME_SECONDS * 1000 - 1;
-      expect(await store.claim(KEY, nonce, last)).toBe(false);
+      expect(await isNew(store, KEY, nonce, last)).toBe(false);
       const later = await server.expire(nonce);
-      expect(await store.claim(KEY, nonce, later)).toBe(true);
-      expect(await store.claim(KEY, nonce, later)).toBe(false);
+      expect(await isNew(store, KEY, nonce, later)).toBe(true);
+      expect(await isNew(store, KEY, nonce, later)).toBe(false);
     });
 
-    test('answer a ping', async () => {
-      await expect(store.ping()).resolves.toBeUndefined();
+    test('answer a probe', async () => {
+      expect(await store.probe()).toEqual({ evictionPolicy: null });
       expect(store.kind).toBe(name === 'Redis' ? 'redis' : 'postgres');
     });
   });
@@ -126,7 +131,7 @@ describe.each([
 describe('a store that cannot be reached', () => {
   const expectUnavailable = async (store: NonceStore) => {
     await expect(store.claim(KEY, 'n', NOW)).rejects.toThrow(NonceStoreUnavailable);
-    await expect(store.ping()).rejects.toThrow(NonceStoreUnavailable);
+    await expect(store.probe()).rejects.toThrow(NonceStoreUnavailable);
   };
 
   test('says so when PostgreSQL is gone', async () => {
@@ -139,7 +144,7 @@ describe('a store that cannot be reached', () => {
   test('says so when there is no Redis, and keeps trying', async () => {
     const errors: Error[] = [];
     const url = `redis://127.0.0.1:${await freePort()}`;
-    const store = createRedisNonces(url, error => void errors.push(error));
+    const store = createRedisNonces(url, { ...OPTIONS, onError: error => void errors.push(error) });
     await expectUnavailable(store);
     expect(errors.length).toBeGreaterThan(0);
     await store.close();
@@ -149,13 +154,13 @@ describe('a store that cannot be reached', () => {
     redisUrl === null ? REDIS_MISSING : 'says so when Redis hangs, and goes on when it does',
     async () => {
       const server = await launchRedis(await freePort());
-      const store = createRedisNonces(server.url, () => undefined);
+      const store = createRedisNonces(server.url, OPTIONS);
       const operator = new Redis(server.url);
-      expect(await store.claim(KEY, 'before', NOW)).toBe(true);
+      expect(await isNew(store, KEY, 'before', NOW)).toBe(true);
       await operator.client('PAUSE', 60_000, 'WRITE');
       await expect(store.claim(KEY, 'during', NOW)).rejects.toThrow(NonceStoreUnavailable);
       await operator.client('UNPAUSE');
-      expect(await store.claim(KEY, 'after', NOW)).toBe(true);
+      expect(await isNew(store, KEY, 'after', NOW)).toBe(true);
       operator.disconnect();
       await store.close();
       await server.stop();
