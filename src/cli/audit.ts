@@ -29,7 +29,11 @@ export function define(command: Command, terminal: Terminal): void {
   addPageFlags(addJsonFlag(command), 'audit entry')
     .option('--since <date>', 'only changes since this RFC 3339 date-time or date', parseDate)
     .option('--actor <name>', 'only changes by this operator', parseName)
-    .option('--object <id>', 'only changes of the object with this ID', parseObjectId)
+    .option(
+      '--object <id>',
+      'only changes of the object with this ID; of a merchant, also of what belongs to it',
+      parseObjectId,
+    )
     .addHelpText('after', '\nNewest first. Secrets are never written to the audit log.')
     .action((flags: AuditFlags) =>
       withSession(terminal, async ({ db }) => {

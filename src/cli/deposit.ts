@@ -2,10 +2,11 @@ import type { Command } from 'commander';
 import type { Deposit } from '../database/tables.ts';
 import { listDeposits, listUnmatchedDeposits } from '../repositories/deposits.ts';
 import { assignDeposit, dismissDeposit } from '../settlement/inbox.ts';
-import { printList, printObject } from './print.ts';
-import { withSession } from './session.ts';
+import { depositObjects, depositRow } from './deposit-object.ts';
+import { printJson, printList, printObject } from './print.ts';
+import { type Session, withSession } from './session.ts';
 import type { Terminal } from './terminal.ts';
-import { addVerb, integerFrom, type JsonFlag, parseId } from './values.ts';
+import { addVerb, integerFrom, type JsonFlag, parseId, parseName } from './values.ts';
 
 const LIST_DEFAULT = 100;
 const LIST_MAXIMUM = 1000;
@@ -28,15 +29,11 @@ export function define(noun: Command, terminal: Terminal): void {
     .action((flags: ListFlags) =>
       withSession(terminal, async ({ db }) => {
         const list = flags.unmatched === true ? listUnmatchedDeposits : listDeposits;
-        const deposits = (await list(db, flags.limit)).map(depositObject);
-        printList(terminal, flags, deposits, [
-          'id',
-          'blockchainId',
-          'tokenAmount',
-          'state',
-          'outcome',
-          'paymentId',
-          'observedAt',
+        const deposits = await depositObjects(db, await list(db, flags.limit));
+        if (flags.json) return printJson(terminal, deposits);
+        printList(terminal, flags, deposits.map(depositRow), [
+          ...(['id', 'blockchainId', 'amount', 'state', 'outcome'] as const),
+          ...(['merchant', 'paymentId', 'fits', 'observedAt'] as const),
         ]);
       }),
     );
@@ -46,32 +43,27 @@ export function define(noun: Command, terminal: Terminal): void {
     .argument('<payment>', 'payment ID', parseId)
     .action((deposit: string, payment: string, flags: JsonFlag) =>
       withSession(terminal, async session => {
-        printObject(terminal, flags, depositObject(await assignDeposit(session, deposit, payment)));
+        await print(terminal, flags, session, await assignDeposit(session, deposit, payment));
       }),
     );
 
   addVerb(noun, 'dismiss', 'remove an unmatched deposit from the inbox')
     .argument('<deposit>', 'deposit ID', parseId)
-    .action((deposit: string, flags: JsonFlag) =>
+    .option('--note <text>', 'how it was settled, for the audit log', parseName)
+    .action((deposit: string, { note, ...flags }: JsonFlag & { note?: string }) =>
       withSession(terminal, async session => {
-        printObject(terminal, flags, depositObject(await dismissDeposit(session, deposit)));
+        await print(terminal, flags, session, await dismissDeposit(session, deposit, note));
       }),
     );
 }
 
-/** `tokenAmount` is in the asset's smallest unit. */
-export function depositObject(deposit: Deposit) {
-  return {
-    id: deposit.id,
-    blockchainId: deposit.blockchain_id,
-    transactionHash: deposit.transaction_hash,
-    position: deposit.position,
-    address: deposit.address,
-    tokenAmount: deposit.token_amount,
-    state: deposit.state,
-    outcome: deposit.outcome,
-    paymentId: deposit.payment_id,
-    dismissedAt: deposit.dismissed_at,
-    observedAt: deposit.observed_at,
-  };
+async function print(
+  terminal: Terminal,
+  flags: JsonFlag,
+  { db }: Session,
+  deposit: Deposit,
+): Promise<void> {
+  const [object] = await depositObjects(db, [deposit]);
+  if (object === undefined) throw new Error('the deposit is gone');
+  printObject(terminal, flags, object);
 }

@@ -8,7 +8,7 @@ import { listPaymentDeposits } from '../repositories/deposits.ts';
 import { listTransitions } from '../repositories/payment-moves.ts';
 import { findPayment } from '../repositories/payments.ts';
 import { SIMULATION_CASES, type SimulationCase, simulate } from '../settlement/simulate.ts';
-import { depositObject } from './deposit.ts';
+import { depositObjects } from './deposit-object.ts';
 import { readHistory } from './payment-history.ts';
 import { printList, printObject } from './print.ts';
 import { withSession } from './session.ts';
@@ -97,7 +97,7 @@ async function paymentObject(db: Connection, payment: Payment) {
       actor: transition.actor,
       reason: transition.reason,
     })),
-    deposits: deposits.map(depositObject),
+    deposits: await depositObjects(db, deposits),
   };
 }
 

@@ -1,4 +1,6 @@
+import { type RawBuilder, sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
+import { UUID } from '#schemas/uuid.ts';
 import type { Connection } from '../database/connection.ts';
 import type { AuditLogEntry } from '../database/tables.ts';
 
@@ -33,6 +35,7 @@ export interface AuditQuery {
   /** Inclusive. */
   readonly since?: Date | undefined;
   readonly actor?: string | undefined;
+  /** ID of an object, or of a merchant for all that belongs to it as well. */
   readonly objectId?: string | undefined;
   /** ID of an entry; returns older ones only. */
   readonly before?: string | undefined;
@@ -52,7 +55,7 @@ export function listAuditEntries(
     .limit(limit);
   if (since !== undefined) query = query.where('at', '>=', since);
   if (actor !== undefined) query = query.where('actor', '=', actor);
-  if (objectId !== undefined) query = query.where('object_id', '=', objectId);
+  if (objectId !== undefined) query = query.where(isAbout(objectId));
   if (before !== undefined) {
     query = query.where(({ eb, refTuple, selectFrom }) =>
       eb(
@@ -63,6 +66,26 @@ export function listAuditEntries(
     );
   }
   return query.execute();
+}
+
+/**
+ * Whether an entry is about an object or, if that is a merchant, about what it has: branches, keys, users
+ * and webhook endpoints by their owner, payments and what was assigned to them by the payment, dismissed
+ * deposits by the merchants noted then.
+ */
+function isAbout(id: string): RawBuilder<boolean> {
+  if (!UUID.test(id)) return sql`object_id = ${id}`;
+  return sql`(
+    object_id = ${id}
+    or object_id in (
+      select id::text from branches where merchant_id = ${id}
+      union all select id from api_keys where merchant_id = ${id}
+      union all select id::text from merchant_users where merchant_id = ${id}
+      union all select id::text from webhook_endpoints where merchant_id = ${id})
+    or exists (
+      select from payments where merchant_id = ${id} and id = case object_type
+        when 'payment' then object_id::uuid else (detail ->> 'paymentId')::uuid end)
+    or detail -> 'merchantIds' ? ${id})`;
 }
 
 export async function auditEntryExists(db: Connection, id: string): Promise<boolean> {

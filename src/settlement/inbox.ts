@@ -1,6 +1,7 @@
 import { audited, OperationRefused, type Operator } from '../accounts/audited-change.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Deposit } from '../database/tables.ts';
+import { findDepositContexts } from '../repositories/deposit-context.ts';
 import {
   findDepositById,
   lockAddress,
@@ -9,6 +10,8 @@ import {
 } from '../repositories/deposits.ts';
 import { lockPayment } from '../repositories/payment-moves.ts';
 import { applyDeposit } from './apply-deposit.ts';
+
+const SETTLE_ELSEWHERE = 'Settle with the customer, then dismiss the deposit with a note of how.';
 
 /**
  * Assigns an unmatched deposit to a pending payment. The operator is responsible for the amount.
@@ -24,10 +27,13 @@ export function assignDeposit(
     const deposit = await requireUnmatched(tx, depositId);
     const payment = await lockPayment(tx, paymentId);
     if (payment === undefined) throw new OperationRefused(`There is no payment ${paymentId}.`);
-    if (payment.status !== 'pending' || payment.session_status !== 'pending') {
+    if (payment.status !== 'pending') {
       throw new OperationRefused(
-        'The payment has ended or has funds already; settle the difference with the customer and dismiss the deposit.',
+        `The payment has ended: it is ${payment.status} and stays so. ${SETTLE_ELSEWHERE}`,
       );
+    }
+    if (payment.session_status !== 'pending') {
+      throw new OperationRefused(`The payment has funds already. ${SETTLE_ELSEWHERE}`);
     }
     if (payment.blockchain_id !== deposit.blockchain_id) {
       throw new OperationRefused('The payment is on another network than the deposit.');
@@ -47,13 +53,23 @@ export function assignDeposit(
 
 /**
  * Removes a deposit from the inbox, because it was settled with the customer elsewhere.
+ * @param note How it was settled, for the audit log.
  * @throws OperationRefused for a deposit that is assigned, dismissed or without funds.
  */
-export function dismissDeposit(operator: Operator, depositId: string): Promise<Deposit> {
+export function dismissDeposit(
+  operator: Operator,
+  depositId: string,
+  note?: string,
+): Promise<Deposit> {
   return audited(operator, 'deposit.dismiss', async (tx, now) => {
-    await requireUnmatched(tx, depositId);
+    const deposit = await requireUnmatched(tx, depositId);
+    const context = (await findDepositContexts(tx, [deposit])).get(depositId);
     const result = await updateDeposit(tx, depositId, { dismissed_at: now, updated_at: now });
-    return { result, objectId: depositId };
+    const detail = {
+      merchantIds: context?.merchantIds ?? [],
+      ...(note === undefined ? {} : { note }),
+    };
+    return { result, objectId: depositId, detail };
   });
 }
 

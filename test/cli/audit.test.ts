@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { insertAuditEntry } from '../../src/repositories/audit-log.ts';
+import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
+import { ADDRESSES, addMerchant } from '../helpers/accounts.ts';
+import { addOpenPayment } from '../helpers/open-payment.ts';
 import { mpHere, type Operated, startOperated } from './mp.ts';
 
 const UNKNOWN = '01890a5d-ac96-774b-bcce-b302099a8057';
@@ -80,12 +83,59 @@ test('takes time, operator and object', async () => {
   expect(await actionsOf('--actor', 'Bob B.')).toEqual(['network.set', 'key.rotate']);
   expect(await actionsOf('--actor', 'Bob')).toEqual([]);
   expect(await actionsOf('--object', keyId)).toEqual(['key.rotate', 'key.create']);
-  expect(await actionsOf('--object', shop.toUpperCase())).toEqual(['merchant.create']);
+  expect(await actionsOf('--object', shop.toUpperCase(), '--actor', 'Bob B.')).toEqual([
+    'key.rotate',
+  ]);
   expect(await actionsOf('--object', 'btc')).toEqual(['network.set']);
   expect(await actionsOf('--object', keyId, '--actor', 'alice')).toEqual(['key.create']);
   expect(await actionsOf('--since', '2020-02-02')).toHaveLength(7);
   expect(await actionsOf('--since', '2020-02-02T00:00:00.001Z')).toHaveLength(4);
   expect(await actionsOf('--since', '2100-01-01')).toEqual([]);
+});
+
+test('of a merchant, shows what belongs to it as well, and nothing of another one', async () => {
+  const [bought, other] = [await addMerchant(service), await addMerchant(service)];
+  for (const { merchant } of [other, bought]) {
+    const owner = ['--merchant', merchant.id];
+    const branch = await service.ask<{ id: string }>('branch', 'create', ...owner, '--name', 'B');
+    await service.ask(
+      ...['address', 'set', ...owner, '--branch', branch.id],
+      ...['--blockchain', 'btc', '--address', ADDRESSES.btc],
+    );
+    await service.ask('domain', 'add', ...owner, '--domain', 'shop.example.com');
+    const user = await service.ask<{ id: string }>(
+      ...['user', 'create', ...owner, '--name', 'U'],
+      ...['--email', 'u@example.com', '--role', 'admin'],
+    );
+    await service.ask('user', 'legacy-key', user.id);
+    const webhook = await service.ask<{ id: string }>(
+      ...['webhook', 'create', ...owner, '--url', 'https://shop.example.com/'],
+    );
+    await service.ask('webhook', 'disable', webhook.id);
+  }
+  await service.ask('key', 'revoke', bought.keyId);
+  const { db, clock } = service;
+  const found = await addOpenPayment(service, bought.merchant, 12_345n);
+  for (const transactionHash of ['one', 'two']) {
+    const at = { blockchainId: 'btc', address: ADDRESSES.btc, position: 0, blockHeight: 1 };
+    // Far too much for the payment, so both go to the inbox.
+    const transfer = { ...at, transactionHash, tokenAmount: 99_999n, finality: 'final' } as const;
+    await observeTransfer(db, transfer, new Date(clock()));
+  }
+  const [first, second] = await service.ask<{ id: string }[]>('deposit', 'list', '--unmatched');
+  await service.ask('deposit', 'assign', first?.id ?? '', found.id);
+  await service.ask('deposit', 'dismiss', second?.id ?? '', '--note', 'Sent back by wire.');
+
+  const entries = await service.ask<Entry[]>('audit', '--object', bought.merchant.id);
+  expect(entries.map(({ action }) => action)).toEqual([
+    ...['deposit.dismiss', 'deposit.assign', 'key.revoke', 'webhook.disable', 'webhook.create'],
+    ...['user.legacy-key', 'user.create', 'domain.add', 'address.set', 'branch.create'],
+    ...['key.create', 'address.set', 'address.set', 'merchant.create'],
+  ]);
+  expect(entries[0]?.detail).toMatchObject({ note: 'Sent back by wire.' });
+  const theirs = await actionsOf('--object', other.merchant.id);
+  expect(theirs).not.toContain('key.revoke');
+  expect(theirs).toHaveLength(entries.length - 2);
 });
 
 test('goes on where a page ended, also within one moment', async () => {

@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { updateOpenPayment } from '../../src/repositories/payment-moves.ts';
+import { insertReservation } from '../../src/repositories/reservations.ts';
+import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
 import { addMerchant, addPartner, type MerchantWithKey } from '../helpers/accounts.ts';
+import { addPayment } from '../helpers/payments.ts';
 import { send } from '../helpers/signed-request.ts';
 import { mpHere, type Operated, startOperated } from './mp.ts';
 
@@ -99,6 +103,67 @@ describe('mp payment simulate', () => {
   });
 });
 
+test('deposits are listed with decimals, their merchant and the payments they would fit', async () => {
+  const { merchant } = await addMerchant(service, { addresses: {} });
+  const address = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+  const owner = ['--merchant', merchant.id, '--blockchain', 'eth'];
+  await service.ask('address', 'set', ...owner, '--address', address);
+  const now = new Date();
+  const wait = async (tokenAmount: bigint) => {
+    const { id } = await addPayment(service.db, merchant, { created_at: now });
+    const slot = { blockchainId: 'eth', address, tokenAmount };
+    await insertReservation(service.db, id, slot, now);
+    const columns = {
+      blockchain_id: 'eth',
+      address,
+      token_amount: tokenAmount,
+      token_decimals: 18,
+    };
+    await updateOpenPayment(service.db, id, columns);
+    return id;
+  };
+  const far = await wait(3_000_000_000_000_000_000n);
+  const near = await wait(1_500_000_000_000_000_001n);
+  const ended = await wait(1_500_000_000_000_000_002n);
+  await service.ask('payment', 'simulate', ended, '--case', 'cancel');
+  const receive = (transactionHash: string, tokenAmount: bigint) =>
+    observeTransfer(
+      service.db,
+      {
+        ...{ blockchainId: 'eth', address, transactionHash, tokenAmount },
+        ...{ position: 0, blockHeight: 1, finality: 'final' },
+      },
+      new Date(),
+    );
+  const deposit = await receive('0xunclear', 1_500_000_000_000_000_000n);
+  const find = async (...flags: string[]) =>
+    (await service.ask<{ id: string }[]>('deposit', 'list', ...flags)).find(
+      ({ id }) => id === deposit.id,
+    );
+  expect(await find('--unmatched')).toMatchObject({
+    ...{ outcome: 'ambiguous', tokenAmount: '1.5', assetSymbol: 'ETH', paymentId: null },
+    merchantIds: [merchant.id],
+    fits: [
+      { paymentId: near, tokenAmount: '1.500000000000000001' },
+      { paymentId: far, tokenAmount: '3' },
+    ],
+  });
+  const { out } = await mpHere(['deposit', 'list', '--unmatched'], service.env);
+  expect(out).toContain(`  1.5 ETH  `);
+  expect(out).toContain(`${near} (1.500000000000000001), ${far} (3)`);
+
+  // Who had a payment at an address is known after the address has been removed, too.
+  await service.ask('address', 'remove', ...owner);
+  expect(await find()).toMatchObject({ merchantIds: [merchant.id] });
+  await service.ask('deposit', 'assign', deposit.id, near);
+  expect(await find()).toMatchObject({
+    ...{ outcome: 'assigned', paymentId: near, merchantIds: [merchant.id], fits: [] },
+  });
+  expect(await service.ask('payment', 'show', near)).toMatchObject({
+    deposits: [{ id: deposit.id, tokenAmount: '1.5', assetSymbol: 'ETH' }],
+  });
+});
+
 test('the inbox lists what no payment took, and lets go of it', async () => {
   const inbox = () =>
     service.ask<{ id: string; outcome: string }[]>('deposit', 'list', '--unmatched');
@@ -109,7 +174,9 @@ test('the inbox lists what no payment took, and lets go of it', async () => {
   expect(late).toMatchObject({ outcome: 'late', paymentId: null });
   const deposit = late?.id ?? '';
 
-  expect(await service.refused('deposit', 'assign', deposit, ended)).toContain('has ended');
+  expect(await service.refused('deposit', 'assign', deposit, ended)).toBe(
+    'The payment has ended: it is expired and stays so. Settle with the customer, then dismiss the deposit with a note of how.',
+  );
   const open = await createPayment();
   expect(await service.refused('deposit', 'assign', deposit, open)).toContain('another network');
   await simulate(open, 'reorg');
@@ -119,6 +186,16 @@ test('the inbox lists what no payment took, and lets go of it', async () => {
   });
   expect(await service.ask('payment', 'show', open)).toMatchObject({ status: 'successful' });
   expect(await service.refused('deposit', 'dismiss', deposit)).toContain('belongs to payment');
+  const paid = await createPayment();
+  await simulate(paid, 'duplicate');
+  const [double] = (await inbox()).filter(one => !before.includes(one.id));
+  expect(await service.refused('deposit', 'assign', double?.id ?? '', paid)).toContain('has ended');
+  const seen = await createPayment();
+  await simulate(seen, 'detect');
+  expect(await service.refused('deposit', 'assign', double?.id ?? '', seen)).toContain(
+    'has funds already. Settle with the customer',
+  );
+  await service.ask('deposit', 'dismiss', double?.id ?? '');
 
   await simulate(await createPayment(), 'late');
   const [another] = (await inbox()).filter(one => !before.includes(one.id));
