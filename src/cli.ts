@@ -9,5 +9,6 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 process.exitCode = await run(process.argv.slice(2), {
   env: process.env,
   out: text => process.stdout.write(text),
+  isRead: () => !process.stdout.destroyed,
   err: text => process.stderr.write(text),
 });

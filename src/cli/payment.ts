@@ -3,13 +3,14 @@ import { OperationRefused } from '../accounts/audited-change.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Payment } from '../database/tables.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { toPaymentSnapshot } from '../payments/payment-object.ts';
 import { listPaymentDeposits } from '../repositories/deposits.ts';
 import { listTransitions } from '../repositories/payment-moves.ts';
 import { findPayment } from '../repositories/payments.ts';
 import { SIMULATION_CASES, type SimulationCase, simulate } from '../settlement/simulate.ts';
 import { depositObjects } from './deposit-object.ts';
 import { readHistory } from './payment-history.ts';
+import { defineList } from './payment-list.ts';
+import { paymentFields } from './payment-object.ts';
 import { printList, printObject } from './print.ts';
 import { withSession } from './session.ts';
 import { CommandFailed, type Terminal } from './terminal.ts';
@@ -20,8 +21,10 @@ interface SimulateFlags extends JsonFlag {
   readonly network?: string;
 }
 
-/** `mp payment show | history | simulate` */
+/** `mp payment list | show | history | simulate` */
 export function define(noun: Command, terminal: Terminal): void {
+  defineList(noun, terminal);
+
   addVerb(noun, 'show', 'show a payment with its history and its deposits')
     .argument('<id>', 'payment ID', parseId)
     .action((id: string, flags: JsonFlag) =>
@@ -78,18 +81,8 @@ async function paymentObject(db: Connection, payment: Payment) {
     listTransitions(db, payment.id),
     listPaymentDeposits(db, payment.id),
   ]);
-  const { object, ...shown } = toPaymentSnapshot(payment);
   return {
-    ...shown,
-    merchantId: payment.merchant_id,
-    branchId: payment.branch_id,
-    partnerId: payment.partner_id,
-    createdBy: payment.created_by,
-    flow: payment.flow,
-    processor: payment.processor,
-    address: payment.address,
-    offeredBlockchainIds: payment.offered_blockchain_ids,
-    note: payment.note,
+    ...paymentFields(payment),
     history: transitions.map(transition => ({
       at: transition.at,
       from: `${transition.from_status}/${transition.from_session_status}`,

@@ -81,7 +81,8 @@ function cell(value: unknown): string {
   if (value === null || value === undefined) return NOTHING;
   if (value instanceof Date) return value.toISOString();
   if (Array.isArray(value)) return value.length === 0 ? NOTHING : value.map(cell).join(', ');
-  return String(value).replace(CONTROL, escapeControl);
+  const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return text.replace(CONTROL, escapeControl);
 }
 
 function escapeControl(character: string): string {

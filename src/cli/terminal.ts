@@ -3,6 +3,8 @@ export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Writes to standard output: the result and nothing else. */
   out(text: string): void;
+  /** Whether anybody still reads standard output; long outputs stop when nobody does. */
+  isRead?(): boolean;
   /** Writes to standard error: refusals, failures and wrong usage. */
   err(text: string): void;
 }

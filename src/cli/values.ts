@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { UUID } from '#schemas/uuid.ts';
-import { parseDateBound } from '../time/date-bound.ts';
+import { parseDateBound, toInclusiveEnd } from '../time/date-bound.ts';
 
 const KEY_ID = /^mpk_[0-9a-f]{24}$/;
 /** In characters. */
@@ -9,6 +9,7 @@ const NAME_MAXIMUM = 200;
 const EMAIL_MAXIMUM = 254;
 const EMAIL =
   /^[^\s@\p{Cc}"(),:;<>[\]\\]{1,64}@([\p{L}\p{N}]([\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,}$/u;
+const DATE_EXPECTED = 'Must be an RFC 3339 date-time, for example 2030-01-31T12:00:00Z, or a date.';
 const PAGE_DEFAULT = 100;
 const PAGE_MAXIMUM = 1000;
 /** Characters that move the cursor or break a line. */
@@ -118,9 +119,14 @@ export function integerFrom(minimum: number, maximum: number): (text: string) =>
 export function parseDate(text: string): Date {
   const date = parseDateBound(text);
   if (date !== undefined) return date;
-  throw new InvalidArgumentError(
-    'Must be an RFC 3339 date-time, for example 2030-01-31T12:00:00Z, or a date.',
-  );
+  throw new InvalidArgumentError(DATE_EXPECTED);
+}
+
+/** Parses an inclusive end: a date alone is that whole UTC day. */
+export function parseInclusiveEnd(text: string): Date {
+  const end = toInclusiveEnd(text);
+  if (end !== undefined) return end;
+  throw new InvalidArgumentError(DATE_EXPECTED);
 }
 
 /** Parses a comma-separated list of some of the words. */

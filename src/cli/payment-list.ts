@@ -1,0 +1,152 @@
+import { type Command, Option } from 'commander';
+import { OperationRefused } from '../accounts/audited-change.ts';
+import { requireMerchant } from '../accounts/merchants.ts';
+import type { Connection } from '../database/connection.ts';
+import type { PaymentStatus } from '../database/tables.ts';
+import { findNetwork } from '../repositories/networks.ts';
+import {
+  listOperatorPayments,
+  type OperatorPaymentsQuery,
+} from '../repositories/operator-payments.ts';
+import { findPayment } from '../repositories/payments.ts';
+import { csvLine } from './csv.ts';
+import { paymentFields } from './payment-object.ts';
+import { printList } from './print.ts';
+import { withSession } from './session.ts';
+import type { Terminal } from './terminal.ts';
+import {
+  addVerb,
+  choice,
+  integerFrom,
+  type JsonFlag,
+  pageNote,
+  parseDate,
+  parseId,
+  parseInclusiveEnd,
+} from './values.ts';
+
+const STATUSES: readonly PaymentStatus[] = [
+  'pending',
+  'successful',
+  'unsuccessful',
+  'expired',
+  'cancelled',
+];
+const LIMIT_DEFAULT = 100;
+const PAGE_MAXIMUM = 1000;
+
+interface ListFlags extends JsonFlag {
+  readonly csv?: true;
+  readonly merchant?: string;
+  readonly status?: PaymentStatus;
+  readonly blockchain?: string;
+  readonly reference?: string;
+  readonly since?: Date;
+  readonly until?: Date;
+  readonly limit?: number;
+  readonly before?: string;
+}
+
+/** `mp payment list` */
+export function defineList(noun: Command, terminal: Terminal): void {
+  addVerb(noun, 'list', 'list payments, newest first')
+    .option('--merchant <id>', 'only payments of this merchant', parseId)
+    .addOption(choice('--status <status>', 'only payments with this status', STATUSES))
+    .option('--blockchain <id>', 'only payments on this network, for example btc')
+    .option('--reference <text>', 'only payments with exactly this customerReferenceId')
+    .option('--since <date>', 'created at this RFC 3339 date-time or later', parseDate)
+    .option(
+      '--until <date>',
+      'created at this date-time or earlier; a day is included',
+      parseInclusiveEnd,
+    )
+    .option(
+      '--limit <n>',
+      `most rows to list, 1 to ${PAGE_MAXIMUM} (default: ${LIMIT_DEFAULT}, with --csv all)`,
+      integerFrom(1, PAGE_MAXIMUM),
+    )
+    .option('--before <id>', 'only payments older than the one with this ID', parseId)
+    .addOption(new Option('--csv', 'print CSV with a header line').conflicts('json'))
+    .addHelpText(
+      'after',
+      '\nAmounts are US cents, as in the API. In CSV, text that a spreadsheet would take for a\n' +
+        "formula begins with an apostrophe (').",
+    )
+    .action((flags: ListFlags) =>
+      withSession(terminal, async ({ db }) => {
+        const query = await readQuery(db, flags);
+        if (flags.csv) return printCsv(terminal, db, query, flags.limit);
+        const limit = flags.limit ?? LIMIT_DEFAULT;
+        const payments = await listOperatorPayments(db, { ...query, limit });
+        const rows = payments.map(paymentFields);
+        printList(
+          terminal,
+          flags,
+          rows,
+          [
+            ...(['id', 'createdAt', 'merchantId', 'status', 'amount'] as const),
+            ...(['blockchainId', 'customerReferenceId'] as const),
+          ],
+          pageNote(rows, { ...flags, limit }),
+        );
+      }),
+    );
+}
+
+/** @throws OperationRefused for a merchant, a network or a payment that does not exist. */
+async function readQuery(
+  db: Connection,
+  { merchant, status, blockchain, reference, since, until, before }: ListFlags,
+): Promise<Omit<OperatorPaymentsQuery, 'limit'>> {
+  if (merchant !== undefined) await requireMerchant(db, merchant);
+  if (blockchain !== undefined && (await findNetwork(db, blockchain)) === undefined) {
+    throw new OperationRefused(`There is no network ${blockchain}.`);
+  }
+  if (before !== undefined && (await findPayment(db, before)) === undefined) {
+    throw new OperationRefused(`There is no payment ${before}.`);
+  }
+  return {
+    ...{ merchantId: merchant, status, since, until, before },
+    ...{ blockchainId: blockchain, customerReferenceId: reference },
+  };
+}
+
+/**
+ * Prints page by page, so that any number of payments fits into memory.
+ * @param limit Most payments; all if undefined.
+ */
+async function printCsv(
+  terminal: Terminal,
+  db: Connection,
+  query: Omit<OperatorPaymentsQuery, 'limit'>,
+  limit: number | undefined,
+): Promise<void> {
+  terminal.out(csvLine(Object.keys(CSV_COLUMNS)));
+  let { before } = query;
+  do {
+    const page = await listOperatorPayments(db, { ...query, before, limit: limit ?? PAGE_MAXIMUM });
+    const lines = page.map(payment =>
+      csvLine(Object.values(CSV_COLUMNS).map(read => read(paymentFields(payment)))),
+    );
+    terminal.out(lines.join(''));
+    before = page.length === PAGE_MAXIMUM ? page.at(-1)?.id : undefined;
+  } while (before !== undefined && limit === undefined && terminal.isRead?.() !== false);
+}
+
+type Fields = ReturnType<typeof paymentFields>;
+
+const CSV_COLUMNS: Readonly<Record<string, (fields: Fields) => unknown>> = {
+  ...columns(
+    ...(['id', 'createdAt', 'merchantId', 'branchId', 'partnerId', 'flow', 'status'] as const),
+    ...(['sessionStatus', 'amount', 'commissionAmount', 'commissionPayer'] as const),
+    ...(['settlementModel', 'blockchainId', 'tokenAmount', 'address', 'transactionHash'] as const),
+    ...(['processor', 'externalId', 'paidAt', 'expiresAt', 'customerReferenceId', 'note'] as const),
+    ...(['cancellationReason'] as const),
+  ),
+  lastErrorCode: ({ lastError }) => lastError?.code,
+  lastErrorMessage: ({ lastError }) => lastError?.message,
+};
+
+function columns(...names: (keyof Fields)[]) {
+  return Object.fromEntries(names.map(name => [name, (fields: Fields) => fields[name]]));
+}
