@@ -1,6 +1,8 @@
+import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { buildApp } from './app.ts';
 import { makeDemo, printNextStep } from './development/demo.ts';
+import { announceService, localUrl } from './development/local-service.ts';
 import { DRAIN_MS } from './http/graceful-close.ts';
 import { openDependencies } from './runtime/dependencies.ts';
 import { aborted, runProcess } from './runtime/process.ts';
@@ -39,7 +41,11 @@ await runProcess('api', async (config, logger, signal) => {
   opened.defer(() => monitoring.close());
   if (signal.aborted) return;
   await app.listen({ host: config.host, port: config.port });
-  if (config.databaseUrl === null) await printNextStep(config);
+  if (config.databaseUrl === null) {
+    const url = localUrl(app.server.address() as AddressInfo);
+    opened.defer(await announceService(config.dataDirectory, url));
+    await printNextStep(config.dataDirectory, url);
+  }
   // Last, since only the signal ends its loops.
   const worker = withWorker
     ? runWorker(

@@ -10,6 +10,13 @@ import { CommandFailed, type Terminal } from './terminal.ts';
 
 const VARIABLES = ['MP_KEY_ID', 'MP_SECRET', 'MP_PASSPHRASE'] as const;
 
+/** A key to sign with. */
+export interface ChosenCredentials {
+  readonly credentials: Credentials;
+  /** Whether it is one of the demo. */
+  readonly isDemo: boolean;
+}
+
 /**
  * Chooses the key to sign with: the demo key of `role`, else the key in the environment, else the demo
  * merchant's key.
@@ -19,10 +26,13 @@ export async function chooseCredentials(
   env: Terminal['env'],
   dataDirectory: string,
   role: DemoRole | undefined,
-): Promise<Credentials> {
+): Promise<ChosenCredentials> {
   const named = VARIABLES.filter(name => env[name]);
-  if (role === undefined && named.length > 0) return credentialsOf(env);
-  return (await openDemo(dataDirectory, VARIABLES))[role ?? 'merchant'];
+  if (role === undefined && named.length > 0) {
+    return { credentials: credentialsOf(env), isDemo: false };
+  }
+  const demo = await openDemo(dataDirectory, VARIABLES);
+  return { credentials: demo[role ?? 'merchant'], isDemo: true };
 }
 
 function credentialsOf(env: Terminal['env']): Credentials {

@@ -4,6 +4,7 @@ import { type ApiRequest, type ApiResponse, createClient } from '../client/index
 import { readConfig } from '../config/config.ts';
 import { DEMO_ROLES, type DemoRole } from '../development/demo-credentials.ts';
 import { printJson, printLines } from './print.ts';
+import { chooseAddress, chooseDemoAddress } from './request-address.ts';
 import { readBody } from './request-body.ts';
 import { chooseCredentials } from './request-credentials.ts';
 import { AnsweredFailure, CommandFailed, type Terminal } from './terminal.ts';
@@ -31,7 +32,11 @@ export function define(command: Command, terminal: Terminal): void {
     )
     .option('--body <json|@file>', 'body, sent unchanged; @file reads it from a file')
     .option('--idempotency-key <key>', 'Idempotency-Key header', parseHeader)
-    .option('--url <url>', 'URL of the service (default: PUBLIC_URL, or this machine)', parseBase)
+    .option(
+      '--url <url>',
+      'URL of the service (default: PUBLIC_URL, or this machine; demo keys: this machine)',
+      parseBase,
+    )
     .addOption(
       choice(
         '--as <account>',
@@ -43,11 +48,12 @@ export function define(command: Command, terminal: Terminal): void {
       if (method === 'GET' && flags.body !== undefined) {
         command.error('error: a GET request has no body');
       }
-      // Reads only the variables that a request needs: database settings may be missing or invalid.
-      const { PORT, PUBLIC_URL, DATA_DIRECTORY } = terminal.env;
-      const { publicUrl, dataDirectory } = readConfig({ PORT, PUBLIC_URL, DATA_DIRECTORY });
-      const baseUrl = flags.url ?? publicUrl;
-      const credentials = await chooseCredentials(terminal.env, dataDirectory, flags.as);
+      const { env } = terminal;
+      const { dataDirectory } = readConfig({ DATA_DIRECTORY: env.DATA_DIRECTORY });
+      const { credentials, isDemo } = await chooseCredentials(env, dataDirectory, flags.as);
+      const baseUrl = isDemo
+        ? await chooseDemoAddress(dataDirectory, flags.url)
+        : await chooseAddress(env, flags.url);
       const body = flags.body === undefined ? undefined : await readBody(flags.body);
       const client = createClient({ baseUrl, ...credentials, maxAttempts: 1 });
       const response = await client

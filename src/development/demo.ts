@@ -5,7 +5,7 @@ import { setAddress } from '../accounts/deposit-addresses.ts';
 import { createMerchant, setMerchant } from '../accounts/merchants.ts';
 import { createPartner, createPartnerMember } from '../accounts/partners.ts';
 import { addDomain } from '../accounts/redirect-domains.ts';
-import type { Config } from '../config/config.ts';
+import { readConfig } from '../config/config.ts';
 import type { Keyring } from '../crypto/keyring.ts';
 import type { Database } from '../database/connection.ts';
 import type { NetworkFamily } from '../database/tables.ts';
@@ -49,16 +49,22 @@ export async function makeDemo(
   });
 }
 
-/** Prints the one command to try next, if there is a demo. */
-export async function printNextStep(config: Config): Promise<void> {
-  if ((await readDemo(config.dataDirectory)) === undefined) return;
+/**
+ * Prints the one command to try next, if there is a demo.
+ * @param url Where the service listens.
+ */
+export async function printNextStep(dataDirectory: string, url: string): Promise<void> {
+  if ((await readDemo(dataDirectory)) === undefined) return;
+  // The command has to find the same demo, whatever its terminal's environment.
+  const isDefault = dataDirectory === readConfig({}).dataDirectory;
+  const directory = isDefault ? '' : `DATA_DIRECTORY='${dataDirectory.replaceAll("'", "'\\''")}' `;
   process.stdout.write(`
-The External Payments Service is listening on http://${config.host}:${config.port}
+The External Payments Service is listening on ${url}
 Try next, in another terminal:
 
-  npx mp request POST /external/v1/payments/prompt --body '{"amount":5000}'
+  ${directory}npx mp request POST /external/v1/payments/prompt --body '{"amount":5000}'
 
-Documentation: ${config.publicUrl}/docs
+Documentation: ${url}/docs
 
 `);
 }

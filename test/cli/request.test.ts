@@ -1,8 +1,10 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { announceService } from '../../src/development/local-service.ts';
 import { addMerchant, addPartner, type MerchantWithKey } from '../helpers/accounts.ts';
 import { type Environment, mp, mpHere, type Operated, startOperated } from './mp.ts';
 
@@ -14,10 +16,13 @@ let shop: MerchantWithKey;
 let directory: string;
 /** No database: a request does not need one. */
 let env: Environment;
+let url: string;
+/** Ends what says where the service of the data directory listens. */
+let withdraw: () => Promise<void>;
 beforeAll(async () => {
   service = await startOperated();
   shop = await addMerchant(service);
-  const url = await service.app.listen({ port: 0, host: '127.0.0.1' });
+  url = await service.app.listen({ port: 0, host: '127.0.0.1' });
   directory = await mkdtemp(join(tmpdir(), 'eps-cli-'));
   const us = await addMerchant(service, { kind: 'us', approved: false });
   const partner = await addPartner(service);
@@ -26,7 +31,8 @@ beforeAll(async () => {
     join(directory, 'demo.json'),
     JSON.stringify({ merchant: shop, us, partner, linked }),
   );
-  env = { PUBLIC_URL: url, DATA_DIRECTORY: directory, DATABASE_URL: 'not a database' };
+  withdraw = await announceService(directory, url);
+  env = { DATA_DIRECTORY: directory, DATABASE_URL: 'not a database' };
 });
 afterAll(async () => {
   await service.close();
@@ -141,6 +147,7 @@ test('signs with the demo key that is named, else with the one of the environmen
     MP_PASSPHRASE: other.passphrase,
   };
   expect(await codeOf(active, [], key)).toBe('E2101');
+  expect(await codeOf(active, [], { ...key, PUBLIC_URL: url })).toBe('E2101');
   expect(await codeOf(active, ['--as', 'merchant'], key)).toBe(200);
   expect(await codeOf(active, [], { ...key, MP_SECRET: shop.secret })).toBe('E2007');
 });
@@ -155,27 +162,96 @@ test('says what is missing to sign with', async () => {
   expect(none.err).toContain('npm start');
 });
 
-test('tells how to start the service when nothing answers, and gives up on silence', async () => {
-  const nobody = await unusedUrl();
-  const refused = await mpHere(['request', 'GET', '/external/v1/payments', '--url', nobody], env);
-  expect(refused).toEqual({
-    status: 1,
-    out: '',
-    err: `Nothing answers on ${nobody} (ECONNREFUSED): is it running? Start it with "npm start".\n`,
+describe('the demo keys', () => {
+  const list = ['request', 'GET', '/external/v1/payments'];
+  const only = () => `The demo keys are sent only to the service on ${url}. Set MP_KEY_ID, `;
+
+  test('go to the service that runs, whatever else is configured', async () => {
+    const { port } = new URL(await unusedUrl());
+    const elsewhere = { ...env, PUBLIC_URL: 'https://pay.example.com', HOST: '::1', PORT: port };
+    expect((await mpHere(list, elsewhere)).out).toMatch(/^HTTP 200 OK\n/);
   });
 
-  // One attempt only: a second one would be another connection.
-  let connections = 0;
-  const rude = createServer(socket => {
-    connections++;
-    socket.destroy();
+  test('go there by another name of this machine as well', async () => {
+    const { port } = new URL(url);
+    const named = await mpHere([...list, '--url', `http://localhost:${port}`], env);
+    expect(named.out).toMatch(/^HTTP 200 OK\n/);
   });
-  const url = await listen(rude);
-  const reset = await mpHere(['request', 'GET', '/external/v1/payments', '--url', url], env);
-  rude.close();
-  expect(reset).toMatchObject({ status: 1, out: '' });
-  expect(reset.err).toContain(`The request to ${url} failed: `);
-  expect(connections).toBe(1);
+
+  test('are sent to nobody else', async () => {
+    let heard = 0;
+    const stranger = createServer(() => heard++);
+    const other = await listen(stranger);
+    for (const flags of [
+      ['--url', other],
+      ['--url', other, '--as', 'partner'],
+    ]) {
+      const refused = await mpHere([...list, ...flags], env);
+      expect(refused).toMatchObject({ status: 1, out: '' });
+      expect(refused.err.startsWith(only())).toBe(true);
+    }
+    const abroad = `http://pay.example.com:${new URL(url).port}`;
+    expect((await mpHere([...list, '--url', abroad], env)).err.startsWith(only())).toBe(true);
+
+    // Another program has taken the port of a service that is over.
+    await withdraw();
+    const told = `No service is running on ${directory}, and its demo keys are sent to no other: start it with "npm start".\n`;
+    const { port } = new URL(other);
+    expect(await mpHere(list, { ...env, PORT: port })).toEqual({ status: 1, out: '', err: told });
+    const killed = spawnSync('true');
+    await writeFile(
+      join(directory, 'service.json'),
+      JSON.stringify({ url: other, pid: killed.pid }),
+    );
+    expect((await mpHere(list, env)).err).toBe(told);
+    stranger.close();
+    withdraw = await announceService(directory, url);
+    expect(heard).toBe(0);
+  });
+});
+
+describe('a key of one’s own goes', () => {
+  const list = ['request', 'GET', '/external/v1/payments'];
+  let own: Environment;
+  beforeAll(() => {
+    const { keyId: MP_KEY_ID, secret: MP_SECRET, passphrase: MP_PASSPHRASE } = shop;
+    own = { MP_KEY_ID, MP_SECRET, MP_PASSPHRASE, DATABASE_URL: 'not a database' };
+  });
+  const port = () => new URL(url).port;
+
+  test.each([
+    ['to --url', () => [['--url', url], { PUBLIC_URL: 'http://127.0.0.1:1' }]],
+    ['to PUBLIC_URL', () => [[], { PUBLIC_URL: url, PORT: '1' }]],
+    ['to PORT', () => [[], { PORT: port() }]],
+    ['to HOST and PORT', () => [[], { HOST: '0.0.0.0', PORT: port() }]],
+    ['to the service that runs on the data directory', () => [[], { DATA_DIRECTORY: directory }]],
+  ] as [string, () => [string[], Environment]][])('%s', async (_name, choose) => {
+    const [flags, more] = choose();
+    expect((await mpHere([...list, ...flags], { ...own, ...more })).out).toMatch(/^HTTP 200 OK\n/);
+  });
+
+  test('tells how to start the service when nothing answers', async () => {
+    const nobody = await unusedUrl();
+    expect(await mpHere([...list, '--url', nobody], own)).toEqual({
+      status: 1,
+      out: '',
+      err: `Nothing answers on ${nobody} (ECONNREFUSED): is it running? Start it with "npm start".\n`,
+    });
+  });
+
+  test('and is not sent a second time when the connection breaks', async () => {
+    let connections = 0;
+    const rude = createServer(socket => {
+      connections++;
+      socket.destroy();
+    });
+    const rudeUrl = await listen(rude);
+    const reset = await mpHere([...list, '--url', rudeUrl], own);
+    rude.close();
+    expect(reset).toMatchObject({ status: 1, out: '' });
+    expect(reset.err).toContain(`The request to ${rudeUrl} failed: `);
+    expect(connections).toBe(1);
+  });
 });
 
 async function listen(server: Server): Promise<string> {

@@ -1,0 +1,97 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { connect, type Database } from '../../src/database/connection.ts';
+import { migrate } from '../../src/database/migrate.ts';
+import { openEmbeddedDatabase } from '../../src/development/embedded-postgres.ts';
+import { mp } from '../cli/mp.ts';
+import { EMBEDDED_MISSING, hasEmbedded } from './standby.ts';
+
+/** `npm start` without a database of one's own, as on the first day. */
+
+const ROOT = join(import.meta.dirname, '../..');
+
+describe.skipIf(!hasEmbedded())(hasEmbedded() ? 'npm start' : EMBEDDED_MISSING, () => {
+  let directory: string;
+  let service: ChildProcess;
+  let said = '';
+  let owner: Database;
+
+  const open = (url: string) =>
+    connect({ url, poolSize: 1, applicationName: 'test', onIdleError: () => undefined });
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), "eps-it's-"));
+    // Run by root, the embedded server is another user's and has to get in.
+    await chmod(directory, 0o711);
+    // As an earlier release left it: all belongs to the only role there is.
+    const settings = { fsync: 'off' };
+    const before = await openEmbeddedDatabase({ directory, holder: 'command', settings });
+    const db = open(before.url);
+    await migrate(db);
+    await db.destroy();
+    await before.stop();
+
+    service = spawn(process.execPath, [join(ROOT, 'src/server.ts'), '--with-worker'], {
+      env: { PATH: process.env.PATH, DATA_DIRECTORY: directory, PORT: '0' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    service.stdout?.on('data', chunk => {
+      said += chunk;
+    });
+    await vi.waitUntil(() => said.includes('Documentation: '), { timeout: 50_000 });
+    owner = open((await openEmbeddedDatabase({ directory, holder: 'command' })).url);
+  });
+  afterAll(async () => {
+    await owner?.destroy();
+    service.kill('SIGKILL');
+    await rm(directory, { recursive: true, force: true, maxRetries: 20 });
+  });
+
+  test('prints an address and a command that reach it, whatever its port', async () => {
+    const [, url = ''] = /is listening on (http:\/\/127\.0\.0\.1:\d+)\n/.exec(said) ?? [];
+    expect((await fetch(`${url}/docs`)).status).toBe(200);
+    expect(said).toContain(`Documentation: ${url}/docs`);
+    const [, command = ''] = /^ {2}(.* mp request .*)$/m.exec(said) ?? [];
+    const shell = spawn('sh', ['-c', command.replace('npx mp', `node ${ROOT}/src/cli.ts`)], {
+      // The terminal knows nothing of the service.
+      env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let answer = '';
+    shell.stdout.on('data', chunk => {
+      answer += chunk;
+    });
+    expect(await once(shell, 'close')).toEqual([0, null]);
+    expect(answer).toMatch(/^HTTP 201 Created\n/);
+  });
+
+  test('and commands use the database as a role that owns nothing', async () => {
+    const partner = ['partner', 'create', '--name', 'Group', '--json'];
+    const made = await mp(partner, { DATA_DIRECTORY: directory, MASTER_KEY: undefined });
+    expect(made).toMatchObject({ status: 0, err: '' });
+    const { rows } = await sql<{ role: string; sessions: number }>`
+      select usename as role, count(*) as sessions from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid() group by role`.execute(owner);
+    expect(rows).toEqual([{ role: 'eps_service', sessions: expect.any(Number) }]);
+    const tables = await sql`
+      select from pg_class where relowner = 'eps_service'::regrole`.execute(owner);
+    expect(tables.rows).toEqual([]);
+  });
+
+  test('takes its address back when it ends', async () => {
+    expect(existsSync(join(directory, 'service.json'))).toBe(true);
+    service.kill('SIGINT');
+    expect(await once(service, 'exit')).toEqual([0, null]);
+    expect(existsSync(join(directory, 'service.json'))).toBe(false);
+    const late = await mp(['request', 'GET', '/external/v1/payments'], {
+      DATA_DIRECTORY: directory,
+    });
+    expect(late.err).toMatch(/^No service is running on /);
+  });
+});
