@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { parseDateBound } from '../time/date-bound.ts';
 import { type Environment, EnvironmentReader } from './environment-reader.ts';
+import { type ReadFile, withSecretFiles } from './secret-files.ts';
 import { parseTrustProxy } from './values.ts';
 
 /** The configuration of a process, read once at its start. */
@@ -85,11 +86,14 @@ const HOSTNAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i;
 const REPOSITORY_ROOT = resolve(import.meta.dirname, '../..');
 
 /**
- * Reads and validates the configuration. An empty value counts as unset.
+ * Reads and validates the configuration. An empty value counts as unset. A secret may be in a file, which
+ * the variable with `_FILE` at its end names.
  * @throws ConfigError naming every invalid variable, its value and what is expected. Values of secrets and
  * connection URLs are left out.
  */
-export function readConfig(env: Environment): Config {
+export function readConfig(given: Environment, readFile?: ReadFile): Config {
+  const unreadable: string[] = [];
+  const env = withSecretFiles(given, unreadable, readFile);
   const from = new EnvironmentReader(env);
   const hostname = (name: string) =>
     from.read(name, '127.0.0.1', {
@@ -161,7 +165,7 @@ export function readConfig(env: Environment): Config {
     dataDirectory: env.DATA_DIRECTORY ? resolve(env.DATA_DIRECTORY) : `${REPOSITORY_ROOT}/.data`,
   };
 
-  const problems = [...from.problems, ...findConflicts(env, config)];
+  const problems = [...unreadable, ...from.problems, ...findConflicts(env, config)];
   if (isProduction) problems.push(...findUnsafeInProduction(env, config, stripe.secretKey));
   if (problems.length > 0) throw new ConfigError(problems);
   return config;

@@ -1,12 +1,27 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
+import { SECRET_VARIABLES } from '../../src/config/secret-files.ts';
 import { problemsOf } from '../helpers/config-problems.ts';
 
 const KEY = randomBytes(32).toString('base64');
 const OTHER_KEY = randomBytes(32).toString('base64');
+
+const VALID_SECRETS: Record<(typeof SECRET_VARIABLES)[number], string> = {
+  DATABASE_URL: 'postgres://u:p@h/other',
+  DATABASE_DIRECT_URL: 'postgres://u:p@direct/d',
+  DATABASE_REPORTS_URL: 'postgres://u:p@reports/d',
+  MIGRATION_DATABASE_URL: 'postgres://owner:p@h/d',
+  REDIS_URL: 'redis://:p@h',
+  MASTER_KEY: OTHER_KEY,
+  MASTER_KEYS_PREVIOUS: OTHER_KEY,
+  STRIPE_SECRET_KEY: 'sk_test_1',
+  STRIPE_WEBHOOK_SECRET: 'whsec_1',
+};
 
 test('an empty environment has the documented defaults', () => {
   expect(readConfig({})).toMatchObject({
@@ -20,6 +35,7 @@ test('an empty environment has the documented defaults', () => {
     databaseUrl: null,
     databaseDirectUrl: null,
     databasePoolSize: 10,
+    migrationUrl: null,
     reportsUrl: null,
     reportsPoolSize: 4,
     redisUrl: null,
@@ -172,6 +188,68 @@ describe('a value that is not taken is named with what it is and what would do',
     expect(names.toSorted()).toEqual(['LOG_LEVEL', 'MASTER_KEY', 'PORT', 'REDIS_URL']);
   });
 });
+
+describe('a secret in a file', () => {
+  const files: Record<string, string> = { '/run/key': `${KEY}\n`, '/run/empty': '\r\n' };
+  const readFile = (path: string) => {
+    const text = files[path];
+    if (text === undefined) throw Object.assign(new Error('no such file'), { code: 'ENOENT' });
+    return text;
+  };
+
+  test.each(SECRET_VARIABLES)('%s', name => {
+    const value = VALID_SECRETS[name];
+    const env = {
+      ...{ DATABASE_URL: 'postgres://h/d', MASTER_KEY: KEY, PROCESSOR: 'stripe' },
+      ...{ STRIPE_SECRET_KEY: 'sk_test_0', STRIPE_WEBHOOK_SECRET: 'whsec_0' },
+    };
+    const file = { [name]: undefined, [`${name}_FILE`]: '/run/it' };
+    const read = readConfig({ ...env, ...file }, () => `${value}\n`);
+    expect(read).toEqual(readConfig({ ...env, [name]: value }));
+    expect(read).not.toEqual(readConfig(env));
+  });
+
+  test('is as good as one in the environment in production', () => {
+    const directory = mkdtempSync(join(tmpdir(), 'eps-config-'));
+    const MASTER_KEY_FILE = join(directory, 'master_key');
+    writeFileSync(MASTER_KEY_FILE, `${KEY}\n`);
+    const env = { NODE_ENV: 'production', PUBLIC_URL: 'https://pay.example.com' };
+    const { masterKeys } = readConfig({ ...env, DATABASE_URL: 'postgres://h/d', MASTER_KEY_FILE });
+    rmSync(directory, { recursive: true });
+    expect(masterKeys).toEqual([Buffer.from(KEY, 'base64')]);
+  });
+
+  test('that is empty counts as unset, and other variables have no files', () => {
+    expect(readConfig({ MASTER_KEY_FILE: '/run/empty', PORT_FILE: '/none' }, readFile)).toEqual(
+      readConfig({}),
+    );
+  });
+
+  test('that cannot be read, or is set as well, is named without its value', () => {
+    expect(problemsOf({ MASTER_KEY_FILE: '/run/none', PORT: 'x' })).toEqual([
+      'MASTER_KEY_FILE is "/run/none", which cannot be read (ENOENT).',
+      expect.stringContaining('PORT is "x"'),
+    ]);
+    const twice = () =>
+      readConfig({ MASTER_KEY: OTHER_KEY, MASTER_KEY_FILE: '/run/key' }, readFile);
+    expect(twice).toThrow('MASTER_KEY and MASTER_KEY_FILE are both set; set one of them.');
+    const wrong = () => readConfig({ DATABASE_URL_FILE: '/run/key' }, readFile);
+    expect(wrong).toThrow(`DATABASE_URL is a value of ${KEY.length} characters, but must be`);
+  });
+});
+
+test.each(['DATABASE_DIRECT_URL', 'MIGRATION_DATABASE_URL'])(
+  '%s goes with DATABASE_URL, and its secret is not repeated',
+  name => {
+    expect(problemsOf({ [name]: 'postgres://h/d' })).toEqual([
+      `${name} is set without DATABASE_URL; set both.`,
+    ]);
+    const problems = problemsOf({ [name]: 'hunter2', DATABASE_URL: 'postgres://h/d' });
+    expect(problems).toEqual([
+      `${name} is a value of 7 characters, but must be a postgres:// URL.`,
+    ]);
+  },
+);
 
 test('metrics take a port of their own', () => {
   const [problem] = problemsOf({ PORT: '3000', METRICS_PORT: '3000' });

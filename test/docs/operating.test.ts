@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
+import { SECRET_VARIABLES } from '../../src/config/secret-files.ts';
 import { withCompleteMonitor } from '../telemetry/complete-monitor.ts';
 
 const ROOT = new URL('../../', import.meta.url);
@@ -38,7 +39,15 @@ test('the table of variables has every variable that is read, and no other', () 
     .split('\n')
     .map(row => row.split('|')[1] ?? '')
     .flatMap(cell => [...cell.matchAll(/`([A-Z_]+)`/g)].map(([, name]) => name));
-  expect(documented.toSorted()).toEqual([...read].toSorted());
+  const files = new Set(SECRET_VARIABLES.map(name => `${name}_FILE`));
+  expect(documented.toSorted()).toEqual([...read].filter(name => !files.has(name)).toSorted());
+});
+
+test('every variable that may be in a file is named', () => {
+  const [, section = ''] = guide('operating/configuration').split('## Secrets in files');
+  const [, first = ''] = section.split('\n\n');
+  const named = [...first.matchAll(/`([A-Z_]+)`/g)].map(([, name]) => name);
+  expect(named.filter(name => !name?.endsWith('_FILE'))).toEqual([...SECRET_VARIABLES]);
 });
 
 test('the table of metrics has every metric that is served, with its labels, and no other', async () => {
