@@ -1,6 +1,8 @@
 # One image for the API (default), the worker and the command line:
 #   node src/server.ts · node src/worker.ts · mp …
-FROM node:24-slim
+# With a digest, as in node:24-slim@sha256:…, every build starts from the same bytes.
+ARG NODE_IMAGE=node:24-slim
+FROM ${NODE_IMAGE}
 
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
