@@ -1,9 +1,11 @@
 import type { BaseLogger } from 'pino';
+import type { RateReadings } from '../telemetry/rate-gauges.ts';
 import { type Circuit, createCircuit } from '../time/circuit.ts';
 import type { Clock } from '../time/clock.ts';
 import { type Agreement, agree, type SourcedRate } from './agreement.ts';
 import { isPegged, isStablecoin, pricedAsset } from './assets.ts';
 import { PRICE_SCALE } from './price.ts';
+import { createRateRecorder } from './rate-readings.ts';
 import { type Rate, type RateSource, type Rates, RateUnavailable } from './rate-source.ts';
 
 /** Maximum age of a rate, in milliseconds. */
@@ -33,6 +35,7 @@ export interface AgreedRates extends Rates {
    * @throws RateUnavailable
    */
   agreedRate(symbol: string): Promise<Rate>;
+  observe(): Promise<RateReadings>;
 }
 
 export interface AgreedRatesOptions {
@@ -59,6 +62,7 @@ export function createAgreedRates(options: AgreedRatesOptions): AgreedRates {
   const { sources, clock, log, sourceTimeoutMs = SOURCE_TIMEOUT_MS } = options;
   const circuits = new Map<string, Circuit>();
   const cache = new Map<string, CachedRate>();
+  const recorder = createRateRecorder(clock);
 
   function circuitOf(source: RateSource, symbol: string): Circuit {
     const key = `${source.name} ${symbol}`;
@@ -77,7 +81,9 @@ export function createAgreedRates(options: AgreedRatesOptions): AgreedRates {
     try {
       rate = await withTimeout(sourceTimeoutMs, signal => source.fetchRate(symbol, signal));
       circuit.succeeded();
+      recorder.answered(source.name, rate);
     } catch (error) {
+      recorder.failed(source.name, symbol);
       if (circuit.failed()) {
         log.warn({ err: error, source: source.name, symbol }, 'rate source suspended');
       }
@@ -161,14 +167,31 @@ export function createAgreedRates(options: AgreedRatesOptions): AgreedRates {
     return entry.promise;
   }
 
+  async function priceOf(symbol: string): Promise<bigint> {
+    const { price } = await agreedRate(symbol);
+    if (!isStablecoin(symbol)) return price;
+    if (!isPegged(price)) throw new RateUnavailable(symbol, 'it has left its peg');
+    return PRICE_SCALE;
+  }
+
+  async function usdPrice(assetSymbol: string): Promise<bigint> {
+    const symbol = pricedAsset(assetSymbol);
+    try {
+      const price = await priceOf(symbol);
+      recorder.priced(symbol, true);
+      return price;
+    } catch (error) {
+      recorder.priced(symbol, false);
+      throw error;
+    }
+  }
+
   return {
     agreedRate,
-    async usdPrice(assetSymbol) {
-      const symbol = pricedAsset(assetSymbol);
-      const { price } = await agreedRate(symbol);
-      if (!isStablecoin(symbol)) return price;
-      if (!isPegged(price)) throw new RateUnavailable(symbol, 'it has left its peg');
-      return PRICE_SCALE;
+    usdPrice,
+    async observe() {
+      await Promise.allSettled(recorder.unavailable().map(usdPrice));
+      return recorder.readings();
     },
   };
 }

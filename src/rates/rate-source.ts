@@ -1,3 +1,5 @@
+import type { RateReadings } from '../telemetry/rate-gauges.ts';
+
 /** Price of an asset at a point in time. */
 export interface Rate {
   /** The asset, as in `networks.asset_symbol`; never a test asset. */
@@ -28,6 +30,11 @@ export interface Rates {
    * @throws RateUnavailable
    */
   usdPrice(assetSymbol: string): Promise<bigint>;
+  /**
+   * What was seen of prices and sources in the last minutes, for metrics. Asks anew for what could not
+   * be priced, so that an outage is seen to last, or to be over, without a payer. Constant rates have none.
+   */
+  observe?(): Promise<RateReadings>;
 }
 
 /** There is no usable rate now; a retry some seconds later may succeed. */

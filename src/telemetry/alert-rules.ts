@@ -120,6 +120,13 @@ export const ALERT_RULES: readonly AlertRule[] = [
     'Webhooks that are due are not attempted.',
   ),
   rule(
+    'critical',
+    'AssetCannotBeQuoted',
+    'min by (asset) (eps_rate_available) == 0',
+    '5m',
+    'Too few sources agree on a price of {{ $labels.asset }}: payers cannot choose it.',
+  ),
+  rule(
     'warning',
     'DepositsUnmatched',
     'max(eps_deposits_unmatched) > 0',

@@ -3,6 +3,7 @@ import { collectDefaultMetrics, Registry, register } from 'prom-client';
 import { connect, type Database } from '../database/connection.ts';
 import type { Clock } from '../time/clock.ts';
 import { registerBacklogGauges } from './backlog-gauges.ts';
+import { type RateReadings, registerRateGauges } from './rate-gauges.ts';
 import type { Readiness } from './readiness.ts';
 import { type ApiState, registerApiGauges, registerPoolGauges } from './state-gauges.ts';
 
@@ -13,6 +14,8 @@ export interface Monitored {
   readonly pools: Readonly<Record<string, Database>>;
   /** Present where the API is served. */
   readonly api?: ApiState | undefined;
+  /** Present where prices come from markets. */
+  readonly rates?: (() => Promise<RateReadings>) | undefined;
   /** Present where the worker runs; it reports the backlog in the database. */
   readonly worker?:
     | { readonly directUrl: string; readonly clock: Clock; readonly log: Pick<BaseLogger, 'warn'> }
@@ -33,10 +36,11 @@ export interface Monitor {
  * Collects the metrics of a process, without serving them: the counters of its modules, which are in
  * prom-client's global registry, and gauges that are read at each scrape.
  */
-export function createMonitor({ readiness, pools, api, worker }: Monitored): Monitor {
+export function createMonitor({ readiness, pools, api, rates, worker }: Monitored): Monitor {
   const gauges = new Registry();
   registerPoolGauges(gauges, pools);
   if (api !== undefined) registerApiGauges(gauges, api);
+  if (rates !== undefined) registerRateGauges(gauges, rates);
   const backlog = worker === undefined ? undefined : connectBacklog(gauges, worker);
   return {
     registry: Registry.merge([register, gauges]),

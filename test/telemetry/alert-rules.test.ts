@@ -53,6 +53,8 @@ describe.skipIf(missing)('promtool (skipped where it is not installed)', () => {
     const healthy = [
       series('eps_backlog_readable{instance="worker"}', '1x20'),
       series('eps_nonce_store_up{kind="redis"}', '1x20'),
+      series('eps_rate_available{asset="BTC"}', '1 1 0 0 1x16'),
+      series('eps_database_role_excess_rights', '0x20'),
       series('eps_payments_expiry_lag_seconds{flow="crypto"}', '0x20'),
       series('eps_worker_loop_last_success_timestamp_seconds{loop="clean-up"}', '0+60x20'),
       series('eps_http_requests_total{status="200",instance="a"}', '0+600x20'),
@@ -66,6 +68,10 @@ describe.skipIf(missing)('promtool (skipped where it is not installed)', () => {
       series('eps_http_requests_total{status="200"}', '0+600x20'),
       series('eps_http_requests_total{status="503"}', '0+60x20'),
       series('eps_deposits_unmatched', '2x20'),
+      series('eps_rate_available{asset="BTC",instance="a"}', '1x20'),
+      series('eps_rate_available{asset="BTC",instance="b"}', '0x20'),
+      series('eps_rate_available{asset="ETH",instance="b"}', '1x20'),
+      series('eps_database_role_excess_rights', '2x20'),
     ];
     const fired = [
       'PaymentsApiFailing',
@@ -74,7 +80,13 @@ describe.skipIf(missing)('promtool (skipped where it is not installed)', () => {
       'WorkerLoopStalled',
       'PaymentsExpireLate',
       'DepositsUnmatched',
+      'AssetCannotBeQuoted',
+      'DatabaseRoleTooPowerful',
     ];
+    const labelsOf: Record<string, Record<string, string>> = {
+      WorkerLoopStalled: { loop: 'clean-up' },
+      AssetCannotBeQuoted: { asset: 'BTC' },
+    };
     const expected = (alerts: readonly string[]) =>
       ALERT_RULES.map(({ alert, labels, annotations }) => ({
         eval_time: '18m',
@@ -82,12 +94,12 @@ describe.skipIf(missing)('promtool (skipped where it is not installed)', () => {
         exp_alerts: alerts.includes(alert)
           ? [
               {
-                exp_labels: {
-                  ...labels,
-                  ...(alert === 'WorkerLoopStalled' ? { loop: 'clean-up' } : {}),
-                },
+                exp_labels: { ...labels, ...labelsOf[alert] },
                 exp_annotations: {
-                  summary: annotations.summary.replace('{{ $labels.loop }}', 'clean-up'),
+                  summary: annotations.summary.replace(
+                    /\{\{ \$labels\.(\w+) \}\}/,
+                    (_, name) => labelsOf[alert]?.[name] ?? '',
+                  ),
                 },
               },
             ]

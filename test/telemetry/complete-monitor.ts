@@ -22,6 +22,7 @@ export async function withCompleteMonitor(use: (monitor: Monitor) => void): Prom
     readiness: createReadiness({ db }),
     pools: { main: db },
     api: { nonces: createPostgresNonces(db), changes: NO_CHANGE_FEED },
+    rates: async () => ({ sources: [], assets: [] }),
     worker: { directUrl: NO_DATABASE, clock: Date.now, log: { warn: () => undefined } },
   });
   use(monitor);
