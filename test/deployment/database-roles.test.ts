@@ -199,6 +199,7 @@ test('nobody has complained, and all end in an orderly way', async () => {
 describe('in production', { timeout: 40_000 }, () => {
   const NODE_ENV = 'production';
   const PUBLIC_URL = 'https://pay.example.test';
+  let scraped = '';
 
   /** What a process says of its rights, and counts. */
   async function rightsOf(more: Record<string, string>) {
@@ -214,11 +215,8 @@ describe('in production', { timeout: 40_000 }, () => {
     });
     started.push(api);
     const metrics = await fetch(`http://127.0.0.1:${METRICS_PORT}/metrics`);
-    const counted = sumOf(
-      parseExposition(await metrics.text()),
-      'eps_database_role_excess_rights',
-      {},
-    );
+    scraped = await metrics.text();
+    const counted = sumOf(parseExposition(scraped), 'eps_database_role_excess_rights');
     await api.stop();
     const said = api.logs.filter(({ msg }) =>
       String(msg).startsWith('the database role may do more'),
@@ -228,6 +226,10 @@ describe('in production', { timeout: 40_000 }, () => {
 
   test('the role of the service has no more rights than it needs', async () => {
     expect(await rightsOf({})).toEqual({ counted: 0, said: [] });
+  });
+
+  test('what is quoted is among the metrics', () => {
+    expect(scraped).toContain('# TYPE eps_rate_available gauge');
   });
 
   test('an owner works, but the log and a metric say so', async () => {
