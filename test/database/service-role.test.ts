@@ -75,9 +75,9 @@ describe('the service', () => {
       kysely_migration: 'SELECT',
       kysely_migration_lock: 'SELECT',
       audit_log: 'INSERT SELECT',
-      events: 'INSERT SELECT',
+      events: 'DELETE INSERT SELECT',
       payment_transitions: 'INSERT SELECT',
-      webhook_attempts: 'INSERT SELECT',
+      webhook_attempts: 'DELETE INSERT SELECT',
       payments: 'INSERT SELECT UPDATE',
     };
     expect(Object.fromEntries(rows.map(({ name }) => [name, held.get(name)]))).toEqual({
