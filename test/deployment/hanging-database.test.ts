@@ -133,13 +133,6 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'while the database hangs'
     return (await Promise.all(waves)).flat();
   }
 
-  async function sessionsOf(applicationName: string): Promise<number> {
-    const { rows } = await admin.query('select from pg_stat_activity where application_name = $1', [
-      applicationName,
-    ]);
-    return rows.length;
-  }
-
   const tooLate = (answers: readonly Answer[]) =>
     answers.filter(({ seconds }) => seconds * 1000 > LIMIT_MS);
 
@@ -175,7 +168,7 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'while the database hangs'
     const worker = startWorker({ ...env, DATABASE_URL: url });
     started.push(worker);
     await serves(api);
-    await vi.waitUntil(async () => (await sessionsOf('eps-queue')) > 0, SOON);
+    await vi.waitUntil(() => worker.logs.some(({ msg }) => msg === 'working'), SOON);
     proxy.hold();
     proxy.freeze();
     const asked = ask(api, without('create'));

@@ -56,6 +56,7 @@ export async function startTcpProxy(host: string, port: number): Promise<TcpProx
     },
     async open() {
       holding = false;
+      if (server.listening) return;
       server.listen(own, '127.0.0.1');
       await once(server, 'listening');
     },

@@ -29,7 +29,8 @@ export async function attemptDue(
   const now = new Date(clock());
   await db
     .updateTable('webhook_deliveries')
-    .set({ next_attempt_at: now })
+    // Not all at one time, so that they are made in the order of their events.
+    .set(({ ref }) => ({ next_attempt_at: ref('created_at') }))
     .where('status', '=', 'pending')
     .where('next_attempt_at', '>', now)
     .$if(endpointIds !== undefined, query => query.where('endpoint_id', 'in', endpointIds ?? []))

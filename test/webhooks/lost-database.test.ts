@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { connect, type Database } from '../../src/database/connection.ts';
 import { type CuttingProxy, startCuttingProxy } from '../helpers/cutting-proxy.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
+import { startTcpProxy } from '../helpers/tcp-proxy.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { type RunningWorker, startWorker } from './running-worker.ts';
 import { openShop, type Shop } from './shop.ts';
@@ -67,3 +69,25 @@ test.each(['before', 'after'] as const)(
     expect(await shop.attempts()).toMatchObject([{ number: 1, status_code: 200 }]);
   },
 );
+
+test('a network that swallows everything holds webhooks up for less than 10 seconds after its end', async () => {
+  const { hostname, port } = new URL(database.url);
+  const network = await startTcpProxy(hostname, Number(port));
+  const url = Object.assign(new URL(database.url), { host: `127.0.0.1:${network.port}` }).href;
+  const db = connect({ url, poolSize: 2, applicationName: 'test', onIdleError: () => undefined });
+  await worker.stop();
+  worker = startWorker({ ...shop, db });
+  await shop.tell();
+  await vi.waitUntil(isDelivered, SOON);
+  network.hold();
+  network.freeze();
+  await shop.tell();
+  // Longer than any statement may take, so that the worker has failed meanwhile.
+  await sleep(6_000);
+  await network.open();
+  await vi.waitUntil(isDelivered, { timeout: 10_000, interval: 20 });
+  expect(receiver.requests).toHaveLength(2);
+  await worker.stop();
+  await db.destroy();
+  await network.cut();
+}, 40_000);
