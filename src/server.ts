@@ -27,12 +27,13 @@ await runProcess('api', async (config, logger, signal) => {
   const readiness = async () => (signal.aborted ? NOT_SERVING : deps.readiness());
   const app = await buildApp(config, { ...deps, readiness });
   opened.defer(() => app.close());
-  const { db, reports, nonces, changes, rates, clock } = deps;
+  const { db, reports, nonces, changes, rates, clock, clockWatch } = deps;
   const monitoring = await openMonitoring(
     config.metrics,
     {
       readiness: async () => (app.server.listening ? readiness() : NOT_SERVING),
       pools: { main: db, reports },
+      clockWatch,
       api: { nonces, changes },
       rates: rates.observe,
       worker: withWorker ? { directUrl: storage.directUrl, clock, log: logger } : undefined,

@@ -2,6 +2,7 @@ import { openProcessor } from './processors/open-processor.ts';
 import { runProcess } from './runtime/process.ts';
 import { reportRights } from './runtime/role-rights.ts';
 import { openStorage, prepareStorage } from './runtime/storage.ts';
+import { watchClock } from './telemetry/clock-watch.ts';
 import { openMonitoring } from './telemetry/open-monitoring.ts';
 import { createReadiness } from './telemetry/readiness.ts';
 import { runWorker } from './worker/run.ts';
@@ -15,11 +16,14 @@ await runProcess('worker', async (config, logger, signal) => {
   logger.info('working');
   const clock = Date.now;
   const { db, directUrl, keyring } = storage;
+  const clockWatch = await watchClock({ db, clock, log: logger });
+  opened.defer(() => clockWatch.close());
   const monitoring = await openMonitoring(
     config.metrics,
     {
-      readiness: createReadiness({ db }),
+      readiness: createReadiness({ db, clockWatch }),
       pools: { main: db },
+      clockWatch,
       worker: { directUrl, clock, log: logger },
     },
     logger,

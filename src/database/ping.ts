@@ -5,3 +5,11 @@ import type { Connection } from './connection.ts';
 export async function ping(db: Connection): Promise<void> {
   await sql`select 1`.execute(db);
 }
+
+/** The database's time, in milliseconds since the epoch. */
+export async function readDatabaseClock(db: Connection): Promise<number> {
+  const { rows } = await sql<{ now: number }>`
+    select (extract(epoch from clock_timestamp()) * 1000)::float8 as now`.execute(db);
+  if (rows[0] === undefined) throw new Error('the database has no time');
+  return rows[0].now;
+}

@@ -50,6 +50,7 @@ import { BUDGET_CENTS, BUDGET_PER_MILLE } from '../settlement/quote-amounts.ts';
 import { TIMESTAMP_WINDOW_SECONDS } from '../signing/canonical.ts';
 import { NONCE_LIFETIME_SECONDS } from '../signing/nonce-store.ts';
 import { NONCE_MAXIMUM } from '../signing/verify-signature.ts';
+import { CLOCK_MAXIMUM_SECONDS, CLOCK_TOLD_SECONDS } from '../telemetry/clock-watch.ts';
 import { TREND_DAYS } from '../time/days.ts';
 import { ENDPOINTS_MAXIMUM, SECRET_GRACE_MS } from '../webhooks/manage-endpoints.ts';
 import { RETRY_AFTER_MAXIMUM_MS } from '../webhooks/retry-after.ts';
@@ -217,6 +218,8 @@ export function factsOf(settings: DocsSettings): Facts {
     'shutdown.drain': formatDuration(DRAIN_MS / 1000),
     'report.statement-max': formatDuration(REPORT_STATEMENT_TIMEOUT_MS / 1000),
     'alerts.rules': alertTable(),
+    'clock.told': CLOCK_TOLD_SECONDS,
+    'clock.max': CLOCK_MAXIMUM_SECONDS,
   };
 }
 

@@ -11,6 +11,7 @@ import type { Rates } from '../rates/rate-source.ts';
 import { type NonceStore, NonceStoreUnavailable } from '../signing/nonce-store.ts';
 import { createPostgresNonces } from '../signing/postgres-nonces.ts';
 import { createRedisNonces } from '../signing/redis-nonces.ts';
+import { type ClockWatch, watchClock } from '../telemetry/clock-watch.ts';
 import { createReadiness, type Readiness } from '../telemetry/readiness.ts';
 import type { Clock } from '../time/clock.ts';
 import { refusePooler, type Storage } from './storage.ts';
@@ -37,6 +38,7 @@ export interface Dependencies extends Pick<Storage, 'db' | 'keyring'> {
 
 /** Close it after the application. */
 export interface OpenDependencies extends Dependencies {
+  readonly clockWatch: ClockWatch;
   close(): Promise<void>;
 }
 
@@ -68,10 +70,13 @@ export async function openDependencies(
     onIdleError: error => logger.warn({ err: error }, 'report connection lost'),
   });
   const changes = openChanges(directUrl, logger);
-  const readiness = createReadiness({ db, nonces });
+  const clockWatch = await watchClock({ db, clock, log: logger });
+  const readiness = createReadiness({ db, nonces, clockWatch });
   return {
     ...{ db, keyring, reads, reports, changes, nonces, readiness, rates, processor, clock, logger },
+    clockWatch,
     async close() {
+      clockWatch.close();
       await Promise.all([nonces.close(), changes.close(), reads.destroy(), reports.destroy()]);
     },
   };

@@ -1,3 +1,5 @@
+import { CLOCK_TOLD_SECONDS } from './clock-watch.ts';
+
 /** An alerting rule of Prometheus. */
 export interface AlertRule {
   readonly alert: string;
@@ -139,6 +141,13 @@ export const ALERT_RULES: readonly AlertRule[] = [
     'sum by (blockchain_id) (increase(eps_quotes_total{free_amounts=~"few|none"}[15m])) > 0',
     '1m',
     'Fewer than a fifth of the amounts of a price are free on {{ $labels.blockchain_id }}: see the log for the branch, and "mp address add".',
+  ),
+  rule(
+    'warning',
+    'ClockOff',
+    `max(abs(eps_clock_offset_seconds)) > ${CLOCK_TOLD_SECONDS}`,
+    '1m',
+    "The clock of a process differs from the database's: check that both are kept in time (NTP).",
   ),
   rule(
     'warning',

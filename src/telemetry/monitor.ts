@@ -3,15 +3,22 @@ import { collectDefaultMetrics, Registry, register } from 'prom-client';
 import { connect, type Database } from '../database/connection.ts';
 import type { Clock } from '../time/clock.ts';
 import { registerBacklogGauges } from './backlog-gauges.ts';
+import type { ClockWatch } from './clock-watch.ts';
 import { type RateReadings, registerRateGauges } from './rate-gauges.ts';
 import type { Readiness } from './readiness.ts';
-import { type ApiState, registerApiGauges, registerPoolGauges } from './state-gauges.ts';
+import {
+  type ApiState,
+  registerApiGauges,
+  registerClockGauge,
+  registerPoolGauges,
+} from './state-gauges.ts';
 
 /** The parts of a process that are monitored. */
 export interface Monitored {
   readonly readiness: () => Promise<Readiness>;
   /** Pools by name. */
   readonly pools: Readonly<Record<string, Database>>;
+  readonly clockWatch?: ClockWatch;
   /** Present where the API is served. */
   readonly api?: ApiState | undefined;
   /** Present where prices come from markets. */
@@ -36,9 +43,17 @@ export interface Monitor {
  * Collects the metrics of a process, without serving them: the counters of its modules, which are in
  * prom-client's global registry, and gauges that are read at each scrape.
  */
-export function createMonitor({ readiness, pools, api, rates, worker }: Monitored): Monitor {
+export function createMonitor({
+  readiness,
+  pools,
+  clockWatch,
+  api,
+  rates,
+  worker,
+}: Monitored): Monitor {
   const gauges = new Registry();
   registerPoolGauges(gauges, pools);
+  if (clockWatch !== undefined) registerClockGauge(gauges, clockWatch);
   if (api !== undefined) registerApiGauges(gauges, api);
   if (rates !== undefined) registerRateGauges(gauges, rates);
   const backlog = worker === undefined ? undefined : connectBacklog(gauges, worker);

@@ -2,6 +2,7 @@ import type { Database } from '../database/connection.ts';
 import { ping } from '../database/ping.ts';
 import type { NonceStore, NonceStoreState } from '../signing/nonce-store.ts';
 import type { Clock } from '../time/clock.ts';
+import { type ClockWatch, isClockUsable } from './clock-watch.ts';
 import { snapshotOf } from './snapshot.ts';
 
 /** How long an answer is reused, in milliseconds, so that probes cannot become a load. */
@@ -13,11 +14,13 @@ interface Dependencies {
   readonly db: Database;
   /** Left out where no requests are authenticated. */
   readonly nonces?: Pick<NonceStore, 'probe'>;
+  /** Left out where the clock is not compared with the database's. */
+  readonly clockWatch?: ClockWatch;
   readonly clock?: Clock;
 }
 
 /** What a process needs, as /readyz tells it. */
-type DependencyState = 'ok' | 'unavailable' | 'may evict nonces';
+type DependencyState = 'ok' | 'unavailable' | 'may evict nonces' | 'wrong';
 
 /** Whether a process can do its work, and the body that says which dependency keeps it from that. */
 export interface Readiness {
@@ -32,6 +35,7 @@ export const NOT_SERVING: Readiness = { ready: false, body: { status: 'unavailab
 export function createReadiness({
   db,
   nonces,
+  clockWatch,
   clock = Date.now,
 }: Dependencies): () => Promise<Readiness> {
   return snapshotOf(
@@ -39,6 +43,7 @@ export function createReadiness({
       const states: Record<string, Promise<DependencyState>> = {
         database: stateOf(ping(db).then(() => 'ok')),
         ...(nonces && { nonces: stateOf(nonces.probe().then(toState)) }),
+        ...(clockWatch && { clock: Promise.resolve(isClockUsable(clockWatch) ? 'ok' : 'wrong') }),
       };
       const answers = await Promise.all(
         Object.entries(states).map(async ([name, state]) => [name, await state] as const),

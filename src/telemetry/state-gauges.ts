@@ -2,6 +2,7 @@ import { Gauge, type Registry } from 'prom-client';
 import type { ChangeFeed } from '../database/change-feed.ts';
 import { type Database, poolUse } from '../database/connection.ts';
 import type { NonceStore } from '../signing/nonce-store.ts';
+import type { ClockWatch } from './clock-watch.ts';
 import { answerInTime } from './readiness.ts';
 import { snapshotOf } from './snapshot.ts';
 
@@ -48,6 +49,22 @@ export function registerPoolGauges(
     registers: [registry],
     collect() {
       for (const { pool, waiting } of uses()) this.set({ pool }, waiting);
+    },
+  });
+}
+
+/** Registers the gauge of the clock. */
+export function registerClockGauge(registry: Registry, watch: ClockWatch): void {
+  new Gauge({
+    name: 'eps_clock_offset_seconds',
+    help: "How far the clock of the process is ahead of the database's; negative when it is behind",
+    registers: [registry],
+    collect() {
+      const offset = watch.offsetSeconds();
+      this.reset();
+      // A gauge without labels is 0 after a reset.
+      if (offset === undefined) this.remove();
+      else this.set(offset);
     },
   });
 }

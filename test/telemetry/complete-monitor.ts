@@ -21,6 +21,7 @@ export async function withCompleteMonitor(use: (monitor: Monitor) => void): Prom
   const monitor = createMonitor({
     readiness: createReadiness({ db }),
     pools: { main: db },
+    clockWatch: { offsetSeconds: () => 0, check: async () => undefined, close: () => undefined },
     api: { nonces: createPostgresNonces(db), changes: NO_CHANGE_FEED },
     rates: async () => ({ sources: [], assets: [] }),
     worker: { directUrl: NO_DATABASE, clock: Date.now, log: { warn: () => undefined } },
