@@ -23,6 +23,8 @@ export interface ReceivedNotification {
   readonly body: Buffer;
   /** Trace of the request. */
   readonly trace: TraceContext | null;
+  /** Actor in the payment's history, in place of the processor. */
+  readonly actor?: string | undefined;
 }
 
 export type Log = Pick<BaseLogger, 'info' | 'warn' | 'error'>;
@@ -53,13 +55,13 @@ const LOG_LINES: Readonly<Record<Settlement['outcome'], readonly [keyof Log, str
 export async function receiveNotification(
   { db, clock }: NotificationDependencies,
   processor: Processor,
-  { headers, body, trace }: ReceivedNotification,
+  { headers, body, ...origin }: ReceivedNotification,
   log: Log,
 ): Promise<void> {
   const now = clock();
   const notification = read(processor, headers, body, now, log);
   if (notification === null) return;
-  const settlement = await settleRegulated(db, processor.name, notification, new Date(now), trace);
+  const settlement = await settleRegulated(db, processor.name, notification, new Date(now), origin);
   logSettlement(log, processor.name, notification, settlement);
   if (settlement.outcome === 'mismatched') {
     throw new ApiError('E1040', 'The amount or currency is not that of the payment.');

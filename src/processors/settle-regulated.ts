@@ -32,14 +32,18 @@ const BRINGS_MONEY: ReadonlySet<ProcessorNotification['kind']> = new Set(['seen'
  *
  * Notifications may arrive repeatedly, late and in any order. A move that the payment's state does
  * not allow changes nothing, and final states are never left.
- * @param trace Trace of the request that delivered the notification.
+ * @param origin Trace of the request that delivered the notification, and the actor in the history if
+ * that is not the processor.
  */
 export function settleRegulated(
   db: Database,
   processor: string,
   notification: ProcessorNotification,
   now: Date,
-  trace: TraceContext | null = null,
+  {
+    trace = null,
+    actor = processor,
+  }: { trace?: TraceContext | null; actor?: string | undefined } = {},
 ): Promise<Settlement> {
   return inTransaction(db, async tx => {
     const payment = await lockPaymentOfSession(tx, processor, notification.externalId);
@@ -54,7 +58,7 @@ export function settleRegulated(
       return { outcome: 'mismatched', payment };
     }
     const moved = await movePayment(tx, {
-      ...moveFor(processor, payment, notification, now),
+      ...moveFor(actor, payment, notification, now),
       trace,
     });
     if (moved !== undefined) return { outcome: 'moved', payment: moved };
@@ -63,7 +67,7 @@ export function settleRegulated(
 }
 
 function moveFor(
-  processor: string,
+  actor: string,
   payment: Payment,
   notification: ProcessorNotification,
   now: Date,
@@ -72,7 +76,7 @@ function moveFor(
   return {
     paymentId: payment.id,
     move: MOVE_OF[kind],
-    actor: processor,
+    actor,
     reason: `${kind} by notification ${notificationId}`,
     columns: columnsOf(payment, notification, now),
     now,

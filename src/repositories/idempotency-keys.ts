@@ -39,6 +39,13 @@ export function lockNameOf({ accountId, route, key }: IdempotencyScope): string 
   return JSON.stringify([accountId, route, key]);
 }
 
+const STORED_RESPONSE = [
+  'body_sha256 as bodySha256',
+  'status',
+  'body',
+  'master_key_version as masterKeyVersion',
+] as const;
+
 /** The response stored under the key, unless it has expired at `now`. */
 export function findStoredResponse(
   db: Connection,
@@ -47,17 +54,34 @@ export function findStoredResponse(
 ): Promise<StoredResponse | undefined> {
   return db
     .selectFrom('idempotency_keys')
-    .select([
-      'body_sha256 as bodySha256',
-      'status',
-      'body',
-      'master_key_version as masterKeyVersion',
-    ])
+    .select(STORED_RESPONSE)
     .where('account_id', '=', scope.accountId)
     .where('route', '=', scope.route)
     .where('key', '=', scope.key)
     .where('expires_at', '>', now)
     .executeTakeFirst();
+}
+
+/**
+ * Responses stored for these accounts to requests within the time, both ends included, newest first, at
+ * most `limit`.
+ */
+export function listResponsesOf(
+  db: Connection,
+  accountIds: readonly string[],
+  { since, until }: { since: Date; until: Date },
+  limit: number,
+): Promise<(StoredResponse & IdempotencyScope)[]> {
+  return db
+    .selectFrom('idempotency_keys')
+    .select(STORED_RESPONSE)
+    .select(['account_id as accountId', 'route', 'key'])
+    .where('account_id', 'in', accountIds)
+    .where('created_at', '>=', since)
+    .where('created_at', '<=', until)
+    .orderBy('created_at', 'desc')
+    .limit(limit)
+    .execute();
 }
 
 /** Stores a response, replacing an expired one under the same key. */

@@ -4,8 +4,8 @@ import { type MoveRequest, movePayment } from '../payments/move-payment.ts';
 import { hasUnderpayment, updateDeposit } from '../repositories/deposits.ts';
 import { type PaymentColumns, updateOpenPayment } from '../repositories/payment-moves.ts';
 
-/** Actor of on-chain moves in a payment's history. */
-const ACTOR = 'chain';
+/** Actor of on-chain moves in a payment's history, unless they are simulated. */
+export const CHAIN_ACTOR = 'chain';
 
 const NO_ERROR = { last_error_code: null, last_error_message: null, last_error_at: null };
 
@@ -15,14 +15,19 @@ const NO_ERROR = { last_error_code: null, last_error_message: null, last_error_a
  * inbox as late: an ended payment never moves.
  * @returns The updated deposit.
  */
-export async function applyDeposit(db: Connection, deposit: Deposit, now: Date): Promise<Deposit> {
+export async function applyDeposit(
+  db: Connection,
+  deposit: Deposit,
+  now: Date,
+  actor = CHAIN_ACTOR,
+): Promise<Deposit> {
   const { payment_id: paymentId } = deposit;
   if (paymentId === null) return deposit;
   if (deposit.outcome === 'under') {
     await recordUnderpayment(db, paymentId, deposit, now);
     return deposit.state === 'reversed' ? detach(db, deposit, 'unknown', now) : deposit;
   }
-  const moved = await movePayment(db, { paymentId, actor: ACTOR, now, ...moveFor(deposit, now) });
+  const moved = await movePayment(db, { paymentId, actor, now, ...moveFor(deposit, now) });
   if (deposit.state === 'reversed') return detach(db, deposit, 'unknown', now);
   const late = moved === undefined && deposit.state !== 'failed';
   return late ? detach(db, deposit, 'late', now) : deposit;

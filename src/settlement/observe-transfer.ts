@@ -15,7 +15,7 @@ import {
   listOpenReservations,
   wasReserved,
 } from '../repositories/reservations.ts';
-import { applyDeposit } from './apply-deposit.ts';
+import { applyDeposit, CHAIN_ACTOR } from './apply-deposit.ts';
 import { LATE_FOR_MS, matchTransfer } from './match-transfer.ts';
 
 /** State of a transfer: in a block or the mempool, irreversible, undone, or failed on chain. */
@@ -57,17 +57,19 @@ const NEXT_STATES: Readonly<Record<DepositState, readonly DepositState[]>> = {
 /**
  * Records a transfer as a deposit, matches it to a payment and moves that payment as the transfer
  * changes. Idempotent: a transfer may be reported repeatedly and in any order.
+ * @param actor Actor in the payment's history.
  * @returns The current deposit.
  */
 export function observeTransfer(
   db: Database,
   transfer: ObservedTransfer,
   now: Date,
+  actor = CHAIN_ACTOR,
 ): Promise<Deposit> {
   return transact(db, async tx => {
     await lockAddress(tx, transfer.blockchainId, transfer.address);
     const known = await findDeposit(tx, transfer);
-    if (known === undefined) return applyDeposit(tx, await record(tx, transfer, now), now);
+    if (known === undefined) return applyDeposit(tx, await record(tx, transfer, now), now, actor);
     if (!NEXT_STATES[known.state].includes(transfer.finality)) return known;
     const deposit = await updateDeposit(tx, known.id, {
       ...(canRematch(known, transfer.finality) ? await match(tx, transfer, known.observed_at) : {}),
@@ -75,8 +77,8 @@ export function observeTransfer(
       block_height: transfer.blockHeight,
       updated_at: now,
     });
-    const applied = await applyDeposit(tx, deposit, now);
-    if (transfer.finality === 'reversed') await rematchDuplicate(tx, deposit, now);
+    const applied = await applyDeposit(tx, deposit, now, actor);
+    if (transfer.finality === 'reversed') await rematchDuplicate(tx, deposit, now, actor);
     return applied;
   });
 }
@@ -142,7 +144,12 @@ async function match(
  * Matches the duplicate of a reversed deposit. A wallet may replace a slow transaction: the
  * replacement arrives as a duplicate while the original still holds the payment.
  */
-async function rematchDuplicate(db: Connection, reversed: Deposit, now: Date): Promise<void> {
+async function rematchDuplicate(
+  db: Connection,
+  reversed: Deposit,
+  now: Date,
+  actor: string,
+): Promise<void> {
   const duplicate = await findDuplicate(db, reversed);
   if (duplicate === undefined) return;
   const slot = {
@@ -153,5 +160,5 @@ async function rematchDuplicate(db: Connection, reversed: Deposit, now: Date): P
   const matched = await match(db, slot, duplicate.observed_at);
   if (matched.payment_id === null) return;
   const deposit = await updateDeposit(db, duplicate.id, { ...matched, updated_at: now });
-  await applyDeposit(db, deposit, now);
+  await applyDeposit(db, deposit, now, actor);
 }

@@ -1,7 +1,7 @@
 import { OperationRefused } from '../accounts/audited-change.ts';
 import { randomTransactionHash } from '../chains/transaction-hash.ts';
 import type { Database } from '../database/connection.ts';
-import type { Payment } from '../database/tables.ts';
+import type { Deposit, Payment } from '../database/tables.ts';
 import { transact } from '../database/transaction.ts';
 import { movePayment } from '../payments/move-payment.ts';
 import type { Rates } from '../rates/rate-source.ts';
@@ -28,6 +28,16 @@ export const SIMULATION_CASES = {
 
 export type SimulationCase = keyof typeof SIMULATION_CASES;
 
+/** Actor of simulated moves in a payment's history. */
+const ACTOR = 'simulation';
+
+/** What became of a simulated payment. */
+export interface Simulation {
+  readonly payment: Payment;
+  /** The simulated transfers, also those that no payment took. */
+  readonly deposits: readonly Deposit[];
+}
+
 export interface Simulator {
   readonly db: Database;
   readonly rates: Rates;
@@ -45,14 +55,15 @@ export async function simulate(
   simulation: SimulationCase,
   now: Date,
   blockchainId?: string,
-): Promise<Payment> {
+): Promise<Simulation> {
   const payment = await requireCryptoPayment(db, paymentId);
+  let deposits: Deposit[] = [];
   if (simulation === 'cancel') {
     await transact(db, tx =>
       movePayment(tx, {
         paymentId,
         move: 'cancel',
-        actor: 'simulation',
+        actor: ACTOR,
         reason: 'cancelled by simulation',
         columns: { cancellation_reason: 'cancelled_by_customer' },
         now,
@@ -60,9 +71,9 @@ export async function simulate(
     );
   } else {
     const selected = await ensureNetwork({ db, rates }, payment, blockchainId, now);
-    await simulateTransfers(db, selected, simulation, now);
+    deposits = await simulateTransfers(db, selected, simulation, now);
   }
-  return requireCryptoPayment(db, paymentId);
+  return { payment: await requireCryptoPayment(db, paymentId), deposits };
 }
 
 async function simulateTransfers(
@@ -70,7 +81,7 @@ async function simulateTransfers(
   payment: Payment,
   simulation: Exclude<SimulationCase, 'cancel'>,
   now: Date,
-): Promise<void> {
+): Promise<Deposit[]> {
   const requested = BigInt(payment.token_amount ?? 0);
   const network = await findNetwork(db, payment.blockchain_id ?? '');
   const randomHash = () => randomTransactionHash(network?.family ?? 'ethereum');
@@ -83,7 +94,11 @@ async function simulateTransfers(
     blockHeight: 1,
   });
   const report = async (reported: Omit<ObservedTransfer, 'finality'>, ...states: Finality[]) => {
-    for (const finality of states) await observeTransfer(db, { ...reported, finality }, now);
+    const deposits = [];
+    for (const finality of states) {
+      deposits.push(await observeTransfer(db, { ...reported, finality }, now, ACTOR));
+    }
+    return deposits.slice(-1);
   };
   switch (simulation) {
     case 'detect':
@@ -93,7 +108,7 @@ async function simulateTransfers(
         movePayment(tx, {
           paymentId: payment.id,
           move: 'expire',
-          actor: 'simulation',
+          actor: ACTOR,
           reason: 'expired by simulation',
           now,
         }),
@@ -111,8 +126,10 @@ async function simulateTransfers(
     case 'over':
       return report(transfer(requested + requested / 100n), 'seen', 'final');
     case 'duplicate':
-      await report(transfer(requested), 'seen', 'final');
-      return report(transfer(requested), 'seen', 'final');
+      return [
+        ...(await report(transfer(requested), 'seen', 'final')),
+        ...(await report(transfer(requested), 'seen', 'final')),
+      ];
     case 'revert':
       return report(transfer(requested), 'failed');
     case 'fail':

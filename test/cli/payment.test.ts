@@ -69,8 +69,8 @@ describe('mp payment simulate', () => {
     const shown = await service.ask<ShownPayment>('payment', 'show', id);
     expect(shown).toMatchObject({ status: 'successful', blockchainId: 'eth', transactionHash });
     expect(shown.history.map(({ from, to, actor }) => [from, to, actor])).toEqual([
-      ['pending/pending', 'pending/completed', 'chain'],
-      ['pending/completed', 'successful/completed', 'chain'],
+      ['pending/pending', 'pending/completed', 'simulation'],
+      ['pending/completed', 'successful/completed', 'simulation'],
     ]);
     expect(shown.deposits).toMatchObject([{ state: 'final', outcome: 'exact' }]);
     expect(await service.ask('partner', 'verify', partnerId)).toEqual({

@@ -1,25 +1,19 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { readRawBody } from '../../http/raw-body.ts';
-import { dueCents } from '../../payments/commission.ts';
-import type { ProcessorNotification } from '../../payments/processor.ts';
-import { receiveNotification } from '../../processors/receive-notification.ts';
+import {
+  type NotificationKind,
+  sendNotifications,
+} from '../../processors/sandbox-notifications.ts';
 import type { SandboxProcessor } from '../../processors/sandbox-processor.ts';
 import { findPaymentOfSession } from '../../repositories/regulated-payments.ts';
 import type { ProcessorDependencies } from './dependencies.ts';
 import { sendPage } from './page.ts';
-import {
-  actionsFor,
-  renderMissing,
-  renderSandbox,
-  type SandboxAction,
-  type SandboxPayment,
-} from './sandbox-pages.ts';
+import { actionsFor, renderMissing, renderSandbox, type SandboxAction } from './sandbox-pages.ts';
 
-type Kind = ProcessorNotification['kind'];
 type SessionRoute = { Params: { token: string } };
 
 /** Notifications that a real processor would send for each action, in order. */
-const NOTIFICATIONS: Readonly<Record<SandboxAction, readonly Kind[]>> = {
+const NOTIFICATIONS: Readonly<Record<SandboxAction, readonly NotificationKind[]>> = {
   pay: ['seen', 'settled'],
   hold: ['seen'],
   settle: ['settled'],
@@ -57,30 +51,10 @@ export function registerSandbox(
       return sendPage(reply, 409, renderSandbox(payment, now, notice));
     }
     request.log.info({ paymentId: payment.id, action, network: form.get('network') }, 'sandbox');
-    // Signed and verified like the notifications of a real processor.
-    for (const kind of NOTIFICATIONS[action]) {
-      const signed = sandbox.notify(toNotification(payment, kind), clock());
-      const received = { ...signed, trace: request.trace };
-      await receiveNotification({ db, clock }, sandbox, received, request.log);
-    }
+    const { trace, log } = request;
+    await sendNotifications({ db, clock }, sandbox, payment, NOTIFICATIONS[action], { trace, log });
     // Redirect, so that a reload does not submit the form again. The target is relative, because a proxy
     // may publish the service below a path.
     return reply.redirect(request.params.token, 303);
   });
-}
-
-function toNotification(
-  payment: SandboxPayment,
-  kind: Kind,
-): Omit<ProcessorNotification, 'notificationId'> {
-  const externalId = payment.external_id ?? '';
-  return {
-    externalId,
-    kind,
-    amountCents: dueCents(payment),
-    currency: 'usd',
-    // The same for every submission: a session is paid only once.
-    transactionReference: externalId.replace('sandbox_', 'sandbox_transaction_'),
-    commissionCents: null,
-  };
 }

@@ -1,0 +1,112 @@
+import { audited } from '../accounts/audited-change.ts';
+import type { Deposit, DepositOutcome, Payment } from '../database/tables.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { simulateRegulated } from '../processors/simulate-regulated.ts';
+import { SIMULATION_CASES, type SimulationCase, simulate } from '../settlement/simulate.ts';
+import { requirePayment } from './payment-object.ts';
+import type { Session } from './session.ts';
+import { CommandFailed } from './terminal.ts';
+
+/** What became of a simulated payment. */
+export interface Played {
+  readonly payment: Payment;
+  /** In a sentence for the payment, and one for each transfer that it did not take. */
+  readonly result: string;
+  /** The simulated transfers. */
+  readonly deposits: readonly Deposit[];
+}
+
+/** Why a transfer is in the inbox. */
+const INBOX_REASONS: Readonly<Partial<Record<DepositOutcome, string>>> = {
+  ambiguous:
+    'several payments are open at the address, so that its amount does not tell which one it is for',
+  duplicate: 'the payment has this amount already',
+  late: 'the payment that asked for this amount has ended',
+  over: 'it is far more than the payment asks for',
+  unknown: 'no payment asks for this amount',
+};
+
+/**
+ * Plays a case on a payment, like its customer and the chain or the sandbox processor, and writes it to
+ * the audit log.
+ * @param network Network to choose if the payment has none.
+ * @throws CommandFailed and OperationRefused when it cannot be played.
+ */
+export async function playCase(
+  session: Session,
+  id: string,
+  simulation: SimulationCase,
+  network: string | undefined,
+): Promise<Played> {
+  const before = await requirePayment(session.db, id);
+  const played = before.flow === 'regulated' ? playRegulated : playOnChain;
+  const deposits = await played(session, before, simulation, network);
+  const payment = await requirePayment(session.db, id);
+  await audited(session, 'payment.simulate', async () => ({
+    result: undefined,
+    objectId: id,
+    detail: { case: simulation, status: payment.status },
+  }));
+  return { payment, deposits, result: describeResult(before, payment, deposits) };
+}
+
+async function playOnChain(
+  { db, config }: Session,
+  { id }: Payment,
+  simulation: SimulationCase,
+  network: string | undefined,
+): Promise<readonly Deposit[]> {
+  const { openRates } = await import('../rates/open-rates.ts');
+  const rates = openRates(config, { clock: Date.now, log: { warn: () => undefined } });
+  const { deposits } = await simulate({ db, rates }, id, simulation, new Date(), network).catch(
+    asFailure,
+  );
+  return deposits;
+}
+
+async function playRegulated(
+  { db, clock, keyring, config }: Session,
+  payment: Payment,
+  simulation: SimulationCase,
+  network: string | undefined,
+): Promise<readonly Deposit[]> {
+  if (network !== undefined) {
+    throw new CommandFailed('A payment on a US account has no network to choose here.');
+  }
+  const { createSandboxProcessor } = await import('../processors/sandbox-processor.ts');
+  const sandbox = createSandboxProcessor(keyring, config.publicUrl);
+  await simulateRegulated({ db, clock }, sandbox, payment, simulation);
+  return [];
+}
+
+function describeResult(before: Payment, after: Payment, deposits: readonly Deposit[]): string {
+  const moved = before.status !== after.status || before.session_status !== after.session_status;
+  const isKnown = after.last_error_at?.getTime() === before.last_error_at?.getTime();
+  const error = isKnown ? null : after.last_error_message;
+  return [
+    `The payment is ${moved ? 'now' : 'still'} ${stateOf(after)}.`,
+    ...(error === null ? [] : [error]),
+    ...deposits.flatMap(({ id, payment_id, state, outcome }) =>
+      payment_id === null && (state === 'seen' || state === 'final')
+        ? [`A transfer went to the inbox as ${outcome} (${id}): ${INBOX_REASONS[outcome]}.`]
+        : [],
+    ),
+  ].join('\n');
+}
+
+function stateOf({ status, session_status: session }: Payment): string {
+  return status === 'pending' && session === 'completed' ? 'pending, with its funds seen' : status;
+}
+
+/** Prints the message of a refusal without its error code. */
+function asFailure(error: unknown): never {
+  if (error instanceof ApiError) throw new CommandFailed(error.message, { cause: error });
+  throw error;
+}
+
+/** The cases for the help, a line each. */
+export function describeCases(): string {
+  return Object.entries(SIMULATION_CASES)
+    .map(([name, meaning]) => `  ${name.padEnd(10)} ${meaning}`)
+    .join('\n');
+}

@@ -1,0 +1,48 @@
+import { OperationRefused } from '../accounts/audited-change.ts';
+import type { Payment } from '../database/tables.ts';
+import type { NotificationDependencies } from './receive-notification.ts';
+import { type NotificationKind, sendNotifications } from './sandbox-notifications.ts';
+import type { SandboxProcessor } from './sandbox-processor.ts';
+
+/** Cases of a payment on a US account, and the notifications that play them. */
+const CASES: Readonly<Record<string, readonly NotificationKind[]>> = {
+  confirm: ['seen', 'settled'],
+  detect: ['seen'],
+  fail: ['failed'],
+  cancel: ['cancelled'],
+};
+
+export const REGULATED_CASES = Object.keys(CASES);
+
+/** Actor of simulated moves in a payment's history. */
+const ACTOR = 'simulation';
+
+const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/**
+ * Simulates a case on a payment of the sandbox processor, by the notifications that it would send.
+ * @throws OperationRefused for a payment of another processor, and for a case that it cannot play.
+ */
+export function simulateRegulated(
+  deps: NotificationDependencies,
+  sandbox: SandboxProcessor,
+  payment: Payment,
+  simulation: string,
+): Promise<void> {
+  if (payment.processor !== sandbox.name) {
+    throw new OperationRefused(
+      `The payment is processed by ${payment.processor}: only those of the sandbox are simulated.`,
+    );
+  }
+  const kinds = CASES[simulation];
+  if (kinds === undefined) {
+    throw new OperationRefused(
+      `"${simulation}" happens on chain; a payment on a US account has ${REGULATED_CASES.join(', ')}.`,
+    );
+  }
+  return sendNotifications(deps, sandbox, payment, kinds, {
+    trace: null,
+    actor: ACTOR,
+    log: SILENT,
+  });
+}

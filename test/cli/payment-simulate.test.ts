@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addMerchant, addPartner, type MerchantWithKey } from '../helpers/accounts.ts';
+import { createPrompt } from '../helpers/prompts.ts';
+import { send } from '../helpers/signed-request.ts';
+import { mpHere, type Operated, startOperated } from './mp.ts';
+
+interface Simulated {
+  status: string;
+  sessionStatus: string;
+  transactionHash: string | null;
+  history: { from: string; to: string; actor: string; reason: string }[];
+  simulation: {
+    case: string;
+    result: string;
+    deposits: { outcome: string; paymentId: string | null }[];
+  };
+}
+
+let service: Operated;
+let us: MerchantWithKey;
+let partnerId: string;
+
+beforeAll(async () => {
+  service = await startOperated();
+  partnerId = (await addPartner(service)).partner.id;
+  us = await addMerchant(service, { kind: 'us', partnerId, addresses: {}, commissionBps: 100 });
+});
+afterAll(() => service.close());
+
+const create = async (shop: MerchantWithKey) =>
+  (await createPrompt(service, shop, { amount: 5000 })).prompt.id;
+const simulate = (id: string, play: string, ...flags: string[]) =>
+  service.ask<Simulated>('payment', 'simulate', id, '--case', play, ...flags);
+const eventsOf = async (id: string) => {
+  const rows = await service.db
+    .selectFrom('events')
+    .select('type')
+    .where('payment_id', '=', id)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+  return rows.map(({ type }) => type.replace('payment_prompt.', ''));
+};
+
+describe('on a US account', () => {
+  test.each([
+    ['confirm', 'successful/completed', ['created', 'detected', 'successful']],
+    ['detect', 'pending/completed', ['created', 'detected']],
+    ['fail', 'unsuccessful/completed', ['created', 'unsuccessful']],
+    ['cancel', 'cancelled/cancelled', ['created', 'cancelled']],
+  ])('%s is notified by the sandbox and leads to %s', async (play, state, events) => {
+    const id = await create(us);
+    const shown = await simulate(id, play);
+    expect(`${shown.status}/${shown.sessionStatus}`).toBe(state);
+    expect(shown.history.at(-1)).toMatchObject({
+      ...{ to: state, actor: 'simulation', reason: expect.stringContaining('by notification') },
+    });
+    const read = await send(service, us, { path: `/external/v1/payments/${id}` });
+    expect(read.json()).toMatchObject({
+      status: shown.status,
+      commissionAmount: play === 'confirm' ? 50 : null,
+      transactionHash: play === 'confirm' ? expect.stringMatching(/^sandbox_transaction_/) : null,
+    });
+    expect(await eventsOf(id)).toEqual(events);
+    expect(await service.ask('audit', '--object', id)).toMatchObject([
+      { actor: 'alice', action: 'payment.simulate', detail: { case: play, status: shown.status } },
+    ]);
+  });
+
+  test('what was detected can be confirmed or fail, and what has ended stays', async () => {
+    const id = await create(us);
+    expect((await simulate(id, 'detect')).simulation.result).toBe(
+      'The payment is now pending, with its funds seen.',
+    );
+    expect((await simulate(id, 'confirm')).simulation.result).toBe(
+      'The payment is now successful.',
+    );
+    expect((await simulate(id, 'cancel')).simulation.result).toBe(
+      'The payment is still successful.',
+    );
+    expect((await simulate(id, 'fail')).status).toBe('successful');
+    expect(await eventsOf(id)).toEqual(['created', 'detected', 'successful']);
+    expect(await service.ask('partner', 'verify', partnerId)).toMatchObject({ exact: true });
+  });
+
+  test('refuses what happens on chain, a network, and another processor', async () => {
+    const id = await create(us);
+    const play = ['payment', 'simulate', id, '--case'];
+    expect(await service.refused(...play, 'reorg')).toBe(
+      '"reorg" happens on chain; a payment on a US account has confirm, detect, fail, cancel.',
+    );
+    expect(await service.refused(...play, 'confirm', '--network', 'eth')).toContain('no network');
+    await service.db
+      .updateTable('payments')
+      .set({ processor: 'stripe' })
+      .where('id', '=', id)
+      .execute();
+    expect(await service.refused(...play, 'confirm')).toContain('processed by stripe');
+    expect(await eventsOf(id)).toEqual(['created']);
+    expect(await service.ask('audit', '--object', id)).toEqual([]);
+  });
+});
+
+describe('on chain', () => {
+  test('too little among several open payments is ambiguous, and the result says so', async () => {
+    const shop = await addMerchant(service);
+    const [first, second] = [await create(shop), await create(shop)];
+    await simulate(first, 'reorg', '--network', 'btc');
+    await simulate(second, 'reorg', '--network', 'btc');
+    const { status, simulation } = await simulate(second, 'under');
+    expect(status).toBe('pending');
+    expect(simulation).toMatchObject({
+      ...{ case: 'under', deposits: [{ outcome: 'ambiguous', paymentId: null }] },
+    });
+    expect(simulation.result).toMatch(
+      /^The payment is still pending\.\nA transfer went to the inbox as ambiguous \([0-9a-f-]{36}\): several payments are open/,
+    );
+    // In text, the result is the last thing printed.
+    const { out } = await mpHere(['payment', 'simulate', second, '--case', 'under'], service.env);
+    expect(out).toMatch(/\n\nThe payment is still pending\.\nA transfer went to the inbox as/);
+  });
+
+  test('tells what became of the payment, and of transfers that it did not take', async () => {
+    const shop = await addMerchant(service);
+    const play = async (name: string) =>
+      (await simulate(await create(shop), name, '--network', 'eth')).simulation.result;
+    expect(await play('confirm')).toBe('The payment is now successful.');
+    expect(await play('late')).toMatch(
+      /^The payment is now expired\.\nA transfer went to the inbox as late .* has ended\.$/,
+    );
+    expect(await play('duplicate')).toMatch(
+      /^The payment is now successful\.\nA transfer went to the inbox as (late|duplicate) /,
+    );
+    expect(await play('under')).toMatch(
+      /^The payment is still pending\.\nThe transfer .* is less than the amount asked for\.$/,
+    );
+  });
+
+  test('every move has the simulation as its actor, and every case is in the audit log', async () => {
+    const shop = await addMerchant(service);
+    const id = await create(shop);
+    await simulate(id, 'reorg', '--network', 'eth');
+    const { history } = await simulate(id, 'confirm');
+    expect(history.map(({ to, actor }) => [to, actor])).toEqual([
+      ['pending/completed', 'simulation'],
+      ['pending/pending', 'simulation'],
+      ['pending/completed', 'simulation'],
+      ['successful/completed', 'simulation'],
+    ]);
+    const log = await service.ask<{ detail: object }[]>('audit', '--object', shop.merchant.id);
+    expect(log.slice(0, 2).map(({ detail }) => detail)).toEqual([
+      { case: 'confirm', status: 'successful' },
+      { case: 'reorg', status: 'pending' },
+    ]);
+  });
+});
