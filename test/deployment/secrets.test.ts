@@ -23,7 +23,7 @@ import { call, serviceEnvironment } from './service-process.ts';
 /** Whatever fails, and however, no secret of the configuration is in what a process writes. */
 
 const ROOT = join(import.meta.dirname, '../..');
-const SOON = { timeout: 15_000, interval: 50 };
+const SOON = { timeout: 25_000, interval: 50 };
 const CREATE = '/external/v1/payments/prompt';
 const masterKey = randomBytes(32);
 const keyring = createKeyring([masterKey]);
@@ -174,6 +174,7 @@ test.skipIf(inject('redisServer') === null)(
     }
     expectNoSecret(api.output, refused);
   },
+  40_000,
 );
 
 test('when the database refuses the password, or is not there', async () => {
