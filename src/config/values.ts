@@ -50,12 +50,19 @@ export function parseTrustProxy(text: string): false | number | string[] | undef
   return valid ? addresses : undefined;
 }
 
-/** An IP address, or a network in CIDR notation. */
+/**
+ * Fewest bits of a network of proxies, those of the largest private networks (RFC 1918, RFC 4193): in a
+ * wider one, clients choose their address as they like.
+ */
+const PROXY_BITS_MINIMUM = { 4: 8, 6: 7 } as const;
+
+/** An IP address, or a network in CIDR notation that is not too wide. */
 function isNetwork(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/');
   const version = isIP(address);
-  if (version === 0 || rest.length > 0) return false;
-  return (
-    bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
-  );
+  if ((version !== 4 && version !== 6) || rest.length > 0 || address.includes('%')) return false;
+  if (bits === undefined) return true;
+  const isNumber = /^\d{1,3}$/.test(bits);
+  const maximum = version === 4 ? 32 : 128;
+  return isNumber && Number(bits) >= PROXY_BITS_MINIMUM[version] && Number(bits) <= maximum;
 }

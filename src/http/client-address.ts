@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { normalizeIP } from '@fastify/rate-limit';
 import type { FastifyRequest, FastifyServerOptions } from 'fastify';
 import type { Config } from '../config/config.ts';
 
@@ -7,7 +8,13 @@ import type { Config } from '../config/config.ts';
  * once the connection is closed.
  */
 export function clientAddress({ ip, socket }: FastifyRequest): string | undefined {
-  return isIP(ip ?? '') > 0 ? ip : socket.remoteAddress;
+  // A zone, which Node takes for a part of an IPv6 address, may be any text of any length.
+  return isIP(ip ?? '') > 0 && !ip.includes('%') ? ip : socket.remoteAddress;
+}
+
+/** What stands for one customer: an IPv4 address, or the /64 network of an IPv6 address (RFC 6177). */
+export function clientNetwork(request: FastifyRequest): string {
+  return normalizeIP(clientAddress(request) ?? '');
 }
 
 /**

@@ -1,9 +1,9 @@
-import rateLimit, { normalizeIP } from '@fastify/rate-limit';
+import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Counter } from 'prom-client';
 import { ApiError } from '../errors/api-error.ts';
 import type { Clock } from '../time/clock.ts';
-import { clientAddress } from './client-address.ts';
+import { clientNetwork } from './client-address.ts';
 import { rateLimitStore } from './rate-limit-store.ts';
 
 declare module 'fastify' {
@@ -65,7 +65,7 @@ export async function createRateLimits(
   function createLimiter(
     client: 'key' | 'failure' | 'page' | 'checkout',
     most = max,
-    keyGenerator: (request: FastifyRequest) => string = addressOf,
+    keyGenerator: (request: FastifyRequest) => string = clientNetwork,
   ) {
     const limit = app.createRateLimit({ max: most, keyGenerator });
     return async (request: FastifyRequest, options?: { readonly increment: false }) => {
@@ -91,9 +91,4 @@ export async function createRateLimits(
     countCheckout: request => checkouts(request),
     countKey: request => keys(request),
   };
-}
-
-/** An IPv4 address, or the /64 network of an IPv6 address: what one customer has (RFC 6177). */
-function addressOf(request: FastifyRequest): string {
-  return normalizeIP(clientAddress(request) ?? '');
 }

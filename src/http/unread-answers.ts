@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import { clientAddress } from './client-address.ts';
+import { clientNetwork } from './client-address.ts';
 import { endUnread } from './connections.ts';
 
 /**
@@ -50,7 +50,7 @@ export function limitUnreadAnswers(app: FastifyInstance, maximum = UNREAD_BYTES_
   app.addHook('onSend', (request, { raw }, payload, done) => {
     const size = sizeOf(payload);
     if (size >= COUNTED_BYTES && !raw.destroyed) {
-      add(request.keyId ?? clientAddress(request) ?? '', raw, size);
+      add(request.keyId ?? clientNetwork(request), raw, size);
     }
     done(null, payload);
   });

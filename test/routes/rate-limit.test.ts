@@ -255,8 +255,9 @@ test('what a proxy reports is ignored unless it is an IP address', async () => {
     const ask = (forwarded: string) => openThroughProxy(proxied, forwarded);
     expect((await ask('unknown')).statusCode).toBe(404);
     expect((await ask('n'.repeat(8_000))).statusCode).toBe(429);
+    expect((await ask(`2001:db8::1%${'n'.repeat(7_000)}`)).statusCode).toBe(429);
     const addresses = proxied.logs.filter(({ msg }) => msg === 'request');
-    expect(addresses.map(({ address }) => address)).toEqual(['10.0.0.1', '10.0.0.1']);
+    expect(addresses.map(({ address }) => address)).toEqual(Array(3).fill('10.0.0.1'));
   } finally {
     await proxied.close();
   }
