@@ -7,7 +7,7 @@ export default defineConfig({
     // Real servers and real processes: slow is not wrong, but hanging is.
     testTimeout: 20_000,
     hookTimeout: 60_000,
-    maxWorkers: 2,
+    maxWorkers: 3,
     // Importing the service takes longer than most tests, and no file changes what others import.
     isolate: false,
   },

@@ -12,7 +12,7 @@ export const CONNECT_TIMEOUT_MS = 2_500;
 /** Longest that anything else does: a command, a migration, the change feed. */
 export const PATIENT_CONNECT_TIMEOUT_MS = 5_000;
 /** Longest a statement may run; the slowest usual one takes far less. */
-export const STATEMENT_TIMEOUT_MS = 4_000;
+export const STATEMENT_TIMEOUT_MS = 3_500;
 /**
  * How much later than that PostgreSQL's answer may come, before its connection counts as lost: it ends
  * a statement that takes too long by itself, and says so.

@@ -102,7 +102,7 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
     const owner = new pg.Client({ connectionString: roles.ownerUrl });
     await owner.connect();
     for (const line of block('sql').trim().split('\n')) {
-      expect(line).toMatch(/^alter role eps_service set \w+ = '\w+';$/);
+      expect(line).toMatch(/^alter role eps_service set \w+ = '[\w.]+';$/);
       await owner.query(line.replace('role eps_service ', `role ${roles.service} `));
     }
     await owner.end();
