@@ -46,14 +46,15 @@ async function measureStart({ signal }: Resources, state: ServiceState): Promise
   };
 }
 
-/** Creates a payment and returns the URL of its checkout. */
+/** Creates a payment and returns the URL of its checkout, on this machine. */
 async function openCheckout(port: number, [merchant]: readonly BenchMerchant[]): Promise<string> {
   if (merchant === undefined) throw new Error('there are no merchants');
-  const { body } = await call({ url: `http://127.0.0.1:${port}` }, merchant.credentials, {
+  const url = `http://127.0.0.1:${port}`;
+  const { body } = await call({ url }, merchant.credentials, {
     path: '/external/v1/payments/prompt',
     body: { amount: 4_950 },
   });
-  return body.checkoutUrl;
+  return new URL(new URL(body.checkoutUrl).pathname, url).href;
 }
 
 /** Bytes of the page and of all it refers to, as they are sent. */
