@@ -1,4 +1,5 @@
 import type { ColumnType, Generated, Selectable } from 'kysely';
+import type { WatchingTables } from './watching-tables.ts';
 
 /** bigint column: a JavaScript number while it is a safe integer, which the driver checks. */
 type Cents = number;
@@ -20,6 +21,12 @@ export type PaymentStatus = 'pending' | 'successful' | 'unsuccessful' | 'expired
 export type SessionStatus = 'pending' | 'cancelled' | 'expired' | 'completed';
 export type NetworkFamily = 'bitcoin' | 'ethereum' | 'bnb' | 'avalanche' | 'solana' | 'tron';
 export type NetworkEnvironment = 'production' | 'test';
+/**
+ * What tells of transfers on a network: verified nodes of its chain; the simulator, where the chain has
+ * no node and the process simulates; nobody, where the chain has nodes that do not suffice for the
+ * network.
+ */
+export type SettledBy = 'simulation' | 'chain' | 'nobody';
 
 export interface NetworksTable {
   id: string;
@@ -34,6 +41,13 @@ export interface NetworksTable {
   is_active: boolean;
   /** When an operator last switched it on or off; null for one that is as it was shipped. */
   switched_at: Date | null;
+  /** The chain that carries it. */
+  chain: string;
+  /** The token's contract; null for a native asset, and for a test token that has none configured. */
+  contract: string | null;
+  /** When its transfers are final; null for the chain's default rule. */
+  finality: string | null;
+  settled_by: Defaulted<SettledBy>;
 }
 
 export interface PartnersTable {
@@ -295,6 +309,8 @@ export interface ReservationsTable {
 }
 
 export type DepositState = 'seen' | 'final' | 'reversed' | 'failed';
+/** Who told of a deposit: a watcher or the simulator. */
+export type DepositSource = 'chain' | 'simulation';
 export type DepositOutcome =
   | 'exact'
   | 'over'
@@ -320,6 +336,13 @@ export interface DepositsTable {
   dismissed_at: Date | null;
   observed_at: Date;
   updated_at: Date;
+  /** null in a mempool, and for a simulated transfer. */
+  block_hash: string | null;
+  /** When it happened, as far as matching is concerned; null in rows of older releases. */
+  occurred_at: Date | null;
+  source: Defaulted<DepositSource>;
+  /** Outputs that the transaction spends, as `hash:index` (Bitcoin); null elsewhere. */
+  inputs: string[] | null;
 }
 
 export interface WebhookEndpointsTable {
@@ -375,7 +398,7 @@ export interface LegacyUsageTable {
 }
 
 /** Every table of the service, as Kysely sees it. */
-export interface Tables {
+export interface Tables extends WatchingTables {
   networks: NetworksTable;
   partners: PartnersTable;
   partner_members: PartnerMembersTable;

@@ -1,0 +1,159 @@
+import type { NodeAbilities } from '../database/watching-tables.ts';
+import type { Node } from '../nodes/node.ts';
+
+/** A block of the node's best chain. */
+export interface Block {
+  readonly height: number;
+  /** As the chain writes it: 0x and lower case on EVM, hex without 0x on Bitcoin. */
+  readonly hash: string;
+  readonly parentHash: string;
+  readonly time: Date;
+}
+
+/** A network of the chain, as watchers need it. */
+export interface WatchedNetwork {
+  readonly id: string;
+  /** The token's contract in its canonical spelling; null for the native asset. */
+  readonly contract: string | null;
+}
+
+/** An address that transfers on a network may arrive at, in its canonical spelling. */
+export interface WatchedAddress {
+  readonly network: WatchedNetwork;
+  readonly address: string;
+}
+
+export interface Heads {
+  /** The newest block. */
+  readonly tip: Block;
+  /** Height of the newest block that is final by the chain's own rules; null where it has none (Bitcoin). */
+  readonly finalHeight: number | null;
+  /** Hash of the block at the cursor; null without a cursor, and when the node has no such block. */
+  readonly cursorHash: string | null;
+}
+
+/** A transfer to a watched address, in a block or in the mempool. */
+export interface ChainTransfer {
+  /** Network, for example `eth-usdt`. */
+  readonly blockchainId: string;
+  readonly transactionHash: string;
+  /** Unique within the transaction, and the same in whatever block it is. */
+  readonly position: number;
+  /** The canonical spelling, as in the watch list. */
+  readonly address: string;
+  /** Integer of the asset's smallest unit, more than 0. */
+  readonly tokenAmount: bigint;
+  /** null in the mempool. */
+  readonly block: Pick<Block, 'height' | 'hash' | 'time'> | null;
+  /** Outputs that the transaction spends, as `hash:index` (Bitcoin); null elsewhere. */
+  readonly inputs: readonly string[] | null;
+  /** Blocks that the chain demands before it can be spent: 100 for a coinbase output, otherwise 1. */
+  readonly maturity: number;
+}
+
+export interface ScanRequest {
+  /** First and last height, both included; `to` is at most the tip. */
+  readonly from: number;
+  readonly to: number;
+  readonly watch: readonly WatchedAddress[];
+  /** Height from which on blocks may still be undone; all are final below it. */
+  readonly undoableFrom: number;
+}
+
+export interface Scan {
+  /** The last block that was scanned: `to`, or an earlier one where so many blocks are too much at once. */
+  readonly through: Block;
+  readonly transfers: readonly ChainTransfer[];
+}
+
+/** A transfer of something else to a watched address: another contract, or a worthless look-alike. */
+export interface ForeignTransfer {
+  readonly address: string;
+  /** The contract or token it is of; null for another native asset. */
+  readonly contract: string | null;
+}
+
+/** What became of a transaction, as one node sees it. */
+export type TransactionReport =
+  | {
+      readonly status: 'included';
+      readonly block: Block;
+      /** Its transfers to the watched addresses. */
+      readonly transfers: readonly ChainTransfer[];
+      readonly foreign: readonly ForeignTransfer[];
+    }
+  /** In a block, and without effect. */
+  | { readonly status: 'failed'; readonly block: Block }
+  | { readonly status: 'pending'; readonly transfers: readonly ChainTransfer[] }
+  /** Another transaction has spent what it spends (Bitcoin). */
+  | { readonly status: 'replaced' }
+  | { readonly status: 'unknown' };
+
+export interface LookUpRequest {
+  readonly transactionHash: string;
+  readonly watch: readonly WatchedAddress[];
+  /** What the transaction spends, where that is known (Bitcoin). */
+  readonly inputs: readonly string[] | null;
+}
+
+/** A watched address whose balance may rise without a transfer that a scan sees (native EVM assets). */
+export interface BalanceQuery {
+  readonly height: number;
+  readonly hash: string;
+  readonly addresses: readonly string[];
+}
+
+/** What a block did to a native balance, as far as its top-level transactions tell. */
+export interface Movement {
+  readonly address: string;
+  /** Positive in, negative out, fees included. */
+  readonly amount: bigint;
+}
+
+/** Finds transfers that contracts make in the native asset. */
+export interface InternalTransfers {
+  /** Balances at one block, in the order of the addresses. */
+  readBalances(node: Node, query: BalanceQuery): Promise<readonly bigint[]>;
+  /** What top-level transactions of a block moved to or from the addresses. */
+  readMovements(
+    node: Node,
+    height: number,
+    addresses: readonly string[],
+  ): Promise<readonly Movement[]>;
+  /**
+   * Transfers of a block to the addresses that only a trace shows.
+   * @returns null if the node does not trace.
+   */
+  trace(
+    node: Node,
+    height: number,
+    watch: readonly WatchedAddress[],
+  ): Promise<readonly ChainTransfer[] | null>;
+}
+
+/**
+ * How one family of chains is read. An adapter asks and parses, and decides nothing. What does not fit
+ * together (a block of another height, a log of another block) is a NodeFailure.
+ *
+ * Every function throws NodeFailure, and RpcError for an error that the adapter does not understand.
+ */
+export interface ChainAdapter {
+  /** Chain ID in decimals, or the hash of the first block. */
+  identify(node: Node): Promise<string>;
+  /** What the node is able to do. */
+  probe(node: Node): Promise<NodeAbilities>;
+  /** Decimals of a token, as its contract says; undefined if there is no such contract. */
+  readDecimals(node: Node, contract: string): Promise<number | undefined>;
+  /**
+   * One request for the newest block, the final one and the hash at the cursor. On Bitcoin it also takes
+   * the list of the mempool that `readMempool` goes through.
+   */
+  readHeads(node: Node, cursorHeight: number | null): Promise<Heads>;
+  /** null if the node's best chain has no block of this height. */
+  readBlock(node: Node, height: number): Promise<Block | null>;
+  scan(node: Node, request: ScanRequest): Promise<Scan>;
+  /** Transfers in the mempool that were not told before (Bitcoin). */
+  readMempool?(node: Node, watch: readonly WatchedAddress[]): Promise<readonly ChainTransfer[]>;
+  lookUp(node: Node, request: LookUpRequest): Promise<TransactionReport>;
+  readonly internal?: InternalTransfers;
+}

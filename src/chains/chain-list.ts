@@ -1,0 +1,157 @@
+import type { ChainFamily } from '../database/watching-tables.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** What is known of a chain beforehand. */
+export interface Chain {
+  readonly id: ChainId;
+  readonly family: ChainFamily;
+  /**
+   * Chain IDs (EVM, Tron) or hashes of the first block (Bitcoin, Solana) that a node may have. Those of
+   * private chains are accepted outside production only.
+   */
+  readonly identities: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly private?: true;
+  }[];
+  /** Pause between two ticks, in milliseconds. */
+  readonly pauseMs: number;
+  /** Entries of the ring: how far back a branch may begin, if it does not begin at a final block. */
+  readonly ring: number;
+  /** Age at which a newest block that stands still means another node, in milliseconds. */
+  readonly staleHeadMs: number;
+  /** How far `watched_until` may lag while the network is offered, in milliseconds. */
+  readonly offeredLagMs: number;
+  /** How far clocks of blocks may lead or lag, in milliseconds. */
+  readonly clockSkewMs: number;
+  /** Rule of finality unless the operator sets another one. */
+  readonly finality: string;
+  /** What moves `watched_until`: blocks of the tip, blocks scanned a second time, or each poll. */
+  readonly coverage: 'tip' | 'sweep' | 'poll';
+  /** Usual time from a transfer to its finality, in milliseconds. */
+  readonly usualFinalityMs: number;
+}
+
+type Facts = Omit<Chain, 'id' | 'identities'>;
+
+// Pauses, rings, limits and rules: as fast as the chains' own blocks and finality make useful, and within
+// the allowance of a free plan.
+const BITCOIN: Facts = {
+  family: 'bitcoin',
+  pauseMs: 10 * SECOND,
+  ring: 12,
+  staleHeadMs: 3 * HOUR,
+  offeredLagMs: 2 * MINUTE,
+  clockSkewMs: 2 * HOUR,
+  finality: '1@100000,2@1000000,6',
+  coverage: 'poll',
+  usualFinalityMs: HOUR,
+};
+const ETHEREUM: Facts = {
+  family: 'evm',
+  pauseMs: 6 * SECOND,
+  ring: 64,
+  staleHeadMs: 90 * SECOND,
+  offeredLagMs: 3 * MINUTE,
+  clockSkewMs: 2 * SECOND,
+  finality: '12@100000,final',
+  coverage: 'tip',
+  usualFinalityMs: 15 * MINUTE,
+};
+const BNB: Facts = {
+  ...ETHEREUM,
+  pauseMs: 3 * SECOND,
+  ring: 300,
+  staleHeadMs: 30 * SECOND,
+  offeredLagMs: MINUTE,
+  finality: 'final',
+  coverage: 'sweep',
+  usualFinalityMs: 10 * SECOND,
+};
+const AVALANCHE: Facts = { ...BNB, ring: 16, staleHeadMs: MINUTE };
+const SOLANA: Facts = {
+  family: 'solana',
+  pauseMs: 3 * SECOND,
+  ring: 0,
+  staleHeadMs: 30 * SECOND,
+  offeredLagMs: MINUTE,
+  clockSkewMs: 30 * SECOND,
+  finality: 'final',
+  coverage: 'poll',
+  usualFinalityMs: 15 * SECOND,
+};
+const TRON: Facts = {
+  ...BNB,
+  family: 'tron',
+  ring: 64,
+  staleHeadMs: MINUTE,
+  usualFinalityMs: MINUTE,
+};
+
+// Chain IDs: ethereum-lists/chains. First blocks: Bitcoin Core, src/kernel/chainparams.cpp; Solana,
+// docs.solana.com/clusters.
+const CHAINS = {
+  avax: { ...AVALANCHE, identities: [{ id: '43114', name: 'Avalanche C-Chain' }] },
+  bnb: { ...BNB, identities: [{ id: '56', name: 'BNB Smart Chain' }] },
+  btc: {
+    ...BITCOIN,
+    identities: [
+      {
+        id: '000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f',
+        name: 'Bitcoin mainnet',
+      },
+    ],
+  },
+  eth: { ...ETHEREUM, identities: [{ id: '1', name: 'Ethereum mainnet' }] },
+  sol: {
+    ...SOLANA,
+    identities: [{ id: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d', name: 'Solana mainnet' }],
+  },
+  tron: { ...TRON, identities: [{ id: '728126428', name: 'Tron mainnet' }] },
+  'avax-test': { ...AVALANCHE, identities: [{ id: '43113', name: 'Avalanche Fuji' }] },
+  'bnb-test': { ...BNB, identities: [{ id: '97', name: 'BNB Smart Chain testnet' }] },
+  'btc-test': {
+    ...BITCOIN,
+    identities: [
+      {
+        id: '00000000da84f2bafbbc53dee25a72ae507ff4914b867c565be350b0da8bf043',
+        name: 'Bitcoin testnet4',
+      },
+      {
+        id: '000000000933ea01ad0ee984209779baaec3ced90fa3f408719526f8d77f4943',
+        name: 'Bitcoin testnet3',
+      },
+      {
+        id: '00000008819873e925422c1ff0f99f7cc9bbb232af63a077a480a3633bee1ef6',
+        name: 'Bitcoin signet',
+      },
+      {
+        id: '0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206',
+        name: 'Bitcoin regtest',
+        private: true,
+      },
+    ],
+  },
+  'eth-test': { ...ETHEREUM, identities: [{ id: '11155111', name: 'Ethereum Sepolia' }] },
+  'sol-dev': {
+    ...SOLANA,
+    identities: [{ id: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG', name: 'Solana devnet' }],
+  },
+  'tron-test': { ...TRON, identities: [{ id: '2494104990', name: 'Tron Shasta' }] },
+} as const satisfies Record<string, Omit<Chain, 'id'>>;
+
+export type ChainId = keyof typeof CHAINS;
+
+/** Every chain of the service; the database has a row for each. */
+export const CHAIN_IDS = Object.keys(CHAINS) as ChainId[];
+
+export function isChainId(text: string): text is ChainId {
+  return Object.hasOwn(CHAINS, text);
+}
+
+export function chainOf(id: ChainId): Chain {
+  return { id, ...CHAINS[id] };
+}

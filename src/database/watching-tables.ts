@@ -1,0 +1,130 @@
+import type { ColumnType, Generated, Selectable } from 'kysely';
+
+/** bigint column: a JavaScript number while it is a safe integer, which the driver checks. */
+type Height = number;
+type Defaulted<T> = ColumnType<T, T | undefined, T>;
+
+export type ChainFamily = 'bitcoin' | 'evm' | 'solana' | 'tron';
+
+/** A chain and how far it has been read; one row for each of 12. */
+export interface ChainsTable {
+  /** That of the chain's native network. */
+  id: string;
+  position: number;
+  family: ChainFamily;
+  /** Chain ID or hash of the first block; null before the first node. */
+  identity: string | null;
+  /** The newest block that was recorded; null before the first one. */
+  cursor_height: Height | null;
+  cursor_hash: string | null;
+  /** The node's newest block and its newest final one, when last asked. */
+  head_height: Height | null;
+  final_height: Height | null;
+  /** Up to which block everything was scanned a second time. */
+  swept_height: Height | null;
+  /** When the node was last asked. */
+  polled_at: Date | null;
+  /** Every transfer up to this time is recorded; null while nothing is watched. */
+  watched_until: Date | null;
+  lease_holder: string | null;
+  /** Rises with each holder, so that a former one can never write. */
+  lease_epoch: Defaulted<number>;
+  lease_until: Date | null;
+  /** Why nothing is written until an operator resumes the chain; null while it is watched. */
+  halted: string | null;
+}
+
+/** The last block of each recorded range, to find where a branch begins. */
+export interface ChainBlocksTable {
+  chain: string;
+  height: Height;
+  hash: string;
+  /** Time of the block. */
+  at: Date;
+}
+
+export type NodeRole = 'primary' | 'check';
+
+/** What a node is able to do, as found when it was verified. */
+export interface NodeAbilities {
+  /** Method that traces a block (EVM); null without one. */
+  readonly trace: 'debug_traceBlockByNumber' | 'trace_block' | null;
+  /** Most blocks of one log query (EVM, Tron); null if it is not known. */
+  readonly logRange: number | null;
+  /** Most calls of one batch; 1 where batches are refused. */
+  readonly batch: number;
+  /** Whether the node keeps the state of old blocks (EVM). */
+  readonly archive: boolean;
+  /** The oldest block that the node has; null if it has all. */
+  readonly pruneHeight: number | null;
+}
+
+export interface NodesTable {
+  id: string;
+  chain: string;
+  role: NodeRole;
+  position: number;
+  /** Unique within the chain; the only name that is shown. */
+  label: string;
+  /** Sealed JSON of URL and headers. */
+  access: Buffer;
+  master_key_version: number;
+  requests_per_second: number;
+  abilities: ColumnType<NodeAbilities, string, string>;
+  verified_at: Date;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** Something that an operator has to look at. */
+export interface FindingsTable {
+  id: string;
+  chain: string;
+  kind: string;
+  blockchain_id: string | null;
+  transaction_hash: string | null;
+  position: number | null;
+  address: string | null;
+  /** Integer of the asset's smallest unit, as text. */
+  amount: ColumnType<string | null, bigint | string | null, bigint | string | null>;
+  height: Height | null;
+  detail: string;
+  found_at: Date;
+  resolved_at: Date | null;
+}
+
+/** Blocks that an operator, or a customer's question, has scanned again. */
+export interface RescansTable {
+  id: Generated<number>;
+  blockchain_id: string;
+  from_height: Height;
+  to_height: Height;
+  next_height: Height;
+  asked_by: string;
+  asked_at: Date;
+  done_at: Date | null;
+}
+
+export interface NativeBalancesTable {
+  chain: string;
+  address: string;
+  height: Height;
+  /** Integer of the asset's smallest unit, as text. */
+  balance: ColumnType<string, bigint | string, bigint | string>;
+}
+
+/** The tables of the watchers. */
+export interface WatchingTables {
+  chains: ChainsTable;
+  chain_blocks: ChainBlocksTable;
+  nodes: NodesTable;
+  findings: FindingsTable;
+  rescans: RescansTable;
+  native_balances: NativeBalancesTable;
+}
+
+export type ChainState = Selectable<ChainsTable>;
+export type ChainBlock = Selectable<ChainBlocksTable>;
+export type NodeRow = Selectable<NodesTable>;
+export type Finding = Selectable<FindingsTable>;
+export type Rescan = Selectable<RescansTable>;

@@ -1,0 +1,64 @@
+import type { NodeAbilities, NodeRole } from '../database/watching-tables.ts';
+
+/** The JSON-RPC error that a node answered a call with. */
+export class RpcError extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.name = 'RpcError';
+    this.code = code;
+  }
+}
+
+/**
+ * A node that did not answer, or whose answer is not what was asked for. The message names the node's
+ * label and never its URL.
+ */
+export class NodeFailure extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'NodeFailure';
+  }
+}
+
+export interface NodeCall {
+  readonly method: string;
+  readonly params: readonly unknown[];
+}
+
+/** Longest that a call may take, in milliseconds: most calls, and those that carry a block or a trace. */
+export const CALL_TIMEOUT_MS = 10_000;
+export const BLOCK_TIMEOUT_MS = 30_000;
+
+export interface CallOptions {
+  /** `CALL_TIMEOUT_MS` unless given. */
+  readonly timeoutMs?: number;
+}
+
+/**
+ * One provider's node, within one signal: its calls end when the signal is aborted. Results are parsed
+ * JSON that nobody has checked.
+ */
+export interface Node {
+  readonly id: string;
+  readonly label: string;
+  readonly role: NodeRole;
+  readonly abilities: NodeAbilities;
+  /**
+   * One JSON-RPC call.
+   * @throws RpcError for the node's own error, NodeFailure for anything else.
+   */
+  call(method: string, params: readonly unknown[], options?: CallOptions): Promise<unknown>;
+  /**
+   * Several calls in as few requests as the node accepts, answered in their order. A call that the node
+   * refuses has its RpcError in place of a result.
+   * @throws NodeFailure
+   */
+  batch(calls: readonly NodeCall[], options?: CallOptions): Promise<(unknown | RpcError)[]>;
+  /**
+   * Posts JSON to a path below the node's URL (Tron's REST).
+   * @throws NodeFailure
+   */
+  post(path: string, body: unknown, options?: CallOptions): Promise<unknown>;
+}

@@ -1,0 +1,72 @@
+import type { Connection } from '../database/connection.ts';
+import type { Finding } from '../database/watching-tables.ts';
+
+/** What is found, with all that identifies it; a part that does not apply is left out. */
+export interface NewFinding {
+  readonly id: string;
+  readonly chain: string;
+  /** For example `disagreement`, `final_vanished`, `unapplied` or `unexplained_inflow`. */
+  readonly kind: string;
+  readonly blockchainId?: string | null;
+  readonly transactionHash?: string | null;
+  readonly position?: number | null;
+  readonly address?: string | null;
+  /** Integer of the asset's smallest unit. */
+  readonly amount?: bigint | null;
+  readonly height?: number | null;
+  /** What an operator is told. */
+  readonly detail: string;
+}
+
+/**
+ * Records a finding, unless the same one is open.
+ * @returns Whether it is new.
+ */
+export async function addFinding(db: Connection, finding: NewFinding, now: Date): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto('findings')
+    .values({
+      id: finding.id,
+      chain: finding.chain,
+      kind: finding.kind,
+      blockchain_id: finding.blockchainId ?? null,
+      transaction_hash: finding.transactionHash ?? null,
+      position: finding.position ?? null,
+      address: finding.address ?? null,
+      amount: finding.amount ?? null,
+      height: finding.height ?? null,
+      detail: finding.detail,
+      found_at: now,
+      resolved_at: null,
+    })
+    .onConflict(conflict => conflict.doNothing())
+    .executeTakeFirstOrThrow();
+  return (numInsertedOrUpdatedRows ?? 0n) > 0n;
+}
+
+/** Findings that nobody has resolved, oldest first. */
+export function listOpenFindings(db: Connection, limit: number): Promise<Finding[]> {
+  return db
+    .selectFrom('findings')
+    .selectAll()
+    .where('resolved_at', 'is', null)
+    .orderBy('found_at')
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+}
+
+/** Resolves an open finding; undefined if there is none. */
+export function resolveFinding(
+  db: Connection,
+  id: string,
+  now: Date,
+): Promise<Finding | undefined> {
+  return db
+    .updateTable('findings')
+    .set({ resolved_at: now })
+    .where('id', '=', id)
+    .where('resolved_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst();
+}
