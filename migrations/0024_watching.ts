@@ -152,15 +152,15 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`create index rescans_open on rescans (blockchain_id, id) where done_at is null`.execute(
     db,
   );
-  // What each live address of a native EVM asset held at the block it was last looked at: an increase
-  // that no transfer explains came by a contract.
+  // What each live address of a native EVM asset held at the blocks where it was looked at: an increase
+  // that no transfer explains came by a contract. Older ones are kept for blocks that may be undone.
   await sql`
     create table native_balances (
       chain text not null references chains (id),
       address text not null,
       height bigint not null,
       balance numeric(78, 0) not null,
-      primary key (chain, address)
+      primary key (chain, address, height)
     )`.execute(db);
 
   await sql`
@@ -172,6 +172,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     create index deposits_unsettled on deposits (blockchain_id, block_height)
     where state = 'seen' and source = 'chain'`.execute(db);
+  await sql`
+    create index deposits_settled on deposits (blockchain_id, block_height)
+    where state = 'final' and source = 'chain'`.execute(db);
   await sql`
     create index reservations_released on reservations (blockchain_id, released_at)
     where released_at is not null`.execute(db);

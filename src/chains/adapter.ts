@@ -154,6 +154,8 @@ export interface ChainAdapter {
   scan(node: Node, request: ScanRequest): Promise<Scan>;
   /** Transfers in the mempool that were not told before (Bitcoin). */
   readMempool?(node: Node, watch: readonly WatchedAddress[]): Promise<readonly ChainTransfer[]>;
+  /** Whether a transaction was in the mempool when `readHeads` was last called (Bitcoin). */
+  isInMempool?(transactionHash: string): boolean;
   lookUp(node: Node, request: LookUpRequest): Promise<TransactionReport>;
   readonly internal?: InternalTransfers;
 }
