@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
 import type { Network } from '../database/tables.ts';
 
@@ -31,6 +32,21 @@ export function lockShippedTestNetworks(db: Connection): Promise<Network[]> {
 
 export function findNetwork(db: Connection, id: string): Promise<Network | undefined> {
   return db.selectFrom('networks').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+/** The first of the networks, in the order given, whose transfers are simulated. */
+export function findSimulatedNetwork(
+  db: Connection,
+  ids: readonly string[],
+): Promise<Network | undefined> {
+  return db
+    .selectFrom('networks')
+    .selectAll()
+    .where('settled_by', '=', 'simulation')
+    .where('id', 'in', ids)
+    .orderBy(sql`array_position(${ids}::text[], id)`)
+    .limit(1)
+    .executeTakeFirst();
 }
 
 /** Updates the columns that operators may change; undefined leaves a column unchanged. */

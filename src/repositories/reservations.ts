@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
-import type { SessionStatus } from '../database/tables.ts';
 
 /** The network, address and amount by which a transfer is matched to a payment. */
 export interface Slot {
@@ -111,7 +110,7 @@ export async function releaseReservation(
     .execute();
 }
 
-/** A payment with a live reservation, which a transfer to the address may pay. */
+/** A payment that had an amount reserved, which a transfer to the address may pay. */
 export interface Candidate {
   paymentId: string;
   tokenAmount: bigint;
@@ -119,77 +118,71 @@ export interface Candidate {
   seen: boolean;
 }
 
-/** The live reservation of exactly this amount, if it was made no later than `reservedBy`. */
-export async function findReservation(
-  db: Connection,
-  slot: Slot,
-  reservedBy: Date,
-): Promise<Candidate | undefined> {
-  const [candidate] = await candidates(db, slot.blockchainId, slot.address, reservedBy)
-    .where('reservations.token_amount', '=', slot.tokenAmount.toString())
-    .execute();
-  return candidate === undefined ? undefined : toCandidate(candidate);
+/** Who had an amount reserved at some time. */
+export interface Holder extends Candidate {
+  /** When its payment ended or gave up the amount; null if the payment has it still, or has it again. */
+  releasedAt: Date | null;
 }
 
 /**
- * At most `limit` live reservations at an address without funds, made no later than `reservedBy`.
+ * Who had exactly this amount at a time, or was the last to have had it. Reservations of a slot follow one
+ * another, so the latest one tells.
  */
-export async function listOpenReservations(
+export async function findHolder(
   db: Connection,
-  blockchainId: string,
-  address: string,
-  reservedBy: Date,
+  { blockchainId, address, tokenAmount }: Slot,
+  at: Date,
+): Promise<Holder | undefined> {
+  const { rows } = await sql<CandidateRow & { releasedAt: Date | null }>`
+    select latest.payment_id as "paymentId", latest.token_amount as "tokenAmount",
+           session_status = 'completed' as seen,
+           case when not exists (
+             select from reservations as again
+             where again.payment_id = latest.payment_id and again.released_at is null
+               and again.blockchain_id = latest.blockchain_id and again.address = latest.address
+               and again.token_amount = latest.token_amount
+           ) then latest.released_at end as "releasedAt"
+    from (
+      select * from reservations
+      where blockchain_id = ${blockchainId} and address = ${address}
+        and token_amount = ${tokenAmount.toString()}::numeric and reserved_at <= ${at}
+      order by id desc limit 1
+    ) as latest join payments on payments.id = latest.payment_id`.execute(db);
+  const [row] = rows;
+  return row === undefined ? undefined : { ...toCandidate(row), releasedAt: row.releasedAt };
+}
+
+/**
+ * At most `limit` payments that waited for funds at an address at a time: those that still do, and those
+ * that have ended without funds, or gone elsewhere, since then.
+ * @param overdueBy How long after its end a payment that is still open counts, in milliseconds.
+ */
+export async function listWaiting(
+  db: Connection,
+  { blockchainId, address }: Omit<Slot, 'tokenAmount'>,
+  { at, overdueBy }: { readonly at: Date; readonly overdueBy: number },
   limit: number,
 ): Promise<Candidate[]> {
-  const rows = await candidates(db, blockchainId, address, reservedBy)
-    .where('session_status', '=', 'pending')
-    .orderBy('reservations.id')
-    .limit(limit)
-    .execute();
+  const end = new Date(at.getTime() - overdueBy);
+  const { rows } = await sql<CandidateRow>`
+    select payment_id as "paymentId", reservations.token_amount as "tokenAmount", false as seen
+    from reservations join payments on payments.id = payment_id
+    where reservations.blockchain_id = ${blockchainId} and reservations.address = ${address}
+      and released_at is null and reserved_at <= ${at}
+      and session_status = 'pending' and coalesce(quoted_until, expires_at) >= ${end}
+    union all
+    select payment_id, reservations.token_amount, false
+    from reservations join payments on payments.id = payment_id
+    where reservations.blockchain_id = ${blockchainId} and reservations.address = ${address}
+      and released_at > ${at} and reserved_at <= ${at} and status <> 'successful'
+    limit ${limit}`.execute(db);
   return rows.map(toCandidate);
 }
 
-function candidates(db: Connection, blockchainId: string, address: string, reservedBy: Date) {
-  return db
-    .selectFrom('reservations')
-    .innerJoin('payments', 'payments.id', 'reservations.payment_id')
-    .select(['payment_id', 'reservations.token_amount', 'session_status'])
-    .where('reservations.blockchain_id', '=', blockchainId)
-    .where('reservations.address', '=', address)
-    .where('released_at', 'is', null)
-    .where('reserved_at', '<=', reservedBy);
+interface CandidateRow extends Omit<Candidate, 'tokenAmount'> {
+  tokenAmount: string;
 }
 
-function toCandidate(row: {
-  payment_id: string;
-  token_amount: string;
-  session_status: SessionStatus;
-}): Candidate {
-  return {
-    paymentId: row.payment_id,
-    tokenAmount: BigInt(row.token_amount),
-    seen: row.session_status === 'completed',
-  };
-}
-
-/**
- * Whether the slot had a reservation that was released after `since`: its payment ended, or gave up
- * the amount. Reservations of a slot follow one another, so the latest one tells.
- */
-export async function wasReserved(
-  db: Connection,
-  { blockchainId, address, tokenAmount }: Slot,
-  since: Date,
-): Promise<boolean> {
-  const latest = await db
-    .selectFrom('reservations')
-    .select('released_at')
-    .where('blockchain_id', '=', blockchainId)
-    .where('address', '=', address)
-    .where('token_amount', '=', tokenAmount.toString())
-    .where('released_at', 'is not', null)
-    .orderBy('id', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return latest?.released_at != null && latest.released_at > since;
+function toCandidate({ paymentId, tokenAmount, seen }: CandidateRow): Candidate {
+  return { paymentId, tokenAmount: BigInt(tokenAmount), seen };
 }

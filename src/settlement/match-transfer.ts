@@ -20,13 +20,13 @@ export const LATE_FOR_MS = 24 * 60 * 60_000;
 /** Transfers below this share of the requested amount, in per mille, are ignored as dust: 1 %. */
 const DUST_PER_MILLE = 10n;
 
-/** The reservations at the transfer's address. */
+/** The reservations at the transfer's address when it happened. */
 export interface AddressState {
-  /** The live reservation of exactly this amount. */
+  /** The payment that had reserved exactly this amount, and still has. */
   readonly exact: Candidate | undefined;
-  /** Live reservations without funds; two suffice, since more make no difference. */
+  /** Payments that waited for funds; two suffice, since more make no difference. */
   readonly open: readonly Candidate[];
-  /** Whether a payment that ended within `LATE_FOR_MS` had reserved exactly this amount. */
+  /** Whether a payment that has ended, or ended within `LATE_FOR_MS` before, had reserved exactly this amount. */
   readonly reservedBefore: boolean;
 }
 

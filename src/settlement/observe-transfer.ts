@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Connection, Database } from '../database/connection.ts';
-import type { Deposit, DepositState } from '../database/tables.ts';
+import type { Deposit, DepositSource, DepositState, Payment } from '../database/tables.ts';
 import { transact } from '../database/transaction.ts';
 import {
   findDeposit,
@@ -10,11 +10,7 @@ import {
   updateDeposit,
 } from '../repositories/deposits.ts';
 import { lockPayment } from '../repositories/payment-moves.ts';
-import {
-  findReservation,
-  listOpenReservations,
-  wasReserved,
-} from '../repositories/reservations.ts';
+import { findHolder, listWaiting } from '../repositories/reservations.ts';
 import { applyDeposit, CHAIN_ACTOR } from './apply-deposit.ts';
 import { LATE_FOR_MS, matchTransfer } from './match-transfer.ts';
 
@@ -33,13 +29,29 @@ export interface ObservedTransfer {
   readonly tokenAmount: bigint;
   /** null while it is not in a block. */
   readonly blockHeight: number | null;
+  /** null while it is not in a block, and for a simulated transfer. */
+  readonly blockHash: string | null;
+  /**
+   * When it happened, which decides whose it is. Only the first report of a transfer counts: it may get
+   * into another, later block.
+   */
+  readonly occurredAt: Date;
+  readonly source: DepositSource;
+  /** Outputs that the transaction spends, as `hash:index` (Bitcoin); null elsewhere. */
+  readonly inputs?: readonly string[] | null;
   readonly finality: Finality;
 }
 
 type DepositMatch = Pick<Deposit, 'outcome' | 'payment_id'>;
 
-/** Open reservations to read: two are enough to make a match ambiguous. */
-const OPEN_MAXIMUM = 2;
+/** Waiting payments to read: two are enough to make a match ambiguous. */
+const WAITING_MAXIMUM = 2;
+
+/**
+ * How long after a payment's end a transfer is still in time, in milliseconds: watchers ask at most 60 s
+ * apart, and one that comes later finds the payment open only because its watcher was behind.
+ */
+export const OVERDUE_BY_MS = 60_000;
 
 const NO_MATCH: DepositMatch = { outcome: 'unknown', payment_id: null };
 
@@ -66,27 +78,46 @@ export function observeTransfer(
   now: Date,
   actor = CHAIN_ACTOR,
 ): Promise<Deposit> {
-  return transact(db, async tx => {
-    await lockAddress(tx, transfer.blockchainId, transfer.address);
-    const known = await findDeposit(tx, transfer);
-    if (known === undefined) return applyDeposit(tx, await record(tx, transfer, now), now, actor);
-    if (!NEXT_STATES[known.state].includes(transfer.finality)) return known;
-    const deposit = await updateDeposit(tx, known.id, {
-      ...(canRematch(known, transfer.finality) ? await match(tx, transfer, known.observed_at) : {}),
-      state: transfer.finality,
-      block_height: transfer.blockHeight,
-      updated_at: now,
-    });
-    const applied = await applyDeposit(tx, deposit, now, actor);
-    if (transfer.finality === 'reversed') await rematchDuplicate(tx, deposit, now, actor);
-    return applied;
+  return transact(db, tx => observeIn(tx, transfer, now, actor));
+}
+
+/**
+ * `observeTransfer` within an open transaction. Transfers of one transaction are to be told in the order of
+ * their networks and addresses, which are locked until its end.
+ */
+export async function observeIn(
+  tx: Connection,
+  transfer: ObservedTransfer,
+  now: Date,
+  actor = CHAIN_ACTOR,
+): Promise<Deposit> {
+  await lockAddress(tx, transfer.blockchainId, transfer.address);
+  const known = await findDeposit(tx, transfer);
+  if (known === undefined) return applyDeposit(tx, await record(tx, transfer, now), now, actor);
+  if (hasMoved(known, transfer)) return updateDeposit(tx, known.id, placeOf(transfer, now));
+  if (!NEXT_STATES[known.state].includes(transfer.finality)) return known;
+  const deposit = await updateDeposit(tx, known.id, {
+    ...(canRematch(known, transfer) ? await rematch(tx, known) : {}),
+    state: transfer.finality,
+    ...placeOf(transfer, now),
   });
+  const applied = await applyDeposit(tx, deposit, now, actor);
+  if (transfer.finality === 'reversed') await rematchDuplicate(tx, deposit, now, actor);
+  return applied;
+}
+
+/** Whether a transfer that is still only seen is in another block, or in none any more. */
+function hasMoved(known: Deposit, { finality, blockHeight, blockHash }: ObservedTransfer): boolean {
+  const isSeen = known.state === 'seen' && finality === 'seen';
+  return isSeen && (known.block_height !== blockHeight || known.block_hash !== blockHash);
+}
+
+function placeOf({ blockHeight, blockHash }: ObservedTransfer, now: Date) {
+  return { block_height: blockHeight, block_hash: blockHash, updated_at: now };
 }
 
 async function record(db: Connection, transfer: ObservedTransfer, now: Date): Promise<Deposit> {
-  // A transfer first reported as reversed never arrived.
-  const reversed = transfer.finality === 'reversed';
-  const matched = reversed ? NO_MATCH : await match(db, transfer, now);
+  const matched = mayMatch(transfer) ? await match(db, transfer, transfer.occurredAt) : NO_MATCH;
   return insertDeposit(db, {
     id: uuidv7(),
     blockchain_id: transfer.blockchainId,
@@ -94,13 +125,24 @@ async function record(db: Connection, transfer: ObservedTransfer, now: Date): Pr
     position: transfer.position,
     address: transfer.address,
     token_amount: transfer.tokenAmount,
-    block_height: transfer.blockHeight,
     state: transfer.finality,
     ...matched,
     dismissed_at: null,
     observed_at: now,
-    updated_at: now,
+    occurred_at: transfer.occurredAt,
+    source: transfer.source,
+    inputs: transfer.inputs == null ? null : [...transfer.inputs],
+    ...placeOf(transfer, now),
   });
+}
+
+/**
+ * Whether a report may find a payment. A transfer that was reversed did not arrive. Nor did one that
+ * failed: on a chain anybody can make one, and would end a stranger's payment with it; only the simulator
+ * plays the customer's own.
+ */
+function mayMatch({ finality, source }: Pick<ObservedTransfer, 'finality' | 'source'>): boolean {
+  return finality !== 'reversed' && (finality !== 'failed' || source === 'simulation');
 }
 
 /**
@@ -108,36 +150,66 @@ async function record(db: Connection, transfer: ObservedTransfer, now: Date): Pr
  * if it is a duplicate, since the transfer that it duplicates may have been reversed. All others
  * stay in the inbox for an operator.
  */
-function canRematch(known: Deposit, finality: Finality): boolean {
+function canRematch(known: Deposit, transfer: ObservedTransfer): boolean {
   if (known.payment_id !== null || known.dismissed_at !== null) return false;
   const reappears = known.state === 'reversed' || known.state === 'failed';
-  return finality !== 'reversed' && (reappears || known.outcome === 'duplicate');
+  return mayMatch(transfer) && (reappears || known.outcome === 'duplicate');
+}
+
+/** Matches a known deposit again. A duplicate stays one when no payment takes it. */
+async function rematch(db: Connection, deposit: Deposit): Promise<DepositMatch> {
+  const slot = {
+    blockchainId: deposit.blockchain_id,
+    address: deposit.address,
+    tokenAmount: BigInt(deposit.token_amount),
+  };
+  const matched = await match(db, slot, occurredAt(deposit));
+  const stays = deposit.outcome === 'duplicate' && matched.payment_id === null;
+  return stays ? { outcome: 'duplicate', payment_id: null } : matched;
+}
+
+/** Earlier releases recorded only when a transfer was first seen. */
+function occurredAt({ occurred_at, observed_at }: Deposit): Date {
+  return occurred_at ?? observed_at;
 }
 
 /**
- * Matches a transfer to a payment and locks the payment's row. The payment is checked again under
- * the lock: after its reservation was read it may have ended or moved to another network. Only
- * reservations made before the transfer was first seen count.
+ * Matches a transfer to the payment that waited for it when it happened, and locks the payment's row. The
+ * payment is checked again under the lock: after its reservation was read it may have ended or moved to
+ * another network.
  */
 async function match(
   db: Connection,
   slot: Pick<ObservedTransfer, 'blockchainId' | 'address' | 'tokenAmount'>,
-  firstSeen: Date,
+  at: Date,
 ): Promise<DepositMatch> {
-  const { blockchainId, address, tokenAmount } = slot;
-  const { outcome, paymentId } = matchTransfer(tokenAmount, {
-    exact: await findReservation(db, slot, firstSeen),
-    open: await listOpenReservations(db, blockchainId, address, firstSeen, OPEN_MAXIMUM),
-    reservedBefore: await wasReserved(db, slot, new Date(firstSeen.getTime() - LATE_FOR_MS)),
+  const holder = await findHolder(db, slot, at);
+  const { outcome, paymentId } = matchTransfer(slot.tokenAmount, {
+    exact: holder?.releasedAt === null ? holder : undefined,
+    open: await listWaiting(db, slot, { at, overdueBy: OVERDUE_BY_MS }, WAITING_MAXIMUM),
+    reservedBefore:
+      holder?.releasedAt != null && holder.releasedAt.getTime() > at.getTime() - LATE_FOR_MS,
   });
   if (paymentId === null) return { outcome, payment_id: null };
   const payment = await lockPayment(db, paymentId);
-  const matches =
-    payment?.status === 'pending' &&
+  return payment !== undefined && isWaiting(payment, slot, at)
+    ? { outcome, payment_id: paymentId }
+    : { outcome: 'late', payment_id: null };
+}
+
+function isWaiting(
+  payment: Payment,
+  { blockchainId, address }: Pick<ObservedTransfer, 'blockchainId' | 'address'>,
+  at: Date,
+): boolean {
+  const end = payment.quoted_until ?? payment.expires_at;
+  return (
+    payment.status === 'pending' &&
     payment.session_status === 'pending' &&
     payment.blockchain_id === blockchainId &&
-    payment.address === address;
-  return matches ? { outcome, payment_id: paymentId } : { outcome: 'late', payment_id: null };
+    payment.address === address &&
+    at.getTime() <= end.getTime() + OVERDUE_BY_MS
+  );
 }
 
 /**
@@ -152,12 +224,7 @@ async function rematchDuplicate(
 ): Promise<void> {
   const duplicate = await findDuplicate(db, reversed);
   if (duplicate === undefined) return;
-  const slot = {
-    blockchainId: duplicate.blockchain_id,
-    address: duplicate.address,
-    tokenAmount: BigInt(duplicate.token_amount),
-  };
-  const matched = await match(db, slot, duplicate.observed_at);
+  const matched = await rematch(db, duplicate);
   if (matched.payment_id === null) return;
   const deposit = await updateDeposit(db, duplicate.id, { ...matched, updated_at: now });
   await applyDeposit(db, deposit, now, actor);

@@ -1,12 +1,12 @@
 import { OperationRefused } from '../accounts/audited-change.ts';
 import { randomTransactionHash } from '../chains/transaction-hash.ts';
 import type { Database } from '../database/connection.ts';
-import type { Deposit, Payment } from '../database/tables.ts';
+import type { Deposit, Network, Payment } from '../database/tables.ts';
 import { transact } from '../database/transaction.ts';
 import { movePayment } from '../payments/move-payment.ts';
 import type { Rates } from '../rates/rate-source.ts';
 import { listPaymentDeposits } from '../repositories/deposits.ts';
-import { findNetwork } from '../repositories/networks.ts';
+import { findNetwork, findSimulatedNetwork } from '../repositories/networks.ts';
 import { findPayment } from '../repositories/payments.ts';
 import { hasLapsed } from './lapse-quotes.ts';
 import { type Finality, type ObservedTransfer, observeTransfer } from './observe-transfer.ts';
@@ -45,8 +45,9 @@ export interface Simulator {
 
 /**
  * Simulates a case on a payment, through the same functions as real transfers and customers. If the
- * payment has no network yet, selects `blockchainId` or the first one offered.
- * @throws OperationRefused for a payment that does not exist or is not paid on chain.
+ * payment has no network yet, selects `blockchainId` or the first one offered whose chain has no node.
+ * @throws OperationRefused for a payment that does not exist or is not paid on chain, and for a transfer
+ * on a network whose chain has a node: only the chain tells of those.
  * @throws ApiError E1040 and E5002, like `selectNetwork`.
  */
 export async function simulate(
@@ -84,6 +85,7 @@ async function simulateTransfers(
 ): Promise<Deposit[]> {
   const requested = BigInt(payment.token_amount ?? 0);
   const network = await findNetwork(db, payment.blockchain_id ?? '');
+  if (network !== undefined) requireSimulated(network);
   const randomHash = () => randomTransactionHash(network?.family ?? 'ethereum');
   const transfer = (tokenAmount: bigint, transactionHash = randomHash()) => ({
     blockchainId: payment.blockchain_id ?? '',
@@ -92,6 +94,9 @@ async function simulateTransfers(
     address: payment.address ?? '',
     tokenAmount,
     blockHeight: 1,
+    blockHash: null,
+    occurredAt: now,
+    source: 'simulation' as const,
   });
   const report = async (reported: Omit<ObservedTransfer, 'finality'>, ...states: Finality[]) => {
     const deposits = [];
@@ -146,10 +151,26 @@ async function ensureNetwork(
   now: Date,
 ): Promise<Payment> {
   if (payment.blockchain_id !== null && !hasLapsed(payment, now)) return payment;
-  const [first] = payment.offered_blockchain_ids;
-  const selected = blockchainId ?? payment.blockchain_id ?? first;
-  if (selected === undefined) throw new OperationRefused('The payment offers no network.');
+  const offered = payment.offered_blockchain_ids;
+  if (offered.length === 0) throw new OperationRefused('The payment offers no network.');
+  const chosen = blockchainId ?? payment.blockchain_id;
+  const network =
+    chosen === null ? await findSimulatedNetwork(db, offered) : await findNetwork(db, chosen);
+  if (chosen === null && network === undefined) {
+    throw new OperationRefused(`The chains of the payment's networks have nodes. ${PAY_FOR_REAL}`);
+  }
+  if (network !== undefined) requireSimulated(network);
+  const selected = network?.id ?? chosen ?? '';
   return selectNetwork(db, rates, { payment, blockchainId: selected }, now);
+}
+
+const PAY_FOR_REAL = 'Send a real transfer, on a test network one without value.';
+
+function requireSimulated({ id, chain, settled_by: settledBy }: Network): void {
+  if (settledBy === 'simulation') return;
+  throw new OperationRefused(
+    `Transfers on ${id} cannot be simulated, since ${chain} has a node. ${PAY_FOR_REAL}`,
+  );
 }
 
 async function requireCryptoPayment(db: Database, id: string): Promise<Payment> {

@@ -131,7 +131,8 @@ test('deposits are listed with decimals, their merchant and the payments they wo
       service.db,
       {
         ...{ blockchainId: 'eth', address, transactionHash, tokenAmount },
-        ...{ position: 0, blockHeight: 1, finality: 'final' },
+        ...{ position: 0, blockHeight: 1, blockHash: null, occurredAt: new Date() },
+        ...{ source: 'chain', finality: 'final' },
       },
       new Date(),
     );

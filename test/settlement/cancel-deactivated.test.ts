@@ -41,6 +41,9 @@ function pay(payment: Payment, tokenAmount: bigint, finality: Finality) {
     address: payment.address ?? '',
     tokenAmount,
     blockHeight: 1,
+    blockHash: null,
+    occurredAt: now(),
+    source: 'chain' as const,
     finality,
   };
   return observeTransfer(service.db, transfer, now());

@@ -62,6 +62,9 @@ function pay(payment: Payment, finality: Finality, transactionHash = `tx ${payme
     address: payment.address ?? '',
     tokenAmount: BigInt(payment.token_amount ?? 0),
     blockHeight: 1,
+    blockHash: null,
+    occurredAt: now(),
+    source: 'chain' as const,
     finality,
   };
   return observeTransfer(service.db, transfer, now());

@@ -4,14 +4,17 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { setAddress } from '../../src/accounts/deposit-addresses.ts';
 import type { Database } from '../../src/database/connection.ts';
 import type { Merchant } from '../../src/database/tables.ts';
+import { transact } from '../../src/database/transaction.ts';
+import { movePayment } from '../../src/payments/move-payment.ts';
 import { lockPayment, updateOpenPayment } from '../../src/repositories/payment-moves.ts';
 import { findPayment } from '../../src/repositories/payments.ts';
-import { releaseReservation } from '../../src/repositories/reservations.ts';
+import { insertReservation, releaseReservation } from '../../src/repositories/reservations.ts';
 import { expirePayments } from '../../src/settlement/expire-on-chain.ts';
 import { assignDeposit, dismissDeposit } from '../../src/settlement/inbox.ts';
 import {
   type Finality,
   type ObservedTransfer,
+  observeIn,
   observeTransfer,
 } from '../../src/settlement/observe-transfer.ts';
 import { ADDRESSES, addMerchant, operatorOf } from '../helpers/accounts.ts';
@@ -49,6 +52,9 @@ const transfer = (tokenAmount: bigint, finality: Finality, hash = `tx${++serial}
     address: ADDRESSES.btc,
     tokenAmount,
     blockHeight: null,
+    blockHash: null,
+    occurredAt: now(),
+    source: 'simulation',
     finality,
   }) satisfies ObservedTransfer;
 const observe = (told: ObservedTransfer) => observeTransfer(service.db, told, now());
@@ -372,6 +378,153 @@ describe('a transfer for a payment that has ended', () => {
   });
 });
 
+describe('by when a transfer happened', () => {
+  const MINUTE_MS = 60_000;
+  const at = (told: ObservedTransfer, occurredAt: number) => ({
+    ...told,
+    source: 'chain' as const,
+    occurredAt: new Date(occurredAt),
+  });
+
+  test('one that is found later is that of whoever had the amount, not of who came in between', async () => {
+    const start = service.clock.now;
+    try {
+      const former = await open();
+      service.clock.now += 10 * MINUTE_MS;
+      await cancel(former.id);
+      service.clock.now += MINUTE_MS;
+      const later = await open();
+      service.clock.now += MINUTE_MS;
+      const told = at(transfer(asked, 'final'), start + 5 * MINUTE_MS);
+      expect(await observe(told)).toMatchObject({ outcome: 'late', payment_id: null });
+      expect(await stateOf(later.id)).toBe('pending/pending');
+      // Nor does another amount, which only the former one waited for, belong to the later one.
+      const less = at(transfer((asked * 3n) / 7n, 'seen'), start + 5 * MINUTE_MS);
+      expect(await observe(less)).toMatchObject({ outcome: 'late', payment_id: null });
+      const before = at(transfer(asked, 'final'), start - MINUTE_MS);
+      expect(await observe(before)).toMatchObject({ outcome: 'unknown' });
+      expect(await stateOf(later.id)).toBe('pending/pending');
+    } finally {
+      service.clock.now = start;
+    }
+  });
+
+  test('whoever chose the network again has the amount as before', async () => {
+    const start = service.clock.now;
+    try {
+      const { id } = await open();
+      service.clock.now += 10 * MINUTE_MS;
+      await releaseReservation(service.db, id, now());
+      service.clock.now += MINUTE_MS;
+      const slot = { blockchainId: 'btc', address: ADDRESSES.btc, tokenAmount: asked };
+      await insertReservation(service.db, id, slot, now());
+      const told = at(transfer(asked, 'seen'), start + 5 * MINUTE_MS);
+      expect(await observe(told)).toMatchObject({ outcome: 'exact', payment_id: id });
+    } finally {
+      service.clock.now = start;
+    }
+  });
+
+  test('a minute after the end is in time and any later is late, though the payment is still open', async () => {
+    for (const [amount, late] of [
+      [0n, 'late'],
+      [-(asked / 3n), 'unknown'],
+      [asked / 100n, 'unknown'],
+    ] as const) {
+      asked *= 2n;
+      const { id, expires_at } = await open();
+      const end = expires_at.getTime() + MINUTE_MS;
+      const overdue = at(transfer(asked + amount, 'seen'), end + 1);
+      expect(await observe(overdue)).toMatchObject({ outcome: late, payment_id: null });
+      const inTime = at(transfer(asked + amount, 'seen'), end);
+      expect(await observe(inTime)).toMatchObject({ payment_id: id });
+      await cancel(id);
+    }
+  });
+
+  test('in rows of earlier releases is when they were first seen', async () => {
+    const { id } = await open();
+    const told = at(transfer(asked, 'seen'), service.clock.now);
+    const { id: depositId } = await observe(told);
+    await observe({ ...told, finality: 'reversed' });
+    await service.db
+      .updateTable('deposits')
+      .set({ occurred_at: null })
+      .where('id', '=', depositId)
+      .execute();
+    expect(await observe({ ...told, occurredAt: new Date(0) })).toMatchObject({ payment_id: id });
+  });
+});
+
+describe('a transfer of a watcher', () => {
+  const watched = (finality: Finality, hash?: string) => ({
+    ...transfer(asked, finality, hash),
+    source: 'chain' as const,
+    blockHeight: 7 as number | null,
+    blockHash: 'a' as string | null,
+    inputs: ['00:1'],
+  });
+
+  test('is kept with its block, which may change while it is seen', async () => {
+    await open();
+    const told = watched('seen');
+    const happened = { occurred_at: now(), source: 'chain', inputs: ['00:1'] };
+    expect(await observe(told)).toMatchObject({ block_height: 7, block_hash: 'a', ...happened });
+    const later = { ...told, occurredAt: new Date(service.clock.now + HOUR_MS) };
+    for (const place of [
+      { blockHeight: 7, blockHash: 'b' },
+      { blockHeight: null, blockHash: null },
+      { blockHeight: 9, blockHash: 'c' },
+    ]) {
+      const { blockHeight: block_height, blockHash: block_hash } = place;
+      const moved = { ...happened, block_height, block_hash, state: 'seen', outcome: 'exact' };
+      expect(await observe({ ...later, ...place })).toMatchObject(moved);
+    }
+    await observe({ ...told, finality: 'final', blockHeight: 9, blockHash: 'c' });
+    expect(await observe(told)).toMatchObject({ block_height: 9, block_hash: 'c' });
+  });
+
+  test('that failed ends no payment, unless it was seen before', async () => {
+    const { id } = await open();
+    const stranger = watched('failed');
+    expect(await observe(stranger)).toMatchObject({ outcome: 'unknown', payment_id: null });
+    const undone = watched('seen');
+    await observe(undone);
+    await observe({ ...undone, finality: 'reversed' });
+    await observe({ ...undone, finality: 'failed' });
+    expect(await stateOf(id)).toBe('pending/pending');
+    expect(await observe({ ...stranger, finality: 'seen' })).toMatchObject({ payment_id: id });
+    await observe({ ...stranger, finality: 'failed' });
+    expect(await stateOf(id)).toBe('unsuccessful/completed');
+  });
+
+  test('is recorded in the caller’s transaction, or not at all', async () => {
+    const { id } = await open();
+    const told = watched('final');
+    await expect(
+      transact(service.db, async tx => {
+        await observeIn(tx, told, now());
+        throw new Error('the lease is lost');
+      }),
+    ).rejects.toThrow('the lease is lost');
+    expect(await stateOf(id)).toBe('pending/pending');
+    await transact(service.db, tx => observeIn(tx, told, now()));
+    expect(await stateOf(id)).toBe('successful/completed');
+  });
+
+  test('that is a duplicate stays one when it becomes final', async () => {
+    await open();
+    const first = watched('seen');
+    const second = watched('seen');
+    await observe(first);
+    await observe(second);
+    await observe({ ...first, finality: 'final' });
+    expect(await observe({ ...second, finality: 'final' })).toMatchObject({
+      ...{ state: 'final', outcome: 'duplicate', payment_id: null },
+    });
+  });
+});
+
 describe('the inbox', () => {
   test('gives a deposit to a pending payment, once', async () => {
     const { id } = await open();
@@ -403,6 +556,13 @@ describe('the inbox', () => {
     await expect(dismissDeposit(operatorOf(service), late.id)).rejects.toThrow('dismissed');
   });
 });
+
+async function cancel(paymentId: string): Promise<void> {
+  const reason = { actor: 'customer', reason: 'cancelled by the customer' };
+  await service.db
+    .transaction()
+    .execute(tx => movePayment(tx, { paymentId, move: 'cancel', ...reason, now: now() }));
+}
 
 /** Resolves when some statement of the test's database waits for a lock. */
 async function blocked(db: Database): Promise<void> {

@@ -9,7 +9,7 @@ import { listConfiguredNetworks } from '../../src/repositories/deposit-addresses
 import { findMerchantSetup } from '../../src/repositories/merchant-setup.ts';
 import { findMainBranch } from '../../src/repositories/merchants.ts';
 import { findPayment } from '../../src/repositories/payments.ts';
-import { listOpenReservations } from '../../src/repositories/reservations.ts';
+import { listWaiting } from '../../src/repositories/reservations.ts';
 import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
 import { selectNetwork } from '../../src/settlement/select-network.ts';
 import { ADDRESSES, addMerchant, operatorOf } from '../helpers/accounts.ts';
@@ -88,11 +88,10 @@ describe('choosing a network', () => {
     expect(await select(payment, 'eth-usdc')).toEqual(first);
     const second = await select(payment, 'btc');
     expect(second.blockchain_id).toBe('btc');
-    const left = await listOpenReservations(
+    const left = await listWaiting(
       service.db,
-      'eth-usdc',
-      ADDRESSES['eth-usdc'],
-      now(),
+      { blockchainId: 'eth-usdc', address: ADDRESSES['eth-usdc'] },
+      { at: now(), overdueBy: 0 },
       1000,
     );
     expect(left.map(candidate => candidate.paymentId)).not.toContain(payment.id);
@@ -148,6 +147,9 @@ describe('refuses', () => {
         address: ADDRESSES.btc,
         tokenAmount: BigInt(paid.token_amount ?? 0),
         blockHeight: 1,
+        blockHash: null,
+        occurredAt: now(),
+        source: 'chain',
         finality: 'seen',
       },
       now(),
