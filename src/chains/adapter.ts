@@ -58,6 +58,11 @@ export interface ScanRequest {
   readonly watch: readonly WatchedAddress[];
   /** Height from which on blocks may still be undone; all are final below it. */
   readonly undoableFrom: number;
+  /**
+   * Hash of the block before `from`, where it is known. A branch that begins elsewhere is a NodeFailure:
+   * between `readHeads` and this scan the node may have changed its mind.
+   */
+  readonly parentHash: string | null;
 }
 
 export interface Scan {
@@ -94,12 +99,24 @@ export interface LookUpRequest {
   readonly watch: readonly WatchedAddress[];
   /** What the transaction spends, where that is known (Bitcoin). */
   readonly inputs: readonly string[] | null;
+  /** The block that it was last seen in; null in the mempool, and where nothing is known. */
+  readonly blockHash: string | null;
+}
+
+/** Transfers of a mempool (Bitcoin). */
+export interface MempoolReading {
+  readonly transfers: readonly ChainTransfer[];
+  /** Whether all of the list was gone through. The next call goes on where this one ended. */
+  readonly complete: boolean;
+  /** To be called when the transfers are recorded. Until then they are told by each reading. */
+  readonly recorded: () => void;
 }
 
 /** A watched address whose balance may rise without a transfer that a scan sees (native EVM assets). */
 export interface BalanceQuery {
   readonly height: number;
-  readonly hash: string;
+  /** The block must have this hash; null for whatever the node's chain has at the height. */
+  readonly hash: string | null;
   readonly addresses: readonly string[];
 }
 
@@ -152,8 +169,16 @@ export interface ChainAdapter {
   /** null if the node's best chain has no block of this height. */
   readBlock(node: Node, height: number): Promise<Block | null>;
   scan(node: Node, request: ScanRequest): Promise<Scan>;
-  /** Transfers in the mempool that were not told before (Bitcoin). */
-  readMempool?(node: Node, watch: readonly WatchedAddress[]): Promise<readonly ChainTransfer[]>;
+  /**
+   * Transfers in the mempool that were not told before (Bitcoin). To be called after `scan`, and without
+   * watched addresses as well, which costs nothing: what is in the mempool then is never asked for.
+   * @param since What entered the node's mempool before is of no interest, where that is known.
+   */
+  readMempool?(
+    node: Node,
+    watch: readonly WatchedAddress[],
+    since?: Date | null,
+  ): Promise<MempoolReading>;
   /** Whether a transaction was in the mempool when `readHeads` was last called (Bitcoin). */
   isInMempool?(transactionHash: string): boolean;
   lookUp(node: Node, request: LookUpRequest): Promise<TransactionReport>;

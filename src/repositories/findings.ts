@@ -44,16 +44,17 @@ export async function addFinding(db: Connection, finding: NewFinding, now: Date)
   return (numInsertedOrUpdatedRows ?? 0n) > 0n;
 }
 
-/** Findings that nobody has resolved, oldest first. */
-export function listOpenFindings(db: Connection, limit: number): Promise<Finding[]> {
-  return db
-    .selectFrom('findings')
-    .selectAll()
-    .where('resolved_at', 'is', null)
-    .orderBy('found_at')
-    .orderBy('id')
-    .limit(limit)
-    .execute();
+/** Findings that nobody has resolved, oldest first; those of one kind on one chain if given. */
+export function listOpenFindings(
+  db: Connection,
+  limit: number,
+  only?: { readonly chain: string; readonly kind: string },
+): Promise<Finding[]> {
+  let query = db.selectFrom('findings').selectAll().where('resolved_at', 'is', null);
+  if (only !== undefined) {
+    query = query.where('chain', '=', only.chain).where('kind', '=', only.kind);
+  }
+  return query.orderBy('found_at').orderBy('id').limit(limit).execute();
 }
 
 /** Resolves an open finding; undefined if there is none. */

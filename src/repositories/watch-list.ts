@@ -74,3 +74,22 @@ export async function findOldestReservation(
   );
   return rows[0]?.oldest ?? null;
 }
+
+/** Whether a payment that waits for the chain's native asset expires before `before`. */
+export async function hasExpiringPayment(
+  db: Connection,
+  blockchainId: string,
+  before: Date,
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('reservations')
+    .innerJoin('payments', 'payments.id', 'reservations.payment_id')
+    .select('payments.id')
+    .where('reservations.blockchain_id', '=', blockchainId)
+    .where('released_at', 'is', null)
+    .where('session_status', '=', 'pending')
+    .where('expires_at', '<', before)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}

@@ -1,0 +1,64 @@
+import type { ChainTransfer, TransactionReport } from '../chains/adapter.ts';
+import type { Node } from '../nodes/node.ts';
+import type { UnsettledDeposit } from '../repositories/watched-deposits.ts';
+import type { Watcher } from './watcher.ts';
+
+/** Transactions that are asked for at once; the node's allowance decides how fast they go. */
+const CONCURRENCY = 16;
+
+/** A deposit and what a node says of its transaction. */
+export interface Placed {
+  readonly deposit: UnsettledDeposit;
+  readonly report: TransactionReport;
+  /** The same transfer in the report: its position, address and amount; undefined if it has no such. */
+  readonly transfer: ChainTransfer | undefined;
+}
+
+/**
+ * Asks a node for the transactions of deposits, each once.
+ * @throws NodeFailure
+ */
+export async function lookUpDeposits(
+  { adapter }: Pick<Watcher, 'adapter'>,
+  node: Node,
+  deposits: readonly UnsettledDeposit[],
+): Promise<Placed[]> {
+  const transactions = [...Map.groupBy(deposits, ({ transaction_hash: hash }) => hash)];
+  const placed: Placed[] = [];
+  for (let next = 0; next < transactions.length; next += CONCURRENCY) {
+    const together = transactions.slice(next, next + CONCURRENCY);
+    const reports = await Promise.all(
+      together.map(([transactionHash, [first, ...others]]) =>
+        adapter.lookUp(node, {
+          transactionHash,
+          watch: [first, ...others].filter(each => each !== undefined).map(toWatched),
+          inputs: first?.inputs ?? null,
+          blockHash: first?.block_hash ?? null,
+        }),
+      ),
+    );
+    for (const [index, [, own]] of together.entries()) {
+      const report = reports[index];
+      if (report === undefined) continue;
+      for (const deposit of own) {
+        placed.push({ deposit, report, transfer: findSame(report, deposit) });
+      }
+    }
+  }
+  return placed;
+}
+
+function toWatched({ blockchain_id: id, contract, address }: UnsettledDeposit) {
+  return { network: { id, contract }, address };
+}
+
+function findSame(report: TransactionReport, deposit: UnsettledDeposit): ChainTransfer | undefined {
+  if (report.status !== 'included' && report.status !== 'pending') return undefined;
+  return report.transfers.find(
+    transfer =>
+      transfer.blockchainId === deposit.blockchain_id &&
+      transfer.position === deposit.position &&
+      transfer.address === deposit.address &&
+      transfer.tokenAmount === BigInt(deposit.token_amount),
+  );
+}

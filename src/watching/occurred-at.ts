@@ -1,0 +1,31 @@
+import type { ChainTransfer } from '../chains/adapter.ts';
+import type { Chain } from '../chains/chain-list.ts';
+import type { ChainState } from '../database/watching-tables.ts';
+
+/** Longest time between two polls during which a transfer counts as made when it is seen. */
+const POLLED_LATELY_MS = 60_000;
+
+/** How far a chain had been read when it was last read up to its newest block. */
+export type LastPoll = Pick<ChainState, 'polled_at' | 'head_height'>;
+
+/** For what is scanned a second time, when a poll says nothing. */
+export const NO_POLL: LastPoll = { polled_at: null, head_height: null };
+
+/**
+ * When a transfer was made, as far as matching is concerned. While the chain is polled regularly it is
+ * now: clocks of blocks lag, and a payment must not look older than its own reservation. A block that the
+ * last poll showed already was made before that poll. For what is found later, the block tells, with the
+ * most that its clock may lag: whoever got the amount since then has not been paid.
+ */
+export function occurredAt(
+  chain: Chain,
+  { block }: Pick<ChainTransfer, 'block'>,
+  { polled_at: polledAt, head_height: head }: LastPoll,
+  now: Date,
+): Date {
+  if (block === null) return now;
+  if (polledAt !== null && now.getTime() - polledAt.getTime() <= POLLED_LATELY_MS) {
+    return head !== null && block.height <= head ? polledAt : now;
+  }
+  return new Date(Math.min(now.getTime(), block.time.getTime() + chain.clockSkewMs));
+}

@@ -1,0 +1,79 @@
+import type { Node } from '../nodes/node.ts';
+import { listUnplaced, type UnsettledDeposit } from '../repositories/watched-deposits.ts';
+import type { ObservedTransfer } from '../settlement/observe-transfer.ts';
+import { lookUpDeposits } from './look-up-deposits.ts';
+import { record, toObserved } from './record.ts';
+import { failed, isDeepEnough, type Tips } from './settle.ts';
+import type { Watcher } from './watcher.ts';
+
+/** Deposits that are asked for in a tick. */
+const BATCH = 200;
+
+/**
+ * How long a Bitcoin transaction may be in no mempool, while nobody spends what it spends, before it
+ * counts as gone, in milliseconds: nodes drop transactions with low fees, and wallets send them again.
+ */
+const FORGOTTEN_AFTER_MS = 2 * 60 * 60_000;
+
+/** Finds seen deposits that are in no block. Knows since when a transaction has been missing. */
+export interface Placing {
+  /**
+   * Looks for seen deposits that have no block: undone ones, and on Bitcoin those in the mempool. What is
+   * in a block is placed; what is nowhere is reversed.
+   * @throws NodeFailure, LeaseLost.
+   */
+  run(watcher: Watcher, node: Node, tips: Tips): Promise<void>;
+}
+
+export function createPlacing(): Placing {
+  /** Since when transactions have been missing, in milliseconds since the epoch, by hash. */
+  let missing = new Map<string, number>();
+
+  return {
+    async run(watcher, node, tips) {
+      const { adapter, chain, clock, db } = watcher;
+      const unplaced = await listUnplaced(db, chain.id, BATCH);
+      const sought = unplaced.filter(
+        ({ transaction_hash: hash }) => adapter.isInMempool?.(hash) !== true,
+      );
+      const stillMissing = new Map<string, number>();
+      const observed: ObservedTransfer[] = [];
+      for (const { deposit, report, transfer } of await lookUpDeposits(watcher, node, sought)) {
+        const at = deposit.occurred_at ?? deposit.observed_at;
+        const hash = deposit.transaction_hash;
+        if (report.status === 'included' && transfer !== undefined) {
+          observed.push(toObserved(transfer, 'seen', at));
+        } else if (report.status === 'failed') {
+          if (isDeepEnough(watcher, deposit, report.block.height, tips)) {
+            observed.push(failed(deposit, report, at));
+          }
+        } else if (report.status === 'unknown' && chain.family === 'bitcoin') {
+          const since = missing.get(hash) ?? clock();
+          if (clock() - since >= FORGOTTEN_AFTER_MS) observed.push(reversed(deposit, at));
+          else stillMissing.set(hash, since);
+        } else if (report.status !== 'pending') {
+          // Unknown, replaced, or in a block without this transfer.
+          observed.push(reversed(deposit, at));
+        }
+      }
+      missing = stillMissing;
+      await record(watcher, observed);
+    },
+  };
+}
+
+function reversed(deposit: UnsettledDeposit, occurredAt: Date): ObservedTransfer {
+  return {
+    blockchainId: deposit.blockchain_id,
+    transactionHash: deposit.transaction_hash,
+    position: deposit.position,
+    address: deposit.address,
+    tokenAmount: BigInt(deposit.token_amount),
+    inputs: deposit.inputs,
+    blockHeight: null,
+    blockHash: null,
+    finality: 'reversed',
+    occurredAt,
+    source: 'chain',
+  };
+}

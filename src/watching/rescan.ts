@@ -1,0 +1,70 @@
+import type { ChainTransfer, WatchedAddress } from '../chains/adapter.ts';
+import type { Rescan } from '../database/watching-tables.ts';
+import { advanceRescan, findOpenRescan } from '../repositories/rescans.ts';
+import { listConfiguredAddresses } from '../repositories/watch-list.ts';
+import { NO_POLL, occurredAt } from './occurred-at.ts';
+import { record, toObserved } from './record.ts';
+import { type Pass, scanRange } from './scan.ts';
+import { toWatched } from './watch-list.ts';
+import type { Watcher } from './watcher.ts';
+
+/**
+ * Goes on with the oldest rescan of the chain: scans what the adapter takes at once, for every configured
+ * address of the network.
+ * @returns Whether there was one.
+ * @throws NodeFailure, LeaseLost.
+ */
+export async function continueRescan(
+  watcher: Watcher,
+  { node, tips, signal }: Omit<Pass, 'watch'>,
+): Promise<boolean> {
+  const { chain, db } = watcher;
+  const rescan = await findOpenRescan(db, chain.id);
+  if (rescan === undefined) return false;
+  const watch = toWatched(await listConfiguredAddresses(db, rescan.blockchain_id));
+  const to = Math.min(rescan.to_height, tips.tip);
+  if (rescan.next_height > to) {
+    await finish(watcher, rescan);
+    return true;
+  }
+  await recordInternal(watcher, { node, watch }, { from: rescan.next_height, to });
+  await scanRange(
+    watcher,
+    { node, tips, watch, signal },
+    { from: rescan.next_height, to, parentHash: null },
+    NO_POLL,
+    (tx, through) =>
+      advanceRescan(tx, rescan.id, {
+        height: through.height + 1,
+        doneAt: through.height >= to ? new Date(watcher.clock()) : null,
+      }),
+  );
+  return true;
+}
+
+function finish({ clock, lease }: Watcher, { id, to_height: to }: Rescan): Promise<void> {
+  return lease.write(tx => advanceRescan(tx, id, { height: to + 1, doneAt: new Date(clock()) }));
+}
+
+/** Blocks of a rescan that are traced: a trace costs more than everything else. */
+const TRACED_MAXIMUM = 20;
+
+/** What contracts have sent in the native asset, where the node traces and the range is short. */
+async function recordInternal(
+  watcher: Watcher,
+  { node, watch }: Pick<Pass, 'node'> & { readonly watch: readonly WatchedAddress[] },
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<void> {
+  const { adapter, chain, clock } = watcher;
+  const native = watch.filter(({ network }) => network.contract === null);
+  if (adapter.internal === undefined || native.length === 0 || to - from >= TRACED_MAXIMUM) return;
+  const found: ChainTransfer[] = [];
+  for (let height = from; height <= to; height++) {
+    found.push(...((await adapter.internal.trace(node, height, native)) ?? []));
+  }
+  const now = new Date(clock());
+  await record(
+    watcher,
+    found.map(transfer => toObserved(transfer, 'seen', occurredAt(chain, transfer, NO_POLL, now))),
+  );
+}

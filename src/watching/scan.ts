@@ -1,0 +1,115 @@
+import type { Block, ScanRequest, WatchedAddress } from '../chains/adapter.ts';
+import type { Connection } from '../database/connection.ts';
+import type { ChainState } from '../database/watching-tables.ts';
+import { type Node, NodeFailure } from '../nodes/node.ts';
+import { addToRing, trimRing } from '../repositories/chain-blocks.ts';
+import { updateChain } from '../repositories/chains.ts';
+import { type LastPoll, NO_POLL, occurredAt } from './occurred-at.ts';
+import { record, toObserved } from './record.ts';
+import type { Tips } from './settle.ts';
+import type { Watcher } from './watcher.ts';
+
+/** Longest that one tick scans, in milliseconds; then what was found is settled before it goes on. */
+const SCAN_MS = 30_000;
+
+/** What one pass over a chain's blocks works with. */
+export interface Pass {
+  readonly node: Node;
+  readonly tips: Tips;
+  /** Read after the newest block. */
+  readonly watch: readonly WatchedAddress[];
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Scans the blocks behind the cursor up to the tip, and moves the cursor with what they contain.
+ * @returns The last block that was scanned; the tip, unless there was too much. undefined if the cursor is
+ * at the tip.
+ * @throws NodeFailure, LeaseLost.
+ */
+export async function scanToTip(
+  watcher: Watcher,
+  state: ChainState,
+  pass: Pass,
+): Promise<Block | undefined> {
+  const { chain, clock } = watcher;
+  const { final, tip } = pass.tips;
+  const until = clock() + SCAN_MS;
+  let through: Block | undefined;
+  let next = (state.cursor_height ?? tip) + 1;
+  while (next <= tip && !pass.signal.aborted && clock() < until) {
+    through = await scanRange(
+      watcher,
+      pass,
+      { from: next, to: tip, parentHash: through?.hash ?? state.cursor_hash },
+      state,
+      async (tx, block) => {
+        await addToRing(tx, ringEntry(chain.id, block));
+        await trimRing(tx, chain.id, chain.ring, final);
+        await updateChain(tx, chain.id, {
+          cursor_height: block.height,
+          cursor_hash: block.hash,
+          swept_height: state.swept_height ?? state.cursor_height ?? block.height,
+        });
+      },
+    );
+    next = through.height + 1;
+  }
+  return through;
+}
+
+/** @returns The row of the ring for a block. */
+export function ringEntry(chain: string, { height, hash, time }: Block) {
+  return { chain, height, hash, at: time };
+}
+
+/**
+ * Scans blocks that have become final a second time: a node that lags answers a query for logs with an
+ * empty list and no error, so the first look may have missed something.
+ * @returns The last block that was scanned; undefined if there was none.
+ * @throws NodeFailure, LeaseLost.
+ */
+export async function sweep(
+  watcher: Watcher,
+  swept: number,
+  to: number,
+  pass: Pass,
+): Promise<Block | undefined> {
+  const { chain, clock } = watcher;
+  const until = clock() + SCAN_MS;
+  let through: Block | undefined;
+  let next = swept + 1;
+  while (next <= to && !pass.signal.aborted && clock() < until) {
+    const parentHash = through?.hash ?? null;
+    through = await scanRange(watcher, pass, { from: next, to, parentHash }, NO_POLL, (tx, block) =>
+      updateChain(tx, chain.id, { swept_height: block.height }),
+    );
+    next = through.height + 1;
+  }
+  return through;
+}
+
+/**
+ * Scans as many blocks of a range as the adapter takes at once, and records what they contain.
+ * @param advance Runs in the last transaction.
+ */
+export async function scanRange(
+  watcher: Watcher,
+  { node, tips, watch }: Pass,
+  range: Pick<ScanRequest, 'from' | 'to' | 'parentHash'>,
+  last: LastPoll,
+  advance: (tx: Connection, through: Block) => Promise<void>,
+): Promise<Block> {
+  const { adapter, chain, clock } = watcher;
+  const undoableFrom = tips.final === null ? range.from : tips.final + 1;
+  const { through, transfers } = await adapter.scan(node, { ...range, watch, undoableFrom });
+  if (through.height < range.from || through.height > range.to) {
+    throw new NodeFailure(`${node.label} scanned up to ${through.height}, which was not asked`);
+  }
+  const now = new Date(clock());
+  const observed = transfers.map(transfer =>
+    toObserved(transfer, 'seen', occurredAt(chain, transfer, last, now)),
+  );
+  await record(watcher, observed, tx => advance(tx, through));
+  return through;
+}

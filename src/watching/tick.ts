@@ -1,0 +1,264 @@
+import type { Block, Heads, WatchedAddress } from '../chains/adapter.ts';
+import type { ChainState } from '../database/watching-tables.ts';
+import { type Node, NodeFailure } from '../nodes/node.ts';
+import { findChain, updateChain } from '../repositories/chains.ts';
+import { findOldestReservation, hasExpiringPayment } from '../repositories/watch-list.ts';
+import { LATE_FOR_MS } from '../settlement/match-transfer.ts';
+import { coveredUntil } from './coverage.ts';
+import { IDLE_POLL_MS, moveIdleCursor } from './idle.ts';
+import { findInflows, nativeAddresses, noteJoined } from './inflows.ts';
+import { occurredAt } from './occurred-at.ts';
+import { createPlacing } from './place.ts';
+import { record, toObserved } from './record.ts';
+import { reorganise } from './reorganise.ts';
+import { continueRescan } from './rescan.ts';
+import { RETRY_EVERY_MS, retryUnapplied } from './retry-unapplied.ts';
+import { type Pass, scanToTip, sweep } from './scan.ts';
+import { settle, type Tips } from './settle.ts';
+import { placeCursor } from './start.ts';
+import type { Watcher } from './watcher.ts';
+
+/** How often a chain that is far behind is looked at for blocks to skip, in milliseconds. */
+const PLACE_EVERY_MS = 10 * 60_000;
+/** How far the clock of a node may be behind, in milliseconds. */
+const MEMPOOL_SKEW_MS = 60_000;
+/** How often balances are looked at for what contracts have sent, in milliseconds. */
+const INFLOWS_EVERY_MS = 60_000;
+
+/** What came of a tick. */
+export type TickResult =
+  /** Another worker watches the chain. */
+  | 'elsewhere'
+  | 'halted'
+  /** Nothing is watched, or the node's newest block is below the cursor. */
+  | 'nothing'
+  /** Read up to the newest block. */
+  | 'done'
+  /** There is more: go on at once. */
+  | 'more';
+
+export type Tick = (signal: AbortSignal) => Promise<TickResult>;
+
+/**
+ * One round of a watcher: asks one node for what is new and records it. Nothing depends on the round
+ * before but what is in the database, so a worker that is killed repeats at most one.
+ *
+ * The bound comes first: the newest block, then the watch list, then the scan up to that block. So an
+ * address that is not on the list cannot have been paid yet.
+ * @throws NodeFailure, LeaseLost, and errors of the database.
+ */
+export function createTick(watcher: Watcher): Tick {
+  const { adapter, chain, clock, db, lease, nodes } = watcher;
+  const placing = createPlacing();
+  let inflowsAt = Number.NEGATIVE_INFINITY;
+  let retriedAt = Number.NEGATIVE_INFINITY;
+  let placedAt = Number.NEGATIVE_INFINITY;
+  let mempoolWasRead = false;
+
+  return async signal => {
+    if (!(await lease.hold())) return 'elsewhere';
+    using _kept = lease.keep();
+    const state = await findChain(db, chain.id);
+    if (state === undefined || state.halted !== null) return 'halted';
+    await nodes.refresh();
+    const idle = (await watcher.watchList.read(db, new Date(clock()))).length === 0;
+    if (idle && wasPolled(state, clock())) return 'nothing';
+
+    const node = nodes.primary(signal);
+    const polledAt = new Date(clock());
+    const heads = await adapter.readHeads(node, idle ? state.head_height : state.cursor_height);
+    nodes.reportHead(node, heads.tip.height);
+    if (idle) return watchNothing(state, node, heads, polledAt, signal);
+    // A node that lags, or a branch that is still growing: nothing is undone for it.
+    if (heads.tip.height < (state.cursor_height ?? 0)) return 'nothing';
+    if (state.cursor_height !== null && state.cursor_hash !== heads.cursorHash) {
+      await meetAnotherHash(state, node, heads);
+      return 'more';
+    }
+    return watch(state, node, heads, polledAt, signal);
+  };
+
+  async function watchNothing(
+    state: ChainState,
+    node: Node,
+    heads: Heads,
+    polledAt: Date,
+    signal: AbortSignal,
+  ): Promise<TickResult> {
+    const tips = tipsOf(heads);
+    if (state.cursor_height === null) {
+      await placeCursor(watcher, node, state, { tip: heads.tip, tips });
+    }
+    await moveIdleCursor(watcher, state, heads, polledAt);
+    await readMempool(state, node, []);
+    const rescanned = await continueRescan(watcher, { node, tips, signal });
+    await lease.write((tx, { watched_until: former }) =>
+      updateChain(tx, chain.id, {
+        watched_until: later(former, coveredUntil(chain, heads, polledAt, heads.tip)),
+      }),
+    );
+    return rescanned ? 'more' : 'nothing';
+  }
+
+  /** The block at the cursor is another one than when it was recorded. */
+  async function meetAnotherHash(state: ChainState, node: Node, heads: Heads): Promise<void> {
+    if (heads.cursorHash === null) {
+      throw new NodeFailure(
+        `${node.label} has no block ${state.cursor_height}, which is below its newest`,
+      );
+    }
+    // Where an operator has resumed the chain, whatever the node has is right.
+    if (state.cursor_hash === '') {
+      await lease.write(tx => updateChain(tx, chain.id, { cursor_hash: heads.cursorHash }));
+    } else {
+      await reorganise(watcher, node, state);
+    }
+  }
+
+  async function watch(
+    state: ChainState,
+    node: Node,
+    heads: Heads,
+    polledAt: Date,
+    signal: AbortSignal,
+  ): Promise<TickResult> {
+    const tips = tipsOf(heads);
+    if (Math.abs(clock() - placedAt) >= PLACE_EVERY_MS) {
+      const moved = await placeCursor(watcher, node, state, { tip: heads.tip, tips });
+      placedAt = clock();
+      if (moved) return 'more';
+    }
+    const list = await watcher.watchList.read(db, new Date(clock()));
+    const pass: Pass = { node, tips, watch: list, signal };
+    if (state.cursor_height !== null && state.cursor_hash !== null) {
+      const cursor = { height: state.cursor_height, hash: state.cursor_hash };
+      await noteJoined(watcher, node, list, cursor);
+    }
+    const through = await scanToTip(watcher, state, pass);
+    const isAtTip = (through?.height ?? state.cursor_height) === heads.tip.height;
+    const isComplete = isAtTip && (await readMempool(state, node, list));
+    if (isAtTip) await placing.run(watcher, node, tips);
+    await settle(watcher, node, tips, signal);
+    const swept = await sweepFinal(pass, heads);
+    const atCursor = through ?? (isAtTip ? heads.tip : undefined);
+    if (isComplete && atCursor !== undefined) await lookForInflows(node, list, atCursor, tips);
+    const rescanned = isComplete && (await continueRescan(watcher, { node, tips, signal }));
+    if (isComplete) await retry(node);
+    await finish({ heads, polledAt, through: atCursor, swept, isComplete });
+    return isComplete && !rescanned ? 'done' : 'more';
+  }
+
+  async function readMempool(
+    state: ChainState,
+    node: Node,
+    list: readonly WatchedAddress[],
+  ): Promise<boolean> {
+    if (adapter.readMempool === undefined) return true;
+    const { transfers, complete, recorded } = await adapter.readMempool(
+      node,
+      list,
+      await mempoolSince(list),
+    );
+    const now = new Date(clock());
+    await record(
+      watcher,
+      transfers.map(transfer =>
+        toObserved(transfer, 'seen', occurredAt(chain, transfer, state, now)),
+      ),
+    );
+    recorded();
+    return complete;
+  }
+
+  /** What entered the mempool before the oldest reservation need not be read when a worker starts. */
+  async function mempoolSince(list: readonly WatchedAddress[]): Promise<Date | null> {
+    if (list.length === 0 || mempoolWasRead) return null;
+    mempoolWasRead = true;
+    const oldest = await findOldestReservation(db, chain.id, new Date(clock() - LATE_FOR_MS));
+    return oldest === null ? null : new Date(oldest.getTime() - MEMPOOL_SKEW_MS);
+  }
+
+  /**
+   * Scans what has become final a second time, by the check node if it is well.
+   * @returns The last block of the sweep; the newest block when all of them have been swept.
+   */
+  async function sweepFinal(pass: Pass, { tip }: Heads): Promise<Block | undefined> {
+    const now = await findChain(db, chain.id);
+    const { swept_height: swept = null, cursor_height: cursor = null } = now ?? {};
+    if (swept === null || cursor === null) return undefined;
+    // Bitcoin has no finality of its own: the block below the newest one is looked at again.
+    const final = pass.tips.final ?? pass.tips.tip - 1;
+    const to = Math.min(final, cursor);
+    if (swept >= to) return swept === tip.height ? tip : undefined;
+    const check = nodes.check(pass.signal);
+    if (check === null) return sweep(watcher, swept, to, pass);
+    try {
+      const heads = await adapter.readHeads(check, null);
+      nodes.reportHead(check, heads.tip.height);
+      const reached = Math.min(to, heads.finalHeight ?? heads.tip.height - 1);
+      return await sweep(watcher, swept, reached, { ...pass, node: check });
+    } catch (error) {
+      if (!(error instanceof NodeFailure)) throw error;
+      return sweep(watcher, swept, to, pass);
+    }
+  }
+
+  /** Each minute, and while a payment is about to expire, which must not happen to one that was paid. */
+  async function lookForInflows(
+    node: Node,
+    list: readonly WatchedAddress[],
+    cursor: Block,
+    tips: Tips,
+  ): Promise<void> {
+    if (adapter.internal === undefined || nativeAddresses(list).length === 0) return;
+    const isDue = Math.abs(clock() - inflowsAt) >= INFLOWS_EVERY_MS;
+    if (!isDue && !(await hasExpiringPayment(db, chain.id, new Date(clock() + INFLOWS_EVERY_MS)))) {
+      return;
+    }
+    await findInflows(watcher, node, list, cursor, tips.final ?? cursor.height);
+    inflowsAt = clock();
+  }
+
+  async function retry(node: Node): Promise<void> {
+    if (Math.abs(clock() - retriedAt) < RETRY_EVERY_MS) return;
+    await retryUnapplied(watcher, node);
+    retriedAt = clock();
+  }
+
+  interface Reached {
+    readonly heads: Heads;
+    readonly polledAt: Date;
+    readonly through: Block | undefined;
+    readonly swept: Block | undefined;
+    readonly isComplete: boolean;
+  }
+
+  /** Last, so that no payment expires before everything that could have paid it was looked at. */
+  async function finish({ heads, polledAt, through, swept, isComplete }: Reached): Promise<void> {
+    const reached = chain.coverage === 'sweep' ? swept : through;
+    const covered =
+      reached === undefined || (chain.coverage === 'poll' && !isComplete)
+        ? null
+        : coveredUntil(chain, heads, polledAt, reached);
+    await lease.write((tx, { watched_until: former }) =>
+      updateChain(tx, chain.id, {
+        head_height: heads.tip.height,
+        final_height: heads.finalHeight,
+        ...(isComplete ? { polled_at: polledAt } : {}),
+        watched_until: covered === null ? former : later(former, covered),
+      }),
+    );
+  }
+}
+
+function wasPolled({ polled_at: polledAt }: ChainState, now: number): boolean {
+  return polledAt !== null && Math.abs(now - polledAt.getTime()) < IDLE_POLL_MS;
+}
+
+function tipsOf({ tip, finalHeight }: Heads): Tips {
+  return { tip: tip.height, final: finalHeight };
+}
+
+function later(former: Date | null, covered: Date): Date {
+  return former !== null && former > covered ? former : covered;
+}

@@ -1,0 +1,35 @@
+import type { BaseLogger } from 'pino';
+import type { ChainAdapter } from '../chains/adapter.ts';
+import type { Chain } from '../chains/chain-list.ts';
+import type { Database } from '../database/connection.ts';
+import type { Node } from '../nodes/node.ts';
+import type { Clock } from '../time/clock.ts';
+import type { Lease } from './lease.ts';
+import type { WatchList } from './watch-list.ts';
+
+/** The nodes of a chain, as a watcher chooses among them. */
+export interface ChainNodes {
+  /** Reads the nodes again if an operator has changed them. */
+  refresh(): Promise<void>;
+  /**
+   * The first primary node that is well.
+   * @throws NodeFailure if there is none.
+   */
+  primary(signal: AbortSignal): Node;
+  /** The check node; null where none is configured. */
+  check(signal: AbortSignal): Node | null;
+  /** Records a node's newest block; one that stands still or lags behind the others is asked no more. */
+  reportHead(node: Node, height: number): void;
+}
+
+/** What every step of a watcher works with. */
+export interface Watcher {
+  readonly chain: Chain;
+  readonly adapter: ChainAdapter;
+  readonly nodes: ChainNodes;
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Pick<BaseLogger, 'info' | 'warn' | 'error'>;
+  readonly lease: Lease;
+  readonly watchList: WatchList;
+}

@@ -1,0 +1,95 @@
+import { hostname } from 'node:os';
+import type { BaseLogger } from 'pino';
+import type { ChainAdapter } from '../chains/adapter.ts';
+import { type Chain, chainOf, isChainId } from '../chains/chain-list.ts';
+import type { Database } from '../database/connection.ts';
+import { NodeFailure } from '../nodes/node.ts';
+import { listChainsWithNodes } from '../repositories/chains.ts';
+import type { Clock } from '../time/clock.ts';
+import { createLease, LeaseLost } from '../watching/lease.ts';
+import { createTick } from '../watching/tick.ts';
+import { createWatchList } from '../watching/watch-list.ts';
+import type { ChainNodes } from '../watching/watcher.ts';
+import { type Loop, runLoop } from './loop.ts';
+
+/** How soon a chain is watched after its first node was added, in milliseconds. */
+const INTERVAL_MS = 2_000;
+/** Longest pause after an error of our own, in milliseconds: payments wait for it. */
+const MAXIMUM_PAUSE_MS = 2_000;
+
+export interface WatchDependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly logger: Pick<BaseLogger, 'error' | 'warn' | 'info'>;
+  /** Reads a chain; null for one that this release cannot watch. */
+  readonly adapterOf: (chain: Chain) => ChainAdapter | null;
+  readonly nodesOf: (chain: Chain, adapter: ChainAdapter) => ChainNodes;
+  /** Pause between two ticks in place of each chain's own, in milliseconds; null outside tests. */
+  readonly watchIntervalMs: number | null;
+}
+
+/** Watches every chain that has a node, each by a loop of its own. */
+export function watchChainsLoop(dependencies: WatchDependencies): Loop {
+  const { db, logger } = dependencies;
+  const watched = new Map<string, { stop(): Promise<void> }>();
+
+  return {
+    name: 'watch-chains',
+    intervalMs: INTERVAL_MS,
+    maximumPauseMs: MAXIMUM_PAUSE_MS,
+    async run() {
+      const ids = await listChainsWithNodes(db);
+      for (const [id, watcher] of watched) {
+        if (ids.includes(id)) continue;
+        watched.delete(id);
+        await watcher.stop();
+      }
+      for (const id of ids.filter(isChainId)) {
+        if (watched.has(id)) continue;
+        const loop = watchChainLoop(dependencies, chainOf(id));
+        if (loop === null) continue;
+        const stopped = new AbortController();
+        const ended = runLoop(loop, logger, stopped.signal);
+        watched.set(id, {
+          stop() {
+            stopped.abort();
+            return ended;
+          },
+        });
+      }
+    },
+    async end() {
+      await Promise.all([...watched.values()].map(watcher => watcher.stop()));
+    },
+  };
+}
+
+/** Watches one chain; null if this release cannot. */
+export function watchChainLoop(dependencies: WatchDependencies, chain: Chain): Loop | null {
+  const { adapterOf, clock, db, logger: log, nodesOf, watchIntervalMs } = dependencies;
+  const adapter = adapterOf(chain);
+  if (adapter === null) return null;
+  const lease = createLease(db, chain.id, `${hostname()}:${process.pid}`);
+  const watchList = createWatchList(chain.id);
+  const nodes = nodesOf(chain, adapter);
+  const tick = createTick({ chain, adapter, nodes, db, clock, log, lease, watchList });
+
+  return {
+    name: `watch-${chain.id}`,
+    intervalMs: watchIntervalMs ?? chain.pauseMs,
+    maximumPauseMs: MAXIMUM_PAUSE_MS,
+    async run(signal, beat) {
+      try {
+        while ((await tick(signal)) === 'more' && !signal.aborted) beat();
+      } catch (error) {
+        if (signal.aborted) return;
+        if (error instanceof LeaseLost) log.info({ chain: chain.id }, error.message);
+        else if (error instanceof NodeFailure) {
+          // The next tick asks again, or another node.
+          log.warn({ err: error, chain: chain.id }, 'node failed');
+        } else throw error;
+      }
+    },
+    end: () => lease.giveBack(),
+  };
+}
