@@ -21,12 +21,12 @@ const FINAL_LOOKED_AT = 200;
  * @throws NodeFailure if the node serves another chain, LeaseLost.
  */
 export async function reorganise(watcher: Watcher, node: Node, state: ChainState): Promise<void> {
-  const { adapter, chain, db, lease, log } = watcher;
+  const { adapter, chain, db, lease, log, nodes } = watcher;
   const identity = await adapter.identify(node);
   if (identity !== state.identity) {
-    throw new NodeFailure(
-      `${node.label} serves the chain ${identity}, and not ${state.identity} as before`,
-    );
+    const reason = `${node.label} serves the chain ${identity}, and not ${state.identity} as before`;
+    nodes.distrust(node.id, reason);
+    throw new NodeFailure(reason);
   }
   const ring = await listRing(db, chain.id);
   const fork = await findFork(watcher, node, ring);

@@ -121,11 +121,12 @@ async function confirm(
   signal: AbortSignal,
 ): Promise<readonly Placed[]> {
   const { adapter, log, nodes, chain } = watcher;
-  const check = nodes.check(signal);
-  if (check === null || placed.length === 0) return placed;
+  if (placed.length === 0) return placed;
   try {
+    const check = await nodes.check(signal);
+    if (check === null) return placed;
     const { tip } = await adapter.readHeads(check, null);
-    nodes.reportHead(check, tip.height);
+    nodes.reportHead(check.id, tip.height);
     const reached = placed.filter(({ deposit }) => (deposit.block_height ?? 0) <= tip.height);
     const answers = await lookUpDeposits(
       watcher,
@@ -145,7 +146,7 @@ async function confirm(
   } catch (error) {
     if (!(error instanceof NodeFailure)) throw error;
     // Nothing becomes final without it; an alert tells when it stays silent.
-    log.warn({ err: error, chain: chain.id, node: check.label }, 'check node does not answer');
+    log.warn({ err: error, chain: chain.id }, 'check node does not answer');
     return [];
   }
 }

@@ -64,10 +64,10 @@ export function createTick(watcher: Watcher): Tick {
     const idle = (await watcher.watchList.read(db, new Date(clock()))).length === 0;
     if (idle && wasPolled(state, clock())) return 'nothing';
 
-    const node = nodes.primary(signal);
+    const node = await nodes.primary(signal);
     const polledAt = new Date(clock());
     const heads = await adapter.readHeads(node, idle ? state.head_height : state.cursor_height);
-    nodes.reportHead(node, heads.tip.height);
+    nodes.reportHead(node.id, heads.tip.height);
     if (idle) return watchNothing(state, node, heads, polledAt, signal);
     // A node that lags, or a branch that is still growing: nothing is undone for it.
     if (heads.tip.height < (state.cursor_height ?? 0)) return 'nothing';
@@ -190,15 +190,16 @@ export function createTick(watcher: Watcher): Tick {
     const final = pass.tips.final ?? pass.tips.tip - 1;
     const to = Math.min(final, cursor);
     if (swept >= to) return swept === tip.height ? tip : undefined;
-    const check = nodes.check(pass.signal);
-    if (check === null) return sweep(watcher, swept, to, pass);
     try {
+      const check = await nodes.check(pass.signal);
+      if (check === null) return await sweep(watcher, swept, to, pass);
       const heads = await adapter.readHeads(check, null);
-      nodes.reportHead(check, heads.tip.height);
+      nodes.reportHead(check.id, heads.tip.height);
       const reached = Math.min(to, heads.finalHeight ?? heads.tip.height - 1);
       return await sweep(watcher, swept, reached, { ...pass, node: check });
     } catch (error) {
       if (!(error instanceof NodeFailure)) throw error;
+      // The second look of the same node is worth more than none.
       return sweep(watcher, swept, to, pass);
     }
   }

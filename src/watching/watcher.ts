@@ -15,11 +15,17 @@ export interface ChainNodes {
    * The first primary node that is well.
    * @throws NodeFailure if there is none.
    */
-  primary(signal: AbortSignal): Node;
-  /** The check node; null where none is configured. */
-  check(signal: AbortSignal): Node | null;
-  /** Records a node's newest block; one that stands still or lags behind the others is asked no more. */
-  reportHead(node: Node, height: number): void;
+  primary(signal: AbortSignal): Promise<Node>;
+  /**
+   * The check node; null where none is configured.
+   * @throws NodeFailure if there is one and it cannot be asked.
+   */
+  check(signal: AbortSignal): Promise<Node | null>;
+  /** Tells the height of a node's newest block; one that stands still or lags is asked no more. */
+  reportHead(nodeId: string, height: number): void;
+  /** Tells that a node serves another chain than it did. */
+  distrust(nodeId: string, reason: string): void;
+  close(): Promise<void>;
 }
 
 /** What every step of a watcher works with. */

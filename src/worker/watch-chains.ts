@@ -90,6 +90,9 @@ export function watchChainLoop(dependencies: WatchDependencies, chain: Chain): L
         } else throw error;
       }
     },
-    end: () => lease.giveBack(),
+    async end() {
+      await lease.giveBack();
+      await nodes.close();
+    },
   };
 }
