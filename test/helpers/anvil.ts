@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const PACKAGE = '../../node_modules/@foundry-rs/anvil-linux-amd64/bin/anvil';
+
+/** Path of the binary: that of the environment, or of the optional dependency; undefined without either. */
+const binary =
+  process.env.ANVIL ??
+  [fileURLToPath(new URL(PACKAGE, import.meta.url))].find(path => existsSync(path));
+
+export const hasAnvil = binary !== undefined;
+
+/** Why tests that need anvil are skipped, to put into their names. */
+export const ANVIL_MISSING =
+  'needs anvil: npm install --include=optional, or set ANVIL to its path';
+
+export interface AnvilOptions {
+  /** Chain ID: 11155111 (Ethereum Sepolia) unless given. */
+  readonly chainId?: number;
+  /** Further flags of the command line, for example `--steps-tracing`. */
+  readonly flags?: readonly string[];
+}
+
+export interface Anvil {
+  /** Without a path. */
+  readonly url: string;
+  /** Calls a method and returns its result; throws with the node's message for an error. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests know what they ask for.
+  rpc(method: string, params?: readonly unknown[]): Promise<any>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts an Ethereum node of one's own on a free port of 127.0.0.1. Blocks are made by `anvil_mine` or
+ * `evm_mine` only; two blocks later one is safe, four blocks later final.
+ */
+export async function startAnvil({
+  chainId = 11_155_111,
+  flags = [],
+}: AnvilOptions = {}): Promise<Anvil> {
+  if (binary === undefined) throw new Error(ANVIL_MISSING);
+  const anvil = spawn(
+    binary,
+    [
+      ...['--port', '0', '--chain-id', String(chainId), '--no-mining'],
+      ...['--slots-in-an-epoch', '2', ...flags],
+    ],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  const exited = once(anvil, 'exit');
+  const kill = () => anvil.kill('SIGKILL');
+  process.once('exit', kill);
+  let url: string | undefined;
+  for await (const line of createInterface(anvil.stdout)) {
+    const port = /^Listening on 127\.0\.0\.1:(\d+)/.exec(line)?.[1];
+    if (port === undefined) continue;
+    url = `http://127.0.0.1:${port}`;
+    break;
+  }
+  if (url === undefined) throw new Error('anvil did not start');
+  const address = url;
+  // It goes on printing each call.
+  anvil.stdout.resume();
+  return {
+    url: address,
+    async rpc(method, params = []) {
+      const response = await fetch(address, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+      });
+      const { result, error } = (await response.json()) as {
+        result?: unknown;
+        error?: { message: string };
+      };
+      if (error !== undefined) throw new Error(`${method}: ${error.message}`);
+      return result;
+    },
+    async stop() {
+      process.off('exit', kill);
+      kill();
+      await exited;
+    },
+  };
+}
