@@ -33,7 +33,7 @@ async function send({ db, keyring, config }: Session, id: string) {
   // Loaded on demand: the other commands need no HTTP client.
   const [{ testEndpoint }, { guardedConnector }, { ATTEMPT_TIMEOUT_MS }] = await Promise.all([
     import('../webhooks/test-endpoint.ts'),
-    import('../webhooks/guarded-connector.ts'),
+    import('../outbound/guarded-connector.ts'),
     import('../webhooks/send.ts'),
   ]);
   const allowPrivateAddresses = config.environment !== 'production';

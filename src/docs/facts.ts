@@ -33,6 +33,7 @@ import {
 } from '../keys/manage-keys.ts';
 import { MERCHANT_SCOPES, PARTNER_DEVELOPER_SCOPES, PARTNER_OWNER_SCOPES } from '../keys/scopes.ts';
 import { LEGACY_WINDOW_MINUTES } from '../legacy/prompts.ts';
+import { RETRY_AFTER_MAXIMUM_MS } from '../outbound/retry-after.ts';
 import { RECENT_PAYMENTS } from '../partners/merchant-reports.ts';
 import {
   IDEMPOTENCY_KEY_MAXIMUM,
@@ -53,7 +54,6 @@ import { NONCE_MAXIMUM } from '../signing/verify-signature.ts';
 import { CLOCK_MAXIMUM_SECONDS, CLOCK_TOLD_SECONDS } from '../telemetry/clock-watch.ts';
 import { TREND_DAYS } from '../time/days.ts';
 import { ENDPOINTS_MAXIMUM, SECRET_GRACE_MS } from '../webhooks/manage-endpoints.ts';
-import { RETRY_AFTER_MAXIMUM_MS } from '../webhooks/retry-after.ts';
 import { JITTER, RETRY_DELAYS_SECONDS } from '../webhooks/retry-schedule.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../webhooks/send.ts';
 import { TEST_ID_PREFIX } from '../webhooks/test-event.ts';

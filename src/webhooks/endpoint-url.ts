@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { OperationRefused } from '../accounts/audited-change.ts';
-import { isAddressAllowed } from './address-guard.ts';
+import { isAddressAllowed } from '../outbound/address-guard.ts';
 
 const LENGTH_MAXIMUM = 2048;
 

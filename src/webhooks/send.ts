@@ -1,6 +1,6 @@
 import { type buildConnector, Client, type Dispatcher } from 'undici';
-import { RefusedAddress } from './guarded-connector.ts';
-import { readRetryAfter } from './retry-after.ts';
+import { RefusedAddress } from '../outbound/guarded-connector.ts';
+import { readRetryAfter } from '../outbound/retry-after.ts';
 
 /** Timeout of an attempt, from resolving the name to the last byte read, in milliseconds. */
 export const ATTEMPT_TIMEOUT_MS = 15_000;

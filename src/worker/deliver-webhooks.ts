@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { guardedConnector, type Resolve } from '../outbound/guarded-connector.ts';
 import {
   type ClaimedDelivery,
   claimDeliveries,
@@ -17,7 +18,6 @@ import {
   SLOTS_PER_FAST_ENDPOINT,
   type Slot,
 } from '../webhooks/endpoint-slots.ts';
-import { guardedConnector, type Resolve } from '../webhooks/guarded-connector.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../webhooks/send.ts';
 import type { Loop } from './loop.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { isAddressAllowed } from '../../src/webhooks/address-guard.ts';
+import { isAddressAllowed } from '../../src/outbound/address-guard.ts';
 import { parseEndpointUrl } from '../../src/webhooks/endpoint-url.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { type Receiver, startReceiver } from './receiver.ts';

@@ -1,6 +1,6 @@
+import { guardedConnector, type Resolve } from '../../src/outbound/guarded-connector.ts';
 import { claimDeliveries, findDueEndpoints } from '../../src/repositories/webhook-claims.ts';
 import { attemptDelivery, type DeliveryDependencies } from '../../src/webhooks/attempt-delivery.ts';
-import { guardedConnector, type Resolve } from '../../src/webhooks/guarded-connector.ts';
 
 export interface AttemptOptions extends Omit<DeliveryDependencies, 'connect' | 'logger'> {
   readonly logger?: DeliveryDependencies['logger'];

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { guardedConnector } from '../../src/outbound/guarded-connector.ts';
 import { claimDeliveries } from '../../src/repositories/webhook-claims.ts';
 import { attemptDelivery } from '../../src/webhooks/attempt-delivery.ts';
-import { guardedConnector } from '../../src/webhooks/guarded-connector.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { type Receiver, stall, startReceiver, status } from './receiver.ts';
 import { type RunningWorker, startWorker } from './running-worker.ts';

@@ -2,7 +2,7 @@ import { BlockList, isIP } from 'node:net';
 
 type Network = readonly [address: string, prefix: number];
 
-/** Local networks: refused except in development. */
+/** Local networks: for webhooks refused except in development. */
 const LOCAL_IPV4: readonly Network[] = [
   ['10.0.0.0', 8],
   ['127.0.0.0', 8],
@@ -68,6 +68,18 @@ export function isAddressAllowed(address: string, allowLocal: boolean): boolean 
       if (address.includes('%')) return false;
       if (localIPv6.check(address, 'ipv6')) return allowLocal;
       return globalIPv6.check(address, 'ipv6') && !specialIPv6.check(address, 'ipv6');
+    default:
+      return false;
+  }
+}
+
+/** Whether an IP address is a loopback, private or unique local one. */
+export function isLocalAddress(address: string): boolean {
+  switch (isIP(address)) {
+    case 4:
+      return localIPv4.check(address, 'ipv4');
+    case 6:
+      return !address.includes('%') && localIPv6.check(address, 'ipv6');
     default:
       return false;
   }
