@@ -1,0 +1,230 @@
+import type { NodeAbilities, NodeRole } from '../database/watching-tables.ts';
+import type { Clock } from '../time/clock.ts';
+import { abortableWait, createAllowance, type Wait } from './allowance.ts';
+import {
+  BatchRefused,
+  readBatch,
+  readDocument,
+  readResult,
+  Throttled,
+  UnusableAnswer,
+} from './answers.ts';
+import {
+  CALL_TIMEOUT_MS,
+  type CallOptions,
+  type Node,
+  type NodeCall,
+  NodeFailure,
+  RpcError,
+} from './node.ts';
+import type { NodeAccess } from './node-access.ts';
+import { type CallOutcome, nodeRequestSeconds, nodeRequests } from './node-metrics.ts';
+import { createPause } from './pause.ts';
+import { createRedaction } from './redaction.ts';
+import { type NodeAnswer, openTransport } from './transport.ts';
+
+/** Longest pause that a call waits out, in milliseconds; with a longer one it fails at once. */
+const PATIENCE_MS = 5_000;
+/** Times that a call is made which the node answers by limiting calls. */
+const ATTEMPTS_MAXIMUM = 3;
+
+export interface NodeSettings {
+  readonly id: string;
+  readonly chain: string;
+  readonly label: string;
+  readonly role: NodeRole;
+  readonly abilities: NodeAbilities;
+  readonly requestsPerSecond: number;
+  readonly access: NodeAccess;
+}
+
+interface OpenNodeOptions {
+  readonly clock: Clock;
+  /** Waits for the allowance and for the end of short pauses. */
+  readonly wait?: Wait;
+}
+
+/** A node with its connections, its allowance and its pauses. */
+export interface OpenNode {
+  readonly settings: NodeSettings;
+  /** The node, whose calls end when the signal is aborted. */
+  within(signal: AbortSignal): Node;
+  /** Milliseconds until it may be asked again after failures; 0 if it may be now. */
+  pausedFor(): number;
+  /** Why the last call failed; null once another one was answered. */
+  lastFailure(): string | null;
+  /** Most calls of a batch that it has not refused. */
+  batchSize(): number;
+  close(): Promise<void>;
+}
+
+/** One request, with as many calls as methods. */
+interface Exchange<T> {
+  readonly methods: readonly string[];
+  readonly path: string;
+  readonly body: string;
+  readonly signal: AbortSignal;
+  readonly options: CallOptions | undefined;
+  read(answer: NodeAnswer): T;
+}
+
+const counted = new WeakSet<Error>();
+
+/** Whether a failure is one of a request, which has already paused its node. */
+export function isCounted(failure: NodeFailure): boolean {
+  return counted.has(failure);
+}
+
+/** Opens a node; no call is made yet. */
+export function openNode(
+  settings: NodeSettings,
+  { clock, wait = abortableWait }: OpenNodeOptions,
+): OpenNode {
+  const { id, chain, label, role, abilities, requestsPerSecond, access } = settings;
+  const transport = openTransport(access, label, clock);
+  const allowance = createAllowance({ perSecond: requestsPerSecond, wait });
+  const pause = createPause(clock);
+  const redact = createRedaction(access);
+  // A larger batch would have to wait for an allowance of more than a second.
+  let batchSize = Math.max(1, Math.min(abilities.batch, requestsPerSecond));
+  let lastFailure: string | null = null;
+  let nextId = 1;
+
+  async function exchange<T>(request: Exchange<T>): Promise<T> {
+    const { methods, path, body, signal, options, read } = request;
+    for (let attempt = 1; ; attempt += 1) {
+      await outlastPause(signal);
+      await allowance.take(methods.length, signal);
+      // Another call may have failed, or be the one attempt after a pause.
+      requireNoPause();
+      const number = pause.attempt();
+      const endTimer = nodeRequestSeconds.startTimer({ chain, node: label });
+      const count = (outcome: CallOutcome) => {
+        for (const method of methods) nodeRequests.inc({ chain, node: label, method, outcome });
+      };
+      try {
+        const timeoutMs = options?.timeoutMs ?? CALL_TIMEOUT_MS;
+        const answer = await transport.post(path, body, { signal, timeoutMs }).finally(endTimer);
+        const result = read(answer);
+        count('answered');
+        pause.succeeded(number);
+        lastFailure = null;
+        return result;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (error instanceof RpcError || error instanceof BatchRefused) {
+          count('refused');
+          pause.succeeded(number);
+          throw error;
+        }
+        const isThrottled = error instanceof Throttled;
+        const isUnusable = error instanceof NodeFailure || error instanceof UnusableAnswer;
+        if (!isThrottled && !isUnusable) throw error;
+        count(isThrottled ? 'throttled' : 'failed');
+        pause.failed(number, isThrottled ? error.retryAfterMs : null);
+        const isLast = attempt === ATTEMPTS_MAXIMUM || pause.remaining() > PATIENCE_MS;
+        if (!isThrottled || isLast) throw failureOf(error);
+      }
+    }
+  }
+
+  async function outlastPause(signal: AbortSignal): Promise<void> {
+    requireNoPause();
+    const remaining = pause.remaining();
+    if (remaining > 0) await wait(remaining, signal);
+  }
+
+  /** Refuses to wait for long. */
+  function requireNoPause(): void {
+    const remaining = pause.remaining();
+    if (remaining <= PATIENCE_MS) return;
+    const seconds = Math.ceil(remaining / 1000);
+    const failure = new NodeFailure(`${label}: left alone for ${seconds} s after failures`);
+    counted.add(failure);
+    throw failure;
+  }
+
+  function failureOf(error: Error): NodeFailure {
+    const failure =
+      error instanceof NodeFailure ? error : new NodeFailure(`${label}: ${error.message}`);
+    counted.add(failure);
+    lastFailure = failure.message;
+    return failure;
+  }
+
+  function call({ method, params }: NodeCall, signal: AbortSignal, options?: CallOptions) {
+    const callId = nextId++;
+    return exchange({
+      methods: [method],
+      path: '',
+      body: JSON.stringify({ jsonrpc: '2.0', id: callId, method, params }),
+      signal,
+      options,
+      read: answer => readResult(answer, callId, redact),
+    });
+  }
+
+  async function callInBatch(
+    calls: readonly NodeCall[],
+    signal: AbortSignal,
+    options?: CallOptions,
+  ): Promise<(unknown | RpcError)[]> {
+    const entries = calls.map(({ method, params }) => ({
+      jsonrpc: '2.0',
+      id: nextId++,
+      method,
+      params,
+    }));
+    const ids = entries.map(entry => entry.id);
+    return exchange({
+      methods: calls.map(({ method }) => method),
+      path: '',
+      body: JSON.stringify(entries),
+      signal,
+      options,
+      read: answer => readBatch(answer, ids, redact),
+    });
+  }
+
+  async function batch(calls: readonly NodeCall[], signal: AbortSignal, options?: CallOptions) {
+    const results: (unknown | RpcError)[] = [];
+    while (results.length < calls.length) {
+      const part = calls.slice(results.length, results.length + batchSize);
+      const [first] = part;
+      try {
+        if (part.length === 1 && first !== undefined) {
+          results.push(await call(first, signal, options));
+        } else {
+          results.push(...(await callInBatch(part, signal, options)));
+        }
+      } catch (error) {
+        if (error instanceof RpcError) results.push(error);
+        else if (error instanceof BatchRefused) batchSize = Math.floor(part.length / 2);
+        else throw error;
+      }
+    }
+    return results;
+  }
+
+  return {
+    settings,
+    within: signal => ({
+      ...{ id, label, role, abilities },
+      call: (method, params, options) => call({ method, params }, signal, options),
+      batch: (calls, options) => batch(calls, signal, options),
+      post: (path, body, options) =>
+        exchange({
+          methods: [path],
+          path,
+          body: JSON.stringify(body),
+          signal,
+          options,
+          read: answer => readDocument(answer, redact),
+        }),
+    }),
+    pausedFor: () => pause.remaining(),
+    lastFailure: () => lastFailure,
+    batchSize: () => batchSize,
+    close: () => transport.close(),
+  };
+}

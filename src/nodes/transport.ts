@@ -1,0 +1,138 @@
+import { lookup as lookUp } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import { Agent, buildConnector, type Dispatcher, errors } from 'undici';
+import { isLocalAddress } from '../outbound/address-guard.ts';
+import { readRetryAfter } from '../outbound/retry-after.ts';
+import type { Clock } from '../time/clock.ts';
+import { NodeFailure } from './node.ts';
+import { type NodeAccess, PLAIN_HTTP } from './node-access.ts';
+
+/** Longest answer, in bytes: four times the hex of the largest Bitcoin block, and most traces. */
+const ANSWER_MAXIMUM_BYTES = 64 * 1024 * 1024;
+/** Timeout of connecting, including TLS, in milliseconds. */
+const CONNECT_TIMEOUT_MS = 5_000;
+/** Connections to one node: a batch, look-ups and the other processes' calls share its allowance. */
+const CONNECTIONS = 8;
+const USER_AGENT = 'external-payments-service';
+
+/** An HTTP answer of a node, whatever its status. */
+export interface NodeAnswer {
+  readonly status: number;
+  /** What the node asks for; null without a Retry-After. */
+  readonly retryAfterMs: number | null;
+  readonly text: string;
+}
+
+interface PostOptions {
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+}
+
+/** The way to one node. */
+export interface Transport {
+  /**
+   * Posts JSON. Follows no redirect.
+   * @param path Below the node's URL; empty for the URL itself.
+   * @throws NodeFailure, or the signal's reason if it is aborted.
+   */
+  post(path: string, body: string, options: PostOptions): Promise<NodeAnswer>;
+  /** Ends the calls under way. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the way to a node. Failures are told by their code alone: the messages and causes of Node's and
+ * undici's errors contain hosts, and may contain URLs.
+ */
+export function openTransport(
+  { url, headers }: NodeAccess,
+  label: string,
+  clock: Clock,
+): Transport {
+  const { origin, protocol, pathname, search } = new URL(url);
+  const agent = new Agent({
+    connect: connectorFor(protocol),
+    connections: CONNECTIONS,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxResponseSize: ANSWER_MAXIMUM_BYTES,
+  });
+  return {
+    async post(path, body, { signal, timeoutMs }) {
+      signal.throwIfAborted();
+      const timeout = AbortSignal.timeout(timeoutMs);
+      try {
+        const response = await agent.request({
+          origin,
+          method: 'POST',
+          path: (path === '' ? pathname : pathname.replace(/\/$/, '') + path) + search,
+          headers: {
+            accept: 'application/json',
+            'content-type': 'application/json',
+            'user-agent': USER_AGENT,
+            ...headers,
+          },
+          body,
+          signal: AbortSignal.any([signal, timeout]),
+        });
+        return {
+          status: response.statusCode,
+          retryAfterMs: retryAfterOf(response, clock),
+          text: await response.body.text(),
+        };
+      } catch (error) {
+        signal.throwIfAborted();
+        const reason = timeout.aborted ? `no answer within ${timeoutMs / 1000} s` : reasonOf(error);
+        throw new NodeFailure(`${label}: ${reason}`);
+      }
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+function retryAfterOf({ headers }: Dispatcher.ResponseData, clock: Clock): number | null {
+  const header = headers['retry-after'];
+  const text = Array.isArray(header) ? header[0] : header;
+  return readRetryAfter(text, new Date(clock())) || null;
+}
+
+/** What went wrong, without any text of the error's. */
+function reasonOf(error: unknown): string {
+  if (error instanceof errors.ResponseExceededMaxSizeError) {
+    return `an answer of more than ${ANSWER_MAXIMUM_BYTES / 1024 / 1024} MiB`;
+  }
+  if (error instanceof AggregateError) {
+    return [...new Set(error.errors.map(reasonOf))].join(', ');
+  }
+  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
+  if (code === REFUSED) return PLAIN_HTTP;
+  return `no answer (${code ?? (error instanceof Error ? error.name : typeof error)})`;
+}
+
+const REFUSED = 'EPS_PLAIN_HTTP';
+
+/** Plain HTTP shows keys to whoever is on the way: it leads to local addresses alone. */
+function connectorFor(protocol: string): buildConnector.connector {
+  const options = { timeout: CONNECT_TIMEOUT_MS, allowH2: false, autoSelectFamily: true };
+  if (protocol === 'https:') return buildConnector(options);
+  const connect = buildConnector({ ...options, lookup: lookUpLocal });
+  return (target, callback) => {
+    const host = target.hostname.replace(/^\[|\]$/g, '');
+    // Node looks up names alone.
+    if (isIP(host) > 0 && !isLocalAddress(host)) callback(refusal(), null);
+    else connect(target, callback);
+  };
+}
+
+const lookUpLocal: LookupFunction = (hostname, options, callback) => {
+  lookUp(hostname, { ...options, all: true }, (error, addresses) => {
+    if (error !== null) return callback(error, []);
+    const local = addresses.filter(({ address }) => isLocalAddress(address));
+    if (local.length === 0) return callback(refusal(), []);
+    callback(null, local);
+  });
+};
+
+function refusal(): NodeJS.ErrnoException {
+  return Object.assign(new Error(PLAIN_HTTP), { code: REFUSED });
+}
