@@ -76,6 +76,21 @@ export interface NodesTable {
   updated_at: Date;
 }
 
+/**
+ * `unknown` was not asked yet, `behind` has no recent block, `failing` does not answer, `refused` is no
+ * node of its chain.
+ */
+export type NodeState = 'unknown' | 'up' | 'behind' | 'failing' | 'refused';
+
+/** What the watcher last saw of a node. */
+export interface NodeStatesTable {
+  node: string;
+  state: NodeState;
+  height: Height | null;
+  last_error: string | null;
+  at: Date;
+}
+
 /** Something that an operator has to look at. */
 export interface FindingsTable {
   id: string;
@@ -118,6 +133,7 @@ export interface WatchingTables {
   chains: ChainsTable;
   chain_blocks: ChainBlocksTable;
   nodes: NodesTable;
+  node_states: NodeStatesTable;
   findings: FindingsTable;
   rescans: RescansTable;
   native_balances: NativeBalancesTable;

@@ -53,6 +53,8 @@ export interface OpenNode {
   pausedFor(): number;
   /** Why the last call failed; null once another one was answered. */
   lastFailure(): string | null;
+  /** How often it has failed. */
+  failures(): number;
   /** Most calls of a batch that it has not refused. */
   batchSize(): number;
   close(): Promise<void>;
@@ -88,6 +90,7 @@ export function openNode(
   // A larger batch would have to wait for an allowance of more than a second.
   let batchSize = Math.max(1, Math.min(abilities.batch, requestsPerSecond));
   let lastFailure: string | null = null;
+  let failures = 0;
   let nextId = 1;
 
   async function exchange<T>(request: Exchange<T>): Promise<T> {
@@ -149,6 +152,7 @@ export function openNode(
       error instanceof NodeFailure ? error : new NodeFailure(`${label}: ${error.message}`);
     counted.add(failure);
     lastFailure = failure.message;
+    failures += 1;
     return failure;
   }
 
@@ -224,6 +228,7 @@ export function openNode(
     }),
     pausedFor: () => pause.remaining(),
     lastFailure: () => lastFailure,
+    failures: () => failures,
     batchSize: () => batchSize,
     close: () => transport.close(),
   };

@@ -1,0 +1,62 @@
+/** What a node told of its newest block. */
+export interface Head {
+  readonly height: number;
+  /** The greatest height it ever told: backends behind one address may differ. */
+  readonly peak: number;
+  /** When the peak last rose, and when a height was last told; in milliseconds since the Unix epoch. */
+  readonly risenAt: number;
+  readonly toldAt: number;
+}
+
+/** The heads of a chain's nodes, to notice those that are behind. */
+export interface HeadHistory {
+  tell(node: string, height: number, now: number): void;
+  headOf(node: string): Head | undefined;
+  /** Whether the node's head stood still for too long, or is behind where another one was before that. */
+  isStale(node: string): boolean;
+  forget(node: string): void;
+}
+
+/** More than are told within twice the longest span, at one each 10 s. */
+const MARKS_MAXIMUM = 2_500;
+
+/** @param staleMs How long a head may stand still, or be behind, in milliseconds. */
+export function createHeadHistory(staleMs: number): HeadHistory {
+  const heads = new Map<string, Head>();
+  /** When the chain was first seen at each height, oldest first. */
+  let marks: { readonly height: number; readonly at: number }[] = [];
+
+  function mark(height: number, now: number): void {
+    const newest = marks.at(-1);
+    if (newest !== undefined && newest.height >= height) return;
+    marks.push({ height, at: now });
+    // The newest of the older ones says where the chain was when the span began.
+    const first = marks.findLastIndex(({ at }) => at <= now - 2 * staleMs);
+    if (first > 0) marks = marks.slice(first);
+    if (marks.length > MARKS_MAXIMUM) marks = marks.slice(-MARKS_MAXIMUM);
+  }
+
+  return {
+    tell(node, height, now) {
+      const before = heads.get(node);
+      const rises = before === undefined || height > before.peak;
+      const peak = rises ? height : before.peak;
+      heads.set(node, { height, peak, risenAt: rises ? now : before.risenAt, toldAt: now });
+      mark(height, now);
+    },
+    headOf: node => heads.get(node),
+    isStale(node) {
+      const head = heads.get(node);
+      if (head === undefined) return false;
+      const { height, risenAt, toldAt } = head;
+      if (toldAt - risenAt > staleMs) return true;
+      const passed = marks.findLast(({ at }) => at <= toldAt - staleMs);
+      return passed !== undefined && height < passed.height;
+    },
+    forget(node) {
+      heads.delete(node);
+      // What it told may have been another chain's.
+      marks = [];
+    },
+  };
+}

@@ -1,0 +1,158 @@
+import type { NodeRow, NodeState } from '../database/watching-tables.ts';
+import type { Clock } from '../time/clock.ts';
+import type { HeadHistory } from './head-history.ts';
+import { type Node, NodeFailure } from './node.ts';
+import { isCounted, type OpenNode } from './open-node.ts';
+import { createPause } from './pause.ts';
+
+/** How long a node is trusted to be that of its chain, in milliseconds. */
+const TRUSTED_MS = 60 * 60_000;
+/** How long one that is not is left alone, in milliseconds. */
+const REFUSED_MS = 60_000;
+/** How long what was wrong with a node is told after it was, in milliseconds. */
+const TOLD_MS = 5 * 60_000;
+/** Longest that a verification may take, in milliseconds. */
+const VERIFICATION_TIMEOUT_MS = 30_000;
+
+/** What is told of a node. */
+export interface NodeStatus {
+  readonly id: string;
+  readonly label: string;
+  readonly role: NodeRow['role'];
+  readonly state: NodeState;
+  /** Its newest block, when last asked. */
+  readonly height: number | null;
+  /** Without URL, headers or keys. */
+  readonly lastError: string | null;
+}
+
+/** A node of a set, and what is known of it. */
+export interface Member {
+  readonly open: OpenNode;
+  readonly updatedAt: Date;
+  /** Milliseconds until it may be asked; 0 if it may be now. */
+  pausedFor(): number;
+  /**
+   * Verifies the node, unless that was done lately and it has not failed since.
+   * @throws NodeFailure, or the signal's reason if it is aborted.
+   */
+  requireUsable(signal: AbortSignal): Promise<void>;
+  /** Counts a failure that only a reader of its answers could see. */
+  struck(failure: Error): void;
+  /** It is not the chain's: it is not asked before it is verified again, in a minute. */
+  refuse(reason: string): void;
+  status(): NodeStatus;
+}
+
+interface MemberOptions {
+  readonly clock: Clock;
+  readonly heads: HeadHistory;
+  /** Throws unless the node is one of the chain. */
+  readonly verify: (node: Node) => Promise<void>;
+  /** Ends what the set has under way. */
+  readonly ending: AbortSignal;
+}
+
+interface Told {
+  readonly reason: string;
+  readonly at: number;
+}
+
+export function createMember(
+  open: OpenNode,
+  { updated_at: updatedAt }: Pick<NodeRow, 'updated_at'>,
+  { clock, heads, verify, ending }: MemberOptions,
+): Member {
+  const { id, label, role } = open.settings;
+  // Apart from the pause of requests: a node may answer well, and wrongly.
+  const strikes = createPause(clock);
+  let verified: { readonly at: number; readonly failures: number } | null = null;
+  let verifying: Promise<void> | null = null;
+  let refusal: Told | null = null;
+  let strike: Told | null = null;
+
+  const isWithin = (told: { readonly at: number } | null, milliseconds: number) =>
+    told !== null && Math.abs(clock() - told.at) < milliseconds;
+
+  function refuse(reason: string): void {
+    refusal = { reason, at: clock() };
+    verified = null;
+  }
+
+  async function runVerification(): Promise<void> {
+    const timeout = AbortSignal.timeout(VERIFICATION_TIMEOUT_MS);
+    try {
+      await verify(open.within(AbortSignal.any([ending, timeout])));
+      refusal = null;
+      verified = { at: clock(), failures: open.failures() };
+    } catch (error) {
+      if (error instanceof NodeFailure || ending.aborted) throw error;
+      if (timeout.aborted) throw new NodeFailure(`${label}: could not be verified in time`);
+      const reason = error instanceof Error ? error.message : String(error);
+      refuse(reason);
+      throw new NodeFailure(`${label}: ${reason}`);
+    } finally {
+      verifying = null;
+    }
+  }
+
+  function stateNow(): NodeState {
+    if (refusal !== null) return 'refused';
+    if (pausedFor() > 0 || open.lastFailure() !== null) return 'failing';
+    if (verified === null) return 'unknown';
+    return heads.isStale(id) ? 'behind' : 'up';
+  }
+
+  function pausedFor(): number {
+    return Math.max(open.pausedFor(), strikes.remaining());
+  }
+
+  return {
+    open,
+    updatedAt,
+    pausedFor,
+    async requireUsable(signal) {
+      signal.throwIfAborted();
+      if (refusal !== null && isWithin(refusal, REFUSED_MS)) {
+        throw new NodeFailure(`${label}: ${refusal.reason}`);
+      }
+      const leftAlone = strikes.remaining();
+      if (leftAlone > 0) {
+        const seconds = Math.ceil(leftAlone / 1000);
+        throw new NodeFailure(`${label}: left alone for ${seconds} s after ${strike?.reason}`);
+      }
+      if (isWithin(verified, TRUSTED_MS) && verified?.failures === open.failures()) return;
+      verifying ??= runVerification();
+      await untilAborted(verifying, signal);
+    },
+    struck(failure) {
+      if (failure instanceof NodeFailure && isCounted(failure)) return;
+      if (!isWithin(strike, TOLD_MS)) strikes.succeeded(strikes.attempt());
+      strikes.failed(strikes.attempt());
+      strike = { reason: failure.message, at: clock() };
+      verified = null;
+    },
+    refuse,
+    status() {
+      const wrong = isWithin(strike, TOLD_MS) ? strike?.reason : undefined;
+      return {
+        ...{ id, label, role },
+        state: stateNow(),
+        height: heads.headOf(id)?.height ?? null,
+        lastError: refusal?.reason ?? open.lastFailure() ?? wrong ?? null,
+      };
+    },
+  };
+}
+
+/** The result of work that others may be waiting for too, unless the signal is aborted first. */
+async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}

@@ -1,0 +1,192 @@
+import type { BaseLogger } from 'pino';
+import type { Keyring } from '../crypto/keyring.ts';
+import type { Connection } from '../database/connection.ts';
+import type { NodeRole, NodeRow } from '../database/watching-tables.ts';
+import { listNodes } from '../repositories/nodes.ts';
+import type { Clock } from '../time/clock.ts';
+import { createHeadHistory } from './head-history.ts';
+import { createMember, type Member, type NodeStatus } from './member.ts';
+import { type Node, NodeFailure } from './node.ts';
+import { openAccess } from './node-access.ts';
+import { createNodeReports } from './node-reports.ts';
+import { openNode } from './open-node.ts';
+
+/** Age at which a node that is not in use is asked for its head, in milliseconds. */
+const HEAD_AGE_MS = 30_000;
+
+export interface NodeSetOptions {
+  readonly db: Connection;
+  readonly chain: string;
+  /** How long a head may stand still, or be behind another node's, in milliseconds. */
+  readonly staleHeadMs: number;
+  readonly keyring: Keyring;
+  readonly clock: Clock;
+  readonly logger: Pick<BaseLogger, 'error' | 'warn' | 'info'>;
+  /**
+   * Throws unless the node is one of the chain. Called before a node is first used, after its failures
+   * and hourly. The message is shown to operators.
+   */
+  readonly verify: (node: Node) => Promise<void>;
+  /** Height of the node's newest block. Without it, nodes that are not in use are not asked. */
+  readonly readHeight?: (node: Node) => Promise<number>;
+  /** Whether states are kept in the database and in metrics: the chain's watcher does, others only ask. */
+  readonly reports?: boolean;
+  /** Calls a second to each node, if it is less than what the node allows. */
+  readonly requestsPerSecond?: number;
+}
+
+/** The nodes of one chain, as one process asks them. */
+export interface NodeSet {
+  /**
+   * Reads the nodes that are configured now, and asks those for their heads that are not in use. Call it
+   * before each tick.
+   */
+  refresh(): Promise<void>;
+  /**
+   * The first primary node that is verified, answers and is not behind. Where all are behind, the one
+   * with the highest block: the chain itself may stand still.
+   * @throws NodeFailure if no primary node can be asked, or the signal's reason if it is aborted.
+   */
+  primary(signal: AbortSignal): Promise<Node>;
+  /**
+   * The first check node that can be asked; null if the chain has none.
+   * @throws NodeFailure if there are some and none can be asked, or the signal's reason.
+   */
+  check(signal: AbortSignal): Promise<Node | null>;
+  /** Tells the height of a node's newest block. */
+  reportHead(nodeId: string, height: number): void;
+  /** Tells a NodeFailure of an adapter: answers that do not fit together. Others are counted already. */
+  reportFailure(nodeId: string, failure: Error): void;
+  /** Tells that a node has been found not to be one of the chain. */
+  distrust(nodeId: string, reason: string): void;
+  /** undefined for a node that is not in the set. */
+  state(nodeId: string): NodeStatus | undefined;
+  /** In the order in which they are asked, check nodes last. */
+  states(): NodeStatus[];
+  close(): Promise<void>;
+}
+
+/** Makes the set of a chain's nodes. It is empty until `refresh`. */
+export function openNodeSet(options: NodeSetOptions): NodeSet {
+  const { db, chain, keyring, clock, logger, verify, readHeight } = options;
+  const controller = new AbortController();
+  const heads = createHeadHistory(options.staleHeadMs);
+  const reports = options.reports ? createNodeReports({ db, chain, clock, logger }) : undefined;
+  /** In the order in which they are asked. */
+  let members = new Map<string, Member>();
+  /** Nodes whose access could not be opened, by when their rows were changed. */
+  const unreadable = new Map<string, Date>();
+  const polls = new Map<string, Promise<void>>();
+
+  function open(row: NodeRow): Member | undefined {
+    try {
+      const access = openAccess(keyring, row);
+      const limit = options.requestsPerSecond ?? row.requests_per_second;
+      const { id, label, role, abilities } = row;
+      const requestsPerSecond = Math.min(row.requests_per_second, limit);
+      const settings = { id, chain, label, role, abilities, requestsPerSecond, access };
+      const memberOptions = { clock, heads, verify, ending: controller.signal };
+      return createMember(openNode(settings, { clock }), row, memberOptions);
+    } catch (error) {
+      if (unreadable.get(row.id)?.getTime() !== row.updated_at.getTime()) {
+        logger.error({ err: error, chain, node: row.label }, 'node cannot be opened');
+      }
+      unreadable.set(row.id, row.updated_at);
+      return undefined;
+    }
+  }
+
+  function withRole(role: NodeRole): Member[] {
+    return [...members.values()].filter(member => member.open.settings.role === role);
+  }
+
+  /** Members that may be asked now before those that are in a pause. */
+  function inOrder(list: readonly Member[]): Member[] {
+    return list.toSorted((one, other) => one.pausedFor() - other.pausedFor());
+  }
+
+  async function choose(list: readonly Member[], signal: AbortSignal): Promise<Node> {
+    const reasons: string[] = [];
+    const behind: Member[] = [];
+    for (const member of inOrder(list)) {
+      try {
+        await member.requireUsable(signal);
+      } catch (error) {
+        if (!(error instanceof NodeFailure)) throw error;
+        reasons.push(error.message);
+        continue;
+      }
+      if (!heads.isStale(member.open.settings.id)) return member.open.within(signal);
+      behind.push(member);
+    }
+    const heightOf = ({ open: { settings } }: Member) => heads.headOf(settings.id)?.height ?? 0;
+    const [best] = behind.toSorted((one, other) => heightOf(other) - heightOf(one));
+    if (best !== undefined) return best.open.within(signal);
+    throw new NodeFailure(`no node of ${chain} can be asked: ${reasons.join('; ')}`);
+  }
+
+  /** Keeps the heads of nodes that are not in use fresh, without holding up the tick. */
+  function pollIdle(): void {
+    if (readHeight === undefined) return;
+    for (const [id, member] of members) {
+      const age = Math.abs(clock() - (heads.headOf(id)?.toldAt ?? 0));
+      if (age < HEAD_AGE_MS || member.pausedFor() > 0 || polls.has(id)) continue;
+      const poll = async () => {
+        try {
+          await member.requireUsable(controller.signal);
+          const node = member.open.within(controller.signal);
+          heads.tell(id, await readHeight(node), clock());
+        } catch {
+          // The member knows why, and tells it.
+        } finally {
+          polls.delete(id);
+        }
+      };
+      polls.set(id, poll());
+    }
+  }
+
+  const states = () => [...members.values()].map(member => member.status());
+
+  return {
+    async refresh() {
+      const rows = await listNodes(db, chain);
+      const next = new Map<string, Member>();
+      for (const row of rows) {
+        const current = members.get(row.id);
+        const isCurrent = current?.updatedAt.getTime() === row.updated_at.getTime();
+        const member = isCurrent ? current : open(row);
+        if (member !== undefined) next.set(row.id, member);
+      }
+      const gone = [...members].filter(([id, member]) => next.get(id) !== member);
+      members = next;
+      for (const [id] of gone) heads.forget(id);
+      await Promise.all(gone.map(([, member]) => member.open.close()));
+      pollIdle();
+      await reports?.report(states());
+    },
+    async primary(signal) {
+      const list = withRole('primary');
+      if (list.length === 0) throw new NodeFailure(`${chain} has no primary node`);
+      return choose(list, signal);
+    },
+    async check(signal) {
+      const list = withRole('check');
+      return list.length === 0 ? null : choose(list, signal);
+    },
+    reportHead(nodeId, height) {
+      if (members.has(nodeId)) heads.tell(nodeId, height, clock());
+    },
+    reportFailure: (nodeId, failure) => members.get(nodeId)?.struck(failure),
+    distrust: (nodeId, reason) => members.get(nodeId)?.refuse(reason),
+    state: nodeId => members.get(nodeId)?.status(),
+    states,
+    async close() {
+      controller.abort(new Error(`the nodes of ${chain} are closed`));
+      const closing = [...members.values()].map(member => member.open.close());
+      members = new Map();
+      await Promise.all([...closing, ...polls.values()]);
+      reports?.close();
+    },
+  };
+}

@@ -1,0 +1,309 @@
+import { randomBytes } from 'node:crypto';
+import { register } from 'prom-client';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createKeyring } from '../../src/crypto/keyring.ts';
+import { newId } from '../../src/crypto/new-id.ts';
+import type { NodeRole } from '../../src/database/watching-tables.ts';
+import { type Node, NodeFailure } from '../../src/nodes/node.ts';
+import { parseNodeAccess, sealAccess } from '../../src/nodes/node-access.ts';
+import { type NodeSet, openNodeSet } from '../../src/nodes/node-set.ts';
+import { deleteNode, insertNode, listSeenNodes, updateNode } from '../../src/repositories/nodes.ts';
+import { ANVIL_MISSING, type Anvil, hasAnvil, startAnvil } from '../helpers/anvil.ts';
+import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
+import { type NodeProxy, startNodeProxy } from '../helpers/node-proxy.ts';
+
+const CHAIN = 'eth-test';
+const STALE_MS = 90_000;
+const keyring = createKeyring([randomBytes(32)]);
+
+describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING}`, () => {
+  let database: TestDatabase;
+  let anvil: Anvil;
+  let one: NodeProxy;
+  let two: NodeProxy;
+  beforeAll(async () => {
+    [database, anvil] = await Promise.all([cloneDatabase(), startAnvil()]);
+    [one, two] = await Promise.all([startNodeProxy(anvil.url), startNodeProxy(anvil.url)]);
+  });
+  afterAll(async () => {
+    await Promise.all([one.stop(), two.stop(), database.drop()]);
+    await anvil.stop();
+  });
+
+  let now = Date.UTC(2026, 4, 17);
+  let set: NodeSet;
+  let positions = 0;
+  let logged: string[] = [];
+  const log = (_: object, message?: string) => void logged.push(message ?? '');
+  const { signal } = new AbortController();
+
+  function openSet(readHeight?: (node: Node) => Promise<number>): NodeSet {
+    return openNodeSet({
+      db: database.db,
+      chain: CHAIN,
+      staleHeadMs: STALE_MS,
+      keyring,
+      clock: () => now,
+      logger: { error: log, warn: log, info: log },
+      verify: async node => {
+        const id = Number(await node.call('eth_chainId', []));
+        if (id !== 11_155_111) throw new Error(`its chain ID is ${id}, not 11155111`);
+      },
+      ...(readHeight && { readHeight }),
+      reports: true,
+    });
+  }
+
+  async function addNode(url: string, label: string, role: NodeRole = 'primary'): Promise<string> {
+    const id = newId();
+    const at = new Date(now);
+    await insertNode(database.db, {
+      ...{ id, chain: CHAIN, role, label, requests_per_second: 1000 },
+      position: positions++,
+      access: sealAccess(keyring, id, parseNodeAccess(url, [])),
+      master_key_version: keyring.currentVersion,
+      abilities: { trace: null, logRange: null, batch: 20, archive: false, pruneHeight: null },
+      ...{ verified_at: at, created_at: at, updated_at: at },
+    });
+    await set.refresh();
+    return id;
+  }
+
+  const label = async () => (await set.primary(signal)).label;
+  const asked = (proxy: NodeProxy) => proxy.calls.splice(0).map(({ method }) => method);
+  const reasonOf = async (work: Promise<unknown>): Promise<string> =>
+    work.then(
+      () => expect.unreachable(),
+      (error: Error) => {
+        expect(error).toBeInstanceOf(NodeFailure);
+        return error.message;
+      },
+    );
+
+  beforeEach(() => {
+    set = openSet();
+    logged = [];
+  });
+  afterEach(async () => {
+    await set.close();
+    for (const proxy of [one, two]) {
+      proxy.misbehave(null);
+      proxy.alter(null);
+      proxy.calls.length = 0;
+    }
+    await database.db.deleteFrom('nodes').execute();
+  });
+
+  test('hears of nodes that are added, changed and removed', async () => {
+    await set.refresh();
+    expect(await reasonOf(set.primary(signal))).toBe('eth-test has no primary node');
+    expect(await set.check(signal)).toBeNull();
+
+    const first = await addNode(one.url, 'one');
+    await addNode(two.url, 'two');
+    expect(await label()).toBe('one');
+    now += 1;
+    const change = { role: 'check', updated_at: new Date(now) } as const;
+    await updateNode(database.db, first, change);
+    await set.refresh();
+    expect(await label()).toBe('two');
+    expect(await set.check(signal)).toMatchObject({ label: 'one', role: 'check' });
+    await deleteNode(database.db, first);
+    const held = await set.check(signal);
+    await set.refresh();
+    expect(await set.check(signal)).toBeNull();
+    expect(await reasonOf(held?.call('eth_chainId', []) ?? Promise.resolve())).toMatch(/no answer/);
+    expect(set.states().map(state => state.label)).toEqual(['two']);
+  });
+
+  test('verifies a node at first, hourly and after failures', async () => {
+    await addNode(one.url, 'one');
+    expect(asked(one)).toEqual([]);
+    const node = await set.primary(signal);
+    await Promise.all([set.primary(signal), set.primary(signal)]);
+    expect(asked(one)).toEqual(['eth_chainId']);
+    now += 60 * 60_000 - 1;
+    await set.primary(signal);
+    expect(asked(one)).toEqual([]);
+    now += 1;
+    await set.primary(signal);
+    expect(asked(one)).toEqual(['eth_chainId']);
+
+    one.misbehave({ kind: 'reset' }, 1);
+    await reasonOf(node.call('eth_blockNumber', []));
+    now += 1000;
+    await set.primary(signal);
+    expect(asked(one)).toEqual(['eth_blockNumber', 'eth_chainId']);
+  });
+
+  test('does not ask a node that has become one of another chain', async () => {
+    const first = await addNode(one.url, 'one');
+    await addNode(two.url, 'two');
+    expect(await label()).toBe('one');
+    one.alter((method, _, result) => (method === 'eth_chainId' ? '0x1' : result));
+    now += 60 * 60_000;
+    expect(await label()).toBe('two');
+    expect(set.state(first)).toEqual({
+      ...{ id: first, label: 'one', role: 'primary', state: 'refused', height: null },
+      lastError: 'its chain ID is 1, not 11155111',
+    });
+    asked(one);
+    expect(await label()).toBe('two');
+    expect(asked(one)).toEqual([]);
+    one.alter(null);
+    now += 60_000;
+    expect(await label()).toBe('one');
+    expect(set.state(first)).toMatchObject({ state: 'up', lastError: null });
+
+    set.distrust(first, 'it has another block 0');
+    expect(await label()).toBe('two');
+    two.misbehave({ kind: 'status', status: 503 });
+    now += 60 * 60_000;
+    one.alter(() => '0x1');
+    expect(await reasonOf(set.primary(signal))).toBe(
+      'no node of eth-test can be asked: one: its chain ID is 1, not 11155111; two: status 503',
+    );
+  });
+
+  test('asks the next one while a node is left alone', async () => {
+    const first = await addNode(one.url, 'one');
+    await addNode(two.url, 'two');
+    one.misbehave({ kind: 'status', status: 429, retryAfter: 60 });
+    expect(await label()).toBe('two');
+    expect(set.state(first)).toMatchObject({ state: 'failing', lastError: 'one: limits calls' });
+    one.misbehave(null);
+    now += 59_000;
+    expect(await label()).toBe('two');
+    now += 1000;
+    expect(await label()).toBe('one');
+  });
+
+  test('leaves a node alone whose answers do not fit together', async () => {
+    const first = await addNode(one.url, 'one');
+    await addNode(two.url, 'two');
+    expect(await label()).toBe('one');
+    set.reportFailure(first, new NodeFailure('one: block 7 has the number 8'));
+    expect(await label()).toBe('two');
+    expect(set.state(first)).toMatchObject({
+      state: 'failing',
+      lastError: 'one: block 7 has the number 8',
+    });
+    now += 1000;
+    expect(await label()).toBe('one');
+    // Good answers in between do not count: they are as many as the bad ones.
+    set.reportFailure(first, new NodeFailure('one: block 7 has the number 8'));
+    now += 1000;
+    expect(await label()).toBe('two');
+    now += 1000;
+    expect(await label()).toBe('one');
+    // Five minutes later nobody remembers it.
+    now += 5 * 60_000;
+    expect(set.state(first)).toMatchObject({ state: 'up', lastError: null });
+    set.reportFailure(first, new NodeFailure('one: block 9 has the number 8'));
+    now += 1000;
+    expect(await label()).toBe('one');
+
+    one.misbehave({ kind: 'reset' }, 1);
+    const node = await set.primary(signal);
+    const failure = await node.call('eth_blockNumber', []).catch((error: Error) => error);
+    set.reportFailure(first, failure as Error);
+    now += 1000;
+    expect(await label()).toBe('one');
+  });
+
+  test('prefers a node whose head moves, and which is not behind', async () => {
+    const [first, second] = [await addNode(one.url, 'one'), await addNode(two.url, 'two')];
+    set.reportHead(first, 100);
+    now += STALE_MS;
+    set.reportHead(first, 100);
+    expect(await label()).toBe('one');
+    now += 1;
+    // Another backend of the same node that lags is no block.
+    set.reportHead(first, 99);
+    expect(await label()).toBe('two');
+    expect(set.state(first)).toMatchObject({ state: 'behind', height: 99 });
+    set.reportHead(first, 101);
+    expect(await label()).toBe('one');
+
+    // It goes on, at a distance of more than the span.
+    set.reportHead(second, 200);
+    now += STALE_MS - 1;
+    set.reportHead(first, 199);
+    expect(await label()).toBe('one');
+    now += 1;
+    set.reportHead(first, 199);
+    expect(await label()).toBe('two');
+    // If all are behind, the chain may stand still.
+    set.reportHead(second, 200);
+    now += STALE_MS;
+    set.reportHead(first, 199);
+    set.reportHead(second, 200);
+    expect(set.states().map(({ state }) => state)).toEqual(['behind', 'behind']);
+    expect(await label()).toBe('two');
+  });
+
+  test('keeps what it sees for operators', async () => {
+    await set.close();
+    set = openSet(async node => Number(await node.call('eth_blockNumber', [])));
+    const [first] = [await addNode(one.url, 'one'), await addNode(two.url, 'two', 'check')];
+    await expect.poll(() => set.states().map(({ height }) => height)).toEqual([0, 0]);
+    two.misbehave({ kind: 'html' });
+    now += 30_000;
+    await anvil.rpc('anvil_mine', ['0x2']);
+    set.reportHead(first, 2);
+    await set.refresh();
+    await expect.poll(() => set.states()[1]?.state).toBe('failing');
+    await set.refresh();
+    const at = new Date(now);
+    expect(await listSeenNodes(database.db)).toMatchObject([
+      { label: 'one', role: 'primary', state: 'up', height: 2, lastError: null, at },
+      { label: 'two', role: 'check', state: 'failing', height: 0 },
+    ]);
+    const [, failing] = await listSeenNodes(database.db);
+    expect(failing?.lastError).toBe('two: an answer that is no JSON');
+    expect(logged).toEqual(['node is up', 'node is up', 'node is not up']);
+    const gauge = await register.getSingleMetricAsString('eps_node_up');
+    expect(gauge).toContain('eps_node_up{chain="eth-test",node="one",role="primary"} 1');
+    expect(gauge).toContain('eps_node_up{chain="eth-test",node="two",role="check"} 0');
+
+    // What changes little is written every ten seconds.
+    set.reportHead(first, 3);
+    now += 9_999;
+    await set.refresh();
+    expect((await listSeenNodes(database.db))[0]).toMatchObject({ height: 2, at });
+    now += 1;
+    await set.refresh();
+    expect((await listSeenNodes(database.db))[0]).toMatchObject({ height: 3 });
+    await set.close();
+    expect(await register.getSingleMetricAsString('eps_node_up')).not.toContain('eth-test');
+  });
+
+  test('goes on without a node whose access cannot be opened', async () => {
+    const first = await addNode(one.url, 'one');
+    await addNode(two.url, 'two');
+    const other = createKeyring([randomBytes(32)]);
+    now += 1;
+    await updateNode(database.db, first, {
+      access: sealAccess(other, first, { url: one.url, headers: {} }),
+      master_key_version: other.currentVersion,
+      updated_at: new Date(now),
+    });
+    await set.refresh();
+    await set.refresh();
+    expect(await label()).toBe('two');
+    expect(logged.filter(line => line === 'node cannot be opened')).toHaveLength(1);
+  });
+
+  test('ends with its signals', async () => {
+    await addNode(one.url, 'one');
+    one.misbehave({ kind: 'hanging' });
+    const controller = new AbortController();
+    const reason = new Error('the tick ends');
+    const waiting = set.primary(controller.signal).catch((error: unknown) => error);
+    controller.abort(reason);
+    expect(await waiting).toBe(reason);
+    const second = set.primary(signal).catch((error: unknown) => error);
+    await set.close();
+    expect(await second).toBeInstanceOf(Error);
+  });
+});
