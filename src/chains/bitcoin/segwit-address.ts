@@ -1,6 +1,6 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { bech32, bech32m } from '@scure/base';
-import { InvalidAddress } from './invalid-address.ts';
+import { InvalidAddress } from '../invalid-address.ts';
 
 type Checksum = 'bech32' | 'bech32m';
 

@@ -1,6 +1,6 @@
-import { decodeBase58Check } from './base58-text.ts';
-import { parseSegwitAddress } from './bitcoin-segwit-address.ts';
-import { InvalidAddress } from './invalid-address.ts';
+import { decodeBase58Check } from '../base58-text.ts';
+import { InvalidAddress } from '../invalid-address.ts';
+import { parseSegwitAddress } from './segwit-address.ts';
 
 // Version bytes of P2PKH and P2SH (Bitcoin Core, src/kernel/chainparams.cpp). Testnet, signet and regtest
 // use the same ones.
