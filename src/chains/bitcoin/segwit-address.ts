@@ -5,10 +5,11 @@ import { InvalidAddress } from '../invalid-address.ts';
 type Checksum = 'bech32' | 'bech32m';
 
 // bc and tb: BIP-173; bcrt: Bitcoin Core (src/kernel/chainparams.cpp). Signet and testnet4 use tb as well.
-const NETWORK_NAME: ReadonlyMap<string, string> = new Map([
-  ['bc', 'mainnet'],
-  ['tb', 'testnet'],
-  ['bcrt', 'regtest'],
+// The checksum covers the prefix, so a regtest address has no other spelling: it counts as one of testnet.
+const NETWORKS: ReadonlyMap<string, readonly ['production' | 'test', string]> = new Map([
+  ['bc', ['production', 'mainnet']],
+  ['tb', ['test', 'testnet']],
+  ['bcrt', ['test', 'regtest']],
 ]);
 
 const FOREIGN_CHARACTER = /[^qpzry9x8gf2tvdw0s3jn54khce6mua7l]/;
@@ -17,7 +18,7 @@ const FOREIGN_CHARACTER = /[^qpzry9x8gf2tvdw0s3jn54khce6mua7l]/;
  * Parses a segwit address that begins with bc1, tb1 or bcrt1. Rules: BIP-173 (layout, case, padding,
  * version 0), BIP-350 (bech32m from version 1 on), BIP-141 (program lengths of version 0), BIP-341
  * (version 1 is an x-only public key).
- * @returns The address in lower case.
+ * @returns The address in lower case, with the prefix that it has: regtest's stays bcrt1.
  * @throws InvalidAddress
  */
 export function parseSegwitAddress(environment: 'production' | 'test', text: string): string {
@@ -42,9 +43,9 @@ function toOneCase(text: string): string {
 }
 
 function refuseOtherNetwork(environment: 'production' | 'test', prefix: string): void {
+  const [own, network = 'unknown'] = NETWORKS.get(prefix) ?? [];
+  if (own === environment) return;
   const expected = environment === 'production' ? 'bc' : 'tb';
-  if (prefix === expected) return;
-  const network = NETWORK_NAME.get(prefix) ?? 'unknown';
   throw new InvalidAddress(
     `this is a ${network} address: one for this network begins with ${expected}1`,
   );

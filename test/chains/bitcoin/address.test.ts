@@ -31,7 +31,7 @@ const TESTNET = [
 ];
 const REGTEST = [
   'bcrt1qdavt4j2sd7dlhqsavtnfxvzppw6k7qy97tmnu9',
-  'bcrt1pfwxjqvtt4tcxrtdluukfmy2dv7xd2qzdfy6kajv5nwn4yam3wxkq3553uh',
+  'bcrt1p5d7rjq7g6rdk2yhzks9smlaqtedr4dekq08ge8ztwac72sfr9rusuedr2t', // BIP-86
 ];
 
 describe('known addresses', () => {
@@ -45,9 +45,10 @@ describe('known addresses', () => {
     expect(refusalOf('bitcoin', 'production', address)).toContain('this is a testnet address');
   });
 
-  it.each(REGTEST)('refuses %s everywhere', address => {
+  it.each(REGTEST)('accepts %s in test only, and keeps its prefix', address => {
+    expect(parseAddress('bitcoin', 'test', address)).toBe(address);
+    expect(parseAddress('bitcoin', 'test', address.toUpperCase())).toBe(address);
     expect(refusalOf('bitcoin', 'production', address)).toContain('this is a regtest address');
-    expect(refusalOf('bitcoin', 'test', address)).toContain('this is a regtest address');
   });
 });
 
@@ -158,7 +159,9 @@ describe('what nobody can spend', () => {
   it('refuses a taproot key that is not on the curve', () => {
     // Bitcoin Core, key_io_valid.json: well formed, from a random number.
     const text = 'bc1pve739yap4uxjvfk0jrey69078u0gasm2nwvv483ec6zkzulgw9xqu4w9fd';
+    const regtest = 'bcrt1pfwxjqvtt4tcxrtdluukfmy2dv7xd2qzdfy6kajv5nwn4yam3wxkq3553uh';
     expect(refusalOf('bitcoin', 'production', text)).toContain('taproot key is not valid');
+    expect(refusalOf('bitcoin', 'test', regtest)).toContain('taproot key is not valid');
   });
 
   it('refuses an all-zero hash', () => {
