@@ -1,0 +1,71 @@
+import { ByteReader, decodeHex, MalformedBytes } from './byte-reader.ts';
+import { doubleSha256, showHash } from './hash.ts';
+import { BLOCK_BYTES, readTransaction, type Transaction } from './transaction.ts';
+
+export interface ParsedBlock {
+  readonly hash: string;
+  readonly parentHash: string;
+  readonly time: Date;
+  readonly transactions: readonly Transaction[];
+}
+
+const HEADER_BYTES = 80;
+/** One input and one output without scripts, version, lock time, and the numbers of both. */
+const TRANSACTION_BYTES = 60;
+
+/**
+ * Parses a block in hex. Its header must have the hash, and its transactions must be those that the header
+ * commits to: whoever serves the block can neither add one nor change or leave out one.
+ * @throws MalformedBytes
+ */
+export function parseBlock(hex: string, hash: string): ParsedBlock {
+  const reader = new ByteReader(decodeHex(hex, BLOCK_BYTES));
+  const found = showHash(doubleSha256(reader.take(HEADER_BYTES)));
+  if (found !== hash) throw new MalformedBytes(`its hash is ${found}`);
+  const header = new ByteReader(reader.bytes.subarray(4, HEADER_BYTES));
+  const parentHash = showHash(header.take(32));
+  const root = showHash(header.take(32));
+  const time = new Date(header.uint32() * 1_000);
+  const count = reader.count(TRANSACTION_BYTES);
+  const transactions = Array.from({ length: count }, () => readTransaction(reader));
+  reader.end();
+  refuseMisplacedCoinbase(transactions);
+  if (showHash(merkleRoot(transactions.map(each => each.hash))) !== root) {
+    throw new MalformedBytes('its transactions are not those of the header');
+  }
+  return { hash, parentHash, time, transactions };
+}
+
+/**
+ * Only the first transaction makes new coins. This also refuses pairs of Merkle nodes in place of
+ * transactions: 64 bytes that could be read as one, but not as a coinbase (CVE-2017-12842).
+ */
+function refuseMisplacedCoinbase(transactions: readonly Transaction[]): void {
+  if (transactions.some((each, index) => each.isCoinbase !== (index === 0))) {
+    throw new MalformedBytes('the coinbase is not the first transaction, or not the only one');
+  }
+}
+
+/**
+ * Root of the tree whose leaves are the transactions.
+ * @throws MalformedBytes if the last nodes of a level are the same. A node without a partner is paired with
+ * itself, so a list whose end is repeated has the root of the list without it (CVE-2012-2459).
+ */
+function merkleRoot(leaves: readonly Uint8Array[]): Uint8Array {
+  let level = leaves;
+  while (level.length > 1) level = nextLevel(level);
+  const [root] = level;
+  if (root === undefined) throw new MalformedBytes('it has no transactions');
+  return root;
+}
+
+function nextLevel(level: readonly Uint8Array[]): Uint8Array[] {
+  return Array.from({ length: Math.ceil(level.length / 2) }, (_, index) => {
+    const left = level[2 * index] ?? new Uint8Array();
+    const right = level[2 * index + 1];
+    if (right !== undefined && Buffer.compare(left, right) === 0) {
+      throw new MalformedBytes('its transactions are repeated');
+    }
+    return doubleSha256(left, right ?? left);
+  });
+}

@@ -1,0 +1,61 @@
+import type { Block, ChainTransfer, WatchedAddress } from '../adapter.ts';
+import { scriptOf } from './script.ts';
+import type { Transaction } from './transaction.ts';
+
+/** What is watched, by the script that pays to it. */
+export type WatchedScripts = ReadonlyMap<string, WatchedAddress>;
+
+/** Blocks until the output of a coinbase can be spent (Bitcoin Core, src/consensus/consensus.h). */
+const COINBASE_MATURITY = 100;
+
+/** Scripts to remember: a merchant's addresses come back with each tick, and decoding takes a while. */
+const REMEMBERED_MAXIMUM = 100_000;
+
+/** Translates addresses into scripts, and remembers them. */
+export class ScriptTable {
+  readonly #scripts = new Map<string, string>();
+
+  /**
+   * Of two spellings of one script the first counts: an output is one transfer.
+   * @throws InvalidAddress
+   */
+  watched(watch: readonly WatchedAddress[]): WatchedScripts {
+    const watched = new Map<string, WatchedAddress>();
+    for (const entry of watch) {
+      const script = this.#scriptOf(entry.address);
+      if (!watched.has(script)) watched.set(script, entry);
+    }
+    return watched;
+  }
+
+  #scriptOf(address: string): string {
+    const known = this.#scripts.get(address);
+    if (known !== undefined) return known;
+    const script = scriptOf(address);
+    if (this.#scripts.size >= REMEMBERED_MAXIMUM) this.#scripts.clear();
+    this.#scripts.set(address, script);
+    return script;
+  }
+}
+
+/** Each output of a transaction that pays something to a watched script. */
+export function transfersOf(
+  { id, inputs, isCoinbase, outputs }: Transaction,
+  watched: WatchedScripts,
+  block: Pick<Block, 'height' | 'hash' | 'time'> | null,
+): ChainTransfer[] {
+  return outputs.flatMap(({ script, value }, position) => {
+    const entry = watched.get(script);
+    if (entry === undefined || value === 0n) return [];
+    return {
+      blockchainId: entry.network.id,
+      transactionHash: id,
+      position,
+      address: entry.address,
+      tokenAmount: value,
+      block,
+      inputs,
+      maturity: isCoinbase ? COINBASE_MATURITY : 1,
+    };
+  });
+}
