@@ -1,0 +1,107 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RpcError } from '../../src/nodes/node.ts';
+import { type PlainNode, plainNode } from './plain-node.ts';
+import { freePort } from './redis-server.ts';
+
+/** A Bitcoin node of its own chain, with a wallet that is rich. */
+export interface Bitcoind {
+  readonly url: string;
+  readonly node: PlainNode;
+  /** A call, answered with whatever the node says. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests know what they asked for.
+  rpc(method: string, ...params: readonly unknown[]): Promise<any>;
+  /** Mines blocks and returns their hashes. */
+  mine(blocks: number, address?: string): Promise<string[]>;
+  stop(): Promise<void>;
+}
+
+export const BITCOIND = process.env.BITCOIND;
+
+/** Why tests that need a Bitcoin node are skipped, to put into their names. */
+export const BITCOIND_MISSING = 'needs Bitcoin: set BITCOIND to the path of a bitcoind';
+
+const USER = 'test';
+const PASSWORD = 'test';
+
+/** Blocks until the first reward can be spent. */
+const MATURITY = 100;
+
+/** Longest that a node takes to start on a busy machine, in milliseconds. */
+const START_MS = 30_000;
+
+/** Starts a node in regtest whose wallet can spend `rich` rewards of 50 BTC. */
+export async function startBitcoind(
+  settings: readonly string[] = ['-txindex=1'],
+  rich = 10,
+): Promise<Bitcoind> {
+  if (BITCOIND === undefined) throw new Error(BITCOIND_MISSING);
+  const folder = await mkdtemp(join(tmpdir(), 'bitcoind-'));
+  const port = await freePort();
+  const server = spawn(
+    BITCOIND,
+    [
+      '-regtest',
+      `-datadir=${folder}`,
+      `-rpcport=${port}`,
+      `-rpcuser=${USER}`,
+      `-rpcpassword=${PASSWORD}`,
+      '-listen=0',
+      '-dnsseed=0',
+      '-server=1',
+      '-printtoconsole=0',
+      '-fallbackfee=0.0001',
+      ...settings,
+    ],
+    { stdio: 'ignore' },
+  );
+  const exited = once(server, 'exit');
+  const url = `http://${USER}:${PASSWORD}@127.0.0.1:${port}`;
+  const node = plainNode(url);
+  const rpc = (method: string, ...params: readonly unknown[]) =>
+    node.call(method, params, { timeoutMs: START_MS });
+  const stop = async () => {
+    server.kill('SIGKILL');
+    await exited;
+    await rm(folder, { recursive: true, force: true });
+  };
+  const mine = async (blocks: number, address?: string) =>
+    (await rpc('generatetoaddress', blocks, address ?? (await rpc('getnewaddress')))) as string[];
+  try {
+    await untilReady(rpc, () => server.exitCode);
+    await rpc('createwallet', 'test');
+    await mine(rich);
+    // Rewards of these blocks are nobody's.
+    await mine(MATURITY, UNSPENDABLE);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { url, node, rpc, mine, stop };
+}
+
+/** P2WPKH of an arbitrary hash. */
+const UNSPENDABLE = 'bcrt1qdavt4j2sd7dlhqsavtnfxvzppw6k7qy97tmnu9';
+
+async function untilReady(
+  rpc: (method: string) => Promise<unknown>,
+  exitCode: () => number | null,
+): Promise<void> {
+  const deadline = Date.now() + START_MS;
+  while (Date.now() < deadline) {
+    if (exitCode() !== null) throw new Error(`bitcoind ended with ${exitCode()}`);
+    try {
+      await rpc('getblockcount');
+      return;
+    } catch (error) {
+      // -28: the node is still starting.
+      if (error instanceof RpcError && error.code !== -28) throw error;
+      await sleep(50);
+    }
+  }
+  throw new Error('bitcoind did not start in time');
+}
