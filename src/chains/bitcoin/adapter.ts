@@ -1,0 +1,124 @@
+import { type Node, NodeFailure } from '../../nodes/node.ts';
+import type { Block, ChainAdapter } from '../adapter.ts';
+import {
+  askHeader,
+  failure,
+  isOutOfRange,
+  orThrow,
+  property,
+  toCount,
+  toHash,
+  toText,
+} from './answers.ts';
+import { askHash, scanBlocks, type WorkLimit } from './blocks.ts';
+import { hasIndex, lookUpTransaction } from './look-up.ts';
+import { askMempool, Mempool } from './mempool.ts';
+import { ScriptTable } from './watched-scripts.ts';
+
+/** Calls of one batch, as far as the node accepts them: answers of bitcoind are short and fast. */
+const BATCH = 100;
+
+/** What is remembered of a chain from one call to the next. It can be lost at any time. */
+interface Memory {
+  readonly mempool: Mempool;
+  tip: Block | undefined;
+}
+
+/** Blocks and mempools take so long at most before a call answers with what it has, in milliseconds. */
+const WORK_MS = 10_000;
+
+/**
+ * Reads Bitcoin over the RPC of a node, from version 22 on (`gettxspendingprevout`: 24). A pruned node can
+ * be watched, as long as it keeps the blocks from the cursor on. With `txindex=1` each transaction can be
+ * looked up; `archive` among the abilities says whether that is so.
+ */
+export function createBitcoinAdapter(limit: Partial<WorkLimit> = {}): ChainAdapter {
+  const { workMs = WORK_MS, elapsed = () => performance.now() } = limit;
+  const scripts = new ScriptTable();
+  const memories = new Map<string, Memory>();
+  /** Name of the chain of each node, as its last heads had it. */
+  const chains = new Map<string, string>();
+
+  const recall = (node: Node, chain: unknown): Memory => {
+    const name = toText(node, chain, 'the name of the chain');
+    const memory = memories.get(name) ?? { mempool: new Mempool(), tip: undefined };
+    memories.set(name, memory);
+    chains.set(node.id, name);
+    return memory;
+  };
+  const mempoolOf = (node: Node) => memories.get(chains.get(node.id) ?? '')?.mempool;
+
+  return {
+    async identify(node) {
+      const hash = await askHash(node, 0);
+      if (hash === null) throw failure(node, 'there is no first block');
+      return hash;
+    },
+
+    async probe(node) {
+      const info = await node.call('getblockchaininfo', []);
+      const isPruned = property(info, 'pruned') === true;
+      return {
+        trace: null,
+        logRange: null,
+        batch: BATCH,
+        archive: await hasIndex(node),
+        pruneHeight: isPruned
+          ? toCount(node, property(info, 'pruneheight'), 'the pruned height')
+          : null,
+      };
+    },
+
+    async readDecimals() {
+      return undefined;
+    },
+
+    async readHeads(node, cursorHeight) {
+      // Before the newest block is asked for: what leaves the mempool in between is in that block.
+      const ids = await askMempool(node);
+      const [info, cursor] = await node.batch([
+        { method: 'getblockchaininfo', params: [] },
+        ...(cursorHeight === null ? [] : [{ method: 'getblockhash', params: [cursorHeight] }]),
+      ]);
+      const memory = recall(node, property(orThrow(info), 'chain'));
+      memory.mempool.list(node, ids);
+      const hash = toHash(node, property(info, 'bestblockhash'), 'the newest block');
+      memory.tip = memory.tip?.hash === hash ? memory.tip : await readByHash(node, hash);
+      const isShorter = cursorHeight === null || isOutOfRange(cursor);
+      return {
+        tip: memory.tip,
+        finalHeight: null,
+        cursorHash: isShorter ? null : toHash(node, orThrow(cursor), 'the block at the cursor'),
+      };
+    },
+
+    async readBlock(node, height) {
+      const hash = await askHash(node, height);
+      return hash === null ? null : readByHash(node, hash);
+    },
+
+    async scan(node, request) {
+      const watched = scripts.watched(request.watch);
+      return scanBlocks(node, request, watched, { workMs, elapsed }, block => {
+        mempoolOf(node)?.remove(block.transactions.map(({ id }) => id));
+      });
+    },
+
+    async readMempool(node, watch, since = null) {
+      const mempool = mempoolOf(node);
+      if (mempool === undefined) {
+        throw new NodeFailure(`${node.label}: the mempool was not listed with the heads`);
+      }
+      return mempool.read(node, scripts.watched(watch), since, { workMs, elapsed });
+    },
+
+    lookUp: (node, request) => lookUpTransaction(node, request, scripts.watched(request.watch)),
+  };
+}
+
+async function readByHash(node: Node, hash: string): Promise<Block> {
+  const header = await askHeader(node, hash);
+  if (header === null) throw failure(node, `there is no block ${hash}`);
+  const { isActive: _, ...block } = header;
+  return block;
+}

@@ -1,0 +1,110 @@
+import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
+import type { Block } from '../adapter.ts';
+import { MalformedBytes } from './byte-reader.ts';
+
+// Error codes of a node (Bitcoin Core, src/rpc/protocol.h): what has no code of its own, a hash of nothing,
+// a height above the newest block.
+const MISCELLANEOUS = -1;
+const NOT_FOUND = -5;
+const OUT_OF_RANGE = -8;
+
+const HASH = /^[0-9a-f]{64}$/;
+
+/** A block's header, and whether it belongs to the best chain. */
+export interface Header extends Block {
+  readonly isActive: boolean;
+}
+
+/** An answer that is not what was asked for. */
+export function failure(node: Node, message: string, cause?: unknown): NodeFailure {
+  return new NodeFailure(`${node.label}: ${message}`, { cause });
+}
+
+export const isNotFound = (answer: unknown): answer is RpcError =>
+  answer instanceof RpcError && answer.code === NOT_FOUND;
+
+export const isOutOfRange = (answer: unknown): answer is RpcError =>
+  answer instanceof RpcError && answer.code === OUT_OF_RANGE;
+
+/**
+ * The node had the block, and has deleted it to save space. Only the message tells: the longer one is that
+ * of `getblock`, the shorter one that of `getrawtransaction`.
+ */
+export const isPruned = (answer: unknown): answer is RpcError =>
+  answer instanceof RpcError &&
+  answer.code === MISCELLANEOUS &&
+  /^Block not available( \(pruned data\))?$/.test(answer.message);
+
+/** @throws RpcError if that is the answer. */
+export function orThrow(answer: unknown): unknown {
+  if (answer instanceof RpcError) throw answer;
+  return answer;
+}
+
+/** A property of an answer; undefined if the answer has none. */
+export function property(answer: unknown, name: string): unknown {
+  if (typeof answer !== 'object' || answer === null || !Object.hasOwn(answer, name)) {
+    return undefined;
+  }
+  return (answer as Record<string, unknown>)[name];
+}
+
+/** @throws NodeFailure */
+export function toHash(node: Node, answer: unknown, what: string): string {
+  if (typeof answer === 'string' && HASH.test(answer)) return answer;
+  throw failure(node, `${what} is not a hash`);
+}
+
+/** @throws NodeFailure */
+export function toText(node: Node, answer: unknown, what: string): string {
+  if (typeof answer === 'string') return answer;
+  throw failure(node, `${what} is not text`);
+}
+
+/** @throws NodeFailure */
+export function toCount(node: Node, answer: unknown, what: string): number {
+  if (typeof answer === 'number' && Number.isSafeInteger(answer) && answer >= 0) return answer;
+  throw failure(node, `${what} is not a number`);
+}
+
+/** @throws NodeFailure */
+export function toList(node: Node, answer: unknown, what: string): readonly unknown[] {
+  if (Array.isArray(answer)) return answer;
+  throw failure(node, `${what} is not a list`);
+}
+
+/** @throws NodeFailure naming what the bytes are of. */
+export function parsing<T>(node: Node, what: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof MalformedBytes) {
+      throw failure(node, `${what} is malformed: ${error.message}`, error);
+    }
+    throw error;
+  }
+}
+
+/**
+ * The header of a block, of the best chain or of another one.
+ * @returns null if the node has no such block.
+ */
+export async function askHeader(node: Node, hash: string): Promise<Header | null> {
+  const [answer] = await node.batch([{ method: 'getblockheader', params: [hash, true] }]);
+  if (isNotFound(answer)) return null;
+  return toHeader(node, orThrow(answer), hash);
+}
+
+function toHeader(node: Node, answer: unknown, hash: string): Header {
+  if (property(answer, 'hash') !== hash) throw failure(node, `block ${hash} is another one`);
+  const height = toCount(node, property(answer, 'height'), 'the height of a block');
+  const seconds = toCount(node, property(answer, 'time'), 'the time of a block');
+  const parent = property(answer, 'previousblockhash');
+  // The first block has none.
+  const parentHash =
+    height === 0 ? '0'.repeat(64) : toHash(node, parent, 'the hash of a parent block');
+  // -1 on another branch (Bitcoin Core, src/rpc/blockchain.cpp).
+  const confirmations = property(answer, 'confirmations');
+  const isActive = typeof confirmations === 'number' && confirmations > 0;
+  return { height, hash, parentHash, time: new Date(seconds * 1_000), isActive };
+}
