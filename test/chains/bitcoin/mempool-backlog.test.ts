@@ -1,0 +1,169 @@
+import { describe, expect, test } from 'vitest';
+import { createBitcoinAdapter } from '../../../src/chains/bitcoin/adapter.ts';
+import { scriptOf } from '../../../src/chains/bitcoin/script.ts';
+import { type Node, NodeFailure, RpcError } from '../../../src/nodes/node.ts';
+import { doubleHash, reversed, serialize } from './serialize.ts';
+import { ELSEWHERE, watch } from './spend.ts';
+
+const NOW = new Date('2026-07-01T12:00:00Z');
+const HOUR_MS = 3_600_000;
+
+/** A transaction that pays `number` satoshi, and its ID. */
+function payment(number: number): readonly [string, string] {
+  const draft = {
+    version: 2,
+    inputs: [
+      {
+        hash: new Uint8Array(32).fill(1),
+        index: number,
+        script: new Uint8Array(),
+        witness: [],
+      },
+    ],
+    outputs: [{ value: BigInt(number), script: Buffer.from(scriptOf(ELSEWHERE), 'hex') }],
+    lockTime: 0,
+  };
+  return [reversed(doubleHash(serialize(draft))), serialize(draft).toString('hex')];
+}
+
+/** A node with a mempool and nothing else, where each transaction came an hour after the one before. */
+function openNode(id: string, payments: ReadonlyMap<string, string>) {
+  const asked: string[] = [];
+  let timed = 0;
+  const node: Node & { refuse?: Error } = {
+    ...{ id, label: id, role: 'primary' },
+    abilities: { trace: null, logRange: null, batch: 100, archive: true, pruneHeight: null },
+    async call(method, [verbose]) {
+      if (method !== 'getrawmempool') throw new Error(method);
+      if (!verbose) return [...payments.keys()];
+      timed += 1;
+      if (node.refuse) throw node.refuse;
+      const all = [...payments.keys()];
+      const at = (age: number) => NOW.getTime() / 1_000 - (all.length - age) * 3_600;
+      return Object.fromEntries(all.map((key, index) => [key, { time: at(index) }]));
+    },
+    async batch(calls) {
+      return calls.map(({ method, params }) => {
+        if (method === 'getblockheader') return { ...HEADER, hash: HEADER.hash };
+        if (method !== 'getrawtransaction') return { chain: 'regtest', bestblockhash: HEADER.hash };
+        asked.push(String(params[0]));
+        return payments.get(String(params[0])) ?? new RpcError(-5, 'No such transaction');
+      });
+    },
+    post: () => Promise.reject(new Error('not asked')),
+  };
+  return { node, asked, timed: () => timed };
+}
+
+const HEADER = {
+  hash: 'ab'.repeat(32),
+  previousblockhash: 'cd'.repeat(32),
+  height: 7,
+  time: 1_700_000_000,
+  confirmations: 1,
+};
+
+const payments = (from: number, to: number) =>
+  new Map(Array.from({ length: to - from + 1 }, (_, index) => payment(from + index)));
+
+const WATCH = watch(ELSEWHERE);
+
+describe('a mempool that was full before', () => {
+  test('is gone through in parts, what arrives later first', async () => {
+    const list = payments(1, 60);
+    const { node, asked } = openNode('one', list);
+    const adapter = createBitcoinAdapter({ workMs: 0 });
+    await adapter.readHeads(node, null);
+    const first = await adapter.readMempool?.(node, WATCH);
+    expect(first).toMatchObject({ complete: false });
+    expect(first?.transfers).toHaveLength(25);
+    first?.recorded();
+
+    const [late, hex] = payment(1_000);
+    list.set(late, hex);
+    await adapter.readHeads(node, null);
+    const second = await adapter.readMempool?.(node, WATCH);
+    expect(second?.transfers.map(each => each.transactionHash)).toEqual([late]);
+    expect(second?.complete).toBe(false);
+    second?.recorded();
+
+    const third = await adapter.readMempool?.(node, WATCH);
+    expect(third?.complete).toBe(false);
+    const fourth = await adapter.readMempool?.(node, WATCH);
+    expect(fourth?.complete).toBe(true);
+    // The third reading was not recorded.
+    expect(fourth?.transfers).toHaveLength(35);
+    expect(asked).toHaveLength(61);
+    expect(new Set(asked).size).toBe(61);
+  });
+
+  test('is gone through at once as long as there is time', async () => {
+    const { node } = openNode('one', payments(1, 60));
+    const adapter = createBitcoinAdapter({ workMs: 1, elapsed: () => 0 });
+    await adapter.readHeads(node, null);
+    const reading = await adapter.readMempool?.(node, WATCH);
+    expect(reading).toMatchObject({ complete: true });
+    expect(reading?.transfers).toHaveLength(60);
+  });
+
+  test('is of no interest while nothing is watched', async () => {
+    const { node, asked } = openNode('one', payments(1, 60));
+    const adapter = createBitcoinAdapter();
+    await adapter.readHeads(node, null);
+    expect(await adapter.readMempool?.(node, [])).toMatchObject({ complete: true, transfers: [] });
+    expect(await adapter.readMempool?.(node, WATCH)).toMatchObject({ transfers: [] });
+    expect(asked).toEqual([]);
+  });
+
+  test('is read from a time on, which the node tells of all in one answer', async () => {
+    const { node, asked, timed } = openNode('one', payments(1, 1_100));
+    const adapter = createBitcoinAdapter();
+    await adapter.readHeads(node, null);
+    // What came in the last ten hours, and within some minutes before.
+    const since = new Date(NOW.getTime() - 10 * HOUR_MS);
+    const reading = await adapter.readMempool?.(node, WATCH, since);
+    expect(reading?.complete).toBe(true);
+    expect(asked).toEqual([...payments(1_091, 1_100).keys()]);
+    expect(timed()).toBe(1);
+  });
+
+  test.each([
+    new RpcError(-32_601, 'Method not found'),
+    new NodeFailure('one: an answer of 70 MiB'),
+  ])('is asked for in full where the times are refused: $message', async refusal => {
+    const { node, asked, timed } = openNode('one', payments(1, 1_100));
+    node.refuse = refusal;
+    const adapter = createBitcoinAdapter({ workMs: 0 });
+    await adapter.readHeads(node, null);
+    for (let count = 0; count < 2; count += 1) {
+      const reading = await adapter.readMempool?.(node, WATCH, NOW);
+      expect(reading?.complete).toBe(false);
+    }
+    expect(asked).toHaveLength(50);
+    expect(timed()).toBe(1);
+  });
+
+  test('is asked for after another node only as far as that one did not have it', async () => {
+    const one = openNode('one', payments(1, 30));
+    const other = openNode('other', payments(11, 40));
+    const adapter = createBitcoinAdapter();
+    await adapter.readHeads(one.node, null);
+    (await adapter.readMempool?.(one.node, WATCH))?.recorded();
+    await adapter.readHeads(other.node, null);
+    const reading = await adapter.readMempool?.(other.node, WATCH);
+    expect(reading?.transfers.map(each => each.tokenAmount)).toEqual(
+      Array.from({ length: 10 }, (_, index) => BigInt(31 + index)),
+    );
+    expect(other.asked).toHaveLength(10);
+  });
+
+  test('is refused if it was not listed, or a transaction is another one', async () => {
+    const list = payments(1, 1);
+    const { node } = openNode('one', list);
+    const adapter = createBitcoinAdapter();
+    await expect(adapter.readMempool?.(node, WATCH)).rejects.toThrow('one: the mempool was not');
+    await adapter.readHeads(node, null);
+    for (const id of list.keys()) list.set(id, payment(2)[1]);
+    await expect(adapter.readMempool?.(node, WATCH)).rejects.toThrow(NodeFailure);
+  });
+});

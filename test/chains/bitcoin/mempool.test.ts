@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ChainAdapter } from '../../../src/chains/adapter.ts';
+import { createBitcoinAdapter } from '../../../src/chains/bitcoin/adapter.ts';
+import {
+  BITCOIND,
+  BITCOIND_MISSING,
+  type Bitcoind,
+  startBitcoind,
+} from '../../helpers/bitcoind.ts';
+import { conflictWith, ELSEWHERE, newAddress, spendOutput, watch } from './spend.ts';
+
+const missing = BITCOIND === undefined;
+
+describe.skipIf(missing)(missing ? BITCOIND_MISSING : 'the mempool of a real node', () => {
+  let bitcoind: Bitcoind;
+  let address: string;
+
+  beforeAll(async () => {
+    bitcoind = await startBitcoind();
+    address = await newAddress(bitcoind);
+  });
+  afterAll(() => bitcoind?.stop());
+
+  /** Lists, then reads; unless told otherwise what is found is recorded. */
+  async function read(adapter: ChainAdapter, recorded = true) {
+    await adapter.readHeads(bitcoind.node, null);
+    return readListed(adapter, recorded);
+  }
+
+  async function readListed(adapter: ChainAdapter, recorded = true) {
+    const reading = await adapter.readMempool?.(bitcoind.node, watch(address));
+    if (recorded) reading?.recorded();
+    expect(reading?.complete).toBe(true);
+    return reading?.transfers.map(each => each.transactionHash);
+  }
+
+  async function scanNewest(adapter: ChainAdapter) {
+    const to: number = await bitcoind.rpc('getblockcount');
+    const request = { from: to, to, watch: watch(address), undoableFrom: 0 };
+    const { transfers } = await adapter.scan(bitcoind.node, request);
+    return transfers.map(each => each.transactionHash);
+  }
+
+  const pay = (amount = 1): Promise<string> => bitcoind.rpc('sendtoaddress', address, amount);
+
+  test('tells a transfer, again until it is recorded, and after a restart', async () => {
+    const adapter = createBitcoinAdapter();
+    expect(await read(adapter)).toEqual([]);
+    const id = await pay(1.5);
+    await adapter.readHeads(bitcoind.node, null);
+    const reading = await adapter.readMempool?.(bitcoind.node, watch(address));
+    const { vin, vout } = await bitcoind.rpc('getrawtransaction', id, true);
+    expect(reading?.transfers).toEqual([
+      {
+        blockchainId: 'btc-test',
+        transactionHash: id,
+        position: vout.findIndex((each: { value: number }) => each.value === 1.5),
+        address,
+        tokenAmount: 150_000_000n,
+        block: null,
+        inputs: vin.map((each: { txid: string; vout: number }) => `${each.txid}:${each.vout}`),
+        maturity: 1,
+      },
+    ]);
+    expect(await read(adapter, false)).toEqual([id]);
+    expect(await read(adapter)).toEqual([id]);
+    expect(await read(adapter)).toEqual([]);
+    expect(await read(createBitcoinAdapter())).toEqual([id]);
+  });
+
+  test('asks only for what is new', async () => {
+    const adapter = createBitcoinAdapter();
+    await read(adapter);
+    const { asked } = bitcoind.node;
+    const countAsked = () => asked.filter(method => method === 'getrawtransaction').length;
+    const before = countAsked();
+    await read(adapter);
+    expect(countAsked()).toBe(before);
+    const id = await pay();
+    expect(await read(adapter)).toEqual([id]);
+    expect(countAsked()).toBe(before + 1);
+  });
+
+  test('tells nothing twice that a scanned block has told, unless the block is undone', async () => {
+    const adapter = createBitcoinAdapter();
+    await read(adapter);
+    const id = await pay();
+    await adapter.readHeads(bitcoind.node, null);
+    const [hash] = await bitcoind.mine(1);
+    expect(await scanNewest(adapter)).toContain(id);
+    // Listed before the block came; with an index the node would still answer.
+    expect(await readListed(adapter)).toEqual([]);
+    expect(await read(adapter)).toEqual([]);
+    await bitcoind.rpc('invalidateblock', hash);
+    expect(await read(adapter)).toContain(id);
+    await bitcoind.rpc('reconsiderblock', hash);
+  });
+
+  test('tells one that was known before its block was undone, too', async () => {
+    const adapter = createBitcoinAdapter();
+    const id = await pay();
+    expect(await read(adapter)).toEqual([id]);
+    const [hash] = await bitcoind.mine(1);
+    expect(await scanNewest(adapter)).toEqual([id]);
+    await bitcoind.rpc('invalidateblock', hash);
+    expect(await read(adapter)).toEqual([id]);
+    await bitcoind.rpc('reconsiderblock', hash);
+  });
+
+  test('goes without what vanished between list and question', async () => {
+    const adapter = createBitcoinAdapter();
+    await read(adapter);
+    const gone = await pay();
+    await adapter.readHeads(bitcoind.node, null);
+    const conflict = await conflictWith(bitcoind, gone, ELSEWHERE);
+    await bitcoind.rpc('sendrawtransaction', conflict);
+    const stays = await pay();
+    expect(await readListed(adapter)).toEqual([]);
+    expect(await read(adapter)).toEqual([stays]);
+  });
+
+  test('tells a child of what is unconfirmed itself', async () => {
+    const adapter = createBitcoinAdapter();
+    await bitcoind.mine(1);
+    expect(await read(adapter)).toEqual([]);
+    const own = await newAddress(bitcoind);
+    const parent: string = await bitcoind.rpc('sendtoaddress', own, 3);
+    const { details } = await bitcoind.rpc('gettransaction', parent);
+    const { vout } = details.find((each: { address: string }) => each.address === own);
+    const signed = await spendOutput(bitcoind, parent, vout, address);
+    const child = await bitcoind.rpc('sendrawtransaction', signed);
+    expect(await read(adapter)).toEqual([child]);
+  });
+
+  // Moves the node's clock, so it is the last one.
+  test('tells what was evicted when it comes back', async () => {
+    const adapter = createBitcoinAdapter();
+    const id = await pay();
+    const raw: string = await bitcoind.rpc('getrawtransaction', id);
+    expect(await read(adapter)).toContain(id);
+    // Two weeks are too long for a transaction to wait. The next one that arrives makes the node look.
+    await bitcoind.rpc('setmocktime', Math.floor(Date.now() / 1_000) + 337 * 3_600);
+    const other = await pay();
+    expect(await bitcoind.rpc('getrawmempool')).toEqual([other]);
+    expect(await read(adapter)).toEqual([other]);
+    await bitcoind.rpc('sendrawtransaction', raw);
+    expect(await read(adapter)).toEqual([id]);
+  });
+});
