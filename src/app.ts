@@ -100,6 +100,7 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
   const payments = {
     ...deps,
     publicUrl,
+    simulation,
     allowLoopbackHttp: isDevelopment,
     payees: {
       db: deps.reads,
@@ -120,7 +121,9 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
       { prefix },
     );
   }
-  registerSigned(V1_PREFIX, v1 => registerV1Routes(v1, { ...deps, publicUrl, networks, payments }));
+  registerSigned(V1_PREFIX, v1 =>
+    registerV1Routes(v1, { ...deps, publicUrl, simulation, networks, payments }),
+  );
   registerSigned(PARTNER_PREFIX, partner => registerPartnerRoutes(partner, deps));
   app.register(
     async older =>

@@ -5,11 +5,12 @@ import { transact } from '../database/transaction.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { hashCheckoutToken } from '../payments/checkout-token.ts';
 import { movePayment } from '../payments/move-payment.ts';
+import { listOfferedNetworks } from '../payments/offered-networks.ts';
 import type { Rates } from '../rates/rate-source.ts';
 import { listConfiguredNetworks } from '../repositories/deposit-addresses.ts';
 import { listDepositsByHash } from '../repositories/deposits.ts';
 import { findMerchant } from '../repositories/merchants.ts';
-import { findNetwork, listActiveNetworks } from '../repositories/networks.ts';
+import { findNetwork } from '../repositories/networks.ts';
 import { findPaymentByCheckoutToken } from '../repositories/payments.ts';
 import { hasLapsed } from '../settlement/lapse-quotes.ts';
 import { isOpen } from '../settlement/select-network.ts';
@@ -59,15 +60,21 @@ export async function findCheckoutPayment(db: Connection, token: string): Promis
   return payment;
 }
 
+export interface CheckoutReader {
+  readonly db: Connection;
+  readonly rates: Rates;
+  /** Whether payments may be simulated. */
+  readonly simulation: boolean;
+}
+
 export async function readCheckout(
-  db: Connection,
-  rates: Rates,
+  { db, rates, simulation }: CheckoutReader,
   payment: Payment,
   now: Date,
 ): Promise<Checkout> {
   const [merchant, networks, configured] = await Promise.all([
     findMerchant(db, payment.merchant_id),
-    listActiveNetworks(db),
+    listOfferedNetworks(db, simulation),
     listConfiguredNetworks(db, payment.branch_id),
   ]);
   const offered = isOpen(payment, now)

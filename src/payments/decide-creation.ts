@@ -19,6 +19,8 @@ export interface CreatePaymentDependencies {
   readonly keyring: Keyring;
   /** Base of checkout URLs. */
   readonly publicUrl: string;
+  /** Whether payments may be simulated. */
+  readonly simulation: boolean;
   /** Whether redirects may lead to allowed loopback hosts over plain HTTP. */
   readonly allowLoopbackHttp: boolean;
   /** Collects payments on US accounts; null refuses to create them. */
@@ -63,7 +65,7 @@ export async function decideCreation(
   const id = newId();
   const now = new Date(deps.clock());
   if (payee.merchant.account_kind === 'standard') {
-    const { checkoutUrl, ...flow } = cryptoFlow(payee, request, now, deps.publicUrl);
+    const { checkoutUrl, ...flow } = cryptoFlow(deps, payee, request, now);
     const payment = newPayment(id, payee, request, { ...flow, createdAt: now });
     return { kind: 'drafted', payment, checkoutUrl, trace };
   }
@@ -82,13 +84,13 @@ export async function decideCreation(
 
 /** How a payment on a standard account is processed: on chain, by our own checkout. */
 function cryptoFlow(
+  { publicUrl, simulation }: CreatePaymentDependencies,
   { merchant, networks }: Payee,
   { body, terms }: CreatePaymentRequest,
   now: Date,
-  publicUrl: string,
 ) {
   const token = issueCheckoutToken();
-  const offered = chooseNetworks(body.blockchainIds, networks);
+  const offered = chooseNetworks(body.blockchainIds, networks, simulation);
   const windowMinutes =
     terms?.windowMinutes ?? Math.max(...offered.map(network => network.windowMinutes));
   return {

@@ -1,5 +1,8 @@
+import type { Connection } from '../database/connection.ts';
+import type { Network } from '../database/tables.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { ConfiguredNetwork } from '../repositories/deposit-addresses.ts';
+import { listActiveNetworks } from '../repositories/networks.ts';
 
 /** E1020 with the requested networks that the main branch has no address for. */
 export class AddressesMissing extends ApiError {
@@ -18,20 +21,40 @@ export class AddressesMissing extends ApiError {
 }
 
 /**
+ * Whether customers may pay on a network: it is switched on, and somebody settles its payments.
+ * @param simulation Whether payments may be simulated, so that networks without a node are settled too.
+ */
+export function isOffered(
+  { isActive, settledBy }: Pick<ConfiguredNetwork, 'isActive' | 'settledBy'>,
+  simulation: boolean,
+): boolean {
+  return isActive && (settledBy === 'chain' || (simulation && settledBy === 'simulation'));
+}
+
+/** The networks that customers may pay on, in the order of the documentation. */
+export async function listOfferedNetworks(db: Connection, simulation: boolean): Promise<Network[]> {
+  const active = await listActiveNetworks(db);
+  return active.filter(({ is_active: isActive, settled_by: settledBy }) =>
+    isOffered({ isActive, settledBy }, simulation),
+  );
+}
+
+/**
  * Decides which networks a payment offers, in the order of the documentation.
  *
- * An explicit list needs an address for every entry, active or not; the checkout offers those that are
- * active when the customer pays. Without a list, every active network with an address is offered.
+ * An explicit list needs an address for every entry, offered or not; the checkout shows those that are
+ * offered when the customer pays. Without a list, it is every offered network with an address.
  *
  * @throws ApiError E1020, as AddressesMissing for an explicit list.
  */
 export function chooseNetworks(
   requested: readonly string[] | undefined,
   configured: readonly ConfiguredNetwork[],
+  simulation: boolean,
 ): ConfiguredNetwork[] {
   if (requested === undefined) {
-    const active = configured.filter(network => network.isActive);
-    if (active.length > 0) return active;
+    const offered = configured.filter(network => isOffered(network, simulation));
+    if (offered.length > 0) return offered;
     throw new ApiError('E1020', 'No active network has a deposit address on the main branch.');
   }
   const missing = requested.filter(id => !configured.some(network => network.id === id));

@@ -1,4 +1,5 @@
 import type { Connection } from '../database/connection.ts';
+import type { SettledBy } from '../database/tables.ts';
 
 export interface DepositAddress {
   blockchainId: string;
@@ -9,8 +10,9 @@ export interface DepositAddress {
 export interface ConfiguredNetwork {
   id: string;
   windowMinutes: number;
-  /** Whether the platform offers the network now. */
+  /** Whether an operator has the network switched on. */
   isActive: boolean;
+  settledBy: SettledBy;
 }
 
 /** A branch's addresses, in the order of the networks (at most 20 on each of 24). */
@@ -62,6 +64,7 @@ export function listConfiguredNetworks(
       'networks.id',
       'networks.window_minutes as windowMinutes',
       'networks.is_active as isActive',
+      'networks.settled_by as settledBy',
     ])
     .orderBy('networks.position')
     .execute();

@@ -59,6 +59,7 @@ const merchantSetup = prepare('merchant_setup', (db, given: Given<{ id: string }
             'networks.id',
             'networks.window_minutes as windowMinutes',
             'networks.is_active as isActive',
+            'networks.settled_by as settledBy',
           ])
           .orderBy('networks.position'),
       ).as('networks'),

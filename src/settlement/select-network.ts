@@ -3,6 +3,7 @@ import type { Connection, Database } from '../database/connection.ts';
 import type { Network, Payment } from '../database/tables.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { commissionCents, dueCents } from '../payments/commission.ts';
+import { isOffered } from '../payments/offered-networks.ts';
 import { type Rates, RateUnavailable } from '../rates/rate-source.ts';
 import { findNetwork } from '../repositories/networks.ts';
 import { lockPayment, updateOpenPayment } from '../repositories/payment-moves.ts';
@@ -18,6 +19,8 @@ const LIFETIME_MAXIMUM_MS = 24 * 60 * MINUTE_MS;
 export interface Choice {
   readonly payment: Payment;
   readonly blockchainId: string;
+  /** Whether payments may be simulated. */
+  readonly simulation: boolean;
   /** Told when few amounts are free at the branch's addresses. */
   readonly log?: Pick<BaseLogger, 'warn'>;
 }
@@ -34,10 +37,10 @@ export interface Choice {
 export async function selectNetwork(
   db: Database,
   rates: Rates,
-  { payment, blockchainId, log }: Choice,
+  { payment, blockchainId, simulation, log }: Choice,
   now: Date,
 ): Promise<Payment> {
-  const network = await requireOffered(db, payment, blockchainId);
+  const network = await requireOffered(db, { payment, blockchainId, simulation });
   // Before the transaction, so that no lock is held while the rates are fetched.
   const price = await priceOf(rates, network);
   return db.transaction().execute(async tx => {
@@ -110,13 +113,13 @@ function deadlines(
 
 async function requireOffered(
   db: Connection,
-  payment: Payment,
-  blockchainId: string,
+  { payment, blockchainId, simulation }: Choice,
 ): Promise<Network> {
-  const offered =
-    payment.flow === 'crypto' && payment.offered_blockchain_ids.includes(blockchainId);
-  const network = offered ? await findNetwork(db, blockchainId) : undefined;
-  if (network === undefined || !network.is_active) throw notOffered(blockchainId);
+  const chosen = payment.flow === 'crypto' && payment.offered_blockchain_ids.includes(blockchainId);
+  const network = chosen ? await findNetwork(db, blockchainId) : undefined;
+  if (network === undefined) throw notOffered(blockchainId);
+  const { is_active: isActive, settled_by: settledBy } = network;
+  if (!isOffered({ isActive, settledBy }, simulation)) throw notOffered(blockchainId);
   return network;
 }
 

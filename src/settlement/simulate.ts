@@ -161,7 +161,7 @@ async function ensureNetwork(
   }
   if (network !== undefined) requireSimulated(network);
   const selected = network?.id ?? chosen ?? '';
-  return selectNetwork(db, rates, { payment, blockchainId: selected }, now);
+  return selectNetwork(db, rates, { payment, blockchainId: selected, simulation: true }, now);
 }
 
 const PAY_FOR_REAL = 'Send a real transfer, on a test network one without value.';

@@ -33,6 +33,7 @@ export async function createOnce({ db, merchantId }: Payee): Promise<string> {
     clock: Date.now,
     keyring: KEYRING,
     publicUrl: 'https://pay.example',
+    simulation: false,
     allowLoopbackHttp: false,
     processor: null,
     logger: { warn: () => undefined },

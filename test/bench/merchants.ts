@@ -7,6 +7,7 @@ import { createKeyring } from '../../src/crypto/keyring.ts';
 import type { Database } from '../../src/database/connection.ts';
 import { createKey } from '../../src/keys/manage-keys.ts';
 import { ADDRESSES } from '../helpers/accounts.ts';
+import { watchNetworks } from '../helpers/watch-networks.ts';
 import { insertPayments } from './payment-history.ts';
 
 /** A merchant with a key that has every scope. */
@@ -29,6 +30,7 @@ const PAYMENTS_EACH = 500;
 
 /** Fills an empty database with merchants and payments. */
 export async function addMerchants(db: Database): Promise<BenchMerchants> {
+  await watchNetworks(db);
   const operator = { db, clock: Date.now, actor: 'bench' };
   const masterKey = randomBytes(32);
   const keyring = createKeyring([masterKey]);

@@ -6,6 +6,7 @@ import { connect, type Database } from '../../src/database/connection.ts';
 import { connectPipeline } from '../../src/database/pipeline.ts';
 import { findMerchantPayment } from '../../src/repositories/payments.ts';
 import { ADDRESSES } from '../helpers/accounts.ts';
+import { watchNetworks } from '../helpers/watch-networks.ts';
 import { createOnce } from './creation.ts';
 import { createDatabase, startPostgres, THROW_AWAY } from './databases.ts';
 import { compareSizes, type History } from './histories.ts';
@@ -51,6 +52,7 @@ async function openYoung(
   { db: owner, url }: { readonly db: Database; readonly url: string },
 ): Promise<Young> {
   const operator = { db: owner, clock: Date.now, actor: 'bench' };
+  await watchNetworks(owner);
   const { id: merchantId } = await createMerchant(operator, {
     name: 'Young shop',
     email: 'young@example.com',

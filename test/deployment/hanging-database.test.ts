@@ -12,6 +12,7 @@ import {
   type PartnerWithKey,
 } from '../helpers/accounts.ts';
 import { startTcpProxy, type TcpProxy } from '../helpers/tcp-proxy.ts';
+import { watchNetworks } from '../helpers/watch-networks.ts';
 import { type FreezableServer, startFreezableServer } from './frozen-server.ts';
 import {
   call,
@@ -64,6 +65,7 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'while the database hangs'
       onIdleError: () => undefined,
     });
     const operated = { db, clock, keyring: createKeyring([masterKey]) };
+    await watchNetworks(db);
     partner = await addPartner(operated);
     shop = await addMerchant(operated, { partnerId: partner.partner.id });
     const api = await start();

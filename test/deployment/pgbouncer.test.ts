@@ -19,6 +19,7 @@ import {
   type PartnerWithKey,
 } from '../helpers/accounts.ts';
 import { startTcpProxy } from '../helpers/tcp-proxy.ts';
+import { watchNetworks } from '../helpers/watch-networks.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { findPgBouncer, PGBOUNCER_MISSING, type PgBouncer, startPgBouncer } from './pgbouncer.ts';
 import {
@@ -110,6 +111,7 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
     env = serviceEnvironment(bouncer.url, masterKey, { DATABASE_DIRECT_URL: directUrl });
     db = pooled(bouncer);
     const operated = { db, clock, keyring };
+    await watchNetworks(db);
     partner = await addPartner(operated);
     shop = await addMerchant(operated, { partnerId: partner.partner.id });
     await createEndpoint(operatorOf(operated), keyring, {

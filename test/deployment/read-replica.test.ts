@@ -10,6 +10,7 @@ import {
   type MerchantWithKey,
   type PartnerWithKey,
 } from '../helpers/accounts.ts';
+import { watchNetworks } from '../helpers/watch-networks.ts';
 import {
   call,
   complaints,
@@ -53,6 +54,7 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'reports from a streaming 
       applicationName: 'test',
       onIdleError: () => undefined,
     });
+    await watchNetworks(db);
     partner = await addPartner({ db, clock, keyring });
     shop = await addMerchant({ db, clock, keyring }, { partnerId: partner.partner.id });
     api = await startReplica(env);

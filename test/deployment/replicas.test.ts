@@ -10,6 +10,7 @@ import { mp } from '../cli/mp.ts';
 import { addKey, addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { REDIS_MISSING } from '../helpers/redis-server.ts';
+import { watchNetworks } from '../helpers/watch-networks.ts';
 import { type Balancer, startBalancer } from './balancer.ts';
 import {
   call,
@@ -50,6 +51,7 @@ describe.skipIf(redisUrl === null)(redisUrl === null ? REDIS_MISSING : 'two repl
     database = await cloneDatabase();
     env = serviceEnvironment(database.url, masterKey, { REDIS_URL: redisUrl ?? '' });
     const operated = { db: database.db, clock, keyring: createKeyring([masterKey]) };
+    await watchNetworks(database.db);
     shop = await addMerchant(operated);
     revocable = await addKey(operated, { merchantId: shop.merchant.id });
     worker = startWorker(env);

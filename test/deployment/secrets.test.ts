@@ -18,6 +18,7 @@ import {
 import { problemsOf } from '../helpers/config-problems.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { freePort, launchRedis, REDIS_MISSING } from '../helpers/redis-server.ts';
+import { watchNetworks } from '../helpers/watch-networks.ts';
 import { call, serviceEnvironment } from './service-process.ts';
 
 /** Whatever fails, and however, no secret of the configuration is in what a process writes. */
@@ -48,6 +49,7 @@ beforeAll(async () => {
   await once(stripe, 'listening');
   const { port } = stripe.address() as AddressInfo;
   const operated = { db: database.db, clock, keyring };
+  await watchNetworks(database.db);
   shop = await addMerchant(operated);
   us = await addMerchant(operated, { kind: 'us' });
   partner = await addPartner(operated);

@@ -8,6 +8,7 @@ import { DRAIN_MS } from '../../src/http/graceful-close.ts';
 import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { readAnswers, render } from '../helpers/raw-http.ts';
+import { watchNetworks } from '../helpers/watch-networks.ts';
 import { type ServiceProcess, serviceEnvironment, sign, startReplica } from './service-process.ts';
 
 /** What a replica that is told to stop does with the connections that still come. */
@@ -23,6 +24,7 @@ let replica: ServiceProcess;
 
 beforeAll(async () => {
   database = await cloneDatabase();
+  await watchNetworks(database.db);
   shop = await addMerchant({
     db: database.db,
     clock: Object.assign(() => Date.now(), { now: 0 }),

@@ -106,7 +106,7 @@ test('a client written for the older contract needs no change, and v1 reads the 
   await selectNetwork(
     service.db,
     service.rates,
-    { payment: await paymentOf(id), blockchainId: 'btc' },
+    { payment: await paymentOf(id), blockchainId: 'btc', simulation: true },
     now(),
   );
   await simulate(service, id, 'confirm', now());
@@ -144,7 +144,7 @@ describe('a prompt', () => {
     const chosen = await selectNetwork(
       service.db,
       service.rates,
-      { payment, blockchainId: 'btc' },
+      { payment, blockchainId: 'btc', simulation: true },
       now(),
     );
     expect(chosen.commission_amount).toBe(75);
@@ -225,7 +225,7 @@ describe('24 hours', () => {
       const chosen = await selectNetwork(
         service.db,
         service.rates,
-        { payment: before, blockchainId },
+        { payment: before, blockchainId, simulation: true },
         now(),
       );
       expect(chosen.expires_at).toEqual(before.expires_at);
@@ -237,7 +237,7 @@ describe('24 hours', () => {
     const chosen = await selectNetwork(
       service.db,
       service.rates,
-      { payment, blockchainId: 'btc' },
+      { payment, blockchainId: 'btc', simulation: true },
       now(),
     );
     expect(chosen.expires_at.getTime()).toBe(service.clock() + HOUR_MS);

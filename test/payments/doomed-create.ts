@@ -25,6 +25,7 @@ const payments = {
   keyring: createKeyring([Buffer.alloc(32)]),
   publicUrl: 'https://doomed.test',
   allowLoopbackHttp: false,
+  simulation: true,
   processor: null,
   logger: { warn: () => undefined },
 };

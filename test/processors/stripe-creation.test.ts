@@ -4,6 +4,7 @@ import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { countWritten, createPrompt, expectRefusal, requestPrompt } from '../helpers/prompts.ts';
 import { freePort } from '../helpers/redis-server.ts';
+import { watchNetworks } from '../helpers/watch-networks.ts';
 import { addOlderMerchant, ask, BODY } from '../legacy/older-contract.ts';
 import { refuse, reply, type StripeServer, startStripeServer } from './stripe-server.ts';
 
@@ -330,6 +331,7 @@ test('without a processor US accounts get E1030, and others are served', async (
     'no PROCESSOR is set: US accounts cannot take payments',
   );
   expectRefusal(await requestPrompt(bare, shop, body), 'E1030');
+  await watchNetworks(bare.db);
   await createPrompt(bare, await addMerchant(bare), { amount: 5000 });
   const sandbox = await bare.app.inject({ url: '/processor/sandbox/token' });
   expectRefusal(sandbox, 'E3001');

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { countWritten, createPrompt, expectRefusal, requestPrompt } from '../helpers/prompts.ts';
+import { watchNetworks } from '../helpers/watch-networks.ts';
 
 const PRODUCTION = {
   NODE_ENV: 'production',
@@ -18,6 +19,7 @@ let local: MerchantWithKey;
 beforeAll(async () => {
   development = await startTestApp();
   production = await startTestApp({ beside: development, env: PRODUCTION });
+  await watchNetworks(development.db);
   shop = await addMerchant(development, { domains: ['shop.example.com', 'xn--bcher-kva.example'] });
   local = await addMerchant(development, { domains: ['localhost', '127.0.0.1', '[::1]'] });
 });

@@ -40,7 +40,7 @@ const lapse = () => {
   return lapseQuotesLoop(service.db, service.clock, logger).run(signal, () => undefined);
 };
 const select = (payment: Payment, blockchainId: string, rates = createFixedRates()) =>
-  selectNetwork(service.db, rates, { payment, blockchainId }, now());
+  selectNetwork(service.db, rates, { payment, blockchainId, simulation: true }, now());
 
 /** A payment whose expiry was fixed at creation, as the older contract does. */
 const addFixed = (columns: Partial<Payment> = {}) =>

@@ -32,13 +32,14 @@ afterAll(() => service.close());
 
 const now = () => new Date(service.clock.now);
 const select = (payment: Payment, blockchainId: string, from = rates) =>
-  selectNetwork(service.db, from, { payment, blockchainId }, now());
+  selectNetwork(service.db, from, { payment, blockchainId, simulation: true }, now());
 /** Address and amount of a new payment of 50 cents on Bitcoin, or the code of its refusal. */
 async function quoteCheap(of: Merchant): Promise<string> {
   const columns = { amount: 50, offered_blockchain_ids: ['btc'], created_at: now() };
   const payment = await addPayment(service.db, of, columns);
   const log = { warn: (line: unknown) => void warnings.push(line) };
-  return selectNetwork(service.db, rates, { payment, blockchainId: 'btc', log }, now()).then(
+  const choice = { payment, blockchainId: 'btc', simulation: true, log };
+  return selectNetwork(service.db, rates, choice, now()).then(
     chosen => `${chosen.address} ${chosen.token_amount}`,
     (error: { errorCode: string }) => error.errorCode,
   );
@@ -219,7 +220,7 @@ describe('several addresses of a branch', () => {
   test('offer their network once, until the last one is removed', async () => {
     const networks = async () => (await findMerchantSetup(service.db, own.id))?.networks;
     const branchId = (await findMainBranch(service.db, own.id))?.id ?? '';
-    const btc = { id: 'btc', windowMinutes: 60, isActive: true };
+    const btc = { id: 'btc', windowMinutes: 60, isActive: true, settledBy: 'simulation' };
     expect(await networks()).toEqual([btc]);
     expect(await listConfiguredNetworks(service.db, branchId)).toEqual([btc]);
     const remove = (address?: string) =>

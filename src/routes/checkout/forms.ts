@@ -32,7 +32,7 @@ export function registerForms(
     const { network: blockchainId } = readFields(request, ['network']);
     return act(request, reply, {
       perform: (payment, now) =>
-        selectNetwork(db, rates, { payment, blockchainId, log: request.log }, now),
+        selectNetwork(db, rates, { payment, blockchainId, simulation, log: request.log }, now),
       failure: 'The network was not chosen',
     });
   });

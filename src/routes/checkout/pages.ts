@@ -32,7 +32,7 @@ export interface Pages {
 }
 
 export function createPages(deps: CheckoutDependencies): Pages {
-  const { db, rates, clock, publicUrl, simulation } = deps;
+  const { clock, publicUrl, simulation } = deps;
   const basePath = basePathOf(publicUrl);
   const pathOf: Pages['pathOf'] = ({ params }) =>
     `${basePath}${CHECKOUT_PREFIX}/${encodeURIComponent(params.token)}`;
@@ -41,7 +41,7 @@ export function createPages(deps: CheckoutDependencies): Pages {
     async send(request, reply, payment, { status = 200, notice, lookUp } = {}) {
       const now = new Date(clock());
       const view = {
-        checkout: await readCheckout(db, rates, payment, now),
+        checkout: await readCheckout(deps, payment, now),
         stage: stageOf(payment, now),
         now,
         path: pathOf(request),

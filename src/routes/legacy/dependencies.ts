@@ -13,4 +13,6 @@ export interface LegacyDependencies extends LegacyAnswers {
   readonly limits: RateLimits;
   readonly admission: Admission;
   readonly payments: CreatePaymentDependencies;
+  /** Whether payments may be simulated. */
+  readonly simulation: boolean;
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { BlockchainListSchema } from '#schemas/blockchain.ts';
 import { failUnknownRoutesIn } from '../../http/unknown-routes.ts';
-import { listActiveNetworks } from '../../repositories/networks.ts';
+import { listOfferedNetworks } from '../../payments/offered-networks.ts';
 import { toBlockchain } from '../v1/active-blockchains.ts';
 import { registerBasicAuthentication } from './authentication.ts';
 import { registerLegacyBody } from './body.ts';
@@ -37,6 +37,6 @@ export function registerLegacyRoutes(app: FastifyInstance, deps: LegacyDependenc
       config: { operation: LIST_BLOCKCHAINS },
       schema: { response: { 200: BlockchainListSchema } },
     },
-    async () => (await listActiveNetworks(deps.db)).map(toBlockchain),
+    async () => (await listOfferedNetworks(deps.db, deps.simulation)).map(toBlockchain),
   );
 }

@@ -1,7 +1,7 @@
 import { type Blockchain, BlockchainListSchema } from '#schemas/blockchain.ts';
 import { EmptyQuerySchema } from '#schemas/list-payments.ts';
 import type { Network } from '../../database/tables.ts';
-import { listActiveNetworks } from '../../repositories/networks.ts';
+import { listOfferedNetworks } from '../../payments/offered-networks.ts';
 import type { SignedApp } from '../signed-app.ts';
 import type { V1Dependencies } from './dependencies.ts';
 import { LIST_ACTIVE_BLOCKCHAINS } from './operations.ts';
@@ -9,7 +9,7 @@ import { LIST_ACTIVE_BLOCKCHAINS } from './operations.ts';
 /** GET /external/v1/blockchains/active */
 export function registerActiveBlockchains(
   app: SignedApp,
-  { reads, networks }: V1Dependencies,
+  { reads, networks, simulation }: V1Dependencies,
 ): void {
   app.get(
     '/blockchains/active',
@@ -22,11 +22,11 @@ export function registerActiveBlockchains(
     },
     async () => {
       // Whatever changes of a network concerns all of them.
-      const active = await networks.read('active', async () => ({
-        value: await listActiveNetworks(reads),
+      const offered = await networks.read('offered', async () => ({
+        value: await listOfferedNetworks(reads, simulation),
         subjects: [],
       }));
-      return (active ?? []).map(toBlockchain);
+      return (offered ?? []).map(toBlockchain);
     },
   );
 }

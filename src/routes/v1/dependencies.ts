@@ -8,9 +8,11 @@ export interface V1Dependencies {
   readonly db: Database;
   /** Where short queries are read. */
   readonly reads: Database;
-  /** The active networks, under one key. */
+  /** The networks offered, under one key. */
   readonly networks: FreshCache<Network[]>;
   readonly clock: Clock;
   readonly payments: CreatePaymentDependencies;
   readonly publicUrl: string;
+  /** Whether payments may be simulated. */
+  readonly simulation: boolean;
 }
