@@ -71,3 +71,27 @@ export function resolveFinding(
     .returningAll()
     .executeTakeFirst();
 }
+
+/**
+ * Whether the native balance of one of the addresses rose at a height, or at a later one that stands for
+ * several blocks, without a transfer that explains it.
+ */
+export async function hasUnexplainedInflow(
+  db: Connection,
+  chain: string,
+  addresses: readonly string[],
+  height: number,
+): Promise<boolean> {
+  if (addresses.length === 0) return false;
+  const found = await db
+    .selectFrom('findings')
+    .select('id')
+    .where('chain', '=', chain)
+    .where('kind', '=', 'unexplained_inflow')
+    .where('address', 'in', addresses)
+    .where('height', '>=', height)
+    .where('resolved_at', 'is', null)
+    .limit(1)
+    .executeTakeFirst();
+  return found !== undefined;
+}

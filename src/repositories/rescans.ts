@@ -1,17 +1,17 @@
+import { sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
 import type { Rescan } from '../database/watching-tables.ts';
 
-/** Queues blocks of a network's chain, both ends included, to be scanned again. */
-export function addRescan(
-  db: Connection,
-  rescan: {
-    readonly blockchainId: string;
-    readonly from: number;
-    readonly to: number;
-    readonly askedBy: string;
-  },
-  now: Date,
-): Promise<Rescan> {
+/** Blocks of a network's chain, both ends included. */
+export interface NewRescan {
+  readonly blockchainId: string;
+  readonly from: number;
+  readonly to: number;
+  readonly askedBy: string;
+}
+
+/** Queues blocks to be scanned again. */
+export function addRescan(db: Connection, rescan: NewRescan, now: Date): Promise<Rescan> {
   return db
     .insertInto('rescans')
     .values({
@@ -25,6 +25,31 @@ export function addRescan(
     })
     .returningAll()
     .executeTakeFirstOrThrow();
+}
+
+/** How long a block that customers ask about is not scanned yet another time. */
+const ONCE_IN_HOURS = 1;
+
+/**
+ * Queues blocks like `addRescan`, unless they are queued already or have been scanned again within the
+ * last hour.
+ * @returns Whether they were queued.
+ */
+export async function addRescanOnce(
+  db: Connection,
+  { blockchainId, from, to, askedBy }: NewRescan,
+  now: Date,
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    insert into rescans (blockchain_id, from_height, to_height, next_height, asked_by, asked_at)
+    select ${blockchainId}, ${from}::bigint, ${to}::bigint, ${from}::bigint, ${askedBy}, ${now}
+    where not exists (
+      select from rescans
+      where blockchain_id = ${blockchainId} and from_height <= ${from} and to_height >= ${to}
+        and (done_at is null or done_at > ${now}::timestamptz - ${ONCE_IN_HOURS} * interval '1 hour'))`.execute(
+    db,
+  );
+  return (numAffectedRows ?? 0n) > 0n;
 }
 
 /** The oldest rescan of a chain that is not done. */
