@@ -81,6 +81,8 @@ export interface MerchantsTable {
   settlement_model: SettlementModel;
   commission_payer: CommissionPayer;
   commission_bps: number;
+  /** How much too little still settles a payment, in basis points of what it asks for. */
+  underpayment_tolerance_bps: Defaulted<number>;
   created_at: Date;
 }
 
@@ -219,7 +221,8 @@ export interface PaymentTransitionsTable {
 export interface EventsTable {
   id: string;
   merchant_id: string;
-  payment_id: string;
+  /** null for an event of a deposit that no payment took. */
+  payment_id: string | null;
   type: string;
   created_at: Date;
   data: Json;
@@ -306,6 +309,8 @@ export interface ReservationsTable {
   token_amount: BaseUnits;
   reserved_at: Date;
   released_at: Date | null;
+  /** The deposit of too little that this amount completes; null for the whole amount. */
+  rest_of: Defaulted<string | null>;
 }
 
 export type DepositState = 'seen' | 'final' | 'reversed' | 'failed';
@@ -314,7 +319,9 @@ export type DepositSource = 'chain' | 'simulation';
 export type DepositOutcome =
   | 'exact'
   | 'over'
+  | 'tolerated'
   | 'under'
+  | 'rest'
   | 'late'
   | 'duplicate'
   | 'ambiguous'

@@ -34,6 +34,7 @@ const MERCHANT = [
   'merchants.settlement_model',
   'merchants.commission_payer',
   'merchants.commission_bps',
+  'merchants.underpayment_tolerance_bps',
   'merchants.created_at',
 ] as const satisfies readonly `merchants.${keyof Merchant}`[];
 

@@ -186,3 +186,28 @@ interface CandidateRow extends Omit<Candidate, 'tokenAmount'> {
 function toCandidate({ paymentId, tokenAmount, seen }: CandidateRow): Candidate {
   return { paymentId, tokenAmount: BigInt(tokenAmount), seen };
 }
+
+/** The live reservation of what is left to pay. */
+export interface Rest {
+  readonly tokenAmount: bigint;
+  /** Of the deposit that was too little. */
+  readonly received: bigint;
+  readonly transactionHash: string;
+}
+
+/** What a payment still waits for after a deposit of too little. */
+export async function findRest(db: Connection, paymentId: string): Promise<Rest | undefined> {
+  const row = await db
+    .selectFrom('reservations')
+    .innerJoin('deposits', 'deposits.id', 'reservations.rest_of')
+    .select(['reservations.token_amount', 'deposits.token_amount as received', 'transaction_hash'])
+    .where('reservations.payment_id', '=', paymentId)
+    .where('released_at', 'is', null)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  return {
+    tokenAmount: BigInt(row.token_amount),
+    received: BigInt(row.received),
+    transactionHash: row.transaction_hash,
+  };
+}
