@@ -62,7 +62,7 @@ export interface ScanRequest {
    * Hash of the block before `from`, where it is known. A branch that begins elsewhere is a NodeFailure:
    * between `readHeads` and this scan the node may have changed its mind.
    */
-  readonly parentHash: string | null;
+  readonly parentHash?: string | null;
 }
 
 export interface Scan {

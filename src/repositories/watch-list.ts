@@ -82,13 +82,13 @@ export async function hasExpiringPayment(
   before: Date,
 ): Promise<boolean> {
   const row = await db
-    .selectFrom('reservations')
-    .innerJoin('payments', 'payments.id', 'reservations.payment_id')
-    .select('payments.id')
-    .where('reservations.blockchain_id', '=', blockchainId)
-    .where('released_at', 'is', null)
+    .selectFrom('payments')
+    .select('id')
+    .where('flow', '=', 'crypto')
+    .where('status', '=', 'pending')
     .where('session_status', '=', 'pending')
     .where('expires_at', '<', before)
+    .where('blockchain_id', '=', blockchainId)
     .limit(1)
     .executeTakeFirst();
   return row !== undefined;

@@ -2,26 +2,23 @@ import type { Block, Heads, WatchedAddress } from '../chains/adapter.ts';
 import type { ChainState } from '../database/watching-tables.ts';
 import { type Node, NodeFailure } from '../nodes/node.ts';
 import { findChain, updateChain } from '../repositories/chains.ts';
-import { findOldestReservation, hasExpiringPayment } from '../repositories/watch-list.ts';
-import { LATE_FOR_MS } from '../settlement/match-transfer.ts';
+import { hasExpiringPayment } from '../repositories/watch-list.ts';
 import { coveredUntil } from './coverage.ts';
 import { IDLE_POLL_MS, moveIdleCursor } from './idle.ts';
 import { findInflows, nativeAddresses, noteJoined } from './inflows.ts';
-import { occurredAt } from './occurred-at.ts';
+import { createMempool } from './mempool.ts';
 import { createPlacing } from './place.ts';
-import { record, toObserved } from './record.ts';
 import { reorganise } from './reorganise.ts';
 import { continueRescan } from './rescan.ts';
 import { RETRY_EVERY_MS, retryUnapplied } from './retry-unapplied.ts';
-import { type Pass, scanToTip, sweep } from './scan.ts';
+import { type Pass, scanToTip } from './scan.ts';
+import { lookAgain } from './second-look.ts';
 import { settle, type Tips } from './settle.ts';
 import { placeCursor } from './start.ts';
 import type { Watcher } from './watcher.ts';
 
 /** How often a chain that is far behind is looked at for blocks to skip, in milliseconds. */
 const PLACE_EVERY_MS = 10 * 60_000;
-/** How far the clock of a node may be behind, in milliseconds. */
-const MEMPOOL_SKEW_MS = 60_000;
 /** How often balances are looked at for what contracts have sent, in milliseconds. */
 const INFLOWS_EVERY_MS = 60_000;
 
@@ -50,10 +47,10 @@ export type Tick = (signal: AbortSignal) => Promise<TickResult>;
 export function createTick(watcher: Watcher): Tick {
   const { adapter, chain, clock, db, lease, nodes } = watcher;
   const placing = createPlacing();
+  const mempool = createMempool(watcher);
   let inflowsAt = Number.NEGATIVE_INFINITY;
   let retriedAt = Number.NEGATIVE_INFINITY;
   let placedAt = Number.NEGATIVE_INFINITY;
-  let mempoolWasRead = false;
 
   return async signal => {
     if (!(await lease.hold())) return 'elsewhere';
@@ -65,6 +62,20 @@ export function createTick(watcher: Watcher): Tick {
     if (idle && wasPolled(state, clock())) return 'nothing';
 
     const node = await nodes.primary(signal);
+    try {
+      return await ask(state, node, idle, signal);
+    } catch (error) {
+      if (error instanceof NodeFailure) nodes.reportFailure(node.id, error);
+      throw error;
+    }
+  };
+
+  async function ask(
+    state: ChainState,
+    node: Node,
+    idle: boolean,
+    signal: AbortSignal,
+  ): Promise<TickResult> {
     const polledAt = new Date(clock());
     const heads = await adapter.readHeads(node, idle ? state.head_height : state.cursor_height);
     nodes.reportHead(node.id, heads.tip.height);
@@ -76,7 +87,7 @@ export function createTick(watcher: Watcher): Tick {
       return 'more';
     }
     return watch(state, node, heads, polledAt, signal);
-  };
+  }
 
   async function watchNothing(
     state: ChainState,
@@ -90,7 +101,7 @@ export function createTick(watcher: Watcher): Tick {
       await placeCursor(watcher, node, state, { tip: heads.tip, tips });
     }
     await moveIdleCursor(watcher, state, heads, polledAt);
-    await readMempool(state, node, []);
+    await mempool.read(state, node, []);
     const rescanned = await continueRescan(watcher, { node, tips, signal });
     await lease.write((tx, { watched_until: former }) =>
       updateChain(tx, chain.id, {
@@ -136,72 +147,16 @@ export function createTick(watcher: Watcher): Tick {
     }
     const through = await scanToTip(watcher, state, pass);
     const isAtTip = (through?.height ?? state.cursor_height) === heads.tip.height;
-    const isComplete = isAtTip && (await readMempool(state, node, list));
+    const isComplete = isAtTip && (await mempool.read(state, node, list));
     if (isAtTip) await placing.run(watcher, node, tips);
     await settle(watcher, node, tips, signal);
-    const swept = await sweepFinal(pass, heads);
+    const swept = await lookAgain(watcher, pass, heads.tip);
     const atCursor = through ?? (isAtTip ? heads.tip : undefined);
     if (isComplete && atCursor !== undefined) await lookForInflows(node, list, atCursor, tips);
     const rescanned = isComplete && (await continueRescan(watcher, { node, tips, signal }));
     if (isComplete) await retry(node);
     await finish({ heads, polledAt, through: atCursor, swept, isComplete });
     return isComplete && !rescanned ? 'done' : 'more';
-  }
-
-  async function readMempool(
-    state: ChainState,
-    node: Node,
-    list: readonly WatchedAddress[],
-  ): Promise<boolean> {
-    if (adapter.readMempool === undefined) return true;
-    const { transfers, complete, recorded } = await adapter.readMempool(
-      node,
-      list,
-      await mempoolSince(list),
-    );
-    const now = new Date(clock());
-    await record(
-      watcher,
-      transfers.map(transfer =>
-        toObserved(transfer, 'seen', occurredAt(chain, transfer, state, now)),
-      ),
-    );
-    recorded();
-    return complete;
-  }
-
-  /** What entered the mempool before the oldest reservation need not be read when a worker starts. */
-  async function mempoolSince(list: readonly WatchedAddress[]): Promise<Date | null> {
-    if (list.length === 0 || mempoolWasRead) return null;
-    mempoolWasRead = true;
-    const oldest = await findOldestReservation(db, chain.id, new Date(clock() - LATE_FOR_MS));
-    return oldest === null ? null : new Date(oldest.getTime() - MEMPOOL_SKEW_MS);
-  }
-
-  /**
-   * Scans what has become final a second time, by the check node if it is well.
-   * @returns The last block of the sweep; the newest block when all of them have been swept.
-   */
-  async function sweepFinal(pass: Pass, { tip }: Heads): Promise<Block | undefined> {
-    const now = await findChain(db, chain.id);
-    const { swept_height: swept = null, cursor_height: cursor = null } = now ?? {};
-    if (swept === null || cursor === null) return undefined;
-    // Bitcoin has no finality of its own: the block below the newest one is looked at again.
-    const final = pass.tips.final ?? pass.tips.tip - 1;
-    const to = Math.min(final, cursor);
-    if (swept >= to) return swept === tip.height ? tip : undefined;
-    try {
-      const check = await nodes.check(pass.signal);
-      if (check === null) return await sweep(watcher, swept, to, pass);
-      const heads = await adapter.readHeads(check, null);
-      nodes.reportHead(check.id, heads.tip.height);
-      const reached = Math.min(to, heads.finalHeight ?? heads.tip.height - 1);
-      return await sweep(watcher, swept, reached, { ...pass, node: check });
-    } catch (error) {
-      if (!(error instanceof NodeFailure)) throw error;
-      // The second look of the same node is worth more than none.
-      return sweep(watcher, swept, to, pass);
-    }
   }
 
   /** Each minute, and while a payment is about to expire, which must not happen to one that was paid. */

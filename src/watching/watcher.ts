@@ -23,6 +23,8 @@ export interface ChainNodes {
   check(signal: AbortSignal): Promise<Node | null>;
   /** Tells the height of a node's newest block; one that stands still or lags is asked no more. */
   reportHead(nodeId: string, height: number): void;
+  /** Tells that a node's answers do not fit together. */
+  reportFailure(nodeId: string, failure: Error): void;
   /** Tells that a node serves another chain than it did. */
   distrust(nodeId: string, reason: string): void;
   close(): Promise<void>;

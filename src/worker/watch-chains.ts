@@ -5,6 +5,7 @@ import { type Chain, chainOf, isChainId } from '../chains/chain-list.ts';
 import type { Database } from '../database/connection.ts';
 import { NodeFailure } from '../nodes/node.ts';
 import { listChainsWithNodes } from '../repositories/chains.ts';
+import { listNodes } from '../repositories/nodes.ts';
 import type { Clock } from '../time/clock.ts';
 import { createLease, LeaseLost } from '../watching/lease.ts';
 import { createTick } from '../watching/tick.ts';
@@ -24,6 +25,8 @@ export interface WatchDependencies {
   /** Reads a chain; null for one that this release cannot watch. */
   readonly adapterOf: (chain: Chain) => ChainAdapter | null;
   readonly nodesOf: (chain: Chain, adapter: ChainAdapter) => ChainNodes;
+  /** Whether to warn of chains without a check node. */
+  readonly isProduction: boolean;
   /** Pause between two ticks in place of each chain's own, in milliseconds; null outside tests. */
   readonly watchIntervalMs: number | null;
 }
@@ -32,6 +35,12 @@ export interface WatchDependencies {
 export function watchChainsLoop(dependencies: WatchDependencies): Loop {
   const { db, logger } = dependencies;
   const watched = new Map<string, { stop(): Promise<void> }>();
+
+  async function warnWithoutCheck(chain: string): Promise<void> {
+    const nodes = await listNodes(db, chain);
+    if (nodes.some(({ role }) => role === 'check')) return;
+    logger.warn({ chain }, 'no check node: payments become final by the word of one provider');
+  }
 
   return {
     name: 'watch-chains',
@@ -48,6 +57,7 @@ export function watchChainsLoop(dependencies: WatchDependencies): Loop {
         if (watched.has(id)) continue;
         const loop = watchChainLoop(dependencies, chainOf(id));
         if (loop === null) continue;
+        if (dependencies.isProduction) await warnWithoutCheck(id);
         const stopped = new AbortController();
         const ended = runLoop(loop, logger, stopped.signal);
         watched.set(id, {

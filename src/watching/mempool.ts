@@ -1,0 +1,54 @@
+import type { WatchedAddress } from '../chains/adapter.ts';
+import type { ChainState } from '../database/watching-tables.ts';
+import type { Node } from '../nodes/node.ts';
+import { findOldestReservation } from '../repositories/watch-list.ts';
+import { LATE_FOR_MS } from '../settlement/match-transfer.ts';
+import { occurredAt } from './occurred-at.ts';
+import { record, toObserved } from './record.ts';
+import type { Watcher } from './watcher.ts';
+
+/** How far the clock of a node may be behind, in milliseconds. */
+const CLOCK_SKEW_MS = 60_000;
+
+/** Reads the mempool of a chain that has one. */
+export interface Mempool {
+  /**
+   * Records what is new in the mempool.
+   * @returns Whether all of it was read; true where the chain has none.
+   * @throws NodeFailure, LeaseLost.
+   */
+  read(state: ChainState, node: Node, watch: readonly WatchedAddress[]): Promise<boolean>;
+}
+
+export function createMempool(watcher: Watcher): Mempool {
+  const { adapter, chain, clock, db } = watcher;
+  let wasRead = false;
+
+  return {
+    async read(state, node, watch) {
+      if (adapter.readMempool === undefined) return true;
+      const { transfers, complete, recorded } = await adapter.readMempool(
+        node,
+        watch,
+        await since(watch),
+      );
+      const now = new Date(clock());
+      await record(
+        watcher,
+        transfers.map(transfer =>
+          toObserved(transfer, 'seen', occurredAt(chain, transfer, state, now)),
+        ),
+      );
+      recorded();
+      return complete;
+    },
+  };
+
+  /** What entered the mempool before the oldest reservation need not be read when a worker starts. */
+  async function since(watch: readonly WatchedAddress[]): Promise<Date | null> {
+    if (watch.length === 0 || wasRead) return null;
+    wasRead = true;
+    const oldest = await findOldestReservation(db, chain.id, new Date(clock() - LATE_FOR_MS));
+    return oldest === null ? null : new Date(oldest.getTime() - CLOCK_SKEW_MS);
+  }
+}
