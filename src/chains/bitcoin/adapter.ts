@@ -11,8 +11,10 @@ import {
   toText,
 } from './answers.ts';
 import { askHash, scanBlocks, type WorkLimit } from './blocks.ts';
-import { hasIndex, lookUpTransaction } from './look-up.ts';
+import { hasIndex } from './find-transaction.ts';
+import { lookUpTransaction } from './look-up.ts';
 import { askMempool, Mempool } from './mempool.ts';
+import { RecentBlocks } from './recent-blocks.ts';
 import { ScriptTable } from './watched-scripts.ts';
 
 /** Calls of one batch, as far as the node accepts them: answers of bitcoind are short and fast. */
@@ -35,6 +37,7 @@ const WORK_MS = 10_000;
 export function createBitcoinAdapter(limit: Partial<WorkLimit> = {}): ChainAdapter {
   const { workMs = WORK_MS, elapsed = () => performance.now() } = limit;
   const scripts = new ScriptTable();
+  const recent = new RecentBlocks();
   const memories = new Map<string, Memory>();
   /** Name of the chain of each node, as its last heads had it. */
   const chains = new Map<string, string>();
@@ -112,7 +115,8 @@ export function createBitcoinAdapter(limit: Partial<WorkLimit> = {}): ChainAdapt
       return mempool.read(node, scripts.watched(watch), since, { workMs, elapsed });
     },
 
-    lookUp: (node, request) => lookUpTransaction(node, request, scripts.watched(request.watch)),
+    lookUp: (node, request) =>
+      lookUpTransaction(node, request, scripts.watched(request.watch), recent),
   };
 }
 

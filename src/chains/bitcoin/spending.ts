@@ -26,36 +26,36 @@ export async function findSpender(node: Node, inputs: readonly string[]): Promis
   return null;
 }
 
-/** Whether any of these outputs is in a block and no block spends it. */
-export async function isUnspent(node: Node, inputs: readonly string[]): Promise<boolean> {
-  return (await askUnspent(node, inputs)).some(answer => answer !== null);
+/**
+ * For each of these outputs, as far as they are not too many, whether it is in a block and no block spends
+ * it.
+ */
+export async function askUnspent(node: Node, inputs: readonly string[]): Promise<boolean[]> {
+  const answers = await node.batch(
+    inputs.slice(0, INPUTS_MAXIMUM).map(input => {
+      const [id, index] = toOutpoint(input);
+      return { method: 'gettxout', params: [id, index, false] };
+    }),
+  );
+  return answers.map(answer => orThrow(answer) !== null);
 }
 
-/**
- * Whether a block spends any of these outputs; on a node that finds transactions by their ID. An output
- * that is not among the unspent ones may also be of a transaction that is in no block itself.
- */
-export async function wasSpentInChain(node: Node, inputs: readonly string[]): Promise<boolean> {
-  const answers = await askUnspent(node, inputs);
-  const gone = inputs.filter((_, index) => answers[index] === null);
-  const parents = [...new Set(gone.map(input => toOutpoint(input)[0]))];
-  const found = await node.batch(
+/** Those of the outputs whose own transaction is in a block. The node needs an index. */
+export async function onlyConfirmed(
+  node: Node,
+  outputs: readonly string[],
+): Promise<readonly string[]> {
+  const parents = [...new Set(outputs.map(output => toOutpoint(output)[0]))];
+  const answers = await node.batch(
     parents.map(id => ({ method: 'getrawtransaction', params: [id, true] })),
   );
-  return found.some(answer => {
+  const confirmed = parents.filter((_, index) => {
+    const answer = answers[index];
     if (isNotFound(answer)) return false;
-    const confirmations = property(orThrow(answer), 'confirmations') ?? 0;
-    return toCount(node, confirmations, 'the confirmations') > 0;
+    const depth = property(orThrow(answer), 'confirmations') ?? 0;
+    return toCount(node, depth, 'the confirmations') > 0;
   });
-}
-
-/** For each output, null if it is not in a block or spent in one. */
-function askUnspent(node: Node, inputs: readonly string[]): Promise<unknown[]> {
-  const calls = inputs.slice(0, INPUTS_MAXIMUM).map(input => {
-    const [id, index] = toOutpoint(input);
-    return { method: 'gettxout', params: [id, index, false] };
-  });
-  return node.batch(calls).then(answers => answers.map(orThrow));
+  return outputs.filter(output => confirmed.includes(toOutpoint(output)[0]));
 }
 
 function toOutpoint(input: string): [string, number] {

@@ -1,0 +1,101 @@
+import type { Node, RpcError } from '../../nodes/node.ts';
+import { PrunedBlock } from '../pruned-block.ts';
+import {
+  askHeader,
+  failure,
+  isNotFound,
+  isPruned,
+  orThrow,
+  parsing,
+  property,
+  toCount,
+  toHash,
+  toText,
+} from './answers.ts';
+import { askHash } from './blocks.ts';
+import { parseTransaction, type Transaction } from './transaction.ts';
+
+/** What a node has of a transaction. */
+export interface Found {
+  readonly transaction: Transaction;
+  /** The block that contains it, of the best chain or of another one; null in the mempool. */
+  readonly blockHash: string | null;
+  readonly isActive: boolean;
+}
+
+/** No such transaction. Without an index that says nothing about blocks. */
+export interface Missing {
+  readonly transaction: null;
+  readonly isIndexed: boolean;
+}
+
+/** Outputs of a transaction that are looked for among the unspent ones. */
+const OUTPUTS_MAXIMUM = 8;
+
+/** Looks in the mempool and, with an index, in the blocks of every branch. */
+export async function askTransaction(node: Node, id: string): Promise<Found | Missing> {
+  const [answer] = await node.batch([{ method: 'getrawtransaction', params: [id, true] }]);
+  if (isNotFound(answer)) return { transaction: null, isIndexed: isIndexed(answer) };
+  const transaction = readTransaction(node, id, orThrow(answer));
+  const hash = property(answer, 'blockhash');
+  if (hash === undefined) return { transaction, blockHash: null, isActive: false };
+  return {
+    transaction,
+    blockHash: toHash(node, hash, 'the hash of a block'),
+    isActive: toCount(node, property(answer, 'confirmations') ?? 0, 'the confirmations') > 0,
+  };
+}
+
+/**
+ * Looks in one block.
+ * @returns undefined if the block is unknown or does not contain it.
+ * @throws PrunedBlock
+ */
+export async function askInBlock(node: Node, id: string, hash: string): Promise<Found | undefined> {
+  const [answer] = await node.batch([{ method: 'getrawtransaction', params: [id, true, hash] }]);
+  if (isNotFound(answer)) return undefined;
+  if (isPruned(answer)) throw new PrunedBlock(`${node.label}: block ${hash} is pruned`);
+  return {
+    transaction: readTransaction(node, id, orThrow(answer)),
+    blockHash: hash,
+    isActive: property(answer, 'in_active_chain') === true,
+  };
+}
+
+/** The block of a transaction of which one of the first outputs is unspent; null if there is none. */
+export async function askBlockOfUnspent(node: Node, id: string): Promise<string | null> {
+  const answers = await node.batch(
+    Array.from({ length: OUTPUTS_MAXIMUM }, (_, index) => ({
+      method: 'gettxout',
+      params: [id, index, false],
+    })),
+  );
+  const output = answers.find(answer => orThrow(answer) !== null);
+  if (output === undefined) return null;
+  const best = toHash(node, property(output, 'bestblock'), 'the hash of the newest block');
+  const header = await askHeader(node, best);
+  const depth = toCount(node, property(output, 'confirmations'), 'the confirmations');
+  return header === null ? null : askHash(node, header.height - depth + 1);
+}
+
+/**
+ * Whether the node finds any transaction by its ID alone (`txindex=1`).
+ * @throws RpcError, NodeFailure
+ */
+export async function hasIndex(node: Node): Promise<boolean> {
+  // No transaction has this ID.
+  const found = await askTransaction(node, 'f'.repeat(64));
+  return found.transaction === null && found.isIndexed;
+}
+
+/** Whether the node looked through its blocks before it said that there is no such transaction. */
+function isIndexed(error: RpcError): boolean {
+  return /\bmempool or blockchain transaction\b/.test(error.message);
+}
+
+function readTransaction(node: Node, id: string, answer: unknown): Transaction {
+  const hex = toText(node, property(answer, 'hex'), 'a transaction');
+  const transaction = parsing(node, `transaction ${id}`, () => parseTransaction(hex));
+  if (transaction.id !== id) throw failure(node, `transaction ${id} is ${transaction.id}`);
+  return transaction;
+}

@@ -1,0 +1,64 @@
+import type { Node } from '../../nodes/node.ts';
+import { askBlock } from './blocks.ts';
+
+/** Blocks to search: those that another branch may replace, which is as far as watchers go back. */
+const SEARCHED = 12;
+
+/** The branch that was searched and one that replaced it; a full block takes about 1 MB here. */
+const REMEMBERED = 2 * SEARCHED;
+
+interface Summary {
+  readonly parentHash: string;
+  readonly ids: ReadonlySet<string>;
+  /** Outputs that its transactions spend. */
+  readonly spent: ReadonlySet<string>;
+}
+
+/** Searches the newest blocks themselves, where answers about them would have to be believed. */
+export class RecentBlocks {
+  readonly #summaries = new Map<string, Summary>();
+
+  /**
+   * @param tip The newest block.
+   * @returns The block that contains the transaction, `spent` if another transaction of a block spends one
+   * of the outputs, or undefined if there is neither.
+   */
+  async search(
+    node: Node,
+    tip: string,
+    id: string,
+    outputs: readonly string[],
+  ): Promise<{ readonly hash: string } | 'spent' | undefined> {
+    let hash = tip;
+    for (let count = 0; count < SEARCHED; count += 1) {
+      const { ids, spent, parentHash } = await this.#summary(node, hash);
+      if (ids.has(id)) return { hash };
+      if (outputs.some(output => spent.has(output))) return 'spent';
+      // The first block has no parent.
+      if (/^0+$/.test(parentHash)) break;
+      hash = parentHash;
+    }
+    return undefined;
+  }
+
+  async #summary(node: Node, hash: string): Promise<Summary> {
+    const summary = this.#summaries.get(hash) ?? (await readSummary(node, hash));
+    // The oldest entry is the one that was not used for longest.
+    this.#summaries.delete(hash);
+    this.#summaries.set(hash, summary);
+    for (const oldest of this.#summaries.keys()) {
+      if (this.#summaries.size <= REMEMBERED) break;
+      this.#summaries.delete(oldest);
+    }
+    return summary;
+  }
+}
+
+async function readSummary(node: Node, hash: string): Promise<Summary> {
+  const { parentHash, transactions } = await askBlock(node, hash);
+  return {
+    parentHash,
+    ids: new Set(transactions.map(({ id }) => id)),
+    spent: new Set(transactions.flatMap(({ inputs }) => inputs)),
+  };
+}

@@ -1,0 +1,253 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { LookUpRequest } from '../../../src/chains/adapter.ts';
+import { createBitcoinAdapter } from '../../../src/chains/bitcoin/adapter.ts';
+import { PrunedBlock } from '../../../src/chains/pruned-block.ts';
+import { NodeFailure } from '../../../src/nodes/node.ts';
+import {
+  BITCOIND,
+  BITCOIND_MISSING,
+  type Bitcoind,
+  startBitcoind,
+} from '../../helpers/bitcoind.ts';
+import { conflictWith, ELSEWHERE, newAddress, spendOutput, watch } from './spend.ts';
+
+const missing = BITCOIND === undefined;
+
+/** Small files of blocks, deleted on demand. */
+const PRUNED = ['-prune=1', '-fastprune'];
+
+describe.skipIf(missing).each([
+  { name: 'with an index', settings: ['-txindex=1'], isIndexed: true },
+  { name: 'without an index, pruned', settings: PRUNED, isIndexed: false },
+])(missing ? BITCOIND_MISSING : 'a transaction on a node $name', ({ settings, isIndexed }) => {
+  let bitcoind: Bitcoind;
+  let address: string;
+  const adapter = createBitcoinAdapter();
+
+  beforeAll(async () => {
+    bitcoind = await startBitcoind(settings);
+    address = await newAddress(bitcoind);
+  });
+  afterAll(() => bitcoind?.stop());
+
+  const rpc = (method: string, ...params: readonly unknown[]) => bitcoind.rpc(method, ...params);
+  const pay = (): Promise<string> => rpc('sendtoaddress', address, 1);
+  const send = async (hex: string): Promise<string> => rpc('sendrawtransaction', hex);
+
+  /** What a transaction in the mempool spends, as a deposit keeps it. */
+  async function inputsOf(id: string): Promise<string[]> {
+    const { vin } = await rpc('decoderawtransaction', await rpc('getrawtransaction', id));
+    return vin.map((each: { txid: string; vout: number }) => `${each.txid}:${each.vout}`);
+  }
+
+  async function indexOf(id: string, own = address): Promise<number> {
+    const { details } = await rpc('gettransaction', id);
+    return details.find((each: { address: string }) => each.address === own).vout;
+  }
+
+  function lookUp(
+    transactionHash: string,
+    known: Partial<Pick<LookUpRequest, 'inputs' | 'blockHash'>> = {},
+  ) {
+    const request = { transactionHash, watch: watch(address), inputs: null, blockHash: null };
+    return adapter.lookUp(bitcoind.node, { ...request, ...known });
+  }
+
+  test('is what the node was probed for', async () => {
+    expect(await adapter.probe(bitcoind.node)).toMatchObject({
+      archive: isIndexed,
+      pruneHeight: isIndexed ? null : 0,
+    });
+  });
+
+  test('waits in the mempool, is in a block, and waits again when the block is undone', async () => {
+    const id = await pay();
+    const inputs = await inputsOf(id);
+    const position = await indexOf(id);
+    const transfer = { transactionHash: id, position, address, tokenAmount: 100_000_000n, inputs };
+    expect(await lookUp(id)).toEqual({
+      status: 'pending',
+      transfers: [expect.objectContaining({ ...transfer, block: null })],
+    });
+    const [blockHash = ''] = await bitcoind.mine(1);
+    const block = await adapter.readBlock(bitcoind.node, await rpc('getblockcount'));
+    expect(block?.hash).toBe(blockHash);
+    const { height, hash, time } = block ?? {};
+    const included = {
+      status: 'included',
+      block,
+      foreign: [],
+      transfers: [expect.objectContaining({ ...transfer, block: { height, hash, time } })],
+    };
+    expect(await lookUp(id, { blockHash })).toEqual(included);
+    expect(await lookUp(id)).toEqual(included);
+    await rpc('invalidateblock', blockHash);
+    expect(await lookUp(id, { blockHash, inputs })).toMatchObject({ status: 'pending' });
+    const [other] = await bitcoind.mine(1);
+    expect(await lookUp(id, { blockHash, inputs })).toMatchObject({
+      status: 'included',
+      block: { height, hash: other },
+    });
+  });
+
+  test('costs two calls when its block is known', async () => {
+    const id = await pay();
+    const [blockHash = ''] = await bitcoind.mine(1);
+    const { asked } = bitcoind.node;
+    const before = asked.length;
+    await lookUp(id, { blockHash });
+    expect(asked.slice(before)).toEqual(['getrawtransaction', 'getblockheader']);
+  });
+
+  test('is found where others were mined on top, and where it was spent since', async () => {
+    const id = await pay();
+    const [hash] = await bitcoind.mine(1);
+    await send(await spendOutput(bitcoind, id, await indexOf(id), ELSEWHERE));
+    await bitcoind.mine(3);
+    expect(await lookUp(id)).toMatchObject({ status: 'included', block: { hash } });
+  });
+
+  test('is found among the last blocks when all of it was spent since', async () => {
+    const coin = await pay();
+    const id = await send(await spendOutput(bitcoind, coin, await indexOf(coin), address));
+    const inputs = await inputsOf(id);
+    const [hash] = await bitcoind.mine(1);
+    await send(await spendOutput(bitcoind, id, 0, ELSEWHERE));
+    await bitcoind.mine(3);
+    expect(await lookUp(id, { inputs })).toMatchObject({ status: 'included', block: { hash } });
+  });
+
+  test('is replaced in the mempool: by one to elsewhere, or with a higher fee', async () => {
+    const id = await pay();
+    const inputs = await inputsOf(id);
+    const elsewhere = await send(await conflictWith(bitcoind, id, ELSEWHERE));
+    expect(await lookUp(id, { inputs })).toEqual({ status: 'replaced' });
+    expect(await lookUp(elsewhere)).toEqual({ status: 'pending', transfers: [] });
+
+    const slow = await pay();
+    const known = { inputs: await inputsOf(slow) };
+    const { txid: bumped } = await rpc('bumpfee', slow);
+    expect(await lookUp(slow, known)).toEqual({ status: 'replaced' });
+    expect(await lookUp(bumped)).toMatchObject({
+      status: 'pending',
+      transfers: [{ tokenAmount: 100_000_000n }],
+    });
+    await bitcoind.mine(1);
+    expect(await lookUp(slow, known)).toEqual({ status: 'replaced' });
+  });
+
+  test('is replaced by another one in a block, before it was in one or after', async () => {
+    const id = await pay();
+    const inputs = await inputsOf(id);
+    const conflict = await conflictWith(bitcoind, id, ELSEWHERE);
+    await rpc('generateblock', ELSEWHERE, [conflict]);
+    expect(await lookUp(id, { inputs })).toEqual({ status: 'replaced' });
+
+    const placed = await pay();
+    const other = await conflictWith(bitcoind, placed, ELSEWHERE);
+    const [blockHash = ''] = await bitcoind.mine(1);
+    await rpc('invalidateblock', blockHash);
+    await rpc('generateblock', ELSEWHERE, [other]);
+    // What it spends is in the block that was undone.
+    expect(await lookUp(placed, { blockHash })).toEqual({ status: 'replaced' });
+  });
+
+  test('is unknown when its block is undone and it was the reward', async () => {
+    const [blockHash = ''] = await bitcoind.mine(1, address);
+    const { tx } = await rpc('getblock', blockHash);
+    expect(await lookUp(tx[0], { blockHash, inputs: [] })).toMatchObject({
+      status: 'included',
+      transfers: [{ maturity: 100 }],
+    });
+    await rpc('invalidateblock', blockHash);
+    expect(await lookUp(tx[0], { blockHash, inputs: [] })).toEqual({ status: 'unknown' });
+    expect(await lookUp(tx[0], { inputs: [] })).toEqual({ status: 'unknown' });
+    await rpc('reconsiderblock', blockHash);
+    expect(await lookUp(tx[0], { inputs: [] })).toMatchObject({ status: 'included' });
+  });
+
+  test('is unknown if there is none, which only an index can tell', async () => {
+    const unknown = lookUp('ab'.repeat(32));
+    if (isIndexed) expect(await unknown).toEqual({ status: 'unknown' });
+    else {
+      await expect(unknown).rejects.toThrow(NodeFailure);
+      await expect(unknown).rejects.toThrow('plain: cannot tell whether transaction abab');
+    }
+  });
+
+  test('is replaced only if a block has the other one, whatever the node says', async () => {
+    const id = await pay();
+    const inputs = await inputsOf(id);
+    const { node } = bitcoind;
+    const lagging = {
+      ...node,
+      async batch(...[calls, options]: Parameters<typeof node.batch>) {
+        const answers = await node.batch(calls, options);
+        const method = calls[0]?.method;
+        // Two backends: one does not have the transaction yet, the other one has spent its coins in a block.
+        if (method === 'gettxout') return answers.map(() => null);
+        const [, verbose] = calls[0]?.params ?? [];
+        const isAsked = method === 'getrawtransaction' && calls[0]?.params[0] === id && verbose;
+        if (isAsked) return node.batch([{ method, params: ['ab'.repeat(32), true] }], options);
+        return method === 'gettxspendingprevout' ? [[]] : answers;
+      },
+    };
+    const request = { transactionHash: id, watch: watch(address), inputs, blockHash: null };
+    const report = adapter.lookUp(lagging, request);
+    if (isIndexed) expect(await report).toEqual({ status: 'unknown' });
+    else await expect(report).rejects.toThrow('cannot tell');
+  });
+
+  test('begins again when a block arrives while it is looked for', async () => {
+    const id = await pay();
+    const inputs = await inputsOf(id);
+    // Found neither in the mempool any more, nor in a block yet.
+    let isFirst = true;
+    const { node } = bitcoind;
+    const racing = {
+      ...node,
+      async batch(...[calls, options]: Parameters<typeof node.batch>) {
+        if (!isFirst || calls[0]?.method !== 'getrawtransaction') return node.batch(calls, options);
+        isFirst = false;
+        const nothing = { method: 'getrawtransaction', params: ['ab'.repeat(32), true] };
+        const answers = await node.batch([nothing], options);
+        await bitcoind.mine(1);
+        return answers;
+      },
+    };
+    const request = { transactionHash: id, watch: watch(address), inputs, blockHash: null };
+    expect(await adapter.lookUp(racing, request)).toMatchObject({ status: 'included' });
+    expect(isFirst).toBe(false);
+  });
+
+  // Moves the node's clock, so it comes after the others.
+  test('is unknown when it was evicted: it may come back', async () => {
+    const id = await pay();
+    const known = { inputs: await inputsOf(id) };
+    const child = await send(await spendOutput(bitcoind, id, await indexOf(id), address));
+    const ofChild = { inputs: await inputsOf(child) };
+    await rpc('setmocktime', Math.floor(Date.now() / 1_000) + 337 * 3_600);
+    await rpc('sendtoaddress', ELSEWHERE, 1);
+    expect(await rpc('getrawmempool')).not.toContain(id);
+    expect(await lookUp(id, known)).toEqual({ status: 'unknown' });
+    // What the child spends has never been in a block.
+    const report = lookUp(child, ofChild);
+    if (isIndexed) expect(await report).toEqual({ status: 'unknown' });
+    else await expect(report).rejects.toThrow('cannot tell');
+  });
+
+  test.skipIf(isIndexed)('is in a block that the node has deleted', async () => {
+    const id = await pay();
+    const [blockHash = ''] = await bitcoind.mine(1);
+    await send(await spendOutput(bitcoind, id, await indexOf(id), ELSEWHERE));
+    const height: number = await rpc('getblockcount');
+    await bitcoind.mine(600, ELSEWHERE);
+    await rpc('pruneblockchain', height + 300);
+    await expect(lookUp(id, { blockHash })).rejects.toThrow(PrunedBlock);
+    const request = { from: height, to: height, watch: watch(address), undoableFrom: 0 };
+    await expect(adapter.scan(bitcoind.node, request)).rejects.toThrow(PrunedBlock);
+    await expect(lookUp(id)).rejects.toThrow(PrunedBlock);
+    const { pruneHeight } = await adapter.probe(bitcoind.node);
+    expect(pruneHeight).toBeGreaterThan(height);
+  });
+});
