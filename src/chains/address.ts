@@ -1,6 +1,6 @@
 import type { NetworkEnvironment, NetworkFamily } from '../database/tables.ts';
 import { parseBitcoinAddress } from './bitcoin/address.ts';
-import { parseEvmAddress } from './evm-address.ts';
+import { parseEvmAddress } from './evm/address.ts';
 import { InvalidAddress } from './invalid-address.ts';
 import { parseSolanaAddress } from './solana-address.ts';
 import { parseTronAddress } from './tron-address.ts';

@@ -1,7 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { hex } from '@scure/base';
-import { InvalidAddress } from './invalid-address.ts';
+import { InvalidAddress } from '../invalid-address.ts';
 
 type EvmFamily = 'ethereum' | 'bnb' | 'avalanche';
 
