@@ -29,6 +29,8 @@ export interface Chain {
   readonly clockSkewMs: number;
   /** Rule of finality unless the operator sets another one. */
   readonly finality: string;
+  /** Whether every block that a node shows is final already (Avalanche). */
+  readonly tipIsFinal: boolean;
   /** What moves `watched_until`: blocks of the tip, blocks scanned a second time, or each poll. */
   readonly coverage: 'tip' | 'sweep' | 'poll';
   /** Usual time from a transfer to its finality, in milliseconds. */
@@ -47,6 +49,7 @@ const BITCOIN: Facts = {
   offeredLagMs: 2 * MINUTE,
   clockSkewMs: 2 * HOUR,
   finality: '1@100000,2@1000000,6',
+  tipIsFinal: false,
   coverage: 'poll',
   usualFinalityMs: HOUR,
 };
@@ -58,6 +61,7 @@ const ETHEREUM: Facts = {
   offeredLagMs: 3 * MINUTE,
   clockSkewMs: 2 * SECOND,
   finality: '12@100000,final',
+  tipIsFinal: false,
   coverage: 'tip',
   usualFinalityMs: 15 * MINUTE,
 };
@@ -71,7 +75,7 @@ const BNB: Facts = {
   coverage: 'sweep',
   usualFinalityMs: 10 * SECOND,
 };
-const AVALANCHE: Facts = { ...BNB, ring: 16, staleHeadMs: MINUTE };
+const AVALANCHE: Facts = { ...BNB, ring: 16, staleHeadMs: MINUTE, tipIsFinal: true };
 const SOLANA: Facts = {
   family: 'solana',
   pauseMs: 3 * SECOND,
@@ -80,6 +84,7 @@ const SOLANA: Facts = {
   offeredLagMs: MINUTE,
   clockSkewMs: 30 * SECOND,
   finality: 'final',
+  tipIsFinal: false,
   coverage: 'poll',
   usualFinalityMs: 15 * SECOND,
 };

@@ -1,0 +1,102 @@
+import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
+import type { ChainAdapter } from '../adapter.ts';
+import type { Chain } from '../chain-list.ts';
+import { orThrow, toAmount, toBlock, toCount, toParameter } from './answers.ts';
+import { createLogRanges } from './log-query.ts';
+import { lookUpTransaction } from './look-up.ts';
+import { scanBlocks } from './scan.ts';
+
+/** Calls of one batch; providers that take fewer refuse a batch, and are then asked one by one. */
+const BATCH = 50;
+/** Selector of `decimals()`. */
+const DECIMALS = '0x313ce567';
+/** A node without the states of old blocks keeps fewer: go-ethereum 128. */
+const OLD_BLOCKS = 1_000;
+const NOBODY = '0x0000000000000000000000000000000000000000';
+
+/**
+ * Reads Ethereum and the chains like it, over the standard JSON-RPC. Keeps nothing but how wide a query
+ * each node takes.
+ */
+export function createEvmAdapter(chain: Chain): ChainAdapter {
+  const ranges = createLogRanges();
+
+  return {
+    async identify(node) {
+      return toAmount(node, await node.call('eth_chainId', []), 'the chain ID').toString();
+    },
+
+    async probe(node) {
+      const height = toCount(node, await node.call('eth_blockNumber', []), 'the newest block');
+      const old = toParameter(Math.max(0, height - OLD_BLOCKS));
+      return {
+        trace: await findTraceMethod(node, toParameter(height)),
+        logRange: null,
+        batch: BATCH,
+        archive: await answers(node, 'eth_getBalance', [NOBODY, old]),
+        pruneHeight: null,
+      };
+    },
+
+    async readDecimals(node, contract) {
+      const [code, decimals] = await node.batch([
+        { method: 'eth_getCode', params: [contract, 'latest'] },
+        { method: 'eth_call', params: [{ to: contract, data: DECIMALS }, 'latest'] },
+      ]);
+      if (orThrow(code) === '0x' || decimals instanceof RpcError) return undefined;
+      const isWord = typeof decimals === 'string' && /^0x[0-9a-f]{64}$/i.test(decimals);
+      const value = isWord ? BigInt(decimals) : 256n;
+      return value <= 255n ? Number(value) : undefined;
+    },
+
+    async readHeads(node, cursorHeight) {
+      const [latest, finalized, cursor] = await node.batch([
+        { method: 'eth_getBlockByNumber', params: ['latest', false] },
+        { method: 'eth_getBlockByNumber', params: ['finalized', false] },
+        ...(cursorHeight === null
+          ? []
+          : [{ method: 'eth_getBlockByNumber', params: [toParameter(cursorHeight), false] }]),
+      ]);
+      const tip = toBlock(node, orThrow(latest), null);
+      if (tip === null) throw new NodeFailure(`${node.label} has no newest block`);
+      // Some nodes do not know the tag, and then nothing is final by it.
+      const final = finalized instanceof RpcError ? null : toBlock(node, finalized, null);
+      const atCursor =
+        cursorHeight === null || cursor instanceof RpcError
+          ? null
+          : toBlock(node, cursor, cursorHeight);
+      return {
+        tip,
+        finalHeight: chain.tipIsFinal ? tip.height : (final?.height ?? null),
+        cursorHash: atCursor?.hash ?? null,
+      };
+    },
+
+    async readBlock(node, height) {
+      const answer = await node.call('eth_getBlockByNumber', [toParameter(height), false]);
+      return toBlock(node, answer, height);
+    },
+
+    scan: (node, request) => scanBlocks(node, request, chain, ranges),
+
+    lookUp: (node, request) => lookUpTransaction(node, request, undefined),
+  };
+}
+
+async function findTraceMethod(node: Node, height: string) {
+  const tracer = { tracer: 'callTracer' };
+  if (await answers(node, 'debug_traceBlockByNumber', [height, tracer])) {
+    return 'debug_traceBlockByNumber' as const;
+  }
+  return (await answers(node, 'trace_block', [height])) ? ('trace_block' as const) : null;
+}
+
+async function answers(node: Node, method: string, params: readonly unknown[]): Promise<boolean> {
+  try {
+    await node.call(method, params);
+    return true;
+  } catch (error) {
+    if (error instanceof RpcError) return false;
+    throw error;
+  }
+}

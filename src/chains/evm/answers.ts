@@ -1,0 +1,94 @@
+import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
+import type { Block } from '../adapter.ts';
+
+const QUANTITY = /^0x(0|[1-9a-f][0-9a-f]{0,63})$/i;
+const HASH = /^0x[0-9a-f]{64}$/i;
+const ADDRESS = /^0x[0-9a-f]{40}$/i;
+
+/** A JSON object of a node's answer, unchecked. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** @throws NodeFailure unless the value is an object. */
+export function toFields(node: Node, value: unknown, what: string): Fields {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new NodeFailure(`${node.label}: ${what} is no object`);
+  }
+  return value as Fields;
+}
+
+/** @throws NodeFailure unless the value is an array. */
+export function toList(node: Node, value: unknown, what: string): readonly unknown[] {
+  if (!Array.isArray(value)) throw new NodeFailure(`${node.label}: ${what} is no list`);
+  return value;
+}
+
+/** A quantity: hex with 0x and without leading zeros. */
+export function toAmount(node: Node, value: unknown, what: string): bigint {
+  if (typeof value !== 'string' || !QUANTITY.test(value)) {
+    throw new NodeFailure(`${node.label}: ${what} is no quantity`);
+  }
+  return BigInt(value);
+}
+
+/** A quantity that is a safe integer. */
+export function toCount(node: Node, value: unknown, what: string): number {
+  const amount = toAmount(node, value, what);
+  if (amount > BigInt(Number.MAX_SAFE_INTEGER)) {
+    throw new NodeFailure(`${node.label}: ${what} is too large`);
+  }
+  return Number(amount);
+}
+
+/** 32 bytes, in lower case. */
+export function toHash(node: Node, value: unknown, what: string): string {
+  if (typeof value !== 'string' || !HASH.test(value)) {
+    throw new NodeFailure(`${node.label}: ${what} is no hash`);
+  }
+  return value.toLowerCase();
+}
+
+/** 20 bytes, in lower case; null for the creation of a contract. */
+export function toAddressOrNull(node: Node, value: unknown, what: string): string | null {
+  if (value === null || value === undefined) return null;
+  if (typeof value !== 'string' || !ADDRESS.test(value)) {
+    throw new NodeFailure(`${node.label}: ${what} is no address`);
+  }
+  return value.toLowerCase();
+}
+
+/** A height as a parameter of a call. */
+export function toParameter(height: number): string {
+  return `0x${height.toString(16)}`;
+}
+
+/** A result of a batch; an error of the node is thrown. */
+export function orThrow(result: unknown): unknown {
+  if (result instanceof RpcError) throw result;
+  return result;
+}
+
+/**
+ * The header of a block; null if the node has none.
+ * @param height What was asked for; null for whichever is the newest.
+ */
+export function toBlock(node: Node, value: unknown, height: number | null): Block | null {
+  if (value === null || value === undefined) return null;
+  const fields = toFields(node, value, 'a block');
+  const block = {
+    height: toCount(node, fields.number, 'the number of a block'),
+    hash: toHash(node, fields.hash, 'the hash of a block'),
+    parentHash: toHash(node, fields.parentHash, 'the parent of a block'),
+    time: new Date(toCount(node, fields.timestamp, 'the time of a block') * 1_000),
+  };
+  if (height !== null && block.height !== height) {
+    throw new NodeFailure(`${node.label}: block ${block.height} came for ${height}`);
+  }
+  return block;
+}
+
+/** Like `toBlock`, for a block that the node must have. */
+export function requireBlock(node: Node, value: unknown, height: number): Block {
+  const block = toBlock(node, orThrow(value), height);
+  if (block === null) throw new NodeFailure(`${node.label} has no block ${height}`);
+  return block;
+}

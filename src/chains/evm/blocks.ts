@@ -1,0 +1,94 @@
+import { BLOCK_TIMEOUT_MS, type Node, NodeFailure } from '../../nodes/node.ts';
+import type { Block } from '../adapter.ts';
+import {
+  type Fields,
+  orThrow,
+  requireBlock,
+  toAddressOrNull,
+  toAmount,
+  toFields,
+  toHash,
+  toList,
+  toParameter,
+} from './answers.ts';
+
+/** Whole blocks that are asked for in one batch. */
+export const BLOCKS_PER_BATCH = 20;
+
+/** A top-level transaction of a block. */
+export interface BlockTransaction {
+  readonly hash: string;
+  /** In lower case; null where a contract is created. */
+  readonly to: string | null;
+  readonly from: string | null;
+  /** In wei. */
+  readonly value: bigint;
+}
+
+export interface WholeBlock extends Block {
+  readonly transactions: readonly BlockTransaction[];
+  /** The block as the node has sent it. */
+  readonly fields: Fields;
+}
+
+/** Reads the headers of these heights. */
+export async function readHeaders(node: Node, heights: readonly number[]): Promise<Block[]> {
+  const calls = heights.map(height => ({
+    method: 'eth_getBlockByNumber',
+    params: [toParameter(height), false],
+  }));
+  const answers = await node.batch(calls);
+  return heights.map((height, index) => requireBlock(node, answers[index], height));
+}
+
+/** Reads blocks with their transactions. */
+export async function readWholeBlocks(
+  node: Node,
+  heights: readonly number[],
+): Promise<WholeBlock[]> {
+  const calls = heights.map(height => ({
+    method: 'eth_getBlockByNumber',
+    params: [toParameter(height), true],
+  }));
+  const answers = await node.batch(calls, { timeoutMs: BLOCK_TIMEOUT_MS });
+  return heights.map((height, index) => {
+    const block = requireBlock(node, answers[index], height);
+    const fields = toFields(node, orThrow(answers[index]), 'a block');
+    const transactions = toList(node, fields.transactions, 'the transactions of a block');
+    return { ...block, fields, transactions: transactions.map(each => toTransaction(node, each)) };
+  });
+}
+
+export function toTransaction(node: Node, value: unknown): BlockTransaction {
+  const fields = toFields(node, value, 'a transaction');
+  return {
+    hash: toHash(node, fields.hash, 'the hash of a transaction'),
+    to: toAddressOrNull(node, fields.to, 'the recipient of a transaction'),
+    from: toAddressOrNull(node, fields.from, 'the sender of a transaction'),
+    value: toAmount(node, fields.value, 'the value of a transaction'),
+  };
+}
+
+/** Every number from `from` to `to`, both included. */
+export function heightsOf(from: number, to: number): number[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => from + index);
+}
+
+/**
+ * Checks that blocks follow one another.
+ * @param parentHash Hash of the block before the first; null where it is not known.
+ * @throws NodeFailure for a gap: the node has changed its branch meanwhile.
+ */
+export function requireChain(
+  node: Node,
+  blocks: readonly Block[],
+  parentHash: string | null | undefined,
+): void {
+  let expected = parentHash || null;
+  for (const block of blocks) {
+    if (expected !== null && block.parentHash !== expected) {
+      throw new NodeFailure(`${node.label}: block ${block.height} is on another branch`);
+    }
+    expected = block.hash;
+  }
+}

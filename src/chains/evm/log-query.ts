@@ -1,0 +1,108 @@
+import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
+import type { Block } from '../adapter.ts';
+import { toCount, toFields, toHash, toList, toParameter } from './answers.ts';
+import { addressTopic, TRANSFER } from './transfer-logs.ts';
+import type { Watched } from './watched.ts';
+
+/** Addresses that a query names; above it, every transfer of the tokens is asked for and filtered here. */
+const TOPICS_MAXIMUM = 1_000;
+/** Blocks of a query to a node that has not told how many it takes. */
+const RANGE_AT_FIRST = 1_000;
+
+/** What providers say of a range that is too wide for them; none has a code of its own. */
+const TOO_WIDE =
+  /range|too many results|response size|returned more than|too large|limit exceeded|block limit/i;
+/** What nodes say that lack a block: another backend may have it. */
+const NOT_THERE = /header not found|missing trie node|pruned|unknown block|block not found/i;
+
+/** Where a log is. */
+export interface LogPlace {
+  readonly height: number;
+  readonly blockHash: string;
+  readonly transactionHash: string;
+}
+
+/** Parameters of `eth_getLogs` for transfers to watched addresses. */
+export function transferFilter({ tokens }: Watched) {
+  const addresses = new Set([...tokens.values()].flatMap(own => [...own.keys()]));
+  const recipients =
+    addresses.size > TOPICS_MAXIMUM ? [] : [null, [...addresses].map(addressTopic)];
+  return { address: [...tokens.keys()], topics: [TRANSFER, ...recipients] };
+}
+
+/**
+ * The places of logs, as a node has answered a query.
+ * @throws NodeFailure for a log of a block that was not asked for.
+ */
+export function toPlaces(
+  node: Node,
+  value: unknown,
+  asked: { readonly from: number; readonly to: number } | Pick<Block, 'hash'>,
+  { tokens }: Watched,
+): LogPlace[] {
+  if (value instanceof RpcError) throw asNodeError(node, value);
+  return toList(node, value, 'the logs').flatMap(each => {
+    const log = toFields(node, each, 'a log');
+    const place = {
+      height: toCount(node, log.blockNumber, 'the block of a log'),
+      blockHash: toHash(node, log.blockHash, 'the block of a log'),
+      transactionHash: toHash(node, log.transactionHash, 'the transaction of a log'),
+    };
+    const fits =
+      'hash' in asked
+        ? place.blockHash === asked.hash
+        : place.height >= asked.from && place.height <= asked.to;
+    if (!fits) throw new NodeFailure(`${node.label}: a log came of block ${place.height}, unasked`);
+    // Above the limit of topics, most of what comes is somebody else's.
+    const recipients = tokens.get(String(log.address).toLowerCase());
+    const topic = Array.isArray(log.topics) ? String(log.topics[2]) : '';
+    const isOurs = recipients?.has(`0x${topic.slice(-40).toLowerCase()}`) === true;
+    return isOurs && log.removed !== true ? [place] : [];
+  });
+}
+
+/** How many blocks nodes take in one query: halved when one refuses, and grown again by a quarter. */
+export interface LogRanges {
+  of(node: Node): number;
+  refused(node: Node): void;
+  answered(node: Node): void;
+}
+
+export function createLogRanges(): LogRanges {
+  const ranges = new Map<string, number>();
+  const widest = ({ abilities }: Node) => abilities.logRange ?? RANGE_AT_FIRST;
+  const of = (node: Node) => ranges.get(node.id) ?? widest(node);
+  return {
+    of,
+    refused: node => void ranges.set(node.id, Math.max(1, Math.floor(of(node) / 2))),
+    answered: node => void ranges.set(node.id, Math.min(widest(node), Math.ceil(of(node) * 1.25))),
+  };
+}
+
+/** Whether a node refused a query because of how much it asked for. */
+export function isTooWide(error: unknown): boolean {
+  return (
+    error instanceof RpcError && !NOT_THERE.test(error.message) && TOO_WIDE.test(error.message)
+  );
+}
+
+/** An error that means another backend, as a failure of the node; any other as it is. */
+export function asNodeError(node: Node, error: RpcError): Error {
+  if (!NOT_THERE.test(error.message)) return error;
+  return new NodeFailure(`${node.label}: ${error.message}`, { cause: error });
+}
+
+/** Query for one range of heights. */
+export function rangeQuery(watched: Watched, from: number, to: number) {
+  return {
+    method: 'eth_getLogs',
+    params: [
+      { ...transferFilter(watched), fromBlock: toParameter(from), toBlock: toParameter(to) },
+    ],
+  };
+}
+
+/** Query for one block, which a node that does not know the block has to refuse. */
+export function blockQuery(watched: Watched, blockHash: string) {
+  return { method: 'eth_getLogs', params: [{ ...transferFilter(watched), blockHash }] };
+}

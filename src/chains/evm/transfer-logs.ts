@@ -1,0 +1,115 @@
+import { type Node, NodeFailure } from '../../nodes/node.ts';
+import type { Block, ChainTransfer, ForeignTransfer } from '../adapter.ts';
+import { type Fields, toCount, toFields, toHash, toList } from './answers.ts';
+import type { Watched } from './watched.ts';
+
+/** Keccak-256 of `Transfer(address,address,uint256)` (ERC-20). */
+export const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+
+/** An address as a topic: 32 bytes, 12 of them zero. */
+const ADDRESS_TOPIC = /^0x0{24}([0-9a-f]{40})$/;
+const WORD = /^0x[0-9a-f]{64}$/;
+
+/** A Transfer event of a token. */
+interface TransferLog {
+  /** Both in lower case. */
+  readonly contract: string;
+  readonly to: string;
+  readonly amount: bigint;
+}
+
+export function addressTopic(address: string): string {
+  return `0x${address.slice(2).toLowerCase().padStart(64, '0')}`;
+}
+
+/** Reads a log as a transfer; undefined for any other event, and for tokens that are not fungible. */
+function readTransfer({ address, topics, data }: Fields): TransferLog | undefined {
+  if (typeof address !== 'string' || !Array.isArray(topics) || typeof data !== 'string') {
+    return undefined;
+  }
+  // ERC-721 has the number of the token as a fourth topic, and no data.
+  const [topic, from, to, ...others] = topics.map(each => String(each).toLowerCase());
+  if (topic !== TRANSFER || from === undefined || others.length > 0) return undefined;
+  const recipient = ADDRESS_TOPIC.exec(to ?? '')?.[1];
+  const word = data.toLowerCase();
+  if (recipient === undefined || !WORD.test(word)) return undefined;
+  return { contract: address.toLowerCase(), to: `0x${recipient}`, amount: BigInt(word) };
+}
+
+/** The receipt of a transaction in a block. */
+export interface Receipt {
+  readonly transactionHash: string;
+  readonly blockHash: string;
+  readonly height: number;
+  readonly succeeded: boolean;
+  readonly gasUsed: number;
+  readonly logs: readonly Fields[];
+}
+
+/** @returns null for a transaction without a receipt. */
+export function toReceipt(node: Node, value: unknown, transactionHash: string): Receipt | null {
+  if (value === null || value === undefined) return null;
+  const fields = toFields(node, value, 'a receipt');
+  const receipt = {
+    transactionHash: toHash(node, fields.transactionHash, 'the transaction of a receipt'),
+    blockHash: toHash(node, fields.blockHash, 'the block of a receipt'),
+    height: toCount(node, fields.blockNumber, 'the block of a receipt'),
+    succeeded: fields.status === '0x1',
+    gasUsed: toCount(node, fields.gasUsed, 'the gas of a receipt'),
+    logs: toList(node, fields.logs, 'the logs of a receipt').map(log =>
+      toFields(node, log, 'a log'),
+    ),
+  };
+  if (receipt.transactionHash !== transactionHash) {
+    throw new NodeFailure(`${node.label}: a receipt came for another transaction`);
+  }
+  return receipt;
+}
+
+/**
+ * The transfers of tokens to watched addresses that a receipt shows. The position is the log's place among
+ * those of its own transaction: `logIndex` counts through the block, and changes when the transaction gets
+ * into another one.
+ */
+export function tokenTransfers(
+  { logs, succeeded, transactionHash }: Receipt,
+  block: Pick<Block, 'height' | 'hash' | 'time'>,
+  { tokens }: Watched,
+): ChainTransfer[] {
+  if (!succeeded) return [];
+  return logs.flatMap((log, position) => {
+    const transfer = log.removed === true ? undefined : readTransfer(log);
+    if (transfer === undefined || transfer.amount === 0n) return [];
+    const watched = tokens.get(transfer.contract)?.get(transfer.to);
+    if (watched === undefined) return [];
+    return [
+      {
+        blockchainId: watched.network.id,
+        transactionHash,
+        position,
+        address: watched.address,
+        tokenAmount: transfer.amount,
+        block,
+        inputs: null,
+        maturity: 1,
+      },
+    ];
+  });
+}
+
+/** Transfers of other tokens to these addresses. */
+export function foreignTransfers(
+  { logs }: Receipt,
+  { tokens }: Watched,
+  addresses: ReadonlySet<string>,
+  limit: number,
+): ForeignTransfer[] {
+  return logs
+    .flatMap(log => {
+      const transfer = readTransfer(log);
+      if (transfer === undefined || !addresses.has(transfer.to)) return [];
+      if (tokens.get(transfer.contract)?.has(transfer.to) === true) return [];
+      return [{ address: transfer.to, contract: transfer.contract }];
+    })
+    .slice(0, limit);
+}

@@ -1,0 +1,32 @@
+import type { WatchedAddress } from '../adapter.ts';
+
+/** The networks of a chain that an address is watched on, in the spelling of the watch list. */
+export interface Watched {
+  /** By contract, then by address, both in lower case. */
+  readonly tokens: ReadonlyMap<string, ReadonlyMap<string, WatchedAddress>>;
+  /** By address in lower case. */
+  readonly native: ReadonlyMap<string, WatchedAddress>;
+}
+
+export function indexWatched(watch: readonly WatchedAddress[]): Watched {
+  const tokens = new Map<string, Map<string, WatchedAddress>>();
+  const native = new Map<string, WatchedAddress>();
+  for (const each of watch) {
+    const address = each.address.toLowerCase();
+    if (each.network.contract === null) {
+      native.set(address, each);
+      continue;
+    }
+    const contract = each.network.contract.toLowerCase();
+    const own = tokens.get(contract) ?? new Map<string, WatchedAddress>();
+    tokens.set(contract, own.set(address, each));
+  }
+  return { tokens, native };
+}
+
+/** Every address that is watched on any network, in lower case. */
+export function allAddresses({ tokens, native }: Watched): Set<string> {
+  const all = new Set(native.keys());
+  for (const own of tokens.values()) for (const address of own.keys()) all.add(address);
+  return all;
+}
