@@ -55,8 +55,8 @@ export interface OpenNode {
   lastFailure(): string | null;
   /** How often it has failed. */
   failures(): number;
-  /** Most calls of a batch that it has not refused. */
-  batchSize(): number;
+  /** Most calls of a batch, if it has refused one of more; null if it has refused none. */
+  batchLimit(): number | null;
   close(): Promise<void>;
 }
 
@@ -88,7 +88,8 @@ export function openNode(
   const pause = createPause(clock);
   const redact = createRedaction(access);
   // A larger batch would have to wait for an allowance of more than a second.
-  let batchSize = Math.max(1, Math.min(abilities.batch, requestsPerSecond));
+  const batchMaximum = Math.max(1, Math.min(abilities.batch, requestsPerSecond));
+  let batchLimit: number | null = null;
   let lastFailure: string | null = null;
   let failures = 0;
   let nextId = 1;
@@ -193,7 +194,7 @@ export function openNode(
   async function batch(calls: readonly NodeCall[], signal: AbortSignal, options?: CallOptions) {
     const results: (unknown | RpcError)[] = [];
     while (results.length < calls.length) {
-      const part = calls.slice(results.length, results.length + batchSize);
+      const part = calls.slice(results.length, results.length + (batchLimit ?? batchMaximum));
       const [first] = part;
       try {
         if (part.length === 1 && first !== undefined) {
@@ -203,7 +204,7 @@ export function openNode(
         }
       } catch (error) {
         if (error instanceof RpcError) results.push(error);
-        else if (error instanceof BatchRefused) batchSize = Math.floor(part.length / 2);
+        else if (error instanceof BatchRefused) batchLimit = Math.floor(part.length / 2);
         else throw error;
       }
     }
@@ -229,7 +230,7 @@ export function openNode(
     pausedFor: () => pause.remaining(),
     lastFailure: () => lastFailure,
     failures: () => failures,
-    batchSize: () => batchSize,
+    batchLimit: () => batchLimit,
     close: () => transport.close(),
   };
 }

@@ -99,7 +99,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a node' : `a node: ${ANVIL_MISSING}`, () 
     const { node: second, open: own } = open();
     expect(await second.batch(calls.slice(0, 5))).toHaveLength(5);
     expect(proxy.requests.map(({ size }) => size)).toEqual([5, 2, 1, 1, 1, 1, 1]);
-    expect(own.batchSize()).toBe(1);
+    expect(own.batchLimit()).toBe(1);
     expect(await second.batch(calls.slice(0, 2))).toHaveLength(2);
   });
 
