@@ -17,13 +17,16 @@ export function define(noun: Command, terminal: Terminal): void {
   );
 }
 
-function resealedObject(version: number, { apiKeys, webhookEndpoints, left, retired }: Resealed) {
+function resealedObject(version: number, resealed: Resealed) {
+  const { apiKeys, webhookEndpoints, nodes, left, retired } = resealed;
   return {
     masterKeyVersion: version,
     apiKeysResealed: apiKeys,
     webhookSecretsResealed: webhookEndpoints,
+    nodesResealed: nodes,
     apiKeysLeft: left.apiKeys,
     legacyKeysLeft: left.legacyKeys,
+    nodesLeft: left.nodes,
     lapsing: left.lapsing,
     retiredVersions: retired,
   };
@@ -34,6 +37,7 @@ function noteOn({ left }: Resealed): string {
   if (keys > 0) {
     return `${keys} keys follow when they are next used, or rotated. Former master keys are needed until then: run this again.`;
   }
+  if (left.nodes > 0) return `${left.nodes} nodes were added meanwhile: run this again.`;
   return left.lapsing
     ? 'Previous pairs and stored responses end within 24 hours. Former master keys are needed until then: run this again.'
     : 'No former master key is needed any more: remove MASTER_KEYS_PREVIOUS.';

@@ -9,6 +9,7 @@ import {
   lockEndpointsUnder,
   type UnderOthers,
 } from '../repositories/master-keys.ts';
+import { lockNodesUnder, updateNode } from '../repositories/nodes.ts';
 import { updateWebhookEndpoint } from '../repositories/webhook-endpoints.ts';
 
 /** Rows that are locked at once. */
@@ -19,6 +20,7 @@ export interface Resealed {
   /** Secrets that were sealed under the current master key. */
   readonly apiKeys: number;
   readonly webhookEndpoints: number;
+  readonly nodes: number;
   readonly left: UnderOthers;
   /** Versions of the master keys that are no longer in use. */
   readonly retired: readonly number[];
@@ -67,12 +69,22 @@ export async function reseal(
     }
     return endpoints.length;
   });
+  const nodes = await inBatches(async tx => {
+    const sealed = await lockNodesUnder(tx, former, BATCH);
+    for (const { id, access, master_key_version } of sealed) {
+      await updateNode(tx, id, {
+        access: keyring.seal(keyring.open(access, id, master_key_version), id),
+        master_key_version: currentVersion,
+      });
+    }
+    return sealed.length;
+  });
 
   return audited(operator, 'master-key.reseal', async (tx, now) => {
     const left = await countUnderOthers(tx, currentVersion, now);
-    const isDone = left.apiKeys === 0 && left.legacyKeys === 0 && !left.lapsing;
+    const isDone = left.apiKeys === 0 && left.legacyKeys === 0 && left.nodes === 0 && !left.lapsing;
     const retired = isDone ? await deleteOtherMasterKeys(tx, currentVersion) : [];
-    const result = { apiKeys, webhookEndpoints, left, retired };
+    const result = { apiKeys, webhookEndpoints, nodes, left, retired };
     return { result, objectId: String(currentVersion), detail: { ...result } };
   });
 }

@@ -71,6 +71,8 @@ export interface UnderOthers {
   readonly apiKeys: number;
   /** Keys of the older contract. */
   readonly legacyKeys: number;
+  /** Nodes, by the access to them: a process with another key may have added one just now. */
+  readonly nodes: number;
   /** Whether there are previous pairs or stored responses, which end by themselves. */
   readonly lapsing: boolean;
 }
@@ -91,6 +93,7 @@ export async function countUnderOthers(
          and coalesce(passphrase_key_version, master_key_version) <> ${current}) as "apiKeys",
       (select count(*) from merchant_users
        where api_key_hash is not null and master_key_version <> ${current}) as "legacyKeys",
+      (select count(*) from nodes where master_key_version <> ${current}) as nodes,
       exists (select from api_keys
               where previous_valid_until > ${now}
                 and (previous_master_key_version <> ${current}

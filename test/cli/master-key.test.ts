@@ -1,7 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createKeyring } from '../../src/crypto/keyring.ts';
+import { newId } from '../../src/crypto/new-id.ts';
 import { rotateKey } from '../../src/keys/manage-keys.ts';
+import { openAccess, sealAccess } from '../../src/nodes/node-access.ts';
+import { countUnderOthers } from '../../src/repositories/master-keys.ts';
+import { findNode, insertNode, updateNode } from '../../src/repositories/nodes.ts';
 import { createEndpoint } from '../../src/webhooks/manage-endpoints.ts';
 import { addKey, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
@@ -14,8 +18,10 @@ interface Report {
   readonly masterKeyVersion: number;
   readonly apiKeysResealed: number;
   readonly webhookSecretsResealed: number;
+  readonly nodesResealed: number;
   readonly apiKeysLeft: number;
   readonly legacyKeysLeft: number;
+  readonly nodesLeft: number;
   readonly lapsing: boolean;
   readonly retiredVersions: number[];
 }
@@ -24,12 +30,14 @@ const [FIRST, SECOND] = [randomBytes(32), randomBytes(32)];
 const former = createKeyring([FIRST]);
 const current = createKeyring([SECOND, FIRST]);
 const alone = createKeyring([SECOND]);
+const ACCESS = { url: 'https://node.example/v1/key', headers: { 'x-key': 'secret' } };
 const clock = Object.assign(() => Date.now(), { now: 0 });
 
 let base: TestApp;
 let shop: OlderMerchant;
 let rotated: Awaited<ReturnType<typeof addKey>>;
 let endpointId: string;
+let nodeId: string;
 const opened: TestApp[] = [];
 
 async function open(keyring: typeof former): Promise<TestApp> {
@@ -50,11 +58,26 @@ beforeAll(async () => {
     allowPrivateAddresses: false,
   });
   endpointId = endpoint.id;
+  await addNode(former);
 });
 afterAll(async () => {
   for (const app of opened) await app.close();
   await base.close();
 });
+
+/** A node that was verified some time ago. */
+async function addNode(keyring: typeof former): Promise<void> {
+  const at = new Date();
+  nodeId = newId();
+  await insertNode(base.db, {
+    ...{ id: nodeId, chain: 'eth-test', role: 'primary', position: 1, label: 'node.example' },
+    access: sealAccess(keyring, nodeId, ACCESS),
+    master_key_version: keyring.currentVersion,
+    requests_per_second: 10,
+    abilities: { trace: null, logRange: null, batch: 1, archive: false, pruneHeight: null },
+    ...{ verified_at: at, created_at: at, updated_at: at },
+  });
+}
 
 function env(...keys: Buffer[]): Environment {
   const [MASTER_KEY, ...previous] = keys.map(key => key.toString('base64'));
@@ -90,14 +113,18 @@ test('secrets are sealed anew at once, and hashes when they are used', async () 
     masterKeyVersion: alone.currentVersion,
     apiKeysResealed: 2,
     webhookSecretsResealed: 1,
+    nodesResealed: 1,
     apiKeysLeft: 2,
     legacyKeysLeft: 1,
+    nodesLeft: 0,
     lapsing: false,
     retiredVersions: [],
   });
   const [key, endpoint] = [await keyRow(), await endpointRow()];
   expect(alone.open(key.secret as Buffer, key.id, key.master_key_version)).toBe(shop.secret);
   expect(alone.open(endpoint.secret, endpoint.id, endpoint.master_key_version)).toMatch(/^whsec_/);
+  const node = (await findNode(base.db, nodeId)) ?? expect.unreachable();
+  expect(openAccess(alone, node)).toEqual(ACCESS);
   expect(key.passphrase_hash).toEqual(former.hash(shop.passphrase, shop.keyId));
 
   const app = await open(current);
@@ -135,6 +162,17 @@ test('a former key is needed until nothing is left under it, and then no more', 
   expect(await statusOf(later, shop)).toBe(200);
   expect((await ask(later, shop)).statusCode).toBe(200);
   expect(await reseal()).toMatchObject({ retiredVersions: [] });
+});
+
+test('a node that was added under a former key holds that back', async () => {
+  const { currentVersion } = former;
+  await updateNode(base.db, nodeId, {
+    access: sealAccess(former, nodeId, ACCESS),
+    master_key_version: currentVersion,
+  });
+  const left = await countUnderOthers(base.db, alone.currentVersion, new Date());
+  expect(left).toMatchObject({ nodes: 1 });
+  expect(await reseal()).toMatchObject({ nodesResealed: 1, nodesLeft: 0 });
 });
 
 test('a stored response holds its master key back', async () => {
