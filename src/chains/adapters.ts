@@ -1,0 +1,15 @@
+import type { ChainAdapter } from './adapter.ts';
+import { createBitcoinAdapter } from './bitcoin/adapter.ts';
+import type { Chain } from './chain-list.ts';
+
+/** Makes the adapter of a chain; null for a chain that this release cannot watch. */
+export function adapterOf(chain: Chain): ChainAdapter | null {
+  switch (chain.family) {
+    case 'bitcoin':
+      return createBitcoinAdapter();
+    case 'evm':
+    case 'solana':
+    case 'tron':
+      return null;
+  }
+}
