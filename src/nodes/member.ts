@@ -1,7 +1,7 @@
 import type { NodeRow, NodeState } from '../database/watching-tables.ts';
 import type { Clock } from '../time/clock.ts';
 import type { HeadHistory } from './head-history.ts';
-import { type Node, NodeFailure } from './node.ts';
+import { type Node, NodeFailure, RpcError, WrongIdentity } from './node.ts';
 import { isCounted, type OpenNode } from './open-node.ts';
 import { createPause } from './pause.ts';
 
@@ -47,7 +47,7 @@ export interface Member {
 interface MemberOptions {
   readonly clock: Clock;
   readonly heads: HeadHistory;
-  /** Throws unless the node is one of the chain. */
+  /** Throws WrongIdentity unless the node is one of the chain. */
   readonly verify: (node: Node) => Promise<void>;
   /** Ends what the set has under way. */
   readonly ending: AbortSignal;
@@ -86,11 +86,12 @@ export function createMember(
       refusal = null;
       verified = { at: clock(), failures: open.failures() };
     } catch (error) {
-      if (error instanceof NodeFailure || ending.aborted) throw error;
+      if (ending.aborted) throw error;
       if (timeout.aborted) throw new NodeFailure(`${label}: could not be verified in time`);
-      const reason = error instanceof Error ? error.message : String(error);
-      refuse(reason);
-      throw new NodeFailure(`${label}: ${reason}`);
+      // Not for errors of the database, which say nothing about the node.
+      if (!(error instanceof WrongIdentity || error instanceof RpcError)) throw error;
+      refuse(error.message);
+      throw new NodeFailure(`${label}: ${error.message}`);
     } finally {
       verifying = null;
     }

@@ -19,8 +19,25 @@ export const nodeRequestSeconds = new Histogram({
   buckets: DURATION_BUCKETS,
 });
 
-export const nodeUp = new Gauge({
+/** A node as the metric shows it. */
+export interface NodeGauge {
+  readonly chain: string;
+  readonly node: string;
+  readonly role: string;
+  readonly isUp: boolean;
+}
+
+/** What each watcher of this process sees of its nodes; nothing while it does not watch. */
+export const nodeGauges = new Set<() => readonly NodeGauge[]>();
+
+new Gauge({
   name: 'eps_node_up',
   help: 'Whether a node answers, is that of the chain, and has its newest blocks',
   labelNames: ['chain', 'node', 'role'],
+  collect() {
+    this.reset();
+    for (const read of nodeGauges) {
+      for (const { isUp, ...labels } of read()) this.set(labels, isUp ? 1 : 0);
+    }
+  },
 });

@@ -3,10 +3,13 @@ import type { Connection } from '../database/connection.ts';
 import { saveNodeStates } from '../repositories/nodes.ts';
 import type { Clock } from '../time/clock.ts';
 import type { NodeStatus } from './member.ts';
-import { nodeUp } from './node-metrics.ts';
+import { type NodeGauge, nodeGauges } from './node-metrics.ts';
 
 /** Time between two writes of what has changed little, in milliseconds. */
 const WRITE_INTERVAL_MS = 10_000;
+
+/** Age at which a report says nothing any more: another worker may watch the chain, in milliseconds. */
+const REPORT_AGE_MS = 120_000;
 
 /** Tells operators how the nodes of a chain are: in the database, in a metric and in the log. */
 export interface NodeReports {
@@ -26,26 +29,26 @@ export function createNodeReports({ db, chain, clock, logger }: NodeReportsOptio
   let told = new Map<string, NodeStatus>();
   let writtenAt = 0;
 
-  const labelsOf = ({ label, role }: NodeStatus) => ({ chain, node: label, role });
+  let reportedAt = 0;
+
+  function gauges(): NodeGauge[] {
+    if (Math.abs(clock() - reportedAt) > REPORT_AGE_MS) return [];
+    return [...told.values()].map(({ label: node, role, state }) => ({
+      ...{ chain, node, role },
+      isUp: state === 'up',
+    }));
+  }
+  nodeGauges.add(gauges);
 
   /** @returns Whether a state differs from the one told before. */
   function tell(statuses: readonly NodeStatus[]): boolean {
-    const now = new Map(statuses.map(status => [status.id, status]));
-    const gone = [...told.values()].filter(({ id, label, role }) => {
-      const current = now.get(id);
-      return current?.label !== label || current.role !== role;
-    });
-    for (const status of gone) nodeUp.remove(labelsOf(status));
-    let differs = false;
-    for (const status of statuses) {
-      nodeUp.set(labelsOf(status), status.state === 'up' ? 1 : 0);
-      const before = told.get(status.id)?.state ?? 'unknown';
-      if (before === status.state) continue;
-      differs = true;
-      logChange(status);
-    }
-    told = now;
-    return differs;
+    const changed = statuses.filter(
+      ({ id, state }) => state !== (told.get(id)?.state ?? 'unknown'),
+    );
+    for (const status of changed) logChange(status);
+    told = new Map(statuses.map(status => [status.id, status]));
+    reportedAt = clock();
+    return changed.length > 0;
   }
 
   function logChange({ label: node, state, lastError, height }: NodeStatus): void {
@@ -64,8 +67,6 @@ export function createNodeReports({ db, chain, clock, logger }: NodeReportsOptio
       }));
       await saveNodeStates(db, sightings, new Date(writtenAt));
     },
-    close() {
-      for (const status of told.values()) nodeUp.remove(labelsOf(status));
-    },
+    close: () => void nodeGauges.delete(gauges),
   };
 }

@@ -23,8 +23,8 @@ export interface NodeSetOptions {
   readonly clock: Clock;
   readonly logger: Pick<BaseLogger, 'error' | 'warn' | 'info'>;
   /**
-   * Throws unless the node is one of the chain. Called before a node is first used, after its failures
-   * and hourly. The message is shown to operators.
+   * Throws WrongIdentity unless the node is one of the chain. Called before a node is first used, after
+   * its failures and hourly.
    */
   readonly verify: (node: Node) => Promise<void>;
   /** Height of the node's newest block. Without it, nodes that are not in use are not asked. */

@@ -22,6 +22,14 @@ export class NodeFailure extends Error {
   }
 }
 
+/** A node is not one of its chain. The message says what was found and what was expected. */
+export class WrongIdentity extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'WrongIdentity';
+  }
+}
+
 export interface NodeCall {
   readonly method: string;
   readonly params: readonly unknown[];

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createKeyring } from '../../src/crypto/keyring.ts';
 import { newId } from '../../src/crypto/new-id.ts';
 import type { NodeRole } from '../../src/database/watching-tables.ts';
-import { type Node, NodeFailure } from '../../src/nodes/node.ts';
+import { type Node, NodeFailure, WrongIdentity } from '../../src/nodes/node.ts';
 import { parseNodeAccess, sealAccess } from '../../src/nodes/node-access.ts';
 import { type NodeSet, openNodeSet } from '../../src/nodes/node-set.ts';
 import { deleteNode, insertNode, listSeenNodes, updateNode } from '../../src/repositories/nodes.ts';
@@ -47,7 +47,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
       logger: { error: log, warn: log, info: log },
       verify: async node => {
         const id = Number(await node.call('eth_chainId', []));
-        if (id !== 11_155_111) throw new Error(`its chain ID is ${id}, not 11155111`);
+        if (id !== 11_155_111) throw new WrongIdentity(`its chain ID is ${id}, not 11155111`);
       },
       ...(readHeight && { readHeight }),
       reports: true,
@@ -274,6 +274,11 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     now += 1;
     await set.refresh();
     expect((await listSeenNodes(database.db))[0]).toMatchObject({ height: 3 });
+    // A worker that does not watch the chain any more says nothing of its nodes.
+    now += 120_001;
+    expect(await register.getSingleMetricAsString('eps_node_up')).not.toContain('eth-test');
+    await set.refresh();
+    expect(await register.getSingleMetricAsString('eps_node_up')).toContain('eth-test');
     await set.close();
     expect(await register.getSingleMetricAsString('eps_node_up')).not.toContain('eth-test');
   });
