@@ -7,16 +7,32 @@ import { audited, columnsToSet, OperationRefused, type Operator } from './audite
 /** Longest payment window: a day, in minutes. */
 export const WINDOW_MINUTES_MAXIMUM = 1440;
 
+/** What operators may change of a network; undefined leaves a setting as it is. */
+export interface NetworkChange {
+  /** Whether it is offered to the customers of all merchants. */
+  readonly active?: boolean | undefined;
+  readonly windowMinutes?: number | undefined;
+  /** Canonical spelling of the token's contract. */
+  readonly contract?: string | undefined;
+  /** When transfers are final; null for the chain's default rule. */
+  readonly finality?: string | null | undefined;
+}
+
 /**
- * Switches a network on or off for all merchants, or sets its payment window in minutes.
+ * Changes a network for all merchants. The contract and the rule are not checked here.
  * @throws OperationRefused for an unknown network, or when nothing is to be set.
  */
 export function setNetwork(
   operator: Operator,
   id: string,
-  change: { active?: boolean | undefined; windowMinutes?: number | undefined },
+  change: NetworkChange,
 ): Promise<Network> {
-  const columns = columnsToSet({ is_active: change.active, window_minutes: change.windowMinutes });
+  const columns = columnsToSet({
+    is_active: change.active,
+    window_minutes: change.windowMinutes,
+    contract: change.contract,
+    finality: change.finality,
+  });
   return audited(operator, 'network.set', async (tx, now) => {
     const switched = change.active === undefined ? {} : { switched_at: now };
     const network = await updateNetwork(tx, id, { ...columns, ...switched });

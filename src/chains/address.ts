@@ -1,6 +1,6 @@
 import type { NetworkEnvironment, NetworkFamily } from '../database/tables.ts';
 import { parseBitcoinAddress } from './bitcoin/address.ts';
-import { parseEvmAddress } from './evm/address.ts';
+import { parseEvmAddress, parseEvmContract } from './evm/address.ts';
 import { InvalidAddress } from './invalid-address.ts';
 import { parseSolanaAddress } from './solana-address.ts';
 import { parseTronAddress } from './tron-address.ts';
@@ -35,6 +35,27 @@ export function parseAddress(
       return parseSolanaAddress(text);
     case 'tron':
       return parseTronAddress(text);
+  }
+}
+
+/**
+ * Parses the address of a token's contract and returns its canonical spelling. Unlike a deposit address
+ * it may be one that no wallet has.
+ * @throws InvalidAddress with a reason that may be shown to the operator.
+ */
+export function parseContract(
+  family: NetworkFamily,
+  environment: NetworkEnvironment,
+  text: string,
+): string {
+  refuseMalformedText(text);
+  switch (family) {
+    case 'ethereum':
+    case 'bnb':
+    case 'avalanche':
+      return parseEvmContract(family, text);
+    default:
+      return parseAddress(family, environment, text);
   }
 }
 

@@ -57,6 +57,8 @@ export function updateNetwork(
     is_active?: boolean | undefined;
     switched_at?: Date | undefined;
     window_minutes?: number | undefined;
+    contract?: string | undefined;
+    finality?: string | null | undefined;
   },
 ): Promise<Network | undefined> {
   return db

@@ -37,6 +37,16 @@ const RESERVED = /^0x0{36}/;
  * @throws InvalidAddress
  */
 export function parseEvmAddress(family: EvmFamily, text: string): string {
+  const address = parseEvmContract(family, text);
+  refuseUnspendable(address);
+  return address;
+}
+
+/**
+ * Parses the address of a contract, which is written like any other.
+ * @throws InvalidAddress
+ */
+export function parseEvmContract(family: EvmFamily, text: string): string {
   refuseOtherForms(family, text);
   const digits = text.slice(2);
   refuseMalformedDigits(digits);
@@ -46,7 +56,6 @@ export function parseEvmAddress(family: EvmFamily, text: string): string {
       'the checksum (the pattern of capital letters) does not match: a character is mistyped',
     );
   }
-  refuseUnspendable(address);
   return address;
 }
 
