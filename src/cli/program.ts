@@ -23,6 +23,11 @@ const NOUNS: readonly Noun[] = [
     load: () => import('./network.ts'),
   },
   {
+    name: 'node',
+    description: 'nodes of providers, through which chains are watched',
+    load: () => import('./node.ts'),
+  },
+  {
     name: 'merchant',
     description: 'merchants and their settings',
     load: () => import('./merchant.ts'),

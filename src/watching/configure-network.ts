@@ -51,13 +51,11 @@ export async function configureNetwork(
   const configured = await transact(operator.db, async tx => {
     await lockChainSetup(tx, network.chain);
     if (contract !== undefined) await requireOwnContract(tx, network, contract);
-    const columns = { ...change, contract, finality };
-    await setNetwork({ ...operator, db: tx }, id, columns);
-    const networks = await settleNetworks(tx, network.chain, checks);
-    const settled = networks.find(one => one.id === id);
-    if (settled === undefined) throw new Error(`network ${id} is gone`);
-    if (change.active && tools.isProduction) requireWatched(settled);
-    return settled;
+    const set = await setNetwork({ ...operator, db: tx }, id, { ...change, contract, finality });
+    const settled = contract === undefined ? [] : await settleNetworks(tx, network.chain, checks);
+    const result = settled.find(one => one.id === id) ?? set;
+    if (change.active && tools.isProduction) requireWatched(result);
+    return result;
   });
   await untilHeard(operator.db);
   return configured;

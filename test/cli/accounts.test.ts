@@ -32,6 +32,10 @@ test('networks are listed and set', async () => {
     assetDecimals: 8,
     windowMinutes: 60,
     isActive: true,
+    chain: 'btc',
+    contract: null,
+    finality: '1@100000,2@1000000,6',
+    settledBy: 'simulation',
   });
   const off = await service.ask('network', 'set', 'btc', '--active', 'off');
   expect(off).toMatchObject({ id: 'btc', isActive: false, windowMinutes: 60 });
@@ -42,8 +46,10 @@ test('networks are listed and set', async () => {
     'There is no network doge.',
   );
   const table = await mpHere(['network', 'list'], service.env);
-  expect(table.out).toMatch(/^id +name +environment +assetSymbol +windowMinutes +isActive\n/);
-  expect(table.out).toMatch(/\nbtc +Bitcoin Mainnet +production +BTC +45 +true\n/);
+  expect(table.out).toMatch(
+    /^id +name +environment +assetSymbol +windowMinutes +isActive +settledBy\n/,
+  );
+  expect(table.out).toMatch(/\nbtc +Bitcoin Mainnet +production +BTC +45 +true +simulation\n/);
 });
 
 test('a merchant is created, shown, changed and listed', async () => {
