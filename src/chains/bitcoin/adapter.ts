@@ -77,14 +77,15 @@ export function createBitcoinAdapter(limit: Partial<WorkLimit> = {}): ChainAdapt
     },
 
     async readHeads(node, cursorHeight) {
-      // Before the newest block is asked for: what leaves the mempool in between is in that block.
-      const ids = await askMempool(node);
+      // Before the newest block is asked for: what leaves the mempool in between is in that block. Another
+      // node's mempool differs in many transactions, so a check node's must not come in between.
+      const ids = node.role === 'primary' ? await askMempool(node) : null;
       const [info, cursor] = await node.batch([
         { method: 'getblockchaininfo', params: [] },
         ...(cursorHeight === null ? [] : [{ method: 'getblockhash', params: [cursorHeight] }]),
       ]);
       const memory = recall(node, property(orThrow(info), 'chain'));
-      memory.mempool.list(node, ids);
+      if (ids !== null) memory.mempool.list(node, ids);
       const hash = toHash(node, property(info, 'bestblockhash'), 'the newest block');
       memory.tip = memory.tip?.hash === hash ? memory.tip : await readByHash(node, hash);
       const isShorter = cursorHeight === null || isOutOfRange(cursor);
@@ -114,6 +115,8 @@ export function createBitcoinAdapter(limit: Partial<WorkLimit> = {}): ChainAdapt
       }
       return mempool.read(node, scripts.watched(watch), since, { workMs, elapsed });
     },
+
+    isInMempool: hash => [...memories.values()].some(({ mempool }) => mempool.has(hash)),
 
     lookUp: (node, request) =>
       lookUpTransaction(node, request, scripts.watched(request.watch), recent),

@@ -50,11 +50,15 @@ export class Mempool {
     }
     const isSame = this.#nodeId === node.id;
     for (const id of ids) {
-      if (this.#seen.has(id) || this.#arrived.has(id) || this.#backlog.has(id)) continue;
-      (isSame ? this.#arrived : this.#backlog).add(id);
+      if (!this.has(id)) (isSame ? this.#arrived : this.#backlog).add(id);
     }
     this.#nodeId = node.id;
     if (!isSame) this.#isTimed = false;
+  }
+
+  /** Whether the last list had it, and neither a block nor a question has shown that it is gone. */
+  has(id: string): boolean {
+    return this.#seen.has(id) || this.#arrived.has(id) || this.#backlog.has(id);
   }
 
   /** Forgets what a block contains: its block tells it. */

@@ -27,7 +27,13 @@ describe.skipIf(missing)(missing ? BITCOIND_MISSING : 'a real node', () => {
   const height = (): Promise<number> => bitcoind.rpc('getblockcount');
 
   async function scan(from: number, to: number, ...addresses: readonly string[]) {
-    return adapter.scan(node, { from, to, watch: watch(...addresses), undoableFrom: 0 });
+    return adapter.scan(node, {
+      from,
+      to,
+      watch: watch(...addresses),
+      undoableFrom: 0,
+      parentHash: null,
+    });
   }
 
   test('is known by its first block, and by what it is able to do', async () => {
@@ -114,7 +120,8 @@ describe.skipIf(missing)(missing ? BITCOIND_MISSING : 'a real node', () => {
 
   test('pays twice to one address in one transaction: two transfers', async () => {
     const [address, other] = [await newAddress(bitcoind), await newAddress(bitcoind)];
-    const [coin] = await bitcoind.rpc('listunspent');
+    const rich = { minimumAmount: 10 };
+    const [coin] = await bitcoind.rpc('listunspent', 1, 1_000, [], true, rich);
     const inputs = [{ txid: coin.txid, vout: coin.vout }];
     const rest = Number(toSatoshi(coin.amount) - 300_100_000n) / 1e8;
     const outputs = [{ [address]: 1 }, { [other]: 2 }, { data: 'aa' }, { [ELSEWHERE]: rest }];
@@ -167,14 +174,14 @@ describe.skipIf(missing)(missing ? BITCOIND_MISSING : 'a real node', () => {
     expect(transfers).toEqual([]);
     let now = 0;
     const slow = createBitcoinAdapter({ workMs: 10_000, elapsed: () => (now += 6_000) });
-    const request = { from: 5, to: 15, watch: watch(ELSEWHERE), undoableFrom: 0 };
+    const request = { from: 5, to: 15, watch: watch(ELSEWHERE), undoableFrom: 0, parentHash: null };
     expect((await slow.scan(node, request)).through.height).toBe(6);
   });
 
   test('is not scanned past its end, nor on another branch than the cursor is on', async () => {
     const at = await height();
     await expect(scan(at, at + 1, ELSEWHERE)).rejects.toThrow(/^plain: there is no block at/);
-    const request = { from: 5, to: 6, watch: watch(ELSEWHERE), undoableFrom: 0 };
+    const request = { from: 5, to: 6, watch: watch(ELSEWHERE), undoableFrom: 0, parentHash: null };
     const parent = await adapter.readBlock(node, 4);
     const scanned = await adapter.scan(node, { ...request, parentHash: parent?.hash ?? null });
     expect(scanned.through.height).toBe(6);
@@ -197,7 +204,7 @@ describe.skipIf(missing)(missing ? BITCOIND_MISSING : 'a real node', () => {
         return calls[0]?.method === 'getblock' ? [forge(String(answers[0]), other)] : answers;
       },
     };
-    const request = { from: 5, to: 6, watch: watch(ELSEWHERE), undoableFrom: 0 };
+    const request = { from: 5, to: 6, watch: watch(ELSEWHERE), undoableFrom: 0, parentHash: null };
     const scanned = adapter.scan(forging, request);
     await expect(scanned).rejects.toThrow(NodeFailure);
     await expect(scanned).rejects.toThrow(reason);

@@ -27,11 +27,15 @@ function payment(number: number): readonly [string, string] {
 }
 
 /** A node with a mempool and nothing else, where each transaction came an hour after the one before. */
-function openNode(id: string, payments: ReadonlyMap<string, string>) {
+function openNode(
+  id: string,
+  payments: ReadonlyMap<string, string>,
+  role: 'primary' | 'check' = 'primary',
+) {
   const asked: string[] = [];
   let timed = 0;
   const node: Node & { refuse?: Error } = {
-    ...{ id, label: id, role: 'primary' },
+    ...{ id, label: id, role },
     abilities: { trace: null, logRange: null, batch: 100, archive: true, pruneHeight: null },
     async call(method, [verbose]) {
       if (method !== 'getrawmempool') throw new Error(method);
@@ -155,6 +159,21 @@ describe('a mempool that was full before', () => {
       Array.from({ length: 10 }, (_, index) => BigInt(31 + index)),
     );
     expect(other.asked).toHaveLength(10);
+  });
+
+  test('is that of the primary node, whatever a check node has', async () => {
+    const [id = ''] = payments(1, 1).keys();
+    const primary = openNode('primary', payments(1, 1));
+    const check = openNode('check', payments(2, 3), 'check');
+    const adapter = createBitcoinAdapter();
+    expect(adapter.isInMempool?.(id)).toBe(false);
+    for (let count = 0; count < 2; count += 1) {
+      await adapter.readHeads(primary.node, null);
+      (await adapter.readMempool?.(primary.node, WATCH))?.recorded();
+      await adapter.readHeads(check.node, null);
+      expect(adapter.isInMempool?.(id)).toBe(true);
+    }
+    expect(primary.asked).toEqual([id]);
   });
 
   test('is refused if it was not listed, or a transaction is another one', async () => {

@@ -36,7 +36,7 @@ describe.skipIf(missing)(missing ? BITCOIND_MISSING : 'the mempool of a real nod
 
   async function scanNewest(adapter: ChainAdapter) {
     const to: number = await bitcoind.rpc('getblockcount');
-    const request = { from: to, to, watch: watch(address), undoableFrom: 0 };
+    const request = { from: to, to, watch: watch(address), undoableFrom: 0, parentHash: null };
     const { transfers } = await adapter.scan(bitcoind.node, request);
     return transfers.map(each => each.transactionHash);
   }
@@ -86,8 +86,10 @@ describe.skipIf(missing)(missing ? BITCOIND_MISSING : 'the mempool of a real nod
     await read(adapter);
     const id = await pay();
     await adapter.readHeads(bitcoind.node, null);
+    expect(adapter.isInMempool?.(id)).toBe(true);
     const [hash] = await bitcoind.mine(1);
     expect(await scanNewest(adapter)).toContain(id);
+    expect(adapter.isInMempool?.(id)).toBe(false);
     // Listed before the block came; with an index the node would still answer.
     expect(await readListed(adapter)).toEqual([]);
     expect(await read(adapter)).toEqual([]);
