@@ -20,11 +20,13 @@ interface Sought {
 
 /**
  * What became of a transaction. A node with `txindex=1` knows each one; another one finds those in the
- * block that the request names, those with an unspent output, and those of the last blocks.
+ * block that the request names, those with an unspent output, and among the last blocks those whose inputs
+ * the request names.
  *
  * `replaced` is told with proof alone: a transaction of the mempool or of a block that was read here spends
- * the same. `unknown` is told only of what is in no block and not in the mempool.
- * @throws NodeFailure if the node cannot tell: then nothing is known, and the transaction may be in a block.
+ * the same. `unknown` means neither in the mempool nor in a block; without an index, of a transaction all
+ * of whose first outputs are spent, not in one of the last 12 blocks.
+ * @throws NodeFailure without an index and inputs, if the node cannot tell: it may be in a block.
  */
 export async function lookUpTransaction(
   node: Node,
@@ -87,7 +89,7 @@ async function explainAbsence(
   const found = spent.length === 0 ? undefined : await recent.search(node, tip, id, spent);
   if (found === 'spent') return { status: 'replaced' };
   if (found !== undefined) return reportFrom(node, id, found.hash, watched);
-  if (isIndexed) return { status: 'unknown' };
+  if (isIndexed || inputs !== null) return { status: 'unknown' };
   throw failure(node, `cannot tell whether transaction ${id} is in a block without txindex=1`);
 }
 

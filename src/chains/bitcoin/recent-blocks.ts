@@ -16,7 +16,7 @@ interface Summary {
 
 /** Searches the newest blocks themselves, where answers about them would have to be believed. */
 export class RecentBlocks {
-  readonly #summaries = new Map<string, Summary>();
+  readonly #summaries = new Map<string, Promise<Summary>>();
 
   /**
    * @param tip The newest block.
@@ -41,11 +41,13 @@ export class RecentBlocks {
     return undefined;
   }
 
-  async #summary(node: Node, hash: string): Promise<Summary> {
-    const summary = this.#summaries.get(hash) ?? (await readSummary(node, hash));
-    // The oldest entry is the one that was not used for longest.
+  #summary(node: Node, hash: string): Promise<Summary> {
+    // Look-ups at the same time share the answer.
+    const summary = this.#summaries.get(hash) ?? readSummary(node, hash);
     this.#summaries.delete(hash);
     this.#summaries.set(hash, summary);
+    summary.catch(() => this.#summaries.delete(hash));
+    // The first entry is the one that was not used for longest.
     for (const oldest of this.#summaries.keys()) {
       if (this.#summaries.size <= REMEMBERED) break;
       this.#summaries.delete(oldest);
