@@ -23,7 +23,8 @@ export interface Bitcoind {
 export const BITCOIND = process.env.BITCOIND;
 
 /** Why tests that need a Bitcoin node are skipped, to put into their names. */
-export const BITCOIND_MISSING = 'needs Bitcoin: set BITCOIND to the path of a bitcoind';
+export const BITCOIND_MISSING =
+  'needs Bitcoin: export BITCOIND=$(.ci/install-bitcoind /tmp/bitcoind)';
 
 const USER = 'test';
 const PASSWORD = 'test';
