@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
 import type { PaymentFlow } from '../database/tables.ts';
+import { known, MAY_BE_UNDONE } from './payment-moves.ts';
 
 /** Maximum rows that a count reads, because counts are repeated constantly. */
 export const COUNTED_MAXIMUM = 50_000;
@@ -28,13 +29,29 @@ export interface Overdue {
   readonly since: Date;
 }
 
-/** Flows with overdue payments without funds. */
+/**
+ * Flows with overdue payments without funds. Those that wait for their network's watcher are not overdue:
+ * it is the watcher that is behind.
+ */
 export async function findOverdue(db: Connection, now: Date): Promise<Overdue[]> {
   const { rows } = await sql<Overdue>`
     select flow, min(expires_at) as since
-    from (select flow, expires_at from payments
-          where status = 'pending' and session_status = 'pending' and expires_at <= ${now}
-          order by expires_at limit ${COUNTED_MAXIMUM}) as overdue
+    from (
+      select due.*
+      from (
+        ${known(now)} union all select '', 'simulation', ${now}::timestamptz
+      ) as known cross join lateral (
+        select flow, expires_at from payments
+        where flow = 'crypto' and status = 'pending' and session_status = 'pending'
+          and coalesce(blockchain_id, '') = known.id and expires_at <= known.until
+          and not ${MAY_BE_UNDONE}
+        order by expires_at limit 1) as due
+      union all (
+        select flow, expires_at from payments
+        where flow = 'regulated' and status = 'pending' and session_status = 'pending'
+          and expires_at <= ${now}
+        order by coalesce(inquire_at, expires_at) limit ${COUNTED_MAXIMUM})
+    ) as overdue
     group by flow`.execute(db);
   return rows;
 }

@@ -32,14 +32,34 @@ export function findDeposit(db: Connection, key: DepositKey): Promise<Deposit | 
     .executeTakeFirst();
 }
 
-/** The oldest unmatched duplicate of a deposit: same network, address and amount. */
-export function findDuplicate(db: Connection, deposit: Deposit): Promise<Deposit | undefined> {
+/**
+ * The oldest unmatched duplicate at the address of a deposit, of the same amount or one that its payment
+ * still has reserved: a transfer of the whole may follow one of the rest.
+ * @param paymentId The payment that the deposit was for; null if there was none.
+ */
+export function findDuplicate(
+  db: Connection,
+  deposit: Deposit,
+  paymentId: string | null,
+): Promise<Deposit | undefined> {
   return db
     .selectFrom('deposits')
     .selectAll()
     .where('blockchain_id', '=', deposit.blockchain_id)
     .where('address', '=', deposit.address)
-    .where('token_amount', '=', deposit.token_amount)
+    .where(({ eb, or, selectFrom }) =>
+      or([
+        eb('token_amount', '=', deposit.token_amount),
+        eb(
+          'token_amount',
+          'in',
+          selectFrom('reservations')
+            .select('reservations.token_amount')
+            .where('reservations.payment_id', '=', paymentId)
+            .where('released_at', 'is', null),
+        ),
+      ]),
+    )
     .where('outcome', '=', 'duplicate')
     .where('payment_id', 'is', null)
     .where('dismissed_at', 'is', null)
@@ -50,17 +70,19 @@ export function findDuplicate(db: Connection, deposit: Deposit): Promise<Deposit
     .executeTakeFirst();
 }
 
-/** Whether the payment has an underpayment that is seen or final. */
-export async function hasUnderpayment(db: Connection, paymentId: string): Promise<boolean> {
-  const row = await db
+/** The deposit of too little for a payment: the first that is final, or else the first that is seen. */
+export function findUnderpayment(db: Connection, paymentId: string): Promise<Deposit | undefined> {
+  return db
     .selectFrom('deposits')
-    .select('id')
+    .selectAll()
     .where('payment_id', '=', paymentId)
     .where('outcome', '=', 'under')
     .where('state', 'in', ['seen', 'final'])
+    .orderBy(sql`state = 'final'`, 'desc')
+    .orderBy('observed_at')
+    .orderBy('id')
     .limit(1)
     .executeTakeFirst();
-  return row !== undefined;
 }
 
 export function findDepositById(db: Connection, id: string): Promise<Deposit | undefined> {

@@ -92,41 +92,82 @@ export function lockPayment(db: Connection, id: string): Promise<Payment | undef
   return db.selectFrom('payments').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
 }
 
-export interface DuePayment {
-  id: string;
-  /** Whether it has an underpayment that is seen or final. */
-  underpaid: boolean;
+/**
+ * A query of each network, and up to which time it is known what has been paid on it: now, where transfers are
+ * simulated; otherwise as far as its chain is watched, and no time at all before it has been.
+ */
+export const known = (now: Date) => sql`
+  select networks.id, settled_by,
+         case when settled_by = 'simulation' or watched_until > ${now} then ${now}
+              else watched_until end as until
+  from networks join chains on chains.id = networks.chain`;
+
+/**
+ * Whether too little has been seen for a payment and may still be undone. What a watcher saw holds nobody
+ * once the chain has no node any more.
+ */
+export const MAY_BE_UNDONE = sql`
+  exists (
+    select from deposits
+    where payment_id = payments.id and outcome = 'under' and deposits.state = 'seen'
+      and (known.settled_by <> 'simulation' or deposits.source = 'simulation'))`;
+
+/**
+ * Locks at most `limit` overdue on-chain payments without funds; skips rows locked by others. Those that
+ * have to wait until their network is watched up to their end are not even read, however many they are.
+ * @returns IDs of the payments.
+ */
+export async function lockDuePayments(db: Connection, now: Date, limit: number): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select due.id
+    from (
+      ${known(now)} union all select '', 'simulation', ${now}::timestamptz
+    ) as known cross join lateral (
+      select id from payments
+      where flow = 'crypto' and status = 'pending' and session_status = 'pending'
+        and coalesce(blockchain_id, '') = known.id and expires_at <= known.until
+        and not ${MAY_BE_UNDONE}
+      order by expires_at limit ${limit} for update skip locked) as due
+    limit ${limit}`.execute(db);
+  return rows.map(({ id }) => id);
 }
 
-/** Locks at most `limit` overdue on-chain payments without funds; skips rows locked by others. */
-export async function lockDuePayments(
+/** Those of the payments for which too little has arrived, seen or final. */
+export async function listUnderpaid(
   db: Connection,
-  now: Date,
-  limit: number,
-): Promise<DuePayment[]> {
-  const { rows } = await sql<DuePayment>`
-    select id, exists (
-      select from deposits where payment_id = payments.id and outcome = 'under'
-        and state in ('seen', 'final')) as underpaid
-    from payments
-    where flow = 'crypto' and status = 'pending' and session_status = 'pending' and expires_at <= ${now}
-    order by expires_at limit ${limit} for update skip locked`.execute(db);
-  return rows;
+  paymentIds: readonly string[],
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('deposits')
+    .select('payment_id as id')
+    .distinct()
+    .where('payment_id', '=', sql<string>`any(${paymentIds}::uuid[])`)
+    .where('outcome', '=', 'under')
+    .where('state', 'in', ['seen', 'final'])
+    .execute();
+  return rows.flatMap(({ id }) => id ?? []);
 }
 
 /** An open payment whose quote has lapsed. */
-export type LapsedPayment = Pick<Payment, 'id' | 'settlement_model'>;
+export type LapsedPayment = Pick<Payment, 'id' | 'settlement_model' | 'last_error_code'>;
 
-/** Locks at most `limit` open payments whose quote has lapsed; skips rows locked by others. */
+/**
+ * Locks at most `limit` open payments whose quote has lapsed, as far as it is known that nobody has paid
+ * it; skips rows locked by others.
+ */
 export async function lockLapsedQuotes(
   db: Connection,
   now: Date,
   limit: number,
 ): Promise<LapsedPayment[]> {
   const { rows } = await sql<LapsedPayment>`
-    select id, settlement_model from payments
-    where status = 'pending' and session_status = 'pending' and blockchain_id is not null
-      and quoted_until <= ${now}
-    order by quoted_until limit ${limit} for update skip locked`.execute(db);
+    select lapsed.*
+    from (${known(now)}) as known cross join lateral (
+      select id, settlement_model, last_error_code from payments
+      where status = 'pending' and session_status = 'pending'
+        and blockchain_id = known.id and quoted_until <= known.until
+        and not ${MAY_BE_UNDONE}
+      order by quoted_until limit ${limit} for update skip locked) as lapsed
+    limit ${limit}`.execute(db);
   return rows;
 }

@@ -69,12 +69,16 @@ export async function listFreeAmounts(
   return rows.map(row => BigInt(row.amount));
 }
 
-/** Reserves an amount for a payment; false if it is taken already. */
+/**
+ * Reserves an amount for a payment; false if it is taken already.
+ * @param restOf The deposit of too little that the amount completes; null for the whole amount.
+ */
 export async function insertReservation(
   db: Connection,
   paymentId: string,
   slot: Slot,
   now: Date,
+  restOf: string | null = null,
 ): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('reservations')
@@ -85,6 +89,7 @@ export async function insertReservation(
       token_amount: slot.tokenAmount,
       reserved_at: now,
       released_at: null,
+      rest_of: restOf,
     })
     .onConflict(conflict =>
       conflict
@@ -96,7 +101,7 @@ export async function insertReservation(
   return (numInsertedOrUpdatedRows ?? 0n) > 0n;
 }
 
-/** Releases the payment's reservation, if it has one. */
+/** Releases what the payment has reserved: the whole amount, and that of a rest. */
 export async function releaseReservation(
   db: Connection,
   paymentId: string,
@@ -110,16 +115,13 @@ export async function releaseReservation(
     .execute();
 }
 
-/** A payment that had an amount reserved, which a transfer to the address may pay. */
-export interface Candidate {
-  paymentId: string;
-  tokenAmount: bigint;
-  /** Whether funds for it have been seen already. */
-  seen: boolean;
-}
-
 /** Who had an amount reserved at some time. */
-export interface Holder extends Candidate {
+export interface Holder {
+  paymentId: string;
+  /** Whether enough funds for it have been seen already. */
+  seen: boolean;
+  /** Whether the amount is what was left to pay, after a deposit of too little. */
+  isRest: boolean;
   /** When its payment ended or gave up the amount; null if the payment has it still, or has it again. */
   releasedAt: Date | null;
 }
@@ -133,9 +135,9 @@ export async function findHolder(
   { blockchainId, address, tokenAmount }: Slot,
   at: Date,
 ): Promise<Holder | undefined> {
-  const { rows } = await sql<CandidateRow & { releasedAt: Date | null }>`
-    select latest.payment_id as "paymentId", latest.token_amount as "tokenAmount",
-           session_status = 'completed' as seen,
+  const { rows } = await sql<Holder>`
+    select latest.payment_id as "paymentId", session_status = 'completed' as seen,
+           latest.rest_of is not null as "isRest",
            case when not exists (
              select from reservations as again
              where again.payment_id = latest.payment_id and again.released_at is null
@@ -148,8 +150,18 @@ export async function findHolder(
         and token_amount = ${tokenAmount.toString()}::numeric and reserved_at <= ${at}
       order by id desc limit 1
     ) as latest join payments on payments.id = latest.payment_id`.execute(db);
-  const [row] = rows;
-  return row === undefined ? undefined : { ...toCandidate(row), releasedAt: row.releasedAt };
+  return rows[0];
+}
+
+/** A payment that waited for funds, which a transfer of another amount may be meant for. */
+export interface Waiting {
+  paymentId: string;
+  /** The whole amount that it asks for, an integer of the asset's smallest unit. */
+  tokenAmount: bigint;
+  /** How much too little settles it, in basis points. */
+  toleranceBps: number;
+  /** Whether too little has arrived already. */
+  underpaid: boolean;
 }
 
 /**
@@ -162,29 +174,28 @@ export async function listWaiting(
   { blockchainId, address }: Omit<Slot, 'tokenAmount'>,
   { at, overdueBy }: { readonly at: Date; readonly overdueBy: number },
   limit: number,
-): Promise<Candidate[]> {
+): Promise<Waiting[]> {
   const end = new Date(at.getTime() - overdueBy);
-  const { rows } = await sql<CandidateRow>`
-    select payment_id as "paymentId", reservations.token_amount as "tokenAmount", false as seen
-    from reservations join payments on payments.id = payment_id
-    where reservations.blockchain_id = ${blockchainId} and reservations.address = ${address}
-      and released_at is null and reserved_at <= ${at}
-      and session_status = 'pending' and coalesce(quoted_until, expires_at) >= ${end}
-    union all
-    select payment_id, reservations.token_amount, false
-    from reservations join payments on payments.id = payment_id
-    where reservations.blockchain_id = ${blockchainId} and reservations.address = ${address}
-      and released_at > ${at} and reserved_at <= ${at} and status <> 'successful'
-    limit ${limit}`.execute(db);
-  return rows.map(toCandidate);
-}
-
-interface CandidateRow extends Omit<Candidate, 'tokenAmount'> {
-  tokenAmount: string;
-}
-
-function toCandidate({ paymentId, tokenAmount, seen }: CandidateRow): Candidate {
-  return { paymentId, tokenAmount: BigInt(tokenAmount), seen };
+  const { rows } = await sql<Omit<Waiting, 'tokenAmount'> & { tokenAmount: string }>`
+    select "paymentId", amount as "tokenAmount", underpayment_tolerance_bps as "toleranceBps",
+           exists (
+             select from deposits where payment_id = "paymentId" and outcome = 'under'
+               and state in ('seen', 'final')) as underpaid
+    from (
+      select payment_id as "paymentId", merchant_id, reservations.token_amount as amount
+      from reservations join payments on payments.id = payment_id
+      where reservations.blockchain_id = ${blockchainId} and reservations.address = ${address}
+        and released_at is null and rest_of is null and reserved_at <= ${at}
+        and session_status = 'pending' and coalesce(quoted_until, expires_at) >= ${end}
+      union all
+      select payment_id, merchant_id, reservations.token_amount
+      from reservations join payments on payments.id = payment_id
+      where reservations.blockchain_id = ${blockchainId} and reservations.address = ${address}
+        and released_at > ${at} and rest_of is null and reserved_at <= ${at}
+        and status <> 'successful'
+      limit ${limit}
+    ) as waiting join merchants on merchants.id = waiting.merchant_id`.execute(db);
+  return rows.map(row => ({ ...row, tokenAmount: BigInt(row.tokenAmount) }));
 }
 
 /** The live reservation of what is left to pay. */

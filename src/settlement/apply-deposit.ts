@@ -1,8 +1,9 @@
 import type { Connection } from '../database/connection.ts';
 import type { Deposit, DepositState } from '../database/tables.ts';
 import { type MoveRequest, movePayment } from '../payments/move-payment.ts';
-import { hasUnderpayment, updateDeposit } from '../repositories/deposits.ts';
-import { type PaymentColumns, updateOpenPayment } from '../repositories/payment-moves.ts';
+import { findUnderpayment, updateDeposit } from '../repositories/deposits.ts';
+import type { PaymentColumns } from '../repositories/payment-moves.ts';
+import { settleUnderpayment } from './underpayment.ts';
 
 /** Actor of on-chain moves in a payment's history, unless they are simulated. */
 export const CHAIN_ACTOR = 'chain';
@@ -12,7 +13,7 @@ const NO_ERROR = { last_error_code: null, last_error_message: null, last_error_a
 /**
  * Moves the deposit's payment according to the deposit's state. A reversed deposit is detached from
  * its payment, so that another transfer can pay it. A deposit whose payment has ended goes to the
- * inbox as late: an ended payment never moves.
+ * inbox as late: an ended payment never moves. Call it with the address locked.
  * @returns The updated deposit.
  */
 export async function applyDeposit(
@@ -21,16 +22,47 @@ export async function applyDeposit(
   now: Date,
   actor = CHAIN_ACTOR,
 ): Promise<Deposit> {
-  const { payment_id: paymentId } = deposit;
+  const { payment_id: paymentId, outcome, state } = deposit;
   if (paymentId === null) return deposit;
-  if (deposit.outcome === 'under') {
-    await recordUnderpayment(db, paymentId, deposit, now);
-    return deposit.state === 'reversed' ? detach(db, deposit, 'unknown', now) : deposit;
+  const isLate =
+    outcome === 'under'
+      ? await applyUnderpayment(db, paymentId, deposit, now)
+      : await applyPayment(db, paymentId, deposit, { now, actor });
+  if (state === 'reversed') return detach(db, deposit, 'unknown', now);
+  return isLate ? detach(db, deposit, 'late', now) : deposit;
+}
+
+/** Moves the payment of a deposit that suffices; true if it has ended before the funds came. */
+async function applyPayment(
+  db: Connection,
+  paymentId: string,
+  deposit: Deposit,
+  by: { readonly now: Date; readonly actor: string },
+): Promise<boolean> {
+  const { outcome, state } = deposit;
+  const before =
+    outcome === 'rest' || state === 'reversed' ? await findUnderpayment(db, paymentId) : undefined;
+  const moved = await movePayment(db, { paymentId, ...by, ...moveFor(deposit, before, by.now) });
+  if (moved === undefined) return state !== 'failed';
+  // What is undone must not hide that too little has arrived.
+  if (state === 'reversed' && before !== undefined) {
+    await settleUnderpayment(db, paymentId, by.now);
   }
-  const moved = await movePayment(db, { paymentId, actor, now, ...moveFor(deposit, now) });
-  if (deposit.state === 'reversed') return detach(db, deposit, 'unknown', now);
-  const late = moved === undefined && deposit.state !== 'failed';
-  return late ? detach(db, deposit, 'late', now) : deposit;
+  return false;
+}
+
+/**
+ * The payment stays open, so that the customer can send the rest or the whole amount.
+ * @returns Whether it ended before the deposit became final.
+ */
+async function applyUnderpayment(
+  db: Connection,
+  paymentId: string,
+  { state }: Deposit,
+  now: Date,
+): Promise<boolean> {
+  const payment = await settleUnderpayment(db, paymentId, now);
+  return state === 'final' && payment?.status !== 'pending';
 }
 
 function detach(
@@ -42,19 +74,23 @@ function detach(
   return updateDeposit(db, deposit.id, { outcome, payment_id: null, updated_at: now });
 }
 
+/** @param before The deposit of too little that this one completes, if it is the rest. */
 function moveFor(
-  { state, transaction_hash: hash }: Deposit,
+  { state, outcome, transaction_hash: hash }: Deposit,
+  before: Deposit | undefined,
   now: Date,
 ): Pick<MoveRequest, 'move' | 'reason' | 'columns'> {
+  const isRest = outcome === 'rest' && before !== undefined;
+  const rest = isRest ? `, the rest after the transfer ${before.transaction_hash}` : '';
   const moves: Record<DepositState, Pick<MoveRequest, 'move' | 'reason' | 'columns'>> = {
     seen: {
       move: 'detect',
-      reason: `transfer ${hash} seen`,
+      reason: `transfer ${hash} seen${rest}`,
       columns: { transaction_hash: hash, ...NO_ERROR },
     },
     final: {
       move: 'confirm',
-      reason: `transfer ${hash} final`,
+      reason: `transfer ${hash} final${rest}`,
       columns: { transaction_hash: hash, ...NO_ERROR },
     },
     reversed: {
@@ -75,22 +111,6 @@ function moveFor(
     },
   };
   return moves[state];
-}
-
-/** The payment stays open, so that the customer can still send the exact amount. */
-async function recordUnderpayment(
-  db: Connection,
-  paymentId: string,
-  { state, transaction_hash: hash }: Deposit,
-  now: Date,
-): Promise<void> {
-  const arrived = state === 'seen' || state === 'final';
-  // The error remains valid while another underpayment exists.
-  if (!arrived && (await hasUnderpayment(db, paymentId))) return;
-  const columns = arrived
-    ? problem('amount_underpaid', `The transfer ${hash} is less than the amount asked for.`, now)
-    : NO_ERROR;
-  await updateOpenPayment(db, paymentId, columns);
 }
 
 function problem(code: string, message: string, now: Date): PaymentColumns {

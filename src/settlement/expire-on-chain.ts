@@ -1,12 +1,14 @@
 import type { BaseLogger } from 'pino';
 import type { Connection, Database } from '../database/connection.ts';
 import { movePayment } from '../payments/move-payment.ts';
-import { type DuePayment, lockDuePayments } from '../repositories/payment-moves.ts';
+import { listUnderpaid, lockDuePayments } from '../repositories/payment-moves.ts';
 import { handleDue } from './handle-due.ts';
 
 /**
- * Expires at most `limit` overdue payments without funds; underpaid ones become unsuccessful.
- * Workers may run it concurrently.
+ * Expires at most `limit` overdue payments without funds; underpaid ones become unsuccessful. A payment
+ * whose chain is watched waits until the watcher has read it up to the payment's end, however far behind
+ * it is: `expired` is final and has to be true. Nor does one expire while too little has been seen that is
+ * not final yet. Workers may run it concurrently.
  * @param log Told of an error that did not come again when the payments were expired one by one.
  * @returns The number of payments expired.
  * @throws AggregateError with the payments that failed, after all others have expired.
@@ -18,19 +20,32 @@ export function expirePayments(
   log?: Pick<BaseLogger, 'warn'>,
 ): Promise<number> {
   return handleDue(db, {
-    lock: tx => lockDuePayments(tx, now, limit),
+    lock: tx => lockDue(tx, now, limit),
     handle: (tx, payment) => expire(tx, payment, now),
     what: 'expired',
     log,
   });
 }
 
-async function expire(db: Connection, { id, underpaid }: DuePayment, now: Date): Promise<void> {
+interface DuePayment {
+  readonly id: string;
+  /** Whether too little has arrived. */
+  readonly isUnderpaid: boolean;
+}
+
+async function lockDue(db: Connection, now: Date, limit: number): Promise<DuePayment[]> {
+  const ids = await lockDuePayments(db, now, limit);
+  // Read under the locks: until then a transfer may still have arrived.
+  const underpaid = new Set(ids.length === 0 ? [] : await listUnderpaid(db, ids));
+  return ids.map(id => ({ id, isUnderpaid: underpaid.has(id) }));
+}
+
+async function expire(db: Connection, { id, isUnderpaid }: DuePayment, now: Date): Promise<void> {
   await movePayment(db, {
     paymentId: id,
-    move: underpaid ? 'expireUnderpaid' : 'expire',
+    move: isUnderpaid ? 'expireUnderpaid' : 'expire',
     actor: 'worker',
-    reason: underpaid ? 'expired while underpaid' : 'expired without payment',
+    reason: isUnderpaid ? 'expired while underpaid' : 'expired without payment',
     now,
   });
 }

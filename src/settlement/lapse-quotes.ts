@@ -8,6 +8,7 @@ import {
 } from '../repositories/payment-moves.ts';
 import { releaseReservation } from '../repositories/reservations.ts';
 import { handleDue } from './handle-due.ts';
+import { withoutRest } from './underpayment.ts';
 
 /**
  * Whether the price of an open payment is held no longer, so that its customer has to choose again. Only
@@ -21,7 +22,8 @@ export function hasLapsed(payment: Payment, now: Date): boolean {
 /**
  * Withdraws at most `limit` quotes whose time is over, while their payments stay open: releases the
  * amount and forgets network and address, so that the customer is quoted anew. Funds that have been
- * seen keep their quote. Workers may run it concurrently.
+ * seen keep their quote, and so does whoever may have paid while the watcher was behind. Workers may run
+ * it concurrently.
  * @param log Told of an error that did not come again when the quotes were withdrawn one by one.
  * @returns The number of quotes withdrawn.
  * @throws AggregateError with the payments that failed, after all others.
@@ -42,7 +44,7 @@ export function lapseQuotes(
 
 async function withdrawQuote(
   db: Connection,
-  { id, settlement_model: settlement }: LapsedPayment,
+  { id, settlement_model: settlement, last_error_code: error }: LapsedPayment,
   now: Date,
 ): Promise<void> {
   await releaseReservation(db, id, now);
@@ -51,6 +53,7 @@ async function withdrawQuote(
     address: null,
     token_amount: null,
     token_decimals: null,
+    ...withoutRest(error),
     // Determined by the choice of a network, like at creation.
     commission_amount: settlement === 'direct' ? 0 : null,
   });

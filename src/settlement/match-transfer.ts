@@ -1,5 +1,5 @@
 import type { DepositOutcome } from '../database/tables.ts';
-import type { Candidate } from '../repositories/reservations.ts';
+import type { Holder, Waiting } from '../repositories/reservations.ts';
 
 /** Maximum overpayment that settles a payment, in per mille of its amount: 2 %. */
 export const OVERPAYMENT_PER_MILLE = 20n;
@@ -20,12 +20,14 @@ export const LATE_FOR_MS = 24 * 60 * 60_000;
 /** Transfers below this share of the requested amount, in per mille, are ignored as dust: 1 %. */
 const DUST_PER_MILLE = 10n;
 
+const BASIS_POINTS = 10_000n;
+
 /** The reservations at the transfer's address when it happened. */
 export interface AddressState {
   /** The payment that had reserved exactly this amount, and still has. */
-  readonly exact: Candidate | undefined;
+  readonly exact: Pick<Holder, 'paymentId' | 'seen' | 'isRest'> | undefined;
   /** Payments that waited for funds; two suffice, since more make no difference. */
-  readonly open: readonly Candidate[];
+  readonly open: readonly Waiting[];
   /** Whether a payment that has ended, or ended within `LATE_FOR_MS` before, had reserved exactly this amount. */
   readonly reservedBefore: boolean;
 }
@@ -33,27 +35,37 @@ export interface AddressState {
 /**
  * Decides which payment a transfer pays, by amount alone: the sender may be an exchange.
  *
- * An exact amount matches its payment. Any other amount matches only if a single payment is open at
- * the address: an excess of at most 2 % settles it, too little is recorded as an underpayment. With
- * two open payments, an amount slightly above one may be slightly below the other, so the transfer
- * goes to the inbox for an operator, as does every other one that matches nothing. Partial payments
- * are never added up.
+ * An exact amount matches its payment: the whole, or the rest after too little has arrived. Any other
+ * amount matches only if a single payment is open at the address: an excess of at most 2 % settles it, and
+ * so does an amount that its merchant tolerates; too little is recorded as an underpayment, the first
+ * time. With two open payments, an amount slightly above one may be slightly below the other, so the
+ * transfer goes to the inbox for an operator, as does every other one that matches nothing. Parts of any
+ * other amount than the rest are never added up.
  */
 export function matchTransfer(
   tokenAmount: bigint,
   { exact, open, reservedBefore }: AddressState,
 ): Match {
   if (exact !== undefined) {
-    return exact.seen ? inbox('duplicate') : { outcome: 'exact', paymentId: exact.paymentId };
+    const { paymentId, seen, isRest } = exact;
+    return seen ? inbox('duplicate') : { outcome: isRest ? 'rest' : 'exact', paymentId };
   }
   if (reservedBefore) return inbox('late');
   const [single, second] = open;
   if (second !== undefined) return inbox('ambiguous');
   if (single === undefined || isDust(tokenAmount, single.tokenAmount)) return inbox('unknown');
-  if (tokenAmount < single.tokenAmount) return { outcome: 'under', paymentId: single.paymentId };
-  return isSmallExcess(tokenAmount, single.tokenAmount)
-    ? { outcome: 'over', paymentId: single.paymentId }
-    : inbox('over');
+  const { paymentId } = single;
+  if (tokenAmount > single.tokenAmount) {
+    return isSmallExcess(tokenAmount, single.tokenAmount)
+      ? { outcome: 'over', paymentId }
+      : inbox('over');
+  }
+  if (isTolerated(tokenAmount, single)) return { outcome: 'tolerated', paymentId };
+  return single.underpaid ? inbox('under') : { outcome: 'under', paymentId };
+}
+
+function isTolerated(received: bigint, { tokenAmount, toleranceBps }: Waiting): boolean {
+  return (tokenAmount - received) * BASIS_POINTS <= tokenAmount * BigInt(toleranceBps);
 }
 
 function isSmallExcess(received: bigint, requested: bigint): boolean {

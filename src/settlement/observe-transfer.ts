@@ -222,7 +222,7 @@ async function rematchDuplicate(
   now: Date,
   actor: string,
 ): Promise<void> {
-  const duplicate = await findDuplicate(db, reversed);
+  const duplicate = await findDuplicate(db, reversed, reversed.payment_id);
   if (duplicate === undefined) return;
   const matched = await rematch(db, duplicate);
   if (matched.payment_id === null) return;

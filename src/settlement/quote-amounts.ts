@@ -49,6 +49,23 @@ export function toBaseUnits(cents: number, price1e18: bigint, decimals: number):
 }
 
 /**
+ * The price at which so many cents are this amount, scaled by 1e18 and rounded down: what a payment agreed
+ * on when it was quoted, since its amount is at most a little above the exact one.
+ * @param tokenAmount Integer of the asset's smallest unit, more than 0.
+ */
+export function agreedPrice(cents: number, tokenAmount: bigint, decimals: number): bigint {
+  return (BigInt(cents) * scaledUnitsPerCent(decimals)) / tokenAmount;
+}
+
+/**
+ * The smallest difference between two amounts that are asked for, in the asset's smallest unit.
+ * @throws RangeError for an asset without a step.
+ */
+export function smallestStep({ symbol, decimals }: QuotedAsset): bigint {
+  return unitsPerStep(decimals, stepDecimalsOf(symbol).at(-1) ?? 0);
+}
+
+/**
  * The distinct amounts that a payment may reserve, in order of preference.
  *
  * The first is the exact price rounded up to the asset's step, to keep the displayed amount short.
@@ -62,8 +79,7 @@ export function toBaseUnits(cents: number, price1e18: bigint, decimals: number):
  * @throws RangeError for an asset without a step.
  */
 export function candidateAmounts(base: bigint, asset: QuotedAsset, price1e18: bigint): bigint[] {
-  const stepDecimals = STEP_DECIMALS.get(pricedAsset(asset.symbol));
-  if (stepDecimals === undefined) throw new RangeError(`${asset.symbol} has no step`);
+  const stepDecimals = stepDecimalsOf(asset.symbol);
   if (base <= 0n) throw new RangeError(`${base} is no amount`);
 
   const steps = stepDecimals.map(decimals => unitsPerStep(asset.decimals, decimals));
@@ -77,6 +93,12 @@ export function candidateAmounts(base: bigint, asset: QuotedAsset, price1e18: bi
     }
   }
   return [...amounts];
+}
+
+function stepDecimalsOf(symbol: string): readonly number[] {
+  const decimals = STEP_DECIMALS.get(pricedAsset(symbol));
+  if (decimals === undefined) throw new RangeError(`${symbol} has no step`);
+  return decimals;
 }
 
 function lastAmount(

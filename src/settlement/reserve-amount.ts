@@ -1,7 +1,7 @@
 import type { BaseLogger } from 'pino';
 import { Counter } from 'prom-client';
 import type { Connection } from '../database/connection.ts';
-import type { Payment } from '../database/tables.ts';
+import type { Deposit, Payment } from '../database/tables.ts';
 import { ApiError } from '../errors/api-error.ts';
 import {
   insertReservation,
@@ -52,10 +52,33 @@ export async function reserveAmount(
   if (addresses.length === 0) return undefined;
   reportUse(wanted, addresses);
   for (const { address } of addresses) {
-    const tokenAmount = await reserveAt(db, payment.id, { blockchainId, address }, amounts, now);
+    const claimant = { paymentId: payment.id, restOf: null };
+    const place = { blockchainId, address };
+    const tokenAmount = await reserveAt(db, claimant, place, amounts, now);
     if (tokenAmount !== undefined) return { address, tokenAmount };
   }
   throw new ApiError('E5002', 'Too many payments of this price are open on this network just now.');
+}
+
+/**
+ * Reserves an amount for the rest of a payment, at the address where too little has arrived.
+ * @param deposit The deposit of too little.
+ * @returns undefined if no amount is free.
+ */
+export function reserveRest(
+  db: Connection,
+  deposit: Pick<Deposit, 'id' | 'blockchain_id' | 'address'> & { readonly payment_id: string },
+  amounts: readonly bigint[],
+  now: Date,
+): Promise<bigint | undefined> {
+  const { id, blockchain_id: blockchainId, address, payment_id: paymentId } = deposit;
+  return reserveAt(db, { paymentId, restOf: id }, { blockchainId, address }, amounts, now);
+}
+
+interface Claimant {
+  readonly paymentId: string;
+  /** As in `insertReservation`. */
+  readonly restOf: string | null;
 }
 
 /**
@@ -64,7 +87,7 @@ export async function reserveAmount(
  */
 async function reserveAt(
   db: Connection,
-  paymentId: string,
+  { paymentId, restOf }: Claimant,
   place: { blockchainId: string; address: string },
   amounts: readonly bigint[],
   now: Date,
@@ -72,7 +95,7 @@ async function reserveAt(
   for (const tier of [amounts.slice(0, FIRST_TIER), amounts.slice(FIRST_TIER)]) {
     const free = await listFreeAmounts(db, place.blockchainId, place.address, tier);
     for (const tokenAmount of free) {
-      const taken = await insertReservation(db, paymentId, { ...place, tokenAmount }, now);
+      const taken = await insertReservation(db, paymentId, { ...place, tokenAmount }, now, restOf);
       if (taken) return tokenAmount;
     }
   }

@@ -8,13 +8,11 @@ import { type Rates, RateUnavailable } from '../rates/rate-source.ts';
 import { findNetwork } from '../repositories/networks.ts';
 import { lockPayment, updateOpenPayment } from '../repositories/payment-moves.ts';
 import { releaseReservation } from '../repositories/reservations.ts';
+import { deadlinesFrom } from './deadlines.ts';
 import { hasLapsed } from './lapse-quotes.ts';
 import { candidateAmounts, toBaseUnits } from './quote-amounts.ts';
 import { reserveAmount } from './reserve-amount.ts';
-
-const MINUTE_MS = 60_000;
-/** Maximum lifetime of a payment, however often the customer selects another network. */
-const LIFETIME_MAXIMUM_MS = 24 * 60 * MINUTE_MS;
+import { withoutRest } from './underpayment.ts';
 
 export interface Choice {
   readonly payment: Payment;
@@ -93,22 +91,11 @@ async function quote(
     token_amount: reserved.tokenAmount,
     token_decimals: asset.decimals,
     commission_amount: commission,
-    ...deadlines(payment, now.getTime() + network.window_minutes * MINUTE_MS),
+    ...withoutRest(payment.last_error_code),
+    ...deadlinesFrom(payment, network.window_minutes, now),
   });
   if (updated === undefined) throw new ApiError('E1040', 'The payment is not open any more.');
   return updated;
-}
-
-/** @param window End of the network's window, in milliseconds since the epoch. */
-function deadlines(
-  { expiry_fixed, expires_at, created_at }: Payment,
-  window: number,
-): Pick<Payment, 'expires_at' | 'quoted_until'> {
-  if (expiry_fixed) {
-    return { expires_at, quoted_until: new Date(Math.min(window, expires_at.getTime())) };
-  }
-  const latest = created_at.getTime() + LIFETIME_MAXIMUM_MS;
-  return { expires_at: new Date(Math.min(window, latest)), quoted_until: null };
 }
 
 async function requireOffered(

@@ -132,7 +132,7 @@ describe('on chain', () => {
       /^The payment is now successful\.\nA transfer went to the inbox as (late|duplicate) /,
     );
     expect(await play('under')).toMatch(
-      /^The payment is still pending\.\nThe transfer .* is less than the amount asked for\.$/,
+      /^The payment is still pending\.\nReceived 0\.\d+ ETH of 0\.\d+ ETH by the transfer 0x\w+, remaining 0\.\d+ ETH\. Exactly/,
     );
   });
 

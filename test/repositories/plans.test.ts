@@ -131,6 +131,8 @@ function flatten(node: PlanNode): PlanNode[] {
 function indexesOf(nodes: readonly PlanNode[]): Set<string> {
   const small = [
     'merchants',
+    'networks',
+    'chains',
     'webhook_endpoints',
     'webhook_attempts',
     '_private_jobs',
@@ -183,7 +185,11 @@ describe('a page of a merchant', () => {
 });
 
 test.each<[string, (db: Database) => Promise<unknown>, string[]]>([
-  ['payments to expire', db => lockDuePayments(db, now, 50), ['payments_due', 'deposits_payment']],
+  [
+    'payments to expire',
+    db => lockDuePayments(db, now, 50),
+    ['payments_expiring', 'deposits_payment'],
+  ],
   // Which index depends on how many merchants are inactive and how many payments are open.
   ['payments to cancel', db => lockOpenOfInactive(db, 50), []],
   ['US payments to cancel', db => hastenInquiries(db, { now, latest: now }, 50), []],

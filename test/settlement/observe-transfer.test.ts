@@ -182,7 +182,9 @@ describe('another amount', () => {
     const { id } = await open();
     const half = (asked * 3n) / 7n;
     await observe(transfer(half, 'final'));
-    await observe(transfer(asked - half, 'final'));
+    expect(await observe(transfer(asked - half - 1n, 'final'))).toMatchObject({
+      ...{ outcome: 'under', payment_id: null },
+    });
     expect(await stateOf(id)).toBe('pending/pending');
     expect((await findPayment(service.db, id))?.last_error_code).toBe('amount_underpaid');
     await expirePayments(service.db, new Date(service.clock.now + 2 * HOUR_MS), 100);

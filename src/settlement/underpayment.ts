@@ -1,0 +1,115 @@
+import type { Connection } from '../database/connection.ts';
+import type { Deposit, Network, Payment } from '../database/tables.ts';
+import { dueCents } from '../payments/commission.ts';
+import { formatBaseUnits } from '../payments/token-amount.ts';
+import { findUnderpayment } from '../repositories/deposits.ts';
+import { findNetwork } from '../repositories/networks.ts';
+import {
+  lockPayment,
+  type PaymentColumns,
+  updateOpenPayment,
+} from '../repositories/payment-moves.ts';
+import { findRest } from '../repositories/reservations.ts';
+import { extendedDeadlines } from './deadlines.ts';
+import { agreedPrice, candidateAmounts, smallestStep } from './quote-amounts.ts';
+import { reserveRest } from './reserve-amount.ts';
+
+/** `lastError.code` of a payment that too little has arrived for. */
+const UNDERPAID = 'amount_underpaid';
+
+/**
+ * Writes down what has arrived for an open payment, and what remains, if that is too little; clears the
+ * error if nothing has. Once the deposit is final, reserves the rest as a distinct amount at the price and
+ * address of the whole, which stays reserved too, and gives the customer another window for it.
+ * Idempotent. Call it with the address locked.
+ * @returns The payment, whatever its state, as it was before; its row is locked.
+ */
+export async function settleUnderpayment(
+  db: Connection,
+  paymentId: string,
+  now: Date,
+): Promise<Payment | undefined> {
+  const payment = await lockPayment(db, paymentId);
+  if (payment?.status !== 'pending' || payment.session_status !== 'pending') return payment;
+  const deposit = await findUnderpayment(db, paymentId);
+  const columns =
+    deposit === undefined
+      ? { last_error_code: null, last_error_message: null, last_error_at: null }
+      : await assess(db, payment, deposit, now);
+  if (Object.keys(columns).length > 0) await updateOpenPayment(db, paymentId, columns);
+  return payment;
+}
+
+/**
+ * What is written down of an underpayment once the amounts asked for are released, for another quote.
+ * @param errorCode That of the payment's last error.
+ */
+export function withoutRest(errorCode: string | null): PaymentColumns {
+  if (errorCode !== UNDERPAID) return {};
+  return {
+    last_error_message:
+      'What has arrived was for an earlier quote: only the whole amount of the next one settles the payment.',
+  };
+}
+
+async function assess(
+  db: Connection,
+  payment: Payment,
+  deposit: Deposit,
+  now: Date,
+): Promise<PaymentColumns> {
+  const network = await findNetwork(db, deposit.blockchain_id);
+  // A payment whose customer has chosen another network since then asks for the whole there.
+  const isHere =
+    payment.blockchain_id === deposit.blockchain_id && payment.address === deposit.address;
+  if (network === undefined || payment.token_amount === null || !isHere) return {};
+  const whole = BigInt(payment.token_amount);
+  const received = BigInt(deposit.token_amount);
+  const amountOf = (units: bigint) =>
+    `${formatBaseUnits(units, network.asset_decimals)} ${network.asset_symbol}`;
+  const report = (remaining: bigint, hint: string, columns: PaymentColumns = {}) => ({
+    ...columns,
+    last_error_code: UNDERPAID,
+    last_error_message: `Received ${amountOf(received)} of ${amountOf(whole)} by the transfer ${deposit.transaction_hash}, remaining ${amountOf(remaining)}. ${hint}`,
+    last_error_at: now,
+  });
+  const missing = whole - received;
+  if (deposit.state === 'seen') {
+    return report(missing, 'The rest is asked for once the transfer is final.');
+  }
+  const before = await findRest(db, payment.id);
+  if (before !== undefined) return report(before.tokenAmount, EXACTLY);
+  const rest = await reserve(db, { payment, deposit, network, missing }, now);
+  if (typeof rest === 'string') return report(missing, rest);
+  return report(rest, EXACTLY, extendedDeadlines(payment, network.window_minutes, now));
+}
+
+const EXACTLY = 'Exactly this amount completes the payment.';
+
+interface Underpaid {
+  readonly payment: Payment;
+  readonly deposit: Deposit;
+  readonly network: Network;
+  /** What is missing of the whole amount, in the asset's smallest unit. */
+  readonly missing: bigint;
+}
+
+/** The amount reserved, or why there is none. */
+async function reserve(
+  db: Connection,
+  { payment, deposit, network, missing }: Underpaid,
+  now: Date,
+): Promise<bigint | string> {
+  const asset = { symbol: network.asset_symbol, decimals: network.asset_decimals };
+  if (missing < smallestStep(asset)) {
+    return 'That is too little to ask for: only the whole amount settles the payment.';
+  }
+  const whole = BigInt(payment.token_amount ?? 0);
+  const price = agreedPrice(dueCents(payment), whole, asset.decimals);
+  const amounts = candidateAmounts(missing, asset, price).filter(amount => amount < whole);
+  const reserved =
+    amounts.length === 0
+      ? undefined
+      : await reserveRest(db, { ...deposit, payment_id: payment.id }, amounts, now);
+  return reserved ?? 'No amount is free to ask for it: only the whole amount settles the payment.';
+}
