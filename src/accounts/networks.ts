@@ -16,6 +16,8 @@ export interface NetworkChange {
   readonly contract?: string | undefined;
   /** When transfers are final; null for the chain's default rule. */
   readonly finality?: string | null | undefined;
+  /** As `parseExplorer` gives it; null for none. */
+  readonly explorer?: string | null | undefined;
 }
 
 /**
@@ -32,6 +34,7 @@ export function setNetwork(
     window_minutes: change.windowMinutes,
     contract: change.contract,
     finality: change.finality,
+    explorer: change.explorer,
   });
   return audited(operator, 'network.set', async (tx, now) => {
     const switched = change.active === undefined ? {} : { switched_at: now };

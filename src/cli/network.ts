@@ -1,4 +1,5 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
+import { parseExplorer } from '../accounts/explorer-url.ts';
 import { WINDOW_MINUTES_MAXIMUM } from '../accounts/networks.ts';
 import type { Network } from '../database/tables.ts';
 import { listNetworks } from '../repositories/networks.ts';
@@ -25,8 +26,8 @@ export function define(noun: Command, terminal: Terminal): void {
         'environment',
         'assetSymbol',
         'windowMinutes',
-        'isActive',
         'settledBy',
+        'isActive',
       ]);
     }),
   );
@@ -47,8 +48,14 @@ export function define(noun: Command, terminal: Terminal): void {
       '--contract <address>',
       `the token's contract; for ${CONFIGURABLE_CONTRACTS.join(', ')} alone`,
     )
-    .action((id: string, { json, ...change }: SetFlags, command: Command) => {
-      requireFlag(command, ['active', 'windowMinutes', 'finality', 'contract']);
+    .option(
+      '--explorer <url>',
+      'page of a transaction that customers may open, with {hash} in its place, or off',
+      readExplorer,
+    )
+    .action((id: string, { json, ...flags }: SetFlags, command: Command) => {
+      requireFlag(command, ['active', 'windowMinutes', 'finality', 'contract', 'explorer']);
+      const change = { ...flags, explorer: flags.explorer === 'off' ? null : flags.explorer };
       return withSession(terminal, async session => {
         const network = await configureNetwork(session, toolsOf(session), id, change);
         printObject(terminal, json ? { json } : {}, networkObject(network));
@@ -61,6 +68,7 @@ interface SetFlags extends JsonFlag {
   readonly windowMinutes?: number;
   readonly finality?: string;
   readonly contract?: string;
+  readonly explorer?: string;
 }
 
 function networkObject(network: Network) {
@@ -73,10 +81,18 @@ function networkObject(network: Network) {
     assetName: network.asset_name,
     assetDecimals: network.asset_decimals,
     windowMinutes: network.window_minutes,
+    settledBy: network.settled_by,
+    explorer: network.explorer,
     isActive: network.is_active,
     chain: network.chain,
     contract: network.contract,
     finality: network.finality ?? requireChain(network.chain).finality,
-    settledBy: network.settled_by,
   };
+}
+
+function readExplorer(text: string): string {
+  if (text === 'off' || parseExplorer(text) !== undefined) return text;
+  throw new InvalidArgumentError(
+    'Must be an https URL with {hash} in place of the transaction, or off.',
+  );
 }

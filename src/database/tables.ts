@@ -48,6 +48,8 @@ export interface NetworksTable {
   /** When its transfers are final; null for the chain's default rule. */
   finality: string | null;
   settled_by: Defaulted<SettledBy>;
+  /** URL of a transaction's page, with `{hash}` in place of its hash; null for none. */
+  explorer: string | null;
 }
 
 export interface PartnersTable {

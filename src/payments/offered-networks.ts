@@ -1,8 +1,7 @@
 import type { Connection } from '../database/connection.ts';
-import type { Network } from '../database/tables.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { ConfiguredNetwork } from '../repositories/deposit-addresses.ts';
-import { listActiveNetworks } from '../repositories/networks.ts';
+import { listActiveNetworks, type NetworkOnChain } from '../repositories/networks.ts';
 
 /** E1020 with the requested networks that the main branch has no address for. */
 export class AddressesMissing extends ApiError {
@@ -32,7 +31,10 @@ export function isOffered(
 }
 
 /** The networks that customers may pay on, in the order of the documentation. */
-export async function listOfferedNetworks(db: Connection, simulation: boolean): Promise<Network[]> {
+export async function listOfferedNetworks(
+  db: Connection,
+  simulation: boolean,
+): Promise<NetworkOnChain[]> {
   const active = await listActiveNetworks(db);
   return active.filter(({ is_active: isActive, settled_by: settledBy }) =>
     isOffered({ isActive, settledBy }, simulation),

@@ -1,6 +1,12 @@
 import { sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
 import type { Network } from '../database/tables.ts';
+import type { ChainState } from '../database/watching-tables.ts';
+
+/** A network, and how far its chain is watched. */
+export interface NetworkOnChain
+  extends Network,
+    Pick<ChainState, 'head_height' | 'watched_until' | 'halted'> {}
 
 /** All networks (24), in the order of the documentation. */
 export function listNetworks(db: Connection): Promise<Network[]> {
@@ -8,13 +14,16 @@ export function listNetworks(db: Connection): Promise<Network[]> {
 }
 
 /** The active networks, in the order of the documentation. */
-export function listActiveNetworks(db: Connection): Promise<Network[]> {
+export function listActiveNetworks(db: Connection): Promise<NetworkOnChain[]> {
+  return networksOnChains(db).where('is_active', '=', true).orderBy('networks.position').execute();
+}
+
+function networksOnChains(db: Connection) {
   return db
     .selectFrom('networks')
-    .selectAll()
-    .where('is_active', '=', true)
-    .orderBy('position')
-    .execute();
+    .innerJoin('chains', 'chains.id', 'networks.chain')
+    .selectAll('networks')
+    .select(['chains.head_height', 'chains.watched_until', 'chains.halted']);
 }
 
 /** Locks the active test networks that no operator has switched on, in the order of the documentation. */
@@ -49,6 +58,24 @@ export function findSimulatedNetwork(
     .executeTakeFirst();
 }
 
+/** The networks of a chain whose payments a node settles (at most 3). */
+export function listSettledNetworks(db: Connection, chain: string): Promise<Network[]> {
+  return db
+    .selectFrom('networks')
+    .selectAll()
+    .where('chain', '=', chain)
+    .where('settled_by', '=', 'chain')
+    .orderBy('position')
+    .execute();
+}
+
+export function findNetworkOnChain(
+  db: Connection,
+  id: string,
+): Promise<NetworkOnChain | undefined> {
+  return networksOnChains(db).where('networks.id', '=', id).executeTakeFirst();
+}
+
 /** Updates the columns that operators may change; undefined leaves a column unchanged. */
 export function updateNetwork(
   db: Connection,
@@ -59,6 +86,7 @@ export function updateNetwork(
     window_minutes?: number | undefined;
     contract?: string | undefined;
     finality?: string | null | undefined;
+    explorer?: string | null | undefined;
   },
 ): Promise<Network | undefined> {
   return db

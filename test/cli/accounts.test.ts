@@ -31,11 +31,12 @@ test('networks are listed and set', async () => {
     assetName: 'Bitcoin',
     assetDecimals: 8,
     windowMinutes: 60,
+    settledBy: 'simulation',
+    explorer: null,
     isActive: true,
     chain: 'btc',
     contract: null,
     finality: '1@100000,2@1000000,6',
-    settledBy: 'simulation',
   });
   const off = await service.ask('network', 'set', 'btc', '--active', 'off');
   expect(off).toMatchObject({ id: 'btc', isActive: false, windowMinutes: 60 });
@@ -47,9 +48,31 @@ test('networks are listed and set', async () => {
   );
   const table = await mpHere(['network', 'list'], service.env);
   expect(table.out).toMatch(
-    /^id +name +environment +assetSymbol +windowMinutes +isActive +settledBy\n/,
+    /^id +name +environment +assetSymbol +windowMinutes +settledBy +isActive\n/,
   );
-  expect(table.out).toMatch(/\nbtc +Bitcoin Mainnet +production +BTC +45 +true +simulation\n/);
+  expect(table.out).toMatch(/\nbtc +Bitcoin Mainnet +production +BTC +45 +simulation +true\n/);
+});
+
+test('a network has a block explorer, https alone and off by default', async () => {
+  const set = (explorer: string) => ['network', 'set', 'eth', '--explorer', explorer];
+  const explorer = 'https://explorer.example/tx/{hash}?lang=en';
+  expect(await service.ask(...set(explorer))).toMatchObject({ id: 'eth', explorer });
+  for (const wrong of [
+    'http://explorer.example/tx/{hash}',
+    'https://explorer.example/tx/',
+    'https://explorer.example/{hash}/{hash}',
+    'https://explorer.example{hash}/',
+    'https://{hash}.example/',
+    'https://user:pass@explorer.example/{hash}',
+    'https://explorer.example/"{hash}',
+    'javascript:{hash}',
+  ]) {
+    const { status, err } = await mpHere(set(wrong), service.env);
+    expect([status, err], wrong).toEqual([2, expect.stringContaining('Must be an https URL')]);
+  }
+  const audited = await service.ask<{ detail: unknown }[]>('audit', '--object', 'eth');
+  expect(audited[0]?.detail).toEqual({ explorer });
+  expect(await service.ask(...set('off'))).toMatchObject({ id: 'eth', explorer: null });
 });
 
 test('a merchant is created, shown, changed and listed', async () => {
