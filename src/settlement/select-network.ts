@@ -5,9 +5,10 @@ import { ApiError } from '../errors/api-error.ts';
 import { commissionCents, dueCents } from '../payments/commission.ts';
 import { isOffered } from '../payments/offered-networks.ts';
 import { type Rates, RateUnavailable } from '../rates/rate-source.ts';
-import { findNetwork } from '../repositories/networks.ts';
+import { findNetworkOnChain, type NetworkOnChain } from '../repositories/networks.ts';
 import { lockPayment, updateOpenPayment } from '../repositories/payment-moves.ts';
 import { releaseReservation } from '../repositories/reservations.ts';
+import { isWatchedInTime } from './availability.ts';
 import { deadlinesFrom } from './deadlines.ts';
 import { hasLapsed } from './lapse-quotes.ts';
 import { candidateAmounts, toBaseUnits } from './quote-amounts.ts';
@@ -30,7 +31,7 @@ export interface Choice {
  * held; otherwise the previous amount is released.
  *
  * @throws ApiError E1040 if the payment is no longer open or the network is not offered, E5002 if
- * there is no agreed price or no free amount now.
+ * there is no agreed price or no free amount now, or transfers on the network are seen too late.
  */
 export async function selectNetwork(
   db: Database,
@@ -47,6 +48,9 @@ export async function selectNetwork(
       throw new ApiError('E1040', 'The payment is not open any more.');
     }
     if (open.blockchain_id === blockchainId && !hasLapsed(open, now)) return open;
+    if (!isWatchedInTime(network, now)) {
+      throw new ApiError('E5002', `Transfers on ${blockchainId} are seen with a delay just now.`);
+    }
     await releaseReservation(tx, open.id, now);
     return quote(tx, { payment: open, network, price, log }, now);
   });
@@ -101,9 +105,9 @@ async function quote(
 async function requireOffered(
   db: Connection,
   { payment, blockchainId, simulation }: Choice,
-): Promise<Network> {
+): Promise<NetworkOnChain> {
   const chosen = payment.flow === 'crypto' && payment.offered_blockchain_ids.includes(blockchainId);
-  const network = chosen ? await findNetwork(db, blockchainId) : undefined;
+  const network = chosen ? await findNetworkOnChain(db, blockchainId) : undefined;
   if (network === undefined) throw notOffered(blockchainId);
   const { is_active: isActive, settled_by: settledBy } = network;
   if (!isOffered({ isActive, settledBy }, simulation)) throw notOffered(blockchainId);
