@@ -1,6 +1,5 @@
-import { parseTransactionHash } from '../chains/transaction-hash.ts';
 import type { Connection, Database } from '../database/connection.ts';
-import type { Network, Payment } from '../database/tables.ts';
+import type { Payment } from '../database/tables.ts';
 import { transact } from '../database/transaction.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { hashCheckoutToken } from '../payments/checkout-token.ts';
@@ -8,18 +7,22 @@ import { movePayment } from '../payments/move-payment.ts';
 import { listOfferedNetworks } from '../payments/offered-networks.ts';
 import type { Rates } from '../rates/rate-source.ts';
 import { listConfiguredNetworks } from '../repositories/deposit-addresses.ts';
-import { listDepositsByHash } from '../repositories/deposits.ts';
 import { findMerchant } from '../repositories/merchants.ts';
-import { findNetwork } from '../repositories/networks.ts';
+import { findNetworkOnChain, type NetworkOnChain } from '../repositories/networks.ts';
 import { findPaymentByCheckoutToken } from '../repositories/payments.ts';
+import { isWatchedInTime } from '../settlement/availability.ts';
 import { hasLapsed } from '../settlement/lapse-quotes.ts';
 import { isOpen } from '../settlement/select-network.ts';
 import type { TraceContext } from '../telemetry/trace-context.ts';
+import { NO_PROGRESS, type Progress, readProgress } from './progress.ts';
 
 /** A network that the customer may choose. */
 export interface NetworkChoice {
-  readonly network: Network;
-  /** False while the rate sources agree on no price; the network is shown, but disabled. */
+  readonly network: NetworkOnChain;
+  /**
+   * False while the rate sources agree on no price, or the network is not watched in time; it is shown,
+   * but disabled.
+   */
   readonly available: boolean;
 }
 
@@ -28,23 +31,11 @@ export interface Checkout {
   readonly payment: Payment;
   readonly merchantName: string;
   /** The chosen network; null before the choice, and when its price has lapsed. */
-  readonly network: Network | null;
+  readonly network: NetworkOnChain | null;
   /** Networks offered, the chosen one included; empty when the payment is not open. */
   readonly choices: readonly NetworkChoice[];
+  readonly progress: Progress;
 }
-
-/**
- * What the service knows about a transaction; `elsewhere`: it did not count for the payment;
- * `unreadable`: the text is no transaction hash of the chosen network.
- */
-export type TransactionKnowledge =
-  | 'unreadable'
-  | 'unknown'
-  | 'seen'
-  | 'final'
-  | 'reversed'
-  | 'failed'
-  | 'elsewhere';
 
 /** Query parameters that are added to a redirectUrl. */
 export const RETURNED = ['promptId', 'status'] as const;
@@ -84,14 +75,31 @@ export async function readCheckout(
           configured.some(entry => entry.id === network.id),
       )
     : [];
+  const network = hasLapsed(payment, now) ? null : await chosenNetwork(db, payment, networks);
   return {
     payment,
     merchantName: merchant?.name ?? '',
-    network: hasLapsed(payment, now) ? null : await chosenNetwork(db, payment, networks),
+    network,
     choices: await Promise.all(
-      offered.map(async network => ({ network, available: await isQuotable(rates, network) })),
+      offered.map(async choice => ({
+        network: choice,
+        available: isWatchedInTime(choice, now) && (await isQuotable(rates, choice)),
+      })),
     ),
+    progress: network === null ? NO_PROGRESS : await readProgress(db, payment, network, now),
   };
+}
+
+/** What the page's script polls: the payment's progress, without all else that the page shows. */
+export async function readProgressOf(
+  db: Connection,
+  payment: Payment,
+  now: Date,
+): Promise<Progress> {
+  const { blockchain_id: id, status } = payment;
+  if (id === null || status !== 'pending' || hasLapsed(payment, now)) return NO_PROGRESS;
+  const network = await findNetworkOnChain(db, id);
+  return network === undefined ? NO_PROGRESS : readProgress(db, payment, network, now);
 }
 
 /**
@@ -121,28 +129,6 @@ export function cancelCheckout(
 }
 
 /**
- * Looks up a transaction on the chosen network, in relation to the payment.
- * @param text What the customer took for its hash.
- */
-export async function lookUpTransaction(
-  db: Connection,
-  payment: Payment,
-  text: string,
-): Promise<TransactionKnowledge> {
-  const { blockchain_id: blockchainId } = payment;
-  const network = blockchainId === null ? undefined : await findNetwork(db, blockchainId);
-  if (network === undefined) return 'unknown';
-  const hash = parseTransactionHash(network.family, text.trim());
-  if (hash === undefined) return 'unreadable';
-  const deposits = await listDepositsByHash(db, network.id, hash);
-  if (deposits.length === 0) return 'unknown';
-  const own = deposits.find(deposit => deposit.payment_id === payment.id);
-  if (own !== undefined) return own.state;
-  // A reversed deposit no longer belongs to a payment.
-  return deposits.every(deposit => deposit.state === 'reversed') ? 'reversed' : 'elsewhere';
-}
-
-/**
  * The URL that the customer returns to; null without a redirectUrl. The merchant's query and fragment stay
  * byte for byte, because they may be signed. Only parameters named in RETURNED are replaced.
  */
@@ -161,13 +147,13 @@ export function redirectTarget(payment: Payment): string | null {
 async function chosenNetwork(
   db: Connection,
   { blockchain_id: id }: Payment,
-  active: readonly Network[],
-): Promise<Network | null> {
+  offered: readonly NetworkOnChain[],
+): Promise<NetworkOnChain | null> {
   if (id === null) return null;
-  return active.find(network => network.id === id) ?? (await findNetwork(db, id)) ?? null;
+  return offered.find(network => network.id === id) ?? (await findNetworkOnChain(db, id)) ?? null;
 }
 
-async function isQuotable(rates: Rates, network: Network): Promise<boolean> {
+async function isQuotable(rates: Rates, network: NetworkOnChain): Promise<boolean> {
   return rates.usdPrice(network.asset_symbol).then(
     () => true,
     () => false,

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { CHECKOUT_STAGES } from '#schemas/checkout.ts';
 import type { Payment } from '../database/tables.ts';
 import { hasLapsed } from '../settlement/lapse-quotes.ts';
+import type { Progress } from './progress.ts';
 
 /**
  * Stage of a payment on the checkout page:
@@ -30,7 +31,11 @@ export function stageOf(payment: Payment, now: Date): CheckoutStage {
 }
 
 /** An opaque value that changes whenever the content of the payment's page changes. */
-export function revisionOf(payment: Payment, stage: CheckoutStage): string {
+export function revisionOf(
+  payment: Payment,
+  stage: CheckoutStage,
+  { isDelayed, confirmations }: Progress,
+): string {
   const shown = [
     stage,
     payment.blockchain_id,
@@ -41,6 +46,9 @@ export function revisionOf(payment: Payment, stage: CheckoutStage): string {
     payment.transaction_hash,
     payment.last_error_code,
     payment.last_error_at,
+    isDelayed,
+    confirmations?.blocks,
+    confirmations?.required,
   ];
   return createHash('sha256').update(JSON.stringify(shown)).digest('base64url').slice(0, 16);
 }

@@ -14,6 +14,7 @@ import { createRedisNonces } from '../signing/redis-nonces.ts';
 import { type ClockWatch, watchClock } from '../telemetry/clock-watch.ts';
 import { createReadiness, type Readiness } from '../telemetry/readiness.ts';
 import type { Clock } from '../time/clock.ts';
+import { createLookUps, type LookUps } from '../watching/look-ups.ts';
 import { refusePooler, type Storage } from './storage.ts';
 
 /** Connections that all requests share for short reads: with two, a slow read delays few others. */
@@ -33,6 +34,8 @@ export interface Dependencies extends Pick<Storage, 'db' | 'keyring'> {
   /** Collects payments on US accounts; null refuses to create them. */
   readonly processor: OpenProcessor | null;
   readonly clock: Clock;
+  /** Asks chains for transactions that the ledger does not know. */
+  readonly lookUps: LookUps;
   readonly logger: FastifyBaseLogger;
 }
 
@@ -70,14 +73,19 @@ export async function openDependencies(
     onIdleError: error => logger.warn({ err: error }, 'report connection lost'),
   });
   const changes = openChanges(directUrl, logger);
+  const lookUps = createLookUps({ db, clock, logger, open: () => null });
   const clockWatch = await watchClock({ db, clock, log: logger });
   const readiness = createReadiness({ db, nonces, clockWatch });
   return {
-    ...{ db, keyring, reads, reports, changes, nonces, readiness, rates, processor, clock, logger },
+    ...{ db, keyring, reads, reports, changes, nonces, readiness, rates, processor, clock },
+    ...{ lookUps, logger },
     clockWatch,
     async close() {
       clockWatch.close();
-      await Promise.all([nonces.close(), changes.close(), reads.destroy(), reports.destroy()]);
+      await Promise.all([
+        ...[nonces.close(), lookUps.close(), changes.close()],
+        ...[reads.destroy(), reports.destroy()],
+      ]);
     },
   };
 }

@@ -59,6 +59,8 @@ export interface LookUpQuestion {
   readonly watch: readonly WatchedAddress[];
   /** What the payment asks for, in cents; null without a payment. */
   readonly cents: number | null;
+  /** Blocks before this time are not scanned again; null for any. */
+  readonly since: Date | null;
   /** Who is to blame for a rescan. */
   readonly askedBy: string;
   readonly now: Date;
@@ -109,7 +111,9 @@ export async function lookUpOnChain(
     ...report.transfers,
     ...(internal ?? []),
   ]);
-  await rescanMissing(db, question, transfers, block.height);
+  if (question.since === null || block.time >= question.since) {
+    await rescanMissing(db, question, transfers, block.height);
+  }
   const isFinal = chain.final_height !== null && chain.final_height >= block.height;
   const settled = isSettled(rule, { cents, depth: confirmations, isFinal });
   const verdict = verdictOf(transfers, network, settled ? 'final' : 'included');

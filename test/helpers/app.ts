@@ -15,6 +15,7 @@ import { createRedisNonces } from '../../src/signing/redis-nonces.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createReadiness } from '../../src/telemetry/readiness.ts';
 import type { Clock } from '../../src/time/clock.ts';
+import { type LookUps, NO_LOOK_UPS } from '../../src/watching/look-ups.ts';
 import { cloneDatabase } from './database.ts';
 
 export interface TestApp {
@@ -44,6 +45,8 @@ interface TestAppOptions {
   readonly remembers?: boolean | { readonly feedUrl: string };
   /** Statement timeout of partner reports, in milliseconds. */
   readonly reportTimeoutMs?: number;
+  /** Asks chains; nobody unless given. */
+  readonly lookUps?: LookUps;
   /** Runs a second replica on the database and the keys of another application. */
   readonly beside?: TestApp;
   readonly database?: { readonly db: Database; readonly url: string };
@@ -90,9 +93,11 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const feedUrl = typeof remembers === 'object' ? remembers.feedUrl : databaseUrl;
   const changes = remembers ? await openTestFeed(feedUrl) : NO_CHANGE_FEED;
   const processor = openProcessor(config, keyring, clock);
+  const lookUps = options.lookUps ?? NO_LOOK_UPS;
   const readiness = createReadiness({ db, nonces, clock });
   const deps = {
-    ...{ db, reads, reports, keyring, changes, nonces, readiness, rates, processor, clock, logger },
+    ...{ db, reads, reports, keyring, changes, nonces, readiness, rates, processor, clock },
+    ...{ lookUps, logger },
   };
   const app = await buildApp(config, deps);
   await app.ready();

@@ -17,10 +17,10 @@ import { renderDeadline, renderWaiting } from './waiting-view.ts';
 /** Renders the page. All its state is in `main`, which the script replaces when the payment changes. */
 export function renderCheckout(view: CheckoutView, basePath: string): string {
   const { checkout, stage, now, path } = view;
-  const { payment } = checkout;
+  const { payment, progress } = checkout;
   const { title, announcement } = textsOf(view);
   const isFinal = FINAL_STAGES.includes(stage);
-  const main = html`<main id="checkout" data-page="${path}" data-stage="${stage}" data-revision="${revisionOf(payment, stage)}" data-now="${now.toISOString()}" data-announcement="${announcement}"${isFinal && html` data-final`}>
+  const main = html`<main id="checkout" data-page="${path}" data-stage="${stage}" data-revision="${revisionOf(payment, stage, progress)}" data-now="${now.toISOString()}" data-announcement="${announcement}"${isFinal && html` data-final`}>
 ${renderOrder(view)}
 ${view.notice && html`<p class="notice" id="notice" role="alert">${view.notice}</p>`}
 ${renderStage(view)}

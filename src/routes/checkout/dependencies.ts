@@ -2,11 +2,14 @@ import type { Database } from '../../database/connection.ts';
 import type { RateLimits } from '../../http/rate-limit.ts';
 import type { Rates } from '../../rates/rate-source.ts';
 import type { Clock } from '../../time/clock.ts';
+import type { LookUps } from '../../watching/look-ups.ts';
 
 export interface CheckoutDependencies {
   readonly db: Database;
   readonly rates: Rates;
   readonly clock: Clock;
+  /** Asks chains for transactions that the ledger does not know. */
+  readonly lookUps: LookUps;
   readonly limits: RateLimits;
   /** Base URL of checkout links. It has a path if a proxy publishes the service below one. */
   readonly publicUrl: string;

@@ -1,6 +1,8 @@
 import { redirectTarget } from '../../checkout/checkout.ts';
 import type { CheckoutStage } from '../../checkout/stage.ts';
 import { type Html, html } from '../pages/html.ts';
+import { renderConfirmations } from './confirmations.ts';
+import { renderExplorerLink } from './explorer-link.ts';
 import { dateAndTime } from './format.ts';
 import { type CheckoutView, merchantOf, type Quote } from './view.ts';
 import { copyButton, renderProgress } from './waiting-view.ts';
@@ -21,12 +23,15 @@ const MARKS: Readonly<Record<OutcomeStage, string>> = {
 export function renderOutcome(view: CheckoutView, stage: OutcomeStage, quote: Quote | null): Html {
   const { title, text } = describe(view, stage, quote);
   const { transaction_hash: hash } = view.checkout.payment;
+  const { confirmations } = view.checkout.progress;
   return html`<section class="card outcome ${stage}">
 <svg class="mark" viewBox="0 0 24 24" aria-hidden="true"><circle cx="12" cy="12" r="11"/><path d="${MARKS[stage]}"/></svg>
 <h1 id="title" tabindex="-1">${title}</h1>
 <p>${text}</p>
 ${stage === 'paid' && renderReceipt(view, quote)}
+${stage === 'confirming' && confirmations && renderConfirmations(confirmations)}
 ${hash && html`<dl class="values"><div class="value"><dt>Transaction</dt><dd><code class="text" id="hash">${hash}</code> ${copyButton(hash, 'transaction')}</dd></div></dl>`}
+${hash && renderExplorerLink(view.checkout, hash)}
 ${(stage === 'confirming' || stage === 'overdue') && renderProgress(view, 'Not final yet.')}
 ${renderReturn(view, stage)}
 </section>`;
@@ -51,7 +56,9 @@ function describe(
     case 'overdue':
       return {
         title: 'Time is up',
-        text: 'Do not send anything any more. We are checking for a payment that came at the last moment.',
+        text: view.checkout.progress.isDelayed
+          ? `Do not send anything any more. Transfers on ${network} are seen with a delay just now, and this payment is still being checked: yours counts if it was sent in time.`
+          : 'Do not send anything any more. We are checking for a payment that came at the last moment.',
       };
     case 'expired':
       return {

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type CheckoutStatus, CheckoutStatusSchema } from '#schemas/checkout.ts';
-import { findCheckoutPayment, lookUpTransaction, readCheckout } from '../../checkout/checkout.ts';
+import { findCheckoutPayment, readCheckout, readProgressOf } from '../../checkout/checkout.ts';
+import { lookUpTransaction } from '../../checkout/look-up.ts';
 import { revisionOf, stageOf } from '../../checkout/stage.ts';
-import type { Connection } from '../../database/connection.ts';
 import type { Payment } from '../../database/tables.ts';
 import { CHECKOUT_PREFIX } from '../../payments/checkout-token.ts';
 import { basePathOf } from '../pages/base-path.ts';
@@ -57,14 +57,14 @@ export function createPages(deps: CheckoutDependencies): Pages {
 /** GET /checkout/:token, the page, and GET /checkout/:token/status, which its script polls. */
 export function registerPages(
   app: FastifyInstance,
-  { db, clock }: CheckoutDependencies,
+  { db, clock, lookUps }: CheckoutDependencies,
   pages: Pages,
 ): void {
   app.get('/:token', async (request: CheckoutRequest, reply) => {
     const payment = await findCheckoutPayment(db, request.params.token);
     const { transaction } = request.query as Record<string, unknown>;
     return pages.send(request, reply, payment, {
-      lookUp: await lookUp(db, payment, transaction),
+      lookUp: await lookUp(payment, transaction),
     });
   });
 
@@ -78,15 +78,16 @@ export function registerPages(
       return {
         object: 'checkout_status',
         stage,
-        revision: revisionOf(payment, stage),
+        revision: revisionOf(payment, stage, await readProgressOf(db, payment, now)),
         expiresAt: payment.expires_at.toISOString(),
         serverTime: now.toISOString(),
       };
     },
   );
-}
 
-async function lookUp(db: Connection, payment: Payment, text: unknown): Promise<LookUp | null> {
-  if (typeof text !== 'string' || text === '') return null;
-  return { text, knowledge: await lookUpTransaction(db, payment, text) };
+  async function lookUp(payment: Payment, text: unknown): Promise<LookUp | null> {
+    if (typeof text !== 'string' || text === '') return null;
+    const now = new Date(clock());
+    return { text, knowledge: await lookUpTransaction({ db, lookUps }, payment, text, now) };
+  }
 }

@@ -123,6 +123,7 @@ async function replacePage() {
   const { activeElement: focused } = document;
   const hadFocus = main.contains(focused);
   const moved = replacement.dataset.stage !== main.dataset.stage;
+  const { announcement } = main.dataset;
 
   for (const { id } of main.querySelectorAll('details[open]')) {
     const same = replacement.querySelector(`#${id}`);
@@ -142,7 +143,8 @@ async function replacePage() {
     (same ?? document.getElementById('title')).focus({ preventScroll: true });
   }
   if (moved) scrollTo({ top: 0 });
-  announce(main.dataset.announcement);
+  // Each block changes the page, and is not worth an interruption.
+  if (moved || main.dataset.announcement !== announcement) announce(main.dataset.announcement);
 }
 
 function drawCountdown() {

@@ -1,4 +1,5 @@
-import type { Checkout, TransactionKnowledge } from '../../checkout/checkout.ts';
+import type { Checkout } from '../../checkout/checkout.ts';
+import type { TransactionKnowledge } from '../../checkout/look-up.ts';
 import type { CheckoutStage } from '../../checkout/stage.ts';
 import { formatBaseUnits } from '../../payments/token-amount.ts';
 

@@ -18,6 +18,7 @@ export function renderWaiting(view: CheckoutView, quote: Quote): Html {
 ${renderDeadline(quotedUntil ?? expiresAt)}
 </div>
 ${renderProblem(view, quote)}
+${view.checkout.progress.isDelayed && renderDelay(quote)}
 <div class="scan">
 ${renderQrCode(paymentUri(quote), qr)}
 ${wallet && html`<a class="button" href="${wallet}" rel="noreferrer">Open wallet</a>`}
@@ -48,6 +49,10 @@ export function renderProgress({ path }: CheckoutView, text: string): Html {
 /** A copy button. It needs the script, so it is hidden until the script shows it. */
 export function copyButton(value: string, what: string): Html {
   return html`<button class="copy" type="button" id="copy-${what}" data-copy="${value}" data-what="${what}" hidden>Copy<span class="visually-hidden"> ${what}</span></button>`;
+}
+
+function renderDelay({ networkName }: Quote): Html {
+  return html`<p class="notice" id="delay">Transfers on ${networkName} are seen with a delay just now. Yours counts if it was sent in time.</p>`;
 }
 
 function renderAddress(address: string): Html {

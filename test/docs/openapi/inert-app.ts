@@ -9,6 +9,7 @@ import { createFixedRates } from '../../../src/rates/fixed-rates.ts';
 import { createPostgresNonces } from '../../../src/signing/postgres-nonces.ts';
 import { createLogger } from '../../../src/telemetry/logger.ts';
 import { NOT_SERVING } from '../../../src/telemetry/readiness.ts';
+import { NO_LOOK_UPS } from '../../../src/watching/look-ups.ts';
 
 export const INERT_PUBLIC_URL = 'https://pay.example.test';
 
@@ -30,6 +31,7 @@ export async function buildInertApp(env: Record<string, string> = {}): Promise<F
     nonces: createPostgresNonces(db),
     rates: createFixedRates(),
     processor: null,
+    lookUps: NO_LOOK_UPS,
     readiness: async () => NOT_SERVING,
     clock: Date.now,
     logger: createLogger({ logLevel: 'silent' }, 'inert'),

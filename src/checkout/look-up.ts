@@ -1,0 +1,137 @@
+import type { WatchedAddress } from '../chains/adapter.ts';
+import { parseTransactionHash } from '../chains/transaction-hash.ts';
+import type { Connection } from '../database/connection.ts';
+import type { Deposit, Payment } from '../database/tables.ts';
+import { listDepositsByHash } from '../repositories/deposits.ts';
+import {
+  findNetworkOnChain,
+  listSettledNetworks,
+  type NetworkOnChain,
+} from '../repositories/networks.ts';
+import type { TransactionOnChain } from '../watching/look-up.ts';
+import type { LookUps } from '../watching/look-ups.ts';
+import { type Confirmations, clockSkewOf, confirmationsOf, toConfirmations } from './progress.ts';
+
+/**
+ * What is known of a transaction, in relation to a payment. The ledger tells:
+ * - `seen`, `final`, `reversed`, `failed`: state of the payment's own transfer
+ * - `elsewhere`: it did not count for the payment
+ *
+ * Where the ledger knows nothing, the chain tells:
+ * - `not_found`, `pending` in the mempool, `included` in a block, `failed`, `replaced`
+ * - `too_early`, `too_late`, `too_little`: it pays the payment's address, but not the payment
+ * - `other_asset`, `other_address`, `untraceable`
+ *
+ * And else: `unreadable` for text that is no transaction hash of the network, `unknown` where nobody could
+ * be asked.
+ */
+export type Knowledge =
+  | Deposit['state']
+  | 'elsewhere'
+  | 'not_found'
+  | 'pending'
+  | 'included'
+  | 'replaced'
+  | 'too_early'
+  | 'too_late'
+  | 'too_little'
+  | 'other_asset'
+  | 'other_address'
+  | 'untraceable'
+  | 'unreadable'
+  | 'unknown';
+
+export interface TransactionKnowledge {
+  readonly verdict: Knowledge;
+  /** As the chain writes it; null for what is no hash. */
+  readonly transactionHash: string | null;
+  /** Of a transfer that is in a mempool or a block and not final; null for any other. */
+  readonly confirmations: Confirmations | null;
+}
+
+/**
+ * Looks up a transaction on the chosen network, in relation to the payment: in the ledger, and where that
+ * knows nothing on the chain.
+ * @param text What the customer took for its hash.
+ */
+export async function lookUpTransaction(
+  { db, lookUps }: { readonly db: Connection; readonly lookUps: LookUps },
+  payment: Payment,
+  text: string,
+  now: Date,
+): Promise<TransactionKnowledge> {
+  const { blockchain_id: id } = payment;
+  const network = id === null ? undefined : await findNetworkOnChain(db, id);
+  const hash = network && parseTransactionHash(network.family, text.trim());
+  const answer = (verdict: Knowledge, confirmations: Confirmations | null = null) => ({
+    verdict,
+    transactionHash: hash ?? null,
+    confirmations,
+  });
+  if (network === undefined) return answer('unknown');
+  if (hash === undefined) return answer('unreadable');
+  const deposits = await listDepositsByHash(db, network.id, hash);
+  const own = deposits.find(deposit => deposit.payment_id === payment.id);
+  if (own !== undefined) {
+    const waits = own.state === 'seen' && own.source === 'chain';
+    return answer(
+      own.state,
+      waits ? confirmationsOf(network, own.block_height, payment.amount) : null,
+    );
+  }
+  if (deposits.length > 0) {
+    // A reversed deposit no longer belongs to a payment.
+    const isUndone = deposits.every(deposit => deposit.state === 'reversed');
+    return answer(isUndone ? 'reversed' : 'elsewhere');
+  }
+  const found = await askChain({ db, lookUps }, payment, network, hash, now);
+  if (found === null) return answer('unknown');
+  const verdict = judge(payment, network, found);
+  const waits = verdict === 'pending' || verdict === 'included';
+  const { confirmations: depth, required } = found;
+  return answer(verdict, waits ? toConfirmations(network.chain, depth, required) : null);
+}
+
+/** null where no node settles the network, or none could be asked just now. */
+async function askChain(
+  { db, lookUps }: { readonly db: Connection; readonly lookUps: LookUps },
+  { id, address, amount, created_at: createdAt }: Payment,
+  network: NetworkOnChain,
+  transactionHash: string,
+  now: Date,
+): Promise<TransactionOnChain | null> {
+  if (network.settled_by !== 'chain' || address === null) return null;
+  const settled = await listSettledNetworks(db, network.chain);
+  const watch = settled.map(({ id: own, contract }): WatchedAddress => {
+    return { network: { id: own, contract }, address };
+  });
+  return lookUps.ask({
+    ...{ network, transactionHash, watch, now },
+    cents: amount,
+    since: new Date(createdAt.getTime() - clockSkewOf(network.chain)),
+    askedBy: `payment ${id}`,
+  });
+}
+
+/** What a transaction that the ledger does not know means to a payment. */
+function judge(
+  payment: Payment,
+  network: NetworkOnChain,
+  { verdict, occurredAt, transfers }: TransactionOnChain,
+): Knowledge {
+  if (verdict === 'unknown') return 'not_found';
+  if (verdict !== 'pending' && verdict !== 'included' && verdict !== 'final') return verdict;
+  const skew = clockSkewOf(network.chain);
+  const ended = payment.status !== 'pending';
+  if (occurredAt !== null) {
+    const at = occurredAt.getTime();
+    if (at < payment.created_at.getTime() - skew) return 'too_early';
+    if (ended || at > payment.expires_at.getTime()) return 'too_late';
+  }
+  const amounts = transfers
+    .filter(({ blockchainId }) => blockchainId === network.id)
+    .map(({ tokenAmount }) => tokenAmount);
+  const asked = BigInt(payment.token_amount ?? 0);
+  if (amounts.every(amount => amount < asked)) return 'too_little';
+  return verdict === 'pending' ? 'pending' : 'included';
+}

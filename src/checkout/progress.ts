@@ -1,0 +1,94 @@
+import { chainOf, isChainId } from '../chains/chain-list.ts';
+import type { Connection } from '../database/connection.ts';
+import type { Deposit, Payment } from '../database/tables.ts';
+import { listPaymentDeposits } from '../repositories/deposits.ts';
+import type { NetworkOnChain } from '../repositories/networks.ts';
+import { isWatchedInTime } from '../settlement/availability.ts';
+import { parseFinality, requiredBlocks } from '../watching/finality.ts';
+
+/** How far a transfer is from being final. */
+export interface Confirmations {
+  /**
+   * Blocks from its own to the newest, both included, at most those that it needs; 0 in a mempool. 1 in
+   * any block where the chain's own finality is waited for.
+   */
+  readonly blocks: number;
+  /** Blocks that it needs; `final` is the chain's own finality. */
+  readonly required: number | 'final';
+  /** Usual time until the chain's own finality, in milliseconds. */
+  readonly usualMs: number;
+}
+
+/** What the chosen network's watcher tells of a payment. */
+export interface Progress {
+  /** Whether transfers are seen with a delay just now. */
+  readonly isDelayed: boolean;
+  /** Of the transfer that the payment waits for; null without one, and for a simulated one. */
+  readonly confirmations: Confirmations | null;
+}
+
+export const NO_PROGRESS: Progress = { isDelayed: false, confirmations: null };
+
+/** @param network The network that the payment's customer has chosen. */
+export async function readProgress(
+  db: Connection,
+  payment: Payment,
+  network: NetworkOnChain,
+  now: Date,
+): Promise<Progress> {
+  if (payment.status !== 'pending' || network.settled_by !== 'chain') return NO_PROGRESS;
+  const isSeen = payment.session_status === 'completed';
+  const deposit = isSeen ? await findSeen(db, payment) : undefined;
+  return {
+    isDelayed: !isWatchedInTime(network, now),
+    confirmations:
+      deposit?.source === 'chain'
+        ? confirmationsOf(network, deposit.block_height, payment.amount)
+        : null,
+  };
+}
+
+/**
+ * @param height Block of the transfer; null in a mempool.
+ * @param cents What the payment asks for.
+ */
+export function confirmationsOf(
+  network: NetworkOnChain,
+  height: number | null,
+  cents: number,
+): Confirmations | null {
+  if (!isChainId(network.chain)) return null;
+  const chain = chainOf(network.chain);
+  const required = requiredBlocks(parseFinality(network.finality ?? chain.finality), cents);
+  const depth = height === null ? 0 : Math.max(1, (network.head_height ?? height) - height + 1);
+  return toConfirmations(network.chain, depth, required);
+}
+
+/**
+ * @param chain ID of a chain.
+ * @param depth Blocks from the transfer's own to the newest, both included; 0 in a mempool.
+ */
+export function toConfirmations(
+  chain: string,
+  depth: number,
+  required: number | 'final',
+): Confirmations {
+  return {
+    blocks: Math.min(depth, required === 'final' ? 1 : required),
+    required,
+    usualMs: isChainId(chain) ? chainOf(chain).usualFinalityMs : 0,
+  };
+}
+
+/** How far clocks of a chain's blocks may lead or lag, in milliseconds. */
+export function clockSkewOf(chain: string): number {
+  return isChainId(chain) ? chainOf(chain).clockSkewMs : 0;
+}
+
+/** Several transfers may have paid a payment together: the one that completed it is the latest. */
+async function findSeen(db: Connection, payment: Payment): Promise<Deposit | undefined> {
+  const deposits = await listPaymentDeposits(db, payment.id);
+  return deposits.findLast(
+    ({ state, transaction_hash: hash }) => state === 'seen' && hash === payment.transaction_hash,
+  );
+}
