@@ -4,6 +4,7 @@ import type { Deposit, Payment } from '../database/tables.ts';
 import { listPaymentDeposits } from '../repositories/deposits.ts';
 import type { NetworkOnChain } from '../repositories/networks.ts';
 import { isWatchedInTime } from '../settlement/availability.ts';
+import { type Remaining, readRemaining } from '../settlement/remaining.ts';
 import { parseFinality, requiredBlocks } from '../watching/finality.ts';
 
 /** How far a transfer is from being final. */
@@ -19,15 +20,23 @@ export interface Confirmations {
   readonly usualMs: number;
 }
 
-/** What the chosen network's watcher tells of a payment. */
+/**
+ * What follows a transfer of too little: `awaited` while it is not final, then the rest that completes
+ * the payment.
+ */
+export type Rest = Remaining | 'awaited';
+
+/** How a payment stands on the chosen network. */
 export interface Progress {
   /** Whether transfers are seen with a delay just now. */
   readonly isDelayed: boolean;
   /** Of the transfer that the payment waits for; null without one, and for a simulated one. */
   readonly confirmations: Confirmations | null;
+  /** null unless too little has arrived, and without an amount for the rest. */
+  readonly rest: Rest | null;
 }
 
-export const NO_PROGRESS: Progress = { isDelayed: false, confirmations: null };
+export const NO_PROGRESS: Progress = { isDelayed: false, confirmations: null, rest: null };
 
 /** @param network The network that the payment's customer has chosen. */
 export async function readProgress(
@@ -36,7 +45,9 @@ export async function readProgress(
   network: NetworkOnChain,
   now: Date,
 ): Promise<Progress> {
-  if (payment.status !== 'pending' || network.settled_by !== 'chain') return NO_PROGRESS;
+  if (payment.status !== 'pending') return NO_PROGRESS;
+  const rest = await readRest(db, payment);
+  if (network.settled_by !== 'chain') return { ...NO_PROGRESS, rest };
   const isSeen = payment.session_status === 'completed';
   const deposit = isSeen ? await findSeen(db, payment) : undefined;
   return {
@@ -45,6 +56,7 @@ export async function readProgress(
       deposit?.source === 'chain'
         ? confirmationsOf(network, deposit.block_height, payment.amount)
         : null,
+    rest,
   };
 }
 
@@ -83,6 +95,15 @@ export function toConfirmations(
 /** How far clocks of a chain's blocks may lead or lag, in milliseconds. */
 export function clockSkewOf(chain: string): number {
   return isChainId(chain) ? chainOf(chain).clockSkewMs : 0;
+}
+
+async function readRest(db: Connection, payment: Payment): Promise<Rest | null> {
+  if (payment.last_error_code !== 'amount_underpaid') return null;
+  const remaining = await readRemaining(db, payment);
+  if (remaining !== null) return remaining;
+  const deposits = await listPaymentDeposits(db, payment.id);
+  const isAwaited = deposits.some(({ state, outcome }) => state === 'seen' && outcome === 'under');
+  return isAwaited ? 'awaited' : null;
 }
 
 /** Several transfers may have paid a payment together: the one that completed it is the latest. */

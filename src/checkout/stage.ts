@@ -34,7 +34,7 @@ export function stageOf(payment: Payment, now: Date): CheckoutStage {
 export function revisionOf(
   payment: Payment,
   stage: CheckoutStage,
-  { isDelayed, confirmations }: Progress,
+  { isDelayed, confirmations, rest }: Progress,
 ): string {
   const shown = [
     stage,
@@ -49,6 +49,7 @@ export function revisionOf(
     isDelayed,
     confirmations?.blocks,
     confirmations?.required,
+    rest === null || rest === 'awaited' ? rest : String(rest.remaining),
   ];
   return createHash('sha256').update(JSON.stringify(shown)).digest('base64url').slice(0, 16);
 }

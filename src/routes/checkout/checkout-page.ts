@@ -11,7 +11,7 @@ import { renderLookUp } from './look-up.ts';
 import { renderNetworkPicker } from './network-picker.ts';
 import { renderOutcome } from './outcome-view.ts';
 import { textsOf } from './stage-texts.ts';
-import { type CheckoutView, merchantOf, quoteOf } from './view.ts';
+import { type CheckoutView, dueOf, merchantOf, quoteOf } from './view.ts';
 import { renderDeadline, renderWaiting } from './waiting-view.ts';
 
 /** Renders the page. All its state is in `main`, which the script replaces when the payment changes. */
@@ -43,10 +43,10 @@ ${checkout.network?.environment === 'test' && html`<p class="badge">Test network
 
 function renderStage(view: CheckoutView): Html {
   const { checkout, stage } = view;
-  const quote = quoteOf(checkout);
-  if (stage === 'waiting' && quote !== null) return renderWaiting(view, quote);
+  const due = dueOf(checkout);
+  if (stage === 'waiting' && due !== null) return renderWaiting(view, due);
   if (stage === 'choose' || stage === 'waiting') return renderChoose(view);
-  return renderOutcome(view, stage, quote);
+  return renderOutcome(view, stage, quoteOf(checkout));
 }
 
 function renderChoose(view: CheckoutView): Html {

@@ -1,8 +1,9 @@
 import { billOf } from '../../checkout/bill.ts';
+import type { Checkout } from '../../checkout/checkout.ts';
 import type { CheckoutStage } from '../../checkout/stage.ts';
 import { hasLapsed } from '../../settlement/lapse-quotes.ts';
 import { formatDollars } from '../pages/format-dollars.ts';
-import { type CheckoutView, merchantOf, quoteOf } from './view.ts';
+import { type CheckoutView, dueOf, merchantOf } from './view.ts';
 
 export interface StageTexts {
   /** Title of the document. */
@@ -15,8 +16,8 @@ export function textsOf(view: CheckoutView): StageTexts {
   const { checkout, stage, now } = view;
   const merchant = merchantOf(checkout);
   const total = formatDollars(billOf(checkout.payment).total);
-  const quote = quoteOf(checkout);
-  const amount = quote === null ? total : `${quote.amount} ${quote.symbol}`;
+  const due = dueOf(checkout);
+  const amount = due === null ? total : `${due.amount} ${due.symbol}`;
   const texts: Record<CheckoutStage, StageTexts> = {
     choose: {
       title: `Pay ${total} to ${merchant}`,
@@ -26,7 +27,7 @@ export function textsOf(view: CheckoutView): StageTexts {
     },
     waiting: {
       title: `Send ${amount} · ${merchant}`,
-      announcement: waitingAnnouncement(checkout.payment.last_error_code),
+      announcement: waitingAnnouncement(checkout),
     },
     overdue: {
       title: `Time is up · ${merchant}`,
@@ -62,7 +63,9 @@ export const STAGE_REASONS: Readonly<Record<CheckoutStage, string>> = {
   cancelled: 'it has been cancelled',
 };
 
-function waitingAnnouncement(problem: string | null): string {
+function waitingAnnouncement({ payment, progress: { rest } }: Checkout): string {
+  const { last_error_code: problem } = payment;
+  if (rest === 'awaited') return 'Too little was sent. Please send nothing more now.';
   if (problem === 'amount_underpaid') return 'Too little has arrived. Please read the notice.';
   if (problem === 'transfer_reversed') return 'The network has undone your transfer.';
   return 'Waiting for your payment.';

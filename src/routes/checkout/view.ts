@@ -56,6 +56,15 @@ export function quoteOf({ payment, network }: Checkout): Quote | null {
   };
 }
 
+/** What is still to be paid: the whole, or the rest after a transfer of too little. */
+export function dueOf(checkout: Checkout): Quote | null {
+  const quote = quoteOf(checkout);
+  const { rest } = checkout.progress;
+  if (quote === null || rest === null || rest === 'awaited') return quote;
+  const amount = formatBaseUnits(rest.remaining, quote.decimals);
+  return { ...quote, tokenAmount: rest.remaining, amount };
+}
+
 /** The merchant's name for use in a sentence. */
 export function merchantOf({ merchantName }: Checkout): string {
   return merchantName.trim() === '' ? 'the merchant' : merchantName;
