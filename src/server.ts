@@ -55,6 +55,8 @@ await runProcess('api', async (config, logger, signal) => {
           ...storage,
           ...deps,
           retentionDays: config.retentionDays,
+          watchIntervalMs: config.watchIntervalMs,
+          isProduction: config.environment === 'production',
           allowPrivateAddresses: config.environment !== 'production',
         },
         signal,

@@ -36,6 +36,8 @@ await runProcess('worker', async (config, logger, signal) => {
       clock,
       logger,
       retentionDays: config.retentionDays,
+      watchIntervalMs: config.watchIntervalMs,
+      isProduction: config.environment === 'production',
       allowPrivateAddresses: config.environment !== 'production',
     },
     signal,

@@ -1,6 +1,7 @@
 import type { ChainAdapter } from './adapter.ts';
 import { createBitcoinAdapter } from './bitcoin/adapter.ts';
 import type { Chain } from './chain-list.ts';
+import { createEvmAdapter } from './evm/adapter.ts';
 
 /** Makes the adapter of a chain; null for a chain that this release cannot watch. */
 export function adapterOf(chain: Chain): ChainAdapter | null {
@@ -8,6 +9,7 @@ export function adapterOf(chain: Chain): ChainAdapter | null {
     case 'bitcoin':
       return createBitcoinAdapter();
     case 'evm':
+      return createEvmAdapter(chain);
     case 'solana':
     case 'tron':
       return null;

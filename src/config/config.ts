@@ -47,6 +47,8 @@ export interface Config {
   readonly legacySunset: Date | null;
   /** How long events, webhook deliveries and their attempts are kept, in days. */
   readonly retentionDays: number;
+  /** Pause between two looks at a chain, in milliseconds; null for each chain's own. */
+  readonly watchIntervalMs: number | null;
   readonly logLevel: string;
   /** Address of the metrics server, which is separate from the API; null starts none. */
   readonly metrics: { readonly host: string; readonly port: number } | null;
@@ -159,6 +161,7 @@ export function readConfig(given: Environment, readFile?: ReadFile): Config {
       parse: parseDateBound,
     }),
     retentionDays: from.integer('RETENTION_DAYS', 90, RETENTION_DAYS_MINIMUM, 36_500),
+    watchIntervalMs: from.integer<number | null>('WATCH_INTERVAL_MS', null, 10, 60_000),
     logLevel: from.oneOf('LOG_LEVEL', 'info', LOG_LEVELS),
     metrics: metricsPort === null ? null : { host: metricsHost, port: metricsPort },
     otlpEndpoint: from.baseUrl<null>('OTEL_EXPORTER_OTLP_ENDPOINT', null),

@@ -11,8 +11,9 @@ import { followUpRegulatedLoop } from './follow-up-regulated.ts';
 import { lapseQuotesLoop } from './lapse-quotes.ts';
 import { runLoop } from './loop.ts';
 import { removeOldEventsLoop } from './remove-old-events.ts';
+import { type WatchDependencies, watchChainsLoop } from './watch-chains.ts';
 
-export interface WorkerDependencies extends WebhookDependencies {
+export interface WorkerDependencies extends WebhookDependencies, WatchDependencies {
   readonly db: Database;
   readonly clock: Clock;
   /** Processor of US accounts; null if they are not served. */
@@ -37,6 +38,7 @@ export async function runWorker(
     cleanUpLoop(db, clock),
     removeOldEventsLoop(db, clock, retentionDays),
     deliverWebhooksLoop(dependencies),
+    watchChainsLoop(dependencies),
   ];
   await Promise.all(loops.map(loop => runLoop(loop, logger, signal)));
 }

@@ -1,16 +1,17 @@
 import { hostname } from 'node:os';
 import type { BaseLogger } from 'pino';
-import type { ChainAdapter } from '../chains/adapter.ts';
+import { adapterOf } from '../chains/adapters.ts';
 import { type Chain, chainOf, isChainId } from '../chains/chain-list.ts';
+import type { Keyring } from '../crypto/keyring.ts';
 import type { Database } from '../database/connection.ts';
 import { NodeFailure } from '../nodes/node.ts';
 import { listChainsWithNodes } from '../repositories/chains.ts';
 import { listNodes } from '../repositories/nodes.ts';
 import type { Clock } from '../time/clock.ts';
 import { createLease, LeaseLost } from '../watching/lease.ts';
+import { openChainNodes } from '../watching/open-chain-nodes.ts';
 import { createTick } from '../watching/tick.ts';
 import { createWatchList } from '../watching/watch-list.ts';
-import type { ChainNodes } from '../watching/watcher.ts';
 import { type Loop, runLoop } from './loop.ts';
 
 /** How soon a chain is watched after its first node was added, in milliseconds. */
@@ -22,10 +23,8 @@ export interface WatchDependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly logger: Pick<BaseLogger, 'error' | 'warn' | 'info'>;
-  /** Reads a chain; null for one that this release cannot watch. */
-  readonly adapterOf: (chain: Chain) => ChainAdapter | null;
-  readonly nodesOf: (chain: Chain, adapter: ChainAdapter) => ChainNodes;
-  /** Whether to warn of chains without a check node. */
+  readonly keyring: Keyring;
+  /** Refuses nodes of private chains, and warns of chains without a check node. */
   readonly isProduction: boolean;
   /** Pause between two ticks in place of each chain's own, in milliseconds; null outside tests. */
   readonly watchIntervalMs: number | null;
@@ -76,12 +75,12 @@ export function watchChainsLoop(dependencies: WatchDependencies): Loop {
 
 /** Watches one chain; null if this release cannot. */
 export function watchChainLoop(dependencies: WatchDependencies, chain: Chain): Loop | null {
-  const { adapterOf, clock, db, logger: log, nodesOf, watchIntervalMs } = dependencies;
+  const { clock, db, logger: log, watchIntervalMs } = dependencies;
   const adapter = adapterOf(chain);
   if (adapter === null) return null;
   const lease = createLease(db, chain.id, `${hostname()}:${process.pid}`);
   const watchList = createWatchList(chain.id);
-  const nodes = nodesOf(chain, adapter);
+  const nodes = openChainNodes(chain, adapter, { ...dependencies, reports: true });
   const tick = createTick({ chain, adapter, nodes, db, clock, log, lease, watchList });
 
   return {
