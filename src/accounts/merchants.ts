@@ -28,12 +28,17 @@ export interface NewMerchant {
   readonly commissionPayer?: CommissionPayer | undefined;
   /** Commission on split payments, in basis points (hundredths of a per cent). */
   readonly commissionBps?: number | undefined;
+  /** How much too little still settles a payment on chain, in basis points; 0 unless set. */
+  readonly underpaymentToleranceBps?: number | undefined;
   readonly partnerId?: string | undefined;
   /** Creates no main branch; API payments need one. */
   readonly withoutMainBranch?: boolean | undefined;
 }
 
-/** Terms apply to payments that are created afterwards. */
+/**
+ * Terms apply to payments that are created afterwards; the tolerance to transfers that are seen
+ * afterwards.
+ */
 export interface MerchantChange {
   readonly name?: string | undefined;
   readonly email?: string | undefined;
@@ -45,7 +50,11 @@ export interface MerchantChange {
   readonly commissionPayer?: CommissionPayer | undefined;
   /** As in NewMerchant. */
   readonly commissionBps?: number | undefined;
+  readonly underpaymentToleranceBps?: number | undefined;
 }
+
+/** Most that a merchant may tolerate of too little, in basis points: 2 %. */
+export const TOLERANCE_BPS_MAXIMUM = 200;
 
 const MAIN_BRANCH_NAME = 'Main';
 
@@ -68,6 +77,7 @@ export function createMerchant(operator: Operator, input: NewMerchant): Promise<
       settlement_model: input.settlement ?? 'split',
       commission_payer: input.commissionPayer ?? 'merchant',
       commission_bps: input.commissionBps ?? 0,
+      underpayment_tolerance_bps: input.underpaymentToleranceBps ?? 0,
       created_at: now,
     });
     if (input.withoutMainBranch !== true) {
@@ -98,6 +108,7 @@ export function setMerchant(
     settlement_model: change.settlement,
     commission_payer: change.commissionPayer,
     commission_bps: change.commissionBps,
+    underpayment_tolerance_bps: change.underpaymentToleranceBps,
   });
   return audited(operator, 'merchant.set', async (tx, now) => {
     if (change.partnerId != null) await requirePartner(tx, change.partnerId);

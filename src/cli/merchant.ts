@@ -5,6 +5,7 @@ import {
   type NewMerchant,
   requireMerchant,
   setMerchant,
+  TOLERANCE_BPS_MAXIMUM,
 } from '../accounts/merchants.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Merchant } from '../database/tables.ts';
@@ -49,6 +50,7 @@ const TERM_DEFAULTS = {
   settlement: ' (default: "split")',
   commissionPayer: ' (default: "merchant")',
   commissionBps: ' (default: 0)',
+  underpaymentToleranceBps: ' (default: 0)',
 };
 
 const TERMS = Object.keys(TERM_DEFAULTS);
@@ -125,10 +127,8 @@ export function define(noun: Command, terminal: Terminal): void {
 }
 
 /** Adds the terms of a merchant's payments. */
-function addTerms(
-  command: Command,
-  { settlement, commissionPayer, commissionBps }: Partial<typeof TERM_DEFAULTS> = {},
-): Command {
+function addTerms(command: Command, defaults: Partial<typeof TERM_DEFAULTS> = {}): Command {
+  const { settlement, commissionPayer, commissionBps, underpaymentToleranceBps } = defaults;
   const payer = `who pays the commission${commissionPayer ?? ''}`;
   return command
     .addOption(
@@ -139,6 +139,11 @@ function addTerms(
       '--commission-bps <n>',
       `commission on split payments in basis points, 0 to ${COMMISSION_BPS_MAXIMUM}${commissionBps ?? ''}`,
       integerFrom(0, COMMISSION_BPS_MAXIMUM),
+    )
+    .option(
+      '--underpayment-tolerance-bps <n>',
+      `how much too little still settles a payment, in basis points, 0 to ${TOLERANCE_BPS_MAXIMUM}; for open payments as well${underpaymentToleranceBps ?? ''}`,
+      integerFrom(0, TOLERANCE_BPS_MAXIMUM),
     );
 }
 
@@ -158,6 +163,7 @@ function merchantObject(merchant: Merchant) {
     settlementModel: merchant.settlement_model,
     commissionPayer: merchant.commission_payer,
     commissionBps: merchant.commission_bps,
+    underpaymentToleranceBps: merchant.underpayment_tolerance_bps,
     createdAt: merchant.created_at,
   };
 }

@@ -23,6 +23,7 @@ const INBOX_REASONS: Readonly<Partial<Record<DepositOutcome, string>>> = {
   duplicate: 'the payment has this amount already',
   late: 'the payment that asked for this amount has ended',
   over: 'it is far more than the payment asks for',
+  under: 'it is neither the whole amount nor the rest that its payment waits for',
   unknown: 'no payment asks for this amount',
 };
 

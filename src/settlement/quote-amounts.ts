@@ -49,12 +49,13 @@ export function toBaseUnits(cents: number, price1e18: bigint, decimals: number):
 }
 
 /**
- * The price at which so many cents are this amount, scaled by 1e18 and rounded down: what a payment agreed
- * on when it was quoted, since its amount is at most a little above the exact one.
+ * The price at which so many cents are this amount, scaled by 1e18, rounded down, and never 0: what a payment
+ * agreed on when it was quoted, since its amount is at most a little above the exact one.
  * @param tokenAmount Integer of the asset's smallest unit, more than 0.
  */
 export function agreedPrice(cents: number, tokenAmount: bigint, decimals: number): bigint {
-  return (BigInt(cents) * scaledUnitsPerCent(decimals)) / tokenAmount;
+  const price = (BigInt(cents) * scaledUnitsPerCent(decimals)) / tokenAmount;
+  return price > 0n ? price : 1n;
 }
 
 /**

@@ -10,6 +10,7 @@ import { findNetwork, findSimulatedNetwork } from '../repositories/networks.ts';
 import { findPayment } from '../repositories/payments.ts';
 import { hasLapsed } from './lapse-quotes.ts';
 import { type Finality, type ObservedTransfer, observeTransfer } from './observe-transfer.ts';
+import { readRemaining } from './remaining.ts';
 import { selectNetwork } from './select-network.ts';
 
 /** Each case and what happens in it. */
@@ -17,6 +18,7 @@ export const SIMULATION_CASES = {
   confirm: 'the exact amount arrives and becomes final',
   detect: 'the exact amount is seen, not final yet',
   under: 'too little arrives',
+  rest: 'too little arrives, then the exact rest',
   over: 'a little too much arrives and becomes final',
   late: 'the exact amount arrives after the payment has ended',
   duplicate: 'the exact amount arrives twice',
@@ -105,6 +107,7 @@ async function simulateTransfers(
     }
     return deposits.slice(-1);
   };
+  const half = transfer(requested - requested / 2n);
   switch (simulation) {
     case 'detect':
       return report(transfer(requested), 'seen');
@@ -127,7 +130,15 @@ async function simulateTransfers(
       return report({ ...final, position: seen?.position ?? 0 }, 'seen', 'final');
     }
     case 'under':
-      return report(transfer(requested - requested / 2n), 'seen', 'final');
+      return report(half, 'seen', 'final');
+    case 'rest': {
+      // Completes what arrived before, if that was too little.
+      const isUnderpaid = (await readRemaining(db, payment)) !== null;
+      const part = isUnderpaid ? [] : await report(half, 'seen', 'final');
+      const rest = await readRemaining(db, await requireCryptoPayment(db, payment.id));
+      if (rest === null) return part;
+      return [...part, ...(await report(transfer(rest.remaining), 'seen', 'final'))];
+    }
     case 'over':
       return report(transfer(requested + requested / 100n), 'seen', 'final');
     case 'duplicate':

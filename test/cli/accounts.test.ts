@@ -90,6 +90,7 @@ test('a merchant is created, shown, changed and listed', async () => {
     settlementModel: 'split',
     commissionPayer: 'merchant',
     commissionBps: 0,
+    underpaymentToleranceBps: 0,
     createdAt: INSTANT,
   });
   const branch = await service.ask('branch', 'create', '--merchant', shop.id, '--name', 'Berlin');
@@ -133,10 +134,11 @@ test('every setting of a merchant can be changed', async () => {
     ['--settlement', 'settlementModel', 'direct'],
     ['--commission-payer', 'commissionPayer', 'shopper'],
     ['--commission-bps', 'commissionBps', '125'],
+    ['--underpayment-tolerance-bps', 'underpaymentToleranceBps', '200'],
   ];
   let expected: object = shop;
   for (const [flag, field, value] of settings) {
-    expected = { ...expected, [field]: field === 'commissionBps' ? Number(value) : value };
+    expected = { ...expected, [field]: field.endsWith('Bps') ? Number(value) : value };
     expect(await service.ask('merchant', 'set', shop.id, flag, value)).toEqual(expected);
   }
   expect(await service.ask('merchant', 'show', shop.id)).toMatchObject(expected);
@@ -190,7 +192,7 @@ test('a US merchant of a partner starts with onboarding pending', async () => {
   const us = await service.ask<Listed>(
     ...['merchant', 'create', '--name', 'US', '--email', 'us@example.com', '--kind', 'us'],
     ...['--partner', partner.id, '--settlement', 'direct', '--commission-payer', 'shopper'],
-    ...['--commission-bps', '250', '--no-main-branch'],
+    ...['--commission-bps', '250', '--underpayment-tolerance-bps', '50', '--no-main-branch'],
   );
   expect(us).toMatchObject({
     partnerId: partner.id,
@@ -199,6 +201,7 @@ test('a US merchant of a partner starts with onboarding pending', async () => {
     settlementModel: 'direct',
     commissionPayer: 'shopper',
     commissionBps: 250,
+    underpaymentToleranceBps: 50,
   });
   expect(await service.ask('merchant', 'show', us.id)).toMatchObject({ branches: [] });
   const change = ['--onboarding', 'approved', '--partner', 'none'];

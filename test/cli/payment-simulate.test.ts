@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findPayment } from '../../src/repositories/payments.ts';
 import { addMerchant, addPartner, type MerchantWithKey } from '../helpers/accounts.ts';
 import { createPrompt } from '../helpers/prompts.ts';
 import { send } from '../helpers/signed-request.ts';
@@ -134,6 +135,34 @@ describe('on chain', () => {
     expect(await play('under')).toMatch(
       /^The payment is still pending\.\nReceived 0\.\d+ ETH of 0\.\d+ ETH by the transfer 0x\w+, remaining 0\.\d+ ETH\. Exactly/,
     );
+  });
+
+  test('what a chain with a node tells of is not played', async () => {
+    const shop = await addMerchant(service);
+    const settle = (settled_by: 'chain' | 'simulation', ...ids: string[]) =>
+      service.db.updateTable('networks').set({ settled_by }).where('id', 'in', ids).execute();
+    const [chosen, open] = [await create(shop), await create(shop)];
+    const [first = '', ...others] =
+      (await findPayment(service.db, open))?.offered_blockchain_ids ?? [];
+    await simulate(chosen, 'under', '--network', first);
+    try {
+      await settle('chain', first);
+      const refusal = `Transfers on ${first} cannot be simulated`;
+      for (const flags of [[chosen], [open, '--network', first]]) {
+        const play = ['payment', 'simulate', ...flags, '--case', 'confirm'];
+        expect(await service.refused(...play)).toContain(refusal);
+      }
+      expect((await findPayment(service.db, open))?.blockchain_id).toBeNull();
+      // The customer may still cancel it.
+      expect((await simulate(chosen, 'cancel')).status).toBe('cancelled');
+      expect((await simulate(open, 'confirm')).status).toBe('successful');
+      expect((await findPayment(service.db, open))?.blockchain_id).toBe(others[0]);
+      await settle('chain', ...others);
+      const play = ['payment', 'simulate', await create(shop), '--case', 'confirm'];
+      expect(await service.refused(...play)).toContain('have nodes');
+    } finally {
+      await settle('simulation', first, ...others);
+    }
   });
 
   test('every move has the simulation as its actor, and every case is in the audit log', async () => {

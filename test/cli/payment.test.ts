@@ -46,6 +46,7 @@ describe('mp payment simulate', () => {
     ['confirm', 'successful/completed', null],
     ['over', 'successful/completed', null],
     ['duplicate', 'successful/completed', null],
+    ['rest', 'successful/completed', null],
     ['under', 'pending/pending', 'amount_underpaid'],
     ['late', 'expired/expired', null],
     ['revert', 'unsuccessful/completed', 'transaction_reverted'],

@@ -100,6 +100,7 @@ test.each([
   ['a name with an escape sequence', ['partner', 'create', '--name', 'a\u001b[2Jb']],
   ['an unknown kind', merchant('--kind', 'eu')],
   ['a commission above the whole', merchant('--commission-bps', '10001')],
+  ['a tolerance of more than 2 %', merchant('--underpayment-tolerance-bps', '201')],
   ['a commission below nothing', merchant('--commission-bps', '-1')],
   ['a commission with a fraction', merchant('--commission-bps', '1.5')],
   ['an e-mail address without a domain', ['merchant', 'create', '--name', 'A', '--email', 'a']],
