@@ -167,6 +167,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     alter table deposits
       add column block_hash text,
       add column occurred_at timestamptz(3),
+      add column earliest_at timestamptz(3),
       add column source text not null default 'simulation' check (source in ('chain', 'simulation')),
       add column inputs text[]`.execute(db);
   await sql`

@@ -349,6 +349,8 @@ export interface DepositsTable {
   block_hash: string | null;
   /** When it happened, as far as matching is concerned; null in rows of older releases. */
   occurred_at: Date | null;
+  /** When it happened at the earliest; null in rows of older releases. */
+  earliest_at: Date | null;
   source: Defaulted<DepositSource>;
   /** Outputs that the transaction spends, as `hash:index` (Bitcoin); null elsewhere. */
   inputs: string[] | null;

@@ -167,15 +167,14 @@ export interface Waiting {
 /**
  * At most `limit` payments that waited for funds at an address at a time: those that still do, and those
  * that have ended without funds, or gone elsewhere, since then.
- * @param overdueBy How long after its end a payment that is still open counts, in milliseconds.
+ * @param endedBy A payment that is still open counts unless its time ended before.
  */
 export async function listWaiting(
   db: Connection,
   { blockchainId, address }: Omit<Slot, 'tokenAmount'>,
-  { at, overdueBy }: { readonly at: Date; readonly overdueBy: number },
+  { at, endedBy }: { readonly at: Date; readonly endedBy: Date },
   limit: number,
 ): Promise<Waiting[]> {
-  const end = new Date(at.getTime() - overdueBy);
   const { rows } = await sql<Omit<Waiting, 'tokenAmount'> & { tokenAmount: string }>`
     select "paymentId", amount as "tokenAmount", underpayment_tolerance_bps as "toleranceBps",
            exists (
@@ -186,7 +185,7 @@ export async function listWaiting(
       from reservations join payments on payments.id = payment_id
       where reservations.blockchain_id = ${blockchainId} and reservations.address = ${address}
         and released_at is null and rest_of is null and reserved_at <= ${at}
-        and session_status = 'pending' and coalesce(quoted_until, expires_at) >= ${end}
+        and session_status = 'pending' and coalesce(quoted_until, expires_at) >= ${endedBy}
       union all
       select payment_id, merchant_id, reservations.token_amount
       from reservations join payments on payments.id = payment_id

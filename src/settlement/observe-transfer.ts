@@ -36,10 +36,21 @@ export interface ObservedTransfer {
    * into another, later block.
    */
   readonly occurredAt: Date;
+  /**
+   * When it happened at the earliest, `occurredAt` unless given: it is late only if that was after its
+   * payment's end. Clocks of blocks may be hours apart.
+   */
+  readonly earliestAt?: Date;
   readonly source: DepositSource;
   /** Outputs that the transaction spends, as `hash:index` (Bitcoin); null elsewhere. */
   readonly inputs?: readonly string[] | null;
   readonly finality: Finality;
+}
+
+/** When a transfer happened at the latest and at the earliest. */
+interface TimeOfTransfer {
+  readonly occurredAt: Date;
+  readonly earliestAt: Date;
 }
 
 type DepositMatch = Pick<Deposit, 'outcome' | 'payment_id'>;
@@ -117,7 +128,9 @@ function placeOf({ blockHeight, blockHash }: ObservedTransfer, now: Date) {
 }
 
 async function record(db: Connection, transfer: ObservedTransfer, now: Date): Promise<Deposit> {
-  const matched = mayMatch(transfer) ? await match(db, transfer, transfer.occurredAt) : NO_MATCH;
+  const { occurredAt, earliestAt = occurredAt } = transfer;
+  const time = { occurredAt, earliestAt };
+  const matched = mayMatch(transfer) ? await match(db, transfer, time) : NO_MATCH;
   return insertDeposit(db, {
     id: uuidv7(),
     blockchain_id: transfer.blockchainId,
@@ -129,7 +142,8 @@ async function record(db: Connection, transfer: ObservedTransfer, now: Date): Pr
     ...matched,
     dismissed_at: null,
     observed_at: now,
-    occurred_at: transfer.occurredAt,
+    occurred_at: occurredAt,
+    earliest_at: earliestAt,
     source: transfer.source,
     inputs: transfer.inputs == null ? null : [...transfer.inputs],
     ...placeOf(transfer, now),
@@ -163,14 +177,15 @@ async function rematch(db: Connection, deposit: Deposit): Promise<DepositMatch> 
     address: deposit.address,
     tokenAmount: BigInt(deposit.token_amount),
   };
-  const matched = await match(db, slot, occurredAt(deposit));
+  const matched = await match(db, slot, timeOf(deposit));
   const stays = deposit.outcome === 'duplicate' && matched.payment_id === null;
   return stays ? { outcome: 'duplicate', payment_id: null } : matched;
 }
 
 /** Earlier releases recorded only when a transfer was first seen. */
-function occurredAt({ occurred_at, observed_at }: Deposit): Date {
-  return occurred_at ?? observed_at;
+function timeOf({ occurred_at, earliest_at, observed_at }: Deposit): TimeOfTransfer {
+  const occurredAt = occurred_at ?? observed_at;
+  return { occurredAt, earliestAt: earliest_at ?? occurredAt };
 }
 
 /**
@@ -181,18 +196,23 @@ function occurredAt({ occurred_at, observed_at }: Deposit): Date {
 async function match(
   db: Connection,
   slot: Pick<ObservedTransfer, 'blockchainId' | 'address' | 'tokenAmount'>,
-  at: Date,
+  { occurredAt: at, earliestAt }: TimeOfTransfer,
 ): Promise<DepositMatch> {
   const holder = await findHolder(db, slot, at);
   const { outcome, paymentId } = matchTransfer(slot.tokenAmount, {
     exact: holder?.releasedAt === null ? holder : undefined,
-    open: await listWaiting(db, slot, { at, overdueBy: OVERDUE_BY_MS }, WAITING_MAXIMUM),
+    open: await listWaiting(
+      db,
+      slot,
+      { at, endedBy: new Date(earliestAt.getTime() - OVERDUE_BY_MS) },
+      WAITING_MAXIMUM,
+    ),
     reservedBefore:
       holder?.releasedAt != null && holder.releasedAt.getTime() > at.getTime() - LATE_FOR_MS,
   });
   if (paymentId === null) return { outcome, payment_id: null };
   const payment = await lockPayment(db, paymentId);
-  return payment !== undefined && isWaiting(payment, slot, at)
+  return payment !== undefined && isWaiting(payment, slot, earliestAt)
     ? { outcome, payment_id: paymentId }
     : { outcome: 'late', payment_id: null };
 }
@@ -200,7 +220,7 @@ async function match(
 function isWaiting(
   payment: Payment,
   { blockchainId, address }: Pick<ObservedTransfer, 'blockchainId' | 'address'>,
-  at: Date,
+  earliestAt: Date,
 ): boolean {
   const end = payment.quoted_until ?? payment.expires_at;
   return (
@@ -208,7 +228,7 @@ function isWaiting(
     payment.session_status === 'pending' &&
     payment.blockchain_id === blockchainId &&
     payment.address === address &&
-    at.getTime() <= end.getTime() + OVERDUE_BY_MS
+    earliestAt.getTime() <= end.getTime() + OVERDUE_BY_MS
   );
 }
 

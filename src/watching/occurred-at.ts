@@ -1,12 +1,16 @@
 import type { ChainTransfer } from '../chains/adapter.ts';
 import type { Chain } from '../chains/chain-list.ts';
 import type { ChainState } from '../database/watching-tables.ts';
+import type { ObservedTransfer } from '../settlement/observe-transfer.ts';
 
 /** Longest time between two polls during which a transfer counts as made when it is seen. */
 const POLLED_LATELY_MS = 60_000;
 
 /** How far a chain had been read when it was last read up to its newest block. */
 export type LastPoll = Pick<ChainState, 'polled_at' | 'head_height'>;
+
+/** When a transfer was made at the latest, which matching goes by, and at the earliest. */
+export type Happened = Pick<Required<ObservedTransfer>, 'occurredAt' | 'earliestAt'>;
 
 /** For what is scanned a second time, when a poll says nothing. */
 export const NO_POLL: LastPoll = { polled_at: null, head_height: null };
@@ -22,10 +26,16 @@ export function occurredAt(
   { block }: Pick<ChainTransfer, 'block'>,
   { polled_at: polledAt, head_height: head }: LastPoll,
   now: Date,
-): Date {
-  if (block === null) return now;
+): Happened {
+  if (block === null) return { occurredAt: now, earliestAt: now };
+  const { clockSkewMs: skew } = chain;
+  const blockTime = block.time.getTime();
   if (polledAt !== null && now.getTime() - polledAt.getTime() <= POLLED_LATELY_MS) {
-    return head !== null && block.height <= head ? polledAt : now;
+    const at = head !== null && block.height <= head ? polledAt : now;
+    return { occurredAt: at, earliestAt: at };
   }
-  return new Date(Math.min(now.getTime(), block.time.getTime() + chain.clockSkewMs));
+  return {
+    occurredAt: new Date(Math.min(now.getTime(), blockTime + skew)),
+    earliestAt: new Date(Math.min(now.getTime(), blockTime - skew)),
+  };
 }

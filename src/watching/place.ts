@@ -1,8 +1,8 @@
 import type { Node } from '../nodes/node.ts';
-import { listUnplaced, type UnsettledDeposit } from '../repositories/watched-deposits.ts';
+import { listUnplaced } from '../repositories/watched-deposits.ts';
 import type { ObservedTransfer } from '../settlement/observe-transfer.ts';
 import { lookUpDeposits } from './look-up-deposits.ts';
-import { record, toObserved } from './record.ts';
+import { record, timeOf, toObserved, toReported } from './record.ts';
 import { failed, isDeepEnough, type Tips } from './settle.ts';
 import type { Watcher } from './watcher.ts';
 
@@ -39,41 +39,24 @@ export function createPlacing(): Placing {
       const stillMissing = new Map<string, number>();
       const observed: ObservedTransfer[] = [];
       for (const { deposit, report, transfer } of await lookUpDeposits(watcher, node, sought)) {
-        const at = deposit.occurred_at ?? deposit.observed_at;
         const hash = deposit.transaction_hash;
         if (report.status === 'included' && transfer !== undefined) {
-          observed.push(toObserved(transfer, 'seen', at));
+          observed.push(toObserved(transfer, 'seen', timeOf(deposit)));
         } else if (report.status === 'failed') {
           if (isDeepEnough(watcher, deposit, report.block.height, tips)) {
-            observed.push(failed(deposit, report, at));
+            observed.push(failed(deposit, report));
           }
         } else if (report.status === 'unknown' && chain.family === 'bitcoin') {
           const since = missing.get(hash) ?? clock();
-          if (clock() - since >= FORGOTTEN_AFTER_MS) observed.push(reversed(deposit, at));
+          if (clock() - since >= FORGOTTEN_AFTER_MS) observed.push(toReported(deposit, 'reversed'));
           else stillMissing.set(hash, since);
         } else if (report.status !== 'pending') {
           // Unknown, replaced, or in a block without this transfer.
-          observed.push(reversed(deposit, at));
+          observed.push(toReported(deposit, 'reversed'));
         }
       }
       missing = stillMissing;
       await record(watcher, observed);
     },
-  };
-}
-
-function reversed(deposit: UnsettledDeposit, occurredAt: Date): ObservedTransfer {
-  return {
-    blockchainId: deposit.blockchain_id,
-    transactionHash: deposit.transaction_hash,
-    position: deposit.position,
-    address: deposit.address,
-    tokenAmount: BigInt(deposit.token_amount),
-    inputs: deposit.inputs,
-    blockHeight: null,
-    blockHash: null,
-    finality: 'reversed',
-    occurredAt,
-    source: 'chain',
   };
 }

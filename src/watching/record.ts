@@ -2,9 +2,11 @@ import type { ChainTransfer } from '../chains/adapter.ts';
 import { newId } from '../crypto/new-id.ts';
 import type { Connection } from '../database/connection.ts';
 import { isDatabaseUnavailable } from '../database/errors.ts';
+import type { Deposit } from '../database/tables.ts';
 import { inSavepoint } from '../database/transaction.ts';
 import { addFinding } from '../repositories/findings.ts';
 import { type Finality, type ObservedTransfer, observeIn } from '../settlement/observe-transfer.ts';
+import type { Happened } from './occurred-at.ts';
 import type { Watcher } from './watcher.ts';
 
 /** Transfers per transaction: few enough that locks of addresses are short. */
@@ -14,16 +16,39 @@ const TRANSFERS_PER_TRANSACTION = 50;
 export function toObserved(
   transfer: ChainTransfer,
   finality: Finality,
-  occurredAt: Date,
+  happened: Happened,
 ): ObservedTransfer {
   const { blockchainId, transactionHash, position, address, tokenAmount, block, inputs } = transfer;
   return {
     ...{ blockchainId, transactionHash, position, address, tokenAmount, inputs, finality },
     blockHeight: block?.height ?? null,
     blockHash: block?.hash ?? null,
-    occurredAt,
+    ...happened,
     source: 'chain',
   };
+}
+
+/** A known deposit as it is reported again, without its block; only the first report tells its time. */
+export function toReported(deposit: Deposit, finality: Finality): ObservedTransfer {
+  return {
+    blockchainId: deposit.blockchain_id,
+    transactionHash: deposit.transaction_hash,
+    position: deposit.position,
+    address: deposit.address,
+    tokenAmount: BigInt(deposit.token_amount),
+    inputs: deposit.inputs,
+    blockHeight: null,
+    blockHash: null,
+    finality,
+    ...timeOf(deposit),
+    source: 'chain',
+  };
+}
+
+/** When a known deposit was made. */
+export function timeOf({ occurred_at, observed_at }: Deposit): Happened {
+  const at = occurred_at ?? observed_at;
+  return { occurredAt: at, earliestAt: at };
 }
 
 /**

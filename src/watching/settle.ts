@@ -7,7 +7,7 @@ import type { ObservedTransfer } from '../settlement/observe-transfer.ts';
 import { isSettled, parseFinality } from './finality.ts';
 import { lookUpDeposits, type Placed } from './look-up-deposits.ts';
 import { disagreements } from './metrics.ts';
-import { record, toObserved } from './record.ts';
+import { record, timeOf, toObserved, toReported } from './record.ts';
 import type { Watcher } from './watcher.ts';
 
 /** Deposits that are read at once. */
@@ -71,7 +71,7 @@ async function settleDue(
   const confirmed: Placed[] = [];
   for (const placed of await lookUpDeposits(watcher, node, due)) {
     const { deposit, report, transfer } = placed;
-    const at = deposit.occurred_at ?? deposit.observed_at;
+    const at = timeOf(deposit);
     if (report.status === 'included' && transfer !== undefined) {
       const { block } = report;
       const moved = block.hash !== deposit.block_hash;
@@ -82,13 +82,13 @@ async function settleDue(
       report.status === 'failed' &&
       isDeepEnough(watcher, deposit, report.block.height, tips)
     ) {
-      observed.push(failed(deposit, report, at));
+      observed.push(failed(deposit, report));
     }
     // Whatever else the node says, the deposit's block is not on its chain: the next tick finds the fork.
   }
   for (const { deposit, transfer } of await confirm(watcher, confirmed, signal)) {
     if (transfer === undefined) continue;
-    observed.push(toObserved(transfer, 'final', deposit.occurred_at ?? deposit.observed_at));
+    observed.push(toObserved(transfer, 'final', timeOf(deposit)));
   }
   await record(watcher, observed);
 }
@@ -97,21 +97,8 @@ async function settleDue(
 export function failed(
   deposit: UnsettledDeposit,
   { block }: Extract<TransactionReport, { status: 'failed' }>,
-  occurredAt: Date,
 ): ObservedTransfer {
-  return {
-    blockchainId: deposit.blockchain_id,
-    transactionHash: deposit.transaction_hash,
-    position: deposit.position,
-    address: deposit.address,
-    tokenAmount: BigInt(deposit.token_amount),
-    inputs: deposit.inputs,
-    blockHeight: block.height,
-    blockHash: block.hash,
-    finality: 'failed',
-    occurredAt,
-    source: 'chain',
-  };
+  return { ...toReported(deposit, 'failed'), blockHeight: block.height, blockHash: block.hash };
 }
 
 /** Those that the check node shows in the same block; all of them where there is none. */

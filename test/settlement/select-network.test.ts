@@ -92,7 +92,7 @@ describe('choosing a network', () => {
     const left = await listWaiting(
       service.db,
       { blockchainId: 'eth-usdc', address: ADDRESSES['eth-usdc'] },
-      { at: now(), overdueBy: 0 },
+      { at: now(), endedBy: now() },
       1000,
     );
     expect(left.map(candidate => candidate.paymentId)).not.toContain(payment.id);

@@ -1,0 +1,196 @@
+import type {
+  Block,
+  ChainAdapter,
+  ChainTransfer,
+  LookUpRequest,
+  ScanRequest,
+  WatchedAddress,
+} from '../../src/chains/adapter.ts';
+import { type Node, NodeFailure } from '../../src/nodes/node.ts';
+import type { Clock } from '../../src/time/clock.ts';
+
+/** A transfer that a transaction of the model makes. */
+export interface ModelTransfer {
+  readonly blockchainId: string;
+  readonly address: string;
+  readonly tokenAmount: bigint;
+}
+
+export interface ModelTransaction {
+  readonly hash: string;
+  readonly transfers: readonly ModelTransfer[];
+}
+
+interface ModelBlock extends Block {
+  readonly transactions: readonly ModelTransaction[];
+}
+
+/** Blocks that one scan takes at most, so that catching up takes several. */
+const BLOCKS_PER_SCAN = 3;
+
+/**
+ * A chain of blocks that can be undone, and the adapter that reads it. Transactions wait in a pool until
+ * they are mined; what a branch leaves out waits again, or is gone.
+ */
+export class ModelChain {
+  readonly blocks: ModelBlock[] = [];
+  pool: ModelTransaction[] = [];
+  readonly #clock: Clock;
+  /** Blocks above which one is final; null without a finality of its own, like Bitcoin. */
+  readonly #finalDepth: number | null;
+  #serial = 0;
+  #listed: readonly ModelTransaction[] = [];
+  #told = new Set<string>();
+
+  constructor(clock: Clock, finalDepth: number | null) {
+    this.#clock = clock;
+    this.#finalDepth = finalDepth;
+    for (let height = 0; height < 20; height++) this.mine([]);
+  }
+
+  get tip(): ModelBlock {
+    const tip = this.blocks.at(-1);
+    if (tip === undefined) throw new Error('the chain is empty');
+    return tip;
+  }
+
+  get finalHeight(): number | null {
+    return this.#finalDepth === null ? null : Math.max(0, this.tip.height - this.#finalDepth);
+  }
+
+  /** Every transaction of the chain as it is now, with its block. */
+  *transactions(): Generator<{ transaction: ModelTransaction; block: ModelBlock }> {
+    for (const block of this.blocks) {
+      for (const transaction of block.transactions) yield { transaction, block };
+    }
+  }
+
+  send(...transfers: ModelTransfer[]): ModelTransaction {
+    this.#serial += 1;
+    const transaction = { hash: `tx${this.#serial}`, transfers };
+    this.pool.push(transaction);
+    return transaction;
+  }
+
+  /** Mines a block with these transactions, or with all that wait. */
+  mine(transactions: readonly ModelTransaction[] = this.pool): void {
+    this.#serial += 1;
+    const parent = this.blocks.at(-1);
+    this.blocks.push({
+      height: this.blocks.length,
+      hash: `block${this.#serial}`,
+      parentHash: parent?.hash ?? '',
+      time: new Date(this.#clock()),
+      transactions,
+    });
+    this.pool = this.pool.filter(each => !transactions.includes(each));
+  }
+
+  /**
+   * Undoes blocks and mines one more than that.
+   * @param forget Which of the undone transactions are gone for good; the others wait again.
+   */
+  reorganise(depth: number, forget: (transaction: ModelTransaction) => boolean): void {
+    const undone = this.blocks.splice(this.blocks.length - depth);
+    const waiting = undone.flatMap(({ transactions }) => transactions);
+    this.pool.unshift(...waiting.filter(transaction => !forget(transaction)));
+    for (let mined = 0; mined <= depth; mined++) this.mine([]);
+  }
+
+  readonly adapter: ChainAdapter = {
+    identify: async () => 'model',
+    probe: async () => ({
+      trace: null,
+      logRange: null,
+      batch: 1,
+      archive: false,
+      pruneHeight: null,
+    }),
+    readDecimals: async () => undefined,
+    readHeads: async (_node, cursorHeight) => {
+      this.#listed = [...this.pool];
+      return {
+        tip: this.tip,
+        finalHeight: this.finalHeight,
+        cursorHash: cursorHeight === null ? null : (this.blocks[cursorHeight]?.hash ?? null),
+      };
+    },
+    readBlock: async (_node, height) => this.blocks[height] ?? null,
+    scan: async (node, request) => this.#scan(node, request),
+    readMempool: async (_node, watch) => {
+      const isBitcoin = this.#finalDepth === null;
+      const fresh = isBitcoin ? this.#listed.filter(({ hash }) => !this.#told.has(hash)) : [];
+      const read = [...this.#listed];
+      return {
+        transfers: fresh.flatMap(transaction => toTransfers(transaction, null, watch)),
+        complete: true,
+        recorded: () => {
+          this.#told = new Set(read.map(({ hash }) => hash));
+        },
+      };
+    },
+    isInMempool: hash => this.#finalDepth === null && this.#listed.some(each => each.hash === hash),
+    lookUp: async (_node, request) => this.#lookUp(request),
+  };
+
+  /** What a process that starts has not told yet. */
+  forgetTold(): void {
+    this.#told = new Set();
+  }
+
+  #scan(node: Node, { from, to, parentHash, watch }: ScanRequest) {
+    const last = Math.min(to, from + BLOCKS_PER_SCAN - 1);
+    const first = this.blocks[from];
+    const through = this.blocks[last];
+    if (first === undefined || through === undefined) {
+      throw new NodeFailure(`${node.label} has no block ${last}`);
+    }
+    if (parentHash !== null && parentHash !== '' && first.parentHash !== parentHash) {
+      throw new NodeFailure(`${node.label} is on another branch`);
+    }
+    const blocks = this.blocks.slice(from, last + 1);
+    return {
+      through,
+      transfers: blocks.flatMap(block =>
+        block.transactions.flatMap(transaction => toTransfers(transaction, block, watch)),
+      ),
+    };
+  }
+
+  #lookUp({ transactionHash, watch }: LookUpRequest) {
+    for (const { transaction, block } of this.transactions()) {
+      if (transaction.hash !== transactionHash) continue;
+      const transfers = toTransfers(transaction, block, watch);
+      return { status: 'included' as const, block, transfers, foreign: [] };
+    }
+    const waiting = this.pool.find(({ hash }) => hash === transactionHash);
+    if (waiting === undefined) return { status: 'replaced' as const };
+    return { status: 'pending' as const, transfers: toTransfers(waiting, null, watch) };
+  }
+}
+
+function toTransfers(
+  { hash, transfers }: ModelTransaction,
+  block: ModelBlock | null,
+  watch: readonly WatchedAddress[],
+): ChainTransfer[] {
+  return transfers.flatMap(({ blockchainId, address, tokenAmount }, position) => {
+    const isWatched = watch.some(
+      each => each.network.id === blockchainId && each.address === address,
+    );
+    if (!isWatched) return [];
+    const inputs = null;
+    return [
+      {
+        blockchainId,
+        transactionHash: hash,
+        position,
+        address,
+        tokenAmount,
+        block,
+        inputs,
+        maturity: 1,
+      },
+    ];
+  });
+}

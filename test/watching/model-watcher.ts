@@ -1,0 +1,134 @@
+import { sql } from 'kysely';
+import { pino } from 'pino';
+import type { ChainAdapter } from '../../src/chains/adapter.ts';
+import { type Chain, type ChainId, chainOf } from '../../src/chains/chain-list.ts';
+import type { Database } from '../../src/database/connection.ts';
+import { type Node, NodeFailure } from '../../src/nodes/node.ts';
+import type { Clock } from '../../src/time/clock.ts';
+import { createLease, type Lease } from '../../src/watching/lease.ts';
+import { createTick, type TickResult } from '../../src/watching/tick.ts';
+import { createWatchList } from '../../src/watching/watch-list.ts';
+import type { ModelChain } from './model-chain.ts';
+
+/** The process was ended with `kill -9`. */
+export class Killed extends Error {}
+
+/** Called before each call of a node, and before and after each commit. */
+export type Step = () => Promise<void> | void;
+
+export interface ModelWatcher {
+  tick(step?: Step): Promise<TickResult>;
+  /** Whether a check node is asked too, and the model that it shows. */
+  check: ModelChain | null;
+  /** Whether the nodes answer. */
+  up: boolean;
+}
+
+interface Options {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly model: ModelChain;
+  readonly chain: ChainId;
+  readonly holder?: string;
+}
+
+const SILENT = pino({ level: 'silent' });
+
+/** The real watcher over a model of a chain. */
+export function createModelWatcher({
+  db,
+  clock,
+  model,
+  chain: id,
+  holder = 'a',
+}: Options): ModelWatcher {
+  const chain: Chain = chainOf(id);
+  let step: Step = () => undefined;
+  const primary = modelNode('primary');
+  const checkNode = modelNode('check');
+  const lease = stepping(createLease(db, chain.id, holder), () => step());
+  model.forgetTold();
+  const watcher = {
+    chain,
+    adapter: stepped(),
+    nodes: {
+      refresh: async () => undefined,
+      async primary() {
+        if (!self.up) throw new NodeFailure('primary is away');
+        return primary;
+      },
+      check: async () => (self.check === null ? null : checkNode),
+      reportHead: () => undefined,
+      reportFailure: () => undefined,
+      distrust: () => undefined,
+      close: async () => undefined,
+    },
+    ...{ db, clock, log: SILENT, lease, watchList: createWatchList(chain.id) },
+  };
+  const tick = createTick(watcher);
+  const self: ModelWatcher = {
+    check: null,
+    up: true,
+    tick(hook = () => undefined) {
+      step = hook;
+      return tick(AbortSignal.timeout(60_000));
+    },
+  };
+  return self;
+
+  /** The model's adapter, or that of the check node, with a step before each call. */
+  function stepped(): ChainAdapter {
+    return new Proxy(model.adapter, {
+      get(own, name) {
+        const value = Reflect.get(own, name);
+        if (typeof value !== 'function' || name === 'isInMempool') return value;
+        return async (node: Node, ...rest: unknown[]) => {
+          await step();
+          if (!self.up) throw new NodeFailure(`${node.label} is away`);
+          const asked = node === checkNode && self.check !== null ? self.check.adapter : own;
+          return Reflect.apply(Reflect.get(asked, name) as typeof value, asked, [node, ...rest]);
+        };
+      },
+    });
+  }
+}
+
+function modelNode(label: string): Node {
+  const unused = () => Promise.reject(new Error('the model answers instead'));
+  const abilities = { trace: null, logRange: null, batch: 1, archive: false, pruneHeight: null };
+  return {
+    ...{ id: label, label, role: 'primary', abilities },
+    ...{ call: unused, batch: unused, post: unused },
+  };
+}
+
+function stepping(lease: Lease, step: () => Promise<void> | void): Lease {
+  return {
+    ...lease,
+    async write(work) {
+      await step();
+      const result = await lease.write(work);
+      await step();
+      return result;
+    },
+  };
+}
+
+/** Makes a network one that is watched on the model. */
+export async function watchModel(db: Database, chain: string, finality: string): Promise<void> {
+  await sql`
+    update chains set identity = 'model', cursor_height = null, cursor_hash = null, head_height = null,
+      swept_height = null, polled_at = null, watched_until = null, lease_until = null, halted = null
+    where id = ${chain}`.execute(db);
+  await sql`delete from chain_blocks where chain = ${chain}`.execute(db);
+  await sql`
+    update networks set settled_by = 'chain', finality = ${finality} where chain = ${chain}`.execute(
+    db,
+  );
+}
+
+/** Ends whatever lease there is, as if its time had passed. */
+export async function lapseLease(db: Database, chain: string): Promise<void> {
+  await sql`
+    update chains set lease_until = now() - interval '1 second' where id = ${chain}`.execute(db);
+}

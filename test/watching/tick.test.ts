@@ -1,0 +1,379 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { ChainId } from '../../src/chains/chain-list.ts';
+import type { Deposit, Merchant } from '../../src/database/tables.ts';
+import { findChain } from '../../src/repositories/chains.ts';
+import { listOpenFindings } from '../../src/repositories/findings.ts';
+import { updateOpenPayment } from '../../src/repositories/payment-moves.ts';
+import { findPayment } from '../../src/repositories/payments.ts';
+import { addRescan } from '../../src/repositories/rescans.ts';
+import { insertReservation } from '../../src/repositories/reservations.ts';
+import { expirePayments } from '../../src/settlement/expire-on-chain.ts';
+import { LeaseLost } from '../../src/watching/lease.ts';
+import { addMerchant } from '../helpers/accounts.ts';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { addPayment } from '../helpers/payments.ts';
+import { ModelChain } from './model-chain.ts';
+import { createModelWatcher, lapseLease, type ModelWatcher, watchModel } from './model-watcher.ts';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+const FINAL_DEPTH = 4;
+const AMOUNT = 5_000n;
+const ADDRESS = 'A';
+
+let service: TestApp;
+let merchant: Merchant;
+let model: ModelChain;
+let watcher: ModelWatcher;
+let chain: ChainId;
+
+beforeAll(async () => {
+  service = await startTestApp();
+  ({ merchant } = await addMerchant(service));
+});
+beforeEach(() => begin('eth-test'));
+afterAll(() => service.close());
+
+const now = () => new Date(service.clock.now);
+
+async function begin(id: ChainId): Promise<void> {
+  const { db, clock } = service;
+  chain = id;
+  clock.now += DAY_MS;
+  await sql`truncate deposits, reservations, findings, rescans`.execute(db);
+  await watchModel(db, chain, id === 'btc-test' ? '3' : 'final');
+  model = new ModelChain(clock, id === 'btc-test' ? null : FINAL_DEPTH);
+  clock.now += MINUTE_MS;
+  watcher = createModelWatcher({ db, clock, model, chain });
+}
+
+/** A payment of this amount at the address, open for a quarter of an hour. */
+async function ask(amount = AMOUNT, address = ADDRESS): Promise<string> {
+  const { id } = await addPayment(service.db, merchant, {
+    created_at: now(),
+    expires_at: new Date(service.clock.now + 15 * MINUTE_MS),
+  });
+  const slot = { blockchainId: chain, address, tokenAmount: amount };
+  if (!(await insertReservation(service.db, id, slot, now()))) throw new Error('taken');
+  await updateOpenPayment(service.db, id, {
+    ...{ blockchain_id: chain, address, token_amount: amount, token_decimals: 18 },
+  });
+  return id;
+}
+
+const send = (tokenAmount = AMOUNT, address = ADDRESS) =>
+  model.send({ blockchainId: chain, address, tokenAmount });
+
+/** Mines what waits and blocks above it. */
+function mine(empty = 0): void {
+  service.clock.now += 1_000;
+  model.mine();
+  for (let mined = 0; mined < empty; mined++) model.mine([]);
+}
+
+async function tick(): Promise<string> {
+  service.clock.now += 6_000;
+  for (;;) {
+    const result = await watcher.tick();
+    if (result !== 'more') return result;
+  }
+}
+
+const statusOf = async (id: string) => {
+  const payment = await findPayment(service.db, id);
+  return `${payment?.status}/${payment?.session_status}`;
+};
+const deposits = (): Promise<Deposit[]> =>
+  service.db.selectFrom('deposits').selectAll().orderBy('observed_at').execute();
+const findings = () => listOpenFindings(service.db, 100);
+
+test('a transfer is seen in its block, and final with it', async () => {
+  const id = await ask();
+  await tick();
+  const { hash } = send();
+  mine();
+  await tick();
+  expect(await statusOf(id)).toBe('pending/completed');
+  const seen = { transaction_hash: hash, state: 'seen', block_hash: model.tip.hash };
+  expect(await deposits()).toMatchObject([{ ...seen, source: 'chain', occurred_at: now() }]);
+  mine(FINAL_DEPTH);
+  await tick();
+  expect(await statusOf(id)).toBe('successful/completed');
+});
+
+test('a payment that began before the chain had a node is found all the same', async () => {
+  const id = await ask();
+  send();
+  mine(FINAL_DEPTH);
+  service.clock.now += 10 * MINUTE_MS;
+  model.mine([]);
+  await tick();
+  expect(await statusOf(id)).toBe('successful/completed');
+});
+
+test('a chain on which nothing is watched is asked twice a minute', async () => {
+  let calls = 0;
+  const count = () => void calls++;
+  await tick();
+  for (let second = 0; second < 120; second += 6) {
+    service.clock.now += 6_000;
+    model.mine([]);
+    await watcher.tick(() => {
+      if (new Error().stack?.includes('readHeads') === true) count();
+    });
+  }
+  const state = await findChain(service.db, chain);
+  expect(state?.watched_until?.getTime()).toBeGreaterThan(service.clock.now - MINUTE_MS);
+  expect(state?.cursor_height).toBeGreaterThan(25);
+  expect(calls).toBeLessThanOrEqual(5);
+});
+
+describe('a reorganisation', () => {
+  test('places a transfer in its new block, and reverses one that is gone', async () => {
+    const [kept, gone] = [await ask(), await ask(7_000n, 'B')];
+    await tick();
+    send();
+    const lost = send(7_000n, 'B');
+    mine(1);
+    await tick();
+    expect(await statusOf(kept)).toBe('pending/completed');
+    model.reorganise(2, transaction => transaction === lost);
+    mine();
+    await tick();
+    expect(await statusOf(kept)).toBe('pending/completed');
+    expect(await statusOf(gone)).toBe('pending/pending');
+    expect(await deposits()).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ state: 'seen', block_hash: model.tip.hash }),
+        expect.objectContaining({ state: 'reversed', block_hash: null, payment_id: null }),
+      ]),
+    );
+    mine(FINAL_DEPTH);
+    await tick();
+    expect(await statusOf(kept)).toBe('successful/completed');
+  });
+
+  test('below everything that is remembered halts the chain, and writes nothing', async () => {
+    const id = await ask();
+    await tick();
+    model.reorganise(model.blocks.length - 1, () => true);
+    for (let mined = 0; mined < 5; mined++) model.mine([]);
+    send();
+    mine(FINAL_DEPTH);
+    expect(await tick()).toBe('halted');
+    expect(await tick()).toBe('halted');
+    expect((await findChain(service.db, chain))?.halted).toContain('has none of the');
+    expect(await deposits()).toEqual([]);
+    expect(await statusOf(id)).toBe('pending/pending');
+  });
+
+  test('that takes a final block is a finding, and the payment stays successful', async () => {
+    const [id, other] = [await ask(), await ask(9n, 'B')];
+    await tick();
+    mine();
+    await tick();
+    send();
+    mine(FINAL_DEPTH);
+    await tick();
+    expect(await statusOf(id)).toBe('successful/completed');
+    model.reorganise(FINAL_DEPTH + 1, () => true);
+    mine();
+    await tick();
+    expect(await findings()).toMatchObject([{ kind: 'final_vanished', amount: String(AMOUNT) }]);
+    expect(await statusOf(id)).toBe('successful/completed');
+    expect(await statusOf(other)).toBe('pending/pending');
+  });
+
+  test('is not taken from a node whose newest block is below the cursor', async () => {
+    await ask();
+    await tick();
+    send();
+    mine();
+    await tick();
+    const hidden = model.blocks.splice(-2);
+    expect(await tick()).toBe('nothing');
+    model.blocks.push(...hidden);
+    await tick();
+    expect(await deposits()).toMatchObject([{ state: 'seen', block_hash: model.tip.hash }]);
+  });
+});
+
+describe('a check node', () => {
+  test('that shows the transfer in another block keeps it from becoming final', async () => {
+    const id = await ask();
+    await tick();
+    watcher.check = new ModelChain(service.clock, FINAL_DEPTH);
+    for (let mined = 0; mined < 20; mined++) watcher.check.mine([]);
+    send();
+    mine(FINAL_DEPTH);
+    await tick();
+    await tick();
+    expect(await statusOf(id)).toBe('pending/completed');
+    expect(await findings()).toMatchObject([{ kind: 'disagreement' }]);
+    watcher.check = model;
+    await tick();
+    expect(await statusOf(id)).toBe('successful/completed');
+  });
+
+  test('that has not come as far is waited for', async () => {
+    const id = await ask();
+    await tick();
+    watcher.check = new ModelChain(service.clock, FINAL_DEPTH);
+    send();
+    mine(FINAL_DEPTH);
+    await tick();
+    expect(await statusOf(id)).toBe('pending/completed');
+    expect(await findings()).toEqual([]);
+  });
+});
+
+test('an answer without its transfers is made good by the second look', async () => {
+  const id = await ask();
+  await tick();
+  send();
+  service.clock.now += 1_000;
+  const [transaction] = model.pool;
+  model.mine([]);
+  const block = model.tip;
+  await tick();
+  // The node had answered before it knew its own block.
+  Object.assign(block, { transactions: [transaction] });
+  model.pool = [];
+  for (let mined = 0; mined <= FINAL_DEPTH; mined++) model.mine([]);
+  await tick();
+  await tick();
+  expect(await statusOf(id)).toBe('successful/completed');
+});
+
+describe('while the nodes are away', () => {
+  test('nothing expires, and what was paid in time counts in the end', async () => {
+    const [paid, unpaid] = [await ask(), await ask(7_000n, 'B')];
+    await tick();
+    send();
+    mine();
+    watcher.up = false;
+    service.clock.now += 5 * 60 * MINUTE_MS;
+    await expect(tick()).rejects.toThrow('away');
+    await expirePayments(service.db, now(), 100);
+    expect(await statusOf(paid)).toBe('pending/pending');
+    expect(await statusOf(unpaid)).toBe('pending/pending');
+    watcher.up = true;
+    mine(FINAL_DEPTH);
+    await tick();
+    expect(await statusOf(paid)).toBe('successful/completed');
+    await expirePayments(service.db, now(), 100);
+    expect(await statusOf(unpaid)).toBe('expired/expired');
+  });
+
+  test('for a week, blocks in which nobody waited for anything are skipped', async () => {
+    await tick();
+    for (let mined = 0; mined < 200; mined++) {
+      service.clock.now += 60 * MINUTE_MS;
+      model.mine([]);
+    }
+    const id = await ask();
+    let scans = 0;
+    service.clock.now += 6_000;
+    send();
+    mine();
+    while ((await watcher.tick(() => void scans++)) === 'more');
+    expect(await statusOf(id)).toBe('pending/completed');
+    expect(scans).toBeLessThan(60);
+  });
+});
+
+test('a holder that wakes after its lease has passed writes nothing', async () => {
+  const { db, clock } = service;
+  const id = await ask();
+  await tick();
+  const other = createModelWatcher({ db, clock, model, chain, holder: 'other' });
+  send();
+  mine();
+  expect(await other.tick()).toBe('elsewhere');
+  let steps = 0;
+  const paused = watcher.tick(async () => {
+    steps += 1;
+    if (steps !== 2) return;
+    await lapseLease(db, chain);
+    while ((await other.tick()) === 'more');
+  });
+  await expect(paused).rejects.toBeInstanceOf(LeaseLost);
+  expect(await watcher.tick()).toBe('elsewhere');
+  expect(await statusOf(id)).toBe('pending/completed');
+  expect((await findChain(db, chain))?.lease_holder).toBe('other');
+});
+
+test('a transfer that the database refuses is a finding, holds up no other, and is tried again', async () => {
+  const { db } = service;
+  const [refused, other] = [await ask(), await ask(7_000n, 'B')];
+  await tick();
+  await sql`
+    create function refuse_deposit() returns trigger language plpgsql as $$
+    begin raise exception 'refused'; end $$`.execute(db);
+  await sql`
+    create trigger refusing before insert on deposits for each row
+    when (new.address = 'A') execute function refuse_deposit()`.execute(db);
+  const { hash } = send();
+  send(7_000n, 'B');
+  mine();
+  await tick();
+  expect(await statusOf(other)).toBe('pending/completed');
+  expect(await findings()).toMatchObject([
+    { kind: 'unapplied', transaction_hash: hash, address: ADDRESS, detail: 'refused' },
+  ]);
+  await sql`drop function refuse_deposit cascade`.execute(db);
+  service.clock.now += MINUTE_MS;
+  await sql`
+    insert into deposit_addresses (branch_id, blockchain_id, address, updated_at)
+    select id, ${chain}, ${ADDRESS}, now() from branches where merchant_id = ${merchant.id}`.execute(
+    db,
+  );
+  await tick();
+  expect(await statusOf(refused)).toBe('pending/completed');
+  expect(await findings()).toEqual([]);
+});
+
+test('a rescan finds what went to an address that nobody watched', async () => {
+  await tick();
+  const height = model.tip.height + 1;
+  send(123n, 'C');
+  mine(FINAL_DEPTH);
+  service.clock.now += 2 * MINUTE_MS;
+  await tick();
+  expect(await deposits()).toEqual([]);
+  await sql`
+    insert into deposit_addresses (branch_id, blockchain_id, address, updated_at)
+    select id, ${chain}, 'C', now() from branches where merchant_id = ${merchant.id}`.execute(
+    service.db,
+  );
+  const range = { blockchainId: chain, from: height, to: height, askedBy: 'test' };
+  await addRescan(service.db, range, now());
+  service.clock.now += MINUTE_MS;
+  await tick();
+  await tick();
+  expect(await deposits()).toMatchObject([{ address: 'C', outcome: 'unknown', state: 'final' }]);
+});
+
+describe('on Bitcoin', () => {
+  beforeEach(() => begin('btc-test'));
+
+  test('a transfer is seen in the mempool, and its replacement takes its place', async () => {
+    const id = await ask();
+    await tick();
+    const { hash } = send();
+    await tick();
+    expect(await statusOf(id)).toBe('pending/completed');
+    expect(await deposits()).toMatchObject([{ transaction_hash: hash, block_height: null }]);
+    model.pool = [];
+    const replacement = send();
+    await tick();
+    expect(await statusOf(id)).toBe('pending/completed');
+    const [first, second] = await deposits();
+    expect(first).toMatchObject({ state: 'reversed', payment_id: null });
+    expect(second).toMatchObject({ transaction_hash: replacement.hash, payment_id: id });
+    mine(2);
+    await tick();
+    expect(await statusOf(id)).toBe('successful/completed');
+  });
+});
