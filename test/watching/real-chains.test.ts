@@ -1,0 +1,190 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { setAddress } from '../../src/accounts/deposit-addresses.ts';
+import { type ChainId, chainOf } from '../../src/chains/chain-list.ts';
+import type { Merchant, Payment } from '../../src/database/tables.ts';
+import { listPaymentDeposits } from '../../src/repositories/deposits.ts';
+import { findPayment } from '../../src/repositories/payments.ts';
+import { selectNetwork } from '../../src/settlement/select-network.ts';
+import { addNode } from '../../src/watching/manage-nodes.ts';
+import type { Loop } from '../../src/worker/loop.ts';
+import { watchChainLoop } from '../../src/worker/watch-chains.ts';
+import { addMerchant, operatorOf } from '../helpers/accounts.ts';
+import { ANVIL_MISSING, type Anvil, hasAnvil, startAnvil } from '../helpers/anvil.ts';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { BITCOIND, BITCOIND_MISSING, type Bitcoind, startBitcoind } from '../helpers/bitcoind.ts';
+import { addPayment } from '../helpers/payments.ts';
+
+const LOG = pino({ level: 'silent' });
+
+let service: TestApp;
+let merchant: Merchant;
+let loop: Loop;
+
+beforeAll(async () => {
+  service = await startTestApp();
+  ({ merchant } = await addMerchant(service, { addresses: {} }));
+});
+afterAll(() => service.close());
+
+/** Adds a node of a chain as an operator does, and the merchant's address on it. */
+async function watch(chain: ChainId, url: string, address: string): Promise<Loop> {
+  const { db, keyring, clock } = service;
+  clock.now = Date.now();
+  const tools = { keyring, isProduction: false };
+  await addNode(operatorOf(service), tools, { chain, url, requestsPerSecond: 1_000 });
+  await setAddress(operatorOf(service), { merchantId: merchant.id }, chain, address);
+  const watching = { db, clock, keyring, logger: LOG, isProduction: false, watchIntervalMs: null };
+  const made = watchChainLoop(watching, chainOf(chain));
+  if (made === null) throw new Error('the chain cannot be watched');
+  return made;
+}
+
+/** One look at the chain. */
+async function look(): Promise<void> {
+  service.clock.now = Date.now();
+  await loop.run(AbortSignal.timeout(15_000), () => undefined);
+}
+
+/** A payment of this many cents for which the customer has chosen the network. */
+async function ask(chain: ChainId, cents = 1_000): Promise<Payment> {
+  const { db, rates, clock } = service;
+  clock.now = Date.now();
+  const now = new Date(clock.now);
+  const payment = await addPayment(db, merchant, {
+    amount: cents,
+    created_at: now,
+    offered_blockchain_ids: [chain],
+  });
+  const choice = { payment, blockchainId: chain, simulation: false };
+  return selectNetwork(db, rates, choice, now);
+}
+
+async function statusOf({ id }: Payment): Promise<string> {
+  const payment = await findPayment(service.db, id);
+  return `${payment?.status}/${payment?.session_status}`;
+}
+
+describe.skipIf(!hasAnvil)(`Ethereum (${hasAnvil ? 'anvil' : ANVIL_MISSING})`, () => {
+  const CHAIN = 'eth-test';
+  let anvil: Anvil;
+  let payer: string;
+
+  beforeAll(async () => {
+    anvil = await startAnvil();
+    const [from, to] = await anvil.rpc('eth_accounts');
+    payer = from;
+    await anvil.rpc('anvil_mine', ['0x8']);
+    loop = await watch(CHAIN, anvil.url, to);
+    await look();
+  });
+  afterAll(async () => {
+    await loop.end?.();
+    await anvil.stop();
+  });
+
+  const send = async (payment: Payment, value = BigInt(payment.token_amount ?? 0)) =>
+    anvil.rpc('eth_sendTransaction', [
+      { from: payer, to: payment.address, value: `0x${value.toString(16)}` },
+    ]);
+  const mine = (blocks = 1) => anvil.rpc('anvil_mine', [`0x${blocks.toString(16)}`]);
+
+  test('a payment is detected in a block, and successful after twelve', async () => {
+    const payment = await ask(CHAIN);
+    const hash = await send(payment);
+    await look();
+    expect(await statusOf(payment)).toBe('pending/pending');
+    await mine();
+    await look();
+    expect(await statusOf(payment)).toBe('pending/completed');
+    expect((await findPayment(service.db, payment.id))?.transaction_hash).toBe(hash);
+    await mine(12);
+    await look();
+    expect(await statusOf(payment)).toBe('successful/completed');
+  });
+
+  test('a reorganisation takes it back, until it is in a block again', async () => {
+    const payment = await ask(CHAIN, 2_000);
+    await send(payment);
+    await mine();
+    await look();
+    expect(await statusOf(payment)).toBe('pending/completed');
+    await anvil.rpc('anvil_reorg', [1, []]);
+    await mine();
+    await look();
+    expect(await statusOf(payment)).toBe('pending/pending');
+    await send(payment);
+    await mine();
+    await look();
+    expect(await statusOf(payment)).toBe('pending/completed');
+    await mine(12);
+    await look();
+    expect(await statusOf(payment)).toBe('successful/completed');
+    const states = (await listPaymentDeposits(service.db, payment.id)).map(({ state }) => state);
+    expect(states).toEqual(['final']);
+  });
+});
+
+describe.skipIf(BITCOIND === undefined)(`Bitcoin (${BITCOIND ?? BITCOIND_MISSING})`, () => {
+  const CHAIN = 'btc-test';
+  let bitcoind: Bitcoind;
+
+  beforeAll(async () => {
+    bitcoind = await startBitcoind();
+    loop = await watch(CHAIN, bitcoind.url, await bitcoind.rpc('getnewaddress'));
+    await look();
+  });
+  afterAll(async () => {
+    await loop.end?.();
+    await bitcoind.stop();
+  });
+  beforeEach(look);
+
+  const send = (payment: Payment, satoshi = Number(payment.token_amount)) =>
+    bitcoind.rpc('sendtoaddress', payment.address, (satoshi / 1e8).toFixed(8));
+
+  test('a payment is detected in the mempool, and successful in a block', async () => {
+    const payment = await ask(CHAIN);
+    const hash = await send(payment);
+    await look();
+    expect(await statusOf(payment)).toBe('pending/completed');
+    expect((await findPayment(service.db, payment.id))?.transaction_hash).toBe(hash);
+    await bitcoind.mine(1);
+    await look();
+    expect(await statusOf(payment)).toBe('successful/completed');
+  });
+
+  test('too little is completed by the exact rest', async () => {
+    const payment = await ask(CHAIN, 5_000);
+    await send(payment, Math.floor(Number(payment.token_amount) / 2));
+    await look();
+    expect(await statusOf(payment)).toBe('pending/pending');
+    await bitcoind.mine(6);
+    await look();
+    const reserved = await service.db
+      .selectFrom('reservations')
+      .select('token_amount')
+      .where('payment_id', '=', payment.id)
+      .where('rest_of', 'is not', null)
+      .executeTakeFirstOrThrow();
+    const rest = Number(reserved.token_amount);
+    const hash = await send(payment, rest);
+    await look();
+    expect(await statusOf(payment)).toBe('pending/completed');
+    await bitcoind.mine(6);
+    await look();
+    expect(await statusOf(payment)).toBe('successful/completed');
+    expect((await findPayment(service.db, payment.id))?.transaction_hash).toBe(hash);
+  });
+
+  test('a payment of a thousand dollars waits for two blocks', async () => {
+    const payment = await ask(CHAIN, 100_000);
+    await send(payment);
+    await bitcoind.mine(1);
+    await look();
+    expect(await statusOf(payment)).toBe('pending/completed');
+    await bitcoind.mine(1);
+    await look();
+    expect(await statusOf(payment)).toBe('successful/completed');
+  });
+});
