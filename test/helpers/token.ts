@@ -1,0 +1,11 @@
+import type { Anvil } from './anvil.ts';
+
+/**
+ * Puts a contract at an address of an Ethereum node that answers every call with one number, as a token
+ * answers `decimals()`.
+ */
+export async function putToken(anvil: Anvil, address: string, decimals: number): Promise<void> {
+  const digits = decimals.toString(16).padStart(2, '0');
+  // PUSH1 decimals, PUSH1 0, MSTORE, PUSH1 32, PUSH1 0, RETURN
+  await anvil.rpc('anvil_setCode', [address, `0x60${digits}60005260206000f3`]);
+}
