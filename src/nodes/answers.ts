@@ -4,9 +4,13 @@ import type { NodeAnswer } from './transport.ts';
 
 /** Why an answer is none; without the text of the answer, which may be anything. */
 export class UnusableAnswer extends Error {
-  constructor(message: string) {
+  /** What the node asks for; null for the usual pause. */
+  readonly retryAfterMs: number | null;
+
+  constructor(message: string, retryAfterMs: number | null = null) {
     super(message);
     this.name = 'UnusableAnswer';
+    this.retryAfterMs = retryAfterMs;
   }
 }
 
@@ -48,15 +52,14 @@ const WARMUP_CODE = -28;
  */
 export function readResult(answer: NodeAnswer, id: number, redact: Redact): unknown {
   const body = parseBody(answer, RPC_STATUSES);
+  const isError = isObject(body) && isObject(body.error);
+  if (answer.status !== 200 && !isError) throw new UnusableAnswer(`status ${answer.status}`);
   if (!isObject(body)) throw new UnusableAnswer('an answer that is no JSON-RPC');
   const result = readEntry(body, redact);
-  if (result instanceof RpcError) {
-    // A server that could not read the request does not know its ID.
-    if (body.id === id || body.id === null || body.id === undefined) throw result;
-  } else if (answer.status !== 200) {
-    throw new UnusableAnswer(`status ${answer.status}`);
-  }
-  if (body.id !== id) throw new UnusableAnswer('an answer to a call that was not made');
+  // A server that could not read the request does not know its ID.
+  const isOwn = body.id === id || (isError && (body.id === null || body.id === undefined));
+  if (!isOwn) throw new UnusableAnswer('an answer to a call that was not made');
+  if (result instanceof RpcError) throw result;
   return result;
 }
 
@@ -117,7 +120,7 @@ function parseBody(
   statuses: readonly number[],
 ): unknown {
   if (status === 429) throw new Throttled(retryAfterMs);
-  if (!statuses.includes(status)) throw new UnusableAnswer(`status ${status}`);
+  if (!statuses.includes(status)) throw new UnusableAnswer(`status ${status}`, retryAfterMs);
   try {
     return JSON.parse(text);
   } catch {

@@ -125,7 +125,7 @@ export function openNode(
         const isUnusable = error instanceof NodeFailure || error instanceof UnusableAnswer;
         if (!isThrottled && !isUnusable) throw error;
         count(isThrottled ? 'throttled' : 'failed');
-        pause.failed(number, isThrottled ? error.retryAfterMs : null);
+        pause.failed(number, error instanceof NodeFailure ? null : error.retryAfterMs);
         const isLast = attempt === ATTEMPTS_MAXIMUM || pause.remaining() > PATIENCE_MS;
         if (!isThrottled || isLast) throw failureOf(error);
       }

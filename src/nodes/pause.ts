@@ -67,7 +67,7 @@ export function createPause(clock: Clock, random: () => number = Math.random): P
       attemptedAt = pausedAt;
       const usual = Math.min(PAUSE_MS * 2 ** failures, PAUSE_MAXIMUM_MS);
       failures += 1;
-      pauseMs = retryAfterMs ?? usual * (1 - JITTER * random());
+      pauseMs = retryAfterMs ?? Math.ceil(usual * (1 - JITTER * random()));
     },
   };
 }

@@ -13,6 +13,11 @@ const ANSWER_MAXIMUM_BYTES = 64 * 1024 * 1024;
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Connections to one node: a batch, look-ups and the other processes' calls share its allowance. */
 const CONNECTIONS = 8;
+/**
+ * How long an idle connection is kept, in milliseconds: longer than the pause between two ticks, and
+ * shorter than servers keep theirs (bitcoind 30 s, most proxies 60 s).
+ */
+const KEEP_ALIVE_MS = 20_000;
 const USER_AGENT = 'external-payments-service';
 
 /** An HTTP answer of a node, whatever its status. */
@@ -53,6 +58,7 @@ export function openTransport(
   const agent = new Agent({
     connect: connectorFor(protocol),
     connections: CONNECTIONS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
     headersTimeout: 0,
     bodyTimeout: 0,
     maxResponseSize: ANSWER_MAXIMUM_BYTES,
