@@ -37,4 +37,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   );
 
   await sql`alter table events alter column payment_id drop not null`.execute(db);
+  // Leads from an address to whoever is told of a deposit there.
+  await sql`
+    create index deposit_addresses_address on deposit_addresses (blockchain_id, address)`.execute(
+    db,
+  );
 }

@@ -1,9 +1,9 @@
-import { type Static, Type } from '@sinclair/typebox';
+import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { PaymentSnapshotSchema } from './payment.ts';
 import { StringEnum, Timestamp, Uuid } from './scalars.ts';
 
-/** Types of the events that webhooks deliver. */
-export const EVENT_TYPES = [
+/** Types of the events of a payment. */
+export const PAYMENT_EVENT_TYPES = [
   'payment_prompt.created',
   'payment_prompt.detected',
   'payment_prompt.successful',
@@ -12,18 +12,75 @@ export const EVENT_TYPES = [
   'payment_prompt.cancelled',
 ] as const;
 
+/** Types of the events of a deposit. */
+export const DEPOSIT_EVENT_TYPES = ['payment_prompt.deposit_unmatched'] as const;
+
+/** Types of the events that webhooks deliver. */
+export const EVENT_TYPES = [...PAYMENT_EVENT_TYPES, ...DEPOSIT_EVENT_TYPES] as const;
+
+export type PaymentEventType = (typeof PAYMENT_EVENT_TYPES)[number];
+export type DepositEventType = (typeof DEPOSIT_EVENT_TYPES)[number];
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** The body of a webhook. */
-export const EventSchema = Type.Object(
+/** Why no payment took a deposit. */
+export const UNMATCHED_OUTCOMES = [
+  'ambiguous',
+  'duplicate',
+  'late',
+  'over',
+  'under',
+  'unknown',
+] as const;
+
+/** A deposit that no payment took, as it was when it became final. */
+export const UnmatchedDepositSchema = Type.Object(
   {
-    id: Uuid('ID of the event, the same in all its deliveries.'),
-    object: Type.Literal('event'),
-    type: StringEnum(EVENT_TYPES, 'Type of the event.'),
-    createdAt: Timestamp('When the event happened.'),
-    data: PaymentSnapshotSchema,
+    id: Uuid('ID of the deposit.'),
+    blockchainId: Type.String({ description: 'Network of the transfer.' }),
+    transactionHash: Type.String({ description: 'Transaction of the transfer.' }),
+    address: Type.String({ description: 'Address of yours that received it.' }),
+    tokenAmount: Type.String({ description: 'What arrived, as a decimal string of the asset.' }),
+    outcome: StringEnum(
+      UNMATCHED_OUTCOMES,
+      '`ambiguous`: several payments were open at the address. `duplicate`: the payment had this amount already. `late`: the payment that asked for it has ended. `over`: far more than the payment asks for. `under`: neither the whole amount nor the rest that the payment waits for. `unknown`: no payment asks for it.',
+    ),
+    observedAt: Timestamp('When the transfer was first seen.'),
+    payments: Type.Array(
+      Type.Object(
+        {
+          id: Uuid('ID of the payment.'),
+          tokenAmount: Type.String({ description: 'What it waits for, as a decimal string.' }),
+        },
+        { additionalProperties: false },
+      ),
+      { description: 'Your open payments at the address, the closest amount first; at most 5.' },
+    ),
   },
   { additionalProperties: false },
 );
 
-export type Event = Static<typeof EventSchema>;
+export type UnmatchedDeposit = Static<typeof UnmatchedDepositSchema>;
+
+function envelope<const T extends readonly string[], D extends TSchema>(types: T, data: D) {
+  return Type.Object(
+    {
+      id: Uuid('ID of the event, the same in all its deliveries.'),
+      object: Type.Literal('event'),
+      type: StringEnum(types, 'Type of the event.'),
+      createdAt: Timestamp('When the event happened.'),
+      data,
+    },
+    { additionalProperties: false },
+  );
+}
+
+/** The body of a webhook about a payment. */
+export const EventSchema = envelope(PAYMENT_EVENT_TYPES, PaymentSnapshotSchema);
+
+/** The body of a webhook about a deposit. */
+export const DepositEventSchema = envelope(DEPOSIT_EVENT_TYPES, UnmatchedDepositSchema);
+
+export type PaymentEvent = Static<typeof EventSchema>;
+export type DepositEvent = Static<typeof DepositEventSchema>;
+/** The body of a webhook. */
+export type Event = PaymentEvent | DepositEvent;

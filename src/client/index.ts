@@ -7,6 +7,8 @@ export { PaymentsApiError, PaymentsConnectionError } from './errors.ts';
 export type { ApiRequest, ApiResponse } from './exchange.ts';
 export { type Credentials, type RequestToSign, signingHeaders } from './sign.ts';
 export {
+  type DepositWebhookEvent,
+  type PaymentWebhookEvent,
   type ReceivedWebhook,
   verifyWebhook,
   type WebhookEvent,

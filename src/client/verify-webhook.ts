@@ -1,17 +1,29 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { EventType } from '#schemas/event.ts';
+import type { DepositEventType, PaymentEventType, UnmatchedDeposit } from '#schemas/event.ts';
 import type { PaymentSnapshot } from '#schemas/payment.ts';
 import { readWebhookSecret, signWebhook } from '../webhooks/signature.ts';
 
-/** The body of a webhook. `data` is the payment as it was at the event. */
-export interface WebhookEvent {
+interface Envelope {
   /** The same in every delivery of the event: store it to act on the event only once. */
   readonly id: string;
   readonly object: 'event';
-  readonly type: EventType;
   readonly createdAt: string;
+}
+
+/** The body of a webhook about a payment. `data` is the payment as it was at the event. */
+export interface PaymentWebhookEvent extends Envelope {
+  readonly type: PaymentEventType;
   readonly data: PaymentSnapshot;
 }
+
+/** The body of a webhook about a deposit that no payment took. */
+export interface DepositWebhookEvent extends Envelope {
+  readonly type: DepositEventType;
+  readonly data: UnmatchedDeposit;
+}
+
+/** The body of a webhook; its `type` tells what `data` is. */
+export type WebhookEvent = PaymentWebhookEvent | DepositWebhookEvent;
 
 export interface ReceivedWebhook {
   /** Exactly the bytes that were received. */

@@ -1,4 +1,4 @@
-import type { EventType } from '#schemas/event.ts';
+import type { PaymentEventType } from '#schemas/event.ts';
 import type { PaymentStatus, SessionStatus } from '../database/tables.ts';
 
 /** The state of a payment: its status and the status of its checkout session. */
@@ -11,7 +11,7 @@ interface Move {
   readonly from: readonly PaymentState[];
   readonly to: PaymentState;
   /** The event that tells the merchant; none for a step back, which a later event supersedes. */
-  readonly event: EventType | null;
+  readonly event: PaymentEventType | null;
 }
 
 const OPEN = { status: 'pending', session: 'pending' } as const;

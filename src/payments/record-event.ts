@@ -1,4 +1,4 @@
-import type { EventType } from '#schemas/event.ts';
+import type { PaymentEventType } from '#schemas/event.ts';
 import { newId } from '../crypto/new-id.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Payment } from '../database/tables.ts';
@@ -11,7 +11,7 @@ import { toPaymentSnapshot } from './payment-object.ts';
  * @param trace Trace of the request that causes it, which its deliveries pass on.
  */
 export function newEvent(
-  type: EventType,
+  type: PaymentEventType,
   payment: Payment,
   now: Date,
   trace: TraceContext | null = null,
@@ -34,7 +34,7 @@ export function newEvent(
  */
 export function recordEvent(
   db: Connection,
-  type: EventType,
+  type: PaymentEventType,
   payment: Payment,
   now: Date,
   trace?: TraceContext | null,

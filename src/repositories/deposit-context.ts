@@ -5,6 +5,7 @@ import type { Deposit } from '../database/tables.ts';
 /** An open payment that a deposit could be assigned to. */
 export interface FittingPayment {
   paymentId: string;
+  merchantId: string;
   /** What it waits for: an integer of the asset's smallest unit, as text. */
   tokenAmount: string;
 }
@@ -30,7 +31,6 @@ export async function findDepositContexts(
   db: Connection,
   deposits: readonly Pick<Deposit, 'id'>[],
 ): Promise<Map<string, DepositContext>> {
-  // One pass over the addresses for all deposits, since no index leads from an address to its owner.
   const { rows } = await sql<DepositContext & { id: string }>`
     with listed as materialized (
       select deposits.*, payments.merchant_id as payee,
@@ -58,10 +58,10 @@ export async function findDepositContexts(
         and reservations.address = listed.address limit 1
     ) as former on true
     left join lateral (
-      select json_agg(json_build_object('paymentId', id, 'tokenAmount', amount)
+      select json_agg(json_build_object('paymentId', id, 'merchantId', merchant_id, 'tokenAmount', amount)
                       order by distance, id) as fits
       from (
-        select payments.id, reservations.token_amount::text as amount,
+        select payments.id, merchant_id, reservations.token_amount::text as amount,
                abs(reservations.token_amount - listed.token_amount) as distance
         from reservations join payments on payments.id = payment_id
         where listed.waits and released_at is null

@@ -4,10 +4,11 @@ import type { Connection } from '../database/connection.ts';
 export interface NewEvent {
   readonly id: string;
   readonly merchantId: string;
-  readonly paymentId: string;
+  /** null for an event of a deposit that no payment took. */
+  readonly paymentId: string | null;
   readonly type: string;
   readonly createdAt: Date;
-  /** JSON text of the payment at this moment, stored unchanged. */
+  /** JSON text of the payment or deposit at this moment, stored unchanged. */
   readonly data: string;
   /** W3C Trace Context headers for the deliveries; null without a trace. */
   readonly traceparent: string | null;

@@ -13,6 +13,7 @@ import { lockPayment } from '../repositories/payment-moves.ts';
 import { findHolder, listWaiting } from '../repositories/reservations.ts';
 import { applyDeposit, CHAIN_ACTOR } from './apply-deposit.ts';
 import { LATE_FOR_MS, matchTransfer } from './match-transfer.ts';
+import { tellUnmatched } from './tell-unmatched.ts';
 
 /** State of a transfer: in a block or the mempool, irreversible, undone, or failed on chain. */
 export type Finality = 'seen' | 'final' | 'reversed' | 'failed';
@@ -104,6 +105,22 @@ export async function observeIn(
 ): Promise<Deposit> {
   await lockAddress(tx, transfer.blockchainId, transfer.address);
   const known = await findDeposit(tx, transfer);
+  const deposit = await apply(tx, known, transfer, { now, actor });
+  if (known?.state !== 'final' && isUnmatched(deposit)) await tellUnmatched(tx, deposit, now);
+  return deposit;
+}
+
+/** Whether funds have arrived for good that no payment took, and that nobody has settled elsewhere. */
+function isUnmatched({ state, payment_id, dismissed_at }: Deposit): boolean {
+  return state === 'final' && payment_id === null && dismissed_at === null;
+}
+
+async function apply(
+  tx: Connection,
+  known: Deposit | undefined,
+  transfer: ObservedTransfer,
+  { now, actor }: { readonly now: Date; readonly actor: string },
+): Promise<Deposit> {
   if (known === undefined) return applyDeposit(tx, await record(tx, transfer, now), now, actor);
   if (hasMoved(known, transfer)) return updateDeposit(tx, known.id, placeOf(transfer, now));
   if (!NEXT_STATES[known.state].includes(transfer.finality)) return known;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { EventType } from '#schemas/event.ts';
+import type { EventType, PaymentEventType } from '#schemas/event.ts';
 import type { Operator } from '../../src/accounts/audited-change.ts';
 import { createMerchant } from '../../src/accounts/merchants.ts';
 import { createKeyring, type Keyring } from '../../src/crypto/keyring.ts';
@@ -35,7 +35,7 @@ export interface Shop {
   addMerchant(): Promise<Merchant>;
   addEndpoint(url: string, types?: EventType[], merchant?: Merchant): Promise<IssuedEndpoint>;
   /** Records an event of the payment, in a transaction of its own unless one is given. */
-  tell(type?: EventType, db?: Connection): Promise<void>;
+  tell(type?: PaymentEventType, db?: Connection): Promise<void>;
   /** Makes the attempt of every delivery that is waiting, whatever its time. */
   attemptAll(options?: Partial<AttemptOptions>): Promise<void>;
   deliveries(endpointId?: string): Promise<WebhookDelivery[]>;
@@ -62,7 +62,7 @@ export async function openShop(
       .selectFrom('webhook_deliveries')
       .innerJoin('events', 'events.id', 'event_id')
       .selectAll('webhook_deliveries')
-      .where('events.payment_id', '=', payment.id)
+      .where('events.merchant_id', '=', merchant.id)
       .$if(endpointId !== undefined, query => query.where('endpoint_id', '=', endpointId ?? ''))
       .orderBy('event_id')
       .orderBy('webhook_deliveries.id')

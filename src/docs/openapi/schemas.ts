@@ -1,7 +1,7 @@
 import { BlockchainSchema } from '#schemas/blockchain.ts';
 import { CreatePaymentBodySchema, CreatePaymentResponseSchema } from '#schemas/create-payment.ts';
 import { ErrorEnvelopeSchema } from '#schemas/error.ts';
-import { EventSchema } from '#schemas/event.ts';
+import { DepositEventSchema, EventSchema, UnmatchedDepositSchema } from '#schemas/event.ts';
 import {
   LegacyCreatedSchema,
   LegacyErrorSchema,
@@ -32,6 +32,8 @@ const NAMED: Readonly<Record<string, object>> = {
   PaymentList: PaymentListSchema,
   Blockchain: BlockchainSchema,
   Event: EventSchema,
+  DepositEvent: DepositEventSchema,
+  UnmatchedDeposit: UnmatchedDepositSchema,
   Error: describeErrors(),
   PartnerOverview: PartnerOverviewSchema,
   PartnerMerchant: PartnerMerchantSchema,

@@ -1,4 +1,12 @@
-import { EVENT_TYPES, type Event, type EventType } from '#schemas/event.ts';
+import {
+  type DepositEvent,
+  EVENT_TYPES,
+  type Event,
+  type EventType,
+  PAYMENT_EVENT_TYPES,
+  type PaymentEvent,
+  type PaymentEventType,
+} from '#schemas/event.ts';
 import { TAGS } from '../../routes/operation.ts';
 import { PENDING_PAYMENT, SUCCESSFUL_PAYMENT } from '../../routes/v1/examples.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../../webhooks/send.ts';
@@ -12,6 +20,8 @@ const MEANINGS: Readonly<Record<EventType, string>> = {
     'The transaction failed, or the time ran out after an underpayment.',
   'payment_prompt.expired': 'The time ran out without a payment.',
   'payment_prompt.cancelled': 'The payment was cancelled before any funds were seen.',
+  'payment_prompt.deposit_unmatched':
+    'A transfer to one of your addresses is final, and no payment took it.',
 };
 
 /** What an event of the type means. */
@@ -22,9 +32,31 @@ export function meaningOf(type: EventType): string {
 const EVENT_ID = '019e35d2-d4f8-7a3c-b1e6-5f7d9b0c2e48';
 
 /** The example event of the documentation. */
-export const EVENT_EXAMPLE: Event = eventOf('payment_prompt.successful');
+export const EVENT_EXAMPLE: PaymentEvent = paymentEvent('payment_prompt.successful');
+
+/** The example event of a deposit. */
+export const DEPOSIT_EVENT_EXAMPLE: DepositEvent = {
+  id: '019e35d9-1a40-7c52-a8d3-2f6b4e0c9d17',
+  object: 'event',
+  type: 'payment_prompt.deposit_unmatched',
+  createdAt: '2026-05-17T12:09:20.000Z',
+  data: {
+    id: '019e35d6-5c20-7e81-9b04-8a1d3f5c7e62',
+    blockchainId: 'eth-usdc',
+    transactionHash: '0x1d2c3b4a5968778695a4b3c2d1e0f0e1d2c3b4a5968778695a4b3c2d1e0f0e1d',
+    address: '0x52908400098527886E0F7030069857D2E4169EE7',
+    tokenAmount: '49.5',
+    outcome: 'ambiguous',
+    observedAt: '2026-05-17T12:06:50.000Z',
+    payments: [{ id: PENDING_PAYMENT.id, tokenAmount: '50.000137' }],
+  },
+};
 
 function eventOf(type: EventType): Event {
+  return type === DEPOSIT_EVENT_EXAMPLE.type ? DEPOSIT_EVENT_EXAMPLE : paymentEvent(type);
+}
+
+function paymentEvent(type: PaymentEventType): PaymentEvent {
   const payment =
     type === 'payment_prompt.successful'
       ? SUCCESSFUL_PAYMENT
@@ -40,7 +72,7 @@ function eventOf(type: EventType): Event {
 }
 
 const STATES: Readonly<
-  Record<Exclude<EventType, 'payment_prompt.successful'>, Partial<Event['data']>>
+  Record<Exclude<PaymentEventType, 'payment_prompt.successful'>, Partial<PaymentEvent['data']>>
 > = {
   'payment_prompt.created': {},
   'payment_prompt.detected': {
@@ -85,10 +117,18 @@ export const WEBHOOKS: Readonly<Record<string, PathItem>> = Object.fromEntries(
   EVENT_TYPES.map(type => [type, { post: describe(type) }]),
 );
 
+function isOfPayment(type: EventType): boolean {
+  return PAYMENT_EVENT_TYPES.some(each => each === type);
+}
+
+function capitalized(word: string): string {
+  return `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
+}
+
 function describe(type: EventType): OperationObject {
   const [, name = ''] = type.split('.');
   return {
-    operationId: `payment${name.charAt(0).toUpperCase()}${name.slice(1)}`,
+    operationId: `payment${name.split('_').map(capitalized).join('')}`,
     tags: [TAGS.webhooks.name],
     summary: type,
     description: MEANINGS[type],
@@ -100,7 +140,7 @@ function describe(type: EventType): OperationObject {
         'application/json': {
           schema: {
             allOf: [
-              { $ref: '#/components/schemas/Event' },
+              { $ref: `#/components/schemas/${isOfPayment(type) ? 'Event' : 'DepositEvent'}` },
               { type: 'object', properties: { type: { type: 'string', const: type } } },
             ],
           },

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { EVENT_TYPES } from '#schemas/event.ts';
+import { EVENT_TYPES, PAYMENT_EVENT_TYPES } from '#schemas/event.ts';
+import { setAddress } from '../../../src/accounts/deposit-addresses.ts';
 import { ERRORS } from '../../../src/errors/catalogue.ts';
+import { observeTransfer } from '../../../src/settlement/observe-transfer.ts';
+import { ADDRESSES } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import { cloneDatabase, type TestDatabase } from '../../helpers/database.ts';
 import { SIGNED_ROUTES } from '../../routes/signed-routes.ts';
@@ -73,7 +76,12 @@ test('has a webhook for each type of event, and a delivered one is as documented
   try {
     const shop = await openShop(database);
     await shop.addEndpoint(receiver.url);
-    for (const type of EVENT_TYPES) await shop.tell(type);
+    for (const type of PAYMENT_EVENT_TYPES) await shop.tell(type);
+    await setAddress(shop.operator, { merchantId: shop.merchant.id }, 'btc', ADDRESSES.btc);
+    const told = { position: 0, blockHeight: 1, blockHash: null, occurredAt: new Date() };
+    const transfer = { blockchainId: 'btc', address: ADDRESSES.btc, transactionHash: 'tx' };
+    const settled = { tokenAmount: 1n, source: 'chain', finality: 'final' } as const;
+    await observeTransfer(shop.db, { ...told, ...transfer, ...settled }, new Date(shop.clock()));
     await shop.attemptAll();
     expect(receiver.requests.map(({ event }) => event.type).toSorted()).toEqual(
       EVENT_TYPES.toSorted(),

@@ -1,0 +1,49 @@
+import { UNMATCHED_OUTCOMES, type UnmatchedDeposit } from '#schemas/event.ts';
+import { newId } from '../crypto/new-id.ts';
+import type { Connection } from '../database/connection.ts';
+import type { Deposit } from '../database/tables.ts';
+import { formatBaseUnits } from '../payments/token-amount.ts';
+import { type DepositContext, findDepositContexts } from '../repositories/deposit-context.ts';
+import { insertEvent } from '../repositories/events.ts';
+
+/**
+ * Records an event for each merchant that has the deposit's address: funds have arrived for good that no
+ * payment took. Call it in the transaction in which the deposit becomes final, which happens once.
+ */
+export async function tellUnmatched(db: Connection, deposit: Deposit, now: Date): Promise<void> {
+  const context = (await findDepositContexts(db, [deposit])).get(deposit.id);
+  if (context === undefined) return;
+  for (const merchantId of context.merchantIds) {
+    await insertEvent(db, {
+      id: newId(),
+      merchantId,
+      paymentId: null,
+      type: 'payment_prompt.deposit_unmatched',
+      createdAt: now,
+      data: JSON.stringify(unmatchedDeposit(deposit, context, merchantId)),
+      traceparent: null,
+      tracestate: null,
+    });
+  }
+}
+
+/** What a merchant is told of a deposit: of the payments at the address, only its own. */
+function unmatchedDeposit(
+  deposit: Deposit,
+  { assetDecimals, fits }: DepositContext,
+  merchantId: string,
+): UnmatchedDeposit {
+  const amountOf = (units: string) => formatBaseUnits(BigInt(units), assetDecimals);
+  return {
+    id: deposit.id,
+    blockchainId: deposit.blockchain_id,
+    transactionHash: deposit.transaction_hash,
+    address: deposit.address,
+    tokenAmount: amountOf(deposit.token_amount),
+    outcome: UNMATCHED_OUTCOMES.find(outcome => outcome === deposit.outcome) ?? 'unknown',
+    observedAt: deposit.observed_at.toISOString(),
+    payments: fits
+      .filter(fit => fit.merchantId === merchantId)
+      .map(({ paymentId, tokenAmount }) => ({ id: paymentId, tokenAmount: amountOf(tokenAmount) })),
+  };
+}
