@@ -14,6 +14,7 @@ import {
 } from '#schemas/partner-reports.ts';
 import { PAYMENT_STATUSES } from '#schemas/payment.ts';
 import { ADDRESSES_MAXIMUM } from '../accounts/deposit-addresses.ts';
+import { TOLERANCE_BPS_MAXIMUM } from '../accounts/merchants.ts';
 import { LOOPBACK_HOSTS, REDIRECT_DOMAINS_MAXIMUM } from '../accounts/redirect-domains.ts';
 import { RETURNED } from '../checkout/checkout.ts';
 import { TOLERANCE_SECONDS } from '../client/verify-webhook.ts';
@@ -48,6 +49,7 @@ import { MERCHANT_ID } from '../routes/partner/examples.ts';
 import { CREATED, PAYMENT_ID, SUCCESSFUL_PAYMENT } from '../routes/v1/examples.ts';
 import { LATE_FOR_MS, OVERPAYMENT_PER_MILLE } from '../settlement/match-transfer.ts';
 import { BUDGET_CENTS, BUDGET_PER_MILLE } from '../settlement/quote-amounts.ts';
+import { SIMULATION_CASES } from '../settlement/simulate.ts';
 import { TIMESTAMP_WINDOW_SECONDS } from '../signing/canonical.ts';
 import { NONCE_LIFETIME_SECONDS } from '../signing/nonce-store.ts';
 import { NONCE_MAXIMUM } from '../signing/verify-signature.ts';
@@ -65,7 +67,7 @@ import {
   retryTable,
 } from './fact-tables.ts';
 import { formatDuration } from './format-duration.ts';
-import { EVENT_EXAMPLE } from './openapi/webhooks.ts';
+import { DEPOSIT_EVENT_EXAMPLE, EVENT_EXAMPLE } from './openapi/webhooks.ts';
 import {
   EXAMPLE_KEY_ID,
   EXAMPLE_SECRET,
@@ -168,6 +170,7 @@ export function factsOf(settings: DocsSettings): Facts {
 
     'webhook.events': eventTable(),
     'webhook.example': json(EVENT_EXAMPLE),
+    'webhook.deposit-example': json(DEPOSIT_EVENT_EXAMPLE),
     'webhook.endpoints-max': ENDPOINTS_MAXIMUM,
     'webhook.test-id-prefix': TEST_ID_PREFIX,
     'webhook.secret-grace': formatDuration(SECRET_GRACE_MS / 1000),
@@ -184,6 +187,8 @@ export function factsOf(settings: DocsSettings): Facts {
 
     'payment.statuses': codes(PAYMENT_STATUSES),
     'payment.overpayment-percent': Number(OVERPAYMENT_PER_MILLE) / 10,
+    'payment.tolerance-percent': TOLERANCE_BPS_MAXIMUM / 100,
+    'simulation.cases': codes(Object.keys(SIMULATION_CASES)),
     'quote.budget-cents': Number(BUDGET_CENTS),
     'quote.budget-percent': Number(BUDGET_PER_MILLE) / 10,
     'address.max': ADDRESSES_MAXIMUM,
