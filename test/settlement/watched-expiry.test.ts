@@ -117,7 +117,7 @@ test('any number of payments that wait are in nobody’s way', async () => {
     where status = 'pending'`.execute(service.db);
 });
 
-test('too little that may still be undone keeps a payment and its quote', async () => {
+test('too little that may still be undone keeps a payment from expiring', async () => {
   const payment = await addOpenPayment(service, merchant, 1_000_000n);
   const part = {
     ...{ blockchainId: 'btc', address: ADDRESSES.btc, transactionHash: 'part', position: 0 },
@@ -169,4 +169,20 @@ test('a quote lapses only once the watcher has covered its time', async () => {
   await watch('chain', quoted_until);
   expect(await lapse()).toBe(1);
   expect((await findPayment(service.db, id))?.blockchain_id).toBeNull();
+});
+
+test('a quote does not lapse while too little has been seen that may be undone', async () => {
+  const { id } = await addOpenPayment(service, merchant, 7_000_000n);
+  const part = {
+    ...{ blockchainId: 'btc', address: ADDRESSES.btc, transactionHash: 'quoted', position: 0 },
+    ...{ tokenAmount: 400_000n, blockHeight: 1, blockHash: 'a', occurredAt: now() },
+    source: 'chain' as const,
+  };
+  const tell = (finality: Finality) => observeTransfer(service.db, { ...part, finality }, now());
+  await tell('seen');
+  await updateOpenPayment(service.db, id, { quoted_until: now() });
+  await watch('chain', now());
+  expect(await lapseQuotes(service.db, now(), 50)).toBe(0);
+  await tell('reversed');
+  expect(await lapseQuotes(service.db, now(), 50)).toBe(1);
 });
