@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { setNetwork } from '../../src/accounts/networks.ts';
 import { updateChain } from '../../src/repositories/chains.ts';
-import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
+import { type ObservedTransfer, observeTransfer } from '../../src/settlement/observe-transfer.ts';
 import type { LookUpQuestion, TransactionOnChain } from '../../src/watching/look-up.ts';
 import { addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
@@ -56,10 +56,14 @@ async function read(checkout: OpenedCheckout, url?: string): Promise<string> {
 const revisionOf = async (checkout: OpenedCheckout) =>
   (await checkout.get(`${checkout.path}/status`)).json().revision as string;
 
-/** Records the exact amount of the checkout as seen on the chain. */
-async function see(checkout: OpenedCheckout, height: number | null): Promise<string> {
+/** Records a transfer to the checkout's address; the exact amount, seen on the chain, unless given. */
+async function see(
+  checkout: OpenedCheckout,
+  height: number | null,
+  transfer: Partial<ObservedTransfer> = {},
+): Promise<string> {
   const { address, token_amount: amount, blockchain_id: id } = await checkout.payment();
-  const transactionHash = `0x${randomBytes(32).toString('hex')}`;
+  const { transactionHash = `0x${randomBytes(32).toString('hex')}` } = transfer;
   await observeTransfer(
     service.db,
     {
@@ -67,6 +71,7 @@ async function see(checkout: OpenedCheckout, height: number | null): Promise<str
       tokenAmount: BigInt(amount ?? 0),
       ...{ blockHeight: height, blockHash: null, occurredAt: at(0), source: 'chain' },
       finality: 'seen',
+      ...transfer,
     },
     at(0),
   );
@@ -165,6 +170,35 @@ describe('a transfer that is seen', () => {
     await checkout.pick('eth');
     await see(checkout, null);
     expect(await read(checkout)).toContain('Seen, waiting for a block.');
+  });
+});
+
+describe('a transfer of too little', () => {
+  test('asks for nothing more until it is final, then for the exact rest', async () => {
+    const checkout = await open();
+    await checkout.pick('eth');
+    const { token_amount: asked, expires_at: expiresAt, address } = await checkout.payment();
+    const tokenAmount = 10_000_000_000_000_000n;
+    const transactionHash = await see(checkout, 100, { tokenAmount });
+    const awaited = await read(checkout);
+    expect(awaited).toContain('Please send nothing more now');
+    expect(awaited).not.toContain(address);
+    const first = await revisionOf(checkout);
+
+    await see(checkout, 100, { transactionHash, tokenAmount, finality: 'final' });
+    const page = await read(checkout);
+    expect(await revisionOf(checkout)).not.toBe(first);
+    const amount = page.match(/data-copy="([\d.]+)" data-what="amount"/)?.[1] ?? '';
+    const rest = BigInt(amount.replace('.', '').padEnd(19, '0'));
+    expect(rest).toBeGreaterThanOrEqual(BigInt(asked ?? 0) - tokenAmount);
+    expect(rest).toBeLessThan(BigInt(asked ?? 0) - tokenAmount + tokenAmount / 10n);
+    expect(page).toContain(`ETH we have received 0.01. Send exactly ${amount} ETH more`);
+    expect(page).toContain(`<title>Send ${amount} ETH`);
+    expect(page).toContain(`href="ethereum:${address}@1?value=${rest}"`);
+    expect(page).toContain(`data-countdown="${expiresAt.toISOString()}"`);
+
+    await see(checkout, 101, { tokenAmount: rest });
+    expect(await read(checkout)).toContain('Payment seen');
   });
 });
 

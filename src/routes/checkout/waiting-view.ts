@@ -89,7 +89,7 @@ function renderRest(
 ): Html {
   const received = formatBaseUnits(rest.received, decimals);
   const whole = quoteOf(checkout)?.amount;
-  return html`<p class="notice" id="problem"><strong>Too little has arrived: ${received} of ${whole} ${symbol}.</strong> Send exactly ${amount} ${symbol} more, in one transfer, to complete your payment in time.</p>`;
+  return html`<p class="notice" id="problem"><strong>Too little has arrived.</strong> Of ${whole} ${symbol} we have received ${received}. Send exactly ${amount} ${symbol} more, in one transfer and in time, to complete your payment.</p>`;
 }
 
 function renderProblem({ checkout }: CheckoutView, quote: Quote): Html | null {
