@@ -23,7 +23,7 @@ export const CreatePaymentBodySchema = Type.Object(
         minItems: 1,
         maxItems: BLOCKCHAIN_IDS.length,
         description:
-          'Networks to offer. Default: every active network that the merchant has a deposit address for.',
+          'Networks to offer. Default: every offered network that the merchant has a deposit address for.',
       }),
     ),
     note: Type.Optional(

@@ -1,12 +1,18 @@
+import { BLOCKCHAIN_IDS } from '#schemas/blockchain.ts';
 import { EVENT_TYPES } from '#schemas/event.ts';
+import { CHAIN_IDS, chainOf } from '../chains/chain-list.ts';
 import { ERRORS, type ErrorCode } from '../errors/catalogue.ts';
 import { LEGACY_REFUSALS, type LegacyReason } from '../legacy/refusal.ts';
 import { REASONS } from '../legacy/translate.ts';
+import { formatDollars } from '../routes/pages/format-dollars.ts';
 import { ALERT_RULES } from '../telemetry/alert-rules.ts';
+import { parseFinality } from '../watching/finality.ts';
 import { RETRY_DELAYS_SECONDS } from '../webhooks/retry-schedule.ts';
 import { formatDuration } from './format-duration.ts';
 import { meaningOf } from './openapi/webhooks.ts';
-import { code, errorLink, table } from './write-markdown.ts';
+import { code, codes, errorLink, table } from './write-markdown.ts';
+
+export const isTestNetwork = (id: string) => /-(test|dev)$/.test(id);
 
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 
@@ -57,6 +63,47 @@ export function retryTable(): string {
     RETRY_DELAYS_SECONDS.map((seconds, index) => [
       index + 1,
       seconds === 0 ? 'at once' : formatDuration(seconds),
+    ]),
+  );
+}
+
+/** When transfers on each chain are final, unless an operator has set another rule. */
+export function finalityTable(): string {
+  const chains = CHAIN_IDS.filter(id => !isTestNetwork(id)).map(id => chainOf(id));
+  return table(
+    ['networks', 'final after', 'usually'],
+    chains.map(({ id, finality, usualFinalityMs }) => [
+      codes(BLOCKCHAIN_IDS.filter(own => own.split('-')[0] === id && !isTestNetwork(own))),
+      describeFinality(finality),
+      formatDuration(usualFinalityMs / 1000),
+    ]),
+  );
+}
+
+/** A rule of finality in words. */
+function describeFinality(rule: string): string {
+  return parseFinality(rule)
+    .steps.map(({ blocks, belowCents }, index) => {
+      const needed = blocks === 'final' ? 'the network’s own finality' : countBlocks(blocks);
+      if (belowCents !== null) return `${needed} below ${formatDollars(belowCents)}`;
+      return index === 0 ? needed : `else ${needed}`;
+    })
+    .join(', ');
+}
+
+function countBlocks(blocks: number): string {
+  return blocks === 1 ? '1 block' : `${blocks} blocks`;
+}
+
+/** For how long networks are offered although their transfers are seen late. */
+export function lagTable(): string {
+  const chains = CHAIN_IDS.filter(id => !isTestNetwork(id)).map(id => chainOf(id));
+  const byLag = Map.groupBy(chains, chain => chain.offeredLagMs);
+  return table(
+    ['chains', 'offered up to a delay of'],
+    [...byLag].map(([lag, group]) => [
+      codes(group.map(({ id }) => id)),
+      formatDuration(lag / 1000),
     ]),
   );
 }

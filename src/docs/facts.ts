@@ -63,6 +63,9 @@ import {
   alertTable,
   eventTable,
   failureTable,
+  finalityTable,
+  isTestNetwork,
+  lagTable,
   retriedErrorTable,
   retryTable,
 } from './fact-tables.ts';
@@ -92,7 +95,6 @@ export type DocsSettings = Pick<
 /** Text for the placeholders of the guides, by name. */
 export type Facts = Readonly<Record<string, string | number>>;
 
-const isTestNetwork = (id: string) => /-(test|dev)$/.test(id);
 const day = (date: Date) => date.toISOString().slice(0, 10);
 const json = (value: unknown) => JSON.stringify(value, null, 2);
 
@@ -203,6 +205,8 @@ export function factsOf(settings: DocsSettings): Facts {
     'redirect.loopback-hosts': codes(LOOPBACK_HOSTS),
     'networks.count': BLOCKCHAIN_IDS.length,
     'networks.production': codes(BLOCKCHAIN_IDS.filter(id => !isTestNetwork(id))),
+    'networks.finality': finalityTable(),
+    'networks.lags': lagTable(),
     'networks.test': codes(BLOCKCHAIN_IDS.filter(isTestNetwork)),
 
     'legacy.since': day(DEPRECATED_SINCE),

@@ -122,9 +122,10 @@ export const ERRORS = {
     code: 'blockchain_not_configured',
     status: 400,
     meaning:
-      'A requested network has no deposit address on the main branch or, without blockchainIds, no active network has one.',
+      'A requested network has no deposit address on the main branch or, without blockchainIds, no network that is offered has one.',
     why: [
       'The active networks are what the platform offers, not what this merchant has addresses for.',
+      'No node watches the chains of the networks that the merchant has addresses for.',
       'An address was configured on another branch than the main one.',
     ],
     remedy: 'Have a deposit address configured for the network, or request other networks.',

@@ -57,7 +57,7 @@ export function chooseNetworks(
   if (requested === undefined) {
     const offered = configured.filter(network => isOffered(network, simulation));
     if (offered.length > 0) return offered;
-    throw new ApiError('E1020', 'No active network has a deposit address on the main branch.');
+    throw new ApiError('E1020', 'No network that is offered has an address on the main branch.');
   }
   const missing = requested.filter(id => !configured.some(network => network.id === id));
   if (missing.length > 0) {

@@ -15,7 +15,7 @@ export const CREATE_PAYMENT: Operation = {
   summary: 'Create a payment',
   description: `Creates a payment prompt and returns the URL of the page to send the customer to.
 
-Without \`blockchainIds\` the customer chooses among all active networks that the merchant has a deposit address for. A list may contain any of the ${BLOCKCHAIN_IDS.length} supported networks that the merchant has an address for; the checkout offers those that are active at the time.
+Without \`blockchainIds\` the customer chooses among all offered networks that the merchant has a deposit address for. A list may contain any of the ${BLOCKCHAIN_IDS.length} supported networks that the merchant has an address for; the checkout shows those that are offered at the time.
 
 Send an \`Idempotency-Key\` with every creation: a repeated request then gets the same response instead of creating a second payment. With a partner key, \`merchantId\` is the ID of one of the partner's active merchants.`,
   refusals: [
