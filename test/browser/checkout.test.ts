@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expirePayments } from '../../src/settlement/expire-on-chain.ts';
@@ -9,6 +8,7 @@ import { ADDRESSES, addMerchant, type MerchantWithKey } from '../helpers/account
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { launchBrowser, NARROW, windowOf } from '../helpers/browser.ts';
 import { type OpenedCheckout, openCheckout } from '../helpers/checkout.ts';
+import { expectAccessible } from './accessible.ts';
 
 let service: TestApp;
 let shop: MerchantWithKey;
@@ -375,18 +375,4 @@ async function tabTo(page: Page, selector: string): Promise<void> {
     if (focus.there) return;
   }
   throw new Error(`${selector} cannot be reached by Tab`);
-}
-
-/** Expects no violation that axe finds, in light and dark, and nothing wider than the screen. */
-async function expectAccessible(page: Page): Promise<void> {
-  await page.evaluate(axe.source);
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme });
-    const { violations } = (await page.evaluate('axe.run()')) as axe.AxeResults;
-    expect(
-      violations.map(({ id, nodes }) => [id, ...nodes.map(node => node.html.slice(0, 200))]),
-    ).toEqual([]);
-  }
-  const { width } = page.viewportSize() ?? { width: 0 };
-  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
 }

@@ -4,10 +4,11 @@ import { setNetwork } from '../../src/accounts/networks.ts';
 import { updateChain } from '../../src/repositories/chains.ts';
 import { type ObservedTransfer, observeTransfer } from '../../src/settlement/observe-transfer.ts';
 import type { LookUpQuestion, TransactionOnChain } from '../../src/watching/look-up.ts';
-import { addMerchant, operatorOf } from '../helpers/accounts.ts';
+import { ADDRESSES, addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { type OpenedCheckout, openCheckout } from '../helpers/checkout.ts';
 import { expectRefusal } from '../helpers/refusal.ts';
+import { seeTransfer } from '../helpers/see-transfer.ts';
 import { watchNetworks } from '../helpers/watch-networks.ts';
 
 const SECOND = 1_000;
@@ -43,7 +44,8 @@ beforeEach(async () => {
 /** A checkout at addresses of its own, where nothing is ambiguous. */
 async function open(body: Record<string, unknown> = {}): Promise<OpenedCheckout> {
   const eth = `0x${randomBytes(20).toString('hex')}`;
-  return openCheckout(service, await addMerchant(service, { addresses: { eth } }), body);
+  const addresses = { btc: ADDRESSES.btc, eth };
+  return openCheckout(service, await addMerchant(service, { addresses }), body);
 }
 
 async function read(checkout: OpenedCheckout, url?: string): Promise<string> {
@@ -56,27 +58,11 @@ async function read(checkout: OpenedCheckout, url?: string): Promise<string> {
 const revisionOf = async (checkout: OpenedCheckout) =>
   (await checkout.get(`${checkout.path}/status`)).json().revision as string;
 
-/** Records a transfer to the checkout's address; the exact amount, seen on the chain, unless given. */
-async function see(
+const see = (
   checkout: OpenedCheckout,
   height: number | null,
   transfer: Partial<ObservedTransfer> = {},
-): Promise<string> {
-  const { address, token_amount: amount, blockchain_id: id } = await checkout.payment();
-  const { transactionHash = `0x${randomBytes(32).toString('hex')}` } = transfer;
-  await observeTransfer(
-    service.db,
-    {
-      ...{ blockchainId: id ?? '', transactionHash, position: 0, address: address ?? '' },
-      tokenAmount: BigInt(amount ?? 0),
-      ...{ blockHeight: height, blockHash: null, occurredAt: at(0), source: 'chain' },
-      finality: 'seen',
-      ...transfer,
-    },
-    at(0),
-  );
-  return transactionHash;
-}
+) => seeTransfer(service, checkout, height, transfer);
 
 const headAt = (height: number) => updateChain(service.db, 'eth', { head_height: height });
 
@@ -183,6 +169,7 @@ describe('a transfer of too little', () => {
     const awaited = await read(checkout);
     expect(awaited).toContain('Please send nothing more now');
     expect(awaited).not.toContain(address);
+    expect(awaited).not.toContain('Pay another way');
     const first = await revisionOf(checkout);
 
     await see(checkout, 100, { transactionHash, tokenAmount, finality: 'final' });

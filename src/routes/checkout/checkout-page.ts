@@ -72,6 +72,8 @@ function renderOptions(view: CheckoutView): Html {
   const options = [
     stage === 'waiting' &&
       others.length > 0 &&
+      // What has arrived would be lost to the payment.
+      checkout.progress.rest === null &&
       renderDisclosure('change', 'Pay another way', renderChange(path, others)),
     checkout.network !== null && stage !== 'paid' && renderLookUp(view),
     isOpen && renderDisclosure('cancel', 'Cancel payment', renderCancel(path)),

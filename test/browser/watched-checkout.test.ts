@@ -1,0 +1,134 @@
+import { randomBytes } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { setNetwork } from '../../src/accounts/networks.ts';
+import { updateChain } from '../../src/repositories/chains.ts';
+import type { TransactionOnChain } from '../../src/watching/look-up.ts';
+import { ADDRESSES, addMerchant, operatorOf } from '../helpers/accounts.ts';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { launchBrowser, NARROW, windowOf } from '../helpers/browser.ts';
+import { type OpenedCheckout, openCheckout } from '../helpers/checkout.ts';
+import { seeTransfer } from '../helpers/see-transfer.ts';
+import { watchNetworks } from '../helpers/watch-networks.ts';
+import { expectAccessible } from './accessible.ts';
+
+/** The checkout where nodes watch the chains. */
+
+const CENT_ETH = 10_000_000_000_000_000n;
+
+let service: TestApp;
+let browser: Browser;
+let base: string;
+let answer: TransactionOnChain | null = null;
+
+beforeAll(async () => {
+  service = await startTestApp({
+    env: { SIMULATION: 'off' },
+    lookUps: { ask: async () => answer, close: () => Promise.resolve() },
+  });
+  await setNetwork(operatorOf(service), 'eth', { explorer: 'https://explorer.example/tx/{hash}' });
+  await service.app.listen({ host: '127.0.0.1', port: 0 });
+  base = `http://127.0.0.1:${(service.app.server.address() as AddressInfo).port}`;
+  browser = await launchBrowser();
+});
+afterAll(async () => {
+  await browser?.close();
+  await service?.close();
+});
+beforeEach(async () => {
+  const now = service.clock();
+  await watchNetworks(service.db, ['eth'], new Date(now));
+  // Bitcoin's watcher is behind.
+  await watchNetworks(service.db, ['btc'], new Date(now - 3_600_000));
+  await updateChain(service.db, 'eth', { head_height: 104 });
+});
+
+async function open(): Promise<OpenedCheckout> {
+  const eth = `0x${randomBytes(20).toString('hex')}`;
+  const addresses = { btc: ADDRESSES.btc, eth };
+  return openCheckout(service, await addMerchant(service, { name: 'Corner Shop', addresses }));
+}
+
+/** Opens a checkout on the narrowest screen, and expects that everybody can use what comes of it. */
+async function visit(path: string, act: (page: Page) => Promise<void>): Promise<void> {
+  const context = await browser.newContext(windowOf({ viewport: NARROW }));
+  try {
+    const page = await context.newPage();
+    page.setDefaultTimeout(8_000);
+    await page.goto(base + path);
+    await act(page);
+    await expectAccessible(page);
+  } finally {
+    await context.close();
+  }
+}
+
+test('what is not watched in time cannot be chosen', async () => {
+  const checkout = await open();
+  await visit(checkout.path, async page => {
+    const bitcoin = page.getByRole('button', { name: 'Bitcoin' });
+    expect(await bitcoin.isDisabled()).toBe(true);
+    expect(await bitcoin.innerText()).toContain('not available just now');
+    expect(await page.getByRole('button', { name: 'Ether' }).isEnabled()).toBe(true);
+  });
+});
+
+test('blocks are counted without reloading, and each is no news for screen readers', async () => {
+  const checkout = await open();
+  await checkout.pick('eth');
+  await visit(checkout.path, async page => {
+    await seeTransfer(service, checkout, 100);
+    await page.getByText('5 of 12 blocks.').waitFor();
+    await page.evaluate('document.getElementById("announcer").textContent = ""');
+    await updateChain(service.db, 'eth', { head_height: 105 });
+    await page.getByText('6 of 12 blocks.').waitFor();
+    expect(await page.locator('#announcer').innerText()).toBe('');
+    const link = page.getByRole('link', { name: 'See it on explorer.example' });
+    expect(await link.getAttribute('rel')).toBe('noreferrer noopener');
+  });
+});
+
+test('a delay, and the rest of what was too little', async () => {
+  const checkout = await open();
+  await checkout.pick('eth');
+  await visit(checkout.path, async page => {
+    const transactionHash = await seeTransfer(service, checkout, 100, { tokenAmount: CENT_ETH });
+    await page.locator('#problem', { hasText: 'nothing more now' }).waitFor();
+    const final = { transactionHash, tokenAmount: CENT_ETH, finality: 'final' } as const;
+    await seeTransfer(service, checkout, 100, final);
+    await page.getByText('Too little has arrived.', { exact: true }).waitFor();
+    await watchNetworks(service.db, ['eth'], new Date(service.clock() - 3_600_000));
+    await page.getByText('are seen with a delay just now').waitFor();
+    await page.getByRole('button', { name: 'Copy amount' }).click();
+    const copied = await page.evaluate('navigator.clipboard.readText()');
+    expect(await page.locator('h1').innerText()).toContain(`Send ${copied} ETH more`);
+  });
+});
+
+test('the chain is asked for a transaction that nobody has seen', async () => {
+  const checkout = await open();
+  await checkout.pick('eth');
+  const { address, token_amount: amount } = await checkout.payment();
+  answer = {
+    ...{
+      verdict: 'included',
+      confirmations: 3,
+      required: 12,
+      occurredAt: new Date(service.clock()),
+    },
+    transfers: [
+      {
+        ...{ blockchainId: 'eth', position: 0, address: address ?? '' },
+        tokenAmount: BigInt(amount ?? 0),
+        ...{ depositId: null, paymentId: null, outcome: null, state: null },
+      },
+    ],
+  };
+  await visit(checkout.path, async page => {
+    await page.getByText('Already sent it?').click();
+    await page.getByLabel('Transaction hash').fill(`0x${'ab'.repeat(32)}`);
+    await page.getByRole('button', { name: 'Look up' }).click();
+    await page.getByText('3 of 12 blocks. It will be counted shortly').waitFor();
+  });
+});
