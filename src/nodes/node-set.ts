@@ -11,8 +11,11 @@ import { openAccess } from './node-access.ts';
 import { createNodeReports } from './node-reports.ts';
 import { openNode } from './open-node.ts';
 
-/** Age at which a node that is not in use is asked for its head, in milliseconds. */
-const HEAD_AGE_MS = 30_000;
+/**
+ * Age at which a node that is not in use is asked for its head, in milliseconds: more than the half minute
+ * after which one is used on a chain where nothing is watched.
+ */
+const HEAD_AGE_MS = 45_000;
 
 export interface NodeSetOptions {
   readonly db: Connection;

@@ -3,15 +3,11 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Connection } from '../database/connection.ts';
 import type { Payment } from '../database/tables.ts';
 import { afterCommit } from '../database/transaction.ts';
-import {
-  insertTransition,
-  type PaymentColumns,
-  updatePaymentFrom,
-} from '../repositories/payment-moves.ts';
-import { releaseReservation } from '../repositories/reservations.ts';
+import { insertMoveRecords } from '../repositories/move-records.ts';
+import { type PaymentColumns, updatePaymentFrom } from '../repositories/payment-moves.ts';
 import type { TraceContext } from '../telemetry/trace-context.ts';
 import { MOVES, type MoveName } from './moves.ts';
-import { recordEvent } from './record-event.ts';
+import { newEvent } from './record-event.ts';
 
 const paymentMoves = new Counter({
   name: 'eps_payment_moves_total',
@@ -53,19 +49,21 @@ export async function movePayment(
   });
   if (moved === undefined) return undefined;
   const { payment, before } = moved;
-  await insertTransition(db, {
-    id: uuidv7(),
-    payment_id: payment.id,
-    from_status: before.status,
-    from_session_status: before.session,
-    to_status: to.status,
-    to_session_status: to.session,
-    at: request.now,
-    actor: request.actor,
-    reason: request.reason,
+  await insertMoveRecords(db, {
+    transition: {
+      id: uuidv7(),
+      payment_id: payment.id,
+      from_status: before.status,
+      from_session_status: before.session,
+      to_status: to.status,
+      to_session_status: to.session,
+      at: request.now,
+      actor: request.actor,
+      reason: request.reason,
+    },
+    event: event === null ? null : newEvent(event, payment, request.now, request.trace),
+    releasedAt: to.status === 'pending' ? null : request.now,
   });
-  if (to.status !== 'pending') await releaseReservation(db, payment.id, request.now);
-  if (event !== null) await recordEvent(db, event, payment, request.now, request.trace);
   const labels = {
     move: request.move,
     status: to.status,

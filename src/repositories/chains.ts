@@ -79,19 +79,21 @@ function fromNow(milliseconds: number) {
 /**
  * Locks a chain's row until the transaction ends, if the epoch is still that of the holder. Every write
  * of a watcher begins with it: one that has lost its lease, without knowing it, writes nothing.
+ * @param shared Whether other transactions of the holder may run beside this one, which then does not
+ * change the chain's row.
  */
 export function lockChain(
   db: Connection,
   id: string,
   epoch: number,
+  shared = false,
 ): Promise<ChainState | undefined> {
-  return db
+  const query = db
     .selectFrom('chains')
     .selectAll()
     .where('id', '=', id)
-    .where('lease_epoch', '=', epoch)
-    .forUpdate()
-    .executeTakeFirst();
+    .where('lease_epoch', '=', epoch);
+  return (shared ? query.forShare() : query.forUpdate()).executeTakeFirst();
 }
 
 export type ChainProgress = Partial<

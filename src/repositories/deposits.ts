@@ -18,8 +18,37 @@ export async function lockAddress(
   blockchainId: string,
   address: string,
 ): Promise<void> {
-  const name = JSON.stringify(['address', blockchainId, address]);
-  await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(db);
+  await lockAddresses(db, [{ blockchainId, address }]);
+}
+
+/** Locks addresses in the order in which they are given; every transaction has to take the same one. */
+export async function lockAddresses(
+  db: Connection,
+  addresses: readonly { readonly blockchainId: string; readonly address: string }[],
+): Promise<void> {
+  const names = addresses.map(({ blockchainId, address }) =>
+    JSON.stringify(['address', blockchainId, address]),
+  );
+  await sql`
+    select pg_advisory_xact_lock(hashtextextended(name, 0))
+    from unnest(${names}::text[]) with ordinality as given (name, place) order by place`.execute(
+    db,
+  );
+}
+
+/** The deposits of these transfers that are known. */
+export async function findDeposits(
+  db: Connection,
+  keys: readonly DepositKey[],
+): Promise<Deposit[]> {
+  const { rows } = await sql<Deposit>`
+    select deposits.*
+    from unnest(${keys.map(({ blockchainId }) => blockchainId)}::text[],
+                ${keys.map(({ transactionHash }) => transactionHash)}::text[],
+                ${keys.map(({ position }) => position)}::integer[])
+         as key (blockchain_id, transaction_hash, position)
+    join deposits using (blockchain_id, transaction_hash, position)`.execute(db);
+  return rows;
 }
 
 export function findDeposit(db: Connection, key: DepositKey): Promise<Deposit | undefined> {

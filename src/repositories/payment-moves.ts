@@ -1,4 +1,4 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { type Selectable, sql, type Updateable } from 'kysely';
 import type { Connection } from '../database/connection.ts';
 import type {
   Payment,
@@ -63,13 +63,6 @@ export function updateOpenPayment(
     .where('session_status', '=', 'pending')
     .returningAll()
     .executeTakeFirst();
-}
-
-export async function insertTransition(
-  db: Connection,
-  row: Insertable<PaymentTransitionsTable>,
-): Promise<void> {
-  await db.insertInto('payment_transitions').values(row).execute();
 }
 
 /** A payment's history, oldest first, at most 1,000 moves. */

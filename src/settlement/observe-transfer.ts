@@ -104,7 +104,20 @@ export async function observeIn(
   actor = CHAIN_ACTOR,
 ): Promise<Deposit> {
   await lockAddress(tx, transfer.blockchainId, transfer.address);
-  const known = await findDeposit(tx, transfer);
+  return observeLocked(tx, transfer, await findDeposit(tx, transfer), now, actor);
+}
+
+/**
+ * `observeIn` for an address that the transaction has locked.
+ * @param known The deposit as it is since the lock was taken; undefined for a new one.
+ */
+export async function observeLocked(
+  tx: Connection,
+  transfer: ObservedTransfer,
+  known: Deposit | undefined,
+  now: Date,
+  actor = CHAIN_ACTOR,
+): Promise<Deposit> {
   const deposit = await apply(tx, known, transfer, { now, actor });
   if (known?.state !== 'final' && isUnmatched(deposit)) await tellUnmatched(tx, deposit, now);
   return deposit;
@@ -216,14 +229,12 @@ async function match(
   { occurredAt: at, earliestAt }: TimeOfTransfer,
 ): Promise<DepositMatch> {
   const holder = await findHolder(db, slot, at);
+  const exact = holder?.releasedAt === null ? holder : undefined;
+  const endedBy = new Date(earliestAt.getTime() - OVERDUE_BY_MS);
   const { outcome, paymentId } = matchTransfer(slot.tokenAmount, {
-    exact: holder?.releasedAt === null ? holder : undefined,
-    open: await listWaiting(
-      db,
-      slot,
-      { at, endedBy: new Date(earliestAt.getTime() - OVERDUE_BY_MS) },
-      WAITING_MAXIMUM,
-    ),
+    exact,
+    // Whoever has reserved the amount has it, whoever else waits.
+    open: exact === undefined ? await listWaiting(db, slot, { at, endedBy }, WAITING_MAXIMUM) : [],
     reservedBefore:
       holder?.releasedAt != null && holder.releasedAt.getTime() > at.getTime() - LATE_FOR_MS,
   });

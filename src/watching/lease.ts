@@ -25,6 +25,8 @@ export interface Lease {
    * @throws LeaseLost, and whatever `work` throws.
    */
   write<T>(work: (tx: Connection, chain: ChainState) => Promise<T>): Promise<T>;
+  /** Like `write`, for work that leaves the chain's row as it is; several may run at once. */
+  writeBeside<T>(work: (tx: Connection) => Promise<T>): Promise<T>;
   /** Extends the lease until the result is disposed of, so that a long tick keeps it. */
   keep(): Disposable;
   /** Leaves it to others. */
@@ -42,19 +44,24 @@ export function createLease(db: Database, chain: string, holder: string): Lease 
     return held;
   }
 
+  async function lock(tx: Connection, shared = false): Promise<ChainState> {
+    const row = epoch === undefined ? undefined : await lockChain(tx, chain, epoch, shared);
+    if (row === undefined) throw new LeaseLost(chain);
+    return row;
+  }
+
   return {
     async hold() {
       if (await extend()) return true;
       epoch = await takeLease(db, chain, holder, LEASE_MS);
       return epoch !== undefined;
     },
-    write(work) {
-      return transact(db, async tx => {
-        const row = epoch === undefined ? undefined : await lockChain(tx, chain, epoch);
-        if (row === undefined) throw new LeaseLost(chain);
-        return work(tx, row);
-      });
-    },
+    write: work => transact(db, async tx => work(tx, await lock(tx))),
+    writeBeside: work =>
+      transact(db, async tx => {
+        await lock(tx, true);
+        return work(tx);
+      }),
     keep() {
       // A failed extension shows when the next write checks the lease.
       const timer = setInterval(() => void extend().catch(() => undefined), EXTENSION_MS);

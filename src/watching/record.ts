@@ -4,13 +4,23 @@ import type { Connection } from '../database/connection.ts';
 import { isDatabaseUnavailable } from '../database/errors.ts';
 import type { Deposit } from '../database/tables.ts';
 import { inSavepoint } from '../database/transaction.ts';
+import { type DepositKey, findDeposits, lockAddresses } from '../repositories/deposits.ts';
 import { addFinding } from '../repositories/findings.ts';
-import { type Finality, type ObservedTransfer, observeIn } from '../settlement/observe-transfer.ts';
+import {
+  type Finality,
+  type ObservedTransfer,
+  observeIn,
+  observeLocked,
+} from '../settlement/observe-transfer.ts';
+import { LeaseLost } from './lease.ts';
 import type { Happened } from './occurred-at.ts';
 import type { Watcher } from './watcher.ts';
 
 /** Transfers per transaction: few enough that locks of addresses are short. */
 const TRANSFERS_PER_TRANSACTION = 50;
+
+/** Transactions that are open at once: each locks its own addresses. */
+const CONCURRENCY = 4;
 
 /** A transfer as it is reported to settlement. */
 export function toObserved(
@@ -52,8 +62,8 @@ export function timeOf({ occurred_at, observed_at }: Deposit): Happened {
 }
 
 /**
- * Records what was observed of transfers, at most 50 in a transaction, each in a savepoint. Repeating it
- * changes nothing, so a worker that is killed in between repeats it.
+ * Records what was observed of transfers, at most 50 in a transaction. Repeating it changes nothing, so a
+ * worker that is killed in between repeats it.
  * @param after Runs in the last transaction, for instance to move the cursor.
  * @throws LeaseLost, and any error that means the database is unavailable. A transfer that the database
  * refuses becomes a finding, and is tried again later.
@@ -63,20 +73,87 @@ export async function record(
   observed: readonly ObservedTransfer[],
   after?: (tx: Connection, now: Date) => Promise<void>,
 ): Promise<void> {
-  const sorted = observed.toSorted(inLockOrder);
-  const chunks = Math.max(
-    Math.ceil(sorted.length / TRANSFERS_PER_TRANSACTION),
-    after === undefined ? 0 : 1,
+  const chunks = divide(observed.toSorted(inLockOrder));
+  const last = chunks.pop() ?? [];
+  // What is undone may leave its payment to another transfer, so then one follows the other.
+  const together = observed.some(({ finality }) => finality === 'reversed') ? 1 : CONCURRENCY;
+  for (let next = 0; next < chunks.length; next += together) {
+    const running = chunks.slice(next, next + together);
+    await settleAll(running.map(chunk => recordChunk(watcher, chunk)));
+  }
+  if (last.length > 0 || after !== undefined) await recordChunk(watcher, last, after);
+}
+
+function divide(sorted: readonly ObservedTransfer[]): ObservedTransfer[][] {
+  const count = Math.ceil(sorted.length / TRANSFERS_PER_TRANSACTION);
+  return Array.from({ length: count }, (_, index) =>
+    sorted.slice(index * TRANSFERS_PER_TRANSACTION, (index + 1) * TRANSFERS_PER_TRANSACTION),
   );
-  for (let chunk = 0; chunk < chunks; chunk++) {
-    const from = chunk * TRANSFERS_PER_TRANSACTION;
-    const part = sorted.slice(from, from + TRANSFERS_PER_TRANSACTION);
-    await watcher.lease.write(async tx => {
-      const now = new Date(watcher.clock());
-      for (const transfer of part) await observeOne(watcher, tx, transfer, now);
-      if (chunk === chunks - 1) await after?.(tx, now);
+}
+
+/** Waits for all of them before it throws what the first one threw. */
+async function settleAll(work: readonly Promise<void>[]): Promise<void> {
+  const failed = (await Promise.allSettled(work)).find(({ status }) => status === 'rejected');
+  if (failed?.status === 'rejected') throw failed.reason;
+}
+
+/** Records a chunk as it is or, where the database refuses one of its transfers, each in a savepoint. */
+async function recordChunk(
+  watcher: Watcher,
+  chunk: readonly ObservedTransfer[],
+  after?: (tx: Connection, now: Date) => Promise<void>,
+): Promise<void> {
+  const now = new Date(watcher.clock());
+  const write = (observe: (tx: Connection) => Promise<void>) =>
+    after === undefined
+      ? watcher.lease.writeBeside(observe)
+      : watcher.lease.write(async tx => {
+          await observe(tx);
+          await after(tx, now);
+        });
+  try {
+    await write(tx => observeAll(tx, chunk, now));
+  } catch (error) {
+    if (error instanceof LeaseLost || isDatabaseUnavailable(error) || chunk.length === 0)
+      throw error;
+    await write(async tx => {
+      for (const transfer of chunk) await observeOne(watcher, tx, transfer, now);
     });
   }
+}
+
+/** Locks every address, and reads every known deposit, by one statement each. */
+async function observeAll(
+  tx: Connection,
+  chunk: readonly ObservedTransfer[],
+  now: Date,
+): Promise<void> {
+  // What is undone changes other deposits, which then have to be read again.
+  const isSimple = chunk.every(({ finality }) => finality !== 'reversed');
+  const keys = new Set(chunk.map(keyOf));
+  if (!isSimple || keys.size < chunk.length) {
+    for (const transfer of chunk) await observeIn(tx, transfer, now);
+    return;
+  }
+  if (chunk.length === 0) return;
+  await lockAddresses(tx, chunk);
+  const known = new Map(
+    (await findDeposits(tx, chunk)).map(deposit => [
+      keyOf({
+        blockchainId: deposit.blockchain_id,
+        transactionHash: deposit.transaction_hash,
+        position: deposit.position,
+      }),
+      deposit,
+    ]),
+  );
+  for (const transfer of chunk) {
+    await observeLocked(tx, transfer, known.get(keyOf(transfer)), now);
+  }
+}
+
+function keyOf({ blockchainId, transactionHash, position }: DepositKey): string {
+  return `${blockchainId} ${transactionHash} ${position}`;
 }
 
 /**

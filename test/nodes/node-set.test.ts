@@ -248,7 +248,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     const [first] = [await addNode(one.url, 'one'), await addNode(two.url, 'two', 'check')];
     await expect.poll(() => set.states().map(({ height }) => height)).toEqual([0, 0]);
     two.misbehave({ kind: 'html' });
-    now += 30_000;
+    now += 45_000;
     await anvil.rpc('anvil_mine', ['0x2']);
     set.reportHead(first, 2);
     await set.refresh();

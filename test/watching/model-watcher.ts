@@ -105,6 +105,12 @@ function modelNode(label: string): Node {
 function stepping(lease: Lease, step: () => Promise<void> | void): Lease {
   return {
     ...lease,
+    async writeBeside(work) {
+      await step();
+      const result = await lease.writeBeside(work);
+      await step();
+      return result;
+    },
     async write(work) {
       await step();
       const result = await lease.write(work);
