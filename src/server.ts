@@ -8,6 +8,7 @@ import { openDependencies } from './runtime/dependencies.ts';
 import { aborted, runProcess } from './runtime/process.ts';
 import { reportRights } from './runtime/role-rights.ts';
 import { openStorage, prepareStorage } from './runtime/storage.ts';
+import { reportUnwatched } from './runtime/unwatched-networks.ts';
 import { openMonitoring } from './telemetry/open-monitoring.ts';
 import { NOT_SERVING } from './telemetry/readiness.ts';
 import { runWorker } from './worker/run.ts';
@@ -19,6 +20,7 @@ await runProcess('api', async (config, logger, signal) => {
   opened.defer(() => storage.close());
   await prepareStorage(config, storage, logger);
   await reportRights(config, storage, logger);
+  await reportUnwatched(config, storage.db, logger);
   if (config.databaseUrl === null) {
     await makeDemo(config.dataDirectory, { ...storage, clock: Date.now, actor: 'demo' });
   }
