@@ -14,7 +14,8 @@ import { createRedisNonces } from '../signing/redis-nonces.ts';
 import { type ClockWatch, watchClock } from '../telemetry/clock-watch.ts';
 import { createReadiness, type Readiness } from '../telemetry/readiness.ts';
 import type { Clock } from '../time/clock.ts';
-import { createLookUps, type LookUps } from '../watching/look-ups.ts';
+import type { LookUps } from '../watching/look-ups.ts';
+import { openLookUps } from '../watching/open-look-ups.ts';
 import { refusePooler, type Storage } from './storage.ts';
 
 /** Connections that all requests share for short reads: with two, a slow read delays few others. */
@@ -73,7 +74,10 @@ export async function openDependencies(
     onIdleError: error => logger.warn({ err: error }, 'report connection lost'),
   });
   const changes = openChanges(directUrl, logger);
-  const lookUps = createLookUps({ db, clock, logger, open: () => null });
+  const lookUps = openLookUps({
+    ...{ db, keyring, clock, logger },
+    isProduction: config.environment === 'production',
+  });
   const clockWatch = await watchClock({ db, clock, log: logger });
   const readiness = createReadiness({ db, nonces, clockWatch });
   return {

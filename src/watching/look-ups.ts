@@ -51,7 +51,7 @@ interface Kept {
 export interface LookUpsOptions {
   readonly db: Connection;
   readonly clock: Clock;
-  readonly logger: Pick<BaseLogger, 'warn'>;
+  readonly logger: Pick<BaseLogger, 'info'>;
   /** Called once for each chain that is asked; null for one that this release cannot ask. */
   readonly open: (chain: string) => LookUpChain | null;
   /** Longest wait, in milliseconds; for tests. */
@@ -105,7 +105,7 @@ export function createLookUps({
       return await askNode(chain, question);
     } catch (error) {
       if (!isExpected(error)) throw error;
-      logger.warn({ err: error, chain: id }, 'transaction not looked up');
+      logger.info({ err: error, chain: id }, 'transaction not looked up');
       return null;
     } finally {
       inFlight.set(id, (inFlight.get(id) ?? 1) - 1);
