@@ -132,6 +132,6 @@ function judge(
     .filter(({ blockchainId }) => blockchainId === network.id)
     .map(({ tokenAmount }) => tokenAmount);
   const asked = BigInt(payment.token_amount ?? 0);
-  if (amounts.every(amount => amount < asked)) return 'too_little';
+  if (amounts.length > 0 && amounts.every(amount => amount < asked)) return 'too_little';
   return verdict === 'pending' ? 'pending' : 'included';
 }

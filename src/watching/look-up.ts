@@ -1,14 +1,9 @@
-import type {
-  ChainAdapter,
-  ChainTransfer,
-  TransactionReport,
-  WatchedAddress,
-} from '../chains/adapter.ts';
+import type { ChainAdapter, WatchedAddress } from '../chains/adapter.ts';
 import { chainOf, isChainId } from '../chains/chain-list.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Network } from '../database/tables.ts';
 import type { ChainState } from '../database/watching-tables.ts';
-import { type Node, RpcError } from '../nodes/node.ts';
+import type { Node } from '../nodes/node.ts';
 import { findChain } from '../repositories/chains.ts';
 import { hasUnexplainedInflow } from '../repositories/findings.ts';
 import { isSettled, parseFinality, requiredBlocks } from './finality.ts';
@@ -17,7 +12,7 @@ import { type FoundTransfer, rescanMissing, withDeposits } from './found-transfe
 /**
  * What a chain says of a transaction:
  * - `unknown`: the node knows no such transaction
- * - `pending`: it waits in the mempool, and pays a watched address
+ * - `pending`: it waits in the mempool, and pays a watched address; on EVM chains it may pay any
  * - `included`: it is in a block and pays a watched address, but is not final yet
  * - `final`: likewise, and deep enough
  * - `failed`: it is in a block, without effect
@@ -68,7 +63,7 @@ export interface LookUpQuestion {
 
 /** Who is asked: a node of the network's chain, within the signal that the node was made with. */
 export interface AskedNode {
-  readonly adapter: Pick<ChainAdapter, 'lookUp' | 'internal'>;
+  readonly adapter: Pick<ChainAdapter, 'lookUp' | 'readMempool'>;
   readonly node: Node;
 }
 
@@ -100,17 +95,16 @@ export async function lookUpOnChain(
   }
   if (report.status === 'pending') {
     const transfers = await withDeposits(db, transactionHash, report.transfers);
-    return { ...outside, transfers, verdict: verdictOf(transfers, network, 'pending') };
+    // Where an adapter reads no mempool, nobody knows yet what the transaction will pay.
+    const tells = transfers.length > 0 || asked.adapter.readMempool !== undefined;
+    const verdict = tells ? verdictOf(transfers, network, 'pending') : 'pending';
+    return { ...outside, transfers, verdict };
   }
   const { block } = report;
   const confirmations = depthOf(block.height, chain);
   const inBlock = { confirmations, required, occurredAt: block.time };
   if (report.status === 'failed') return { ...inBlock, transfers: [], verdict: 'failed' };
-  const internal = await traceInternal(asked, question, report);
-  const transfers = await withDeposits(db, transactionHash, [
-    ...report.transfers,
-    ...(internal ?? []),
-  ]);
+  const transfers = await withDeposits(db, transactionHash, report.transfers);
   if (question.since === null || block.time >= question.since) {
     await rescanMissing(db, question, transfers, block.height);
   }
@@ -118,7 +112,8 @@ export async function lookUpOnChain(
   const settled = isSettled(rule, { cents, depth: confirmations, isFinal });
   const verdict = verdictOf(transfers, network, settled ? 'final' : 'included');
   if (verdict !== 'other_address') return { ...inBlock, transfers, verdict };
-  if (internal === null && (await isUntraceable(db, question, block.height))) {
+  const { trace } = asked.node.abilities;
+  if (trace === null && (await isUntraceable(db, question, block.height))) {
     return { ...inBlock, transfers, verdict: 'untraceable' };
   }
   return { ...inBlock, transfers, verdict: report.foreign.length > 0 ? 'other_asset' : verdict };
@@ -136,27 +131,6 @@ function verdictOf(
 ): Verdict {
   if (transfers.some(({ blockchainId }) => blockchainId === id)) return arrived;
   return transfers.length > 0 ? 'other_asset' : 'other_address';
-}
-
-/**
- * What contracts have sent in the native asset, where nothing else of the transaction pays a watched
- * address; null where the node does not trace.
- */
-async function traceInternal(
-  { adapter, node }: AskedNode,
-  { transactionHash, watch }: LookUpQuestion,
-  { block, transfers }: Extract<TransactionReport, { status: 'included' }>,
-): Promise<readonly ChainTransfer[] | null> {
-  const native = watch.filter(({ network }) => network.contract === null);
-  if (transfers.length > 0 || native.length === 0 || adapter.internal === undefined) return [];
-  try {
-    const traced = await adapter.internal.trace(node, block.height, native);
-    return traced?.filter(each => each.transactionHash === transactionHash) ?? null;
-  } catch (error) {
-    // A node that has not what a trace needs any more.
-    if (error instanceof RpcError) return null;
-    throw error;
-  }
 }
 
 /** Whether a watched balance rose with the transaction's block, or soon after, and nobody knows why. */

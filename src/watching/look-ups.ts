@@ -15,7 +15,7 @@ export interface LookUpNodes {
 
 /** A chain that can be asked. */
 export interface LookUpChain {
-  readonly adapter: Pick<ChainAdapter, 'lookUp' | 'internal'>;
+  readonly adapter: Pick<ChainAdapter, 'lookUp' | 'readMempool'>;
   readonly nodes: LookUpNodes;
 }
 
@@ -38,7 +38,7 @@ const WAIT_MS = 3_000;
 const KEPT_MS = 15_000;
 const KEPT_MAXIMUM = 1_000;
 /** Questions that wait for one chain; more of them are not asked. */
-const IN_FLIGHT_MAXIMUM = 6;
+const IN_FLIGHT_MAXIMUM = 4;
 
 /** Calls a second to a node for customers' questions; what the node allows beyond is the watcher's. */
 export const LOOK_UP_CALLS_PER_SECOND = 2;

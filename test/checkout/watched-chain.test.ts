@@ -286,11 +286,14 @@ describe('“Already sent it?”', () => {
   });
 
   test('tells that it waits in the mempool', async () => {
-    const text = await lookUp(async checkout => {
-      const transfers = [await transferOf(checkout)];
-      return found({ verdict: 'pending', confirmations: 0, occurredAt: null, transfers });
-    });
-    expect(text).toContain('It is waiting for a block.');
+    const waits = { verdict: 'pending', confirmations: 0, occurredAt: null } as const;
+    for (const share of [[], [100n]]) {
+      const text = await lookUp(async checkout => {
+        const transfers = await Promise.all(share.map(each => transferOf(checkout, each)));
+        return found({ ...waits, transfers });
+      });
+      expect(text).toContain('knows this transaction, which is waiting for a block.');
+    }
   });
 
   test('tells too little, too late and too early', async () => {

@@ -94,12 +94,12 @@ test('of many questions at once all but a few are turned away', async () => {
   const { promise, resolve } = Promise.withResolvers<TransactionReport>();
   const { ask, seen } = start({ lookUp: () => promise });
   const asked = Array.from({ length: 10 }, (_, index) => ask(`0x${index}`));
-  const turnedAway = await Promise.all(asked.slice(6));
-  expect(turnedAway).toEqual([null, null, null, null]);
+  const turnedAway = await Promise.all(asked.slice(4));
+  expect(turnedAway).toEqual(Array(6).fill(null));
   resolve({ status: 'unknown' });
-  const answers = await Promise.all(asked.slice(0, 6));
-  expect(answers.map(answer => answer?.verdict)).toEqual(Array(6).fill('unknown'));
-  expect(seen.asked).toHaveLength(6);
+  const answers = await Promise.all(asked.slice(0, 4));
+  expect(answers.map(answer => answer?.verdict)).toEqual(Array(4).fill('unknown'));
+  expect(seen.asked).toHaveLength(4);
   // Those that were turned away may ask again at once.
   expect(await ask('0x9')).toMatchObject({ verdict: 'unknown' });
 });

@@ -59,7 +59,7 @@ function explain(view: CheckoutView, { verdict, confirmations }: LookUp['knowled
     case 'not_found':
       return `${network} does not know this transaction. It can take a minute until a new one is known. Check that your wallet has sent it, and that it did so on ${network}.`;
     case 'pending':
-      return `${network} knows this transaction, and it pays this payment’s address. It is waiting for a block.`;
+      return `${network} knows this transaction, which is waiting for a block. It counts once it is in one, if it pays the exact amount to this payment’s address.`;
     case 'included':
       return `This transaction is in a block of ${network} and pays this payment’s address. ${depth ?? ''} It will be counted shortly: there is nothing more to do.`;
     case 'replaced':
