@@ -2,6 +2,7 @@ import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
 import type { ChainAdapter } from '../adapter.ts';
 import type { Chain } from '../chain-list.ts';
 import { orThrow, toAmount, toBlock, toCount, toParameter } from './answers.ts';
+import { createInternalTransfers } from './internal.ts';
 import { createLogRanges } from './log-query.ts';
 import { lookUpTransaction } from './look-up.ts';
 import { scanBlocks } from './scan.ts';
@@ -20,6 +21,7 @@ const NOBODY = '0x0000000000000000000000000000000000000000';
  */
 export function createEvmAdapter(chain: Chain): ChainAdapter {
   const ranges = createLogRanges();
+  const internal = createInternalTransfers();
 
   return {
     async identify(node) {
@@ -79,7 +81,9 @@ export function createEvmAdapter(chain: Chain): ChainAdapter {
 
     scan: (node, request) => scanBlocks(node, request, chain, ranges),
 
-    lookUp: (node, request) => lookUpTransaction(node, request, undefined),
+    lookUp: (node, request) => lookUpTransaction(node, request, internal),
+
+    internal,
   };
 }
 

@@ -12,8 +12,9 @@ const RANGE_AT_FIRST = 1_000;
 /** What providers say of a range that is too wide for them; none has a code of its own. */
 const TOO_WIDE =
   /range|too many results|response size|returned more than|too large|limit exceeded|block limit/i;
-/** What nodes say that lack a block: another backend may have it. */
-const NOT_THERE = /header not found|missing trie node|pruned|unknown block|block not found/i;
+/** What nodes say that lack a block or its state: another backend may have it. */
+const NOT_THERE =
+  /header not found|unknown block|block not found|(can|could )not find block|BlockOutOfRange|unfinalized data|not (currently )?canonical|missing trie node|prun(ed|ing)|historical state|state (is )?(not |un)available|resource not found/i;
 
 /** Where a log is. */
 export interface LogPlace {

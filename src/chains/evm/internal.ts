@@ -1,0 +1,102 @@
+import { BLOCK_TIMEOUT_MS, type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
+import type { Block, ChainTransfer, InternalTransfers, WatchedAddress } from '../adapter.ts';
+import {
+  orThrow,
+  requireBlock,
+  toCount,
+  toFields,
+  toHash,
+  toList,
+  toParameter,
+} from './answers.ts';
+import { readBalances } from './balances.ts';
+import { asNodeError } from './log-query.ts';
+import { readMovements } from './movements.ts';
+import { type InternalMove, readCallTracer, readTraceBlock } from './traces.ts';
+import { indexWatched } from './watched.ts';
+
+/** The node's own limit of a trace; that of go-ethereum is 5 s unless given. */
+const TRACER = { tracer: 'callTracer', timeout: '25s' };
+/** Blocks behind the newest one of which every node has the state: go-ethereum keeps 128. */
+const STATE_KEPT = 100;
+
+/** Finds what contracts send in the native asset of Ethereum and the chains like it. */
+export function createInternalTransfers(): InternalTransfers {
+  return { readBalances, readMovements, trace };
+}
+
+/**
+ * Values that calls, creations and ends of contracts brought to watched addresses, where nothing around
+ * them failed; and the value of a transaction that creates a contract at one. The position is 1 and the
+ * place among all moves of the transaction, the same whichever way the node traces.
+ * @returns null if the node does not trace, or does not trace this block any more.
+ * @throws NodeFailure
+ */
+async function trace(
+  node: Node,
+  height: number,
+  watch: readonly WatchedAddress[],
+): Promise<readonly ChainTransfer[] | null> {
+  const { native } = indexWatched(watch);
+  if (node.abilities.trace === null) return null;
+  if (native.size === 0) return [];
+  const traced = await traceBlock(node, height, node.abilities.trace);
+  if (traced === null) return null;
+  const { height: number, hash, time } = traced.block;
+  return traced.moves.flatMap(({ transactionHash, place, to, value }) => {
+    const watched = native.get(to);
+    if (watched === undefined) return [];
+    return [
+      {
+        blockchainId: watched.network.id,
+        transactionHash,
+        position: 1 + place,
+        address: watched.address,
+        tokenAmount: value,
+        block: { height: number, hash, time },
+        inputs: null,
+        maturity: 1,
+      },
+    ];
+  });
+}
+
+interface TracedBlock {
+  readonly block: Block;
+  readonly moves: readonly InternalMove[];
+}
+
+async function traceBlock(
+  node: Node,
+  height: number,
+  method: 'debug_traceBlockByNumber' | 'trace_block',
+): Promise<TracedBlock | null> {
+  const at = toParameter(height);
+  const params = method === 'trace_block' ? [at] : [at, TRACER];
+  const [header, traces] = await node.batch(
+    [
+      { method: 'eth_getBlockByNumber', params: [at, false] },
+      { method, params },
+    ],
+    { timeoutMs: BLOCK_TIMEOUT_MS },
+  );
+  const block = requireBlock(node, header, height);
+  if (traces instanceof RpcError) return refused(node, height, traces);
+  if (method === 'trace_block') return { block, moves: readTraceBlock(node, traces, block) };
+  const fields = toFields(node, orThrow(header), 'a block');
+  const transactions = toList(node, fields.transactions, 'the transactions of a block');
+  const hashes = transactions.map(each => toHash(node, each, 'the hash of a transaction'));
+  return { block, moves: readCallTracer(node, traces, hashes) };
+}
+
+/**
+ * A backend that has not the state of a new block lags, and is asked again. Of an old block the state is
+ * gone, and any other refusal is no better the next time.
+ */
+async function refused(node: Node, height: number, error: RpcError): Promise<null> {
+  const failure = asNodeError(node, error);
+  if (!(failure instanceof NodeFailure)) return null;
+  const newest = toCount(node, await node.call('eth_blockNumber', []), 'the newest block');
+  if (newest - height <= STATE_KEPT) throw failure;
+  return null;
+}
