@@ -86,6 +86,8 @@ export type TransactionReport =
       /** Its transfers to the watched addresses. */
       readonly transfers: readonly ChainTransfer[];
       readonly foreign: readonly ForeignTransfer[];
+      /** Contracts may have sent more: the node has not traced the block (native EVM assets). */
+      readonly untraced?: true;
     }
   /** In a block, and without effect. */
   | { readonly status: 'failed'; readonly block: Block }

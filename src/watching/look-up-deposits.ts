@@ -12,6 +12,8 @@ export interface Placed {
   readonly report: TransactionReport;
   /** The same transfer in the report: its position, address and amount; undefined if it has no such. */
   readonly transfer: ChainTransfer | undefined;
+  /** Whether a contract sent it and the node does not trace, so that it may be there and not be told. */
+  readonly isUntraced: boolean;
 }
 
 /**
@@ -41,7 +43,10 @@ export async function lookUpDeposits(
       const report = reports[index];
       if (report === undefined) continue;
       for (const deposit of own) {
-        placed.push({ deposit, report, transfer: findSame(report, deposit) });
+        const isUntraced = mayBeUntold(report, deposit);
+        const transfer =
+          findSame(report, deposit) ?? (isUntraced ? asSeen(report, deposit) : undefined);
+        placed.push({ deposit, report, transfer, isUntraced });
       }
     }
   }
@@ -61,4 +66,24 @@ function findSame(report: TransactionReport, deposit: UnsettledDeposit): ChainTr
       transfer.address === deposit.address &&
       transfer.tokenAmount === BigInt(deposit.token_amount),
   );
+}
+
+function mayBeUntold(report: TransactionReport, { contract, position }: UnsettledDeposit): boolean {
+  const isInternal = contract === null && position > 0;
+  return isInternal && report.status === 'included' && report.untraced === true;
+}
+
+/** The transfer as it was seen, if it is in the same block: its hash stands for everything in it. */
+function asSeen(report: TransactionReport, deposit: UnsettledDeposit): ChainTransfer | undefined {
+  if (report.status !== 'included' || report.block.hash !== deposit.block_hash) return undefined;
+  return {
+    blockchainId: deposit.blockchain_id,
+    transactionHash: deposit.transaction_hash,
+    position: deposit.position,
+    address: deposit.address,
+    tokenAmount: BigInt(deposit.token_amount),
+    block: report.block,
+    inputs: null,
+    maturity: 1,
+  };
 }

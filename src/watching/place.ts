@@ -38,7 +38,11 @@ export function createPlacing(): Placing {
       );
       const stillMissing = new Map<string, number>();
       const observed: ObservedTransfer[] = [];
-      for (const { deposit, report, transfer } of await lookUpDeposits(watcher, node, sought)) {
+      for (const { deposit, report, transfer, isUntraced } of await lookUpDeposits(
+        watcher,
+        node,
+        sought,
+      )) {
         const hash = deposit.transaction_hash;
         if (report.status === 'included' && transfer !== undefined) {
           observed.push(toObserved(transfer, 'seen', timeOf(deposit)));
@@ -50,7 +54,7 @@ export function createPlacing(): Placing {
           const since = missing.get(hash) ?? clock();
           if (clock() - since >= FORGOTTEN_AFTER_MS) observed.push(toReported(deposit, 'reversed'));
           else stillMissing.set(hash, since);
-        } else if (report.status !== 'pending') {
+        } else if (report.status !== 'pending' && !isUntraced) {
           // Unknown, replaced, or in a block without this transfer.
           observed.push(toReported(deposit, 'reversed'));
         }

@@ -23,7 +23,7 @@ const FOREIGN_MAXIMUM = 20;
 export async function lookUpTransaction(
   node: Node,
   { transactionHash, watch }: LookUpRequest,
-  internal: InternalTransfers | undefined,
+  internal: Pick<InternalTransfers, 'trace'>,
 ): Promise<TransactionReport> {
   const [receiptAnswer, transactionAnswer] = await node.batch([
     { method: 'eth_getTransactionReceipt', params: [transactionHash] },
@@ -59,15 +59,18 @@ export async function lookUpTransaction(
       maturity: 1,
     });
   }
-  if (watched.native.size > 0 && receipt.gasUsed > PLAIN_TRANSFER_GAS) {
-    const traced = (await internal?.trace(node, block.height, watch)) ?? [];
-    transfers.push(...traced.filter(each => each.transactionHash === transactionHash));
+  const mayTellMore = watched.native.size > 0 && receipt.gasUsed > PLAIN_TRANSFER_GAS;
+  const traced = mayTellMore ? await internal.trace(node, block.height, watch) : [];
+  if (traced?.some(each => each.block?.hash !== block.hash)) {
+    throw new NodeFailure(`${node.label} has a trace of another branch`);
   }
+  transfers.push(...(traced ?? []).filter(each => each.transactionHash === transactionHash));
   const addresses = allAddresses(watched);
   const foreign: ForeignTransfer[] = foreignTransfers(receipt, watched, addresses, FOREIGN_MAXIMUM);
   const isOtherNative = own === undefined && transaction.value > 0n;
   if (isOtherNative && addresses.has(transaction.to ?? '')) {
     foreign.push({ address: transaction.to ?? '', contract: null });
   }
-  return { status: 'included', block, transfers, foreign };
+  const untraced = traced === null && ({ untraced: true } as const);
+  return { status: 'included', block, transfers, foreign, ...untraced };
 }
