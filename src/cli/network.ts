@@ -9,13 +9,14 @@ import {
   DEFAULT_FINALITY,
 } from '../watching/configure-network.ts';
 import { requireChain } from '../watching/manage-nodes.ts';
+import { defineRescan, defineResume, defineStatus } from './network-status.ts';
 import { toolsOf } from './node.ts';
 import { printList, printObject } from './print.ts';
 import { withSession } from './session.ts';
 import type { Terminal } from './terminal.ts';
 import { addVerb, integerFrom, type JsonFlag, parseOnOff, requireFlag } from './values.ts';
 
-/** `mp network list | set` */
+/** `mp network list | set | status | rescan | resume` */
 export function define(noun: Command, terminal: Terminal): void {
   addVerb(noun, 'list', 'list all networks').action((flags: JsonFlag) =>
     withSession(terminal, async ({ db }) => {
@@ -61,6 +62,10 @@ export function define(noun: Command, terminal: Terminal): void {
         printObject(terminal, json ? { json } : {}, networkObject(network));
       });
     });
+
+  defineStatus(noun, terminal);
+  defineRescan(noun, terminal);
+  defineResume(noun, terminal);
 }
 
 interface SetFlags extends JsonFlag {

@@ -19,7 +19,7 @@ const NOUNS: readonly Noun[] = [
   },
   {
     name: 'network',
-    description: 'blockchain networks and their payment windows',
+    description: 'blockchain networks, their payment windows, and how they are watched',
     load: () => import('./network.ts'),
   },
   {
@@ -81,6 +81,11 @@ const NOUNS: readonly Noun[] = [
     name: 'deposit',
     description: 'on-chain deposits, and the inbox of unmatched ones',
     load: () => import('./deposit.ts'),
+  },
+  {
+    name: 'finding',
+    description: 'what watchers of chains have found that an operator has to look at',
+    load: () => import('./finding.ts'),
   },
   {
     name: 'webhook',

@@ -65,6 +65,17 @@ export function findOpenRescan(db: Connection, chain: string): Promise<Rescan | 
     .executeTakeFirst();
 }
 
+/** Rescans that are not done, oldest first. */
+export function listOpenRescans(db: Connection, limit: number): Promise<Rescan[]> {
+  return db
+    .selectFrom('rescans')
+    .selectAll()
+    .where('done_at', 'is', null)
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+}
+
 /** Records how far a rescan has come. */
 export async function advanceRescan(
   db: Connection,

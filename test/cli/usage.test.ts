@@ -10,7 +10,7 @@ const UNREACHABLE = { DATABASE_URL: 'postgres://nobody:s3cret@127.0.0.1:1/none' 
 
 const VERBS = {
   migrate: [],
-  network: ['list', 'set'],
+  network: ['list', 'set', 'status', 'rescan', 'resume'],
   merchant: ['create', 'list', 'show', 'set'],
   branch: ['create', 'list'],
   address: ['set', 'remove', 'list'],
@@ -24,6 +24,7 @@ const VERBS = {
     ...['deliveries', 'redeliver'],
   ],
   payment: ['list', 'show', 'history', 'simulate'],
+  finding: ['list', 'resolve'],
   request: [],
   explain: [],
   metrics: ['rules'],
@@ -134,6 +135,8 @@ test.each([
   ['a method that is none', ['explain', 'GET /', '/']],
   ['a path to explain that is none', ['explain', 'GET', 'external/v1/payments']],
   ['a path of two lines', ['explain', 'GET', '/external\n/v1']],
+  ['a rescan without an end', ['network', 'rescan', 'eth', '--from', '1']],
+  ['a chain from below its first block', ['network', 'resume', 'eth', '--from', '0']],
   ['CSV as JSON', ['payment', 'list', '--csv', '--json']],
   ['payments until a word', ['payment', 'list', '--until', 'today']],
   ['payments of an unknown status', ['payment', 'list', '--status', 'paid']],
