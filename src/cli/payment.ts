@@ -3,6 +3,7 @@ import { OperationRefused } from '../accounts/audited-change.ts';
 import { REGULATED_CASES } from '../processors/simulate-regulated.ts';
 import { SIMULATION_CASES, type SimulationCase } from '../settlement/simulate.ts';
 import { depositObjects } from './deposit-object.ts';
+import { defineFindTransaction } from './payment-find-transaction.ts';
 import { readHistory } from './payment-history.ts';
 import { defineList } from './payment-list.ts';
 import { paymentObject, requirePayment } from './payment-object.ts';
@@ -17,7 +18,7 @@ interface SimulateFlags extends JsonFlag {
   readonly network?: string;
 }
 
-/** `mp payment list | show | history | simulate` */
+/** `mp payment list | show | history | find-transaction | simulate` */
 export function define(noun: Command, terminal: Terminal): void {
   defineList(noun, terminal);
 
@@ -38,6 +39,8 @@ export function define(noun: Command, terminal: Terminal): void {
         printList(terminal, flags, entries, ['at', 'kind', 'what', 'id']);
       }),
     );
+
+  defineFindTransaction(noun, terminal);
 
   const cases = Object.keys(SIMULATION_CASES);
   addVerb(noun, 'simulate', 'simulate what a customer and a chain or processor do')

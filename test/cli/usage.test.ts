@@ -23,7 +23,7 @@ const VERBS = {
     ...['create', 'list', 'set', 'enable', 'disable', 'test', 'rotate'],
     ...['deliveries', 'redeliver'],
   ],
-  payment: ['list', 'show', 'history', 'simulate'],
+  payment: ['list', 'show', 'history', 'find-transaction', 'simulate'],
   finding: ['list', 'resolve'],
   request: [],
   explain: [],
