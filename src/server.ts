@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { buildApp } from './app.ts';
+import { listChains } from './chains/chain-list.ts';
 import { makeDemo, printNextStep } from './development/demo.ts';
 import { announceService, localUrl } from './development/local-service.ts';
 import { DRAIN_MS } from './http/graceful-close.ts';
@@ -38,7 +39,9 @@ await runProcess('api', async (config, logger, signal) => {
       clockWatch,
       api: { nonces, changes },
       rates: rates.observe,
-      worker: withWorker ? { directUrl: storage.directUrl, clock, log: logger } : undefined,
+      worker: withWorker
+        ? { directUrl: storage.directUrl, clock, log: logger, chains: listChains() }
+        : undefined,
     },
     logger,
   );

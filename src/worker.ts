@@ -1,3 +1,4 @@
+import { listChains } from './chains/chain-list.ts';
 import { openProcessor } from './processors/open-processor.ts';
 import { runProcess } from './runtime/process.ts';
 import { reportRights } from './runtime/role-rights.ts';
@@ -24,7 +25,7 @@ await runProcess('worker', async (config, logger, signal) => {
       readiness: createReadiness({ db, clockWatch }),
       pools: { main: db },
       clockWatch,
-      worker: { directUrl, clock, log: logger },
+      worker: { directUrl, clock, log: logger, chains: listChains() },
     },
     logger,
   );

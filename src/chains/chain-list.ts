@@ -160,3 +160,8 @@ export function isChainId(text: string): text is ChainId {
 export function chainOf(id: ChainId): Chain {
   return { id, ...CHAINS[id] };
 }
+
+/** All chains, in no particular order. */
+export function listChains(): Chain[] {
+  return CHAIN_IDS.map(chainOf);
+}

@@ -5,8 +5,6 @@ import { COUNTED_MAXIMUM } from './backlog.ts';
 /** How far a chain has been read. */
 export interface ChainStatus {
   readonly id: string;
-  /** Whether any node is configured. */
-  readonly hasNodes: boolean;
   /** Why nothing is written; null while it is watched. */
   readonly halted: string | null;
   /** The node's newest block when it was last asked. */
@@ -17,7 +15,7 @@ export interface ChainStatus {
   /** Every transfer up to this time is recorded; null before the first one. */
   readonly watchedUntil: Date | null;
   /** When the oldest of its nodes was added; null without one. */
-  readonly since: Date | null;
+  readonly nodesSince: Date | null;
   /** The worker that watches it now. */
   readonly holder: string | null;
 }
@@ -25,12 +23,12 @@ export interface ChainStatus {
 /** All chains (12), in the order of the documentation. */
 export async function listChainStatus(db: Connection): Promise<ChainStatus[]> {
   const { rows } = await sql<ChainStatus>`
-    select id, since is not null as "hasNodes", halted, head_height as height,
+    select id, halted, head_height as height,
            cursor_height as "scannedHeight", final_height as "finalHeight",
-           watched_until as "watchedUntil", since,
+           watched_until as "watchedUntil", "nodesSince",
            case when lease_until > now() then lease_holder end as holder
     from chains left join lateral (
-      select min(created_at) as since from nodes where nodes.chain = chains.id) as oldest on true
+      select min(created_at) as "nodesSince" from nodes where nodes.chain = chains.id) as oldest on true
     order by position`.execute(db);
   return rows;
 }

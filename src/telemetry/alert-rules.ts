@@ -18,6 +18,9 @@ const rule = (
   summary: string,
 ): AlertRule => ({ alert, expr, for: wait, labels: { severity }, annotations: { summary } });
 
+const CHAIN_LAGS =
+  'max by (chain) (eps_chain_lag_seconds) > on (chain) max by (chain) (eps_chain_lag_limit_seconds)';
+
 /**
  * The alerts. Each looks at the worst of all processes, so that replicas may come and go; thresholds
  * are where merchants or customers begin to notice.
@@ -134,6 +137,76 @@ export const ALERT_RULES: readonly AlertRule[] = [
     'max(eps_deposits_unmatched) > 0',
     '15m',
     'Funds have arrived that no payment took: see "mp deposit list --unmatched".',
+  ),
+  rule(
+    'warning',
+    'ChainLagging',
+    CHAIN_LAGS,
+    '2m',
+    'Transfers on {{ $labels.chain }} are seen too late: its networks are not offered. See "mp network status".',
+  ),
+  rule(
+    'critical',
+    'ChainNotWatched',
+    CHAIN_LAGS,
+    '10m',
+    'Transfers on {{ $labels.chain }} have not been seen for minutes: payments are not confirmed, and do not expire.',
+  ),
+  rule(
+    'critical',
+    'ChainHalted',
+    'max by (chain) (eps_chain_halted) == 1',
+    '0s',
+    'The chain {{ $labels.chain }} waits for an operator: see "mp network status" and "mp network resume".',
+  ),
+  rule(
+    'critical',
+    'NodesDown',
+    'max by (chain) (eps_node_up{role="primary"}) == 0',
+    '1m',
+    'No primary node of {{ $labels.chain }} is up: see "mp network status".',
+  ),
+  rule(
+    'warning',
+    'CheckNodeDown',
+    'max by (chain) (eps_node_up{role="check"}) == 0',
+    '15m',
+    'No check node of {{ $labels.chain }} is up: nothing becomes final there.',
+  ),
+  rule(
+    'critical',
+    'NodesDisagree',
+    'max by (chain) (eps_findings_open{kind="disagreement"}) > 0',
+    '0s',
+    'A check node of {{ $labels.chain }} does not confirm a deposit, which stays pending: see "mp finding list".',
+  ),
+  rule(
+    'critical',
+    'FinalDepositVanished',
+    'max by (chain) (eps_findings_open{kind="final_vanished"}) > 0',
+    '0s',
+    'The block of a final deposit on {{ $labels.chain }} was undone: see "mp finding list".',
+  ),
+  rule(
+    'warning',
+    'FindingsOpen',
+    'max by (chain, kind) (eps_findings_open) > 0',
+    '10m',
+    'Findings {{ $labels.kind }} of {{ $labels.chain }} wait for an operator: see "mp finding list".',
+  ),
+  rule(
+    'warning',
+    'PaymentsHeld',
+    'max by (chain) (eps_chain_payments_held) > 0',
+    '15m',
+    'Payments beyond their time do not expire, because {{ $labels.chain }} is not watched up to their end.',
+  ),
+  rule(
+    'warning',
+    'DepositsNotFinal',
+    'max by (chain) (eps_chain_deposits_seen_oldest_seconds) > on (chain) 3 * max by (chain) (eps_chain_usual_finality_seconds)',
+    '5m',
+    'A deposit on {{ $labels.chain }} is not final after three times the usual time.',
   ),
   rule(
     'warning',

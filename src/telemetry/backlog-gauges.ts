@@ -9,6 +9,7 @@ import {
 } from '../repositories/backlog.ts';
 import type { Clock } from '../time/clock.ts';
 import { snapshotOf } from './snapshot.ts';
+import { snapshotGauges } from './snapshot-gauges.ts';
 
 /** How long a reading of the database is reused, in milliseconds. */
 const LIFETIME_MS = 10_000;
@@ -25,25 +26,7 @@ export interface BacklogDependencies {
 /** Registers what waits in the database, for all processes together. */
 export function registerBacklogGauges(registry: Registry, deps: BacklogDependencies): void {
   const snapshot = snapshotOf(() => readBacklog(deps), LIFETIME_MS);
-  const register = <L extends string>(
-    name: string,
-    help: string,
-    labelNames: readonly L[],
-    show: (gauge: Gauge<L>, backlog: Backlog) => void,
-  ) =>
-    new Gauge<L>({
-      name,
-      help,
-      labelNames,
-      registers: [registry],
-      async collect() {
-        this.reset();
-        const backlog = await snapshot();
-        if (backlog !== null) show(this, backlog);
-        // An unknown value is left out, since it is not zero.
-        else if (labelNames.length === 0) this.remove();
-      },
-    });
+  const register = snapshotGauges(registry, snapshot);
 
   new Gauge({
     name: 'eps_backlog_readable',
@@ -90,8 +73,6 @@ export function registerBacklogGauges(registry: Registry, deps: BacklogDependenc
     (gauge, { unmatched }) => gauge.set(unmatched),
   );
 }
-
-type Backlog = NonNullable<Awaited<ReturnType<typeof readBacklog>>>;
 
 /** Reads the backlog by one short statement after the other; null when the database fails. */
 async function readBacklog({ db, clock, onError }: BacklogDependencies) {

@@ -3,6 +3,7 @@ import { collectDefaultMetrics, Registry, register } from 'prom-client';
 import { connect, type Database } from '../database/connection.ts';
 import type { Clock } from '../time/clock.ts';
 import { registerBacklogGauges } from './backlog-gauges.ts';
+import { type ChainLimits, registerChainGauges } from './chain-gauges.ts';
 import type { ClockWatch } from './clock-watch.ts';
 import { type RateReadings, registerRateGauges } from './rate-gauges.ts';
 import type { Readiness } from './readiness.ts';
@@ -23,10 +24,15 @@ export interface Monitored {
   readonly api?: ApiState | undefined;
   /** Present where prices come from markets. */
   readonly rates?: (() => Promise<RateReadings>) | undefined;
-  /** Present where the worker runs; it reports the backlog in the database. */
-  readonly worker?:
-    | { readonly directUrl: string; readonly clock: Clock; readonly log: Pick<BaseLogger, 'warn'> }
-    | undefined;
+  /** Present where the worker runs; it reports the backlog and the chains in the database. */
+  readonly worker?: MonitoredWorker | undefined;
+}
+
+export interface MonitoredWorker {
+  readonly directUrl: string;
+  readonly clock: Clock;
+  readonly log: Pick<BaseLogger, 'warn'>;
+  readonly chains: readonly ChainLimits[];
 }
 
 /** Longest a statement for metrics may run, in milliseconds: most take one. */
@@ -66,7 +72,7 @@ export function createMonitor({
 
 function connectBacklog(
   gauges: Registry,
-  { directUrl, clock, log }: NonNullable<Monitored['worker']>,
+  { directUrl, clock, log, chains }: MonitoredWorker,
 ): Database {
   const db = connect({
     url: directUrl,
@@ -79,6 +85,10 @@ function connectBacklog(
     db,
     clock,
     onError: error => log.warn({ err: error }, 'the backlog could not be read for metrics'),
+  });
+  registerChainGauges(gauges, {
+    ...{ db, clock, chains },
+    onError: error => log.warn({ err: error }, 'the chains could not be read for metrics'),
   });
   return db;
 }

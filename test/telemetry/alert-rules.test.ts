@@ -57,6 +57,17 @@ describe.skipIf(missing)('promtool (skipped where it is not installed)', () => {
       series('eps_database_role_excess_rights', '0x20'),
       series('eps_payments_expiry_lag_seconds{flow="crypto"}', '0x20'),
       series('eps_worker_loop_last_success_timestamp_seconds{loop="clean-up"}', '0+60x20'),
+      series('eps_chain_lag_seconds{chain="eth",instance="a"}', '170 170 200 170x17'),
+      series('eps_chain_lag_limit_seconds{chain="eth",instance="a"}', '180x20'),
+      series('eps_chain_lag_limit_seconds{chain="btc",instance="a"}', '120x20'),
+      series('eps_chain_halted{chain="eth"}', '0x20'),
+      series('eps_chain_payments_held{chain="eth"}', '0 5x12 0x7'),
+      series('eps_chain_deposits_seen_oldest_seconds{chain="eth"}', '2000x20'),
+      series('eps_chain_usual_finality_seconds{chain="eth"}', '900x20'),
+      series('eps_node_up{chain="eth",node="a",role="primary",instance="a"}', '0x20'),
+      series('eps_node_up{chain="eth",node="b",role="primary",instance="a"}', '1x20'),
+      series('eps_node_up{chain="eth",node="c",role="check",instance="a"}', '0x10 1x10'),
+      series('eps_findings_open{chain="eth",kind="unapplied"}', '1x6 _x14'),
       series('eps_http_requests_total{status="200",instance="a"}', '0+600x20'),
       series('eps_http_requests_total{status="503",instance="b"}', '0+1x20'),
     ];
@@ -72,6 +83,19 @@ describe.skipIf(missing)('promtool (skipped where it is not installed)', () => {
       series('eps_rate_available{asset="BTC",instance="b"}', '0x20'),
       series('eps_rate_available{asset="ETH",instance="b"}', '1x20'),
       series('eps_database_role_excess_rights', '2x20'),
+      series('eps_chain_lag_seconds{chain="eth",instance="a"}', '170x20'),
+      series('eps_chain_lag_seconds{chain="btc",instance="a"}', '170x20'),
+      series('eps_chain_lag_limit_seconds{chain="eth",instance="a"}', '180x20'),
+      series('eps_chain_lag_limit_seconds{chain="btc",instance="a"}', '120x20'),
+      series('eps_chain_lag_limit_seconds{chain="btc",instance="b"}', '120x20'),
+      series('eps_chain_halted{chain="btc"}', '0x17 1x3'),
+      series('eps_chain_payments_held{chain="btc"}', '5x20'),
+      series('eps_chain_deposits_seen_oldest_seconds{chain="btc"}', '9000x10 11000x10'),
+      series('eps_chain_usual_finality_seconds{chain="btc"}', '3600x20'),
+      series('eps_node_up{chain="btc",node="a",role="primary",instance="a"}', '0x20'),
+      series('eps_node_up{chain="btc",node="c",role="check",instance="a"}', '0x20'),
+      series('eps_findings_open{chain="btc",kind="disagreement"}', '_x7 1x13'),
+      series('eps_findings_open{chain="btc",kind="final_vanished"}', '_x17 1x3'),
     ];
     const fired = [
       'PaymentsApiFailing',
@@ -80,13 +104,21 @@ describe.skipIf(missing)('promtool (skipped where it is not installed)', () => {
       'WorkerLoopStalled',
       'PaymentsExpireLate',
       'DepositsUnmatched',
+      ...['ChainLagging', 'ChainNotWatched', 'ChainHalted', 'NodesDown', 'CheckNodeDown'],
+      ...['NodesDisagree', 'FinalDepositVanished', 'FindingsOpen', 'PaymentsHeld'],
+      'DepositsNotFinal',
       'AssetCannotBeQuoted',
       'DatabaseRoleTooPowerful',
     ];
     const labelsOf: Record<string, Record<string, string>> = {
       WorkerLoopStalled: { loop: 'clean-up' },
       AssetCannotBeQuoted: { asset: 'BTC' },
+      FindingsOpen: { chain: 'btc', kind: 'disagreement' },
     };
+    const chainAlerts = /^(Chain|CheckNode|Nodes|FinalDeposit|PaymentsHeld|DepositsNotFinal)/;
+    for (const alert of fired.filter(name => chainAlerts.test(name))) {
+      labelsOf[alert] = { chain: 'btc' };
+    }
     const expected = (alerts: readonly string[]) =>
       ALERT_RULES.map(({ alert, labels, annotations }) => ({
         eval_time: '18m',
@@ -97,7 +129,7 @@ describe.skipIf(missing)('promtool (skipped where it is not installed)', () => {
                 exp_labels: { ...labels, ...labelsOf[alert] },
                 exp_annotations: {
                   summary: annotations.summary.replace(
-                    /\{\{ \$labels\.(\w+) \}\}/,
+                    /\{\{ \$labels\.(\w+) \}\}/g,
                     (_, name) => labelsOf[alert]?.[name] ?? '',
                   ),
                 },

@@ -2,6 +2,7 @@
 import '../../src/app.ts';
 import '../../src/runtime/role-rights.ts';
 import '../../src/worker/run.ts';
+import { listChains } from '../../src/chains/chain-list.ts';
 import { NO_CHANGE_FEED } from '../../src/database/change-feed.ts';
 import { connect } from '../../src/database/connection.ts';
 import { createPostgresNonces } from '../../src/signing/postgres-nonces.ts';
@@ -24,7 +25,12 @@ export async function withCompleteMonitor(use: (monitor: Monitor) => void): Prom
     clockWatch: { offsetSeconds: () => 0, check: async () => undefined, close: () => undefined },
     api: { nonces: createPostgresNonces(db), changes: NO_CHANGE_FEED },
     rates: async () => ({ sources: [], assets: [] }),
-    worker: { directUrl: NO_DATABASE, clock: Date.now, log: { warn: () => undefined } },
+    worker: {
+      directUrl: NO_DATABASE,
+      clock: Date.now,
+      log: { warn: () => undefined },
+      chains: listChains(),
+    },
   });
   use(monitor);
   await monitor.close();

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { listChains } from '../../src/chains/chain-list.ts';
 import { NO_CHANGE_FEED } from '../../src/database/change-feed.ts';
 import { insertDeposit } from '../../src/repositories/deposits.ts';
 import { simulate } from '../../src/settlement/simulate.ts';
@@ -36,7 +37,7 @@ beforeAll(async () => {
     readiness: createReadiness({ db, nonces: createPostgresNonces(db), clock }),
     pools: { main: db },
     api: { nonces: createPostgresNonces(db), changes: NO_CHANGE_FEED },
-    worker: { directUrl, clock, log: { warn: () => undefined } },
+    worker: { directUrl, clock, log: { warn: () => undefined }, chains: listChains() },
   });
   server = await serveMonitoring(monitor, { host: '127.0.0.1', port: 0 });
 });
@@ -275,6 +276,7 @@ describe('what waits in the database', () => {
         directUrl: url,
         clock,
         log: { warn: (...line: unknown[]) => void warnings.push(line) },
+        chains: listChains(),
       },
     });
     const metrics = parseExposition(await fresh.registry.metrics());
@@ -369,7 +371,7 @@ describe('what waits in the database', () => {
       expect(scraped.get('eps_payments_expiry_lag_seconds')?.samples).toEqual([]);
       expect(scraped.get('eps_database_pool_waiting')?.samples).toHaveLength(1);
     }
-    // Asked once for both: what was read stands for ten seconds.
-    expect(warnings).toHaveLength(1);
+    // Asked once for both, for the backlog and for the chains: what was read stands for ten seconds.
+    expect(warnings).toHaveLength(2);
   });
 });

@@ -1,0 +1,155 @@
+import type { Registry } from 'prom-client';
+import type { Database } from '../database/connection.ts';
+import {
+  type ChainStatus,
+  countHeldPayments,
+  countOpenFindings,
+  findOldestSeen,
+  listChainStatus,
+} from '../repositories/chain-status.ts';
+import type { Clock } from '../time/clock.ts';
+import { snapshotOf } from './snapshot.ts';
+import { type RegisterGauge, snapshotGauges } from './snapshot-gauges.ts';
+
+/** How long a reading of the database is reused, in milliseconds. */
+const LIFETIME_MS = 10_000;
+
+/** What is usual for a chain, in milliseconds. */
+export interface ChainLimits {
+  readonly id: string;
+  /** How far its watcher may lag while its networks are offered. */
+  readonly offeredLagMs: number;
+  /** Usual time from a transfer to its finality. */
+  readonly usualFinalityMs: number;
+}
+
+export interface ChainGaugesDependencies {
+  /** A connection of its own, with a short statement timeout. */
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly chains: readonly ChainLimits[];
+  /** Called when the database cannot be read. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** Registers how far chains are watched, for those that have nodes. */
+export function registerChainGauges(registry: Registry, deps: ChainGaugesDependencies): void {
+  const register = snapshotGauges(
+    registry,
+    snapshotOf(() => readChains(deps), LIFETIME_MS),
+  );
+  const ofEach = eachChain(register);
+  ofEach(
+    'eps_chain_height',
+    'Newest block that a node of the chain has shown',
+    ({ height }) => height,
+  );
+  ofEach(
+    'eps_chain_scanned_height',
+    'Block up to which the chain is scanned',
+    ({ scannedHeight }) => scannedHeight,
+  );
+  ofEach(
+    'eps_chain_final_height',
+    'Newest block that is final by the rules of the chain; absent for Bitcoin',
+    ({ finalHeight }) => finalHeight,
+  );
+  ofEach(
+    'eps_chain_lag_seconds',
+    'How old the time is up to which every transfer of the chain is recorded',
+    ({ lagSeconds }) => lagSeconds,
+  );
+  ofEach(
+    'eps_chain_lag_limit_seconds',
+    'Lag beyond which networks of the chain are not offered',
+    ({ limits }) => limits && limits.offeredLagMs / 1000,
+  );
+  ofEach(
+    'eps_chain_halted',
+    'Whether the chain waits for an operator to resume it: 1 or 0',
+    ({ halted }) => (halted === null ? 0 : 1),
+  );
+  ofEach(
+    'eps_chain_payments_held',
+    'Payments beyond their time that do not expire before the chain is watched up to their end',
+    ({ held }) => held,
+  );
+  ofEach(
+    'eps_chain_deposits_seen_oldest_seconds',
+    'Age of the oldest deposit of the chain that is seen and not final; 0 without one',
+    ({ seenSeconds }) => seenSeconds,
+  );
+  ofEach(
+    'eps_chain_usual_finality_seconds',
+    'Usual time from a transfer of the chain to its finality',
+    ({ limits }) => limits && limits.usualFinalityMs / 1000,
+  );
+  register(
+    'eps_findings_open',
+    'Findings of watchers that nobody has resolved',
+    ['chain', 'kind'],
+    (gauge, { findings }) => {
+      for (const { chain, kind, count } of findings) gauge.set({ chain, kind }, count);
+    },
+  );
+}
+
+/** Registers gauges with a value for each chain; null and undefined are left out. */
+function eachChain(register: RegisterGauge<Reading>) {
+  return (name: string, help: string, read: (chain: ChainReading) => number | null | undefined) => {
+    register(name, help, ['chain'], (gauge, { chains }) => {
+      for (const chain of chains) {
+        const value = read(chain);
+        if (value !== null && value !== undefined) gauge.set({ chain: chain.id }, value);
+      }
+    });
+  };
+}
+
+interface ChainReading extends ChainStatus {
+  readonly lagSeconds: number;
+  readonly held: number;
+  readonly seenSeconds: number;
+  readonly limits: ChainLimits | undefined;
+}
+
+interface Reading {
+  readonly chains: readonly ChainReading[];
+  readonly findings: Awaited<ReturnType<typeof countOpenFindings>>;
+}
+
+/** Reads the chains that have nodes by one short statement after the other; null on failure. */
+async function readChains({
+  db,
+  clock,
+  chains,
+  onError,
+}: ChainGaugesDependencies): Promise<Reading | null> {
+  const now = clock();
+  const secondsSince = (since: Date) => Math.max(0, (now - since.getTime()) / 1000);
+  try {
+    const watched = (await listChainStatus(db)).filter(({ nodesSince }) => nodesSince !== null);
+    const held = await countHeldPayments(db, new Date(now));
+    const seen = await findOldestSeen(db);
+    const findings = await countOpenFindings(db);
+    return {
+      chains: watched.map(status => {
+        const { id, watchedUntil, nodesSince } = status;
+        const oldest = seen.find(({ chain }) => chain === id);
+        // One that has never been watched lags since there is a node to watch it.
+        const since = watchedUntil ?? nodesSince;
+        return {
+          ...status,
+          lagSeconds: since === null ? 0 : secondsSince(since),
+          held: held.filter(({ chain }) => chain === id).reduce((sum, { count }) => sum + count, 0),
+          seenSeconds: oldest === undefined ? 0 : secondsSince(oldest.since),
+          limits: chains.find(limits => limits.id === id),
+        };
+      }),
+      findings,
+    };
+  } catch (error) {
+    onError(error);
+    return null;
+  }
+}

@@ -1,0 +1,115 @@
+import { Registry } from 'prom-client';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { listChains } from '../../src/chains/chain-list.ts';
+import { newId } from '../../src/crypto/new-id.ts';
+import { updateChain } from '../../src/repositories/chains.ts';
+import { insertDeposit } from '../../src/repositories/deposits.ts';
+import { addFinding } from '../../src/repositories/findings.ts';
+import { insertNode } from '../../src/repositories/nodes.ts';
+import { registerChainGauges } from '../../src/telemetry/chain-gauges.ts';
+import { ADDRESSES, addMerchant } from '../helpers/accounts.ts';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { addPayment } from '../helpers/payments.ts';
+import { watchNetworks } from '../helpers/watch-networks.ts';
+import { parseExposition } from './exposition.ts';
+
+let service: TestApp;
+beforeAll(async () => {
+  service = await startTestApp();
+});
+afterAll(() => service.close());
+
+const ago = (seconds: number) => new Date(service.clock() - seconds * 1_000);
+
+/** Each sample of the gauges as `name{labels}`, read anew. */
+async function read(): Promise<Record<string, number>> {
+  const { db, clock } = service;
+  const registry = new Registry();
+  const onError = (error: unknown) => {
+    throw error;
+  };
+  registerChainGauges(registry, { db, clock, chains: listChains(), onError });
+  const metrics = parseExposition(await registry.metrics());
+  const samples = [...metrics.values()].flatMap(metric => metric.samples);
+  return Object.fromEntries(
+    samples.map(({ name, labels, value }) => [
+      [name.replace('eps_', ''), ...Object.values(labels)].join(' '),
+      value,
+    ]),
+  );
+}
+
+function addNode(chain: string, seconds: number) {
+  const at = ago(seconds);
+  return insertNode(service.db, {
+    ...{ id: newId(), chain, role: 'primary', position: 1, label: 'node.example' },
+    ...{ access: Buffer.of(0), master_key_version: 1, requests_per_second: 10 },
+    abilities: { trace: null, logRange: null, batch: 1, archive: false, pruneHeight: null },
+    ...{ verified_at: at, created_at: at, updated_at: at },
+  });
+}
+
+function addSeen(seconds: number, state: 'seen' | 'final', source: 'chain' | 'simulation') {
+  const at = ago(seconds);
+  return insertDeposit(service.db, {
+    ...{ id: newId(), blockchain_id: 'eth-usdt', transaction_hash: newId(), position: 0 },
+    ...{ address: ADDRESSES.eth, token_amount: 1n, block_height: 1, state, source },
+    ...{ outcome: 'unknown', observed_at: at, updated_at: at },
+  });
+}
+
+test('chains without nodes have no series', async () => {
+  expect(await read()).toEqual({});
+});
+
+test('chains with nodes tell how far they are watched, and what waits for that', async () => {
+  const { db } = service;
+  const { merchant } = await addMerchant(service);
+  await addNode('eth', 5_000);
+  await addNode('btc', 70);
+  await watchNetworks(db, ['eth', 'eth-usdt'], ago(40));
+  await updateChain(db, 'eth', {
+    ...{ head_height: 110, final_height: 90, cursor_height: 105, cursor_hash: '0xa' },
+    halted: 'no common block',
+  });
+  // Before what is watched, since then on two of its networks, and not yet.
+  for (const [blockchain_id, seconds] of [
+    ...([
+      ['eth', 60],
+      ['eth', 20],
+      ['eth-usdt', 10],
+      ['eth', -60],
+      ['btc-test', 10],
+    ] as const),
+  ]) {
+    const times = { created_at: ago(7_200), expires_at: ago(seconds) };
+    await addPayment(db, merchant, { ...times, blockchain_id });
+  }
+  await addSeen(300, 'seen', 'chain');
+  await addSeen(900, 'final', 'chain');
+  await addSeen(900, 'seen', 'simulation');
+  for (const height of [1, 2]) {
+    const finding = { id: newId(), chain: 'eth', kind: 'disagreement', height, detail: 'why' };
+    await addFinding(db, finding, ago(1));
+  }
+
+  expect(await read()).toEqual({
+    'chain_height eth': 110,
+    'chain_scanned_height eth': 105,
+    'chain_final_height eth': 90,
+    'chain_lag_seconds eth': 40,
+    'chain_lag_limit_seconds eth': 180,
+    'chain_halted eth': 1,
+    'chain_payments_held eth': 2,
+    'chain_deposits_seen_oldest_seconds eth': 300,
+    'chain_usual_finality_seconds eth': 900,
+    // Never watched yet, it lags since it has a node.
+    'chain_lag_seconds btc': 70,
+    'chain_lag_limit_seconds btc': 120,
+    'chain_halted btc': 0,
+    'chain_payments_held btc': 0,
+    'chain_deposits_seen_oldest_seconds btc': 0,
+    'chain_usual_finality_seconds btc': 3_600,
+    'findings_open eth disagreement': 2,
+  });
+});
