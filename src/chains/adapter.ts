@@ -184,5 +184,7 @@ export interface ChainAdapter {
   /** Whether a transaction was in the mempool when `readHeads` was last called (Bitcoin). */
   isInMempool?(transactionHash: string): boolean;
   lookUp(node: Node, request: LookUpRequest): Promise<TransactionReport>;
+  /** The same for several, in as few requests as they take; reports in the order of the requests. */
+  lookUpAll?(node: Node, requests: readonly LookUpRequest[]): Promise<TransactionReport[]>;
   readonly internal?: InternalTransfers;
 }

@@ -1,9 +1,10 @@
-import type { ChainTransfer, TransactionReport } from '../chains/adapter.ts';
+import type { ChainTransfer, LookUpRequest, TransactionReport } from '../chains/adapter.ts';
 import type { Node } from '../nodes/node.ts';
 import type { UnsettledDeposit } from '../repositories/watched-deposits.ts';
 import type { Watcher } from './watcher.ts';
 
-/** Transactions that are asked for at once; the node's allowance decides how fast they go. */
+/** Transactions that are asked for at once, and by themselves where an adapter does not batch them. */
+const TOGETHER = 100;
 const CONCURRENCY = 16;
 
 /** A deposit and what a node says of its transaction. */
@@ -27,18 +28,12 @@ export async function lookUpDeposits(
 ): Promise<Placed[]> {
   const transactions = [...Map.groupBy(deposits, ({ transaction_hash: hash }) => hash)];
   const placed: Placed[] = [];
-  for (let next = 0; next < transactions.length; next += CONCURRENCY) {
-    const together = transactions.slice(next, next + CONCURRENCY);
-    const reports = await Promise.all(
-      together.map(([transactionHash, [first, ...others]]) =>
-        adapter.lookUp(node, {
-          transactionHash,
-          watch: [first, ...others].filter(each => each !== undefined).map(toWatched),
-          inputs: first?.inputs ?? null,
-          blockHash: first?.block_hash ?? null,
-        }),
-      ),
-    );
+  const size = adapter.lookUpAll === undefined ? CONCURRENCY : TOGETHER;
+  for (let next = 0; next < transactions.length; next += size) {
+    const together = transactions.slice(next, next + size);
+    const requests = together.map(([transactionHash, own]) => requestFor(transactionHash, own));
+    const reports = await (adapter.lookUpAll?.(node, requests) ??
+      Promise.all(requests.map(request => adapter.lookUp(node, request))));
     for (const [index, [, own]] of together.entries()) {
       const report = reports[index];
       if (report === undefined) continue;
@@ -51,6 +46,16 @@ export async function lookUpDeposits(
     }
   }
   return placed;
+}
+
+function requestFor(transactionHash: string, own: readonly UnsettledDeposit[]): LookUpRequest {
+  const [first] = own;
+  return {
+    transactionHash,
+    watch: own.map(toWatched),
+    inputs: first?.inputs ?? null,
+    blockHash: first?.block_hash ?? null,
+  };
 }
 
 function toWatched({ blockchain_id: id, contract, address }: UnsettledDeposit) {

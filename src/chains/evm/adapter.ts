@@ -4,7 +4,7 @@ import type { Chain } from '../chain-list.ts';
 import { orThrow, toAmount, toBlock, toCount, toParameter } from './answers.ts';
 import { createInternalTransfers } from './internal.ts';
 import { createLogRanges } from './log-query.ts';
-import { lookUpTransaction } from './look-up.ts';
+import { lookUpTransactions } from './look-up.ts';
 import { scanBlocks } from './scan.ts';
 
 /** Calls of one batch; providers that take fewer refuse a batch, and are then asked one by one. */
@@ -81,7 +81,12 @@ export function createEvmAdapter(chain: Chain): ChainAdapter {
 
     scan: (node, request) => scanBlocks(node, request, chain, ranges),
 
-    lookUp: (node, request) => lookUpTransaction(node, request, internal),
+    async lookUp(node, request) {
+      const [report] = await lookUpTransactions(node, [request], internal);
+      return report ?? { status: 'unknown' };
+    },
+
+    lookUpAll: (node, requests) => lookUpTransactions(node, requests, internal),
 
     internal,
   };

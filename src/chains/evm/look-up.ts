@@ -1,5 +1,6 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
 import type {
+  Block,
   ChainTransfer,
   ForeignTransfer,
   InternalTransfers,
@@ -8,7 +9,7 @@ import type {
 } from '../adapter.ts';
 import { orThrow, toFields } from './answers.ts';
 import { readHeaders, toTransaction } from './blocks.ts';
-import { foreignTransfers, tokenTransfers, toReceipt } from './transfer-logs.ts';
+import { foreignTransfers, type Receipt, tokenTransfers, toReceipt } from './transfer-logs.ts';
 import { allAddresses, indexWatched } from './watched.ts';
 
 /** Gas of a transaction that calls no contract (Ethereum yellow paper, G_transaction). */
@@ -16,28 +17,78 @@ const PLAIN_TRANSFER_GAS = 21_000;
 /** Transfers of other tokens that are told. */
 const FOREIGN_MAXIMUM = 20;
 
+/** Transactions that are asked for in one batch. */
+const TRANSACTIONS_PER_BATCH = 25;
+
 /**
- * What became of a transaction: by its receipt, and by the block that the node has at its height.
+ * What became of transactions: by their receipts, and by the blocks that the node has at their heights.
  * @param internal Finds what contracts have sent, where the node traces.
+ * @returns Reports in the order of the requests.
  */
-export async function lookUpTransaction(
+export async function lookUpTransactions(
+  node: Node,
+  requests: readonly LookUpRequest[],
+  internal: Pick<InternalTransfers, 'trace'>,
+): Promise<TransactionReport[]> {
+  const reports: TransactionReport[] = [];
+  for (let next = 0; next < requests.length; next += TRANSACTIONS_PER_BATCH) {
+    const together = requests.slice(next, next + TRANSACTIONS_PER_BATCH);
+    reports.push(...(await lookUpTogether(node, together, internal)));
+  }
+  return reports;
+}
+
+async function lookUpTogether(
+  node: Node,
+  requests: readonly LookUpRequest[],
+  internal: Pick<InternalTransfers, 'trace'>,
+): Promise<TransactionReport[]> {
+  const answers = await node.batch(
+    requests.flatMap(({ transactionHash }) => [
+      { method: 'eth_getTransactionReceipt', params: [transactionHash] },
+      { method: 'eth_getTransactionByHash', params: [transactionHash] },
+    ]),
+  );
+  const found = requests.map((request, index) => ({
+    request,
+    receipt: toReceipt(node, orThrow(answers[2 * index]), request.transactionHash),
+    transaction: orThrow(answers[2 * index + 1]),
+  }));
+  // After the receipts, so that a block is still there when its receipt is believed.
+  const heights = [...new Set(found.flatMap(({ receipt }) => receipt?.height ?? []))];
+  const headers = new Map((await readHeaders(node, heights)).map(block => [block.height, block]));
+  const reports: TransactionReport[] = [];
+  for (const { request, receipt, transaction } of found) {
+    const report =
+      receipt === null
+        ? reportWithoutReceipt(node, transaction)
+        : await reportOf(node, request, { receipt, transaction, headers }, internal);
+    reports.push(report);
+  }
+  return reports;
+}
+
+function reportWithoutReceipt(node: Node, transaction: unknown): TransactionReport {
+  if (transaction === null || transaction === undefined) return { status: 'unknown' };
+  const isPending = toFields(node, transaction, 'a transaction').blockNumber == null;
+  if (isPending) return { status: 'pending', transfers: [] };
+  throw new NodeFailure(`${node.label} has a transaction in a block, and no receipt of it`);
+}
+
+interface Found {
+  readonly receipt: Receipt;
+  /** As the node has sent it. */
+  readonly transaction: unknown;
+  readonly headers: ReadonlyMap<number, Block>;
+}
+
+async function reportOf(
   node: Node,
   { transactionHash, watch }: LookUpRequest,
+  { receipt, transaction: found, headers }: Found,
   internal: Pick<InternalTransfers, 'trace'>,
 ): Promise<TransactionReport> {
-  const [receiptAnswer, transactionAnswer] = await node.batch([
-    { method: 'eth_getTransactionReceipt', params: [transactionHash] },
-    { method: 'eth_getTransactionByHash', params: [transactionHash] },
-  ]);
-  const receipt = toReceipt(node, orThrow(receiptAnswer), transactionHash);
-  const found = orThrow(transactionAnswer);
-  if (receipt === null) {
-    if (found === null || found === undefined) return { status: 'unknown' };
-    const isPending = toFields(node, found, 'a transaction').blockNumber == null;
-    if (isPending) return { status: 'pending', transfers: [] };
-    throw new NodeFailure(`${node.label} has a transaction in a block, and no receipt of it`);
-  }
-  const [block] = await readHeaders(node, [receipt.height]);
+  const block = headers.get(receipt.height);
   if (block === undefined || block.hash !== receipt.blockHash) {
     throw new NodeFailure(`${node.label} has a receipt of another branch`);
   }
