@@ -15,6 +15,7 @@ const SUBJECTS: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>
   soak: () => import('./soak.ts'),
   events: () => import('./events.ts'),
   start: () => import('./start.ts'),
+  settlement: () => import('./settlement.ts'),
 };
 
 const subjects = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(SUBJECTS);

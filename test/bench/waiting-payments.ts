@@ -1,0 +1,55 @@
+import { sql } from 'kysely';
+import type { Database } from '../../src/database/connection.ts';
+
+/** What a payment waits for. */
+export interface Waiting {
+  readonly address: string;
+  readonly tokenAmount: bigint;
+}
+
+interface Seeds {
+  readonly blockchainId: string;
+  readonly payments: number;
+  /** Addresses that the payments share. */
+  readonly addresses: number;
+}
+
+/** Payments of a merchant that wait for distinct amounts on a network, straight into the tables. */
+export async function seedWaiting(
+  db: Database,
+  merchant: { readonly id: string; readonly branchId: string },
+  { blockchainId, payments, addresses }: Seeds,
+): Promise<Waiting[]> {
+  const { rows } = await sql<{ address: string; tokenAmount: string }>`
+    with seeds as (
+      select gen_random_uuid() as id,
+             ${addressOf(blockchainId, sql`(n % ${addresses})::integer`)} as address,
+             1000000000000::numeric + n as amount
+      from generate_series(1, ${payments}) as n
+    ), created as (
+      insert into payments (id, merchant_id, branch_id, created_by, flow, amount, commission_bps,
+                            commission_payer, settlement_model, commission_amount,
+                            offered_blockchain_ids, blockchain_id, address,
+                            token_amount, token_decimals, created_at, expires_at)
+      select id, ${merchant.id}, ${merchant.branchId}, 'bench', 'crypto', 1000, 0, 'merchant', 'direct', 0,
+             array[${blockchainId}], ${blockchainId}, address, amount, 18,
+             now(), now() + interval '1 day'
+      from seeds
+    ), reserved as (
+      insert into reservations (payment_id, blockchain_id, address, token_amount, reserved_at)
+      select id, ${blockchainId}, address, amount, now() - interval '1 second' from seeds
+    )
+    select address, amount::text as "tokenAmount" from seeds`.execute(db);
+  await sql`analyze payments, reservations`.execute(db);
+  return rows.map(({ address, tokenAmount }) => ({ address, tokenAmount: BigInt(tokenAmount) }));
+}
+
+/** The address of a number: any that is well formed, since nobody spends from it. */
+function addressOf(blockchainId: string, number: ReturnType<typeof sql>) {
+  return blockchainId.startsWith('btc')
+    ? sql`(${BITCOIN_ADDRESSES}::text[])[1 + ${number} % ${BITCOIN_ADDRESSES.length}]`
+    : sql`'0x' || lpad(to_hex(16777216 + ${number}), 40, '0')`;
+}
+
+/** P2WPKH of the test network (BIP-173). */
+const BITCOIN_ADDRESSES = ['tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx'];

@@ -1,0 +1,155 @@
+import { sql } from 'kysely';
+import { pino } from 'pino';
+import { type ChainId, chainOf } from '../../src/chains/chain-list.ts';
+import { createKeyring } from '../../src/crypto/keyring.ts';
+import { addNode } from '../../src/watching/manage-nodes.ts';
+import { watchChainLoop } from '../../src/worker/watch-chains.ts';
+import { startAnvil } from '../helpers/anvil.ts';
+import { BITCOIND, startBitcoind } from '../helpers/bitcoind.ts';
+import { startNodeProxy } from '../helpers/node-proxy.ts';
+import { createDatabase } from './databases.ts';
+import type { Finding } from './measure.ts';
+import { addMerchants } from './merchants.ts';
+import type { Resources } from './resources.ts';
+import { seedWaiting } from './waiting-payments.ts';
+
+const MINUTE_MS = 60_000;
+
+/** A network that is watched, how fast its chain's blocks come, and the requests a minute that it may cost. */
+interface Subject {
+  readonly chain: ChainId;
+  readonly blockchainId: string;
+  readonly what: string;
+  readonly blockMs: number;
+  /** By live payments: none, a hundred, ten thousand. */
+  readonly goals: readonly [number, number, number];
+}
+
+const LIVE = [0, 100, 10_000] as const;
+
+const EVM: readonly Subject[] = [
+  {
+    chain: 'eth-test',
+    blockchainId: 'eth-usdc-test',
+    what: 'tokens',
+    blockMs: 12_000,
+    goals: [2, 36, 36],
+  },
+  {
+    chain: 'eth-test',
+    blockchainId: 'eth-test',
+    what: 'the native asset',
+    blockMs: 12_000,
+    goals: [2, 42, 57],
+  },
+  {
+    chain: 'bnb-test',
+    blockchainId: 'bnb-test',
+    what: 'the native asset',
+    blockMs: 450,
+    goals: [2, 235, 250],
+  },
+  {
+    chain: 'avax-test',
+    blockchainId: 'avax-test',
+    what: 'the native asset',
+    blockMs: 1_500,
+    goals: [2, 150, 165],
+  },
+];
+const BITCOIN: Subject = {
+  chain: 'btc-test',
+  blockchainId: 'btc-test',
+  what: 'Bitcoin',
+  blockMs: 600_000,
+  goals: [2, 18, 18],
+};
+
+/**
+ * Counts the requests of a minute, with a clock that is moved: each tick as soon as the one before is done,
+ * as many blocks as the chain makes meanwhile.
+ */
+export async function countCalls(resources: Resources, server: string): Promise<Finding[]> {
+  const subjects = BITCOIND === undefined ? EVM : [...EVM, BITCOIN];
+  const findings: Finding[] = [];
+  for (const [index, subject] of subjects.entries()) {
+    for (const [size, live] of LIVE.entries()) {
+      const name = `calls_${index}_${size}`;
+      const count = await countOne(resources, server, name, subject, live);
+      findings.push({
+        subject: `requests a minute for ${subject.what} of ${subject.chain}, ${live} live payments`,
+        measured: `${count.requests} requests with ${count.calls} calls`,
+        value: count.requests,
+        goal: { relation: '<=', value: subject.goals[size] ?? 0 },
+      });
+    }
+  }
+  return findings;
+}
+
+async function countOne(
+  resources: Resources,
+  server: string,
+  name: string,
+  { chain: id, blockchainId, blockMs }: Subject,
+  live: number,
+): Promise<{ readonly requests: number; readonly calls: number }> {
+  const { db } = await createDatabase(resources, server, name);
+  const { merchants, masterKey } = await addMerchants(db);
+  const keyring = createKeyring([Buffer.from(masterKey, 'base64')]);
+  const chain = chainOf(id);
+  await using opened = new AsyncDisposableStack();
+  const isBitcoin = chain.family === 'bitcoin';
+  const node = isBitcoin
+    ? await startBitcoind()
+    : await startAnvil({ chainId: Number(chain.identities[0]?.id) });
+  opened.defer(() => node.stop());
+  const upstream = new URL(node.url);
+  const { username, password } = upstream;
+  Object.assign(upstream, { username: '', password: '' });
+  const proxy = await startNodeProxy(upstream.href);
+  opened.defer(() => proxy.stop());
+  const url = Object.assign(new URL(proxy.url), { username, password }).href;
+  let now = Date.now();
+  const clock = () => now;
+  const mine = async (blocks: number) => {
+    if ('mine' in node) await node.mine(blocks);
+    else await node.rpc('anvil_mine', [`0x${blocks.toString(16)}`, '0x0']);
+  };
+  if (!isBitcoin) await mine(80);
+  await sql`update networks set settled_by = 'simulation'`.execute(db);
+  const operator = { db, clock, actor: 'bench' };
+  const tools = { keyring, isProduction: false };
+  await addNode(operator, tools, { chain: id, url, requestsPerSecond: 10_000 });
+  await sql`update networks set settled_by = 'chain' where id = ${blockchainId}`.execute(db);
+  const [merchant] = merchants;
+  if (merchant !== undefined && live > 0) {
+    await seedWaiting(db, merchant, { blockchainId, payments: live, addresses: live });
+  }
+  const loop = watchChainLoop(
+    {
+      ...{ db, clock, keyring, logger: pino({ level: 'silent' }), isProduction: false },
+      watchIntervalMs: null,
+    },
+    chain,
+  );
+  if (loop === null) throw new Error(`${id} cannot be watched`);
+  opened.defer(() => loop.end?.());
+  let blocksDue = 0;
+  const look = async () => {
+    now += chain.pauseMs;
+    blocksDue += chain.pauseMs / blockMs;
+    const blocks = Math.floor(blocksDue);
+    blocksDue -= blocks;
+    if (blocks > 0) await mine(blocks);
+    await loop.run(resources.signal, () => undefined);
+  };
+  // The first looks find out where to begin.
+  for (let looks = 0; looks < 3; looks++) await look();
+  const before = { requests: proxy.requests.length, calls: proxy.calls.length };
+  for (let time = 0; time < MINUTE_MS; time += chain.pauseMs) await look();
+  return {
+    requests: proxy.requests.length - before.requests,
+    calls: proxy.calls.length - before.calls,
+  };
+}
