@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { PaymentSnapshotSchema } from './payment.ts';
-import { StringEnum, Timestamp, Uuid } from './scalars.ts';
+import { Nullable, StringEnum, Timestamp, Uuid } from './scalars.ts';
 
 /** Types of the events of a payment. */
 export const PAYMENT_EVENT_TYPES = [
@@ -30,6 +30,7 @@ export const UNMATCHED_OUTCOMES = [
   'over',
   'under',
   'unknown',
+  'untraceable',
 ] as const;
 
 /** A deposit that no payment took, as it was when it became final. */
@@ -37,12 +38,14 @@ export const UnmatchedDepositSchema = Type.Object(
   {
     id: Uuid('ID of the deposit.'),
     blockchainId: Type.String({ description: 'Network of the transfer.' }),
-    transactionHash: Type.String({ description: 'Transaction of the transfer.' }),
+    transactionHash: Nullable(
+      Type.String({ description: 'Transaction of the transfer; null if it is `untraceable`.' }),
+    ),
     address: Type.String({ description: 'Address of yours that received it.' }),
     tokenAmount: Type.String({ description: 'What arrived, as a decimal string of the asset.' }),
     outcome: StringEnum(
       UNMATCHED_OUTCOMES,
-      '`ambiguous`: several payments were open at the address. `duplicate`: the payment had this amount already. `late`: the payment that asked for it has ended. `over`: far more than the payment asks for. `under`: neither the whole amount nor the rest that the payment waits for. `unknown`: no payment asks for it.',
+      '`ambiguous`: several payments were open at the address. `duplicate`: the payment had this amount already. `late`: the payment that asked for it has ended. `over`: far more than the payment asks for. `under`: neither the whole amount nor the rest that the payment waits for. `unknown`: no payment asks for it. `untraceable`: a contract has sent it, and no node of the operator’s can tell in which transaction; `id` is that of the operator’s finding.',
     ),
     observedAt: Timestamp('When the transfer was first seen.'),
     payments: Type.Array(

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
 import type { Deposit } from '../database/tables.ts';
 
@@ -31,14 +31,49 @@ export async function findDepositContexts(
   db: Connection,
   deposits: readonly Pick<Deposit, 'id'>[],
 ): Promise<Map<string, DepositContext>> {
-  const { rows } = await sql<DepositContext & { id: string }>`
-    with listed as materialized (
-      select deposits.*, payments.merchant_id as payee,
+  return findContexts(
+    db,
+    sql`
+      select deposits.id, deposits.blockchain_id, deposits.address, deposits.token_amount,
+             payments.merchant_id as payee,
              deposits.payment_id is null and dismissed_at is null
                and deposits.state in ('seen', 'final') as waits
       from deposits left join payments on payments.id = deposits.payment_id
-      where deposits.id = any(${deposits.map(({ id }) => id)}::uuid[])
-    ), owners as (
+      where deposits.id = any(${deposits.map(({ id }) => id)}::uuid[])`,
+  );
+}
+
+/** What arrived at an address by a transaction that nobody can tell. */
+export interface Inflow {
+  /** ID of the finding. */
+  readonly id: string;
+  readonly blockchainId: string;
+  readonly address: string;
+  /** Integer of the asset's smallest unit. */
+  readonly tokenAmount: bigint;
+}
+
+/** The context that a deposit of this amount at this address would have. */
+export async function findInflowContext(
+  db: Connection,
+  { id, blockchainId, address, tokenAmount }: Inflow,
+): Promise<DepositContext | undefined> {
+  const contexts = await findContexts(
+    db,
+    sql`
+      select ${id}::uuid as id, ${blockchainId}::text as blockchain_id, ${address}::text as address,
+             ${tokenAmount.toString()}::numeric as token_amount, null::uuid as payee, true as waits`,
+  );
+  return contexts.get(id);
+}
+
+/** @param listed Query of ID, network, address, amount, payee, and whether a payment is looked for. */
+async function findContexts(
+  db: Connection,
+  listed: RawBuilder<unknown>,
+): Promise<Map<string, DepositContext>> {
+  const { rows } = await sql<DepositContext & { id: string }>`
+    with listed as materialized (${listed}), owners as (
       select listed.id, array_agg(distinct branches.merchant_id::text) as "merchantIds"
       from listed join deposit_addresses using (blockchain_id, address)
            join branches on branches.id = deposit_addresses.branch_id

@@ -8,7 +8,8 @@ import {
   putBalances,
   trimBalances,
 } from '../repositories/native-balances.ts';
-import { NO_POLL, occurredAt } from './occurred-at.ts';
+import { tellUntraceable } from '../settlement/tell-unmatched.ts';
+import { type LastPoll, occurredAt } from './occurred-at.ts';
 import { record, toObserved } from './record.ts';
 import { findRises, type Rise } from './rises.ts';
 import type { Watcher } from './watcher.ts';
@@ -50,6 +51,7 @@ export async function noteJoined(
  * cursor that is higher than the one before and all top-level transactions since make it. Where the node
  * traces, the transfer is recorded; else it becomes a finding.
  * @param finalHeight Older balances than this are needed no more.
+ * @param last The poll before, which tells when a transfer was made.
  * @throws NodeFailure, LeaseLost.
  */
 export async function findInflows(
@@ -57,7 +59,7 @@ export async function findInflows(
   node: Node,
   watch: readonly WatchedAddress[],
   cursor: Pinned,
-  finalHeight: number,
+  { finalHeight, last }: { readonly finalHeight: number; readonly last: LastPoll },
 ): Promise<void> {
   const { adapter, chain, db, lease } = watcher;
   const native = nativeAddresses(watch);
@@ -76,7 +78,7 @@ export async function findInflows(
     const own = now.filter(({ address }) => group.some(each => each.address === address));
     rises.push(...(await findRises(watcher, adapter.internal, node, group, own, height)));
   }
-  await explain(watcher, adapter.internal, node, native, rises);
+  await explain(watcher, node, { internal: adapter.internal, native, last }, rises);
   await lease.write(async tx => {
     await putBalances(tx, chain.id, now);
     await trimBalances(tx, chain.id, finalHeight, addresses);
@@ -94,12 +96,17 @@ async function readBalances(
   return addresses.map((address, index) => ({ address, height, balance: balances[index] ?? 0n }));
 }
 
+interface Explaining {
+  readonly internal: InternalTransfers;
+  readonly native: readonly WatchedAddress[];
+  readonly last: LastPoll;
+}
+
 /** Records what a trace explains; the rest becomes findings. */
 async function explain(
   watcher: Watcher,
-  internal: InternalTransfers,
   node: Node,
-  native: readonly WatchedAddress[],
+  { internal, native, last }: Explaining,
   rises: readonly Rise[],
 ): Promise<void> {
   const { chain, clock } = watcher;
@@ -109,7 +116,7 @@ async function explain(
     await record(
       watcher,
       (traced ?? []).map(transfer =>
-        toObserved(transfer, 'seen', occurredAt(chain, transfer, NO_POLL, now)),
+        toObserved(transfer, 'seen', occurredAt(chain, transfer, last, now)),
       ),
     );
     for (const { address, amount } of group) {
@@ -138,23 +145,31 @@ async function trace(
   }
 }
 
+/** Tells the operator, by a finding, and the merchants whose address it is, by an event. */
 async function reportInflow(
-  { chain, clock, db, log }: Watcher,
+  { chain, clock, lease, log }: Watcher,
   { address, height, amount }: Rise,
 ): Promise<void> {
-  const isNew = await addFinding(
-    db,
-    {
-      id: newId(),
-      chain: chain.id,
-      kind: 'unexplained_inflow',
-      blockchainId: chain.id,
-      address,
-      amount,
-      height,
-      detail: `The balance rose by ${amount} more than the transactions of the block explain: a contract has sent it, and the node traces no blocks.`,
-    },
-    new Date(clock()),
-  );
+  const id = newId();
+  const isNew = await lease.writeBeside(async tx => {
+    const now = new Date(clock());
+    const added = await addFinding(
+      tx,
+      {
+        id,
+        chain: chain.id,
+        kind: 'unexplained_inflow',
+        blockchainId: chain.id,
+        address,
+        amount,
+        height,
+        detail: `The balance rose by ${amount} more than the transactions of the block explain: a contract has sent it, and the node traces no blocks.`,
+      },
+      now,
+    );
+    const inflow = { id, blockchainId: chain.id, address, tokenAmount: amount };
+    if (added) await tellUntraceable(tx, inflow, now);
+    return added;
+  });
   if (isNew) log.warn({ chain: chain.id, address, height }, 'unexplained inflow');
 }

@@ -152,7 +152,8 @@ export function createTick(watcher: Watcher): Tick {
     await settle(watcher, node, tips, signal);
     const swept = await lookAgain(watcher, pass, heads.tip);
     const atCursor = through ?? (isAtTip ? heads.tip : undefined);
-    if (isComplete && atCursor !== undefined) await lookForInflows(node, list, atCursor, tips);
+    if (isComplete && atCursor !== undefined)
+      await lookForInflows(state, node, list, atCursor, tips);
     const rescanned = isComplete && (await continueRescan(watcher, { node, tips, signal }));
     if (isComplete) await retry(node);
     await finish({ heads, polledAt, through: atCursor, swept, isComplete });
@@ -161,6 +162,7 @@ export function createTick(watcher: Watcher): Tick {
 
   /** Each minute, and while a payment is about to expire, which must not happen to one that was paid. */
   async function lookForInflows(
+    state: ChainState,
     node: Node,
     list: readonly WatchedAddress[],
     cursor: Block,
@@ -171,7 +173,10 @@ export function createTick(watcher: Watcher): Tick {
     if (!isDue && !(await hasExpiringPayment(db, chain.id, new Date(clock() + INFLOWS_EVERY_MS)))) {
       return;
     }
-    await findInflows(watcher, node, list, cursor, tips.final ?? cursor.height);
+    await findInflows(watcher, node, list, cursor, {
+      finalHeight: tips.final ?? cursor.height,
+      last: state,
+    });
     inflowsAt = clock();
   }
 
