@@ -4,6 +4,7 @@ import { type Environment, mpHere } from '../cli/mp.ts';
 import { addMerchant, type MerchantWithKey, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { send } from '../helpers/signed-request.ts';
+import { watchNetworks } from '../helpers/watch-networks.ts';
 
 interface Listed {
   readonly id: string;
@@ -51,7 +52,10 @@ test('test networks are off in production unless an operator has switched them o
   expect(mainnets).toHaveLength(12 - 1);
   expect(mainnets).not.toContain('btc-test');
 
-  await mpHere(['network', 'set', 'btc-test', '--active', 'on'], production);
+  const on = ['network', 'set', 'btc-test', '--active', 'on'];
+  expect(await mpHere(on, production)).toMatchObject({ status: 1 });
+  await watchNetworks(service.db, ['btc-test']);
+  await mpHere(on, production);
   expect(await listed(production)).toEqual(['btc-test']);
   expect(await offered()).toContain('btc-test');
   await mpHere(['network', 'set', 'btc-test', '--active', 'off'], production);
