@@ -31,6 +31,8 @@ export interface Transaction {
   readonly value?: bigint;
   readonly data?: string;
   readonly gas?: number;
+  /** In wei; the dearest go first in a block. */
+  readonly gasPrice?: bigint;
 }
 
 /** A call of a contract: `signature` as in `transfer(address,uint256)`. */
@@ -38,6 +40,7 @@ export interface ContractCall {
   readonly from?: string;
   readonly value?: bigint;
   readonly gas?: number;
+  readonly gasPrice?: bigint;
   readonly signature: string;
   readonly arguments: readonly Argument[];
 }
@@ -113,10 +116,15 @@ export function createEvm(anvil: Anvil): Evm {
       return Number(await rpc('eth_blockNumber'));
     },
 
-    send({ from = RICH[0], to, value = 0n, data = '0x', gas = GAS }) {
-      const [amount, limit] = [`0x${value.toString(16)}`, `0x${gas.toString(16)}`];
-      const transaction = { from, value: amount, gas: limit, data, ...(to !== null && { to }) };
-      return rpc('eth_sendTransaction', [transaction]);
+    send({ from = RICH[0], to, value = 0n, data = '0x', gas = GAS, gasPrice }) {
+      const quantity = (amount: bigint | number) => `0x${amount.toString(16)}`;
+      return rpc('eth_sendTransaction', [
+        {
+          ...{ from, data, value: quantity(value), gas: quantity(gas) },
+          ...(to !== null && { to }),
+          ...(gasPrice !== undefined && { gasPrice: quantity(gasPrice) }),
+        },
+      ]);
     },
 
     transferNative: (to, value, from = RICH[0]) => evm.send({ from, to, value }),
