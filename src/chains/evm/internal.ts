@@ -82,11 +82,14 @@ async function traceBlock(
   );
   const block = requireBlock(node, header, height);
   if (traces instanceof RpcError) return refused(node, height, traces);
-  if (method === 'trace_block') return { block, moves: readTraceBlock(node, traces, block) };
   const fields = toFields(node, orThrow(header), 'a block');
   const transactions = toList(node, fields.transactions, 'the transactions of a block');
   const hashes = transactions.map(each => toHash(node, each, 'the hash of a transaction'));
-  return { block, moves: readCallTracer(node, traces, hashes) };
+  const moves =
+    method === 'trace_block'
+      ? readTraceBlock(node, traces, block, hashes)
+      : readCallTracer(node, traces, hashes);
+  return moves === null ? null : { block, moves };
 }
 
 /**

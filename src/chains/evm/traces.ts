@@ -34,19 +34,22 @@ const ENDS = new Set(['suicide', 'selfdestruct']);
 /**
  * The answer to `debug_traceBlockByNumber` with `callTracer`, whose frames contain their calls.
  * @param transactions Hashes of the block's transactions, in their order.
+ * @returns null if the node gave up on one of them, for example because it took too long.
  * @throws NodeFailure for traces of other transactions.
  */
 export function readCallTracer(
   node: Node,
   answer: unknown,
   transactions: readonly string[],
-): InternalMove[] {
+): InternalMove[] | null {
   const traces = toList(node, answer, 'the trace of a block');
   if (traces.length !== transactions.length) {
     throw new NodeFailure(`${node.label}: the trace of a block is that of another one`);
   }
-  return transactions.flatMap((transactionHash, index) => {
-    const fields = toFields(node, traces[index], 'the trace of a transaction');
+  const all = traces.map(each => toFields(node, each, 'the trace of a transaction'));
+  if (all.some(({ error }) => error !== undefined && error !== null)) return null;
+  return all.flatMap((fields, index) => {
+    const transactionHash = transactions[index] ?? '';
     // Older nodes do not tell the hash, but keep the order.
     const named = fields.txHash ?? transactionHash;
     if (toHash(node, named, 'the transaction of a trace') !== transactionHash) {
@@ -76,9 +79,16 @@ function* walkCalls(node: Node, frame: Fields, isRoot: boolean): Generator<Trans
 
 /**
  * The answer to `trace_block`: frames of all transactions in one list, depth first, with rewards behind.
- * @throws NodeFailure for frames of another block.
+ * @param transactions Hashes of the block's transactions.
+ * @throws NodeFailure for frames of another block, and where a transaction has none: a backend without the
+ * block may answer an empty list.
  */
-export function readTraceBlock(node: Node, answer: unknown, block: Block): InternalMove[] {
+export function readTraceBlock(
+  node: Node,
+  answer: unknown,
+  block: Pick<Block, 'height' | 'hash'>,
+  transactions: readonly string[],
+): InternalMove[] {
   const frames = new Map<string, Fields[]>();
   for (const each of toList(node, answer, 'the trace of a block')) {
     const frame = toFields(node, each, 'a frame');
@@ -92,7 +102,15 @@ export function readTraceBlock(node: Node, answer: unknown, block: Block): Inter
     if (own === undefined) frames.set(hash, [frame]);
     else own.push(frame);
   }
-  return [...frames].flatMap(([hash, own]) => number(hash, transfersOf(node, own)));
+  return transactions.flatMap(hash => {
+    const own = frames.get(hash);
+    if (own === undefined) {
+      throw new NodeFailure(
+        `${node.label}: the trace of block ${block.height} lacks a transaction`,
+      );
+    }
+    return number(hash, transfersOf(node, own));
+  });
 }
 
 function transfersOf(node: Node, frames: readonly Fields[]): Transfer[] {

@@ -1,0 +1,149 @@
+import { describe, expect, test } from 'vitest';
+import { readCallTracer, readTraceBlock } from '../../../src/chains/evm/traces.ts';
+import { NodeFailure } from '../../../src/nodes/node.ts';
+import { someAddress } from '../../helpers/evm.ts';
+import { plainNode } from '../../helpers/plain-node.ts';
+
+const node = plainNode('http://127.0.0.1:1');
+const [ONE, OTHER] = [`0x${'11'.repeat(32)}`, `0x${'22'.repeat(32)}`];
+const HASH = `0x${'bb'.repeat(32)}`;
+const BLOCK = { height: 5, hash: HASH };
+const [eve, shop, payee] = [someAddress(1), someAddress(2), someAddress(3)];
+
+interface Frame {
+  readonly type: string;
+  readonly from?: string;
+  readonly to?: string;
+  /** In wei. */
+  readonly value?: number;
+  readonly error?: string;
+  readonly calls?: readonly Frame[];
+}
+
+/** A frame as `callTracer` tells it. */
+function nested({ calls = [], value, ...frame }: Frame): object {
+  const quantity = value === undefined ? {} : { value: `0x${value.toString(16)}` };
+  return {
+    from: eve,
+    ...frame,
+    ...quantity,
+    ...(calls.length > 0 && { calls: calls.map(nested) }),
+  };
+}
+
+/** The same as `trace_block` tells it. */
+function flat(frame: Frame, transactionHash: string, traceAddress: number[] = []): object[] {
+  const { type, from = eve, to = payee, value = 0, error, calls = [] } = frame;
+  const amount = `0x${value.toString(16)}`;
+  const shared = {
+    ...{ transactionHash, traceAddress, blockHash: HASH, blockNumber: 5, subtraces: calls.length },
+    ...(error !== undefined && { error }),
+  };
+  const own = type.startsWith('CREATE')
+    ? {
+        type: 'create',
+        action: { from, value: amount, init: '0x' },
+        result: error === undefined ? { address: to, code: '0x' } : null,
+      }
+    : type === 'SELFDESTRUCT'
+      ? { type: 'suicide', action: { address: from, refundAddress: to, balance: amount } }
+      : { type: 'call', action: { callType: type.toLowerCase(), from, to, value: amount } };
+  return [
+    { ...shared, ...own },
+    ...calls.flatMap((call, index) => flat(call, transactionHash, [...traceAddress, index])),
+  ];
+}
+
+/** What both formats tell of a transaction, which has to be the same. */
+function moves(frame: Frame): [number, string, bigint][] {
+  const calls = readCallTracer(node, [{ txHash: ONE, result: nested(frame) }], [ONE]);
+  expect(readTraceBlock(node, flat(frame, ONE), BLOCK, [ONE])).toEqual(calls);
+  return (calls ?? []).map(({ place, to, value, transactionHash }) => {
+    expect(transactionHash).toBe(ONE);
+    return [place, to, value];
+  });
+}
+
+const pay = (value: number): Frame => ({ type: 'CALL', to: payee, value });
+const call = (...calls: readonly Frame[]): Frame => ({ type: 'CALL', to: shop, value: 9, calls });
+
+describe('moves of value', () => {
+  test('are numbered depth first, without the value of the transaction itself', () => {
+    const deep = { type: 'CALL', to: shop, value: 2, calls: [pay(3)] };
+    expect(moves(call(pay(1), deep, pay(4)))).toEqual([
+      [0, payee, 1n],
+      [1, shop, 2n],
+      [2, payee, 3n],
+      [3, payee, 4n],
+    ]);
+  });
+
+  test('are taken back by any frame around them that fails', () => {
+    const caught = { ...call(pay(1), call(pay(2))), error: 'execution reverted' };
+    expect(moves(call(caught, pay(3)))).toEqual([[0, payee, 3n]]);
+    const inner = { type: 'STATICCALL', to: shop, error: 'out of gas', calls: [pay(4)] };
+    expect(moves(call(pay(1), inner))).toEqual([[0, payee, 1n]]);
+    expect(moves({ ...call(pay(1)), error: 'Reverted' })).toEqual([]);
+    const created = { type: 'CREATE', to: payee, value: 5, error: 'out of gas' };
+    expect(moves(call(created, pay(6)))).toEqual([[0, payee, 6n]]);
+  });
+
+  test('are calls, creations and ends of contracts', () => {
+    const frames = ['CREATE', 'CREATE2', 'SELFDESTRUCT'].map(type => ({ ...pay(7), type }));
+    expect(moves(call(...frames))).toEqual([0, 1, 2].map(place => [place, payee, 7n]));
+    expect(moves({ type: 'CREATE', to: payee, value: 8 })).toEqual([[0, payee, 8n]]);
+  });
+
+  test('are neither borrowed code, nor what a contract pays itself, nor nothing', () => {
+    const borrowed = ['DELEGATECALL', 'CALLCODE'].map(type => ({ ...pay(7), type }));
+    const itself = { ...pay(7), from: payee };
+    expect(moves(call(...borrowed, itself, pay(0), pay(1)))).toEqual([[0, payee, 1n]]);
+  });
+
+  test('keep their places where a node tells more frames than another', () => {
+    const precompiled = { type: 'STATICCALL', to: `0x${'0'.repeat(39)}1` };
+    const refused = { ...pay(10), error: 'insufficient balance for transfer' };
+    const told = moves(call(precompiled, pay(1), refused, pay(2)));
+    expect(told).toEqual(moves(call(pay(1), pay(2))));
+  });
+});
+
+describe('the trace of a block', () => {
+  test('has its transactions in order, where a node does not name them', () => {
+    const result = nested(call(pay(1)));
+    const told = readCallTracer(node, [{ result }, { result }], [ONE, OTHER]);
+    expect(told?.map(each => each.transactionHash)).toEqual([ONE, OTHER]);
+  });
+
+  test('is worth nothing where the node gave up on a transaction', () => {
+    const traces = [
+      { result: nested(call(pay(1))) },
+      { txHash: OTHER, error: 'execution timeout' },
+    ];
+    expect(readCallTracer(node, traces, [ONE, OTHER])).toBeNull();
+  });
+
+  test('may tell rewards, and calls contracts by either name of their end', () => {
+    const author = { rewardType: 'block', author: payee, value: '0x1' };
+    const reward = { type: 'reward', action: author, blockHash: HASH, traceAddress: [] };
+    const [root, end] = flat(call({ ...pay(2), type: 'SELFDESTRUCT' }), ONE);
+    const frames = [root, { ...end, type: 'selfdestruct' }, { ...reward, transactionHash: null }];
+    expect(readTraceBlock(node, frames, BLOCK, [ONE])).toMatchObject([{ to: payee, value: 2n }]);
+  });
+
+  test('is a failure of the node if it is of other transactions, or not what it should be', () => {
+    const result = nested(call(pay(1)));
+    for (const [answer, hashes] of [
+      [[{ txHash: OTHER, result }], [ONE]],
+      [[{ txHash: ONE, result }], [ONE, OTHER]],
+      [[{ txHash: ONE, result: null }], [ONE]],
+      [null, []],
+    ] as const) {
+      expect(() => readCallTracer(node, answer, hashes)).toThrow(NodeFailure);
+    }
+    const [frame] = flat(call(), ONE);
+    for (const answer of [[{ ...frame, blockHash: OTHER }], [{ ...frame, action: {} }], [], {}]) {
+      expect(() => readTraceBlock(node, answer, BLOCK, [ONE])).toThrow(NodeFailure);
+    }
+  });
+});
