@@ -1,57 +1,57 @@
 import { pino } from 'pino';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setAddress } from '../../src/accounts/deposit-addresses.ts';
 import { chainOf } from '../../src/chains/chain-list.ts';
 import type { Merchant, Payment } from '../../src/database/tables.ts';
+import { listPaymentDeposits } from '../../src/repositories/deposits.ts';
 import { listOpenFindings } from '../../src/repositories/findings.ts';
 import { findPayment } from '../../src/repositories/payments.ts';
 import { selectNetwork } from '../../src/settlement/select-network.ts';
 import { addNode } from '../../src/watching/manage-nodes.ts';
-import type { Loop } from '../../src/worker/loop.ts';
 import { watchChainLoop } from '../../src/worker/watch-chains.ts';
 import { addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { ANVIL_MISSING, hasAnvil, startAnvil } from '../helpers/anvil.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
-import { createEvm, type Evm, RICH } from '../helpers/evm.ts';
+import { createEvm, type Evm, RICH, someAddress } from '../helpers/evm.ts';
 import { type NodeProxy, RpcRefusal, startNodeProxy } from '../helpers/node-proxy.ts';
 import { addPayment } from '../helpers/payments.ts';
 
 const CHAIN = 'eth-test';
-const MINUTE_MS = 60_000;
 const LOG = pino({ level: 'silent' });
 
-let service: TestApp;
-let merchant: Merchant;
-let evm: Evm;
-let proxy: NodeProxy;
-let loop: Loop;
-let payer: string;
+describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`, () => {
+  const address = RICH[1];
+  let service: TestApp;
+  let merchant: Merchant;
+  let evm: Evm;
+  let proxy: NodeProxy;
+  let payer: string;
 
-describe.skipIf(!hasAnvil)(`what contracts send (${hasAnvil ? 'anvil' : ANVIL_MISSING})`, () => {
-  beforeEach(async () => {
+  beforeAll(async () => {
     service = await startTestApp();
     ({ merchant } = await addMerchant(service, { addresses: {} }));
     evm = createEvm(await startAnvil());
     proxy = await startNodeProxy(evm.anvil.url);
     payer = await evm.deploy('payer');
     await evm.mine(8);
-    await setAddress(operatorOf(service), { merchantId: merchant.id }, CHAIN, RICH[2]);
+    const { keyring, clock } = service;
+    clock.now = Date.now();
+    const tools = { keyring, isProduction: false };
+    const node = { chain: CHAIN, url: proxy.url, requestsPerSecond: 1_000 } as const;
+    await addNode(operatorOf(service), tools, node);
+    await setAddress(operatorOf(service), { merchantId: merchant.id }, CHAIN, address);
+    await look();
   });
-  afterEach(async () => {
-    await loop.end?.();
-    await proxy.stop();
-    await evm.anvil.stop();
-    await service.close();
+  afterAll(async () => {
+    await proxy?.stop();
+    await evm?.anvil.stop();
+    await service?.close();
   });
 
-  async function watch(): Promise<void> {
+  /** One look at the chain by a worker that has just started: it looks at balances at once. */
+  async function look(): Promise<void> {
     const { db, keyring, clock } = service;
     clock.now = Date.now();
-    await addNode(
-      operatorOf(service),
-      { keyring, isProduction: false },
-      { chain: CHAIN, url: proxy.url, requestsPerSecond: 1_000 },
-    );
     const watching = {
       db,
       clock,
@@ -60,87 +60,110 @@ describe.skipIf(!hasAnvil)(`what contracts send (${hasAnvil ? 'anvil' : ANVIL_MI
       isProduction: false,
       watchIntervalMs: null,
     };
-    const made = watchChainLoop(watching, chainOf(CHAIN));
-    if (made === null) throw new Error('the chain cannot be watched');
-    loop = made;
-    await look();
+    const loop = watchChainLoop(watching, chainOf(CHAIN));
+    await loop?.run(AbortSignal.timeout(15_000), () => undefined);
+    await loop?.end?.();
   }
 
-  /** One look at the chain, so much later that balances are due. */
-  async function look(): Promise<void> {
-    service.clock.now = Math.max(service.clock.now + MINUTE_MS, Date.now());
-    await loop.run(AbortSignal.timeout(15_000), () => undefined);
-  }
-
-  async function ask(): Promise<Payment> {
+  async function ask(cents: number): Promise<Payment> {
     const { db, rates, clock } = service;
     const now = new Date(clock.now);
     const payment = await addPayment(db, merchant, {
-      amount: 1_000,
+      amount: cents,
       created_at: now,
       offered_blockchain_ids: [CHAIN],
     });
     const choice = { payment, blockchainId: CHAIN, simulation: false };
     const selected = await selectNetwork(db, rates, choice, now);
+    // The watcher has to know what the address held before.
     await look();
     return selected;
   }
 
-  async function payByContract(payment: Payment): Promise<void> {
-    const amount = BigInt(payment.token_amount ?? 0);
-    await evm.payMany(payer, [{ to: payment.address ?? '', amount }]);
-    await evm.mine();
-  }
+  const amountOf = ({ token_amount: amount }: Payment) => BigInt(amount ?? 0);
+  const payByContract = (payment: Payment) =>
+    evm.call(payer, {
+      signature: 'pay(address)',
+      value: amountOf(payment),
+      arguments: [address],
+    });
+  const sessionOf = async ({ id }: Payment) => (await findPayment(service.db, id))?.session_status;
+  const findings = () => listOpenFindings(service.db, 10);
+  const depositsOf = async ({ id }: Payment) =>
+    (await listPaymentDeposits(service.db, id)).map(({ state, position }) => [state, position]);
 
-  const statusOf = async ({ id }: Payment) => {
-    const payment = await findPayment(service.db, id);
-    return `${payment?.status}/${payment?.session_status}`;
-  };
-
-  test('settles its payment where the node traces, beside a sweep in the same minute', async () => {
-    await watch();
-    const payment = await ask();
-    await payByContract(payment);
-    // The merchant moves everything that the balance gained, and more.
-    await evm.transferNative(RICH[3], 10n ** 18n, RICH[2]);
-    await evm.mine();
-    await look();
-    expect(await statusOf(payment)).toBe('pending/completed');
-    await evm.mine(12);
-    await look();
-    expect(await statusOf(payment)).toBe('successful/completed');
-    expect(await listOpenFindings(service.db, 10)).toEqual([]);
-  });
-
-  test('is a finding where it does not, and the merchant is told once', async () => {
+  /** A node that refuses to trace from now on, or does it again. */
+  function refuseTraces(refuse: boolean): void {
     proxy.alter((method, _params, result) => {
-      if (/trace/.test(method)) throw new RpcRefusal(-32601, 'the method does not exist');
+      if (refuse && /trace/.test(method)) throw new RpcRefusal(-32_601, 'no such method');
       return result;
     });
-    await watch();
-    const payment = await ask();
+  }
+
+  test('what a contract sends completes a payment, also beside other transfers and fees', async () => {
+    const payment = await ask(1_000);
+    await evm.transferNative(someAddress(1), 10n ** 18n, address);
+    await evm.transferNative(address, 10n ** 17n, RICH[2]);
     await payByContract(payment);
+    await evm.mine();
+    await evm.transferNative(someAddress(1), 10n ** 18n, address);
+    await evm.mine(3);
     await look();
+    expect(await sessionOf(payment)).toBe('completed');
+    expect(await depositsOf(payment)).toEqual([['seen', 1]]);
+    await evm.mine(12);
     await look();
-    expect(await statusOf(payment)).toBe('pending/pending');
-    const { token_amount: amount, address } = payment;
-    const found = await listOpenFindings(service.db, 10);
-    expect(found).toMatchObject([{ kind: 'unexplained_inflow', address, amount }]);
-    const events = await service.db
-      .selectFrom('events')
-      .select(['merchant_id', 'data'])
-      .where('type', '=', 'payment_prompt.deposit_unmatched')
-      .execute();
-    expect(events).toMatchObject([
-      {
-        merchant_id: merchant.id,
-        data: {
-          id: found[0]?.id,
-          transactionHash: null,
-          outcome: 'untraceable',
-          payments: [{ id: payment.id }],
-        },
-      },
-    ]);
+    expect(await depositsOf(payment)).toEqual([['final', 1]]);
+    expect(await findings()).toEqual([]);
+  });
+
+  test('a node that stops tracing does not hold it up', async () => {
+    const payment = await ask(2_000);
+    await payByContract(payment);
+    await evm.mine();
+    await look();
+    expect(await depositsOf(payment)).toEqual([['seen', 1]]);
+    refuseTraces(true);
+    await evm.mine(12);
+    await look();
+    refuseTraces(false);
+    expect(await depositsOf(payment)).toEqual([['final', 1]]);
+  });
+
+  test('nor does it undo what got into another block', async () => {
+    const { rpc } = evm.anvil;
+    const payment = await ask(2_500);
+    const raw = await rpc('eth_getRawTransactionByHash', [await payByContract(payment)]);
+    await evm.mine();
+    await look();
+    refuseTraces(true);
+    await rpc('anvil_reorg', [1, []]);
+    await evm.transferNative(someAddress(2), 1n, RICH[3]);
+    await rpc('eth_sendRawTransaction', [raw]);
+    await evm.mine();
+    await look();
+    expect(await depositsOf(payment)).toEqual([['seen', 1]]);
+    refuseTraces(false);
+    await look();
+    expect(await depositsOf(payment)).toEqual([['seen', 1]]);
+    await evm.mine(12);
+    await look();
+    expect(await depositsOf(payment)).toEqual([['final', 1]]);
+  });
+
+  test('without a trace it becomes a finding, with the block and the amount', async () => {
+    refuseTraces(true);
+    const payment = await ask(3_000);
+    await evm.mine();
+    await payByContract(payment);
+    await evm.mine();
+    const height = await evm.height();
+    await evm.mine(5);
+    await look();
+    refuseTraces(false);
+    expect(await sessionOf(payment)).toBe('pending');
+    const amount = amountOf(payment).toString();
+    const finding = { kind: 'unexplained_inflow', address, height, amount };
+    expect((await findings()).at(-1)).toMatchObject(finding);
   });
 });
