@@ -164,6 +164,23 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
     expect(await sessionOf(payment)).toBe('pending');
     const amount = amountOf(payment).toString();
     const finding = { kind: 'unexplained_inflow', address, height, amount };
-    expect((await findings()).at(-1)).toMatchObject(finding);
+    const found = (await findings()).at(-1);
+    expect(found).toMatchObject(finding);
+    await look();
+    const events = await service.db
+      .selectFrom('events')
+      .select(['merchant_id', 'data'])
+      .where('type', '=', 'payment_prompt.deposit_unmatched')
+      .execute();
+    const told = { id: found?.id, transactionHash: null, outcome: 'untraceable' };
+    expect(events.filter(({ data }) => JSON.stringify(data).includes(found?.id ?? ''))).toEqual([
+      {
+        merchant_id: merchant.id,
+        data: expect.objectContaining({
+          ...told,
+          payments: [expect.objectContaining({ id: payment.id })],
+        }),
+      },
+    ]);
   });
 });

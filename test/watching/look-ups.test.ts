@@ -68,10 +68,12 @@ test('an answer is kept for 15 seconds, and asked for once at a time', async () 
   expect(answers.map(answer => answer?.verdict)).toEqual(['unknown', 'unknown', 'unknown']);
   clock.now += 14_999;
   await ask('0x1');
-  expect(seen).toMatchObject({ asked: ['0x1', '0x2'], opened: 1 });
+  // Either of the two may be asked for first.
+  expect(seen.asked.toSorted()).toEqual(['0x1', '0x2']);
+  expect(seen.opened).toBe(1);
   clock.now += 1;
   await ask('0x1');
-  expect(seen.asked).toEqual(['0x1', '0x2', '0x1']);
+  expect(seen.asked.slice(2)).toEqual(['0x1']);
   await close();
   expect(seen.closed).toBe(1);
 });
