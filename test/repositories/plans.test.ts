@@ -3,6 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createMerchant } from '../../src/accounts/merchants.ts';
 import type { Database } from '../../src/database/connection.ts';
+import { countHeldPayments, findOldestSeen } from '../../src/repositories/chain-status.ts';
 import { deleteExpiredResponses } from '../../src/repositories/idempotency-keys.ts';
 import { hastenInquiries, lockOpenOfInactive } from '../../src/repositories/inactive-merchants.ts';
 import { deleteExpiredNonces } from '../../src/repositories/nonces.ts';
@@ -107,10 +108,11 @@ async function plansOf(run: (db: Database) => Promise<unknown>): Promise<PlanNod
   const nodes: PlanNode[] = [];
   for (const { text, values = [] } of sent) {
     const literals = values.map(value => pg.escapeLiteral(toText(value))).join(', ');
+    const executed = values.length === 0 ? 'execute it' : `execute it(${literals})`;
     await session.query(`prepare it as ${text}`);
     for (const mode of ['force_custom_plan', 'force_generic_plan']) {
       await session.query(`set plan_cache_mode = ${mode}`);
-      const { rows } = await session.query(`explain (format json) execute it(${literals})`);
+      const { rows } = await session.query(`explain (format json) ${executed}`);
       nodes.push(...flatten(rows[0]['QUERY PLAN'][0].Plan));
     }
     await session.query('deallocate it');
@@ -190,6 +192,8 @@ test.each<[string, (db: Database) => Promise<unknown>, string[]]>([
     db => lockDuePayments(db, now, 50),
     ['payments_expiring', 'deposits_payment'],
   ],
+  ['payments that are held', db => countHeldPayments(db, now), ['payments_expiring']],
+  ['deposits that are not final', db => findOldestSeen(db), ['deposits_unsettled']],
   // Which index depends on how many merchants are inactive and how many payments are open.
   ['payments to cancel', db => lockOpenOfInactive(db, 50), []],
   ['US payments to cancel', db => hastenInquiries(db, { now, latest: now }, 50), []],
