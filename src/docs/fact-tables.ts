@@ -81,7 +81,7 @@ export function finalityTable(): string {
 }
 
 /** A rule of finality in words. */
-function describeFinality(rule: string): string {
+export function describeFinality(rule: string): string {
   return parseFinality(rule)
     .steps.map(({ blocks, belowCents }, index) => {
       const needed = blocks === 'final' ? 'the network’s own finality' : countBlocks(blocks);

@@ -55,10 +55,18 @@ import { NONCE_LIFETIME_SECONDS } from '../signing/nonce-store.ts';
 import { NONCE_MAXIMUM } from '../signing/verify-signature.ts';
 import { CLOCK_MAXIMUM_SECONDS, CLOCK_TOLD_SECONDS } from '../telemetry/clock-watch.ts';
 import { TREND_DAYS } from '../time/days.ts';
+import { CONFIGURABLE_CONTRACTS } from '../watching/configure-network.ts';
+import { IDLE_POLL_MS } from '../watching/idle.ts';
+import { LEASE_MS } from '../watching/lease.ts';
+import { LOOK_UP_CALLS_PER_SECOND } from '../watching/look-ups.ts';
+import { REQUESTS_PER_SECOND } from '../watching/manage-nodes.ts';
+import { RESCAN_MAXIMUM } from '../watching/operate-chain.ts';
+import { TRACED_MAXIMUM } from '../watching/rescan.ts';
 import { ENDPOINTS_MAXIMUM, SECRET_GRACE_MS } from '../webhooks/manage-endpoints.ts';
 import { JITTER, RETRY_DELAYS_SECONDS } from '../webhooks/retry-schedule.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../webhooks/send.ts';
 import { TEST_ID_PREFIX } from '../webhooks/test-event.ts';
+import { chainTable, costTable, ruleTable } from './chain-tables.ts';
 import {
   alertTable,
   eventTable,
@@ -226,6 +234,16 @@ export function factsOf(settings: DocsSettings): Facts {
     'slow.unread': UNREAD_BYTES_MAX / 2 ** 20,
     'shutdown.drain': formatDuration(DRAIN_MS / 1000),
     'report.statement-max': formatDuration(REPORT_STATEMENT_TIMEOUT_MS / 1000),
+    'chains.table': chainTable(),
+    'chains.rules': ruleTable(),
+    'chains.costs': costTable(),
+    'chains.contracts': codes(CONFIGURABLE_CONTRACTS),
+    'chains.lease': formatDuration(LEASE_MS / 1000),
+    'chains.idle-poll': formatDuration(IDLE_POLL_MS / 1000),
+    'nodes.requests-per-second': REQUESTS_PER_SECOND,
+    'nodes.look-up-calls': LOOK_UP_CALLS_PER_SECOND,
+    'rescan.traced-max': TRACED_MAXIMUM,
+    'rescan.max': RESCAN_MAXIMUM.toLocaleString('en-US'),
     'alerts.rules': alertTable(),
     'clock.told': CLOCK_TOLD_SECONDS,
     'clock.max': CLOCK_MAXIMUM_SECONDS,

@@ -4,7 +4,7 @@ import type { ChainState } from '../database/watching-tables.ts';
 import { extendLease, giveBackLease, lockChain, takeLease } from '../repositories/chains.ts';
 
 /** How long a worker that died keeps others from its chain, in milliseconds. */
-const LEASE_MS = 20_000;
+export const LEASE_MS = 20_000;
 /** How often a running tick extends the lease, in milliseconds: three chances before it is lost. */
 const EXTENSION_MS = 5_000;
 

@@ -47,7 +47,7 @@ function finish({ clock, lease }: Watcher, { id, to_height: to }: Rescan): Promi
 }
 
 /** Blocks of a rescan that are traced: a trace costs more than everything else. */
-const TRACED_MAXIMUM = 20;
+export const TRACED_MAXIMUM = 20;
 
 /** What contracts have sent in the native asset, where the node traces and the range is short. */
 async function recordInternal(

@@ -36,6 +36,8 @@ export const GUIDE_GROUPS = [
       'operating/deploy',
       'operating/configuration',
       'operating/command-line',
+      'operating/chains',
+      'operating/try-chains',
       'operating/deposits',
       'operating/stripe',
       'operating/keys',
