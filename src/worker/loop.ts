@@ -77,5 +77,7 @@ export async function runLoop(
     const backoffMs = Math.min(loop.intervalMs * 2 ** failures, maximumMs);
     await pause(Math.max(backoffMs, loop.intervalMs), signal);
   }
+  // One that is not run any more, for a chain that lost its last node, has not stalled.
+  loopSuccess.remove({ loop: loop.name });
   await loop.end?.();
 }

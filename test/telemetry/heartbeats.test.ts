@@ -26,30 +26,38 @@ async function readOf(loop: string): Promise<Record<string, number>> {
   return Object.fromEntries(own.map(([, name = '', , value]) => [name, Number(value)]));
 }
 
-/** Runs a loop for some rounds, without pauses. */
-async function runRounds(name: string, rounds: number, run: Loop['run']): Promise<void> {
+/** Runs a loop for some rounds, without pauses; answers its samples after the last one. */
+async function runRounds(name: string, rounds: number, run: Loop['run']) {
   const controller = new AbortController();
   let left = rounds;
+  let samples: Record<string, number> = {};
   const pause = async () => {
     left -= 1;
+    samples = await readOf(name);
     if (left === 0) controller.abort();
   };
   await runLoop({ name, intervalMs: 1, run }, quiet, controller.signal, pause);
+  return samples;
 }
 
 test('a round that works is a heartbeat, one that fails is counted', async () => {
   const before = Date.now() / 1000;
-  await runRounds('fails', 3, () => Promise.reject(new Error('no')));
-  const failed = await readOf('fails');
+  const failed = await runRounds('fails', 3, () => Promise.reject(new Error('no')));
   expect(failed).toMatchObject({ [FAILURES]: 3, [RUNS]: 3 });
   expect(failed).not.toHaveProperty(SUCCESS);
 
-  await runRounds('works', 2, () => Promise.resolve());
-  const worked = await readOf('works');
+  const worked = await runRounds('works', 2, () => Promise.resolve());
   expect(worked[SUCCESS]).toBeGreaterThanOrEqual(before);
   expect(worked[SUCCESS]).toBeLessThanOrEqual(Date.now() / 1000);
   expect(worked[RUNS]).toBe(2);
   expect(worked).not.toHaveProperty(FAILURES);
+});
+
+test('a loop that has ended has no heartbeat, so that nobody misses it', async () => {
+  await runRounds('ends', 1, () => Promise.resolve());
+  const ended = await readOf('ends');
+  expect(ended).toMatchObject({ [RUNS]: 1 });
+  expect(ended).not.toHaveProperty(SUCCESS);
 });
 
 test('webhooks beat while an attempt makes their run last', async () => {
