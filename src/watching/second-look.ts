@@ -1,5 +1,5 @@
 import type { Block } from '../chains/adapter.ts';
-import { NodeFailure } from '../nodes/node.ts';
+import { NodeFailure, RpcError } from '../nodes/node.ts';
 import { findChain } from '../repositories/chains.ts';
 import { type Pass, sweep } from './scan.ts';
 import type { Watcher } from './watcher.ts';
@@ -29,7 +29,7 @@ export async function lookAgain(
     const reached = Math.min(to, heads.finalHeight ?? heads.tip.height - 1);
     return await sweep(watcher, swept, reached, { ...pass, node: check });
   } catch (error) {
-    if (!(error instanceof NodeFailure)) throw error;
+    if (!(error instanceof NodeFailure || error instanceof RpcError)) throw error;
     // The second look of the same node is worth more than none.
     return sweep(watcher, swept, to, pass);
   }

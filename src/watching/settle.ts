@@ -1,6 +1,6 @@
 import type { TransactionReport } from '../chains/adapter.ts';
 import { newId } from '../crypto/new-id.ts';
-import { type Node, NodeFailure } from '../nodes/node.ts';
+import { type Node, NodeFailure, RpcError } from '../nodes/node.ts';
 import { addFinding } from '../repositories/findings.ts';
 import { listUnsettled, type UnsettledDeposit } from '../repositories/watched-deposits.ts';
 import type { ObservedTransfer } from '../settlement/observe-transfer.ts';
@@ -131,7 +131,7 @@ async function confirm(
     }
     return same;
   } catch (error) {
-    if (!(error instanceof NodeFailure)) throw error;
+    if (!(error instanceof NodeFailure || error instanceof RpcError)) throw error;
     // Nothing becomes final without it; an alert tells when it stays silent.
     log.warn({ err: error, chain: chain.id }, 'check node does not answer');
     return [];

@@ -1,6 +1,6 @@
 import type { Block, Heads, WatchedAddress } from '../chains/adapter.ts';
 import type { ChainState } from '../database/watching-tables.ts';
-import { type Node, NodeFailure } from '../nodes/node.ts';
+import { type Node, NodeFailure, RpcError } from '../nodes/node.ts';
 import { findChain, updateChain } from '../repositories/chains.ts';
 import { hasExpiringPayment } from '../repositories/watch-list.ts';
 import { coveredUntil } from './coverage.ts';
@@ -65,8 +65,10 @@ export function createTick(watcher: Watcher): Tick {
     try {
       return await ask(state, node, idle, signal);
     } catch (error) {
-      if (error instanceof NodeFailure) nodes.reportFailure(node.id, error);
-      throw error;
+      // An error that the adapter does not understand is a reason to ask another node.
+      const failure = error instanceof RpcError ? asFailure(node, error) : error;
+      if (failure instanceof NodeFailure) nodes.reportFailure(node.id, failure);
+      throw failure;
     }
   };
 
@@ -210,6 +212,10 @@ export function createTick(watcher: Watcher): Tick {
       }),
     );
   }
+}
+
+function asFailure({ label }: Node, error: RpcError): NodeFailure {
+  return new NodeFailure(`${label}: ${error.message}`, { cause: error });
 }
 
 function wasPolled({ polled_at: polledAt }: ChainState, now: number): boolean {

@@ -22,6 +22,8 @@ export interface ModelWatcher {
   check: ModelChain | null;
   /** Whether the nodes answer. */
   up: boolean;
+  /** Failures that were told of the primary node. */
+  readonly failures: Error[];
 }
 
 interface Options {
@@ -59,7 +61,7 @@ export function createModelWatcher({
       },
       check: async () => (self.check === null ? null : checkNode),
       reportHead: () => undefined,
-      reportFailure: () => undefined,
+      reportFailure: (_id: string, failure: Error) => void self.failures.push(failure),
       distrust: () => undefined,
       close: async () => undefined,
     },
@@ -69,6 +71,7 @@ export function createModelWatcher({
   const self: ModelWatcher = {
     check: null,
     up: true,
+    failures: [],
     tick(hook = () => undefined) {
       step = hook;
       return tick(AbortSignal.timeout(60_000));

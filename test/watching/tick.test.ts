@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ChainId } from '../../src/chains/chain-list.ts';
 import type { Deposit, Merchant } from '../../src/database/tables.ts';
+import { NodeFailure, RpcError } from '../../src/nodes/node.ts';
 import { findChain } from '../../src/repositories/chains.ts';
 import { listOpenFindings } from '../../src/repositories/findings.ts';
 import { updateOpenPayment } from '../../src/repositories/payment-moves.ts';
@@ -226,6 +227,16 @@ describe('a check node', () => {
     expect(await statusOf(id)).toBe('pending/completed');
     expect(await findings()).toEqual([]);
   });
+});
+
+test('an error of a node is a failure of it, so that another is asked', async () => {
+  await ask();
+  const refuse = () => {
+    throw new RpcError(-32_000, 'transaction indexing is in progress');
+  };
+  const failure = new NodeFailure('primary: transaction indexing is in progress');
+  await expect(watcher.tick(refuse)).rejects.toThrow(failure);
+  expect(watcher.failures).toEqual([failure]);
 });
 
 test('an answer without its transfers is made good by the second look', async () => {

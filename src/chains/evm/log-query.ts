@@ -14,7 +14,7 @@ const TOO_WIDE =
   /range|too many results|response size|returned more than|too large|limit exceeded|block limit/i;
 /** What nodes say that lack a block or its state: another backend may have it. */
 const NOT_THERE =
-  /header not found|unknown block|block not found|(can|could )not find block|BlockOutOfRange|unfinalized data|not (currently )?canonical|missing trie node|prun(ed|ing)|historical state|state (is )?(not |un)available|resource not found/i;
+  /header not found|unknown block|block not found|(can|could )not find block|BlockOutOfRange|beyond (the )?current head|into the future|unfinalized data|not (currently )?canonical|missing trie node|prun(ed|ing)|historical state|state (is )?(not |un)available|resource not found/i;
 
 /** Where a log is. */
 export interface LogPlace {
