@@ -57,12 +57,13 @@ async function lookUpTogether(
   // After the receipts, so that a block is still there when its receipt is believed.
   const heights = [...new Set(found.flatMap(({ receipt }) => receipt?.height ?? []))];
   const headers = new Map((await readHeaders(node, heights)).map(block => [block.height, block]));
+  const trace = createTracing(node, requests, internal);
   const reports: TransactionReport[] = [];
   for (const { request, receipt, transaction } of found) {
     const report =
       receipt === null
         ? reportWithoutReceipt(node, transaction)
-        : await reportOf(node, request, { receipt, transaction, headers }, internal);
+        : await reportOf(node, request, { receipt, transaction, headers }, trace);
     reports.push(report);
   }
   return reports;
@@ -82,11 +83,30 @@ interface Found {
   readonly headers: ReadonlyMap<number, Block>;
 }
 
+type Trace = (height: number) => ReturnType<InternalTransfers['trace']>;
+
+/** Traces each block once, for the addresses of all requests. */
+function createTracing(
+  node: Node,
+  requests: readonly LookUpRequest[],
+  internal: Pick<InternalTransfers, 'trace'>,
+): Trace {
+  const traces = new Map<number, ReturnType<Trace>>();
+  return height => {
+    const known = traces.get(height);
+    if (known !== undefined) return known;
+    const watch = requests.flatMap(request => request.watch);
+    const trace = internal.trace(node, height, watch);
+    traces.set(height, trace);
+    return trace;
+  };
+}
+
 async function reportOf(
   node: Node,
   { transactionHash, watch }: LookUpRequest,
   { receipt, transaction: found, headers }: Found,
-  internal: Pick<InternalTransfers, 'trace'>,
+  trace: Trace,
 ): Promise<TransactionReport> {
   const block = headers.get(receipt.height);
   if (block === undefined || block.hash !== receipt.blockHash) {
@@ -111,11 +131,15 @@ async function reportOf(
     });
   }
   const mayTellMore = watched.native.size > 0 && receipt.gasUsed > PLAIN_TRANSFER_GAS;
-  const traced = mayTellMore ? await internal.trace(node, block.height, watch) : [];
+  const traced = mayTellMore ? await trace(block.height) : [];
   if (traced?.some(each => each.block?.hash !== block.hash)) {
     throw new NodeFailure(`${node.label} has a trace of another branch`);
   }
-  transfers.push(...(traced ?? []).filter(each => each.transactionHash === transactionHash));
+  const internal = (traced ?? []).filter(
+    each =>
+      each.transactionHash === transactionHash && watched.native.has(each.address.toLowerCase()),
+  );
+  transfers.push(...internal);
   const addresses = allAddresses(watched);
   const foreign: ForeignTransfer[] = foreignTransfers(receipt, watched, addresses, FOREIGN_MAXIMUM);
   const isOtherNative = own === undefined && transaction.value > 0n;

@@ -152,6 +152,34 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
     expect(await lookUp(hash, watch(USDC, a))).not.toHaveProperty('untraced');
   });
 
+  test('several transactions are looked up together, and their block is traced once', async () => {
+    const pay = { signature: 'pay(address)', value: 3n };
+    const requests = [
+      {
+        transactionHash: await evm.call(payer, { ...pay, arguments: [a] }),
+        watch: watch(NATIVE, a),
+      },
+      { transactionHash: UNKNOWN, watch: watch(NATIVE, a) },
+      {
+        transactionHash: await evm.call(payer, { ...pay, arguments: [b] }),
+        watch: watch(NATIVE, b),
+      },
+      {
+        transactionHash: await evm.call(payer, { ...pay, arguments: [b] }),
+        watch: watch(NATIVE, a),
+      },
+    ].map(each => ({ ...each, inputs: null, blockHash: null }));
+    await evm.mine();
+    const traces = plainNode(proxy.url, {}, { trace: 'trace_block' });
+    const reports = (await adapter.lookUpAll?.(traces, requests)) ?? [];
+    const told = reports.map(report =>
+      report.status === 'included' ? report.transfers.map(({ address }) => address) : report.status,
+    );
+    expect(told).toEqual([[a], 'unknown', [b], []]);
+    expect(traces.asked.filter(method => method === 'trace_block')).toHaveLength(1);
+    expect(traces.requests).toBe(3);
+  });
+
   test('a transfer keeps its position when it gets into another block at another index', async () => {
     const { rpc } = evm.anvil;
     const hash = await evm.transferToken(USDC_TEST, b, 77n, RICH[1]);
