@@ -9,7 +9,8 @@ import type {
 } from '../adapter.ts';
 import { orThrow, toFields } from './answers.ts';
 import { readHeaders, toTransaction } from './blocks.ts';
-import { foreignTransfers, type Receipt, tokenTransfers, toReceipt } from './transfer-logs.ts';
+import { type Receipt, toReceipt } from './receipts.ts';
+import { foreignTransfers, tokenTransfers } from './transfer-logs.ts';
 import { allAddresses, indexWatched } from './watched.ts';
 
 /** Gas of a transaction that calls no contract (Ethereum yellow paper, G_transaction). */

@@ -1,20 +1,11 @@
-import { BLOCK_TIMEOUT_MS, type Node, NodeFailure } from '../../nodes/node.ts';
+import { type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Movement } from '../adapter.ts';
-import { orThrow, toAddressOrNull, toAmount, toFields, toList } from './answers.ts';
-import { type BlockTransaction, readWholeBlocks, type WholeBlock } from './blocks.ts';
-import { toReceipt } from './transfer-logs.ts';
+import { toAddressOrNull, toAmount, toFields, toList } from './answers.ts';
+import { readWholeBlocks, type WholeBlock } from './blocks.ts';
+import { type Receipt, readReceipts, requireReceipt } from './receipts.ts';
 
 /** Withdrawals of validators are in gwei (EIP-4895). */
 const WEI_PER_GWEI = 1_000_000_000n;
-/** Receipts that are asked for in one batch. */
-const RECEIPTS_PER_BATCH = 50;
-
-/** What came of a top-level transaction. */
-interface Outcome {
-  readonly succeeded: boolean;
-  /** In wei: gas, and blobs (EIP-4844). */
-  readonly fee: bigint;
-}
 
 /**
  * What a block did to balances outside of contracts: values of successful top-level transactions, fees of
@@ -35,16 +26,19 @@ export async function readMovements(
   const concerned = block.transactions.filter(
     ({ from, to }) => spelling.has(from ?? '') || spelling.has(to ?? ''),
   );
-  const outcomes = await readOutcomes(node, block, concerned);
+  const receipts = await readReceipts(
+    node,
+    concerned.map(({ hash }) => hash),
+  );
   const movements: Movement[] = [];
   const move = (address: string | null, amount: bigint) => {
     const own = spelling.get(address ?? '');
     if (own !== undefined && amount !== 0n) movements.push({ address: own, amount });
   };
-  for (const [index, { from, to, value }] of concerned.entries()) {
-    const { succeeded, fee } = outcomes[index] ?? { succeeded: false, fee: 0n };
-    move(from, -fee);
-    if (!succeeded) continue;
+  for (const { hash, from, to, value } of concerned) {
+    const receipt = requireReceipt(node, receipts, hash, block);
+    if (spelling.has(from ?? '')) move(from, -feeOf(node, receipt));
+    if (!receipt.succeeded) continue;
     move(from, -value);
     move(to, value);
   }
@@ -52,38 +46,15 @@ export async function readMovements(
   return movements;
 }
 
-async function readOutcomes(
-  node: Node,
-  block: WholeBlock,
-  transactions: readonly BlockTransaction[],
-): Promise<Outcome[]> {
-  const outcomes: Outcome[] = [];
-  for (let next = 0; next < transactions.length; next += RECEIPTS_PER_BATCH) {
-    const together = transactions.slice(next, next + RECEIPTS_PER_BATCH);
-    const answers = await node.batch(
-      together.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
-      { timeoutMs: BLOCK_TIMEOUT_MS },
-    );
-    for (const [index, { hash }] of together.entries()) {
-      outcomes.push(toOutcome(node, orThrow(answers[index]), hash, block));
-    }
-  }
-  return outcomes;
-}
-
-function toOutcome(node: Node, answer: unknown, hash: string, block: WholeBlock): Outcome {
-  const receipt = toReceipt(node, answer, hash);
-  if (receipt?.blockHash !== block.hash) {
-    throw new NodeFailure(`${node.label}: a receipt is missing, or of another branch`);
-  }
-  const fields = toFields(node, answer, 'a receipt');
+/** In wei: gas, and blobs (EIP-4844). */
+function feeOf(node: Node, { fields, gasUsed }: Receipt): bigint {
   const price = toAmount(node, fields.effectiveGasPrice, 'the gas price of a receipt');
   const blobs =
     fields.blobGasUsed === undefined || fields.blobGasUsed === null
       ? 0n
       : toAmount(node, fields.blobGasUsed, 'the blob gas of a receipt') *
         toAmount(node, fields.blobGasPrice, 'the blob gas price of a receipt');
-  return { succeeded: receipt.succeeded, fee: BigInt(receipt.gasUsed) * price + blobs };
+  return BigInt(gasUsed) * price + blobs;
 }
 
 function readWithdrawals(node: Node, { fields }: WholeBlock) {

@@ -1,7 +1,7 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Block, ChainTransfer, Scan, ScanRequest } from '../adapter.ts';
 import type { Chain } from '../chain-list.ts';
-import { orThrow, requireBlock, toParameter } from './answers.ts';
+import { requireBlock, toParameter } from './answers.ts';
 import {
   BLOCKS_PER_BATCH,
   heightsOf,
@@ -18,13 +18,12 @@ import {
   rangeQuery,
   toPlaces,
 } from './log-query.ts';
-import { type Receipt, tokenTransfers, toReceipt } from './transfer-logs.ts';
+import { readReceipts, requireReceipt } from './receipts.ts';
+import { tokenTransfers } from './transfer-logs.ts';
 import { indexWatched, type Watched } from './watched.ts';
 
 /** Blocks of one scan that are read whole, or whose logs are asked for one by one. */
 const BLOCKS_ONE_BY_ONE = 100;
-/** Receipts that are asked for in one batch. */
-const RECEIPTS_PER_BATCH = 50;
 
 /**
  * Scans blocks for transfers: those of tokens by their logs, those of the native asset by the top-level
@@ -219,34 +218,6 @@ async function readTransfers(
     const { height, hash, time } = block;
     return tokenTransfers(receipt, { height, hash, time }, watched);
   });
-}
-
-async function readReceipts(node: Node, hashes: readonly string[]): Promise<Map<string, Receipt>> {
-  const receipts = new Map<string, Receipt>();
-  for (let next = 0; next < hashes.length; next += RECEIPTS_PER_BATCH) {
-    const together = hashes.slice(next, next + RECEIPTS_PER_BATCH);
-    const answers = await node.batch(
-      together.map(hash => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
-    );
-    for (const [index, hash] of together.entries()) {
-      const receipt = toReceipt(node, orThrow(answers[index]), hash);
-      if (receipt !== null) receipts.set(hash, receipt);
-    }
-  }
-  return receipts;
-}
-
-function requireReceipt(
-  node: Node,
-  receipts: ReadonlyMap<string, Receipt>,
-  transactionHash: string,
-  { hash }: Pick<Block, 'hash'>,
-): Receipt {
-  const receipt = receipts.get(transactionHash);
-  if (receipt?.blockHash !== hash) {
-    throw new NodeFailure(`${node.label}: a receipt is missing, or of another branch`);
-  }
-  return receipt;
 }
 
 function lastOf(node: Node, blocks: readonly Block[]): Block {

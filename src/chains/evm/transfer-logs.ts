@@ -1,6 +1,6 @@
-import { type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Block, ChainTransfer, ForeignTransfer } from '../adapter.ts';
-import { type Fields, toCount, toFields, toHash, toList } from './answers.ts';
+import type { Fields } from './answers.ts';
+import type { Receipt } from './receipts.ts';
 import type { Watched } from './watched.ts';
 
 /** Keccak-256 of `Transfer(address,address,uint256)` (ERC-20). */
@@ -34,36 +34,6 @@ function readTransfer({ address, topics, data }: Fields): TransferLog | undefine
   const word = data.toLowerCase();
   if (recipient === undefined || !WORD.test(word)) return undefined;
   return { contract: address.toLowerCase(), to: `0x${recipient}`, amount: BigInt(word) };
-}
-
-/** The receipt of a transaction in a block. */
-export interface Receipt {
-  readonly transactionHash: string;
-  readonly blockHash: string;
-  readonly height: number;
-  readonly succeeded: boolean;
-  readonly gasUsed: number;
-  readonly logs: readonly Fields[];
-}
-
-/** @returns null for a transaction without a receipt. */
-export function toReceipt(node: Node, value: unknown, transactionHash: string): Receipt | null {
-  if (value === null || value === undefined) return null;
-  const fields = toFields(node, value, 'a receipt');
-  const receipt = {
-    transactionHash: toHash(node, fields.transactionHash, 'the transaction of a receipt'),
-    blockHash: toHash(node, fields.blockHash, 'the block of a receipt'),
-    height: toCount(node, fields.blockNumber, 'the block of a receipt'),
-    succeeded: fields.status === '0x1',
-    gasUsed: toCount(node, fields.gasUsed, 'the gas of a receipt'),
-    logs: toList(node, fields.logs, 'the logs of a receipt').map(log =>
-      toFields(node, log, 'a log'),
-    ),
-  };
-  if (receipt.transactionHash !== transactionHash) {
-    throw new NodeFailure(`${node.label}: a receipt came for another transaction`);
-  }
-  return receipt;
 }
 
 /**

@@ -1,0 +1,72 @@
+import { type Node, NodeFailure } from '../../nodes/node.ts';
+import type { Block } from '../adapter.ts';
+import { type Fields, orThrow, toCount, toFields, toHash, toList } from './answers.ts';
+
+/** Receipts that are asked for in one batch. */
+const RECEIPTS_PER_BATCH = 50;
+
+/** The receipt of a transaction in a block. */
+export interface Receipt {
+  readonly transactionHash: string;
+  readonly blockHash: string;
+  readonly height: number;
+  readonly succeeded: boolean;
+  readonly gasUsed: number;
+  readonly logs: readonly Fields[];
+  /** The receipt as the node has sent it. */
+  readonly fields: Fields;
+}
+
+/** @returns null for a transaction without a receipt. */
+export function toReceipt(node: Node, value: unknown, transactionHash: string): Receipt | null {
+  if (value === null || value === undefined) return null;
+  const fields = toFields(node, value, 'a receipt');
+  const receipt = {
+    transactionHash: toHash(node, fields.transactionHash, 'the transaction of a receipt'),
+    blockHash: toHash(node, fields.blockHash, 'the block of a receipt'),
+    height: toCount(node, fields.blockNumber, 'the block of a receipt'),
+    succeeded: fields.status === '0x1',
+    gasUsed: toCount(node, fields.gasUsed, 'the gas of a receipt'),
+    logs: toList(node, fields.logs, 'the logs of a receipt').map(log =>
+      toFields(node, log, 'a log'),
+    ),
+    fields,
+  };
+  if (receipt.transactionHash !== transactionHash) {
+    throw new NodeFailure(`${node.label}: a receipt came for another transaction`);
+  }
+  return receipt;
+}
+
+/** The receipts of these transactions, by their hashes; those without one are left out. */
+export async function readReceipts(
+  node: Node,
+  hashes: readonly string[],
+): Promise<Map<string, Receipt>> {
+  const receipts = new Map<string, Receipt>();
+  for (let next = 0; next < hashes.length; next += RECEIPTS_PER_BATCH) {
+    const together = hashes.slice(next, next + RECEIPTS_PER_BATCH);
+    const answers = await node.batch(
+      together.map(hash => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
+    );
+    for (const [index, hash] of together.entries()) {
+      const receipt = toReceipt(node, orThrow(answers[index]), hash);
+      if (receipt !== null) receipts.set(hash, receipt);
+    }
+  }
+  return receipts;
+}
+
+/** @throws NodeFailure unless the receipt is there, and of this block. */
+export function requireReceipt(
+  node: Node,
+  receipts: ReadonlyMap<string, Receipt>,
+  transactionHash: string,
+  { hash }: Pick<Block, 'hash'>,
+): Receipt {
+  const receipt = receipts.get(transactionHash);
+  if (receipt?.blockHash !== hash) {
+    throw new NodeFailure(`${node.label}: a receipt is missing, or of another branch`);
+  }
+  return receipt;
+}
