@@ -58,6 +58,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
       hashes = {
         direct: await evm.transferToken(USDC_TEST, a, 10n),
         twice: await evm.transferToken(USDC_TEST, a, 10n),
+        stranger: await evm.transferToken(USDC_TEST, someAddress(9), 11n),
         zero: await evm.transferToken(USDC_TEST, a, 0n),
         other: await evm.transferToken(other, a, 12n),
         lacking: await evm.transferToken(USDC_TEST, a, 13n, RICH[3]),
@@ -133,6 +134,22 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
       }
     });
 
+    test('count neither where the transaction failed, nor where the log was taken back', async () => {
+      const request = { from: height, to: height };
+      for (const [of, fields] of [
+        ['eth_getTransactionReceipt', { status: '0x0' }],
+        ['eth_getLogs', { removed: true }],
+      ] as const) {
+        proxy.alter((method, _params, result) => {
+          if (method !== of) return result;
+          return Array.isArray(result)
+            ? result.map(log => ({ ...log, ...fields }))
+            : { ...(result as object), ...fields };
+        });
+        expect((await scan(watch(USDC, a, b), request)).transfers).toEqual([]);
+      }
+    });
+
     test('nothing is asked of blocks in which nobody is watched but the last header', async () => {
       const { transfers, through } = await scan([], { from: 1, to: height });
       expect(transfers).toEqual([]);
@@ -167,11 +184,15 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
       await refused(FINAL);
       altered('eth_getBlockByNumber', (each: object) => ({ ...each, number: '0x1' }));
       await refused();
-      altered('eth_getLogs', () => {
-        throw new RpcRefusal(-32_000, 'unknown block');
-      });
-      await refused();
-      await refused(FINAL);
+      for (const message of ['unknown block', 'block range extends beyond current head block']) {
+        altered('eth_getLogs', () => {
+          throw new RpcRefusal(-32_000, message);
+        });
+        await refused();
+        const asked = node.asked.length;
+        await refused(FINAL);
+        expect(node.asked.slice(asked)).toHaveLength(3);
+      }
       proxy.alter(null);
       await refused({ parentHash: elsewhere });
       await refused({ parentHash: elsewhere, ...FINAL });

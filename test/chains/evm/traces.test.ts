@@ -81,6 +81,9 @@ describe('moves of value', () => {
   test('are taken back by any frame around them that fails', () => {
     const caught = { ...call(pay(1), call(pay(2))), error: 'execution reverted' };
     expect(moves(call(caught, pay(3)))).toEqual([[0, payee, 3n]]);
+    const failed = { ...pay(1), error: 'execution reverted' };
+    const eleven = [pay(0), failed, ...Array.from({ length: 9 }, (_, index) => pay(index + 1))];
+    expect(moves(call(...eleven))).toHaveLength(9);
     const inner = { type: 'STATICCALL', to: shop, error: 'out of gas', calls: [pay(4)] };
     expect(moves(call(pay(1), inner))).toEqual([[0, payee, 1n]]);
     expect(moves({ ...call(pay(1)), error: 'Reverted' })).toEqual([]);
