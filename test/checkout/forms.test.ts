@@ -5,6 +5,7 @@ import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { type OpenedCheckout, openCheckout } from '../helpers/checkout.ts';
 import { expectRefusal } from '../helpers/refusal.ts';
+import { watchNetworks } from '../helpers/watch-networks.ts';
 
 const PEOPLE = { accept: 'text/html,application/xhtml+xml' };
 const SCRIPTS = { accept: 'application/json' };
@@ -243,4 +244,20 @@ test.each([
   }
   expect(await checkout.payment()).toMatchObject({ status: 'pending' });
   await production.close();
+});
+
+test('where a chain has a node, its transfers are not to be simulated', async () => {
+  const simulated = await startTestApp();
+  try {
+    const merchant = await addMerchant(simulated);
+    await watchNetworks(simulated.db, ['eth'], new Date(simulated.clock.now));
+    const checkout = await openCheckout(simulated, merchant);
+    expect((await checkout.get()).body).toContain('Simulate');
+    await checkout.pick('eth');
+    expect((await checkout.get()).body).not.toContain('Simulate');
+    await checkout.pick('btc');
+    expect((await checkout.get()).body).toContain('Simulate');
+  } finally {
+    await simulated.close();
+  }
 });

@@ -1,5 +1,5 @@
 import { billOf } from '../../checkout/bill.ts';
-import type { NetworkChoice } from '../../checkout/checkout.ts';
+import type { Checkout, NetworkChoice } from '../../checkout/checkout.ts';
 import { FINAL_STAGES, revisionOf } from '../../checkout/stage.ts';
 import { hasLapsed } from '../../settlement/lapse-quotes.ts';
 import { SIMULATION_CASES } from '../../settlement/simulate.ts';
@@ -25,7 +25,7 @@ ${renderOrder(view)}
 ${view.notice && html`<p class="notice" id="notice" role="alert">${view.notice}</p>`}
 ${renderStage(view)}
 ${renderOptions(view)}
-${view.simulation && renderSimulation(path)}
+${view.simulation && isSimulated(checkout) && renderSimulation(path)}
 </main>
 <footer><p>Payment <code>${payment.id}</code></p></footer>`;
   return renderDocument({ title, content: main, basePath, simulation: view.simulation });
@@ -90,6 +90,12 @@ ${renderNetworkPicker(path, others, 'Other ways to pay')}`;
 function renderCancel(path: string): Html {
   return html`<p>Do not cancel if you have sent something already: it would not be recognised any more.</p>
 <form method="post" action="${path}/cancel"><button class="danger">Yes, cancel this payment</button></form>`;
+}
+
+/** Whether a transfer to the payment can be simulated: not on a chain that has a node. */
+function isSimulated({ network, choices }: Checkout): boolean {
+  const candidates = network === null ? choices.map(choice => choice.network) : [network];
+  return candidates.length === 0 || candidates.some(each => each.settled_by === 'simulation');
 }
 
 function renderSimulation(path: string): Html {
