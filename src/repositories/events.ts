@@ -48,15 +48,11 @@ function timeOrderedId(instant: RawBuilder<unknown>): RawBuilder<unknown> {
     left(${milliseconds}, 8) || '-' || right(${milliseconds}, 4) || '-7' from 1 for 15)::uuid`;
 }
 
-/** An event as the source of `eventSteps`. */
-export function eventValues(event: NewEvent): RawBuilder<unknown> {
-  return sql`
+/** Records an event with its deliveries; call it in the transaction of the change. */
+export async function insertEvent(db: Connection, event: NewEvent): Promise<void> {
+  const values = sql`
     values (${event.id}::uuid, ${event.merchantId}::uuid, ${event.paymentId}::uuid, ${event.type},
             ${event.createdAt}::timestamptz, ${event.data}::json,
             ${event.traceparent}::text, ${event.tracestate}::text)`;
-}
-
-/** Records an event with its deliveries; call it in the transaction of the change. */
-export async function insertEvent(db: Connection, event: NewEvent): Promise<void> {
-  await sql`with ${eventSteps(eventValues(event))} select`.execute(db);
+  await sql`with ${eventSteps(values)} select`.execute(db);
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
+import type { Payment } from '../database/tables.ts';
 
 /** The network, address and amount by which a transfer is matched to a payment. */
 export interface Slot {
@@ -124,18 +125,26 @@ export interface Holder {
   isRest: boolean;
   /** When its payment ended or gave up the amount; null if the payment has it still, or has it again. */
   releasedAt: Date | null;
+  payment: PaymentInWait;
 }
 
+/** What tells whether a payment waits for a transfer. */
+export type PaymentInWait = Pick<
+  Payment,
+  'status' | 'session_status' | 'blockchain_id' | 'address' | 'expires_at' | 'quoted_until'
+>;
+
 /**
- * Who had exactly this amount at a time, or was the last to have had it. Reservations of a slot follow one
- * another, so the latest one tells.
+ * Who had exactly this amount at a time, or was the last to have had it, with its payment's row locked.
+ * Reservations of a slot follow one another, so the latest one tells. With `offset 0` PostgreSQL reads the
+ * few reservations of the amount, instead of all of the address from the newest on.
  */
-export async function findHolder(
+export async function lockHolder(
   db: Connection,
   { blockchainId, address, tokenAmount }: Slot,
   at: Date,
 ): Promise<Holder | undefined> {
-  const { rows } = await sql<Holder>`
+  const { rows } = await sql<Omit<Holder, 'payment'> & Holder['payment']>`
     select latest.payment_id as "paymentId", session_status = 'completed' as seen,
            latest.rest_of is not null as "isRest",
            case when not exists (
@@ -143,14 +152,22 @@ export async function findHolder(
              where again.payment_id = latest.payment_id and again.released_at is null
                and again.blockchain_id = latest.blockchain_id and again.address = latest.address
                and again.token_amount = latest.token_amount
-           ) then latest.released_at end as "releasedAt"
+           ) then latest.released_at end as "releasedAt",
+           payments.status, payments.session_status, payments.blockchain_id, payments.address,
+           payments.expires_at, payments.quoted_until
     from (
-      select * from reservations
-      where blockchain_id = ${blockchainId} and address = ${address}
-        and token_amount = ${tokenAmount.toString()}::numeric and reserved_at <= ${at}
-      order by id desc limit 1
-    ) as latest join payments on payments.id = latest.payment_id`.execute(db);
-  return rows[0];
+      select same.* from (
+        select * from reservations
+        where blockchain_id = ${blockchainId} and address = ${address}
+          and token_amount = ${tokenAmount.toString()}::numeric and reserved_at <= ${at}
+        offset 0
+      ) as same order by id desc limit 1
+    ) as latest join payments on payments.id = latest.payment_id
+    for update of payments`.execute(db);
+  const [found] = rows;
+  if (found === undefined) return undefined;
+  const { paymentId, seen, isRest, releasedAt, ...payment } = found;
+  return { paymentId, seen, isRest, releasedAt, payment };
 }
 
 /** A payment that waited for funds, which a transfer of another amount may be meant for. */

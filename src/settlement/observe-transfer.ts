@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Connection, Database } from '../database/connection.ts';
-import type { Deposit, DepositSource, DepositState, Payment } from '../database/tables.ts';
+import type { Deposit, DepositSource, DepositState } from '../database/tables.ts';
 import { transact } from '../database/transaction.ts';
 import {
   findDeposit,
@@ -10,7 +10,7 @@ import {
   updateDeposit,
 } from '../repositories/deposits.ts';
 import { lockPayment } from '../repositories/payment-moves.ts';
-import { findHolder, listWaiting } from '../repositories/reservations.ts';
+import { listWaiting, lockHolder, type PaymentInWait } from '../repositories/reservations.ts';
 import { applyDeposit, CHAIN_ACTOR } from './apply-deposit.ts';
 import { LATE_FOR_MS, matchTransfer } from './match-transfer.ts';
 import { tellUnmatched } from './tell-unmatched.ts';
@@ -228,7 +228,7 @@ async function match(
   slot: Pick<ObservedTransfer, 'blockchainId' | 'address' | 'tokenAmount'>,
   { occurredAt: at, earliestAt }: TimeOfTransfer,
 ): Promise<DepositMatch> {
-  const holder = await findHolder(db, slot, at);
+  const holder = await lockHolder(db, slot, at);
   const exact = holder?.releasedAt === null ? holder : undefined;
   const endedBy = new Date(earliestAt.getTime() - OVERDUE_BY_MS);
   const { outcome, paymentId } = matchTransfer(slot.tokenAmount, {
@@ -239,14 +239,15 @@ async function match(
       holder?.releasedAt != null && holder.releasedAt.getTime() > at.getTime() - LATE_FOR_MS,
   });
   if (paymentId === null) return { outcome, payment_id: null };
-  const payment = await lockPayment(db, paymentId);
+  const payment =
+    paymentId === holder?.paymentId ? holder.payment : await lockPayment(db, paymentId);
   return payment !== undefined && isWaiting(payment, slot, earliestAt)
     ? { outcome, payment_id: paymentId }
     : { outcome: 'late', payment_id: null };
 }
 
 function isWaiting(
-  payment: Payment,
+  payment: PaymentInWait,
   { blockchainId, address }: Pick<ObservedTransfer, 'blockchainId' | 'address'>,
   earliestAt: Date,
 ): boolean {

@@ -38,6 +38,7 @@ const SEARCHED_BY: Readonly<Record<string, readonly string[]>> = {
   branches_one_main: ['merchant_id'],
   deposit_addresses_pkey: ['branch_id'],
   redirect_domains_pkey: ['merchant_id'],
+  reservations_payment: ['payment_id'],
   webhook_endpoints_merchant: ['merchant_id'],
   webhook_endpoints_pkey: ['id'],
   payments_pkey: ['id'],
@@ -71,6 +72,11 @@ const FIXED: Readonly<Record<string, Expected>> = {
     indexes: ['webhook_endpoints_merchant', 'webhook_endpoints_pkey'],
   },
   claim_nonces: { plans: 'by-index', indexes: [] },
+  record_move: { plans: 'by-index', indexes: ['reservations_payment'] },
+  record_told_move: {
+    plans: 'by-index',
+    indexes: ['reservations_payment', 'webhook_endpoints_merchant', 'webhook_endpoints_pkey'],
+  },
 };
 
 function expectedOf(name: string): Expected {
