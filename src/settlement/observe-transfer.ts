@@ -9,10 +9,8 @@ import {
   lockAddress,
   updateDeposit,
 } from '../repositories/deposits.ts';
-import { lockPayment } from '../repositories/payment-moves.ts';
-import { listWaiting, lockHolder, type PaymentInWait } from '../repositories/reservations.ts';
 import { applyDeposit, CHAIN_ACTOR } from './apply-deposit.ts';
-import { LATE_FOR_MS, matchTransfer } from './match-transfer.ts';
+import { type DepositMatch, matchPayment, type TimeOfTransfer } from './match-payment.ts';
 import { tellUnmatched } from './tell-unmatched.ts';
 
 /** State of a transfer: in a block or the mempool, irreversible, undone, or failed on chain. */
@@ -47,23 +45,6 @@ export interface ObservedTransfer {
   readonly inputs?: readonly string[] | null;
   readonly finality: Finality;
 }
-
-/** When a transfer happened at the latest and at the earliest. */
-interface TimeOfTransfer {
-  readonly occurredAt: Date;
-  readonly earliestAt: Date;
-}
-
-type DepositMatch = Pick<Deposit, 'outcome' | 'payment_id'>;
-
-/** Waiting payments to read: two are enough to make a match ambiguous. */
-const WAITING_MAXIMUM = 2;
-
-/**
- * How long after a payment's end a transfer is still in time, in milliseconds: watchers ask at most 60 s
- * apart, and one that comes later finds the payment open only because its watcher was behind.
- */
-export const OVERDUE_BY_MS = 60_000;
 
 const NO_MATCH: DepositMatch = { outcome: 'unknown', payment_id: null };
 
@@ -160,7 +141,7 @@ function placeOf({ blockHeight, blockHash }: ObservedTransfer, now: Date) {
 async function record(db: Connection, transfer: ObservedTransfer, now: Date): Promise<Deposit> {
   const { occurredAt, earliestAt = occurredAt } = transfer;
   const time = { occurredAt, earliestAt };
-  const matched = mayMatch(transfer) ? await match(db, transfer, time) : NO_MATCH;
+  const matched = mayMatch(transfer) ? await matchPayment(db, transfer, time) : NO_MATCH;
   return insertDeposit(db, {
     id: uuidv7(),
     blockchain_id: transfer.blockchainId,
@@ -207,7 +188,7 @@ async function rematch(db: Connection, deposit: Deposit): Promise<DepositMatch> 
     address: deposit.address,
     tokenAmount: BigInt(deposit.token_amount),
   };
-  const matched = await match(db, slot, timeOf(deposit));
+  const matched = await matchPayment(db, slot, timeOf(deposit));
   const stays = deposit.outcome === 'duplicate' && matched.payment_id === null;
   return stays ? { outcome: 'duplicate', payment_id: null } : matched;
 }
@@ -216,49 +197,6 @@ async function rematch(db: Connection, deposit: Deposit): Promise<DepositMatch> 
 function timeOf({ occurred_at, earliest_at, observed_at }: Deposit): TimeOfTransfer {
   const occurredAt = occurred_at ?? observed_at;
   return { occurredAt, earliestAt: earliest_at ?? occurredAt };
-}
-
-/**
- * Matches a transfer to the payment that waited for it when it happened, and locks the payment's row. The
- * payment is checked again under the lock: after its reservation was read it may have ended or moved to
- * another network.
- */
-async function match(
-  db: Connection,
-  slot: Pick<ObservedTransfer, 'blockchainId' | 'address' | 'tokenAmount'>,
-  { occurredAt: at, earliestAt }: TimeOfTransfer,
-): Promise<DepositMatch> {
-  const holder = await lockHolder(db, slot, at);
-  const exact = holder?.releasedAt === null ? holder : undefined;
-  const endedBy = new Date(earliestAt.getTime() - OVERDUE_BY_MS);
-  const { outcome, paymentId } = matchTransfer(slot.tokenAmount, {
-    exact,
-    // Whoever has reserved the amount has it, whoever else waits.
-    open: exact === undefined ? await listWaiting(db, slot, { at, endedBy }, WAITING_MAXIMUM) : [],
-    reservedBefore:
-      holder?.releasedAt != null && holder.releasedAt.getTime() > at.getTime() - LATE_FOR_MS,
-  });
-  if (paymentId === null) return { outcome, payment_id: null };
-  const payment =
-    paymentId === holder?.paymentId ? holder.payment : await lockPayment(db, paymentId);
-  return payment !== undefined && isWaiting(payment, slot, earliestAt)
-    ? { outcome, payment_id: paymentId }
-    : { outcome: 'late', payment_id: null };
-}
-
-function isWaiting(
-  payment: PaymentInWait,
-  { blockchainId, address }: Pick<ObservedTransfer, 'blockchainId' | 'address'>,
-  earliestAt: Date,
-): boolean {
-  const end = payment.quoted_until ?? payment.expires_at;
-  return (
-    payment.status === 'pending' &&
-    payment.session_status === 'pending' &&
-    payment.blockchain_id === blockchainId &&
-    payment.address === address &&
-    earliestAt.getTime() <= end.getTime() + OVERDUE_BY_MS
-  );
 }
 
 /**

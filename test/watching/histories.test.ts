@@ -193,9 +193,15 @@ async function play(chain: ChainId, finalDepth: number | null, history: readonly
           await tick(1);
         });
       }
-      case 'outage':
+      case 'outage': {
+        for (const watching of workers) watching.up = false;
+        await tick(0);
         clock.now += each.minutes * MINUTE_MS;
+        await tick(1);
+        await expirePayments(db, now(), 100);
+        for (const watching of workers) watching.up = true;
         return;
+      }
       case 'wait':
         clock.now += each.seconds * 1_000;
         return;
