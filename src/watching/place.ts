@@ -6,8 +6,8 @@ import { record, timeOf, toObserved, toReported } from './record.ts';
 import { failed, isDeepEnough, type Tips } from './settle.ts';
 import type { Watcher } from './watcher.ts';
 
-/** Deposits that are asked for in a tick. */
-const BATCH = 200;
+/** Deposits that are considered in a tick: more than wait in a mempool at once, which are not asked for. */
+const BATCH = 2_000;
 
 /**
  * How long a Bitcoin transaction may be in no mempool, while nobody spends what it spends, before it

@@ -15,7 +15,7 @@ export interface Rise {
 /** Blocks whose transactions are read to explain a balance; a longer span is a finding as a whole. */
 const SPAN_MAXIMUM = 2_000;
 /** Blocks of which every node has the state: go-ethereum keeps 128. */
-const STATE_KEPT = 100;
+export const STATE_KEPT = 100;
 /** Blocks that are read at once; the node's allowance decides how fast they come. */
 const CONCURRENCY = 20;
 

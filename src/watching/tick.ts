@@ -11,6 +11,7 @@ import { createPlacing } from './place.ts';
 import { reorganise } from './reorganise.ts';
 import { continueRescan } from './rescan.ts';
 import { RETRY_EVERY_MS, retryUnapplied } from './retry-unapplied.ts';
+import { STATE_KEPT } from './rises.ts';
 import { type Pass, scanToTip } from './scan.ts';
 import { lookAgain } from './second-look.ts';
 import { settle, type Tips } from './settle.ts';
@@ -145,7 +146,8 @@ export function createTick(watcher: Watcher): Tick {
     const pass: Pass = { node, tips, watch: list, signal };
     if (state.cursor_height !== null && state.cursor_hash !== null) {
       const cursor = { height: state.cursor_height, hash: state.cursor_hash };
-      await noteJoined(watcher, node, list, cursor);
+      // Further back a node has forgotten what was held; once the chain is caught up, it is read.
+      if (tips.tip - cursor.height <= STATE_KEPT) await noteJoined(watcher, node, list, cursor);
     }
     const through = await scanToTip(watcher, state, pass);
     const isAtTip = (through?.height ?? state.cursor_height) === heads.tip.height;

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { BalanceQuery } from '../../src/chains/adapter.ts';
 import type { ChainId } from '../../src/chains/chain-list.ts';
 import type { Deposit, Merchant } from '../../src/database/tables.ts';
 import { NodeFailure, RpcError } from '../../src/nodes/node.ts';
@@ -275,6 +276,35 @@ describe('while the nodes are away', () => {
     expect(await statusOf(paid)).toBe('successful/completed');
     await expirePayments(service.db, now(), 100);
     expect(await statusOf(unpaid)).toBe('expired/expired');
+  });
+
+  test('for so long that they have forgotten old states, an address that joins holds up nothing', async () => {
+    const before = await ask();
+    await tick();
+    const read: number[] = [];
+    Object.assign(model.adapter, {
+      internal: {
+        async readBalances(_node: unknown, { height, addresses }: BalanceQuery) {
+          if (height < model.tip.height - 100) throw new NodeFailure('missing trie node');
+          read.push(height);
+          return addresses.map(() => 0n);
+        },
+        readMovements: async () => [],
+        trace: async () => [],
+      },
+    });
+    for (let mined = 0; mined < 150; mined++) {
+      service.clock.now += 10_000;
+      model.mine([]);
+    }
+    const joined = await ask(7_000n, 'B');
+    send(7_000n, 'B');
+    mine();
+    await tick();
+    await tick();
+    expect(await statusOf(joined)).toBe('pending/completed');
+    expect(await statusOf(before)).toBe('pending/pending');
+    expect(read).not.toEqual([]);
   });
 
   test('for a week, blocks in which nobody waited for anything are skipped', async () => {
