@@ -52,6 +52,8 @@ export function createTick(watcher: Watcher): Tick {
   let inflowsAt = Number.NEGATIVE_INFINITY;
   let retriedAt = Number.NEGATIVE_INFINITY;
   let placedAt = Number.NEGATIVE_INFINITY;
+  /** Whether a rescan goes on, for which an idle chain is looked at again at once. */
+  let isRescanning = false;
 
   return async signal => {
     if (!(await lease.hold())) return 'elsewhere';
@@ -60,7 +62,7 @@ export function createTick(watcher: Watcher): Tick {
     if (state === undefined || state.halted !== null) return 'halted';
     await nodes.refresh();
     const idle = (await watcher.watchList.read(db, new Date(clock()))).length === 0;
-    if (idle && wasPolled(state, clock())) return 'nothing';
+    if (idle && !isRescanning && wasPolled(state, clock())) return 'nothing';
 
     const node = await nodes.primary(signal);
     try {
@@ -105,13 +107,13 @@ export function createTick(watcher: Watcher): Tick {
     }
     await moveIdleCursor(watcher, state, heads, polledAt);
     await mempool.read(state, node, []);
-    const rescanned = await continueRescan(watcher, { node, tips, signal });
+    isRescanning = await continueRescan(watcher, { node, tips, signal });
     await lease.write((tx, { watched_until: former }) =>
       updateChain(tx, chain.id, {
         watched_until: later(former, coveredUntil(chain, heads, polledAt, heads.tip)),
       }),
     );
-    return rescanned ? 'more' : 'nothing';
+    return isRescanning ? 'more' : 'nothing';
   }
 
   /** The block at the cursor is another one than when it was recorded. */

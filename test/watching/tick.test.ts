@@ -8,7 +8,7 @@ import { findChain } from '../../src/repositories/chains.ts';
 import { listOpenFindings } from '../../src/repositories/findings.ts';
 import { updateOpenPayment } from '../../src/repositories/payment-moves.ts';
 import { findPayment } from '../../src/repositories/payments.ts';
-import { addRescan } from '../../src/repositories/rescans.ts';
+import { addRescan, findOpenRescan } from '../../src/repositories/rescans.ts';
 import { insertReservation } from '../../src/repositories/reservations.ts';
 import { expirePayments } from '../../src/settlement/expire-on-chain.ts';
 import { LeaseLost } from '../../src/watching/lease.ts';
@@ -378,6 +378,7 @@ test('a transfer that the database refuses is a finding, holds up no other, and 
 test('a rescan finds what went to an address that nobody watched', async () => {
   await tick();
   const height = model.tip.height + 1;
+  for (let mined = 0; mined < 10; mined++) model.mine([]);
   send(123n, 'C');
   mine(FINAL_DEPTH);
   service.clock.now += 2 * MINUTE_MS;
@@ -388,10 +389,11 @@ test('a rescan finds what went to an address that nobody watched', async () => {
     select id, ${chain}, 'C', now() from branches where merchant_id = ${merchant.id}`.execute(
     service.db,
   );
-  const range = { blockchainId: chain, from: height, to: height, askedBy: 'test' };
+  const range = { blockchainId: chain, from: height, to: height + 10, askedBy: 'test' };
   await addRescan(service.db, range, now());
   service.clock.now += MINUTE_MS;
   await tick();
+  expect(await findOpenRescan(service.db, chain)).toBeUndefined();
   await tick();
   expect(await deposits()).toMatchObject([{ address: 'C', outcome: 'unknown', state: 'final' }]);
 });
