@@ -9,6 +9,7 @@ import type { Rates } from '../rates/rate-source.ts';
 import { listConfiguredNetworks } from '../repositories/deposit-addresses.ts';
 import { findMerchant } from '../repositories/merchants.ts';
 import { findNetworkOnChain, type NetworkOnChain } from '../repositories/networks.ts';
+import { listUnderpaid, lockPayment } from '../repositories/payment-moves.ts';
 import { findPaymentByCheckoutToken } from '../repositories/payments.ts';
 import { isWatchedInTime } from '../settlement/availability.ts';
 import { hasLapsed } from '../settlement/lapse-quotes.ts';
@@ -105,7 +106,7 @@ export async function readProgressOf(
 /**
  * Cancels a payment for its customer.
  * @param trace Trace of the customer's request.
- * @throws ApiError E1040 when funds have been seen or the payment has ended.
+ * @throws ApiError E1040 when funds have been seen, too little included, or the payment has ended.
  */
 export function cancelCheckout(
   db: Database,
@@ -114,6 +115,10 @@ export function cancelCheckout(
   trace: TraceContext | null,
 ): Promise<Payment> {
   return transact(db, async tx => {
+    await lockPayment(tx, payment.id);
+    if ((await listUnderpaid(tx, [payment.id])).length > 0) {
+      throw new ApiError('E1040', 'Something has arrived already: the payment can be completed.');
+    }
     const cancelled = await movePayment(tx, {
       paymentId: payment.id,
       move: 'cancel',

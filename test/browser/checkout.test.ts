@@ -235,7 +235,7 @@ describe.concurrent('what happens meanwhile is shown without reloading', () => {
       expect(await page.evaluate('document.activeElement.id')).toBe('transaction');
       expect(await page.locator('#announcer').innerText()).toContain('Too little has arrived');
 
-      await page.locator('#cancel-title').focus();
+      await page.getByRole('link', { name: 'Open wallet' }).focus();
       await checkout.simulate('detect');
       await waitForStage(page, 'confirming');
       expect(await page.evaluate('document.activeElement.id')).toBe('title');
@@ -250,7 +250,7 @@ describe.concurrent('what happens meanwhile is shown without reloading', () => {
       await page.getByRole('button', { name: 'Bitcoin' }).click();
       await page.getByText('The network was not chosen').waitFor();
       expect(await heading(page)).toBe('Payment seen');
-      expect(new URL(page.url()).pathname).toBe(checkout.path);
+      await expect.poll(() => new URL(page.url()).pathname).toBe(checkout.path);
       await page.unroute('**/status');
       await page.reload();
       expect(await heading(page)).toBe('Payment seen');

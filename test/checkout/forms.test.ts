@@ -46,6 +46,16 @@ describe('what a form asks for is done, and leads back to the page', () => {
     });
   });
 
+  test('but cancelling is refused once something has arrived, however little', async () => {
+    const checkout = await open();
+    await checkout.pick('eth');
+    await checkout.simulate('under');
+    expect((await checkout.get()).body).not.toContain('Cancel payment');
+    const response = await checkout.post('cancel', {}, PEOPLE);
+    expect(response.statusCode).toBe(409);
+    expect(await checkout.payment()).toMatchObject({ status: 'pending' });
+  });
+
   test('cancelling by a form without fields sends no body', async () => {
     const checkout = await open();
     const response = await service.app.inject({ method: 'POST', url: `${checkout.path}/cancel` });

@@ -51,7 +51,7 @@ async function open(body: Record<string, unknown> = {}): Promise<OpenedCheckout>
 async function read(checkout: OpenedCheckout, url?: string): Promise<string> {
   const response = await checkout.get(url);
   expect(response.statusCode, response.body).toBe(200);
-  expect(response.body).not.toMatch(/undefined|\[object|NaN/);
+  expect(response.body).not.toMatch(/undefined|\[object|\bNaN\b/);
   return response.body;
 }
 

@@ -76,7 +76,9 @@ function renderOptions(view: CheckoutView): Html {
       checkout.progress.rest === null &&
       renderDisclosure('change', 'Pay another way', renderChange(path, others)),
     checkout.network !== null && stage !== 'paid' && renderLookUp(view),
-    isOpen && renderDisclosure('cancel', 'Cancel payment', renderCancel(path)),
+    isOpen &&
+      checkout.progress.rest === null &&
+      renderDisclosure('cancel', 'Cancel payment', renderCancel(path)),
   ];
   return html`<div class="options">${options}</div>`;
 }
