@@ -1,4 +1,4 @@
-import { type Node, NodeFailure } from '../../nodes/node.ts';
+import { BLOCK_TIMEOUT_MS, type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Block, ChainAdapter } from '../adapter.ts';
 import {
   askHeader,
@@ -13,7 +13,7 @@ import {
 import { askHash, scanBlocks, type WorkLimit } from './blocks.ts';
 import { hasIndex } from './find-transaction.ts';
 import { lookUpTransaction } from './look-up.ts';
-import { askMempool, Mempool } from './mempool.ts';
+import { MEMPOOL_CALL, Mempool, toMempool } from './mempool.ts';
 import { RecentBlocks } from './recent-blocks.ts';
 import { ScriptTable } from './watched-scripts.ts';
 
@@ -77,15 +77,20 @@ export function createBitcoinAdapter(limit: Partial<WorkLimit> = {}): ChainAdapt
     },
 
     async readHeads(node, cursorHeight) {
-      // Before the newest block is asked for: what leaves the mempool in between is in that block. Another
-      // node's mempool differs in many transactions, so a check node's must not come in between.
-      const ids = node.role === 'primary' ? await askMempool(node) : null;
-      const [info, cursor] = await node.batch([
-        { method: 'getblockchaininfo', params: [] },
-        ...(cursorHeight === null ? [] : [{ method: 'getblockhash', params: [cursorHeight] }]),
-      ]);
+      // The mempool before the newest block: what leaves it in between is in that block. Another node's
+      // mempool differs in many transactions, so a check node's must not come in between.
+      const listed = node.role === 'primary' ? [MEMPOOL_CALL] : [];
+      const answers = await node.batch(
+        [
+          ...listed,
+          { method: 'getblockchaininfo', params: [] },
+          ...(cursorHeight === null ? [] : [{ method: 'getblockhash', params: [cursorHeight] }]),
+        ],
+        { timeoutMs: BLOCK_TIMEOUT_MS },
+      );
+      const [info, cursor] = answers.slice(listed.length);
       const memory = recall(node, property(orThrow(info), 'chain'));
-      if (ids !== null) memory.mempool.list(node, ids);
+      if (listed.length > 0) memory.mempool.list(node, toMempool(node, orThrow(answers[0])));
       const hash = toHash(node, property(info, 'bestblockhash'), 'the newest block');
       memory.tip = memory.tip?.hash === hash ? memory.tip : await readByHash(node, hash);
       const isShorter = cursorHeight === null || isOutOfRange(cursor);

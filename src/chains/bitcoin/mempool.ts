@@ -1,4 +1,10 @@
-import { BLOCK_TIMEOUT_MS, type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
+import {
+  BLOCK_TIMEOUT_MS,
+  type Node,
+  type NodeCall,
+  NodeFailure,
+  RpcError,
+} from '../../nodes/node.ts';
 import type { ChainTransfer, MempoolReading } from '../adapter.ts';
 import {
   failure,
@@ -23,9 +29,11 @@ const FEW = 1_000;
 /** Nodes get to know a transaction at different times. */
 const SKEW_MS = 2 * 60_000;
 
-/** IDs of all transactions in a node's mempool. */
-export async function askMempool(node: Node): Promise<ReadonlySet<string>> {
-  const answer = await node.call('getrawmempool', [], { timeoutMs: BLOCK_TIMEOUT_MS });
+/** The call for the IDs of a mempool. */
+export const MEMPOOL_CALL: NodeCall = { method: 'getrawmempool', params: [] };
+
+/** The IDs of a mempool, as a node has answered them. */
+export function toMempool(node: Node, answer: unknown): ReadonlySet<string> {
   const list = toList(node, answer, 'the mempool');
   return new Set(list.map(id => toHash(node, id, 'a transaction of the mempool')));
 }

@@ -126,7 +126,7 @@ describe.skipIf(missing).each([
 
     const slow = await pay();
     const known = { inputs: await inputsOf(slow) };
-    const { txid: bumped } = await rpc('bumpfee', slow);
+    const { txid: bumped } = await rpc('bumpfee', slow, { fee_rate: 50 });
     expect(await lookUp(slow, known)).toEqual({ status: 'replaced' });
     expect(await lookUp(bumped)).toMatchObject({
       status: 'pending',

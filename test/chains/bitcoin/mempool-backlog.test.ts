@@ -38,8 +38,7 @@ function openNode(
     ...{ id, label: id, role },
     abilities: { trace: null, logRange: null, batch: 100, archive: true, pruneHeight: null },
     async call(method, [verbose]) {
-      if (method !== 'getrawmempool') throw new Error(method);
-      if (!verbose) return [...payments.keys()];
+      if (method !== 'getrawmempool' || !verbose) throw new Error(method);
       timed += 1;
       if (node.refuse) throw node.refuse;
       const all = [...payments.keys()];
@@ -49,6 +48,7 @@ function openNode(
     async batch(calls) {
       return calls.map(({ method, params }) => {
         if (method === 'getblockheader') return { ...HEADER, hash: HEADER.hash };
+        if (method === 'getrawmempool') return [...payments.keys()];
         if (method !== 'getrawtransaction') return { chain: 'regtest', bestblockhash: HEADER.hash };
         asked.push(String(params[0]));
         return payments.get(String(params[0])) ?? new RpcError(-5, 'No such transaction');
