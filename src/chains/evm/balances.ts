@@ -1,6 +1,6 @@
 import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
 import type { BalanceQuery } from '../adapter.ts';
-import { toParameter } from './answers.ts';
+import { toAmount, toParameter } from './answers.ts';
 import { asNodeError } from './log-query.ts';
 
 /**
@@ -69,7 +69,32 @@ export async function readBalances(
   const answers = await node.batch(
     groups.map(group => ({ method: 'eth_call', params: [{ data: toData(group) }, block] })),
   );
-  return groups.flatMap((group, index) => toBalances(node, answers[index], group.length));
+  const balances: bigint[] = [];
+  for (const [index, group] of groups.entries()) {
+    const answer = answers[index];
+    // Some providers allow no call without a contract: they are asked for each address.
+    const isRefused = answer instanceof RpcError && asNodeError(node, answer) === answer;
+    balances.push(
+      ...(isRefused
+        ? await readOneByOne(node, group, block)
+        : toBalances(node, answer, group.length)),
+    );
+  }
+  return balances;
+}
+
+async function readOneByOne(
+  node: Node,
+  addresses: readonly string[],
+  block: unknown,
+): Promise<bigint[]> {
+  const answers = await node.batch(
+    addresses.map(address => ({ method: 'eth_getBalance', params: [address, block] })),
+  );
+  return answers.map(answer => {
+    if (answer instanceof RpcError) throw asNodeError(node, answer);
+    return toAmount(node, answer, 'a balance');
+  });
 }
 
 function toData(addresses: readonly string[]): string {

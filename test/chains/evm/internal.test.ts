@@ -58,6 +58,15 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
       expect(node.asked.slice(asked)).toEqual(['eth_call', 'eth_call', 'eth_call']);
       expect(more).toEqual([...first, 3n]);
       expect(await balances(height, [])).toEqual([]);
+      proxy.alter((method, _params, result) => {
+        if (method === 'eth_call') throw new RpcRefusal(-32_602, 'missing value for required "to"');
+        return result;
+      });
+      try {
+        expect(await balances(height, addresses)).toEqual(more);
+      } finally {
+        proxy.alter(null);
+      }
     });
 
     test('are those of the block that has the hash, or of none', async () => {
