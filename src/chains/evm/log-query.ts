@@ -107,3 +107,35 @@ export function rangeQuery(watched: Watched, from: number, to: number) {
 export function blockQuery(watched: Watched, blockHash: string) {
   return { method: 'eth_getLogs', params: [{ ...transferFilter(watched), blockHash }] };
 }
+
+/**
+ * The places of a block's logs. Where a node finds all transfers of the tokens too many for an answer, they
+ * are asked for by parts of the addresses.
+ * @param answer To a query for this block.
+ */
+export async function placesOfBlock(
+  node: Node,
+  answer: unknown,
+  block: Pick<Block, 'hash'>,
+  watched: Watched,
+): Promise<LogPlace[]> {
+  const parts = isTooWide(answer) ? divide(watched) : [];
+  if (parts.length < 2) return toPlaces(node, answer, block, watched);
+  const answers = await node.batch(parts.map(part => blockQuery(part, block.hash)));
+  return parts.flatMap((part, index) => toPlaces(node, answers[index], block, part));
+}
+
+/** The same tokens, with so many addresses at a time as a query can name. */
+function divide({ tokens, native }: Watched): Watched[] {
+  const addresses = [...new Set([...tokens.values()].flatMap(own => [...own.keys()]))];
+  const parts: Watched[] = [];
+  for (let next = 0; next < addresses.length; next += TOPICS_MAXIMUM) {
+    const part = new Set(addresses.slice(next, next + TOPICS_MAXIMUM));
+    const own = [...tokens].map(
+      ([contract, all]) =>
+        [contract, new Map([...all].filter(([address]) => part.has(address)))] as const,
+    );
+    parts.push({ tokens: new Map(own), native });
+  }
+  return parts;
+}

@@ -15,6 +15,7 @@ import {
   isTooWide,
   type LogPlace,
   type LogRanges,
+  placesOfBlock,
   rangeQuery,
   toPlaces,
 } from './log-query.ts';
@@ -76,7 +77,10 @@ async function scanRange(
     }
     requireChain(node, [requireBlock(node, first, from)], parentHash);
     const through = requireBlock(node, last, to);
-    const places = toPlaces(node, logs, { from, to }, watched);
+    const places =
+      from === to
+        ? await placesOfBlock(node, logs, through, watched)
+        : toPlaces(node, logs, { from, to }, watched);
     if (to - from + 1 === ranges.of(node)) ranges.answered(node);
     const blocks = await readHitBlocks(node, places, through);
     return { through, transfers: await readTransfers(node, places, blocks, watched) };
@@ -114,7 +118,10 @@ async function readByHash(
   watched: Watched,
 ): Promise<ChainTransfer[]> {
   const answers = await node.batch(blocks.map(({ hash }) => blockQuery(watched, hash)));
-  const places = blocks.flatMap((block, index) => toPlaces(node, answers[index], block, watched));
+  const places: LogPlace[] = [];
+  for (const [index, block] of blocks.entries()) {
+    places.push(...(await placesOfBlock(node, answers[index], block, watched)));
+  }
   const byHash = new Map(blocks.map(block => [block.hash, block]));
   return readTransfers(node, places, byHash, watched);
 }
@@ -158,7 +165,11 @@ async function readByRange(
       ...(await readByRange(node, blocks.slice(middle), watched)),
     ];
   }
-  const places = toPlaces(node, logs, { from, to }, watched);
+  const [only, ...others] = blocks;
+  const places =
+    only !== undefined && others.length === 0
+      ? await placesOfBlock(node, logs, only, watched)
+      : toPlaces(node, logs, { from, to }, watched);
   const byHash = new Map(blocks.map(block => [block.hash, block]));
   return readTransfers(node, places, byHash, watched);
 }

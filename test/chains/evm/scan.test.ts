@@ -118,6 +118,20 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
       for (const transfer of transfers) expect(transfer).toMatchObject(shared);
     });
 
+    test.each([{}, FINAL])('are found where a node has too many for one answer', async range => {
+      proxy.alter((method, params, result) => {
+        const [{ topics = [] }] = params as [{ topics?: unknown[] }];
+        if (method !== 'eth_getLogs' || topics.length > 1) return result;
+        throw new RpcRefusal(-32_005, 'query returned more than 10000 results');
+      });
+      const list = watch(USDC, a, b, c, ...nobody);
+      for (const also of [[], watch(NATIVE, a)]) {
+        const one = { from: height, to: height, ...range };
+        const { transfers } = await scan([...list, ...also], one);
+        expect(transfers).toHaveLength(expected().length);
+      }
+    });
+
     test('cost the same number of calls for 10,000 addresses as for 100', async () => {
       const many = Array.from({ length: 9_997 }, (_, index) => someAddress(10_000 + index));
       const calls = async (list: readonly WatchedAddress[], range: Range) => {
