@@ -53,7 +53,8 @@ export interface NodeSet {
   primary(signal: AbortSignal): Promise<Node>;
   /**
    * The first check node that can be asked; null if the chain has none.
-   * @throws NodeFailure if there are some and none can be asked, or the signal's reason.
+   * @throws NodeFailure if there are some and none can be asked, even because the access to it cannot be
+   * opened here; or the signal's reason.
    */
   check(signal: AbortSignal): Promise<Node | null>;
   /** Tells the height of a node's newest block. */
@@ -80,6 +81,8 @@ export function openNodeSet(options: NodeSetOptions): NodeSet {
   /** Nodes whose access could not be opened, by when their rows were changed. */
   const unreadable = new Map<string, Date>();
   const polls = new Map<string, Promise<void>>();
+  /** Whether the chain has a check node, readable or not: without it nothing is to become final. */
+  let hasCheck = false;
 
   function open(row: NodeRow): Member | undefined {
     try {
@@ -154,6 +157,7 @@ export function openNodeSet(options: NodeSetOptions): NodeSet {
   return {
     async refresh() {
       const rows = await listNodes(db, chain);
+      hasCheck = rows.some(({ role }) => role === 'check');
       const next = new Map<string, Member>();
       for (const row of rows) {
         const current = members.get(row.id);
@@ -175,7 +179,7 @@ export function openNodeSet(options: NodeSetOptions): NodeSet {
     },
     async check(signal) {
       const list = withRole('check');
-      return list.length === 0 ? null : choose(list, signal);
+      return list.length === 0 && !hasCheck ? null : choose(list, signal);
     },
     reportHead(nodeId, height) {
       if (members.has(nodeId)) heads.tell(nodeId, height, clock());

@@ -299,6 +299,20 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     expect(logged.filter(line => line === 'node cannot be opened')).toHaveLength(1);
   });
 
+  test('has a check node even where its access cannot be opened', async () => {
+    await addNode(one.url, 'one');
+    const check = await addNode(two.url, 'two', 'check');
+    const other = createKeyring([randomBytes(32)]);
+    now += 1;
+    await updateNode(database.db, check, {
+      access: sealAccess(other, check, { url: two.url, headers: {} }),
+      master_key_version: other.currentVersion,
+      updated_at: new Date(now),
+    });
+    await set.refresh();
+    expect(await reasonOf(set.check(signal))).toContain('can be asked');
+  });
+
   test('ends with its signals', async () => {
     await addNode(one.url, 'one');
     one.misbehave({ kind: 'hanging' });
