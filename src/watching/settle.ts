@@ -69,6 +69,7 @@ async function settleDue(
   if (due.length === 0) return;
   const observed: ObservedTransfer[] = [];
   const confirmed: Placed[] = [];
+  const absent: UnsettledDeposit[] = [];
   for (const placed of await lookUpDeposits(watcher, node, due)) {
     const { deposit, report, transfer } = placed;
     const at = timeOf(deposit);
@@ -83,14 +84,35 @@ async function settleDue(
       isDeepEnough(watcher, deposit, report.block.height, tips)
     ) {
       observed.push(failed(deposit, report));
+    } else if (report.status !== 'failed') {
+      absent.push(deposit);
     }
-    // Whatever else the node says, the deposit's block is not on its chain: the next tick finds the fork.
   }
+  observed.push(...(await listAstray(watcher, node, absent)));
   for (const { deposit, transfer } of await confirm(watcher, confirmed, signal)) {
     if (transfer === undefined) continue;
     observed.push(toObserved(transfer, 'final', timeOf(deposit)));
   }
   await record(watcher, observed);
+}
+
+/**
+ * Those whose block is not on the node's chain, to be looked for elsewhere: another node may have shown it,
+ * so that the cursor finds no fork. Where the block is there, the node contradicts itself.
+ */
+async function listAstray(
+  { adapter }: Watcher,
+  node: Node,
+  absent: readonly UnsettledDeposit[],
+): Promise<ObservedTransfer[]> {
+  const astray: ObservedTransfer[] = [];
+  for (const [height, own] of Map.groupBy(absent, ({ block_height: at }) => at)) {
+    const block = height === null ? null : await adapter.readBlock(node, height);
+    if (block === null) continue;
+    const elsewhere = own.filter(({ block_hash: hash }) => hash !== block.hash);
+    astray.push(...elsewhere.map(deposit => toReported(deposit, 'seen')));
+  }
+  return astray;
 }
 
 /** A transaction that was seen and is now in a final block without effect. */

@@ -258,6 +258,25 @@ test('an answer without its transfers is made good by the second look', async ()
   expect(await statusOf(id)).toBe('successful/completed');
 });
 
+test('a check node that lied for a while leaves nothing that is seen for ever', async () => {
+  const id = await ask();
+  await tick();
+  const lying = new ModelChain(service.clock, FINAL_DEPTH);
+  watcher.check = lying;
+  mine(FINAL_DEPTH + 2);
+  lying.send({ blockchainId: chain, address: ADDRESS, tokenAmount: AMOUNT });
+  lying.mine();
+  while (lying.blocks.length < model.blocks.length) lying.mine([]);
+  await tick();
+  expect(await statusOf(id)).toBe('pending/completed');
+  watcher.check = model;
+  mine(FINAL_DEPTH);
+  await tick();
+  await tick();
+  expect(await deposits()).toMatchObject([{ state: 'reversed' }]);
+  expect(await statusOf(id)).toBe('pending/pending');
+});
+
 describe('while the nodes are away', () => {
   test('nothing expires, and what was paid in time counts in the end', async () => {
     const [paid, unpaid] = [await ask(), await ask(7_000n, 'B')];
