@@ -46,12 +46,13 @@ export type Tick = (signal: AbortSignal) => Promise<TickResult>;
  * @throws NodeFailure, LeaseLost, and errors of the database.
  */
 export function createTick(watcher: Watcher): Tick {
-  const { adapter, chain, clock, db, lease, nodes } = watcher;
+  const { adapter, chain, clock, db, lease, log, nodes } = watcher;
   const placing = createPlacing();
   const mempool = createMempool(watcher);
   let inflowsAt = Number.NEGATIVE_INFINITY;
   let retriedAt = Number.NEGATIVE_INFINITY;
   let placedAt = Number.NEGATIVE_INFINITY;
+  let rescanFailedAt = Number.NEGATIVE_INFINITY;
   /** Whether a rescan goes on, for which an idle chain is looked at again at once. */
   let isRescanning = false;
 
@@ -107,7 +108,7 @@ export function createTick(watcher: Watcher): Tick {
     }
     await moveIdleCursor(watcher, state, heads, polledAt);
     await mempool.read(state, node, []);
-    isRescanning = await continueRescan(watcher, { node, tips, signal });
+    isRescanning = await rescan(node, tips, signal);
     await lease.write((tx, { watched_until: former }) =>
       updateChain(tx, chain.id, {
         watched_until: later(former, coveredUntil(chain, heads, polledAt, heads.tip)),
@@ -160,7 +161,7 @@ export function createTick(watcher: Watcher): Tick {
     const atCursor = through ?? (isAtTip ? heads.tip : undefined);
     if (isComplete && atCursor !== undefined)
       await lookForInflows(state, node, list, atCursor, tips);
-    const rescanned = isComplete && (await continueRescan(watcher, { node, tips, signal }));
+    const rescanned = isComplete && (await rescan(node, tips, signal));
     if (isComplete) await retry(node);
     await finish({ heads, polledAt, through: atCursor, swept, isComplete });
     return isComplete && !rescanned ? 'done' : 'more';
@@ -184,6 +185,22 @@ export function createTick(watcher: Watcher): Tick {
       last: state,
     });
     inflowsAt = clock();
+  }
+
+  /**
+   * Goes on with a rescan. Its blocks may be such as the node has no more, which must not keep the chain
+   * from being watched: it waits then.
+   */
+  async function rescan(node: Node, tips: Tips, signal: AbortSignal): Promise<boolean> {
+    if (Math.abs(clock() - rescanFailedAt) < RETRY_EVERY_MS) return false;
+    try {
+      return await continueRescan(watcher, { node, tips, signal });
+    } catch (error) {
+      if (!(error instanceof NodeFailure || error instanceof RpcError)) throw error;
+      log.warn({ err: error, chain: chain.id }, 'rescan waits for a node that can do it');
+      rescanFailedAt = clock();
+      return false;
+    }
   }
 
   async function retry(node: Node): Promise<void> {

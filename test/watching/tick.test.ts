@@ -2,10 +2,11 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { BalanceQuery } from '../../src/chains/adapter.ts';
 import type { ChainId } from '../../src/chains/chain-list.ts';
+import { newId } from '../../src/crypto/new-id.ts';
 import type { Deposit, Merchant } from '../../src/database/tables.ts';
 import { NodeFailure, RpcError } from '../../src/nodes/node.ts';
 import { findChain } from '../../src/repositories/chains.ts';
-import { listOpenFindings } from '../../src/repositories/findings.ts';
+import { addFinding, listOpenFindings } from '../../src/repositories/findings.ts';
 import { updateOpenPayment } from '../../src/repositories/payment-moves.ts';
 import { findPayment } from '../../src/repositories/payments.ts';
 import { addRescan, findOpenRescan } from '../../src/repositories/rescans.ts';
@@ -415,6 +416,54 @@ test('a rescan finds what went to an address that nobody watched', async () => {
   expect(await findOpenRescan(service.db, chain)).toBeUndefined();
   await tick();
   expect(await deposits()).toMatchObject([{ address: 'C', outcome: 'unknown', state: 'final' }]);
+});
+
+test('a rescan of blocks that the node has no more holds up nothing else', async () => {
+  const [paid, unpaid] = [await ask(), await ask(7_000n, 'B')];
+  await tick();
+  const scan = model.adapter.scan;
+  Object.assign(model.adapter, {
+    scan: async (...args: Parameters<typeof scan>) => {
+      if (args[1].from < 10) throw new NodeFailure('primary: block 5 is pruned');
+      return scan(...args);
+    },
+  });
+  const range = { blockchainId: chain, from: 5, to: 6, askedBy: 'test' };
+  await addRescan(service.db, range, now());
+  send();
+  mine(FINAL_DEPTH);
+  await tick();
+  service.clock.now += 20 * MINUTE_MS;
+  mine();
+  await tick();
+  await expirePayments(service.db, now(), 100);
+  expect(await statusOf(paid)).toBe('successful/completed');
+  expect(await statusOf(unpaid)).toBe('expired/expired');
+  Object.assign(model.adapter, { scan });
+  service.clock.now += MINUTE_MS;
+  mine();
+  await tick();
+  await tick();
+  expect(await findOpenRescan(service.db, chain)).toBeUndefined();
+});
+
+test('a refused transfer that the node cannot look up holds up nothing else', async () => {
+  const { db } = service;
+  const unpaid = await ask(7_000n, 'B');
+  await tick();
+  const finding = { chain, kind: 'unapplied', blockchainId: chain, transactionHash: 'spent' };
+  await addFinding(db, { id: newId(), ...finding, position: 0, detail: 'refused' }, now());
+  Object.assign(model.adapter, {
+    async lookUp() {
+      throw new NodeFailure('primary cannot tell whether it is in a block without txindex=1');
+    },
+  });
+  service.clock.now += 20 * MINUTE_MS;
+  mine();
+  await tick();
+  await expirePayments(db, now(), 100);
+  expect(await statusOf(unpaid)).toBe('expired/expired');
+  expect(await findings()).toHaveLength(1);
 });
 
 describe('on Bitcoin', () => {
