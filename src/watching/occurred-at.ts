@@ -27,15 +27,20 @@ export function occurredAt(
   { polled_at: polledAt, head_height: head }: LastPoll,
   now: Date,
 ): Happened {
-  if (block === null) return { occurredAt: now, earliestAt: now };
   const { clockSkewMs: skew } = chain;
-  const blockTime = block.time.getTime();
-  if (polledAt !== null && now.getTime() - polledAt.getTime() <= POLLED_LATELY_MS) {
-    const at = head !== null && block.height <= head ? polledAt : now;
+  if (wasPolledLately(polledAt, now)) {
+    const at = block !== null && head !== null && block.height <= head ? polledAt : now;
     return { occurredAt: at, earliestAt: at };
   }
+  if (block === null) return { occurredAt: now, earliestAt: now };
+  const blockTime = block.time.getTime();
   return {
     occurredAt: new Date(Math.min(now.getTime(), blockTime + skew)),
     earliestAt: new Date(Math.min(now.getTime(), blockTime - skew)),
   };
+}
+
+/** Whether the chain was read up to its newest block so lately that what is new was made since then. */
+export function wasPolledLately(polledAt: Date | null, now: Date): polledAt is Date {
+  return polledAt !== null && now.getTime() - polledAt.getTime() <= POLLED_LATELY_MS;
 }

@@ -7,6 +7,7 @@ import { coveredUntil } from './coverage.ts';
 import { IDLE_POLL_MS, moveIdleCursor } from './idle.ts';
 import { findInflows, nativeAddresses, noteJoined } from './inflows.ts';
 import { createMempool } from './mempool.ts';
+import { wasPolledLately } from './occurred-at.ts';
 import { createPlacing } from './place.ts';
 import { reorganise } from './reorganise.ts';
 import { continueRescan } from './rescan.ts';
@@ -163,7 +164,8 @@ export function createTick(watcher: Watcher): Tick {
       await lookForInflows(state, node, list, atCursor, tips);
     const rescanned = isComplete && (await rescan(node, tips, signal));
     if (isComplete) await retry(node);
-    await finish({ heads, polledAt, through: atCursor, swept, isComplete });
+    const isBrokenOff = !isAtTip && wasPolledLately(state.polled_at, new Date(clock()));
+    await finish({ heads, polledAt, through: atCursor, swept, isComplete, isBrokenOff });
     return isComplete && !rescanned ? 'done' : 'more';
   }
 
@@ -215,10 +217,13 @@ export function createTick(watcher: Watcher): Tick {
     readonly through: Block | undefined;
     readonly swept: Block | undefined;
     readonly isComplete: boolean;
+    /** Whether blocks that came since a recent poll are not read yet: that poll has not shown them. */
+    readonly isBrokenOff: boolean;
   }
 
   /** Last, so that no payment expires before everything that could have paid it was looked at. */
-  async function finish({ heads, polledAt, through, swept, isComplete }: Reached): Promise<void> {
+  async function finish(done: Reached): Promise<void> {
+    const { heads, polledAt, through, swept, isComplete, isBrokenOff } = done;
     const reached = chain.coverage === 'sweep' ? swept : through;
     const covered =
       reached === undefined || (chain.coverage === 'poll' && !isComplete)
@@ -228,7 +233,7 @@ export function createTick(watcher: Watcher): Tick {
       updateChain(tx, chain.id, {
         head_height: heads.tip.height,
         final_height: heads.finalHeight,
-        ...(isComplete ? { polled_at: polledAt } : {}),
+        ...(isComplete ? { polled_at: polledAt } : isBrokenOff ? { polled_at: null } : {}),
         watched_until: covered === null ? former : later(former, covered),
       }),
     );

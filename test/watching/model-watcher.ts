@@ -17,7 +17,7 @@ export class Killed extends Error {}
 export type Step = () => Promise<void> | void;
 
 export interface ModelWatcher {
-  tick(step?: Step): Promise<TickResult>;
+  tick(step?: Step, signal?: AbortSignal): Promise<TickResult>;
   /** Whether a check node is asked too, and the model that it shows. */
   check: ModelChain | null;
   /** Whether the nodes answer. */
@@ -72,9 +72,9 @@ export function createModelWatcher({
     check: null,
     up: true,
     failures: [],
-    tick(hook = () => undefined) {
+    tick(hook = () => undefined, signal = AbortSignal.timeout(60_000)) {
       step = hook;
-      return tick(AbortSignal.timeout(60_000));
+      return tick(signal);
     },
   };
   return self;

@@ -278,6 +278,26 @@ test('a check node that lied for a while leaves nothing that is seen for ever', 
   expect(await statusOf(id)).toBe('pending/pending');
 });
 
+test('what a broken off scan left out is not older than it is', async () => {
+  const first = await ask(7_000n, 'B');
+  await tick();
+  service.clock.now += 5_000;
+  const id = await ask();
+  for (let mined = 0; mined < 6; mined++) mine();
+  send();
+  mine();
+  // The worker ends in the middle of it.
+  const ending = new AbortController();
+  let wrote = 0;
+  await watcher.tick(() => {
+    wrote += 1;
+    if (wrote > 3) ending.abort();
+  }, ending.signal);
+  await tick();
+  expect(await statusOf(id)).toBe('pending/completed');
+  expect(await statusOf(first)).toBe('pending/pending');
+});
+
 describe('while the nodes are away', () => {
   test('nothing expires, and what was paid in time counts in the end', async () => {
     const [paid, unpaid] = [await ask(), await ask(7_000n, 'B')];
