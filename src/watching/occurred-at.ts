@@ -32,7 +32,10 @@ export function occurredAt(
     const at = block !== null && head !== null && block.height <= head ? polledAt : now;
     return { occurredAt: at, earliestAt: at };
   }
-  if (block === null) return { occurredAt: now, earliestAt: now };
+  // A mempool does not tell when: it may have been right after the last poll.
+  if (block === null) {
+    return { occurredAt: now, earliestAt: polledAt ?? new Date(now.getTime() - skew) };
+  }
   const blockTime = block.time.getTime();
   return {
     occurredAt: new Date(Math.min(now.getTime(), blockTime + skew)),

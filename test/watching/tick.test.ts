@@ -489,6 +489,20 @@ test('a refused transfer that the node cannot look up holds up nothing else', as
 describe('on Bitcoin', () => {
   beforeEach(() => begin('btc-test'));
 
+  test('what came into the mempool in time counts, though the nodes were away', async () => {
+    const id = await ask();
+    await tick();
+    service.clock.now += 5 * MINUTE_MS;
+    watcher.up = false;
+    send();
+    await expect(tick()).rejects.toThrow('away');
+    service.clock.now += 30 * MINUTE_MS;
+    watcher.up = true;
+    await tick();
+    await expirePayments(service.db, now(), 100);
+    expect(await statusOf(id)).toBe('pending/completed');
+  });
+
   test('a transfer is seen in the mempool, and its replacement takes its place', async () => {
     const id = await ask();
     await tick();
