@@ -75,7 +75,7 @@ export async function findOldestReservation(
   return rows[0]?.oldest ?? null;
 }
 
-/** Whether a payment that waits for the chain's native asset expires before `before`. */
+/** Whether a payment that waits for the chain's native asset expires, or loses its quote, before `before`. */
 export async function hasExpiringPayment(
   db: Connection,
   blockchainId: string,
@@ -87,7 +87,7 @@ export async function hasExpiringPayment(
     .where('flow', '=', 'crypto')
     .where('status', '=', 'pending')
     .where('session_status', '=', 'pending')
-    .where('expires_at', '<', before)
+    .where(({ eb, or }) => or([eb('expires_at', '<', before), eb('quoted_until', '<', before)]))
     .where('blockchain_id', '=', blockchainId)
     .limit(1)
     .executeTakeFirst();

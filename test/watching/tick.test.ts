@@ -11,6 +11,7 @@ import { updateOpenPayment } from '../../src/repositories/payment-moves.ts';
 import { findPayment } from '../../src/repositories/payments.ts';
 import { addRescan, findOpenRescan } from '../../src/repositories/rescans.ts';
 import { insertReservation } from '../../src/repositories/reservations.ts';
+import { hasExpiringPayment } from '../../src/repositories/watch-list.ts';
 import { expirePayments } from '../../src/settlement/expire-on-chain.ts';
 import { LeaseLost } from '../../src/watching/lease.ts';
 import { addMerchant } from '../helpers/accounts.ts';
@@ -484,6 +485,15 @@ test('a refused transfer that the node cannot look up holds up nothing else', as
   await expirePayments(db, now(), 100);
   expect(await statusOf(unpaid)).toBe('expired/expired');
   expect(await findings()).toHaveLength(1);
+});
+
+test('balances are looked at before a quote lapses, as before a payment expires', async () => {
+  await begin('avax-test');
+  const id = await ask();
+  const before = new Date(service.clock.now + MINUTE_MS);
+  expect(await hasExpiringPayment(service.db, chain, before)).toBe(false);
+  await updateOpenPayment(service.db, id, { quoted_until: now() });
+  expect(await hasExpiringPayment(service.db, chain, before)).toBe(true);
 });
 
 describe('on Bitcoin', () => {
