@@ -3,8 +3,8 @@ import type { Chain } from '../chains/chain-list.ts';
 import type { ChainState } from '../database/watching-tables.ts';
 import type { ObservedTransfer } from '../settlement/observe-transfer.ts';
 
-/** Longest time between two polls during which a transfer counts as made when it is seen. */
-const POLLED_LATELY_MS = 60_000;
+/** Longest time between two polls, in milliseconds, during which a transfer counts as made when it is seen. */
+export const POLLED_LATELY_MS = 60_000;
 
 /** How far a chain had been read when it was last read up to its newest block. */
 export type LastPoll = Pick<ChainState, 'polled_at' | 'head_height'>;
