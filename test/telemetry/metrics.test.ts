@@ -7,6 +7,8 @@ import { createPostgresNonces } from '../../src/signing/postgres-nonces.ts';
 import { createMonitor, type Monitor } from '../../src/telemetry/monitor.ts';
 import { type MonitoringServer, serveMonitoring } from '../../src/telemetry/monitoring-server.ts';
 import { createReadiness } from '../../src/telemetry/readiness.ts';
+// For its metrics, which a process has once the module is loaded.
+import '../../src/watching/metrics.ts';
 import { createEndpoint } from '../../src/webhooks/manage-endpoints.ts';
 import { ADDRESSES, addMerchant, type MerchantWithKey, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
@@ -92,9 +94,9 @@ test('every metric is named and described as Prometheus asks', async () => {
     expect(name).toMatch(/^eps(_[a-z0-9]+)+$/);
     expect(help.length, name).toBeGreaterThan(10);
     expect(name.endsWith('_total'), name).toBe(type === 'counter');
-    // Base units only.
+    // Base units only; the depth of a reorganisation is in blocks.
     expect(name).not.toMatch(/(milliseconds|_ms|minutes|hours|kilobytes)/);
-    if (type === 'histogram') expect(name).toMatch(/_seconds$/);
+    if (type === 'histogram') expect(name).toMatch(/_(seconds|depth)$/);
     for (const { labels } of samples) {
       for (const [label, value] of Object.entries(labels)) {
         expect(label).toMatch(/^[a-z][a-z_]*$/);
