@@ -22,7 +22,7 @@ import { limitUnreadAnswers } from './http/unread-answers.ts';
 import { answerUnreadableRequest, registerHttpRules } from './http/unreadable-request.ts';
 import { registerValidation } from './http/validation.ts';
 import type { KnownKey } from './keys/verify-credentials.ts';
-import { CHECKOUT_PREFIX } from './payments/checkout-token.ts';
+import { CHECKOUT_PREFIX } from './payments/checkout-path.ts';
 import type { MerchantSetup } from './repositories/merchant-setup.ts';
 import { registerCheckout } from './routes/checkout/index.ts';
 import { answerWithoutRoute, renderUnreadable } from './routes/failures-without-route.ts';

@@ -1,8 +1,8 @@
+import { hashToken } from '../crypto/token.ts';
 import type { Connection, Database } from '../database/connection.ts';
 import type { Payment } from '../database/tables.ts';
 import { transact } from '../database/transaction.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { hashCheckoutToken } from '../payments/checkout-token.ts';
 import { movePayment } from '../payments/move-payment.ts';
 import { listOfferedNetworks } from '../payments/offered-networks.ts';
 import type { Rates } from '../rates/rate-source.ts';
@@ -47,7 +47,7 @@ export const RETURNED = ['promptId', 'status'] as const;
  * processor's page.
  */
 export async function findCheckoutPayment(db: Connection, token: string): Promise<Payment> {
-  const payment = await findPaymentByCheckoutToken(db, hashCheckoutToken(token));
+  const payment = await findPaymentByCheckoutToken(db, hashToken(token));
   if (payment?.flow !== 'crypto') throw new ApiError('E3001', 'There is no such checkout.');
   return payment;
 }

@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import { OperationRefused } from '../accounts/audited-change.ts';
+import { readHistory } from '../payments/history.ts';
 import { REGULATED_CASES } from '../processors/simulate-regulated.ts';
 import { SIMULATION_CASES, type SimulationCase } from '../settlement/simulate.ts';
 import { depositObjects } from './deposit-object.ts';
 import { defineFindTransaction } from './payment-find-transaction.ts';
-import { readHistory } from './payment-history.ts';
+import { historyEntry } from './payment-history.ts';
 import { defineList } from './payment-list.ts';
 import { paymentObject, requirePayment } from './payment-object.ts';
 import { describeCases, playCase } from './payment-simulate.ts';
@@ -35,7 +36,8 @@ export function define(noun: Command, terminal: Terminal): void {
     .argument('<id>', 'payment ID', parseId)
     .action((id: string, flags: JsonFlag) =>
       withSession(terminal, async ({ db }) => {
-        const entries = await readHistory(db, await requirePayment(db, id));
+        const facts = await readHistory(db, await requirePayment(db, id));
+        const entries = facts.map(historyEntry);
         printList(terminal, flags, entries, ['at', 'kind', 'what', 'id']);
       }),
     );

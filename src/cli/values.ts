@@ -1,19 +1,11 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { UUID } from '#schemas/uuid.ts';
+import * as input from '../accounts/input.ts';
 import { parseDateBound, toInclusiveEnd } from '../time/date-bound.ts';
 
-const KEY_ID = /^mpk_[0-9a-f]{24}$/;
-/** In characters. */
-const NAME_MAXIMUM = 200;
-/** Longest address that SMTP can deliver to, in characters (RFC 5321: a path without its brackets). */
-const EMAIL_MAXIMUM = 254;
-const EMAIL =
-  /^[^\s@\p{Cc}"(),:;<>[\]\\]{1,64}@([\p{L}\p{N}]([\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,}$/u;
 const DATE_EXPECTED = 'Must be an RFC 3339 date-time, for example 2030-01-31T12:00:00Z, or a date.';
 const PAGE_DEFAULT = 100;
 const PAGE_MAXIMUM = 1000;
-/** Characters that move the cursor or break a line. */
-const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 
 /** Flag of every command. */
 export interface JsonFlag {
@@ -79,27 +71,23 @@ export function parseObjectId(text: string): string {
 }
 
 export function parseKeyId(text: string): string {
-  if (!KEY_ID.test(text)) {
-    throw new InvalidArgumentError('Must be a key ID: mpk_ and 24 lower-case hex digits.');
-  }
-  return text;
+  const keyId = input.parseKeyId(text);
+  if (keyId !== undefined) return keyId;
+  throw new InvalidArgumentError('Must be a key ID: mpk_ and 24 lower-case hex digits.');
 }
 
 export function parseName(text: string): string {
-  const length = [...text].length;
-  if (text.trim() === '' || length > NAME_MAXIMUM || UNPRINTABLE.test(text)) {
-    throw new InvalidArgumentError(
-      `Must be 1 to ${NAME_MAXIMUM} characters, not all blank, without control characters.`,
-    );
-  }
-  return text;
+  const name = input.parseName(text);
+  if (name !== undefined) return name;
+  throw new InvalidArgumentError(
+    `Must be 1 to ${input.NAME_MAXIMUM} characters, not all blank, without control characters.`,
+  );
 }
 
 export function parseEmail(text: string): string {
-  if (text.length > EMAIL_MAXIMUM || !EMAIL.test(text)) {
-    throw new InvalidArgumentError('Must be an e-mail address, for example shop@example.com.');
-  }
-  return text;
+  const email = input.parseEmail(text);
+  if (email !== undefined) return email;
+  throw new InvalidArgumentError('Must be an e-mail address, for example shop@example.com.');
 }
 
 export function parseOnOff(text: string): boolean {

@@ -40,7 +40,7 @@ const BAR = [
 /** Renders a page: its content with head, bar, navigation and footer. */
 export function renderLayout(parts: LayoutParts): string {
   const { path, title, description, content, basePath, simulation, look } = parts;
-  const asset = (name: 'base.css' | 'style.css' | 'icon.svg') => DOCS_ASSETS.path(basePath, name);
+  const asset = (name: Parameters<typeof DOCS_ASSETS.path>[1]) => DOCS_ASSETS.path(basePath, name);
   const navigation = renderNavigation(parts);
   const alone = parts.navigation.length === 0;
   const markdownPath = basePath + markdownPathOf(path);
@@ -54,6 +54,7 @@ export function renderLayout(parts: LayoutParts): string {
 <title>${title === NAME ? title : `${title} · ${NAME}`}</title>
 <link rel="icon" type="image/svg+xml" href="${asset('icon.svg')}">
 <link rel="stylesheet" href="${asset('base.css')}">
+<link rel="stylesheet" href="${asset('shell.css')}">
 <link rel="stylesheet" href="${asset('style.css')}">
 ${!alone && html`<link rel="alternate" type="text/markdown" href="${markdownPath}">`}
 </head>

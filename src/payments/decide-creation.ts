@@ -1,10 +1,11 @@
 import type { BaseLogger } from 'pino';
 import type { Keyring } from '../crypto/keyring.ts';
 import { newId } from '../crypto/new-id.ts';
+import { hashToken, newToken } from '../crypto/token.ts';
 import type { Payment } from '../database/tables.ts';
 import type { TraceContext } from '../telemetry/trace-context.ts';
 import type { Clock } from '../time/clock.ts';
-import { CHECKOUT_PREFIX, hashCheckoutToken, issueCheckoutToken } from './checkout-token.ts';
+import { CHECKOUT_PREFIX } from './checkout-path.ts';
 import { type CreatePaymentRequest, newPayment } from './new-payment.ts';
 import { chooseNetworks } from './offered-networks.ts';
 import { findPayee, type Payee, type PayeeDependencies } from './payee.ts';
@@ -89,7 +90,7 @@ function cryptoFlow(
   { body, terms }: CreatePaymentRequest,
   now: Date,
 ) {
-  const token = issueCheckoutToken();
+  const token = newToken();
   const offered = chooseNetworks(body.blockchainIds, networks, simulation);
   const windowMinutes =
     terms?.windowMinutes ?? Math.max(...offered.map(network => network.windowMinutes));
@@ -101,7 +102,7 @@ function cryptoFlow(
     expiresAt: new Date(now.getTime() + windowMinutes * MINUTE_MS),
     inquireAt: null,
     checkoutUrl: `${publicUrl}${CHECKOUT_PREFIX}/${token}`,
-    checkoutTokenHash: hashCheckoutToken(token),
+    checkoutTokenHash: hashToken(token),
     processor: null,
     externalId: null,
   };

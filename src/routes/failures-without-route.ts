@@ -6,7 +6,7 @@ import { sendError } from '../errors/handler.ts';
 import type { RequestLog } from '../http/request-log.ts';
 import type { UnreadableAnswer } from '../http/unreadable-request.ts';
 import { toLegacyRefusal } from '../legacy/translate.ts';
-import { CHECKOUT_PREFIX } from '../payments/checkout-token.ts';
+import { CHECKOUT_PREFIX } from '../payments/checkout-path.ts';
 import { DOCUMENT_HEADERS } from './checkout/document.ts';
 import { type CheckoutAnswers, renderFailure, sendFailure } from './checkout/failures.ts';
 import { type LegacyAnswers, sendLegacyFailure, toLegacyAnswer } from './legacy/failures.ts';

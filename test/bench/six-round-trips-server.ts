@@ -7,6 +7,7 @@ import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { CreatePaymentBodySchema, CreatePaymentResponseSchema } from '#schemas/create-payment.ts';
 import { EmptyQuerySchema } from '#schemas/list-payments.ts';
+import { hashToken, newToken } from '../../src/crypto/token.ts';
 import { columnTypes } from '../../src/database/column-values.ts';
 import { FreshCache } from '../../src/database/fresh-cache.ts';
 import { registerErrorHandler } from '../../src/errors/handler.ts';
@@ -17,7 +18,6 @@ import { createRateLimits } from '../../src/http/rate-limit.ts';
 import { createRequestLog, registerRequestLog } from '../../src/http/request-log.ts';
 import { registerValidation } from '../../src/http/validation.ts';
 import type { KnownKey } from '../../src/keys/verify-credentials.ts';
-import { hashCheckoutToken, issueCheckoutToken } from '../../src/payments/checkout-token.ts';
 import { checkIdempotencyKey, sha256 } from '../../src/payments/idempotency.ts';
 import { chooseNetworks } from '../../src/payments/offered-networks.ts';
 import { toPaymentObject, toPaymentSnapshot } from '../../src/payments/payment-object.ts';
@@ -101,7 +101,7 @@ await runProcess('six-round-trips', async (config, logger, signal) => {
         const { branchId, networks, windowMs } = await merchant;
         const now = new Date(clock());
         const expiresAt = new Date(now.getTime() + windowMs);
-        const token = issueCheckoutToken();
+        const token = newToken();
         const client = await pool.connect();
         const query = (statement: { name: string; text: string }, values: unknown[]) =>
           client.query({ ...statement, values });
@@ -111,7 +111,7 @@ await runProcess('six-round-trips', async (config, logger, signal) => {
           await query(SIX.claim, [...claimed, sha256(request.rawBody), now]);
           const { rows } = await query(SIX.payment, [
             ...[uuidv7(), accountId, branchId, keyId, networks, expiresAt, now],
-            ...[customerReferenceId, hashCheckoutToken(token)],
+            ...[customerReferenceId, hashToken(token)],
           ]);
           const [payment] = rows;
           const snapshot = JSON.stringify(toPaymentSnapshot(payment));

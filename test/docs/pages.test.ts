@@ -174,7 +174,7 @@ test('style sheets are kept for good and use up nobody’s allowance', async () 
   const sheets = [...page.matchAll(/rel="stylesheet" href="([^"]+)"/g)].map(
     ([, href = '']) => href,
   );
-  expect(sheets).toHaveLength(2);
+  expect(sheets).toHaveLength(3);
   for (let count = 0; count < 5; count += 1) {
     for (const href of sheets) {
       const sheet = await limited.app.inject({ url: href });

@@ -1,4 +1,4 @@
-import { CHECKOUT_PREFIX } from '../../payments/checkout-token.ts';
+import { CHECKOUT_PREFIX } from '../../payments/checkout-path.ts';
 import { BASE_STYLE, openAssets } from '../pages/assets.ts';
 
 /** Style sheets, script and icon of the checkout. */

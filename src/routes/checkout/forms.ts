@@ -5,11 +5,11 @@ import { type CheckoutStage, stageOf } from '../../checkout/stage.ts';
 import type { Payment } from '../../database/tables.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { ERRORS } from '../../errors/catalogue.ts';
+import { readFields } from '../../http/form-body.ts';
 import { selectNetwork } from '../../settlement/select-network.ts';
 import { SIMULATION_CASES, type SimulationCase, simulate } from '../../settlement/simulate.ts';
 import type { CheckoutDependencies } from './dependencies.ts';
 import { wantsJson } from './failures.ts';
-import { readFields } from './form-body.ts';
 import type { CheckoutRequest, Pages } from './pages.ts';
 import { STAGE_REASONS } from './stage-texts.ts';
 

@@ -1,13 +1,16 @@
 import type { FastifyInstance } from 'fastify';
+import { isToken } from '../../crypto/token.ts';
 import { ApiError } from '../../errors/api-error.ts';
+import { registerFormBody } from '../../http/form-body.ts';
 import { failUnknownRoutesIn } from '../../http/unknown-routes.ts';
-import { isCheckoutToken } from '../../payments/checkout-token.ts';
 import { CHECKOUT_ASSETS } from './assets.ts';
 import type { CheckoutDependencies } from './dependencies.ts';
 import { sendFailure } from './failures.ts';
-import { registerFormBody } from './form-body.ts';
 import { registerForms } from './forms.ts';
 import { createPages, registerPages } from './pages.ts';
+
+/** Forms have one field of about ten characters. */
+const FORM_LIMIT_BYTES = 4 * 1024;
 
 /**
  * The pages on which customers of standard accounts pay. The token in the link is the only
@@ -24,9 +27,9 @@ export function registerCheckout(app: FastifyInstance, deps: CheckoutDependencie
   // Checked before any route puts the token into a response: redirects of forms do not look it up.
   app.addHook('onRequest', async request => {
     const { token } = request.params as { token?: string };
-    if (token !== undefined && !isCheckoutToken(token)) throw new ApiError('E3001');
+    if (token !== undefined && !isToken(token)) throw new ApiError('E3001');
   });
-  registerFormBody(app);
+  registerFormBody(app, FORM_LIMIT_BYTES);
   CHECKOUT_ASSETS.register(app);
   const pages = createPages(deps);
   registerPages(app, deps, pages);

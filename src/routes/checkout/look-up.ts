@@ -1,7 +1,7 @@
 import type { NetworkFamily } from '../../database/tables.ts';
+import { renderDisclosure } from '../pages/disclosure.ts';
 import { type Html, html } from '../pages/html.ts';
 import { describeConfirmations } from './confirmations.ts';
-import { renderDisclosure } from './disclosure.ts';
 import { renderExplorerLink } from './explorer-link.ts';
 import { type CheckoutView, type LookUp, merchantOf } from './view.ts';
 

@@ -4,7 +4,7 @@ import { findCheckoutPayment, readCheckout, readProgressOf } from '../../checkou
 import { lookUpTransaction } from '../../checkout/look-up.ts';
 import { revisionOf, stageOf } from '../../checkout/stage.ts';
 import type { Payment } from '../../database/tables.ts';
-import { CHECKOUT_PREFIX } from '../../payments/checkout-token.ts';
+import { CHECKOUT_PREFIX } from '../../payments/checkout-path.ts';
 import { basePathOf } from '../pages/base-path.ts';
 import { renderCheckout } from './checkout-page.ts';
 import type { CheckoutDependencies } from './dependencies.ts';

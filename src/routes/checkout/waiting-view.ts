@@ -3,8 +3,8 @@ import { paymentUri, walletUri } from '../../checkout/payment-uri.ts';
 import { formatBaseUnits } from '../../payments/token-amount.ts';
 import type { Remaining } from '../../settlement/remaining.ts';
 import { type Html, html } from '../pages/html.ts';
+import { renderQrCode } from '../pages/qr-code.ts';
 import { timeOfDay } from './format.ts';
-import { renderQrCode } from './qr-code.ts';
 import { type CheckoutView, merchantOf, type Quote, quoteOf } from './view.ts';
 
 /** Characters at each end of an address that are emphasized, because people compare those. */

@@ -27,6 +27,8 @@ export interface Assets<N extends AssetName> {
 
 /** What the pages of every part look like: colours, type, tables, code. */
 export const BASE_STYLE = new URL('./base.css', import.meta.url);
+/** The bar, and the navigation beside a page, of the documentation and the panel. */
+export const SHELL_STYLE = new URL('./shell.css', import.meta.url);
 
 /**
  * Reads the files that a part of the service needs and keeps them.

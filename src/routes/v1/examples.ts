@@ -2,7 +2,7 @@ import type { Blockchain } from '#schemas/blockchain.ts';
 import type { CreatePaymentBody, CreatePaymentResponse } from '#schemas/create-payment.ts';
 import type { PaymentList } from '#schemas/list-payments.ts';
 import type { PaymentObject } from '#schemas/payment.ts';
-import { CHECKOUT_PREFIX } from '../../payments/checkout-token.ts';
+import { CHECKOUT_PREFIX } from '../../payments/checkout-path.ts';
 
 /** Base URL in examples. Documents that are served replace it with the service's own. */
 export const EXAMPLE_BASE = 'https://payments.example.com';

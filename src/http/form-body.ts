@@ -1,15 +1,15 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { ApiError } from '../../errors/api-error.ts';
-import { readRawBody } from '../../http/raw-body.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { readRawBody } from './raw-body.ts';
 
-/** Largest form body, in bytes. Real ones have one field of about ten characters. */
-const FORM_LIMIT_BYTES = 4 * 1024;
-
-/** Parses form bodies into URLSearchParams and refuses all others. */
-export function registerFormBody(app: FastifyInstance): void {
+/**
+ * Parses form bodies into URLSearchParams and refuses all others.
+ * @param limitBytes Size of the largest one.
+ */
+export function registerFormBody(app: FastifyInstance, limitBytes: number): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/x-www-form-urlencoded', async (request: FastifyRequest) => {
-    const body = await readRawBody(request.raw, FORM_LIMIT_BYTES);
+    const body = await readRawBody(request.raw, limitBytes);
     return new URLSearchParams(body.toString());
   });
   app.addContentTypeParser('*', async () => {
@@ -18,12 +18,14 @@ export function registerFormBody(app: FastifyInstance): void {
 }
 
 /**
- * Reads a form that has exactly the named fields, each once.
+ * Reads a form that has exactly the named fields, each once; those in `optional` may be missing, as
+ * checkboxes are that are not ticked, and are empty then.
  * @throws ApiError E1002 for an unknown field, E1001 for a missing or repeated one.
  */
 export function readFields<const T extends string>(
   { body }: FastifyRequest,
   names: readonly T[],
+  optional: readonly T[] = [],
 ): Record<T, string> {
   const form = body instanceof URLSearchParams ? body : new URLSearchParams();
   const known: readonly string[] = names;
@@ -32,7 +34,7 @@ export function readFields<const T extends string>(
     throw new ApiError('E1002', 'The form has an unknown field.', { param: unknown });
   }
   const fields = names.map(name => {
-    const [value, ...more] = form.getAll(name);
+    const [value = optional.includes(name) ? '' : undefined, ...more] = form.getAll(name);
     if (value === undefined || more.length > 0) {
       throw new ApiError('E1001', `The form needs one ${name}.`, { param: name });
     }

@@ -1,5 +1,5 @@
 import QRCode from 'qrcode';
-import { type Html, html } from '../pages/html.ts';
+import { type Html, html } from './html.ts';
 
 /** Width of the blank margin that scanners need, in modules (ISO/IEC 18004). */
 const QUIET_ZONE = 4;

@@ -1,4 +1,4 @@
-import { type Html, html } from '../pages/html.ts';
+import { type Html, html } from './html.ts';
 
 /**
  * A `details` element, which opens without a script. Its IDs let the script keep it open, and the focus

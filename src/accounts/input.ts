@@ -1,0 +1,26 @@
+const KEY_ID = /^mpk_[0-9a-f]{24}$/;
+/** In characters. */
+export const NAME_MAXIMUM = 200;
+/** Longest address that SMTP can deliver to, in characters (RFC 5321: a path without its brackets). */
+const EMAIL_MAXIMUM = 254;
+const EMAIL =
+  /^[^\s@\p{Cc}"(),:;<>[\]\\]{1,64}@([\p{L}\p{N}]([\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,}$/u;
+/** Characters that move the cursor or break a line. */
+const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}]/u;
+
+// What people type into a command or a form. Each function returns undefined for what is not accepted.
+
+/** A name or a note: 1 to NAME_MAXIMUM characters on one line, not all blank. */
+export function parseName(text: string): string | undefined {
+  const length = [...text].length;
+  const isName = text.trim() !== '' && length <= NAME_MAXIMUM && !UNPRINTABLE.test(text);
+  return isName ? text : undefined;
+}
+
+export function parseEmail(text: string): string | undefined {
+  return text.length <= EMAIL_MAXIMUM && EMAIL.test(text) ? text : undefined;
+}
+
+export function parseKeyId(text: string): string | undefined {
+  return KEY_ID.test(text) ? text : undefined;
+}
