@@ -12,7 +12,10 @@ import { trustedProxies } from './http/client-address.ts';
 import { Connections } from './http/connections.ts';
 import { registerGracefulClose } from './http/graceful-close.ts';
 import { registerJsonBody } from './http/json-body.ts';
+import { KeyUsage } from './http/key-usage.ts';
 import { registerOpenTelemetry } from './http/open-telemetry.ts';
+import { createPanelCookies } from './http/panel-cookies.ts';
+import { separatePanel } from './http/panel-host.ts';
 import { createRateLimits } from './http/rate-limit.ts';
 import { createRequestLog, registerRequestLog } from './http/request-log.ts';
 import { serverOptions } from './http/server-options.ts';
@@ -29,6 +32,8 @@ import { answerWithoutRoute, renderUnreadable } from './routes/failures-without-
 import { registerHealth } from './routes/health.ts';
 import { registerLegacyRoutes } from './routes/legacy/index.ts';
 import { LEGACY_PREFIX } from './routes/legacy/paths.ts';
+import { PANEL_PREFIX } from './routes/panel/assets.ts';
+import { registerPanel } from './routes/panel/index.ts';
 import { PARTNER_PREFIX, registerPartnerRoutes } from './routes/partner/index.ts';
 import { registerProcessor } from './routes/processor/index.ts';
 import type { SignedApp } from './routes/signed-app.ts';
@@ -43,7 +48,7 @@ const ACCOUNTS_REMEMBERED = 10_000;
  * request.
  */
 export async function buildApp(config: Config, deps: Dependencies): Promise<FastifyInstance> {
-  const { publicUrl, simulation } = config;
+  const { panelUrl, publicUrl, simulation } = config;
   const isDevelopment = config.environment !== 'production';
   const failures = { publicUrl, isUnavailable, simulation, sunset: config.legacySunset };
   const requestLog = createRequestLog(deps.logger);
@@ -79,6 +84,7 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
     windowSeconds: config.rateLimitWindowSeconds,
     clock: deps.clock,
   });
+  if (panelUrl !== null) separatePanel(app, { panelUrl, publicUrl, prefix: PANEL_PREFIX });
   refuseUnknownRoutes(app, limits);
 
   registerHealth(app, deps.readiness);
@@ -86,6 +92,11 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
   app.register(async checkout => registerCheckout(checkout, { ...deps, ...failures, limits }), {
     prefix: CHECKOUT_PREFIX,
   });
+  if (panelUrl !== null) {
+    const cookies = createPanelCookies(panelUrl);
+    const panel = { ...deps, ...failures, panelUrl, cookies, limits };
+    app.register(async scope => registerPanel(scope, panel), { prefix: PANEL_PREFIX });
+  }
   app.register(async processor => registerProcessor(processor, { ...deps, limits, simulation }));
 
   const admission = new Admission(config.requestsInFlightMax);
@@ -108,12 +119,15 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
     },
   };
   const networks = new FreshCache<Network[]>(deps.changes, 1);
+  const usage = new KeyUsage(deps.db, deps.clock, deps.logger);
+  app.addHook('onClose', () => usage.close());
 
   /** Registers routes that ask for a signature. */
   function registerSigned(prefix: string, register: (scope: SignedApp) => void): void {
     app.register(
       async scope => {
         failUnknownRoutesIn(scope);
+        usage.follow(scope);
         registerJsonBody(scope);
         registerAuthentication(scope, authentication);
         register(scope.withTypeProvider<TypeBoxTypeProvider>());

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { buildApp } from './app.ts';
 import { listChains } from './chains/chain-list.ts';
 import { makeDemo, printNextStep } from './development/demo.ts';
+import { makeDemoLink } from './development/demo-link.ts';
 import { announceService, localUrl } from './development/local-service.ts';
 import { DRAIN_MS } from './http/graceful-close.ts';
 import { openDependencies } from './runtime/dependencies.ts';
@@ -22,8 +23,9 @@ await runProcess('api', async (config, logger, signal) => {
   await prepareStorage(config, storage, logger);
   await reportRights(config, storage, logger);
   await reportUnwatched(config, storage.db, logger);
+  const demoOperator = { ...storage, clock: Date.now, actor: 'demo', origin: 'demo' } as const;
   if (config.databaseUrl === null) {
-    await makeDemo(config.dataDirectory, { ...storage, clock: Date.now, actor: 'demo' });
+    await makeDemo(config.dataDirectory, demoOperator);
   }
   const deps = await openDependencies(config, storage, logger);
   opened.defer(() => deps.close());
@@ -51,7 +53,9 @@ await runProcess('api', async (config, logger, signal) => {
   if (config.databaseUrl === null) {
     const url = localUrl(app.server.address() as AddressInfo);
     opened.defer(await announceService(config.dataDirectory, url));
-    await printNextStep(config.dataDirectory, url);
+    const path =
+      config.panelUrl === null ? undefined : await makeDemoLink(config.dataDirectory, demoOperator);
+    await printNextStep(config.dataDirectory, url, path === undefined ? null : url + path);
   }
   // Last, since only the signal ends its loops.
   const worker = withWorker

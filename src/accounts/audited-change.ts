@@ -1,5 +1,6 @@
 import { untilHeard } from '../database/change-feed.ts';
 import type { Connection } from '../database/connection.ts';
+import type { ChangeOrigin } from '../database/tables.ts';
 import { transact } from '../database/transaction.ts';
 import { insertAuditEntry } from '../repositories/audit-log.ts';
 import type { Clock } from '../time/clock.ts';
@@ -17,8 +18,13 @@ export interface Operator {
   /** A pool, or an open transaction shared by several changes. */
   readonly db: Connection;
   readonly clock: Clock;
-  /** Name in the audit log. */
+  /** Name in the audit log: in the panel, the person's e-mail. */
   readonly actor: string;
+  readonly origin?: ChangeOrigin;
+  /** Who signed in to make it, in which account and from which IP address; in the panel alone. */
+  readonly personId?: string;
+  readonly accountId?: string | null;
+  readonly address?: string;
 }
 
 /** The result of a change and what the audit log records of it. */
@@ -35,7 +41,7 @@ export interface AuditedChange<T> {
  * @param action Type of object, a dot and a verb, for example `merchant.create`.
  */
 export async function audited<T>(
-  { db, clock, actor }: Operator,
+  { db, clock, actor, origin, personId, accountId, address }: Operator,
   action: string,
   change: (tx: Connection, now: Date) => Promise<AuditedChange<T>>,
 ): Promise<T> {
@@ -43,7 +49,8 @@ export async function audited<T>(
     const now = new Date(clock());
     const { result, objectId, detail = {} } = await change(tx, now);
     const [objectType = action] = action.split('.');
-    await insertAuditEntry(tx, { actor, action, objectType, objectId, detail, now });
+    const made = { actor, origin, personId, accountId, address };
+    await insertAuditEntry(tx, { ...made, action, objectType, objectId, detail, now });
     return result;
   };
   if (db.isTransaction) return run(db);

@@ -18,14 +18,16 @@ export function define(noun: Command, terminal: Terminal): void {
 }
 
 function resealedObject(version: number, resealed: Resealed) {
-  const { apiKeys, webhookEndpoints, nodes, left, retired } = resealed;
+  const { apiKeys, webhookEndpoints, nodes, apps, left, retired } = resealed;
   return {
     masterKeyVersion: version,
     apiKeysResealed: apiKeys,
     webhookSecretsResealed: webhookEndpoints,
     nodesResealed: nodes,
+    authenticatorAppsResealed: apps,
     apiKeysLeft: left.apiKeys,
     legacyKeysLeft: left.legacyKeys,
+    passwordsLeft: left.passwords,
     nodesLeft: left.nodes,
     lapsing: left.lapsing,
     retiredVersions: retired,
@@ -36,6 +38,9 @@ function noteOn({ left }: Resealed): string {
   const keys = left.apiKeys + left.legacyKeys;
   if (keys > 0) {
     return `${keys} keys follow when they are next used, or rotated. Former master keys are needed until then: run this again.`;
+  }
+  if (left.passwords > 0) {
+    return `${left.passwords} passwords follow when their people sign in. Former master keys are needed until then: run this again.`;
   }
   if (left.nodes > 0) return `${left.nodes} nodes were added meanwhile: run this again.`;
   return left.lapsing

@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
 import { createPartnerMember, requirePartner, setPartnerMember } from '../accounts/partners.ts';
 import type { ActiveStatus, PartnerMember, PartnerRole } from '../database/tables.ts';
-import { listPartnerMembers } from '../repositories/partners.ts';
+import { inviteMember, linkFor } from '../people/links.ts';
+import { findPartnerMember, listPartnerMembers } from '../repositories/partners.ts';
+import { addLinkVerbs, LINK_SHOWN_ONCE, linkObject } from './panel-link.ts';
 import { printList, printObject } from './print.ts';
 import { withSession } from './session.ts';
 import type { Terminal } from './terminal.ts';
@@ -23,6 +25,7 @@ interface CreateFlags extends JsonFlag {
   readonly name: string;
   readonly email: string;
   readonly role: PartnerRole;
+  readonly invite?: true;
 }
 
 interface SetFlags extends JsonFlag {
@@ -34,19 +37,29 @@ interface ListFlags extends JsonFlag {
   readonly partner: string;
 }
 
-/** `mp member create | list | set` */
+/** `mp member create | list | set | invite | link | sign-out` */
 export function define(noun: Command, terminal: Terminal): void {
   addVerb(noun, 'create', 'add a member to a partner')
     .requiredOption('--partner <id>', 'partner ID', parseId)
     .requiredOption('--name <name>', 'name, up to 200 characters', parseName)
     .requiredOption('--email <address>', 'e-mail address', parseEmail)
     .addOption(choice('--role <role>', ROLE, ROLES).makeOptionMandatory())
-    .action(({ partner: partnerId, name, email, role, ...flags }: CreateFlags) =>
+    .option('--invite', 'print a link with which the member joins the panel')
+    .action(({ partner: partnerId, name, email, role, invite, ...flags }: CreateFlags) =>
       withSession(terminal, async session => {
         const member = await createPartnerMember(session, { partnerId, name, email, role });
-        printObject(terminal, flags, memberObject(member));
+        if (invite === undefined) return printObject(terminal, flags, memberObject(member));
+        const link = linkObject(session, await inviteMember(session, member.id));
+        printObject(terminal, flags, { ...memberObject(member), ...link }, LINK_SHOWN_ONCE);
       }),
     );
+
+  addLinkVerbs(noun, terminal, {
+    subject: 'member',
+    invite: inviteMember,
+    link: (session, id, purpose) => linkFor(session, { memberId: id }, purpose),
+    findPerson: async (session, id) => (await findPartnerMember(session.db, id))?.person_id,
+  });
 
   addVerb(noun, 'list', 'list the members of a partner, newest first')
     .requiredOption('--partner <id>', 'partner ID', parseId)
@@ -78,6 +91,7 @@ export function memberObject(member: PartnerMember) {
     email: member.email,
     role: member.role,
     status: member.status,
+    signsIn: member.person_id !== null,
     createdAt: member.created_at,
   };
 }

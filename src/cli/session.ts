@@ -28,7 +28,7 @@ export async function withSession(
     // What the service does to a database before it works on it is no news of this command's.
     await prepareStorage(config, storage, { info: () => undefined });
     const { db, directUrl, keyring } = storage;
-    await work({ db, directUrl, keyring, config, clock: Date.now, actor });
+    await work({ db, directUrl, keyring, config, clock: Date.now, actor, origin: 'cli' });
   });
 }
 

@@ -2,7 +2,9 @@ import type { Command } from 'commander';
 import { requireMerchant } from '../accounts/merchants.ts';
 import { createUser, issueLegacyKey, setUser } from '../accounts/users.ts';
 import type { ActiveStatus, MerchantUser, UserRole } from '../database/tables.ts';
-import { listMerchantUsers } from '../repositories/merchant-users.ts';
+import { inviteUser, linkFor } from '../people/links.ts';
+import { findMerchantUser, listMerchantUsers } from '../repositories/merchant-users.ts';
+import { addLinkVerbs, LINK_SHOWN_ONCE, linkObject, newDemoLink } from './panel-link.ts';
 import { printList, printObject } from './print.ts';
 import { withSession } from './session.ts';
 import type { Terminal } from './terminal.ts';
@@ -24,6 +26,7 @@ interface CreateFlags extends JsonFlag {
   readonly name: string;
   readonly email: string;
   readonly role: UserRole;
+  readonly invite?: true;
 }
 
 interface SetFlags extends JsonFlag {
@@ -35,7 +38,7 @@ interface ListFlags extends JsonFlag {
   readonly merchant: string;
 }
 
-/** `mp user create | list | set | legacy-key` */
+/** `mp user create | list | set | invite | link | sign-out | demo-link | legacy-key` */
 export function define(noun: Command, terminal: Terminal): void {
   addVerb(noun, 'create', 'add a user to a merchant')
     .requiredOption('--merchant <id>', 'merchant ID', parseId)
@@ -48,10 +51,13 @@ export function define(noun: Command, terminal: Terminal): void {
         ROLES,
       ).makeOptionMandatory(),
     )
-    .action(({ merchant: merchantId, name, email, role, ...flags }: CreateFlags) =>
+    .option('--invite', 'print a link with which the user joins the panel')
+    .action(({ merchant: merchantId, name, email, role, invite, ...flags }: CreateFlags) =>
       withSession(terminal, async session => {
         const user = await createUser(session, { merchantId, name, email, role });
-        printObject(terminal, flags, userObject(user));
+        if (invite === undefined) return printObject(terminal, flags, userObject(user));
+        const link = linkObject(session, await inviteUser(session, user.id));
+        printObject(terminal, flags, { ...userObject(user), ...link }, LINK_SHOWN_ONCE);
       }),
     );
 
@@ -61,7 +67,15 @@ export function define(noun: Command, terminal: Terminal): void {
       withSession(terminal, async ({ db }) => {
         const { id } = await requireMerchant(db, merchant);
         const users = (await listMerchantUsers(db, id)).map(userObject);
-        printList(terminal, flags, users, ['id', 'name', 'email', 'role', 'status', 'clientId']);
+        printList(terminal, flags, users, [
+          'id',
+          'name',
+          'email',
+          'role',
+          'status',
+          'signsIn',
+          'clientId',
+        ]);
       }),
     );
 
@@ -75,6 +89,20 @@ export function define(noun: Command, terminal: Terminal): void {
         printObject(terminal, flags, userObject(await setUser(session, id, flags)));
       });
     });
+
+  addLinkVerbs(noun, terminal, {
+    subject: 'user',
+    invite: inviteUser,
+    link: (session, id, purpose) => linkFor(session, { userId: id }, purpose),
+    findPerson: async (session, id) => (await findMerchantUser(session.db, id))?.person_id,
+  });
+
+  addVerb(noun, 'demo-link', 'print a new link that signs in to the panel of the demo').action(
+    (flags: JsonFlag) =>
+      withSession(terminal, async session => {
+        printObject(terminal, flags, await newDemoLink(session), LINK_SHOWN_ONCE);
+      }),
+  );
 
   addVerb(noun, 'legacy-key', 'issue an API key of the older contract; it is shown only once')
     .argument('<id>', 'ID of an active admin', parseId)
@@ -96,6 +124,7 @@ function userObject(user: MerchantUser) {
     role: user.role,
     status: user.status,
     clientId: user.client_id,
+    signsIn: user.person_id !== null,
     createdAt: user.created_at,
   };
 }

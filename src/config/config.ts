@@ -18,6 +18,8 @@ export interface Config {
   readonly port: number;
   /** Base of checkout and documentation links, without a trailing slash. */
   readonly publicUrl: string;
+  /** Base of the panel's links, without a trailing slash; null for no panel, as in production unless set. */
+  readonly panelUrl: string | null;
   /** Fastify's `trustProxy`: the proxies whose X-Forwarded-For is trusted. */
   readonly trustProxy: false | number | string[];
   /** PostgreSQL connection URL; null runs the embedded server below `dataDirectory`. */
@@ -110,6 +112,7 @@ export function readConfig(given: Environment, readFile?: ReadFile): Config {
   const simulates = from.oneOf('SIMULATION', env.DATABASE_URL ? 'off' : 'on', SWITCH);
   const simulation = simulates === 'on' && !isProduction;
   const port = from.integer('PORT', 3000, 0, 65535);
+  const publicUrl = from.baseUrl('PUBLIC_URL', `http://127.0.0.1:${port}`);
   const metricsHost = hostname('METRICS_HOST');
   const metricsPort = from.integer<number | null>('METRICS_PORT', null, 0, 65535);
   const stripe = {
@@ -122,7 +125,8 @@ export function readConfig(given: Environment, readFile?: ReadFile): Config {
     simulation,
     host: hostname('HOST'),
     port,
-    publicUrl: from.baseUrl('PUBLIC_URL', `http://127.0.0.1:${port}`),
+    publicUrl,
+    panelUrl: from.baseUrl<string | null>('PANEL_URL', isProduction ? null : publicUrl),
     trustProxy: from.read<Config['trustProxy']>('TRUST_PROXY', false, {
       expected:
         'false, a number of proxies from 1 to 9, or a comma-separated list of addresses and networks',
@@ -214,7 +218,7 @@ function findConflicts(env: Environment, config: Config): string[] {
 /** Settings for development that would lose money or payers, or count money that never moved, in production. */
 function findUnsafeInProduction(
   env: Environment,
-  { rates }: Config,
+  { panelUrl, rates }: Config,
   stripeSecretKey: string | null,
 ): string[] {
   const problems: string[] = [];
@@ -234,6 +238,11 @@ function findUnsafeInProduction(
   if (!env.PUBLIC_URL) {
     problems.push(
       'PUBLIC_URL is not set, but production needs it: the base URL at which customers reach the service.',
+    );
+  }
+  if (panelUrl?.startsWith('http:')) {
+    problems.push(
+      'PANEL_URL is an http URL, but production needs https: it is where people sign in.',
     );
   }
   if (rates === 'fixed') problems.push('RATES is "fixed", but production needs live.');

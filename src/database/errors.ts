@@ -60,3 +60,8 @@ export function isRefusedByDatabase(error: unknown): boolean {
 export function isAccessDenied(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '42501';
 }
+
+/** Whether there is a row already with what must be unique (SQLSTATE unique_violation). */
+export function isUniqueViolation(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '23505';
+}

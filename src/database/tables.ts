@@ -1,4 +1,5 @@
 import type { ColumnType, Generated, Selectable } from 'kysely';
+import type { PeopleTables } from './people-tables.ts';
 import type { WatchingTables } from './watching-tables.ts';
 
 /** bigint column: a JavaScript number while it is a safe integer, which the driver checks. */
@@ -67,6 +68,8 @@ export interface PartnerMembersTable {
   email: string;
   role: PartnerRole;
   status: Defaulted<ActiveStatus>;
+  /** Who signs in as it; null for nobody yet. */
+  person_id: Defaulted<string | null>;
   created_at: Date;
 }
 
@@ -120,8 +123,13 @@ export interface MerchantUsersTable {
   client_id: string | null;
   api_key_hash: Buffer | null;
   master_key_version: number | null;
+  /** Who signs in as it; null for nobody yet. */
+  person_id: Defaulted<string | null>;
   created_at: Date;
 }
+
+/** Where a change was made. */
+export type ChangeOrigin = 'panel' | 'cli' | 'worker' | 'demo';
 
 export interface AuditLogTable {
   id: string;
@@ -131,6 +139,13 @@ export interface AuditLogTable {
   object_type: string;
   object_id: string;
   detail: Json;
+  /** The merchant or partner in whose panel it was made; null elsewhere. */
+  account_id: Defaulted<string | null>;
+  person_id: Defaulted<string | null>;
+  /** null in rows of older releases. */
+  origin: Defaulted<ChangeOrigin | null>;
+  /** The client's IP address; null outside the panel. */
+  address: Defaulted<string | null>;
 }
 
 export interface ApiKeysTable {
@@ -153,6 +168,23 @@ export interface ApiKeysTable {
   revoked_at: Date | null;
   rotated_at: Date | null;
   created_at: Date;
+}
+
+/** What a key was last used for, beside it so that its row is not written again and again. */
+export interface ApiKeyUsageTable {
+  key_id: string;
+  last_used_at: Date;
+  address: string;
+  /** The last error that it was answered with, and when; null without one. */
+  last_error: string | null;
+  last_error_at: Date | null;
+}
+
+/** Addresses that a merchant has ever had. */
+export interface AccountAddressesTable {
+  blockchain_id: string;
+  address: string;
+  merchant_id: string;
 }
 
 export interface MasterKeysTable {
@@ -409,7 +441,7 @@ export interface LegacyUsageTable {
 }
 
 /** Every table of the service, as Kysely sees it. */
-export interface Tables extends WatchingTables {
+export interface Tables extends WatchingTables, PeopleTables {
   networks: NetworksTable;
   partners: PartnersTable;
   partner_members: PartnerMembersTable;
@@ -420,6 +452,8 @@ export interface Tables extends WatchingTables {
   merchant_users: MerchantUsersTable;
   audit_log: AuditLogTable;
   api_keys: ApiKeysTable;
+  api_key_usage: ApiKeyUsageTable;
+  account_addresses: AccountAddressesTable;
   master_keys: MasterKeysTable;
   nonces: NoncesTable;
   payments: PaymentsTable;

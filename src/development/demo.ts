@@ -50,10 +50,15 @@ export async function makeDemo(
 }
 
 /**
- * Prints the one command to try next, if there is a demo.
+ * Prints the one command to try next, and where to look around, if there is a demo.
  * @param url Where the service listens.
+ * @param panelLink Signs in to the panel, once; null without a panel.
  */
-export async function printNextStep(dataDirectory: string, url: string): Promise<void> {
+export async function printNextStep(
+  dataDirectory: string,
+  url: string,
+  panelLink: string | null,
+): Promise<void> {
   if ((await readDemo(dataDirectory)) === undefined) return;
   // The command has to find the same demo, whatever its terminal's environment.
   const isDefault = dataDirectory === readConfig({}).dataDirectory;
@@ -64,7 +69,7 @@ Try next, in another terminal:
 
   ${directory}npx mp request POST /external/v1/payments/prompt --body '{"amount":5000}'
 
-Documentation: ${url}/docs
+${panelLink === null ? '' : `Panel (signs you in, once): ${panelLink}\n`}Documentation: ${url}/docs
 
 `);
 }

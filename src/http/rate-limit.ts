@@ -10,6 +10,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** ID of the credentials that signed the request; null until they are verified. */
     keyId: string | null;
+    /** ID of the panel's session; null without one. */
+    panelSessionId: string | null;
   }
 }
 
@@ -29,6 +31,12 @@ export interface RateLimits {
   countCheckout(request: FastifyRequest): Promise<void>;
   /** Counts an authenticated request by `request.keyId`. */
   countKey(request: FastifyRequest): Promise<void>;
+  /** Counts what somebody tries to sign in to the panel with, by address. */
+  countSignIn(request: FastifyRequest): Promise<void>;
+  /** Counts a request of a session of the panel by `request.panelSessionId`. */
+  countPanel(request: FastifyRequest): Promise<void>;
+  /** Counts a secret that is made in the panel, by the account in the path. */
+  countSecret(request: FastifyRequest): Promise<void>;
 }
 
 interface RateLimitOptions {
@@ -44,9 +52,16 @@ interface RateLimitOptions {
  */
 const CHECKOUT_FACTOR = 10;
 
+/** Attempts to sign in from an address, in five minutes: enough for an office behind one. */
+const SIGN_INS = { most: 20, seconds: 300 };
+/** Requests of a session of the panel in a minute: a page with what it loads takes five. */
+const PANEL = { most: 300, seconds: 60 };
+/** Secrets that are made in an account's panel in an hour. */
+const SECRETS = { most: 10, seconds: 3_600 };
+
 const rateLimited = new Counter({
   name: 'eps_rate_limited_total',
-  help: 'Requests refused with E9001, by what was counted: a key, failures, pages or checkout pages of an address',
+  help: 'Requests refused with E9001, by what was counted: a key, failures, pages, checkout pages or sign-ins of an address, a session of the panel, or secrets made there',
   labelNames: ['client'],
 });
 
@@ -56,6 +71,7 @@ export async function createRateLimits(
   { max, windowSeconds, clock }: RateLimitOptions,
 ): Promise<RateLimits> {
   app.decorateRequest('keyId', null);
+  app.decorateRequest('panelSessionId', null);
   await app.register(rateLimit, {
     global: false,
     timeWindow: windowSeconds * 1000,
@@ -63,11 +79,11 @@ export async function createRateLimits(
   });
 
   function createLimiter(
-    client: 'key' | 'failure' | 'page' | 'checkout',
-    most = max,
+    client: 'key' | 'failure' | 'page' | 'checkout' | 'sign-in' | 'panel' | 'secret',
+    { most = max, seconds = windowSeconds }: { most?: number; seconds?: number } = {},
     keyGenerator: (request: FastifyRequest) => string = clientNetwork,
   ) {
-    const limit = app.createRateLimit({ max: most, keyGenerator });
+    const limit = app.createRateLimit({ max: most, timeWindow: seconds * 1000, keyGenerator });
     return async (request: FastifyRequest, options?: { readonly increment: false }) => {
       const state = await limit(request, options);
       // No limiter has a list of clients that are always let in.
@@ -75,20 +91,30 @@ export async function createRateLimits(
       const exceeded = options === undefined ? state.isExceeded : state.remaining === 0;
       if (!exceeded) return;
       rateLimited.inc({ client });
-      const message = `At most ${most} requests in ${windowSeconds} seconds are allowed.`;
+      const message = `At most ${most} requests in ${seconds} seconds are allowed.`;
       throw new ApiError('E9001', message, { retryAfterSeconds: state.ttlInSeconds });
     };
   }
 
   const failures = createLimiter('failure');
   const pages = createLimiter('page');
-  const checkouts = createLimiter('checkout', max * CHECKOUT_FACTOR);
-  const keys = createLimiter('key', max, ({ keyId }) => keyId ?? '');
+  const checkouts = createLimiter('checkout', { most: max * CHECKOUT_FACTOR });
+  const keys = createLimiter('key', {}, ({ keyId }) => keyId ?? '');
+  const signIns = createLimiter('sign-in', SIGN_INS);
+  const panel = createLimiter('panel', PANEL, ({ panelSessionId }) => panelSessionId ?? '');
+  const secrets = createLimiter(
+    'secret',
+    SECRETS,
+    ({ params }) => (params as { accountId?: string }).accountId?.toLowerCase() ?? '',
+  );
   return {
     refuseExhaustedAddress: request => failures(request, { increment: false }),
     countFailure: request => failures(request),
     countPage: request => pages(request),
     countCheckout: request => checkouts(request),
     countKey: request => keys(request),
+    countSignIn: request => signIns(request),
+    countPanel: request => panel(request),
+    countSecret: request => secrets(request),
   };
 }

@@ -7,9 +7,11 @@ import {
   deleteOtherMasterKeys,
   lockApiKeysUnder,
   lockEndpointsUnder,
+  lockPeopleUnder,
   type UnderOthers,
 } from '../repositories/master-keys.ts';
 import { lockNodesUnder, updateNode } from '../repositories/nodes.ts';
+import { updatePerson } from '../repositories/people.ts';
 import { updateWebhookEndpoint } from '../repositories/webhook-endpoints.ts';
 
 /** Rows that are locked at once. */
@@ -21,6 +23,8 @@ export interface Resealed {
   readonly apiKeys: number;
   readonly webhookEndpoints: number;
   readonly nodes: number;
+  /** Secrets of authenticator apps. */
+  readonly apps: number;
   readonly left: UnderOthers;
   /** Versions of the master keys that are no longer in use. */
   readonly retired: readonly number[];
@@ -80,11 +84,24 @@ export async function reseal(
     return sealed.length;
   });
 
+  const apps = await inBatches(async tx => {
+    const people = await lockPeopleUnder(tx, former, BATCH);
+    for (const { id, code_secret: secret, code_key_version: version } of people) {
+      if (secret === null || version === null) continue;
+      await updatePerson(tx, id, {
+        code_secret: keyring.seal(keyring.open(secret, id, version), id),
+        code_key_version: currentVersion,
+      });
+    }
+    return people.length;
+  });
+
   return audited(operator, 'master-key.reseal', async (tx, now) => {
     const left = await countUnderOthers(tx, currentVersion, now);
-    const isDone = left.apiKeys === 0 && left.legacyKeys === 0 && left.nodes === 0 && !left.lapsing;
+    const { apiKeys: keys, legacyKeys, passwords } = left;
+    const isDone = keys + legacyKeys + passwords + left.nodes === 0 && !left.lapsing;
     const retired = isDone ? await deleteOtherMasterKeys(tx, currentVersion) : [];
-    const result = { apiKeys, webhookEndpoints, nodes, left, retired };
+    const result = { apiKeys, webhookEndpoints, nodes, apps, left, retired };
     return { result, objectId: String(currentVersion), detail: { ...result } };
   });
 }

@@ -29,7 +29,8 @@ import { resolveSearch } from './search.ts';
 /** From this offset on, skipping whole days by their counts is cheaper than skipping rows. */
 const FAR_OFFSET = 1_000;
 
-type Query = Omit<PartnerPaymentsQuery, 'startDate' | 'endDate'> & {
+/** Filters of a report; a page is the first one, of 20 rows, unless given. */
+export type PartnerPaymentReportQuery = Omit<PartnerPaymentsQuery, 'startDate' | 'endDate'> & {
   readonly startDate?: Date | undefined;
   readonly endDate?: Date | undefined;
 };
@@ -38,7 +39,7 @@ type Query = Omit<PartnerPaymentsQuery, 'startDate' | 'endDate'> & {
 export async function listPaymentReports(
   db: Connection,
   partnerId: string,
-  query: Query,
+  query: PartnerPaymentReportQuery,
 ): Promise<PartnerPaymentPage> {
   const { page = 1, limit = PARTNER_PAGE_DEFAULT } = query;
   const filters = await resolveFilters(db, partnerId, query);
@@ -56,6 +57,33 @@ export async function listPaymentReports(
   return { data: payments.map(toReportRow), total, page, limit };
 }
 
+/**
+ * All payments that match, newest first, in pages of at most `limit`. Each page begins at the time where
+ * the former ended, so that the last costs what the first does.
+ */
+export async function* readPaymentReportPages(
+  db: Connection,
+  partnerId: string,
+  query: PartnerPaymentReportQuery,
+  limit: number,
+): AsyncGenerator<readonly PartnerPaymentRow[]> {
+  const filters = await resolveFilters(db, partnerId, query);
+  const list = needsSearch(filters) ? searchPartnerPayments : listPartnerPayments;
+  let createdTo = filters.createdTo;
+  /** Rows of the time `createdTo` that were read already; they come first. */
+  let offset = 0;
+  for (;;) {
+    const rows = await list(db, partnerId, { ...filters, createdTo }, { limit, offset });
+    if (rows.length > 0) yield rows.map(toReportRow);
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < limit) return;
+    const ofLast = rows.filter(row => row.created_at.getTime() === last.created_at.getTime());
+    const isSameTime = createdTo?.getTime() === last.created_at.getTime();
+    offset = isSameTime ? offset + rows.length : ofLast.length;
+    createdTo = last.created_at;
+  }
+}
+
 /** @throws ApiError E3001 unless the payment belongs to the partner. */
 export async function readPaymentReport(
   db: Connection,
@@ -71,7 +99,7 @@ export async function readPaymentReport(
 async function resolveFilters(
   db: Connection,
   partnerId: string,
-  query: Query,
+  query: PartnerPaymentReportQuery,
 ): Promise<PartnerPaymentFilters> {
   const { merchantName, addressSearch, search } = query;
   const [named, addresses, term] = await Promise.all([

@@ -178,6 +178,55 @@ export async function countActiveKeys(
   return count;
 }
 
+/** Whose keys: a merchant's, all of a partner's members, or one member's. */
+export type KeyHolder =
+  | { readonly merchantId: string }
+  | { readonly partnerId: string }
+  | { readonly memberId: string };
+
+/** A key with its role and what it was last used for. */
+export type KeyWithUse = KeyWithRole & {
+  /** Name of the partner member whose key it is; null for a merchant's key. */
+  memberName: string | null;
+  lastUsedAt: Date | null;
+  lastAddress: string | null;
+  lastError: string | null;
+  lastErrorAt: Date | null;
+};
+
+function keysWithUse(db: Connection, holder: KeyHolder) {
+  const query = keysWithRole(db)
+    .leftJoin('api_key_usage as usage', 'usage.key_id', 'api_keys.id')
+    .select([
+      'member.name as memberName',
+      'usage.last_used_at as lastUsedAt',
+      'usage.address as lastAddress',
+      'usage.last_error as lastError',
+      'usage.last_error_at as lastErrorAt',
+    ]);
+  if ('merchantId' in holder) return query.where('merchant_id', '=', holder.merchantId);
+  if ('memberId' in holder) return query.where('partner_member_id', '=', holder.memberId);
+  return query.where('member.partner_id', '=', holder.partnerId);
+}
+
+/** Keys of a holder with their use, newest first, at most 1,000. */
+export function listKeysWithUse(db: Connection, holder: KeyHolder): Promise<KeyWithUse[]> {
+  return keysWithUse(db, holder)
+    .orderBy('api_keys.created_at', 'desc')
+    .orderBy('api_keys.id')
+    .limit(1000)
+    .execute();
+}
+
+/** Undefined for a key of others, as for a missing one. */
+export function findHeldKey(
+  db: Connection,
+  holder: KeyHolder,
+  id: string,
+): Promise<KeyWithUse | undefined> {
+  return keysWithUse(db, holder).where('api_keys.id', '=', id).executeTakeFirst();
+}
+
 /** Keys of a merchant or of a partner's members, newest first, at most 1,000. */
 export function listApiKeys(
   db: Connection,

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
 import { UUID } from '#schemas/uuid.ts';
 import type { Connection } from '../database/connection.ts';
-import type { AuditLogEntry } from '../database/tables.ts';
+import type { AuditLogEntry, ChangeOrigin } from '../database/tables.ts';
 
 /** One change by an operator; `detail` never contains a secret. */
 export interface AuditEntry {
@@ -13,6 +13,12 @@ export interface AuditEntry {
   readonly objectId: string;
   readonly detail: Readonly<Record<string, unknown>>;
   readonly now: Date;
+  /** The merchant or partner in whose panel it was made. */
+  readonly accountId?: string | null | undefined;
+  readonly personId?: string | null | undefined;
+  readonly origin?: ChangeOrigin | undefined;
+  /** The client's IP address, in the panel. */
+  readonly address?: string | null | undefined;
 }
 
 /** Call it in the transaction of the change. */
@@ -27,6 +33,10 @@ export async function insertAuditEntry(db: Connection, entry: AuditEntry): Promi
       object_type: entry.objectType,
       object_id: entry.objectId,
       detail: JSON.stringify(entry.detail),
+      account_id: entry.accountId ?? null,
+      person_id: entry.personId ?? null,
+      origin: entry.origin ?? null,
+      address: entry.address ?? null,
     })
     .execute();
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
+import type { Person } from '../database/people-tables.ts';
 import type { ApiKey, WebhookEndpoint } from '../database/tables.ts';
 
 /** Key of the advisory lock under which master keys are added. */
@@ -65,12 +66,30 @@ export function lockEndpointsUnder(
     .execute();
 }
 
+/** Locks at most `limit` people whose authenticator app's secret is sealed under one of the versions. */
+export function lockPeopleUnder(
+  db: Connection,
+  versions: readonly number[],
+  limit: number,
+): Promise<Person[]> {
+  return db
+    .selectFrom('people')
+    .selectAll()
+    .where('code_secret', 'is not', null)
+    .where('code_key_version', 'in', versions)
+    .limit(limit)
+    .forNoKeyUpdate()
+    .execute();
+}
+
 /** What still needs a master key other than the one with the version `current`. */
 export interface UnderOthers {
   /** API keys that can be used, by the hash of their passphrase. */
   readonly apiKeys: number;
   /** Keys of the older contract. */
   readonly legacyKeys: number;
+  /** Passwords of the panel, which are hashed anew when somebody signs in. */
+  readonly passwords: number;
   /** Nodes, by the access to them: a process with another key may have added one just now. */
   readonly nodes: number;
   /** Whether there are previous pairs or stored responses, which end by themselves. */
@@ -93,6 +112,8 @@ export async function countUnderOthers(
          and coalesce(passphrase_key_version, master_key_version) <> ${current}) as "apiKeys",
       (select count(*) from merchant_users
        where api_key_hash is not null and master_key_version <> ${current}) as "legacyKeys",
+      (select count(*) from people
+       where password_hash is not null and password_key_version <> ${current}) as passwords,
       (select count(*) from nodes where master_key_version <> ${current}) as nodes,
       exists (select from api_keys
               where previous_valid_until > ${now}

@@ -48,6 +48,10 @@ export function insertMerchantUser(
   return db.insertInto('merchant_users').values(row).returningAll().executeTakeFirstOrThrow();
 }
 
+export function findMerchantUser(db: Connection, id: string): Promise<MerchantUser | undefined> {
+  return db.selectFrom('merchant_users').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
 /** Reads a user and locks its row until the transaction ends. */
 export function lockMerchantUser(db: Connection, id: string): Promise<MerchantUser | undefined> {
   return db

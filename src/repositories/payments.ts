@@ -235,3 +235,35 @@ function preparePage(
       .limit(given('limit'));
   });
 }
+
+/** Everything of a merchant's payment; undefined for another merchant's, as for a missing one. */
+export function findOwnPayment(
+  db: Connection,
+  merchantId: string,
+  id: string,
+): Promise<Payment | undefined> {
+  return db
+    .selectFrom('payments')
+    .selectAll()
+    .where('id', '=', id)
+    .where('merchant_id', '=', merchantId)
+    .executeTakeFirst();
+}
+
+/**
+ * IDs of a merchant's payments that a transaction has paid for, or too little, at most 100.
+ * @param transactionHash In any case.
+ */
+export async function findOwnPaymentsByHash(
+  db: Connection,
+  merchantId: string,
+  transactionHash: string,
+): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select distinct payments.id
+    from deposits join payments on payments.id = deposits.payment_id
+    where lower(deposits.transaction_hash) = lower(${transactionHash})
+      and payments.merchant_id = ${merchantId}
+    limit 100`.execute(db);
+  return rows.map(({ id }) => id);
+}

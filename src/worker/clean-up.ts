@@ -1,7 +1,16 @@
 import type { Connection, Database } from '../database/connection.ts';
+import { IDLE_MS, LIFETIME_MS } from '../people/panel-sessions.ts';
+import { DEVICE_KNOWN_MS } from '../people/throttle.ts';
 import { wipePreviousSecrets } from '../repositories/api-keys.ts';
 import { deleteExpiredResponses } from '../repositories/idempotency-keys.ts';
 import { deleteExpiredNonces } from '../repositories/nonces.ts';
+import { deleteExpiredLinks } from '../repositories/panel-links.ts';
+import { deleteEndedSessions } from '../repositories/panel-sessions.ts';
+import {
+  deleteOldCounters,
+  deleteOldDevices,
+  deleteOldIntents,
+} from '../repositories/sign-in-counters.ts';
 import { wipePreviousWebhookSecrets } from '../repositories/webhook-endpoints.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Loop } from './loop.ts';
@@ -10,16 +19,45 @@ import type { Loop } from './loop.ts';
 const BATCH = 1_000;
 const INTERVAL_MS = 30_000;
 
+const DAY_MS = 24 * 60 * 60_000;
+/** How long nobody may have tried an e-mail before its failures are forgotten, in milliseconds. */
+const COUNTERS_KEPT_MS = 30 * DAY_MS;
+
 type Removal = (db: Connection, now: Date, limit: number) => Promise<number>;
+
+/** What is older than a period. */
+function older(
+  remove: (db: Connection, before: Date, limit: number) => Promise<number>,
+  milliseconds: number,
+): Removal {
+  return (db, now, limit) => remove(db, new Date(now.getTime() - milliseconds), limit);
+}
 
 const REMOVALS: readonly Removal[] = [
   deleteExpiredNonces,
   deleteExpiredResponses,
   wipePreviousSecrets,
   wipePreviousWebhookSecrets,
+  (db, now, limit) =>
+    deleteEndedSessions(
+      db,
+      {
+        seenBefore: new Date(now.getTime() - IDLE_MS),
+        createdBefore: new Date(now.getTime() - LIFETIME_MS),
+      },
+      limit,
+    ),
+  older(deleteExpiredLinks, DAY_MS),
+  older(deleteOldCounters, COUNTERS_KEPT_MS),
+  older(deleteOldDevices, DEVICE_KNOWN_MS),
+  // A form that is older has lost its session.
+  older(deleteOldIntents, DAY_MS),
 ];
 
-/** Deletes expired nonces and stored responses; wipes rotated secrets after their grace period. */
+/**
+ * Deletes expired nonces, stored responses, sessions, links and what counts attempts to sign in; wipes
+ * rotated secrets after their grace period.
+ */
 export function cleanUpLoop(db: Database, clock: Clock): Loop {
   return {
     name: 'clean-up',

@@ -172,7 +172,7 @@ test('a member that is set inactive, or to another role, has other keys at once'
   expect(await answer('team')).toBe(200);
   expect(await service.ask('member', 'set', member.id, '--role', 'developer')).toEqual({
     ...{ id: member.id, partnerId: member.partner_id, name: 'Member' },
-    ...{ email: 'member@example.com', role: 'developer', status: 'active' },
+    ...{ email: 'member@example.com', role: 'developer', status: 'active', signsIn: false },
     createdAt: member.created_at.toISOString(),
   });
   expect([await answer('team'), await answer('overview')]).toEqual(['E2101', 200]);
@@ -233,6 +233,7 @@ test('partners and their members are created, changed and listed', async () => {
     email: 'ann@example.com',
     role: 'developer',
     status: 'active',
+    signsIn: false,
     createdAt: INSTANT,
   });
   expect(await service.ask('member', 'list', '--partner', partner.id)).toEqual([member]);

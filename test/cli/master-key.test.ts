@@ -9,6 +9,7 @@ import { findNode, insertNode, updateNode } from '../../src/repositories/nodes.t
 import { createEndpoint } from '../../src/webhooks/manage-endpoints.ts';
 import { addKey, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { addPerson, codeAt, cookieOf, PASSWORD, submit, type Visitor } from '../helpers/panel.ts';
 import { send } from '../helpers/signed-request.ts';
 import { addOlderMerchant, ask, type OlderMerchant } from '../legacy/older-contract.ts';
 import { type Environment, mpHere } from './mp.ts';
@@ -38,6 +39,7 @@ let shop: OlderMerchant;
 let rotated: Awaited<ReturnType<typeof addKey>>;
 let endpointId: string;
 let nodeId: string;
+let admin: Visitor;
 const opened: TestApp[] = [];
 
 async function open(keyring: typeof former): Promise<TestApp> {
@@ -59,6 +61,7 @@ beforeAll(async () => {
   });
   endpointId = endpoint.id;
   await addNode(former);
+  admin = await addPerson({ ...base, keyring: former }, { withPassword: true });
 });
 afterAll(async () => {
   for (const app of opened) await app.close();
@@ -114,8 +117,10 @@ test('secrets are sealed anew at once, and hashes when they are used', async () 
     apiKeysResealed: 2,
     webhookSecretsResealed: 1,
     nodesResealed: 1,
+    authenticatorAppsResealed: 1,
     apiKeysLeft: 2,
     legacyKeysLeft: 1,
+    passwordsLeft: 1,
     nodesLeft: 0,
     lapsing: false,
     retiredVersions: [],
@@ -145,7 +150,14 @@ test('a key that is rotated between the two works with both of its pairs', async
 test('a former key is needed until nothing is left under it, and then no more', async () => {
   const app = await open(current);
   expect((await ask(app, shop)).statusCode).toBe(200);
-  expect(await reseal()).toMatchObject({ legacyKeysLeft: 0, lapsing: true, retiredVersions: [] });
+  expect(await reseal()).toMatchObject({ legacyKeysLeft: 0, passwordsLeft: 1 });
+  const { email, secret } = admin;
+  const half = await submit(app, '/panel/sign-in', { email, password: PASSWORD });
+  const code = codeAt(secret, app.clock());
+  const full = await submit(app, '/panel/sign-in/code', { code }, { cookie: cookieOf(half) });
+  expect(full.statusCode).toBe(303);
+  const resealed = await reseal();
+  expect(resealed).toMatchObject({ passwordsLeft: 0, lapsing: true, retiredVersions: [] });
   expect((await mpHere(['network', 'list'], env(SECOND))).status).toBe(1);
   const ended = { previous_valid_until: new Date(Date.now() - 1) };
   await base.db

@@ -36,6 +36,7 @@ test('a user is created, gets a key that works, is changed and listed', async ()
     role: 'admin',
     status: 'active',
     clientId: null,
+    signsIn: false,
     createdAt: expect.stringMatching(/Z$/),
   });
 

@@ -1,15 +1,19 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { rotateKey } from '../../src/keys/manage-keys.ts';
+import { makeLink } from '../../src/people/links.ts';
 import { findStoredResponse, storeResponse } from '../../src/repositories/idempotency-keys.ts';
 import { insertNonces } from '../../src/repositories/nonces.ts';
+import { countAttempt, insertDevice } from '../../src/repositories/sign-in-counters.ts';
 import { cleanUpLoop } from '../../src/worker/clean-up.ts';
 import { addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { addPerson } from '../helpers/panel.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Rows one statement removes. */
 const BATCH = 1_000;
+const LIMITS = { failures: 10, windowMs: 60_000, inRow: 100 };
 
 let service: TestApp;
 
@@ -157,4 +161,38 @@ test('wipes the previous secrets whose grace period is over, and only those', as
   } finally {
     service.clock.now = start;
   }
+});
+
+test('ends what nobody can use any more of the panel, and nothing else', async () => {
+  const { db } = service;
+  const [idle, active] = [await addPerson(service), await addPerson(service)];
+  const link = { person_id: idle.personId, merchant_user_id: null, partner_member_id: null };
+  await makeLink(db, 'both', link, 'test', at(-3 * DAY_MS));
+  await makeLink(db, 'both', { ...link, person_id: active.personId }, 'test', at(0));
+  await countAttempt(db, Buffer.from('old'), LIMITS, at(-31 * DAY_MS));
+  await countAttempt(db, Buffer.from('new'), LIMITS, at(-29 * DAY_MS));
+  for (const [days, token] of [
+    [181, 'old'],
+    [179, 'new'],
+  ] as const) {
+    const device = { token_hash: Buffer.from(token), person_id: idle.personId };
+    await insertDevice(db, { ...device, created_at: at(-days * DAY_MS) });
+  }
+  await db
+    .updateTable('panel_sessions')
+    .set({ last_seen_at: at(-61 * 60_000) })
+    .where('person_id', '=', idle.personId)
+    .execute();
+  await cleanUp();
+  const { rows } = await sql`
+    select (select json_agg(person_id) from panel_sessions) as sessions,
+           (select json_agg(person_id) from panel_links) as links,
+           (select json_agg(convert_from(key, 'UTF8')) from sign_in_counters) as counters,
+           (select json_agg(convert_from(token_hash, 'UTF8')) from known_devices) as devices`.execute(
+    db,
+  );
+  expect(rows[0]).toEqual({
+    ...{ sessions: [active.personId], links: [active.personId] },
+    ...{ counters: ['new'], devices: ['new'] },
+  });
 });

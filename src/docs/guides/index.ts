@@ -36,6 +36,7 @@ export const GUIDE_GROUPS = [
       'operating/deploy',
       'operating/configuration',
       'operating/command-line',
+      'operating/panel',
       'operating/chains',
       'operating/try-chains',
       'operating/deposits',

@@ -1,0 +1,108 @@
+import type { ColumnType, Selectable } from 'kysely';
+
+type Defaulted<T> = ColumnType<T, T | undefined, T>;
+
+/** Who signs in to the panel. */
+export interface PeopleTable {
+  id: string;
+  name: string;
+  /** Unique without regard to case. */
+  email: string;
+  /** Whether it plays with the demo, for which it needs no factors. */
+  is_demo: Defaulted<boolean>;
+  /** The four columns of a password are set together, or null. */
+  password_hash: Buffer | null;
+  password_salt: Buffer | null;
+  /** Parameters of the hash, as a number of `RECIPES`. */
+  password_recipe: number | null;
+  password_key_version: number | null;
+  /** Sealed secret of the authenticator app; null without one. */
+  code_secret: Buffer | null;
+  code_key_version: number | null;
+  /** The last period of 30 seconds whose code was used, which counts once. */
+  code_last_step: number | null;
+  created_at: Date;
+}
+
+export interface RecoveryCodesTable {
+  person_id: string;
+  hash: Buffer;
+  used_at: Date | null;
+}
+
+/** How a person has proved who they are. */
+export type SignInMethod = 'password' | 'code' | 'recovery-code' | 'link' | 'demo';
+
+export interface PanelSessionsTable {
+  id: string;
+  token_hash: Buffer;
+  person_id: string;
+  is_demo: boolean;
+  methods: SignInMethod[];
+  /** When the second factor was last given; null while it is asked for. */
+  second_factor_at: Date | null;
+  wrong_codes: Defaulted<number>;
+  /** What the browser says it is. */
+  device: string;
+  address: string;
+  created_at: Date;
+  last_seen_at: Date;
+}
+
+/**
+ * What a link lets its holder do: enter an account, choose a new password, set up a new authenticator
+ * app, both, or play with the demo.
+ */
+export type LinkPurpose = 'invitation' | 'password' | 'factors' | 'both' | 'demo';
+
+export interface PanelLinksTable {
+  id: string;
+  token_hash: Buffer;
+  purpose: LinkPurpose;
+  /** Exactly one of the three is set. */
+  person_id: string | null;
+  merchant_user_id: string | null;
+  partner_member_id: string | null;
+  made_by: string;
+  created_at: Date;
+  expires_at: Date;
+  used_at: Date | null;
+}
+
+export interface SignInCountersTable {
+  key: Buffer;
+  /** Since `began_at`. */
+  failures: number;
+  /** Since the last success. */
+  in_row: number;
+  began_at: Date;
+  blocked_until: Date | null;
+  updated_at: Date;
+}
+
+export interface KnownDevicesTable {
+  token_hash: Buffer;
+  person_id: string;
+  created_at: Date;
+}
+
+export interface PanelIntentsTable {
+  id: string;
+  person_id: string;
+  created_at: Date;
+}
+
+export interface PeopleTables {
+  people: PeopleTable;
+  recovery_codes: RecoveryCodesTable;
+  panel_sessions: PanelSessionsTable;
+  panel_links: PanelLinksTable;
+  sign_in_counters: SignInCountersTable;
+  known_devices: KnownDevicesTable;
+  panel_intents: PanelIntentsTable;
+}
+
+export type Person = Selectable<PeopleTable>;
+export type PanelSession = Selectable<PanelSessionsTable>;
+export type PanelLink = Selectable<PanelLinksTable>;
+export type RecoveryCode = Selectable<RecoveryCodesTable>;

@@ -1,0 +1,250 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { Keyring } from '../crypto/keyring.ts';
+import { hashToken } from '../crypto/token.ts';
+import type { Connection } from '../database/connection.ts';
+import { isUniqueViolation } from '../database/errors.ts';
+import type { PanelLink, Person } from '../database/people-tables.ts';
+import { transact } from '../database/transaction.ts';
+import {
+  findInvitedMember,
+  findInvitedUser,
+  type Invited,
+  listMemberships,
+  type Membership,
+  setMemberPerson,
+  setUserPerson,
+} from '../repositories/memberships.ts';
+import { takeLink } from '../repositories/panel-links.ts';
+import { deleteSessionsOf } from '../repositories/panel-sessions.ts';
+import { findPerson, insertPerson, lockPerson, updatePerson } from '../repositories/people.ts';
+import { findCodeStep, isCodeSecret } from './codes.ts';
+import type { PeopleDependencies } from './dependencies.ts';
+import { beginSession, type Visitor } from './panel-sessions.ts';
+import { hashPassword, verifyPassword } from './password-hash.ts';
+import { findPasswordFault } from './password-rules.ts';
+import { renewRecoveryCodes } from './recovery-codes.ts';
+import { auditPerson, rememberDevice } from './sign-in.ts';
+import { forgetFailures } from './throttle.ts';
+
+/** A form is refused: the reason, and the field that it is about. */
+export class FieldRefused extends Error {
+  readonly field: string;
+
+  constructor(field: string, message: string) {
+    super(message);
+    this.name = 'FieldRefused';
+    this.field = field;
+  }
+}
+
+/** The link was used, or has expired, while the form was open. */
+export class LinkEnded extends Error {}
+
+/** What somebody signs in with from now on. */
+export interface NewFactors {
+  readonly password: string;
+  /** Secret of the authenticator app, in base32, and a code that the app shows for it. */
+  readonly secret: string;
+  readonly code: string;
+}
+
+/** Somebody who has come in by a link. */
+export interface Joined {
+  /** Token of the session, which is complete. */
+  readonly token: string;
+  readonly device: string;
+  /** Shown once; empty where nothing new was set up. */
+  readonly recoveryCodes: readonly string[];
+  /** The account that an invitation leads to. */
+  readonly account: Pick<Invited, 'kind' | 'accountId'> | null;
+}
+
+/** Whom an invitation is for; undefined where that has ended meanwhile. */
+export async function findInvited(
+  db: Connection,
+  { merchant_user_id: userId, partner_member_id: memberId }: PanelLink,
+): Promise<Invited | undefined> {
+  if (userId !== null) return findInvitedUser(db, userId);
+  return memberId === null ? undefined : findInvitedMember(db, memberId);
+}
+
+/**
+ * Accepts an invitation as somebody new: makes the person with password and authenticator app, and signs
+ * them in.
+ * @throws FieldRefused for an e-mail that somebody signs in with, a password that is not accepted and a wrong
+ * code; LinkEnded; ApiError E5002 when too many sign in at once.
+ */
+export async function joinAsNew(
+  deps: PeopleDependencies,
+  token: string,
+  { email, ...factors }: NewFactors & { readonly email: string },
+  visitor: Visitor,
+): Promise<Joined> {
+  const { db, keyring, clock } = deps;
+  const now = new Date(clock());
+  const id = uuidv7();
+  const step = checkCode(factors, clock());
+  try {
+    return await transact(db, async tx => {
+      const link = await requireLink(tx, token, now);
+      const invited = await findInvited(tx, link);
+      if (invited === undefined) throw new LinkEnded();
+      const names = [invited.name, invited.accountName];
+      checkPassword(factors.password, email, names);
+      const person = await insertPerson(tx, {
+        ...{ id, name: invited.name, email, created_at: now },
+        ...(await hashPassword(keyring, id, factors.password)),
+        ...sealCode(keyring, id, factors.secret, step),
+      });
+      await enter(tx, invited, id);
+      await forgetFailures(tx, keyring, email);
+      const recoveryCodes = await renewRecoveryCodes(tx, id);
+      const detail = { accountId: invited.accountId, role: invited.role };
+      await auditPerson(tx, person, 'person.join', { address: visitor.address, now, detail });
+      const begun = await begin(tx, person, visitor, now);
+      return { ...begun, recoveryCodes, account: invited };
+    });
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    throw new FieldRefused(
+      'email',
+      'Somebody signs in with this e-mail already. If it is you, sign in first and open the link again; otherwise use another one.',
+    );
+  }
+}
+
+/**
+ * Accepts an invitation as somebody who has signed in.
+ * @throws FieldRefused when they can enter the account already, LinkEnded.
+ */
+export async function joinAsPerson(
+  { db, clock }: PeopleDependencies,
+  token: string,
+  personId: string,
+  address: string,
+): Promise<Invited> {
+  const now = new Date(clock());
+  try {
+    return await transact(db, async tx => {
+      const link = await requireLink(tx, token, now);
+      const invited = await findInvited(tx, link);
+      const person = await findPerson(tx, personId);
+      if (invited === undefined || person === undefined) throw new LinkEnded();
+      await enter(tx, invited, personId);
+      const detail = { accountId: invited.accountId, role: invited.role };
+      await auditPerson(tx, person, 'person.join', { address, now, detail });
+      return invited;
+    });
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    throw new FieldRefused('account', 'You can enter this account already.');
+  }
+}
+
+/**
+ * Sets up what a link allows: a new password, a new authenticator app (by the present password), or both.
+ * All sessions end, and the link signs in only where it replaces both.
+ * @throws FieldRefused, LinkEnded, ApiError E5002.
+ */
+export async function renewFactors(
+  { db, keyring, clock }: PeopleDependencies,
+  token: string,
+  { password, secret, code }: NewFactors,
+  visitor: Visitor,
+): Promise<Omit<Joined, 'token' | 'device'>> {
+  const now = new Date(clock());
+  return transact(db, async tx => {
+    const link = await requireLink(tx, token, now);
+    const person = link.person_id === null ? undefined : await lockPerson(tx, link.person_id);
+    if (person === undefined) throw new LinkEnded();
+    const renewsPassword = link.purpose !== 'factors';
+    const renewsCode = link.purpose !== 'password';
+    const step = renewsCode ? checkCode({ secret, code }, clock()) : 0;
+    if (renewsPassword) {
+      checkPassword(password, person.email, [person.name]);
+    } else if (!(await verifyPassword(keyring, person.id, person, password)).isRight) {
+      throw new FieldRefused('password', 'This is not your password.');
+    }
+    await updatePerson(tx, person.id, {
+      ...(renewsPassword ? await hashPassword(keyring, person.id, password) : {}),
+      ...(renewsCode ? sealCode(keyring, person.id, secret, step) : {}),
+    });
+    await deleteSessionsOf(tx, person.id, null);
+    await forgetFailures(tx, keyring, person.email);
+    const recoveryCodes = renewsCode ? await renewRecoveryCodes(tx, person.id) : [];
+    const detail = { purpose: link.purpose };
+    await auditPerson(tx, person, 'person.renew', { address: visitor.address, now, detail });
+    return { recoveryCodes, account: null };
+  });
+}
+
+/**
+ * Signs in whoever has the link that a demo prints.
+ * @returns The session's token, and the account to begin with: the demo's first shop.
+ * @throws LinkEnded.
+ */
+export async function joinDemo(
+  { db, clock }: PeopleDependencies,
+  token: string,
+  visitor: Visitor,
+): Promise<{ readonly token: string; readonly account: Membership | undefined }> {
+  const now = new Date(clock());
+  return transact(db, async tx => {
+    const link = await requireLink(tx, token, now);
+    const person = link.person_id === null ? undefined : await findPerson(tx, link.person_id);
+    if (person === undefined || !person.is_demo) throw new LinkEnded();
+    const { address } = visitor;
+    await auditPerson(tx, person, 'person.sign-in', {
+      address,
+      now,
+      detail: { methods: ['demo'] },
+    });
+    const accounts = await listMemberships(tx, person.id);
+    const [account] = accounts
+      .filter(({ kind }) => kind === 'merchant')
+      .toSorted((one, other) => (one.accountId < other.accountId ? -1 : 1));
+    const session = { methods: ['demo' as const], secondFactorAt: now, visitor, now };
+    return { token: await beginSession(tx, person, session), account };
+  });
+}
+
+async function requireLink(tx: Connection, token: string, now: Date): Promise<PanelLink> {
+  const link = await takeLink(tx, hashToken(token), now);
+  if (link === undefined) throw new LinkEnded();
+  return link;
+}
+
+function checkCode({ secret, code }: Pick<NewFactors, 'secret' | 'code'>, now: number): number {
+  const step = isCodeSecret(secret) ? findCodeStep(secret, code, now) : undefined;
+  if (step !== undefined) return step;
+  throw new FieldRefused(
+    'code',
+    'This is not the code that the app shows for this QR code. Wait for the next one, and check that the clocks are right.',
+  );
+}
+
+function checkPassword(password: string, email: string, names: readonly string[]): void {
+  const fault = findPasswordFault(password, { email, names });
+  if (fault !== undefined) throw new FieldRefused('password', fault);
+}
+
+function sealCode(keyring: Keyring, personId: string, secret: string, step: number) {
+  return {
+    code_secret: keyring.seal(secret, personId),
+    code_key_version: keyring.currentVersion,
+    code_last_step: step,
+  };
+}
+
+async function enter(tx: Connection, invited: Invited, personId: string): Promise<void> {
+  const set = invited.kind === 'merchant' ? setUserPerson : setMemberPerson;
+  await set(tx, invited.memberId, personId);
+}
+
+async function begin(tx: Connection, person: Person, visitor: Visitor, now: Date) {
+  const methods = ['password', 'code'] as const;
+  const token = await beginSession(tx, person, {
+    ...{ methods: [...methods], secondFactorAt: now, visitor, now },
+  });
+  return { token, device: await rememberDevice(tx, person.id, now) };
+}

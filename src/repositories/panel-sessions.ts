@@ -1,0 +1,139 @@
+import type { Insertable, Updateable } from 'kysely';
+import type { Connection } from '../database/connection.ts';
+import type { PanelSession, PanelSessionsTable, Person } from '../database/people-tables.ts';
+
+/** A session with the person it belongs to. */
+export interface SessionWithPerson {
+  readonly session: PanelSession;
+  readonly person: Pick<Person, 'id' | 'name' | 'email' | 'is_demo'>;
+}
+
+/** @param tokenHash SHA-256 of the token in the cookie. */
+export async function findSession(
+  db: Connection,
+  tokenHash: Buffer,
+): Promise<SessionWithPerson | undefined> {
+  const row = await db
+    .selectFrom('panel_sessions')
+    .innerJoin('people', 'people.id', 'panel_sessions.person_id')
+    .selectAll('panel_sessions')
+    .select(['people.name as personName', 'people.email as personEmail'])
+    .where('token_hash', '=', tokenHash)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const { personName: name, personEmail: email, ...session } = row;
+  return { session, person: { id: session.person_id, name, email, is_demo: session.is_demo } };
+}
+
+export function insertSession(
+  db: Connection,
+  row: Insertable<PanelSessionsTable>,
+): Promise<PanelSession> {
+  return db.insertInto('panel_sessions').values(row).returningAll().executeTakeFirstOrThrow();
+}
+
+/** @returns undefined for a session that has ended meanwhile. */
+export function updateSession(
+  db: Connection,
+  id: string,
+  change: Updateable<PanelSessionsTable>,
+): Promise<PanelSession | undefined> {
+  return db
+    .updateTable('panel_sessions')
+    .set(change)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/**
+ * Counts a wrong code.
+ * @returns How many there were; undefined for a session that has ended meanwhile.
+ */
+export async function countWrongCode(db: Connection, id: string): Promise<number | undefined> {
+  const row = await db
+    .updateTable('panel_sessions')
+    .set(({ eb }) => ({ wrong_codes: eb('wrong_codes', '+', 1) }))
+    .where('id', '=', id)
+    .returning('wrong_codes')
+    .executeTakeFirst();
+  return row?.wrong_codes;
+}
+
+/** Sessions of a person, newest first; there are ten at most. */
+export function listSessions(db: Connection, personId: string): Promise<PanelSession[]> {
+  return db
+    .selectFrom('panel_sessions')
+    .selectAll()
+    .where('person_id', '=', personId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(100)
+    .execute();
+}
+
+/** Ends one session of a person; another person's stays. */
+export async function deleteSession(db: Connection, personId: string, id: string): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('panel_sessions')
+    .where('id', '=', id)
+    .where('person_id', '=', personId)
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}
+
+/** Ends all sessions of a person but one, or all. */
+export async function deleteSessionsOf(
+  db: Connection,
+  personId: string,
+  except: string | null,
+): Promise<number> {
+  let query = db.deleteFrom('panel_sessions').where('person_id', '=', personId);
+  if (except !== null) query = query.where('id', '!=', except);
+  return Number((await query.executeTakeFirstOrThrow()).numDeletedRows);
+}
+
+/** Ends the oldest sessions of a person beyond the newest `keep`. */
+export async function deleteOldestSessions(
+  db: Connection,
+  personId: string,
+  keep: number,
+): Promise<void> {
+  await db
+    .deleteFrom('panel_sessions')
+    .where(
+      'id',
+      'in',
+      db
+        .selectFrom('panel_sessions')
+        .select('id')
+        .where('person_id', '=', personId)
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
+        .offset(keep),
+    )
+    .execute();
+}
+
+/** Deletes at most `limit` sessions that were last seen, or began, before. */
+export async function deleteEndedSessions(
+  db: Connection,
+  { seenBefore, createdBefore }: { seenBefore: Date; createdBefore: Date },
+  limit: number,
+): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('panel_sessions')
+    .where(
+      'id',
+      'in',
+      db
+        .selectFrom('panel_sessions')
+        .select('id')
+        .where(({ eb, or }) =>
+          or([eb('last_seen_at', '<', seenBefore), eb('created_at', '<', createdBefore)]),
+        )
+        .limit(limit),
+    )
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}

@@ -1,0 +1,139 @@
+import { sql } from 'kysely';
+import type { Connection } from '../database/connection.ts';
+
+export interface AttemptLimits {
+  /** Failures within `windowMs` after which attempts are refused for `windowMs`. */
+  readonly failures: number;
+  readonly windowMs: number;
+  /** Failures in a row after which they are refused for good. */
+  readonly inRow: number;
+}
+
+/**
+ * Counts an attempt as failed before it is looked at, so that many at once count as many; a success forgets
+ * them all.
+ * @returns Whether it is admitted.
+ */
+export async function countAttempt(
+  db: Connection,
+  key: Buffer,
+  { failures, windowMs, inRow }: AttemptLimits,
+  now: Date,
+): Promise<boolean> {
+  const begun = new Date(now.getTime() - windowMs);
+  const blockedUntil = new Date(now.getTime() + windowMs);
+  const { rows } = await sql`
+    insert into sign_in_counters as counter (key, failures, in_row, began_at, updated_at)
+    values (${key}, 1, 1, ${now}, ${now})
+    on conflict (key) do update set
+      failures = case when counter.began_at <= ${begun} then 1 else counter.failures + 1 end,
+      began_at = case when counter.began_at <= ${begun} then ${now} else counter.began_at end,
+      in_row = counter.in_row + 1,
+      blocked_until = case
+        when counter.began_at > ${begun} and counter.failures + 1 >= ${failures}
+        then ${blockedUntil}::timestamptz end,
+      updated_at = ${now}
+    where (counter.blocked_until is null or counter.blocked_until <= ${now})
+      and counter.in_row < ${inRow}
+    returning key`.execute(db);
+  return rows.length === 1;
+}
+
+export async function forgetAttempts(db: Connection, keys: readonly Buffer[]): Promise<void> {
+  await db.deleteFrom('sign_in_counters').where('key', 'in', keys).execute();
+}
+
+/** Deletes at most `limit` counters that nobody has touched since. */
+export async function deleteOldCounters(
+  db: Connection,
+  untouchedSince: Date,
+  limit: number,
+): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('sign_in_counters')
+    .where(
+      'key',
+      'in',
+      db
+        .selectFrom('sign_in_counters')
+        .select('key')
+        .where('updated_at', '<', untouchedSince)
+        .limit(limit),
+    )
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}
+
+export async function insertDevice(
+  db: Connection,
+  row: { token_hash: Buffer; person_id: string; created_at: Date },
+): Promise<void> {
+  await db.insertInto('known_devices').values(row).execute();
+}
+
+/** Whether a device has signed in as this person since. */
+export async function isKnownDevice(
+  db: Connection,
+  { tokenHash, email, since }: { tokenHash: Buffer; email: string; since: Date },
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('known_devices')
+    .innerJoin('people', 'people.id', 'known_devices.person_id')
+    .select('token_hash')
+    .where('token_hash', '=', tokenHash)
+    .where(sql`lower(people.email)`, '=', email.toLowerCase())
+    .where('known_devices.created_at', '>', since)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Deletes at most `limit` devices that signed in last before. */
+export async function deleteOldDevices(
+  db: Connection,
+  before: Date,
+  limit: number,
+): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('known_devices')
+    .where(
+      'token_hash',
+      'in',
+      db
+        .selectFrom('known_devices')
+        .select('token_hash')
+        .where('created_at', '<', before)
+        .limit(limit),
+    )
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}
+
+/** @returns Whether the intent is new: what it stands for is done once. */
+export async function useIntent(
+  db: Connection,
+  row: { id: string; person_id: string; created_at: Date },
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto('panel_intents')
+    .values(row)
+    .onConflict(conflict => conflict.doNothing())
+    .executeTakeFirstOrThrow();
+  return numInsertedOrUpdatedRows === 1n;
+}
+
+/** Deletes at most `limit` intents that were used before. */
+export async function deleteOldIntents(
+  db: Connection,
+  before: Date,
+  limit: number,
+): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('panel_intents')
+    .where(
+      'id',
+      'in',
+      db.selectFrom('panel_intents').select('id').where('created_at', '<', before).limit(limit),
+    )
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}

@@ -1,0 +1,47 @@
+import { type Html, html } from '../pages/html.ts';
+import { count, dollars } from './format.ts';
+import { renderTable } from './table.ts';
+
+/** What came in on a UTC day. */
+export interface DayFigure {
+  /** YYYY-MM-DD. */
+  readonly day: string;
+  readonly payments: number;
+  readonly cents: number;
+}
+
+/** Stretched to the width of the page. */
+const WIDTH = 720;
+const HEIGHT = 144;
+
+/** Bars of days, with the figures as a table beside them. */
+export function renderDays(title: string, days: readonly DayFigure[]): Html {
+  const most = Math.max(...days.map(({ cents }) => cents), 0);
+  const total = days.reduce((sum, { cents }) => sum + cents, 0);
+  const step = WIDTH / Math.max(days.length, 1);
+  const first = days[0]?.day ?? '';
+  const last = days.at(-1)?.day ?? '';
+  return html`<figure class="days"><svg class="chart" role="img" aria-label="${`${title}: ${dollars(total)} from ${first} to ${last}`}" viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none">
+<line class="axis" x1="0" x2="${WIDTH}" y1="${HEIGHT - 1}" y2="${HEIGHT - 1}"/>
+${days.map(({ day, cents, payments }, index) => {
+  const height = most === 0 ? 0 : Math.round((HEIGHT * cents) / most);
+  // A day with anything at all is to be seen.
+  const drawn = cents > 0 ? Math.max(height, 2) : 0;
+  return html`<rect class="bar-rect" x="${round(index * step + 1)}" y="${HEIGHT - drawn}" width="${round(step - 2)}" height="${drawn}"><title>${day}: ${dollars(cents)}, ${payments}</title></rect>`;
+})}
+</svg>
+<figcaption><span>${first}</span>${most > 0 && html`<span>highest day ${dollars(most)}</span>`}<span>${last}</span></figcaption></figure>
+<details><summary>As a table</summary>${renderTable<DayFigure>(
+    title,
+    [
+      { title: 'Day (UTC)', cell: ({ day }) => day },
+      { title: 'Payments', cell: ({ payments }) => count(payments), number: true },
+      { title: 'Volume', cell: ({ cents }) => dollars(cents), number: true },
+    ],
+    days.toReversed(),
+  )}</details>`;
+}
+
+function round(value: number): string {
+  return value.toFixed(1);
+}

@@ -1,0 +1,26 @@
+import type { Keyring } from '../../crypto/keyring.ts';
+import type { Database } from '../../database/connection.ts';
+import type { PanelCookies } from '../../http/panel-cookies.ts';
+import type { RateLimits } from '../../http/rate-limit.ts';
+import type { Rates } from '../../rates/rate-source.ts';
+import type { Clock } from '../../time/clock.ts';
+
+export interface PanelDependencies {
+  /** For sessions, and for what is changed. */
+  readonly db: Database;
+  /** For what pages show, so that none takes a connection from the creation of a payment. */
+  readonly reports: Database;
+  readonly keyring: Keyring;
+  readonly clock: Clock;
+  /** For simulated payments, which choose a network. */
+  readonly rates: Rates;
+  readonly limits: RateLimits;
+  readonly cookies: PanelCookies;
+  /** Base URL of the panel. */
+  readonly panelUrl: string;
+  /** Base URL of the API and the documentation. */
+  readonly publicUrl: string;
+  /** Whether payments may be simulated. */
+  readonly simulation: boolean;
+  readonly isUnavailable: (error: unknown) => boolean;
+}

@@ -1,0 +1,128 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { decidingRole, ROLE_NAMES } from '../../access/permissions.ts';
+import { ERRORS } from '../../errors/catalogue.ts';
+import { logFailure, toApiError } from '../../errors/handler.ts';
+import type { PanelCookies } from '../../http/panel-cookies.ts';
+import { PanelRefusal, type PanelRefusalReason } from '../../http/panel-refusal.ts';
+import { basePathOf } from '../pages/base-path.ts';
+import { html } from '../pages/html.ts';
+import { PANEL_PREFIX } from './assets.ts';
+import { leadTo, type PageSettings, sendPage } from './pages.ts';
+
+export interface PanelFailureOptions extends PageSettings {
+  readonly cookies: PanelCookies;
+  readonly isUnavailable: (error: unknown) => boolean;
+}
+
+/** Answers with a page that tells what is wrong, and why only where that helps whoever reads it. */
+export function sendPanelFailure(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  options: PanelFailureOptions,
+): FastifyReply {
+  if (error instanceof PanelRefusal) return sendRefusal(error.reason, request, reply, options);
+  const apiError = toApiError(error, options.isUnavailable);
+  logFailure(request, apiError);
+  request.errorCode = apiError.errorCode;
+  if (apiError.retryAfterSeconds !== undefined) {
+    reply.header('retry-after', String(apiError.retryAfterSeconds));
+  }
+  const { status } = ERRORS[apiError.errorCode];
+  const { title, text } = textsOf(status);
+  const content = html`<p>${text}</p>
+<p class="quiet">Request <code>${request.id}</code></p>`;
+  return sendPage(request, reply, options, { title, content }, status);
+}
+
+function textsOf(status: number): { title: string; text: string } {
+  switch (status) {
+    case 400:
+      return { title: 'This form cannot be read', text: 'Go back, reload the page and try again.' };
+    case 404:
+      return {
+        title: 'There is no such page',
+        text: 'It does not exist, or it is not yours. Check the link, or begin with your accounts.',
+      };
+    case 429:
+      return { title: 'Too many requests', text: 'Wait a minute, then try again.' };
+    case 503:
+      return {
+        title: 'Not available just now',
+        text: 'Nothing was changed. Try again in a minute.',
+      };
+    default:
+      return {
+        title: 'Something went wrong on our side',
+        text: 'Try again in a minute. If it stays, tell your operator the ID of the request.',
+      };
+  }
+}
+
+function sendRefusal(
+  reason: PanelRefusalReason,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  options: PanelFailureOptions,
+): FastifyReply {
+  const { panelUrl } = options;
+  const personId = request.visit?.session?.person.id;
+  request.log.info({ refusal: reason.kind, personId, route: request.routeOptions.url }, 'refused');
+  // A form that was refused is begun anew from its page.
+  const next = request.method === 'GET' ? request.url : pageOfForm(request, basePathOf(panelUrl));
+  const suffix = `?next=${encodeURIComponent(next)}`;
+  switch (reason.kind) {
+    case 'signed-out':
+      options.cookies.clearSession(reply);
+      return leadTo(reply, panelUrl, `${PANEL_PREFIX}/sign-in${suffix}`);
+    case 'half-signed-in':
+      return leadTo(reply, panelUrl, `${PANEL_PREFIX}/sign-in/code${suffix}`);
+    case 'factor-needed':
+      return leadTo(reply, panelUrl, `${PANEL_PREFIX}/confirm${suffix}`);
+    case 'foreign-origin':
+      return sendPage(
+        request,
+        reply,
+        options,
+        {
+          title: 'This form came from elsewhere',
+          content: html`<p>Nothing was changed. Only forms of this panel's own pages are taken; open the page again and send it from there.</p>`,
+        },
+        403,
+      );
+    case 'account-inactive':
+      return sendPage(
+        request,
+        reply,
+        options,
+        {
+          title: 'This account is inactive',
+          content: html`<p>Nothing was changed: an inactive account can be read alone. Ask your operator.</p>`,
+        },
+        403,
+      );
+    case 'not-allowed': {
+      const { membership, deciders } = reason;
+      const needed = ROLE_NAMES[decidingRole(membership.kind)];
+      const names = deciders.length === 0 ? '' : `: ${deciders.join(', ')}`;
+      return sendPage(
+        request,
+        reply,
+        options,
+        {
+          title: 'You may not do this',
+          content: html`<p>You are ${ROLE_NAMES[membership.role]} of ${membership.name}; this takes ${needed}${names}.</p>`,
+        },
+        403,
+      );
+    }
+  }
+}
+
+/** Path of the page that a form was sent from, without the base path. */
+function pageOfForm({ headers: { referer } }: FastifyRequest, basePath: string): string {
+  if (referer === undefined || !URL.canParse(referer)) return PANEL_PREFIX;
+  const { pathname, search } = new URL(referer);
+  const path = pathname.slice(basePath.length);
+  return path.startsWith(`${PANEL_PREFIX}/`) ? path + search : PANEL_PREFIX;
+}

@@ -1,0 +1,182 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { parseEmail } from '../../../accounts/input.ts';
+import { isToken } from '../../../crypto/token.ts';
+import type { PanelLink } from '../../../database/people-tables.ts';
+import { readFields } from '../../../http/form-body.ts';
+import { visitOf } from '../../../http/panel-access.ts';
+import { isCodeSecret, newCodeSecret } from '../../../people/codes.ts';
+import {
+  FieldRefused,
+  findInvited,
+  joinAsNew,
+  joinAsPerson,
+  joinDemo,
+  LinkEnded,
+  renewFactors,
+} from '../../../people/join.ts';
+import { findOpenLink } from '../../../people/links.ts';
+import { basePathOf } from '../../pages/base-path.ts';
+import { PANEL_PREFIX } from '../assets.ts';
+import type { PanelDependencies } from '../dependencies.ts';
+import type { FormFault } from '../form.ts';
+import { accountPath } from '../navigation.ts';
+import { leadTo, sendPage } from '../pages.ts';
+import { demoPage, ENDED_PAGE, invitationPage, recoveryCodesPage, renewalPage } from './views.ts';
+
+/** What a form was sent with, for showing it again. */
+interface Sent {
+  readonly email?: string;
+  readonly secret?: string;
+  readonly fault: FormFault | null;
+}
+
+/** Links that let somebody in: looking at one changes nothing, sending its form uses it up. */
+export function registerJoin(app: FastifyInstance, deps: PanelDependencies): void {
+  const { clock, cookies, db, limits, panelUrl } = deps;
+  const basePath = basePathOf(panelUrl);
+  const anybody = { config: { panel: { for: 'anybody' } } } as const;
+  const person = { config: { panel: { for: 'person' } } } as const;
+
+  app.get('/join/:token', anybody, async (request, reply) => {
+    await limits.countSignIn(request);
+    return show(request, reply, { fault: null });
+  });
+
+  app.post('/join/:token', anybody, async (request, reply) => {
+    await limits.countSignIn(request);
+    const token = tokenOf(request);
+    const link = await openLink(token);
+    if (link === undefined) return sendPage(request, reply, deps, ENDED_PAGE, 404);
+    if (link.purpose === 'demo') return enterDemo(request, reply, token);
+    const form = readForm(request, link);
+    try {
+      return await (link.purpose === 'invitation'
+        ? join(request, reply, token, form)
+        : renew(request, reply, token, form));
+    } catch (error) {
+      return refuse(error, request, reply, form);
+    }
+  });
+
+  app.post('/join/:token/accept', person, async (request, reply) => {
+    const { session, visitor } = visitOf(request);
+    if (session === null) throw new Error('the route asks for a session');
+    readFields(request, []);
+    try {
+      const { id } = session.person;
+      const invited = await joinAsPerson(deps, tokenOf(request), id, visitor.address);
+      return leadTo(reply, panelUrl, accountPath(invited));
+    } catch (error) {
+      return refuse(error, request, reply, {});
+    }
+  });
+
+  const tokenOf = ({ params }: FastifyRequest) => (params as { token: string }).token;
+
+  async function openLink(token: string): Promise<PanelLink | undefined> {
+    return isToken(token) ? findOpenLink(db, token, new Date(clock())) : undefined;
+  }
+
+  async function show(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { email, secret: sent, fault }: Sent,
+  ): Promise<FastifyReply> {
+    const token = tokenOf(request);
+    const status = fault === null ? 200 : 422;
+    const link = await openLink(token);
+    if (link === undefined) return sendPage(request, reply, deps, ENDED_PAGE, 404);
+    const secret = sent !== undefined && isCodeSecret(sent) ? sent : newCodeSecret();
+    const parts = { basePath, token, fault, secret };
+    if (link.purpose === 'demo') return sendPage(request, reply, deps, demoPage(parts));
+    if (link.purpose !== 'invitation') {
+      const page = renewalPage({ ...parts, purpose: link.purpose });
+      return sendPage(request, reply, deps, page, status);
+    }
+    const invited = await findInvited(db, link);
+    if (invited === undefined) return sendPage(request, reply, deps, ENDED_PAGE, 404);
+    const { session } = visitOf(request);
+    const page = invitationPage({
+      ...parts,
+      ...{ invited, madeBy: link.made_by, email: email ?? invited.email },
+      person: session?.isComplete === true && !session.person.is_demo ? session.person : null,
+    });
+    return sendPage(request, reply, deps, page, status);
+  }
+
+  async function join(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    token: string,
+    { email, password, secret, code }: Form,
+  ): Promise<FastifyReply> {
+    const address = parseEmail(email.trim());
+    if (address === undefined) {
+      throw new FieldRefused('email', 'This is no e-mail address, such as ada@example.com.');
+    }
+    const factors = { email: address, password, secret, code };
+    const joined = await joinAsNew(deps, token, factors, visitOf(request).visitor);
+    cookies.setSession(reply, joined.token);
+    cookies.setDevice(reply, joined.device);
+    const path = joined.account === null ? PANEL_PREFIX : accountPath(joined.account);
+    return sendPage(request, reply, deps, recoveryCodesPage(joined.recoveryCodes, basePath + path));
+  }
+
+  async function renew(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    token: string,
+    form: Form,
+  ): Promise<FastifyReply> {
+    const { recoveryCodes } = await renewFactors(deps, token, form, visitOf(request).visitor);
+    cookies.clearSession(reply);
+    const next = `${PANEL_PREFIX}/sign-in`;
+    if (recoveryCodes.length === 0) return leadTo(reply, panelUrl, next);
+    return sendPage(request, reply, deps, recoveryCodesPage(recoveryCodes, basePath + next));
+  }
+
+  async function enterDemo(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    token: string,
+  ): Promise<FastifyReply> {
+    try {
+      const joined = await joinDemo(deps, token, visitOf(request).visitor);
+      cookies.setSession(reply, joined.token);
+      const { account } = joined;
+      return leadTo(reply, panelUrl, account === undefined ? PANEL_PREFIX : accountPath(account));
+    } catch (error) {
+      return refuse(error, request, reply, {});
+    }
+  }
+
+  /** The form again with the reason. */
+  async function refuse(
+    error: unknown,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    form: Partial<Form>,
+  ): Promise<FastifyReply> {
+    if (error instanceof LinkEnded) return sendPage(request, reply, deps, ENDED_PAGE, 404);
+    if (!(error instanceof FieldRefused)) throw error;
+    const { field, message } = error;
+    const { email, secret } = form;
+    return show(request, reply, {
+      ...(email === undefined || email === '' ? {} : { email }),
+      ...(secret === undefined ? {} : { secret }),
+      fault: { field, message },
+    });
+  }
+}
+
+type Form = Readonly<Record<'email' | 'password' | 'secret' | 'code', string>>;
+
+/** Each kind of link has a form of its own. */
+function readForm(request: FastifyRequest, { purpose }: PanelLink): Form {
+  const none = { email: '', password: '', secret: '', code: '' };
+  if (purpose === 'password') return { ...none, ...readFields(request, ['password']) };
+  if (purpose === 'invitation') {
+    return readFields(request, ['email', 'password', 'secret', 'code']);
+  }
+  return { ...none, ...readFields(request, ['password', 'secret', 'code']) };
+}

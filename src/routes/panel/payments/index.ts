@@ -1,0 +1,209 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { PaymentObject } from '#schemas/payment.ts';
+import { UUID } from '#schemas/uuid.ts';
+import { audited, OperationRefused } from '../../../accounts/audited-change.ts';
+import type { Payment } from '../../../database/tables.ts';
+import { ApiError } from '../../../errors/api-error.ts';
+import { readFields } from '../../../http/form-body.ts';
+import { membershipOf, operatorOf } from '../../../http/panel-access.ts';
+import { readHistory } from '../../../payments/history.ts';
+import { listPayments } from '../../../payments/list-payments.ts';
+import { toPaymentObject } from '../../../payments/payment-object.ts';
+import { createSandboxProcessor } from '../../../processors/sandbox-processor.ts';
+import { REGULATED_CASES, simulateRegulated } from '../../../processors/simulate-regulated.ts';
+import { findOwnPayment, findOwnPaymentsByHash } from '../../../repositories/payments.ts';
+import { SIMULATION_CASES, type SimulationCase, simulate } from '../../../settlement/simulate.ts';
+import { utcDay } from '../../../time/days.ts';
+import { basePathOf } from '../../pages/base-path.ts';
+import { html } from '../../pages/html.ts';
+import { sendCsv } from '../csv.ts';
+import type { PanelDependencies } from '../dependencies.ts';
+import { EXPORT_PAGE, type Exports, exportBounds } from '../exports.ts';
+import type { FormFault } from '../form.ts';
+import { accountPath } from '../navigation.ts';
+import { leadTo, sendPage } from '../pages.ts';
+import { detailPage } from './detail.ts';
+import { PAYMENT_COLUMNS } from './export-columns.ts';
+import {
+  isFiltered,
+  type ListRequest,
+  listUrl,
+  readListRequest,
+  renderFilters,
+  renderListPaging,
+  renderPayments,
+  toFilters,
+} from './list.ts';
+
+const PATH = '/merchants/:accountId/payments';
+const PAGE_SIZE = 25;
+
+interface Page {
+  readonly data: readonly PaymentObject[];
+  readonly hasMore: boolean;
+}
+
+/** The payments of a merchant: list, one with its timeline, file, simulation. */
+export function registerPayments(
+  app: FastifyInstance,
+  deps: PanelDependencies,
+  exports: Exports,
+): void {
+  const { clock, db, keyring, panelUrl, publicUrl, rates, reports, simulation } = deps;
+  const rule = (permission: 'payments.read' | 'payments.export' | 'payments.simulate') => ({
+    config: { panel: { for: 'merchant' as const, permission } },
+  });
+  const pathOf = (request: FastifyRequest) => `${accountPath(membershipOf(request))}/payments`;
+  const urlOf = (request: FastifyRequest) => basePathOf(panelUrl) + pathOf(request);
+
+  app.get(PATH, rule('payments.read'), async (request, reply) => {
+    const list = readListRequest(request.query as Record<string, unknown>);
+    const { accountId } = membershipOf(request);
+    const page = await readPage(accountId, list);
+    const url = urlOf(request);
+    const empty = isFiltered(list)
+      ? html`<p>No payment matches. <a href="${url}">Clear filters</a></p>`
+      : html`<p>No payment yet. Create one with your API key, as the <a href="${publicUrl}/docs/quickstart">quickstart</a> shows.</p>`;
+    return sendPage(request, reply, deps, {
+      title: 'Payments',
+      content: html`${renderFilters(url, list)}
+${page.data.length === 0 ? empty : renderPayments(url, page.data)}
+<div class="buttons">${renderListPaging(url, list, page.data, page.hasMore)}
+<a href="${listUrl(`${url}.csv`, list)}" download>Download as CSV</a></div>`,
+    });
+  });
+
+  app.get(`${PATH}.csv`, rule('payments.export'), (request, reply) => {
+    const list = readListRequest(request.query as Record<string, unknown>);
+    const { accountId } = membershipOf(request);
+    const { status, from, to, search } = list;
+    const rows = exports.begin(request, { status, from, to, search }, readAll(accountId, list));
+    const name = `payments-${utcDay(new Date(clock()))}.csv`;
+    return sendCsv(reply, name, PAYMENT_COLUMNS, rows);
+  });
+
+  app.get(`${PATH}/:paymentId`, rule('payments.read'), async (request, reply) =>
+    show(request, reply, await requirePayment(request), null),
+  );
+
+  app.post(`${PATH}/:paymentId/simulate`, rule('payments.simulate'), async (request, reply) => {
+    if (!simulation) throw new ApiError('E3001');
+    const payment = await requirePayment(request);
+    const { case: name } = readFields(request, ['case']);
+    if (!casesOf(payment).some(([each]) => each === name)) {
+      const fault = { field: 'case', message: `There is no case ${name} for this payment.` };
+      return show(request, reply, payment, fault);
+    }
+    try {
+      await play(payment, name as SimulationCase);
+    } catch (error) {
+      if (!(error instanceof OperationRefused || isConflict(error))) throw error;
+      return show(request, reply, payment, { field: null, message: (error as Error).message });
+    }
+    await audited(operatorOf(request, db, clock), 'payment.simulate', async () => ({
+      result: undefined,
+      objectId: payment.id,
+      detail: { case: name },
+    }));
+    return leadTo(reply, panelUrl, `${pathOf(request)}/${payment.id}`);
+  });
+
+  async function requirePayment(request: FastifyRequest): Promise<Payment> {
+    const { paymentId } = request.params as { paymentId: string };
+    const { accountId } = membershipOf(request);
+    const payment = UUID.test(paymentId)
+      ? await findOwnPayment(db, accountId, paymentId)
+      : undefined;
+    if (payment === undefined) throw new ApiError('E3001');
+    return payment;
+  }
+
+  async function show(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    payment: Payment,
+    fault: FormFault | null,
+  ): Promise<FastifyReply> {
+    const page = detailPage({
+      url: `${urlOf(request)}/${payment.id}`,
+      payment,
+      facts: await readHistory(reports, payment),
+      cases: simulation ? casesOf(payment) : [],
+      fault,
+    });
+    return sendPage(request, reply, deps, page, fault === null ? 200 : 422);
+  }
+
+  async function play(payment: Payment, name: SimulationCase): Promise<void> {
+    if (payment.flow === 'crypto') {
+      await simulate({ db, rates }, payment.id, name, new Date(clock()));
+      return;
+    }
+    const sandbox = createSandboxProcessor(keyring, publicUrl);
+    await simulateRegulated({ db, clock }, sandbox, payment, name);
+  }
+
+  /** A page of the list; by ID or hash, the few payments that are found. */
+  async function readPage(merchantId: string, list: ListRequest): Promise<Page> {
+    const { search } = list;
+    if (search !== undefined) {
+      const found = await findExact(merchantId, search, list);
+      if (found.length > 0) return { data: found, hasMore: false };
+    }
+    const query = { limit: PAGE_SIZE, ...list.cursor };
+    return listPayments(reports, merchantId, query, toFilters(list));
+  }
+
+  async function findExact(
+    merchantId: string,
+    search: string,
+    { status }: ListRequest,
+  ): Promise<PaymentObject[]> {
+    const ids = UUID.test(search)
+      ? [search]
+      : await findOwnPaymentsByHash(reports, merchantId, search);
+    const found = await Promise.all(ids.map(id => findOwnPayment(reports, merchantId, id)));
+    return found
+      .filter(payment => payment !== undefined)
+      .filter(payment => status === undefined || payment.status === status)
+      .map(toPaymentObject);
+  }
+
+  async function* readAll(
+    merchantId: string,
+    list: ListRequest,
+  ): AsyncGenerator<readonly PaymentObject[]> {
+    const { search } = list;
+    if (search !== undefined) {
+      const found = await findExact(merchantId, search, list);
+      if (found.length > 0) return yield found;
+    }
+    const filters = toFilters(list);
+    const bounds = exportBounds(
+      { from: filters.createdAfter, to: filters.createdBefore },
+      new Date(clock() + 1),
+    );
+    let after: string | undefined;
+    for (;;) {
+      const page = await listPayments(
+        reports,
+        merchantId,
+        { limit: EXPORT_PAGE, ...(after === undefined ? {} : { startingAfter: after }) },
+        { ...filters, createdAfter: bounds.from, createdBefore: bounds.to },
+      );
+      yield page.data;
+      after = page.data.at(-1)?.id;
+      if (!page.hasMore) return;
+    }
+  }
+}
+
+function casesOf({ flow }: Payment): (readonly [string, string])[] {
+  const cases = Object.entries(SIMULATION_CASES);
+  return flow === 'crypto' ? cases : cases.filter(([name]) => REGULATED_CASES.includes(name));
+}
+
+/** Whether the payment has moved on, or its network cannot be offered just now. */
+function isConflict(error: unknown): boolean {
+  return error instanceof ApiError && ['E1040', 'E5002'].includes(error.errorCode);
+}

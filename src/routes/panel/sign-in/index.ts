@@ -1,0 +1,120 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { readFields } from '../../../http/form-body.ts';
+import { sessionOf, visitOf } from '../../../http/panel-access.ts';
+import { confirm, confirmDemo } from '../../../people/second-factor.ts';
+import { signIn } from '../../../people/sign-in.ts';
+import { deleteSession } from '../../../repositories/panel-sessions.ts';
+import { basePathOf } from '../../pages/base-path.ts';
+import { PANEL_PREFIX } from '../assets.ts';
+import type { PanelDependencies } from '../dependencies.ts';
+import type { FormFault } from '../form.ts';
+import { readNext, withNext } from '../next.ts';
+import { leadTo, sendPage } from '../pages.ts';
+import { codePage, confirmPage, signInPage } from './views.ts';
+
+const SIGN_IN = '/sign-in';
+const CODE = '/sign-in/code';
+const CONFIRM = '/confirm';
+
+/** One text for whatever is wrong, so that nobody learns who signs in here. */
+const REFUSED =
+  'E-mail or password are not right, or there were too many attempts. Try again, after a quarter of an hour if it stays.';
+const WRONG_CODE = 'This code is not right. Wait for the next one; each counts once.';
+
+/** Signing in with password and code, giving a code again, and signing out. */
+export function registerSignIn(app: FastifyInstance, deps: PanelDependencies): void {
+  const { cookies, db, limits, panelUrl } = deps;
+  const basePath = basePathOf(panelUrl);
+  const anybody = { config: { panel: { for: 'anybody' } } } as const;
+  const half = { config: { panel: { for: 'half-signed-in' } } } as const;
+  const person = { config: { panel: { for: 'person' } } } as const;
+  const nextOf = ({ query }: FastifyRequest) => readNext((query as { next?: string }).next);
+
+  app.get(SIGN_IN, anybody, (request, reply) => {
+    const next = nextOf(request);
+    if (visitOf(request).session?.isComplete) return leadTo(reply, panelUrl, next);
+    return sendPage(request, reply, deps, signInPage({ basePath, next, fault: null, email: '' }));
+  });
+
+  app.post(SIGN_IN, anybody, async (request, reply) => {
+    await limits.countSignIn(request);
+    const next = nextOf(request);
+    const { email, password } = readFields(request, ['email', 'password']);
+    const device = cookies.readDevice(request);
+    const token = await signIn(
+      deps,
+      { email: email.trim(), password, device },
+      visitOf(request).visitor,
+    );
+    if (token === undefined) {
+      const fault = { field: null, message: REFUSED };
+      return sendPage(request, reply, deps, signInPage({ basePath, next, fault, email }), 422);
+    }
+    // Whatever session the browser had is another one's, or an older one.
+    await endSession(request);
+    cookies.setSession(reply, token);
+    return leadTo(reply, panelUrl, withNext(PANEL_PREFIX + CODE, next));
+  });
+
+  app.get(CODE, half, (request, reply) =>
+    sendPage(request, reply, deps, codePage({ basePath, next: nextOf(request), fault: null })),
+  );
+
+  app.post(CODE, half, async (request, reply) => {
+    await limits.countSignIn(request);
+    return takeCode(request, reply, fault =>
+      sendPage(request, reply, deps, codePage({ basePath, next: nextOf(request), fault }), 422),
+    );
+  });
+
+  app.get(CONFIRM, person, (request, reply) => {
+    const { is_demo: isDemo } = sessionOf(request).person;
+    const page = confirmPage({ basePath, next: nextOf(request), fault: null, isDemo });
+    return sendPage(request, reply, deps, page);
+  });
+
+  app.post(CONFIRM, person, async (request, reply) => {
+    const { session, person: own } = sessionOf(request);
+    const next = nextOf(request);
+    if (own.is_demo) {
+      const token = await confirmDemo(deps, session);
+      if (token !== undefined) cookies.setSession(reply, token);
+      return leadTo(reply, panelUrl, next);
+    }
+    return takeCode(request, reply, fault => {
+      const page = confirmPage({ basePath, next, fault, isDemo: false });
+      return sendPage(request, reply, deps, page, 422);
+    });
+  });
+
+  app.post('/sign-out', anybody, async (request, reply) => {
+    await endSession(request);
+    cookies.clearSession(reply);
+    return leadTo(reply, panelUrl, PANEL_PREFIX + SIGN_IN);
+  });
+
+  async function endSession(request: FastifyRequest): Promise<void> {
+    const session = visitOf(request).session?.session;
+    if (session !== undefined) await deleteSession(db, session.person_id, session.id);
+  }
+
+  async function takeCode(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    again: (fault: FormFault) => FastifyReply,
+  ): Promise<FastifyReply> {
+    const { code } = readFields(request, ['code']);
+    const result = await confirm(deps, sessionOf(request).session, code);
+    switch (result.outcome) {
+      case 'confirmed':
+        cookies.setSession(reply, result.token);
+        if (result.device !== null) cookies.setDevice(reply, result.device);
+        return leadTo(reply, panelUrl, nextOf(request));
+      case 'wrong':
+        return again({ field: 'code', message: WRONG_CODE });
+      case 'ended':
+        cookies.clearSession(reply);
+        return leadTo(reply, panelUrl, PANEL_PREFIX + SIGN_IN);
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import { type Html, html } from '../pages/html.ts';
+
+export interface Column<T> {
+  readonly title: string;
+  readonly cell: (row: T) => Html | string | number | null;
+  /** Numbers are aligned to the right. */
+  readonly number?: true;
+  /** Left out on a phone. */
+  readonly secondary?: true;
+}
+
+/** A table that scrolls by itself where it is too wide; its first column names the row. */
+export function renderTable<T>(
+  label: string,
+  columns: readonly Column<T>[],
+  rows: readonly T[],
+): Html {
+  const classOf = ({ number, secondary }: Column<T>) =>
+    [number && 'number', secondary && 'secondary'].filter(Boolean).join(' ');
+  const attribute = (column: Column<T>) => {
+    const names = classOf(column);
+    return names !== '' && html` class="${names}"`;
+  };
+  return html`<div class="scroll" role="region" aria-label="${label}" tabindex="0"><table>
+<thead><tr>${columns.map(column => html`<th scope="col"${attribute(column)}>${column.title}</th>`)}</tr></thead>
+<tbody>${rows.map(
+    row =>
+      html`<tr>${columns.map((column, index) =>
+        index === 0
+          ? html`<th scope="row"${attribute(column)}>${column.cell(row)}</th>`
+          : html`<td${attribute(column)}>${column.cell(row)}</td>`,
+      )}</tr>
+`,
+  )}</tbody>
+</table></div>`;
+}
+
+/** Links to the pages before and after; none where there is only one. */
+export function renderPaging(newer: string | null, older: string | null): Html | null {
+  if (newer === null && older === null) return null;
+  return html`<nav class="buttons" aria-label="Pages">${
+    newer !== null && html`<a href="${newer}" rel="prev">Newer</a>`
+  }
+${older !== null && html`<a href="${older}" rel="next">Older</a>`}</nav>`;
+}
+
+/** Facts of one object, a name and a value each; those without a value are left out. */
+export function renderFacts(facts: readonly (readonly [string, Html | string | null])[]): Html {
+  return html`<dl class="facts">${facts
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
+}

@@ -1,0 +1,222 @@
+import { randomUUID } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createUser } from '../../src/accounts/users.ts';
+import { inviteUser, makeLink } from '../../src/people/links.ts';
+import { setUserPerson } from '../../src/repositories/memberships.ts';
+import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
+import { addMerchant, addPartner, operatorOf } from '../helpers/accounts.ts';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { DESKTOP, launchBrowser, NARROW, PHONE, windowOf } from '../helpers/browser.ts';
+import { addMerchantUser, addPartnerUser, addPerson, codeAt, PASSWORD } from '../helpers/panel.ts';
+import { createPrompt } from '../helpers/prompts.ts';
+import { send } from '../helpers/signed-request.ts';
+import { expectAccessible } from './accessible.ts';
+
+const OWN = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+/** What is shown once, and never again. */
+const SECRETS = /mps_[0-9a-f]{64}|whsec_/;
+
+let browser: Browser;
+let service: TestApp;
+let origin: string;
+let merchantId: string;
+let partnerId: string;
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+  service = await startTestApp({
+    env: {
+      PANEL_URL: 'http://127.0.0.1:3000',
+      PUBLIC_URL: 'http://127.0.0.1:3000',
+      SIMULATION: 'on',
+    },
+  });
+  service.clock.now = Date.now();
+  await service.app.listen({ host: '127.0.0.1', port: 0 });
+  origin = `http://127.0.0.1:${(service.app.server.address() as AddressInfo).port}`;
+  const shop = await addMerchant(service, { name: 'Blue Coffee', addresses: { 'eth-test': OWN } });
+  merchantId = shop.merchant.id;
+  for (let index = 0; index < 30; index++) {
+    await createPrompt(service, shop, {
+      amount: 1000 + index,
+      customerReferenceId: `order ${index}`,
+    });
+  }
+  await observeTransfer(
+    service.db,
+    {
+      ...{ blockchainId: 'eth-test', transactionHash: '0x1', position: 0, address: OWN },
+      ...{ tokenAmount: 12_345n, blockHeight: null, blockHash: null },
+      ...{ occurredAt: new Date(service.clock.now), source: 'simulation', finality: 'final' },
+    },
+    new Date(service.clock.now),
+  );
+  const partner = await addPartner(service);
+  partnerId = partner.partner.id;
+  const linked = await addMerchant(service, { name: 'Linked', partnerId });
+  await createPrompt(service, linked, { amount: 5000 });
+});
+afterAll(async () => {
+  await service.close();
+  await browser.close();
+});
+
+/** A window in which somebody has signed in. */
+async function windowFor(cookie: string, options = {}): Promise<BrowserContext> {
+  const context = await browser.newContext(windowOf(options));
+  const value = cookie.split('=')[1] ?? '';
+  await context.addCookies([
+    { name: 'mp_panel', value, url: origin, httpOnly: true, sameSite: 'Lax' },
+  ]);
+  return context;
+}
+
+/** Opens every page that links lead to from one, each shape of a path once. */
+async function crawl(page: Page, start: string): Promise<string[]> {
+  const wrong: string[] = [];
+  page.on('console', message => wrong.push(message.text()));
+  page.on('pageerror', error => wrong.push(error.message));
+  page.on('request', request => {
+    if (!request.url().startsWith(origin)) wrong.push(`asks ${request.url()}`);
+  });
+  const seen = new Set<string>();
+  const waiting = [start];
+  for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
+    const shape = path.split('?')[0]?.replaceAll(/[0-9a-f-]{36}|mpk_\w+/g, 'ID') ?? path;
+    if (seen.has(shape) || path.includes('.csv')) continue;
+    seen.add(shape);
+    let bytes = 0;
+    const count = async (response: { body(): Promise<Buffer> }) => {
+      bytes += (await response.body().catch(() => Buffer.alloc(0))).length;
+    };
+    page.on('response', count);
+    const response = await page.goto(origin + path, { waitUntil: 'load' });
+    page.off('response', count);
+    expect(response?.status(), path).toBe(200);
+    expect(bytes, path).toBeLessThan(100_000);
+    expect(await page.content(), path).not.toMatch(SECRETS);
+    await expectAccessible(page);
+    const links = await page.$$eval('a[href^="/panel"]', anchors =>
+      anchors.map(anchor => anchor.getAttribute('href') ?? ''),
+    );
+    waiting.push(...links);
+  }
+  expect(wrong).toEqual([]);
+  return [...seen];
+}
+
+describe('every page that a role can reach is accessible, in light and dark, at 320 pixels', () => {
+  test.each([
+    ['admin', 10],
+    ['owner', 9],
+  ] as const)(
+    '%s',
+    async (role, least) => {
+      const isMerchant = role === 'admin';
+      const visitor = isMerchant
+        ? await addMerchantUser(service, merchantId, role)
+        : await addPartnerUser(service, partnerId, role);
+      const context = await windowFor(visitor.cookie, { viewport: NARROW });
+      const start = isMerchant ? `/panel/merchants/${merchantId}` : `/panel/partners/${partnerId}`;
+      const pages = await crawl(await context.newPage(), start);
+      expect(pages.length).toBeGreaterThanOrEqual(least);
+      await context.close();
+    },
+    60_000,
+  );
+});
+
+test('a newcomer joins by an invitation, and signs in again with what they chose', async () => {
+  const operator = operatorOf(service);
+  const email = 'grace@example.com';
+  const user = await createUser(operator, { merchantId, name: 'Grace', email, role: 'admin' });
+  const { token } = await inviteUser(operator, user.id);
+  const context = await browser.newContext(windowOf({ viewport: PHONE }));
+  const page = await context.newPage();
+  await page.goto(`${origin}/panel/join/${token}`);
+  await expectAccessible(page);
+  await page.fill('#password', 'short');
+  const secret = await page.inputValue('[name=secret]');
+  await page.fill('#code', codeAt(secret, service.clock.now));
+  await page.click('main button');
+  expect(await page.textContent('#password-fault')).toContain('at least 15');
+  await expectAccessible(page);
+  await page.fill('#password', PASSWORD);
+  await page.fill('#code', codeAt(secret, service.clock.now));
+  await page.click('main button');
+  await page.click('text=I have kept them');
+  expect(await page.textContent('h1')).toBe('Blue Coffee');
+  await page.click('text=Sign out');
+  await page.fill('#email', email);
+  await page.fill('#password', PASSWORD);
+  await page.click('main button');
+  service.clock.now += 30_000;
+  await page.fill('#code', codeAt(secret, service.clock.now));
+  await expectAccessible(page);
+  await page.click('main button');
+  await page.goto(`${origin}/panel`);
+  expect(await page.textContent('h1')).toBe('Blue Coffee');
+  await context.close();
+});
+
+test.each([
+  ['with the script', true],
+  ['without it', false],
+])(
+  'demo link to a key, to a payment that is simulated, to a file, %s',
+  async (_, javaScriptEnabled) => {
+    const operator = operatorOf(service);
+    const demo = await addPerson(service, { isDemo: true, name: 'Demo' });
+    const user = await createUser(operator, {
+      ...{ merchantId, name: 'Demo', email: `${randomUUID()}@example.com`, role: 'admin' },
+    });
+    await setUserPerson(service.db, user.id, demo.personId);
+    const subject = { person_id: demo.personId, merchant_user_id: null, partner_member_id: null };
+    const { token } = await makeLink(
+      service.db,
+      'demo',
+      subject,
+      'test',
+      new Date(service.clock.now),
+    );
+    const context = await browser.newContext(windowOf({ viewport: DESKTOP, javaScriptEnabled }));
+    const page = await context.newPage();
+    await page.goto(`${origin}/panel/join/${token}`);
+    await page.click('text=Open the demo');
+    expect(await page.textContent('h1')).toBe('Blue Coffee');
+
+    // A second factor that is long ago is asked for again: in the demo by a button.
+    service.clock.now += 11 * 60_000;
+    await page.click('nav.side >> text=API keys');
+    await page.click('text=Create a key');
+    expect(await page.textContent('h1')).toBe('Confirm that it is you');
+    await page.click('main button');
+    await page.fill('#name', 'shop server');
+    await page.click('main button');
+    const read = async (id: string) => (await page.textContent(`#${id}`)) ?? '';
+    const key = {
+      keyId: await read('key-id'),
+      secret: await read('key-secret'),
+      passphrase: await read('key-passphrase'),
+    };
+    const { prompt } = await createPrompt(service, key, { amount: 4200 });
+
+    await page.goto(`${origin}/panel/merchants/${merchantId}/payments?search=${prompt.id}`);
+    await page.click('table a');
+    await page.selectOption('#case', 'confirm');
+    await page.click('main button');
+    expect(await page.textContent('.lead')).toContain('successful');
+    expect(
+      (await send(service, key, { path: `/external/v1/payments/${prompt.id}` })).json(),
+    ).toMatchObject({ status: 'successful' });
+    await page.goto(`${origin}/panel/merchants/${merchantId}/payments`);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.click('text=Download as CSV'),
+    ]);
+    expect(download.suggestedFilename()).toMatch(/^payments-[\d-]+\.csv$/);
+    await context.close();
+  },
+);

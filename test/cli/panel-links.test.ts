@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createUser } from '../../src/accounts/users.ts';
+import { addMerchant, addPartner, operatorOf } from '../helpers/accounts.ts';
+import { addMerchantUser, open } from '../helpers/panel.ts';
+import { type Operated, startOperated } from './mp.ts';
+
+let service: Operated;
+let merchantId: string;
+
+beforeAll(async () => {
+  service = await startOperated();
+  merchantId = (await addMerchant(service)).merchant.id;
+});
+afterAll(() => service.close());
+
+interface Linked {
+  readonly link: string;
+  readonly signsIn: boolean;
+}
+
+test('a user is created with a link that opens the page to join', async () => {
+  const args = ['--merchant', merchantId, '--name', 'Ada', '--email', 'ada@example.com'];
+  const { link, signsIn } = await service.ask<Linked>(
+    ...['user', 'create', ...args, '--role', 'admin', '--invite'],
+  );
+  expect(signsIn).toBe(false);
+  const page = await open(service, new URL(link).pathname);
+  expect(page.statusCode).toBe(200);
+  expect(page.body).toContain('invites Ada to Shop');
+});
+
+test('a member is invited likewise', async () => {
+  const { member } = await addPartner(service);
+  const { link } = await service.ask<Linked>('member', 'invite', member.id);
+  expect((await open(service, new URL(link).pathname)).statusCode).toBe(200);
+});
+
+test('links and sign-out are for people who sign in', async () => {
+  const email = 'lin@example.com';
+  const user = await createUser(operatorOf(service), {
+    merchantId,
+    name: 'Lin',
+    email,
+    role: 'member',
+  });
+  expect(await service.refused('user', 'link', user.id)).toContain('invite somebody first');
+  expect(await service.refused('user', 'sign-out', user.id)).toContain('Nobody signs in');
+  const admin = await addMerchantUser(service, merchantId, 'admin');
+  expect(await service.refused('user', 'invite', admin.userId)).toContain('already');
+  const { link } = await service.ask<Linked>('user', 'link', admin.userId, '--factors');
+  expect((await open(service, new URL(link).pathname)).body).toContain('new authenticator app');
+  expect(await service.ask('user', 'sign-out', admin.userId)).toEqual({
+    ...{ id: admin.userId, sessionsEnded: 1 },
+  });
+  const home = await open(service, `/panel/merchants/${merchantId}`, admin);
+  expect(home.statusCode).toBe(303);
+});
+
+test('there is no demo on a database of one’s own', async () => {
+  expect(await service.refused('user', 'demo-link')).toContain('There is no demo here.');
+});

@@ -1,0 +1,162 @@
+import type { LightMyRequestResponse } from 'fastify';
+import { TOTP } from 'otpauth';
+import { v7 as uuidv7 } from 'uuid';
+import { createPartnerMember } from '../../src/accounts/partners.ts';
+import { createUser } from '../../src/accounts/users.ts';
+import type { PartnerRole, UserRole } from '../../src/database/tables.ts';
+import { newCodeSecret } from '../../src/people/codes.ts';
+import { beginSession } from '../../src/people/panel-sessions.ts';
+import { hashPassword } from '../../src/people/password-hash.ts';
+import { setMemberPerson, setUserPerson } from '../../src/repositories/memberships.ts';
+import { insertPerson } from '../../src/repositories/people.ts';
+import { operatorOf } from './accounts.ts';
+import type { TestApp } from './app.ts';
+
+/** Where the panel of a test's application is; see `testConfig`. */
+export const HOST = 'pay.example.test';
+export const SESSION_COOKIE = '__Host-mp_panel';
+export const PASSWORD = 'a password that nobody else has';
+
+/** Somebody who signs in, and the cookie of a session that is complete. */
+export interface Visitor {
+  readonly personId: string;
+  readonly email: string;
+  readonly secret: string;
+  readonly cookie: string;
+}
+
+interface PersonOptions {
+  readonly name?: string;
+  readonly isDemo?: boolean;
+  /** With a password, which takes a tenth of a second. */
+  readonly withPassword?: true;
+  /** Minutes since the second factor; null for one that is still asked for. */
+  readonly factorMinutesAgo?: number | null;
+}
+
+/** Makes a person with a session. */
+export async function addPerson(
+  { db, keyring, clock }: Pick<TestApp, 'db' | 'keyring' | 'clock'>,
+  { name = 'Ada', isDemo = false, withPassword, factorMinutesAgo = 0 }: PersonOptions = {},
+): Promise<Visitor> {
+  const id = uuidv7();
+  const secret = newCodeSecret();
+  const now = new Date(clock());
+  const email = `${id}@example.com`;
+  const person = await insertPerson(db, {
+    ...{ id, name, email, is_demo: isDemo, created_at: now },
+    ...(isDemo
+      ? {}
+      : {
+          code_secret: keyring.seal(secret, id),
+          code_key_version: keyring.currentVersion,
+          ...(withPassword === true ? await hashPassword(keyring, id, PASSWORD) : {}),
+        }),
+  });
+  const token = await beginSession(db, person, {
+    methods: isDemo ? ['demo'] : ['password', 'code'],
+    secondFactorAt:
+      factorMinutesAgo === null ? null : new Date(now.getTime() - factorMinutesAgo * 60_000),
+    visitor: { device: 'test', address: '127.0.0.1' },
+    now,
+  });
+  return { personId: id, email, secret, cookie: `${SESSION_COOKIE}=${token}` };
+}
+
+/** Makes a person who signs in as a user of a merchant. */
+export async function addMerchantUser(
+  service: TestApp,
+  merchantId: string,
+  role: UserRole,
+  options: PersonOptions = {},
+): Promise<Visitor & { readonly userId: string }> {
+  const visitor = await addPerson(service, options);
+  const { name = 'Ada' } = options;
+  const user = await createUser(operatorOf(service), {
+    merchantId,
+    name,
+    email: visitor.email,
+    role,
+  });
+  await setUserPerson(service.db, user.id, visitor.personId);
+  return { ...visitor, userId: user.id };
+}
+
+/** Makes a person who signs in as a member of a partner. */
+export async function addPartnerUser(
+  service: TestApp,
+  partnerId: string,
+  role: PartnerRole,
+  options: PersonOptions = {},
+): Promise<Visitor & { readonly memberId: string }> {
+  const visitor = await addPerson(service, options);
+  const { name = 'Ada' } = options;
+  const { email } = visitor;
+  const member = await createPartnerMember(operatorOf(service), { partnerId, name, email, role });
+  await setMemberPerson(service.db, member.id, visitor.personId);
+  return { ...visitor, memberId: member.id };
+}
+
+let visits = 0;
+
+/** Each request comes from an address of its own, since what comes from one is limited. */
+function nextAddress(): string {
+  visits += 1;
+  return `10.${(visits >> 16) & 255}.${(visits >> 8) & 255}.${visits & 255}`;
+}
+
+/** Opens a page. */
+export function open(
+  { app }: TestApp,
+  url: string,
+  { cookie }: { readonly cookie?: string } = {},
+): Promise<LightMyRequestResponse> {
+  const remoteAddress = nextAddress();
+  return app.inject({
+    remoteAddress,
+    url,
+    headers: { host: HOST, ...(cookie === undefined ? {} : { cookie }) },
+  });
+}
+
+/** Sends a form from one of the panel's own pages, unless the headers say otherwise. */
+export function submit(
+  { app }: TestApp,
+  url: string,
+  fields: Readonly<Record<string, string>>,
+  {
+    cookie,
+    headers = { 'sec-fetch-site': 'same-origin' },
+  }: { readonly cookie?: string; readonly headers?: Readonly<Record<string, string>> } = {},
+): Promise<LightMyRequestResponse> {
+  return app.inject({
+    method: 'POST',
+    remoteAddress: nextAddress(),
+    url,
+    headers: {
+      host: HOST,
+      'content-type': 'application/x-www-form-urlencoded',
+      ...headers,
+      ...(cookie === undefined ? {} : { cookie }),
+    },
+    payload: new URLSearchParams(fields).toString(),
+  });
+}
+
+/** The code that an authenticator app shows at a time. */
+export function codeAt(secret: string, now: number): string {
+  return new TOTP({ secret }).generate({ timestamp: now });
+}
+
+/** The cookie that an answer sets. */
+export function cookieOf(response: LightMyRequestResponse, name = SESSION_COOKIE): string {
+  const cookie = response.cookies.find(each => each.name === name);
+  if (cookie === undefined) throw new Error(`${name} is not set`);
+  return `${name}=${cookie.value}`;
+}
+
+/** Text of a page without markup, in one line. */
+export function textOf({ body }: LightMyRequestResponse): string {
+  const main = /<main[\s\S]*<\/main>/.exec(body)?.[0] ?? body;
+  return main.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
+}

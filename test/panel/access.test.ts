@@ -1,0 +1,309 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { FastifyInstance, RouteOptions } from 'fastify';
+import { sql } from 'kysely';
+import { v7 as uuidv7 } from 'uuid';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { setMerchant } from '../../src/accounts/merchants.ts';
+import { setUser } from '../../src/accounts/users.ts';
+import { addMerchant, addPartner, operatorOf } from '../helpers/accounts.ts';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { addMerchantUser, addPartnerUser, addPerson, open, submit } from '../helpers/panel.ts';
+import { addPayment } from '../helpers/payments.ts';
+
+/** Who may use a route, in words; everybody else is refused. */
+type Who =
+  | 'everybody'
+  | 'half signed in'
+  | 'signed in'
+  | 'admin'
+  | 'admin and member'
+  | 'owner'
+  | 'owner and developer';
+
+const M = '/panel/merchants/:accountId';
+const P = '/panel/partners/:accountId';
+
+/** Every route of the panel. */
+const ROUTES: readonly (readonly [string, Who])[] = [
+  ['GET /panel/', 'signed in'],
+  ['GET /panel/sign-in', 'everybody'],
+  ['POST /panel/sign-in', 'everybody'],
+  ['GET /panel/sign-in/code', 'half signed in'],
+  ['POST /panel/sign-in/code', 'half signed in'],
+  ['GET /panel/confirm', 'signed in'],
+  ['POST /panel/confirm', 'signed in'],
+  ['POST /panel/sign-out', 'everybody'],
+  ['GET /panel/join/:token', 'everybody'],
+  ['POST /panel/join/:token', 'everybody'],
+  ['POST /panel/join/:token/accept', 'signed in'],
+  ['GET /panel/profile', 'signed in'],
+  ['GET /panel/profile/email', 'signed in'],
+  ['POST /panel/profile/email', 'signed in'],
+  ['GET /panel/profile/password', 'signed in'],
+  ['POST /panel/profile/password', 'signed in'],
+  ['GET /panel/profile/app', 'signed in'],
+  ['POST /panel/profile/app', 'signed in'],
+  ['GET /panel/profile/recovery-codes', 'signed in'],
+  ['POST /panel/profile/recovery-codes', 'signed in'],
+  ['POST /panel/profile/sessions/:id/end', 'signed in'],
+  ['POST /panel/profile/sessions/end-others', 'signed in'],
+  [`GET ${M}`, 'admin and member'],
+  [`GET ${M}/payments`, 'admin and member'],
+  [`GET ${M}/payments.csv`, 'admin and member'],
+  [`GET ${M}/payments/:paymentId`, 'admin and member'],
+  [`POST ${M}/payments/:paymentId/simulate`, 'admin and member'],
+  [`GET ${M}/unmatched`, 'admin and member'],
+  [`GET ${M}/unmatched/:depositId`, 'admin and member'],
+  [`POST ${M}/unmatched/:depositId/assign`, 'admin'],
+  [`POST ${M}/unmatched/:depositId/dismiss`, 'admin'],
+  [`GET ${M}/settings/developer/keys`, 'admin and member'],
+  [`GET ${M}/settings/developer/keys/new`, 'admin'],
+  [`POST ${M}/settings/developer/keys/new`, 'admin'],
+  [`GET ${M}/settings/developer/keys/:keyId`, 'admin and member'],
+  [`POST ${M}/settings/developer/keys/:keyId/rotate`, 'admin'],
+  [`POST ${M}/settings/developer/keys/:keyId/revoke`, 'admin'],
+  [`GET ${P}`, 'owner and developer'],
+  [`GET ${P}/merchants`, 'owner'],
+  [`GET ${P}/merchants/:merchantId`, 'owner'],
+  [`GET ${P}/payments`, 'owner'],
+  [`GET ${P}/payments.csv`, 'owner'],
+  [`GET ${P}/payments/:paymentId`, 'owner'],
+  [`GET ${P}/team`, 'owner'],
+  [`GET ${P}/settings`, 'owner'],
+  [`POST ${P}/settings/self-service`, 'owner'],
+  [`GET ${P}/developer/keys`, 'owner and developer'],
+  [`GET ${P}/developer/keys/new`, 'owner and developer'],
+  [`POST ${P}/developer/keys/new`, 'owner and developer'],
+  [`GET ${P}/developer/keys/:keyId`, 'owner and developer'],
+  [`POST ${P}/developer/keys/:keyId/rotate`, 'owner and developer'],
+  [`POST ${P}/developer/keys/:keyId/revoke`, 'owner and developer'],
+];
+
+/** Forms that need a second factor of the last ten minutes. */
+const RECENT = ROUTES.filter(([route]) =>
+  /assign|dismiss|keys\/(new|:keyId\/)|self-service/.test(route),
+);
+
+let service: TestApp;
+let cookies: Record<string, string | undefined>;
+let ids: Record<string, string>;
+const registered: RouteOptions[] = [];
+
+beforeAll(async () => {
+  const listen = (message: unknown) => {
+    const { fastify } = message as { fastify: FastifyInstance };
+    fastify.addHook('onRoute', route => void registered.push(route));
+  };
+  subscribe('fastify.initialization', listen);
+  service = await startTestApp();
+  unsubscribe('fastify.initialization', listen);
+  const shop = await addMerchant(service);
+  const others = await addMerchant(service);
+  const partner = await addPartner(service);
+  const otherPartner = await addPartner(service);
+  const idle = await addMerchantUser(service, shop.merchant.id, 'admin');
+  await setUser(operatorOf(service), idle.userId, { status: 'inactive' });
+  const payment = await addPayment(service.db, shop.merchant, {
+    created_at: new Date(service.clock.now),
+  });
+  ids = {
+    merchant: shop.merchant.id,
+    partner: partner.partner.id,
+    payment: payment.id,
+    key: shop.keyId,
+  };
+  const cookieOf = async (visitor: Promise<{ cookie: string }>) => (await visitor).cookie;
+  cookies = {
+    nobody: undefined,
+    'half signed in': await cookieOf(addPerson(service, { factorMinutesAgo: null })),
+    'without account': await cookieOf(addPerson(service)),
+    admin: await cookieOf(addMerchantUser(service, shop.merchant.id, 'admin')),
+    member: await cookieOf(addMerchantUser(service, shop.merchant.id, 'member')),
+    'admin of others': await cookieOf(addMerchantUser(service, others.merchant.id, 'admin')),
+    deactivated: idle.cookie,
+    owner: await cookieOf(addPartnerUser(service, partner.partner.id, 'owner')),
+    developer: await cookieOf(addPartnerUser(service, partner.partner.id, 'developer')),
+    'owner of others': await cookieOf(addPartnerUser(service, otherPartner.partner.id, 'owner')),
+  };
+});
+afterAll(() => service.close());
+
+/** A request that is refused for what it holds, where it is not refused for who sends it. */
+function ask(route: string, who: string) {
+  const [method = '', path = ''] = route.split(' ');
+  const url = path
+    .replace('/panel/merchants/:accountId', `/panel/merchants/${ids.merchant}`)
+    .replace('/panel/partners/:accountId', `/panel/partners/${ids.partner}`)
+    .replace(':token', 'x'.repeat(43))
+    .replace(':paymentId', method === 'POST' ? uuidv7() : (ids.payment ?? ''))
+    .replace(':keyId', 'mpk_000000000000000000000000')
+    .replace(/:\w+/, uuidv7());
+  const visitor = cookies[who] === undefined ? {} : { cookie: cookies[who] };
+  return method === 'POST' ? submit(service, url, {}, visitor) : open(service, url, visitor);
+}
+
+function isAdmitted(rule: Who, who: string, route: string): boolean {
+  switch (rule) {
+    case 'everybody':
+      return true;
+    case 'half signed in':
+      return who === 'half signed in';
+    case 'signed in':
+      return !['nobody', 'half signed in'].includes(who);
+    default:
+      return (
+        rule.split(' and ').includes(who) &&
+        (route.includes('/merchants/:accountId')
+          ? ['admin', 'member']
+          : ['owner', 'developer']
+        ).includes(who)
+      );
+  }
+}
+
+test('every registered route of the panel is in the table, and asks for something', () => {
+  const own = registered.filter(
+    ({ url, method }) => url.startsWith('/panel') && method !== 'HEAD' && !url.includes('/assets/'),
+  );
+  const names = new Set(own.map(({ method, url }) => `${method} ${url}`));
+  expect([...names].sort()).toEqual(ROUTES.map(([route]) => route).sort());
+  expect(own.filter(({ config }) => config?.panel === undefined)).toEqual([]);
+});
+
+describe.each([
+  ...['nobody', 'half signed in', 'without account', 'admin', 'member', 'admin of others'],
+  ...['deactivated', 'owner', 'developer', 'owner of others'],
+])('%s', who => {
+  test('gets what the table says, and everything else changes nothing', async () => {
+    const before = await snapshot();
+    for (const [route, rule] of ROUTES) {
+      // These end the very session.
+      if (route === 'POST /panel/sign-out' || route.includes('/sessions/')) continue;
+      // A file is audited; what is in it has tests of its own.
+      if (route.endsWith('.csv') && isAdmitted(rule, who, route)) continue;
+      const { statusCode, headers } = await ask(route, who);
+      const leads = String(headers.location ?? '');
+      const isRefused =
+        statusCode === 403 ||
+        leads.startsWith('/panel/sign-in') ||
+        (statusCode === 404 && isForeign(route, who));
+      expect({ route, isRefused }, `${statusCode} ${leads}`).toEqual({
+        route,
+        isRefused: !isAdmitted(rule, who, route),
+      });
+    }
+    expect(await snapshot()).toEqual(before);
+  });
+});
+
+/** Whether an account in the path is not one of theirs: then 404 is how they are refused. */
+function isForeign(route: string, who: string): boolean {
+  if (route.includes('/sign-in/code')) return who !== 'half signed in';
+  if (route.includes('/merchants/:accountId')) return !['admin', 'member'].includes(who);
+  if (route.includes('/partners/:accountId')) return !['owner', 'developer'].includes(who);
+  return false;
+}
+
+/** What nobody may change by a request that is refused. */
+async function snapshot() {
+  const { rows } = await sql`
+    select (select json_agg(k order by id) from api_keys k) as keys,
+           (select json_agg(p order by id) from payments p) as payments,
+           (select json_agg(p order by id) from people p) as people,
+           (select json_agg(p order by id) from partners p) as partners,
+           (select count(*) from audit_log) as audited`.execute(service.db);
+  return rows[0];
+}
+
+test.each(RECENT)('%s asks for a second factor that is recent', async (route, rule) => {
+  const { merchant = '', partner = '' } = ids;
+  const stale = route.includes('/merchants/:accountId')
+    ? await addMerchantUser(service, merchant, 'admin', { factorMinutesAgo: 11 })
+    : await addPartnerUser(service, partner, 'owner', { factorMinutesAgo: 11 });
+  cookies.stale = stale.cookie;
+  const { statusCode, headers } = await ask(route, 'stale');
+  expect(rule).not.toBe('everybody');
+  expect(statusCode).toBe(303);
+  expect(headers.location).toMatch(/^\/panel\/confirm\?next=/);
+});
+
+test.each([
+  ['from another site', { 'sec-fetch-site': 'cross-site' }],
+  ['from another host of the domain', { 'sec-fetch-site': 'same-site' }],
+  ['that somebody typed', { 'sec-fetch-site': 'none' }],
+  ['with another origin', { origin: 'https://evil.example' }],
+  ['with no origin that counts', { origin: 'null' }],
+  ['that does not say', {}],
+])('a form %s changes nothing', async (_, headers) => {
+  const before = await snapshot();
+  const cookie = cookies.admin ?? '';
+  for (const [route] of ROUTES.filter(([each]) => each.startsWith('POST'))) {
+    const path = (route.split(' ')[1] ?? '')
+      .replace('merchants/:accountId', `merchants/${ids.merchant}`)
+      .replace(':keyId', ids.key ?? '')
+      .replace(':paymentId', ids.payment ?? '');
+    const fields = { name: 'Test key', intent: uuidv7(), grace: 'no', case: 'confirm' };
+    const response = await submit(service, path, fields, { cookie, headers });
+    expect(response.statusCode, route).toBe(403);
+  }
+  expect(await snapshot()).toEqual(before);
+  expect((await open(service, `/panel/merchants/${ids.merchant}`, { cookie })).statusCode).toBe(
+    200,
+  );
+});
+
+test('an old browser is taken at the origin that it tells', async () => {
+  const cookie = cookies.member ?? '';
+  const headers = { origin: 'https://pay.example.test' };
+  const path = `/panel/merchants/${ids.merchant}/payments/${ids.payment}/simulate`;
+  const response = await submit(service, path, { case: 'nothing' }, { cookie, headers });
+  expect(response.statusCode).toBe(422);
+});
+
+test('an account of others looks like one that does not exist', async () => {
+  const cookie = cookies['admin of others'] ?? '';
+  const [foreign, missing] = await Promise.all([
+    open(service, `/panel/merchants/${ids.merchant}`, { cookie }),
+    open(service, `/panel/merchants/${uuidv7()}`, { cookie }),
+  ]);
+  const plain = ({ body }: { body: string }) => body.replaceAll(/[0-9a-f-]{36}/g, 'ID');
+  expect(foreign.statusCode).toBe(404);
+  expect(plain(foreign)).toBe(plain(missing));
+});
+
+test('an inactive account is read, and not changed', async () => {
+  const { merchant } = await addMerchant(service);
+  const { cookie } = await addMerchantUser(service, merchant.id, 'admin');
+  await setMerchant(operatorOf(service), merchant.id, { status: 'inactive' });
+  const path = `/panel/merchants/${merchant.id}/settings/developer/keys`;
+  expect((await open(service, path, { cookie })).statusCode).toBe(200);
+  const response = await submit(service, `${path}/new`, { name: 'x' }, { cookie });
+  expect(response.statusCode).toBe(403);
+  expect(response.body).toContain('inactive');
+});
+
+test('who may not is told who may', async () => {
+  const { merchant } = await addMerchant(service, { name: 'Blue Coffee' });
+  await addMerchantUser(service, merchant.id, 'admin', { name: 'Grace' });
+  const { cookie } = await addMerchantUser(service, merchant.id, 'member');
+  const path = `/panel/merchants/${merchant.id}/settings/developer/keys/new`;
+  const { statusCode, body } = await open(service, path, { cookie });
+  expect(statusCode).toBe(403);
+  expect(body).toContain('You are a member of Blue Coffee; this takes a Merchant Admin: Grace.');
+});
+
+test('a host of its own serves the panel alone, and no other serves it', async () => {
+  const apart = await startTestApp({ env: { PANEL_URL: 'https://panel.example.test' } });
+  try {
+    const status = async (host: string, url: string) =>
+      (await apart.app.inject({ url, headers: { host } })).statusCode;
+    expect(await status('panel.example.test', '/panel/sign-in')).toBe(200);
+    expect(await status('panel.example.test', '/healthz')).toBe(200);
+    expect(await status('panel.example.test', '/docs')).toBe(404);
+    expect(await status('panel.example.test', '/external/v1/payments')).toBe(404);
+    expect(await status('pay.example.test', '/panel/sign-in')).toBe(404);
+    expect(await status('pay.example.test', '/docs')).toBe(200);
+  } finally {
+    await apart.close();
+  }
+});

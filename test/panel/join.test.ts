@@ -1,0 +1,211 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createUser } from '../../src/accounts/users.ts';
+import type { MerchantUser } from '../../src/database/tables.ts';
+import { inviteMember, inviteUser, linkFor } from '../../src/people/links.ts';
+import { addMerchant, addPartner, operatorOf } from '../helpers/accounts.ts';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+import {
+  addMerchantUser,
+  addPerson,
+  codeAt,
+  cookieOf,
+  open,
+  PASSWORD,
+  submit,
+  textOf,
+} from '../helpers/panel.ts';
+
+const HOUR_MS = 60 * 60_000;
+
+let service: TestApp;
+let merchantId: string;
+let user: MerchantUser;
+let serial = 0;
+
+beforeAll(async () => {
+  service = await startTestApp();
+  merchantId = (await addMerchant(service, { name: 'Blue Coffee' })).merchant.id;
+});
+afterAll(() => service.close());
+beforeEach(async () => {
+  serial += 1;
+  const email = `grace${serial}@example.com`;
+  user = await createUser(operatorOf(service), { merchantId, name: 'Grace', email, role: 'admin' });
+});
+
+const invite = async () => `/panel/join/${(await inviteUser(operatorOf(service), user.id)).token}`;
+
+/** What the form of a page would be sent with. */
+async function formOf(path: string) {
+  const page = await open(service, path);
+  const secret = /name="secret" value="(\w+)"/.exec(page.body)?.[1] ?? '';
+  return { email: user.email, password: PASSWORD, secret, code: codeAt(secret, service.clock.now) };
+}
+
+test('an invitation makes a person with password, app and recovery codes', async () => {
+  const path = await invite();
+  const page = await open(service, path);
+  expect(textOf(page)).toContain('test invites Grace to Blue Coffee as a Merchant Admin.');
+  const joined = await submit(service, path, await formOf(path));
+  expect(joined.statusCode).toBe(200);
+  expect(joined.body.match(/[A-Z2-7]{4}(-[A-Z2-7]{4}){5}/g)).toHaveLength(8);
+  const cookie = cookieOf(joined);
+  expect((await open(service, `/panel/merchants/${merchantId}`, { cookie })).statusCode).toBe(200);
+  expect((await open(service, path)).statusCode).toBe(404);
+});
+
+test('a recovery code stands in for the app, once', async () => {
+  const path = await invite();
+  const joined = await submit(service, path, await formOf(path));
+  const [code = ''] = joined.body.match(/[A-Z2-7]{4}(-[A-Z2-7]{4}){5}/g) ?? [];
+  const signIn = async (text: string) => {
+    const form = { email: user.email, password: PASSWORD };
+    const half = await submit(service, '/panel/sign-in', form);
+    return submit(service, '/panel/sign-in/code', { code: text }, { cookie: cookieOf(half) });
+  };
+  expect((await signIn(code.toLowerCase().replaceAll('-', ' '))).statusCode).toBe(303);
+  expect((await signIn(code)).statusCode).toBe(422);
+});
+
+test('two at once with one link: one gets in', async () => {
+  const path = await invite();
+  const form = await formOf(path);
+  const answers = await Promise.all([
+    submit(service, path, form),
+    submit(service, path, { ...form, email: `other${serial}@example.com` }),
+  ]);
+  expect(answers.map(({ statusCode }) => statusCode).sort()).toEqual([200, 404]);
+  const { rows } = await sql<{ n: number }>`
+    select count(*)::int as n from people where email like ${`%${serial}@example.com`}`.execute(
+    service.db,
+  );
+  expect(rows[0]?.n).toBe(1);
+});
+
+test.each([
+  ['a short password', { password: 'too short' }, 'at least 15 characters'],
+  ['a name as password', { password: 'bluecoffeebluecoffee' }, 'anybody could try'],
+  ['one character again and again', { password: 'x'.repeat(20) }, 'repeats one short run'],
+  ['a wrong code', { code: '000000' }, 'not the code that the app shows'],
+  ['another secret', { secret: 'nonsense' }, 'not the code that the app shows'],
+  ['no e-mail', { email: 'nobody' }, 'no e-mail address'],
+])('%s leaves the link as it is, and the form shows why', async (_, wrong, reason) => {
+  const path = await invite();
+  const form = await formOf(path);
+  const refused = await submit(service, path, { ...form, ...wrong });
+  expect(refused.statusCode).toBe(422);
+  expect(textOf(refused)).toContain(reason);
+  expect(refused.body).not.toContain(PASSWORD);
+  if (!('secret' in wrong)) expect(refused.body).toContain(form.secret);
+  expect((await submit(service, path, form)).statusCode).toBe(200);
+});
+
+describe('an e-mail that somebody signs in with', () => {
+  test('is refused to a stranger with the link, who gets nowhere near their accounts', async () => {
+    const other = await addPerson(service);
+    const path = await invite();
+    const form = { ...(await formOf(path)), email: other.email.toUpperCase() };
+    const refused = await submit(service, path, form);
+    expect(refused.statusCode).toBe(422);
+    expect(textOf(refused)).toContain('Somebody signs in with this e-mail already');
+  });
+
+  test('is asked to sign in, and the account becomes one of theirs', async () => {
+    const other = await addPerson(service, { name: 'Lin' });
+    const path = await invite();
+    const page = await open(service, path, other);
+    expect(textOf(page)).toContain('Join as Lin');
+    const accepted = await submit(service, `${path}/accept`, {}, other);
+    expect(accepted.headers.location).toBe(`/panel/merchants/${merchantId}`);
+    const home = await open(service, `/panel/merchants/${merchantId}`, other);
+    expect(home.statusCode).toBe(200);
+  });
+});
+
+test('a partner invites likewise', async () => {
+  const { partner, member } = await addPartner(service, { role: 'developer' });
+  const { token } = await inviteMember(operatorOf(service), member.id);
+  const path = `/panel/join/${token}`;
+  const joined = await submit(service, path, { ...(await formOf(path)), email: member.email });
+  const cookie = cookieOf(joined);
+  expect((await open(service, `/panel/partners/${partner.id}`, { cookie })).statusCode).toBe(200);
+});
+
+describe('a link does not work', () => {
+  test('after 72 hours', async () => {
+    const path = await invite();
+    service.clock.now += 72 * HOUR_MS;
+    expect((await open(service, path)).statusCode).toBe(404);
+  });
+
+  test('once there is a newer one', async () => {
+    const [former, newer] = [await invite(), await invite()];
+    expect((await open(service, former)).statusCode).toBe(404);
+    expect((await open(service, newer)).statusCode).toBe(200);
+  });
+
+  test('once the user is inactive', async () => {
+    const path = await invite();
+    await service.db
+      .updateTable('merchant_users')
+      .set({ status: 'inactive' })
+      .where('id', '=', user.id)
+      .execute();
+    expect((await open(service, path)).statusCode).toBe(404);
+  });
+
+  test('and is like one that never was', async () => {
+    const never = await open(service, `/panel/join/${'x'.repeat(43)}`);
+    const used = await invite();
+    await submit(service, used, await formOf(used));
+    const plain = ({ body }: { body: string }) => body.replaceAll(/[0-9a-f-]{36}/g, 'ID');
+    expect(plain(await open(service, used))).toBe(plain(never));
+  });
+});
+
+describe('a link for somebody who has lost', () => {
+  const OTHER = 'another password that is long';
+  const linked = async (purpose: 'password' | 'factors' | 'both') => {
+    const admin = await addMerchantUser(service, merchantId, 'admin', { withPassword: true });
+    const { token } = await linkFor(operatorOf(service), { userId: admin.userId }, purpose);
+    return { admin, path: `/panel/join/${token}` };
+  };
+  const signsIn = async (email: string, password: string, secret: string) => {
+    const half = await submit(service, '/panel/sign-in', { email, password });
+    if (half.statusCode !== 303) return 'refused';
+    service.clock.now += 30_000;
+    const code = codeAt(secret, service.clock.now);
+    const full = await submit(service, '/panel/sign-in/code', { code }, { cookie: cookieOf(half) });
+    return full.statusCode === 303 ? 'in' : 'wrong code';
+  };
+
+  test('the password: the app stays', async () => {
+    const { admin, path } = await linked('password');
+    const saved = await submit(service, path, { password: OTHER });
+    expect(saved.headers.location).toBe('/panel/sign-in');
+    expect(await signsIn(admin.email, PASSWORD, admin.secret)).toBe('refused');
+    expect(await signsIn(admin.email, OTHER, admin.secret)).toBe('in');
+    const home = await open(service, `/panel/merchants/${merchantId}`, admin);
+    expect(home.statusCode).toBe(303);
+  });
+
+  test('the phone: the password is asked for, and stays', async () => {
+    const { admin, path } = await linked('factors');
+    const { secret, code } = await formOf(path);
+    const wrong = await submit(service, path, { password: OTHER, secret, code });
+    expect(textOf(wrong)).toContain('This is not your password.');
+    const saved = await submit(service, path, { password: PASSWORD, secret, code });
+    expect(saved.statusCode).toBe(200);
+    expect(saved.headers['set-cookie']).not.toMatch(/mp_panel=\w/);
+    expect(await signsIn(admin.email, PASSWORD, admin.secret)).toBe('wrong code');
+    expect(await signsIn(admin.email, PASSWORD, secret)).toBe('in');
+  });
+
+  test('both', async () => {
+    const { admin, path } = await linked('both');
+    const { secret, code } = await formOf(path);
+    expect((await submit(service, path, { password: OTHER, secret, code })).statusCode).toBe(200);
+    expect(await signsIn(admin.email, OTHER, secret)).toBe('in');
+  });
+});

@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  addMerchant,
+  addPartner,
+  type MerchantWithKey,
+  type PartnerWithKey,
+} from '../helpers/accounts.ts';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { addPartnerUser, HOST, open, submit, textOf, type Visitor } from '../helpers/panel.ts';
+import { addPayment } from '../helpers/payments.ts';
+import { send } from '../helpers/signed-request.ts';
+
+let service: TestApp;
+let partner: PartnerWithKey;
+let shop: MerchantWithKey;
+let owner: Visitor;
+let path: string;
+
+beforeAll(async () => {
+  service = await startTestApp();
+  partner = await addPartner(service);
+  shop = await addMerchant(service, { name: 'Linked', partnerId: partner.partner.id });
+  owner = await addPartnerUser(service, partner.partner.id, 'owner');
+  path = `/panel/partners/${partner.partner.id}`;
+  for (let index = 0; index < 30; index++) {
+    // Several have the same time, which pages of a file must not lose.
+    const at = new Date(service.clock.now - Math.floor(index / 4) * 60_000);
+    await addPayment(service.db, shop.merchant, { created_at: at, amount: 1000 + index });
+  }
+});
+afterAll(() => service.close());
+
+test('the overview shows what the report tells', async () => {
+  const page = await open(service, path, owner);
+  expect(page.statusCode).toBe(200);
+  expect(textOf(page)).toMatch(/Payments\s+30/);
+  const { metrics } = (await send(service, partner, { path: '/external/partner/overview' })).json();
+  expect(metrics.totalPayments).toBe(30);
+});
+
+test('merchants and payments are found by the filters of the reports', async () => {
+  expect((await open(service, `${path}/merchants?search=Link`, owner)).body).toContain('>Linked<');
+  expect(textOf(await open(service, `${path}/merchants?search=zzz`, owner))).toContain(
+    'No merchant',
+  );
+  const merchant = await open(service, `${path}/merchants/${shop.merchant.id}`, owner);
+  expect(textOf(merchant)).toContain('shop@example.com');
+  const first = await open(service, `${path}/payments`, owner);
+  expect(textOf(first)).toContain('30 in all');
+  expect(first.body).toContain('page=2');
+  const none = await open(service, `${path}/payments?status=cancelled`, owner);
+  expect(textOf(none)).toContain('No payment matches.');
+});
+
+test('what belongs to others is not found', async () => {
+  const other = await addMerchant(service);
+  const foreign = await addPayment(service.db, other.merchant, { created_at: new Date() });
+  for (const part of [`merchants/${other.merchant.id}`, `payments/${foreign.id}`, 'payments/x']) {
+    expect((await open(service, `${path}/${part}`, owner)).statusCode, part).toBe(404);
+  }
+});
+
+test('the file has every payment once, in the order of the list', async () => {
+  const { body } = await service.app.inject({
+    url: `${path}/payments.csv`,
+    headers: { host: HOST, cookie: owner.cookie, 'sec-fetch-site': 'same-origin' },
+  });
+  const lines = body.trimEnd().split('\r\n').slice(1);
+  expect(new Set(lines.map(line => line.split(',')[0])).size).toBe(30);
+  const { data } = (
+    await send(service, partner, { path: '/external/partner/payments?limit=100' })
+  ).json();
+  expect(lines.map(line => line.split(',')[0])).toEqual(data.map(({ id }: { id: string }) => id));
+});
+
+test('the owner switches the merchants’ own keys off and on, and it holds at once', async () => {
+  const status = async () =>
+    (await send(service, shop, { path: '/external/v1/payments' })).statusCode;
+  const set = (value: string) =>
+    submit(service, `${path}/settings/self-service`, { 'self-service': value }, owner);
+  expect(await status()).toBe(200);
+  expect((await set('off')).statusCode).toBe(303);
+  expect(await status()).toBe(403);
+  expect(textOf(await open(service, `${path}/settings`, owner))).toContain('Off: API keys');
+  expect((await set('maybe')).statusCode).toBe(400);
+  await set('on');
+  expect(await status()).toBe(200);
+});
+
+test('the team is listed', async () => {
+  expect(textOf(await open(service, `${path}/team`, owner))).toContain('member@example.com');
+});

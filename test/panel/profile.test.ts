@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addMerchant } from '../helpers/accounts.ts';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+import {
+  addMerchantUser,
+  addPerson,
+  codeAt,
+  cookieOf,
+  open,
+  PASSWORD,
+  submit,
+  textOf,
+  type Visitor,
+} from '../helpers/panel.ts';
+
+const OTHER = 'another password that is long';
+
+let service: TestApp;
+let merchantId: string;
+beforeAll(async () => {
+  service = await startTestApp();
+  merchantId = (await addMerchant(service)).merchant.id;
+});
+afterAll(() => service.close());
+
+const newAdmin = () => addMerchantUser(service, merchantId, 'admin', { withPassword: true });
+
+/** Password and a code that is not used yet. */
+function proofOf({ secret }: Visitor) {
+  service.clock.now += 30_000;
+  return { password: PASSWORD, code: codeAt(secret, service.clock.now) };
+}
+
+test('a new password needs the present one and a code, and ends all other sessions', async () => {
+  const admin = await newAdmin();
+  const path = '/panel/profile/password';
+  const form = { 'new-password': OTHER, ...proofOf(admin) };
+  const half = await submit(service, '/panel/sign-in', { email: admin.email, password: PASSWORD });
+  const wrong = await submit(service, path, { ...form, password: OTHER }, admin);
+  expect(textOf(wrong)).toContain('This is not your password.');
+  expect((await submit(service, path, form, admin)).statusCode).toBe(303);
+  expect((await open(service, '/panel/profile', admin)).statusCode).toBe(200);
+  const other = await open(service, '/panel/sign-in/code', { cookie: cookieOf(half) });
+  expect(other.headers.location).toMatch(/^\/panel\/sign-in/);
+  const again = await submit(service, '/panel/sign-in', { email: admin.email, password: OTHER });
+  expect(again.statusCode).toBe(303);
+});
+
+test('a code that was used proves nothing', async () => {
+  const admin = await newAdmin();
+  const proof = proofOf(admin);
+  const codes = await submit(service, '/panel/profile/recovery-codes', proof, admin);
+  expect(codes.body.match(/[A-Z2-7]{4}(-[A-Z2-7]{4}){5}/g)).toHaveLength(8);
+  const again = await submit(service, '/panel/profile/recovery-codes', proof, admin);
+  expect(again.statusCode).toBe(422);
+  expect(textOf(again)).toContain('This code is not right');
+});
+
+test('a new app takes the place of the former', async () => {
+  const admin = await newAdmin();
+  const page = await open(service, '/panel/profile/app', admin);
+  const secret = /name="secret" value="(\w+)"/.exec(page.body)?.[1] ?? '';
+  const proof = proofOf(admin);
+  const form = { ...proof, secret, 'new-code': codeAt(secret, service.clock.now) };
+  const wrong = await submit(
+    service,
+    '/panel/profile/app',
+    { ...form, 'new-code': '000000' },
+    admin,
+  );
+  expect(textOf(wrong)).toContain('not the code that the new app shows');
+  expect((await submit(service, '/panel/profile/app', form, admin)).statusCode).toBe(200);
+  const former = await submit(service, '/panel/profile/recovery-codes', proofOf(admin), admin);
+  expect(former.statusCode).toBe(422);
+});
+
+test('an e-mail that somebody has is refused', async () => {
+  const [admin, other] = [await newAdmin(), await addPerson(service)];
+  const path = '/panel/profile/email';
+  const taken = await submit(service, path, { email: other.email, ...proofOf(admin) }, admin);
+  expect(taken.statusCode).toBe(422);
+  expect(textOf(taken)).toContain('Somebody signs in with this e-mail already.');
+  const email = 'new.address@example.com';
+  expect((await submit(service, path, { email, ...proofOf(admin) }, admin)).statusCode).toBe(303);
+  expect((await submit(service, '/panel/sign-in', { email, password: PASSWORD })).statusCode).toBe(
+    303,
+  );
+});
+
+test('a person ends sessions of their own, and nobody else’s', async () => {
+  const [admin, other] = [await newAdmin(), await newAdmin()];
+  await submit(service, '/panel/sign-in', { email: admin.email, password: PASSWORD });
+  const page = await open(service, '/panel/profile', admin);
+  const [, id = ''] = /sessions\/([0-9a-f-]+)\/end/.exec(page.body) ?? [];
+  const path = `/panel/profile/sessions/${id}/end`;
+  expect((await submit(service, path, {}, other)).statusCode).toBe(404);
+  expect((await submit(service, path, {}, admin)).statusCode).toBe(303);
+  expect((await submit(service, path, {}, admin)).statusCode).toBe(404);
+});
+
+test('somebody in the demo has nothing to sign in with', async () => {
+  const demo = await addPerson(service, { isDemo: true });
+  expect(textOf(await open(service, '/panel/profile', demo))).toContain('the demo');
+  const form = { password: '', code: '' };
+  expect((await submit(service, '/panel/profile/recovery-codes', form, demo)).statusCode).toBe(404);
+});
+
+test('few recovery codes left are said', async () => {
+  expect(textOf(await open(service, '/panel/profile', await newAdmin()))).toContain(
+    'You have 0 recovery codes left.',
+  );
+});
