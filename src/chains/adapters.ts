@@ -2,6 +2,7 @@ import type { ChainAdapter } from './adapter.ts';
 import { createBitcoinAdapter } from './bitcoin/adapter.ts';
 import type { Chain } from './chain-list.ts';
 import { createEvmAdapter } from './evm/adapter.ts';
+import { createTronAdapter } from './tron/adapter.ts';
 
 /** Makes the adapter of a chain; null for a chain that this release cannot watch. */
 export function adapterOf(chain: Chain): ChainAdapter | null {
@@ -10,8 +11,9 @@ export function adapterOf(chain: Chain): ChainAdapter | null {
       return createBitcoinAdapter();
     case 'evm':
       return createEvmAdapter(chain);
-    case 'solana':
     case 'tron':
+      return createTronAdapter(chain);
+    case 'solana':
       return null;
   }
 }

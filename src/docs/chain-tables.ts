@@ -19,6 +19,7 @@ const CALLS_A_MINUTE: readonly (readonly [string, number, string])[] = [
   ['eth', 6, '40'],
   ['bnb', 6, '320'],
   ['avax', 6, '140'],
+  ['tron', 6, '100, and 180 more while tokens are paid'],
 ];
 
 function isTest({ id }: Chain): boolean {

@@ -42,6 +42,8 @@ export const BLOCK_TIMEOUT_MS = 30_000;
 export interface CallOptions {
   /** `CALL_TIMEOUT_MS` unless given. */
   readonly timeoutMs?: number;
+  /** Path of JSON-RPC below the node's URL, where it is not the URL itself (Tron). */
+  readonly path?: string;
 }
 
 /**

@@ -161,7 +161,7 @@ export function openNode(
     const callId = nextId++;
     return exchange({
       methods: [method],
-      path: '',
+      path: options?.path ?? '',
       body: JSON.stringify({ jsonrpc: '2.0', id: callId, method, params }),
       signal,
       options,
@@ -183,7 +183,7 @@ export function openNode(
     const ids = entries.map(entry => entry.id);
     return exchange({
       methods: calls.map(({ method }) => method),
-      path: '',
+      path: options?.path ?? '',
       body: JSON.stringify(entries),
       signal,
       options,

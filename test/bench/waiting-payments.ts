@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { fromHexAddress } from '../../src/chains/tron/spelling.ts';
 import type { Database } from '../../src/database/connection.ts';
 
 /** What a payment waits for. */
@@ -23,7 +24,7 @@ export async function seedWaiting(
   const { rows } = await sql<{ address: string; tokenAmount: string }>`
     with seeds as (
       select gen_random_uuid() as id,
-             ${addressOf(blockchainId, sql`(n % ${addresses})::integer`)} as address,
+             ${addressOf(blockchainId, sql`(n % ${addresses})::integer`, addresses)} as address,
              1000000000000::numeric + n as amount
       from generate_series(1, ${payments}) as n
     ), created as (
@@ -45,7 +46,13 @@ export async function seedWaiting(
 }
 
 /** The address of a number: any that is well formed, since nobody spends from it. */
-function addressOf(blockchainId: string, number: ReturnType<typeof sql>) {
+function addressOf(blockchainId: string, number: ReturnType<typeof sql>, addresses: number) {
+  if (blockchainId.startsWith('tron')) {
+    const all = Array.from({ length: addresses }, (_, index) =>
+      fromHexAddress(`0x${(16_777_216 + index).toString(16).padStart(40, '0')}`),
+    );
+    return sql`(${all}::text[])[1 + ${number}]`;
+  }
   return blockchainId.startsWith('btc')
     ? sql`(${BITCOIN_ADDRESSES}::text[])[1 + ${number} % ${BITCOIN_ADDRESSES.length}]`
     : sql`'0x' || lpad(to_hex(16777216 + ${number}), 40, '0')`;

@@ -1,12 +1,14 @@
 import { sql } from 'kysely';
 import { pino } from 'pino';
-import { type ChainId, chainOf } from '../../src/chains/chain-list.ts';
+import { type Chain, type ChainId, chainOf } from '../../src/chains/chain-list.ts';
 import { createKeyring } from '../../src/crypto/keyring.ts';
+import type { Clock } from '../../src/time/clock.ts';
 import { addNode } from '../../src/watching/manage-nodes.ts';
 import { watchChainLoop } from '../../src/worker/watch-chains.ts';
 import { startAnvil } from '../helpers/anvil.ts';
 import { BITCOIND, startBitcoind } from '../helpers/bitcoind.ts';
 import { startNodeProxy } from '../helpers/node-proxy.ts';
+import { TronNode } from '../helpers/tron.ts';
 import { createDatabase } from './databases.ts';
 import type { Finding } from './measure.ts';
 import { addMerchants } from './merchants.ts';
@@ -26,6 +28,7 @@ interface Subject {
 }
 
 const LIVE = [0, 100, 10_000] as const;
+const TRON_TOKEN = 'TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf';
 
 const EVM: readonly Subject[] = [
   {
@@ -65,12 +68,29 @@ const BITCOIN: Subject = {
   goals: [2, 18, 18],
 };
 
+const TRON: readonly Subject[] = [
+  {
+    chain: 'tron-test',
+    blockchainId: 'tron-usdt-test',
+    what: 'tokens',
+    blockMs: 3_000,
+    goals: [2, 100, 100],
+  },
+  {
+    chain: 'tron-test',
+    blockchainId: 'tron-test',
+    what: 'the native asset',
+    blockMs: 3_000,
+    goals: [2, 140, 140],
+  },
+];
+
 /**
  * Counts the requests of a minute, with a clock that is moved: each tick as soon as the one before is done,
  * as many blocks as the chain makes meanwhile.
  */
 export async function countCalls(resources: Resources, server: string): Promise<Finding[]> {
-  const subjects = BITCOIND === undefined ? EVM : [...EVM, BITCOIN];
+  const subjects = [...EVM, ...TRON, ...(BITCOIND === undefined ? [] : [BITCOIN])];
   const findings: Finding[] = [];
   for (const [index, subject] of subjects.entries()) {
     for (const [size, live] of LIVE.entries()) {
@@ -93,35 +113,27 @@ async function countOne(
   name: string,
   { chain: id, blockchainId, blockMs }: Subject,
   live: number,
-): Promise<{ readonly requests: number; readonly calls: number }> {
+): Promise<Count> {
   const { db } = await createDatabase(resources, server, name);
   const { merchants, masterKey } = await addMerchants(db);
   const keyring = createKeyring([Buffer.from(masterKey, 'base64')]);
   const chain = chainOf(id);
   await using opened = new AsyncDisposableStack();
-  const isBitcoin = chain.family === 'bitcoin';
-  const node = isBitcoin
-    ? await startBitcoind()
-    : await startAnvil({ chainId: Number(chain.identities[0]?.id) });
-  opened.defer(() => node.stop());
-  const upstream = new URL(node.url);
-  const { username, password } = upstream;
-  Object.assign(upstream, { username: '', password: '' });
-  const proxy = await startNodeProxy(upstream.href);
-  opened.defer(() => proxy.stop());
-  const url = Object.assign(new URL(proxy.url), { username, password }).href;
   let now = Date.now();
   const clock = () => now;
-  const mine = async (blocks: number) => {
-    if ('mine' in node) await node.mine(blocks);
-    else await node.rpc('anvil_mine', [`0x${blocks.toString(16)}`, '0x0']);
-  };
-  if (!isBitcoin) await mine(80);
+  const node = await startNode(chain, clock);
+  opened.defer(() => node.stop());
+  const { url } = node;
+  const { mine } = node;
+  if (chain.family !== 'bitcoin') await mine(80);
   await sql`update networks set settled_by = 'simulation'`.execute(db);
   const operator = { db, clock, actor: 'bench' };
   const tools = { keyring, isProduction: false };
   await addNode(operator, tools, { chain: id, url, requestsPerSecond: 10_000 });
-  await sql`update networks set settled_by = 'chain' where id = ${blockchainId}`.execute(db);
+  await sql`
+    update networks set settled_by = 'chain', contract = case
+      when id = 'tron-usdt-test' then ${TRON_TOKEN} else contract end
+    where id = ${blockchainId}`.execute(db);
   const [merchant] = merchants;
   if (merchant !== undefined && live > 0) {
     await seedWaiting(db, merchant, { blockchainId, payments: live, addresses: live });
@@ -146,10 +158,62 @@ async function countOne(
   };
   // The first looks find out where to begin.
   for (let looks = 0; looks < 3; looks++) await look();
-  const before = { requests: proxy.requests.length, calls: proxy.calls.length };
+  const before = node.count();
   for (let time = 0; time < MINUTE_MS; time += chain.pauseMs) await look();
+  const after = node.count();
+  return { requests: after.requests - before.requests, calls: after.calls - before.calls };
+}
+
+interface Count {
+  readonly requests: number;
+  readonly calls: number;
+}
+
+interface Started {
+  readonly url: string;
+  mine(blocks: number): Promise<void>;
+  /** What it was asked so far. */
+  count(): Count;
+  stop(): Promise<void>;
+}
+
+async function startNode(chain: Chain, clock: Clock): Promise<Started> {
+  if (chain.family === 'tron') {
+    const tron = new TronNode(clock);
+    const stop = await tron.start();
+    return {
+      url: tron.url,
+      mine: async blocks => tron.mine(blocks),
+      count: () => ({ requests: tron.requests, calls: tron.asked.length }),
+      stop,
+    };
+  }
+  if (chain.family === 'bitcoin') {
+    const { url, mine, stop } = await startBitcoind();
+    return counted(url, { mine: async blocks => void (await mine(blocks)), stop });
+  }
+  const { url, rpc, stop } = await startAnvil({ chainId: Number(chain.identities[0]?.id) });
+  const mine = async (blocks: number) =>
+    void (await rpc('anvil_mine', [`0x${blocks.toString(16)}`, '0x0']));
+  return counted(url, { mine, stop });
+}
+
+/** A node behind a proxy that counts. */
+async function counted(
+  address: string,
+  { mine, stop }: Pick<Started, 'mine' | 'stop'>,
+): Promise<Started> {
+  const upstream = new URL(address);
+  const { username, password } = upstream;
+  Object.assign(upstream, { username: '', password: '' });
+  const proxy = await startNodeProxy(upstream.href);
   return {
-    requests: proxy.requests.length - before.requests,
-    calls: proxy.calls.length - before.calls,
+    url: Object.assign(new URL(proxy.url), { username, password }).href,
+    mine,
+    count: () => ({ requests: proxy.requests.length, calls: proxy.calls.length }),
+    async stop() {
+      await proxy.stop();
+      await stop();
+    },
   };
 }

@@ -1,6 +1,7 @@
 import type { NodeAbilities } from '../../src/database/watching-tables.ts';
 import {
   CALL_TIMEOUT_MS,
+  type CallOptions,
   type Node,
   type NodeCall,
   NodeFailure,
@@ -62,6 +63,8 @@ export function plainNode(
     }
   }
 
+  const rpcAt = (options: CallOptions | undefined) => new URL(options?.path ?? '', target);
+
   const toRequest = ({ method, params }: NodeCall, id: number) => {
     asked.push(method);
     return { jsonrpc: '2.0', id, method, params };
@@ -78,14 +81,14 @@ export function plainNode(
     },
     async call(method, params, options) {
       const body = toRequest({ method, params }, 0);
-      const result = resultOf((await send(target, body, options?.timeoutMs)) as Answer);
+      const result = resultOf((await send(rpcAt(options), body, options?.timeoutMs)) as Answer);
       if (result instanceof RpcError) throw result;
       return result;
     },
     async batch(calls, options) {
       if (calls.length === 0) return [];
       const body = calls.map(toRequest);
-      const answers = (await send(target, body, options?.timeoutMs)) as Answer[];
+      const answers = (await send(rpcAt(options), body, options?.timeoutMs)) as Answer[];
       if (!Array.isArray(answers)) throw new NodeFailure('the node refused the batch');
       return answers.toSorted((one, other) => one.id - other.id).map(resultOf);
     },

@@ -6,6 +6,7 @@ import type { Merchant, Payment } from '../../src/database/tables.ts';
 import { listPaymentDeposits } from '../../src/repositories/deposits.ts';
 import { findPayment } from '../../src/repositories/payments.ts';
 import { selectNetwork } from '../../src/settlement/select-network.ts';
+import { configureNetwork } from '../../src/watching/configure-network.ts';
 import { addNode } from '../../src/watching/manage-nodes.ts';
 import type { Loop } from '../../src/worker/loop.ts';
 import { watchChainLoop } from '../../src/worker/watch-chains.ts';
@@ -14,6 +15,7 @@ import { ANVIL_MISSING, type Anvil, hasAnvil, startAnvil } from '../helpers/anvi
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { BITCOIND, BITCOIND_MISSING, type Bitcoind, startBitcoind } from '../helpers/bitcoind.ts';
 import { addPayment } from '../helpers/payments.ts';
+import { sendTokens, sendTrc10, sendTrx, TronNode } from '../helpers/tron.ts';
 
 const LOG = pino({ level: 'silent' });
 
@@ -47,7 +49,7 @@ async function look(): Promise<void> {
 }
 
 /** A payment of this many cents for which the customer has chosen the network. */
-async function ask(chain: ChainId, cents = 1_000): Promise<Payment> {
+async function ask(chain: string, cents = 1_000): Promise<Payment> {
   const { db, rates, clock } = service;
   clock.now = Date.now();
   const now = new Date(clock.now);
@@ -186,5 +188,87 @@ describe.skipIf(BITCOIND === undefined)(`Bitcoin (${BITCOIND ?? BITCOIND_MISSING
     await bitcoind.mine(1);
     await look();
     expect(await statusOf(payment)).toBe('successful/completed');
+  });
+});
+
+describe('Tron (a node in the shapes of java-tron)', () => {
+  const CHAIN = 'tron-test';
+  const TOKEN = 'tron-usdt-test';
+  const CONTRACT = 'TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf';
+  const ADDRESS = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
+  let tron: TronNode;
+  let stop: () => Promise<void>;
+
+  beforeAll(async () => {
+    tron = new TronNode(Date.now);
+    stop = await tron.start();
+    loop = await watch(CHAIN, tron.url, ADDRESS);
+    const operator = operatorOf(service);
+    const tools = { keyring: service.keyring, isProduction: false };
+    const db = service.db;
+    await configureNetwork({ ...operator, db }, tools, TOKEN, { contract: CONTRACT });
+    await setAddress(operator, { merchantId: merchant.id }, TOKEN, ADDRESS);
+    await look();
+  });
+  afterAll(async () => {
+    await loop.end?.();
+    await stop();
+  });
+
+  const amountOf = ({ token_amount: amount }: Payment) => BigInt(amount ?? 0);
+  const pay = (network: string, payment: Payment) =>
+    tron.pool.push(
+      network === TOKEN
+        ? sendTokens({ contract: CONTRACT, to: ADDRESS, amount: amountOf(payment) })
+        : sendTrx(ADDRESS, Number(amountOf(payment))),
+    );
+
+  test.each([CHAIN, TOKEN])('a payment on %s is detected, and successful when solid', async id => {
+    const payment = await ask(id);
+    pay(id, payment);
+    tron.mine();
+    await look();
+    expect(await statusOf(payment)).toBe('pending/completed');
+    tron.mine(19);
+    await look();
+    expect(await statusOf(payment)).toBe('successful/completed');
+  });
+
+  test('a transfer that is undone is taken back, and counts once in its next block', async () => {
+    const payment = await ask(CHAIN, 2_000);
+    pay(CHAIN, payment);
+    tron.mine();
+    await look();
+    tron.reorganise(2);
+    await look();
+    await look();
+    expect(await statusOf(payment)).toBe('pending/completed');
+    tron.mine(20);
+    await look();
+    expect(await statusOf(payment)).toBe('successful/completed');
+    expect(await listPaymentDeposits(service.db, payment.id)).toMatchObject([{ state: 'final' }]);
+  });
+
+  test('logs that a backend leaves out at the tip are found once they are solid', async () => {
+    const payment = await ask(TOKEN, 3_000);
+    pay(TOKEN, payment);
+    tron.hidesLogs = true;
+    tron.mine();
+    await look();
+    expect(await statusOf(payment)).toBe('pending/pending');
+    tron.hidesLogs = false;
+    tron.mine(19);
+    await look();
+    await look();
+    expect(await statusOf(payment)).toBe('successful/completed');
+  });
+
+  test('worthless look-alikes pay nothing', async () => {
+    const payment = await ask(CHAIN, 4_000);
+    tron.pool.push(sendTrc10(ADDRESS, Number(amountOf(payment))));
+    tron.pool.push(sendTrx(ADDRESS, Number(amountOf(payment)), 'OUT_OF_ENERGY'));
+    tron.mine(20);
+    await look();
+    expect(await statusOf(payment)).toBe('pending/pending');
   });
 });

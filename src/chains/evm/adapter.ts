@@ -6,11 +6,10 @@ import { createInternalTransfers } from './internal.ts';
 import { createLogRanges } from './log-query.ts';
 import { lookUpTransactions } from './look-up.ts';
 import { scanBlocks } from './scan.ts';
+import { readTokenDecimals } from './token-decimals.ts';
 
 /** Calls of one batch; providers that take fewer refuse a batch, and are then asked one by one. */
 const BATCH = 50;
-/** Selector of `decimals()`. */
-const DECIMALS = '0x313ce567';
 /** A node without the states of old blocks keeps fewer: go-ethereum 128. */
 const OLD_BLOCKS = 1_000;
 const NOBODY = '0x0000000000000000000000000000000000000000';
@@ -40,16 +39,7 @@ export function createEvmAdapter(chain: Chain): ChainAdapter {
       };
     },
 
-    async readDecimals(node, contract) {
-      const [code, decimals] = await node.batch([
-        { method: 'eth_getCode', params: [contract, 'latest'] },
-        { method: 'eth_call', params: [{ to: contract, data: DECIMALS }, 'latest'] },
-      ]);
-      if (orThrow(code) === '0x' || decimals instanceof RpcError) return undefined;
-      const isWord = typeof decimals === 'string' && /^0x[0-9a-f]{64}$/i.test(decimals);
-      const value = isWord ? BigInt(decimals) : 256n;
-      return value <= 255n ? Number(value) : undefined;
-    },
+    readDecimals: readTokenDecimals,
 
     async readHeads(node, cursorHeight) {
       const [latest, finalized, cursor] = await node.batch([

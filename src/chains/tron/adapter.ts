@@ -1,0 +1,136 @@
+import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
+import type { Block, ChainAdapter, ScanRequest } from '../adapter.ts';
+import type { Chain } from '../chain-list.ts';
+import { orThrow, toAmount, toBlock, toFields, toParameter } from '../evm/answers.ts';
+import { createLogRanges, type LogRanges } from '../evm/log-query.ts';
+import { scanBlocks } from '../evm/scan.ts';
+import { readTokenDecimals } from '../evm/token-decimals.ts';
+import { toWalletBlock } from './answers.ts';
+import { inCanonical, lookUpTransaction, toPlainBlock } from './look-up.ts';
+import { accountsOf, scanNative } from './native.ts';
+import { rpcOf, spell, toHexAddress, toPrefixedHash } from './spelling.ts';
+
+/** Calls of one batch; nodes that take none are asked one by one. */
+const BATCH = 50;
+/** Digits of the chain ID, which are the last ones of the hash of the first block (TIP-474). */
+const ID_DIGITS = 8;
+
+/**
+ * Reads Tron by one URL: tokens like those of Ethereum by `/jsonrpc`, TRX by `/wallet` and, where blocks are
+ * solid, by `/walletsolidity`.
+ */
+export function createTronAdapter(chain: Chain): ChainAdapter {
+  const ranges = createLogRanges();
+
+  return {
+    async identify(node) {
+      const [id, first] = await rpcOf(node).batch([
+        { method: 'eth_chainId', params: [] },
+        { method: 'eth_getBlockByNumber', params: [toParameter(0), false] },
+      ]);
+      const chainId = toAmount(node, orThrow(id), 'the chain ID');
+      const block = toBlock(node, orThrow(first), 0);
+      const digits = block?.hash.slice(-ID_DIGITS) ?? '';
+      if (BigInt(`0x${digits || '0'}`) !== chainId) {
+        throw new NodeFailure(
+          `${node.label}: the chain ID ${chainId} is not that of its first block`,
+        );
+      }
+      return chainId.toString();
+    },
+
+    async probe(node) {
+      // What TRX is read by has to be there, which it is not at every provider.
+      const { tip } = await readHeads(node, null);
+      const range = { startNum: tip.height, endNum: tip.height + 1 };
+      const answer = await node.post('/wallet/getblockbylimitnext', range);
+      const { block } = toFields(node, answer, 'blocks');
+      toWalletBlock(node, Array.isArray(block) ? block[0] : {}, tip.height);
+      await readSolidHeight(node);
+      return { trace: null, logRange: null, batch: BATCH, archive: false, pruneHeight: null };
+    },
+
+    readDecimals: (node, contract) => readTokenDecimals(rpcOf(node), toHexAddress(contract)),
+
+    readHeads,
+
+    async readBlock(node, height) {
+      const params = [toParameter(height), false];
+      const block = toBlock(node, await rpcOf(node).call('eth_getBlockByNumber', params), height);
+      return block === null ? null : toPlainBlock(block);
+    },
+
+    scan: (node, request) => scan(node, request, chain, ranges),
+
+    lookUp: lookUpTransaction,
+  };
+}
+
+async function readHeads(node: Node, cursorHeight: number | null) {
+  const header = (tag: string) => ({ method: 'eth_getBlockByNumber', params: [tag, false] });
+  const [latest, finalized, cursor] = await rpcOf(node).batch([
+    header('latest'),
+    header('finalized'),
+    ...(cursorHeight === null ? [] : [header(toParameter(cursorHeight))]),
+  ]);
+  const tip = toBlock(node, orThrow(latest), null);
+  if (tip === null) throw new NodeFailure(`${node.label} has no newest block`);
+  // Older releases do not know the tag.
+  const final = finalized instanceof RpcError ? null : toBlock(node, finalized, null);
+  const atCursor =
+    cursorHeight === null || cursor instanceof RpcError
+      ? null
+      : toBlock(node, cursor, cursorHeight);
+  return {
+    tip: toPlainBlock(tip),
+    finalHeight: final?.height ?? (await readSolidHeight(node)),
+    cursorHash: atCursor === null ? null : toPlainBlock(atCursor).hash,
+  };
+}
+
+/** Height of the newest block that is solid: two thirds of the witnesses have built on it. */
+async function readSolidHeight(node: Node): Promise<number> {
+  const answer = toFields(node, await node.post('/walletsolidity/getnowblock', {}), 'a block');
+  const header = toFields(node, answer.block_header, 'the header of a block');
+  const { number } = toFields(node, header.raw_data, 'the header of a block');
+  if (!Number.isSafeInteger(number)) {
+    throw new NodeFailure(`${node.label}: the solid block has no number`);
+  }
+  return toWalletBlock(node, answer, Number(number)).height;
+}
+
+async function scan(node: Node, request: ScanRequest, chain: Chain, ranges: LogRanges) {
+  const spelled = spell(request.watch);
+  const accounts = accountsOf(spelled.hex);
+  const tokens = spelled.hex.filter(({ network }) => network.contract !== null);
+  const native = accounts.size === 0 ? undefined : await scanNative(node, request, accounts);
+  if (native !== undefined && tokens.length === 0) {
+    const transfers = native.transfers.map(transfer => inCanonical(transfer, spelled));
+    return { through: native.through, transfers };
+  }
+  const { parentHash } = request;
+  const found = await scanBlocks(
+    rpcOf(node),
+    {
+      ...request,
+      to: native?.through.height ?? request.to,
+      parentHash: parentHash ? toPrefixedHash(parentHash) : null,
+      watch: tokens,
+    },
+    chain,
+    ranges,
+  );
+  const through = toPlainBlock(found.through);
+  requireSameBranch(node, through, native?.through);
+  // A node may take fewer blocks for logs than were read whole: the others are read again.
+  const transfers = [...(native?.transfers ?? []), ...found.transfers].filter(
+    ({ block }) => (block?.height ?? 0) <= through.height,
+  );
+  return { through, transfers: transfers.map(transfer => inCanonical(transfer, spelled)) };
+}
+
+function requireSameBranch(node: Node, through: Block, whole: Block | undefined): void {
+  if (whole !== undefined && whole.height === through.height && whole.hash !== through.hash) {
+    throw new NodeFailure(`${node.label} shows two branches`);
+  }
+}

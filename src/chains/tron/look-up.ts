@@ -1,0 +1,131 @@
+import { type Node, NodeFailure } from '../../nodes/node.ts';
+import type {
+  Block,
+  ChainTransfer,
+  ForeignTransfer,
+  LookUpRequest,
+  TransactionReport,
+} from '../adapter.ts';
+import { toFields } from '../evm/answers.ts';
+import { readHeaders } from '../evm/blocks.ts';
+import { readReceipts } from '../evm/receipts.ts';
+import { foreignTransfers, tokenTransfers } from '../evm/transfer-logs.ts';
+import { allAddresses, indexWatched } from '../evm/watched.ts';
+import { toInfo, toPlainTransfer } from './answers.ts';
+import { accountsOf, internalTransfers, toTransfer } from './native.ts';
+import {
+  fromHexAddress,
+  rpcOf,
+  type Spelled,
+  spell,
+  toPlainHash,
+  toPrefixedHash,
+} from './spelling.ts';
+
+/** Transfers of other tokens that are told. */
+const FOREIGN_MAXIMUM = 20;
+
+/**
+ * What became of a transaction: by the information that the node keeps of those in blocks, and by the block
+ * that it has at that height.
+ */
+export async function lookUpTransaction(
+  node: Node,
+  { transactionHash: hash, watch }: LookUpRequest,
+): Promise<TransactionReport> {
+  const answer = await node.post('/wallet/gettransactioninfobyid', { value: hash });
+  const found = toFields(
+    node,
+    await node.post('/wallet/gettransactionbyid', { value: hash }),
+    'a transaction',
+  );
+  // What does not exist is an empty object.
+  if (toFields(node, answer, 'the information on a transaction').id === undefined) {
+    return found.txID === undefined ? { status: 'unknown' } : { status: 'pending', transfers: [] };
+  }
+  const info = toInfo(node, answer);
+  if (info.hash !== hash || found.txID === undefined) {
+    throw new NodeFailure(`${node.label}: information came for another transaction`);
+  }
+  const rpc = rpcOf(node);
+  // After the information, so that the block is still there when that is believed.
+  const [header] = await readHeaders(rpc, [info.height]);
+  if (header === undefined) throw new NodeFailure(`${node.label} has no block ${info.height}`);
+  const block = toPlainBlock(header);
+  const plain = toPlainTransfer(node, found);
+  if (!info.succeeded || plain?.succeeded === false) return { status: 'failed', block };
+
+  const spelled = spell(watch);
+  const accounts = accountsOf(spelled.hex);
+  const transfers: ChainTransfer[] = internalTransfers(info, block, accounts);
+  const own = accounts.get(plain?.to ?? '');
+  if (plain?.kind === 'trx' && own !== undefined && plain.amount > 0n) {
+    transfers.push(toTransfer(hash, 0, plain.amount, block, own));
+  }
+  const tokens = plain === undefined ? await readTokens(rpc, hash, header, spelled) : NONE;
+  const foreign =
+    plain === undefined ? tokens.foreign : foreignOf(plain, spelled, own !== undefined);
+  return {
+    status: 'included',
+    block,
+    transfers: [...transfers, ...tokens.transfers].map(transfer => inCanonical(transfer, spelled)),
+    foreign: foreign.map(each => ({
+      address: fromHexAddress(each.address),
+      contract: each.contract?.startsWith('0x') ? fromHexAddress(each.contract) : each.contract,
+    })),
+  };
+}
+
+interface Tokens {
+  readonly transfers: readonly ChainTransfer[];
+  readonly foreign: readonly ForeignTransfer[];
+}
+
+const NONE: Tokens = { transfers: [], foreign: [] };
+
+async function readTokens(
+  rpc: Node,
+  hash: string,
+  header: Block,
+  { hex }: Spelled,
+): Promise<Tokens> {
+  const prefixed = toPrefixedHash(hash);
+  const receipt = (await readReceipts(rpc, [prefixed])).get(prefixed);
+  if (receipt === undefined) return NONE;
+  if (receipt.blockHash !== header.hash) {
+    throw new NodeFailure(`${rpc.label} has a receipt of another branch`);
+  }
+  const watched = indexWatched(hex);
+  return {
+    transfers: tokenTransfers(receipt, header, watched),
+    foreign: foreignTransfers(receipt, watched, allAddresses(watched), FOREIGN_MAXIMUM),
+  };
+}
+
+/** A plain transfer to a watched address of what is not watched there: TRC-10, or TRX where tokens are. */
+function foreignOf(
+  { to, kind, asset, amount }: NonNullable<ReturnType<typeof toPlainTransfer>>,
+  { hex }: Spelled,
+  isWatched: boolean,
+): readonly ForeignTransfer[] {
+  const isOurs = hex.some(({ address }) => address === to);
+  if (to === undefined || amount === 0n || !isOurs || (kind === 'trx' && isWatched)) return [];
+  return [{ address: to, contract: asset }];
+}
+
+/** A transfer with hash and address as the chain writes them. */
+export function inCanonical(transfer: ChainTransfer, spelled: Spelled): ChainTransfer {
+  const { block, blockchainId, address, transactionHash } = transfer;
+  return {
+    ...transfer,
+    transactionHash: toPlainHash(transactionHash),
+    address: spelled.toCanonical(blockchainId, address),
+    block: block === null ? null : { ...block, hash: toPlainHash(block.hash) },
+  };
+}
+
+/** A block of JSON-RPC, with its hashes as the chain writes them. */
+export function toPlainBlock(block: Block): Block {
+  const { height, hash, parentHash, time } = block;
+  return { height, hash: toPlainHash(hash), parentHash: toPlainHash(parentHash), time };
+}

@@ -1,0 +1,251 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ChainTransfer, WatchedAddress } from '../../../src/chains/adapter.ts';
+import { chainOf } from '../../../src/chains/chain-list.ts';
+import { createTronAdapter } from '../../../src/chains/tron/adapter.ts';
+import { toInfo, toPlainTransfer, toWalletBlock } from '../../../src/chains/tron/answers.ts';
+import { fromHexAddress, toHexAddress } from '../../../src/chains/tron/spelling.ts';
+import { NodeFailure } from '../../../src/nodes/node.ts';
+import { openNode } from '../../../src/nodes/open-node.ts';
+import { type PlainNode, plainNode } from '../../helpers/plain-node.ts';
+import { sendByContract, sendTokens, sendTrc10, sendTrx, TronNode } from '../../helpers/tron.ts';
+import recorded from './recorded.json' with { type: 'json' };
+
+const OWN = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
+const OTHER = 'TVjsyZ7fYF3qLF6BQgPmTEZy1xrNNyVAAA';
+const USDT = 'TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf';
+const COUNTERFEIT = 'TEkxiTehnzSmSe2XqrBj4w32RUN966rdz8';
+const TRX = { network: { id: 'tron-test', contract: null }, address: OWN };
+const TOKEN = { network: { id: 'tron-usdt-test', contract: USDT }, address: OWN };
+
+const chain = chainOf('tron-test');
+const adapter = createTronAdapter(chain);
+let tron: TronNode;
+let node: PlainNode;
+let stop: () => Promise<void>;
+
+beforeAll(async () => {
+  tron = new TronNode(Date.now);
+  stop = await tron.start();
+  node = plainNode(tron.url);
+});
+afterAll(() => stop());
+
+/** Scans what was made since a height. */
+function scan(from: number, watch: readonly WatchedAddress[], undoableFrom = from) {
+  return adapter.scan(node, { from, to: tron.height, watch, undoableFrom, parentHash: null });
+}
+
+/** Sends transactions in a block of their own, and scans it. */
+async function transfersOf(
+  watch: readonly WatchedAddress[],
+  ...transactions: Parameters<TronNode['pool']['push']>
+): Promise<readonly ChainTransfer[]> {
+  const from = tron.height + 1;
+  tron.pool.push(...transactions);
+  tron.mine();
+  return (await scan(from, watch)).transfers;
+}
+
+test('identity is the chain ID, which fits the first block', async () => {
+  expect(await adapter.identify(node)).toBe('2494104990');
+  const other = new TronNode(Date.now);
+  Object.assign(other.blocks[0] ?? {}, { id: '0'.repeat(64) });
+  const end = await other.start();
+  await expect(adapter.identify(plainNode(other.url))).rejects.toThrow(NodeFailure);
+  await end();
+});
+
+test('heads are the newest and the solid block, with hashes as the chain writes them', async () => {
+  const { tip, finalHeight, cursorHash } = await adapter.readHeads(node, 3);
+  expect(tip).toMatchObject({ height: tron.height, hash: tron.blocks.at(-1)?.id });
+  expect(finalHeight).toBe(tron.solid);
+  expect(cursorHash).toBe(tron.blocks[3]?.id);
+  expect(await adapter.readBlock(node, 1_000_000)).toBeNull();
+});
+
+describe('TRX', () => {
+  test('counts by an account’s own hand, with its amount in sun', async () => {
+    const transfer = sendTrx(OWN, 10_000_000);
+    const block = () => tron.blocks.at(-1);
+    expect(await transfersOf([TRX], transfer, sendTrx(OTHER, 5))).toEqual([
+      {
+        ...{ blockchainId: 'tron-test', transactionHash: transfer.id, position: 0, address: OWN },
+        ...{ tokenAmount: 10_000_000n, inputs: null, maturity: 1 },
+        block: { height: tron.height, hash: block()?.id, time: new Date(block()?.time ?? 0) },
+      },
+    ]);
+  });
+
+  test.each([
+    ['a TRC-10 asset', sendTrc10(OWN, 10_000_000)],
+    ['a transfer without success', sendTrx(OWN, 10_000_000, 'OUT_OF_ENERGY')],
+    ['nothing', sendTrx(OWN, 0)],
+    ['what a contract sends and takes back', sendByContract(OWN, 7, { rejected: true })],
+    ['what a call sends that fails', sendByContract(OWN, 7, { failed: true })],
+    ['a TRC-10 asset that a contract sends', sendByContract(OWN, 7, { tokenId: '1005416' })],
+  ])('%s does not count', async (_, transaction) => {
+    expect(await transfersOf([TRX], transaction)).toEqual([]);
+    expect(await transfersOf([TRX], sendTrx(OWN, 1))).toHaveLength(1);
+  });
+
+  test('that a contract sends counts where the node keeps it, by its place', async () => {
+    const sent = sendByContract(OWN, 9_000_000);
+    expect(await transfersOf([TRX], sent)).toMatchObject([
+      { transactionHash: sent.id, position: 2, tokenAmount: 9_000_000n },
+    ]);
+  });
+
+  test('in solid blocks is read from them', async () => {
+    const from = tron.height + 1;
+    const sent = sendTrx(OWN, 3);
+    tron.pool.push(sent);
+    tron.mine(25);
+    tron.asked.length = 0;
+    const { transfers, through } = await adapter.scan(node, {
+      ...{ from, to: from + 3, watch: [TRX], undoableFrom: tron.solid + 1, parentHash: null },
+    });
+    expect(transfers).toMatchObject([{ transactionHash: sent.id }]);
+    expect(through.height).toBe(from + 3);
+    expect(new Set(tron.asked)).toEqual(new Set(['/walletsolidity/getblockbynum']));
+  });
+
+  test('of a block that is not solid yet is not taken from there', async () => {
+    const from = tron.height;
+    const request = { from, to: from, watch: [TRX], undoableFrom: from + 1, parentHash: null };
+    await expect(adapter.scan(node, request)).rejects.toThrow('has no block');
+  });
+});
+
+describe('a token', () => {
+  test('counts by its logs, each by its place in the transaction', async () => {
+    const first = sendTokens({ contract: USDT, to: OTHER, amount: 5n });
+    const sent = sendTokens(
+      { contract: USDT, to: OTHER, amount: 1n },
+      { contract: USDT, to: OWN, amount: 2_500_000n },
+    );
+    expect(await transfersOf([TOKEN], first, sent)).toMatchObject([
+      {
+        ...{ blockchainId: 'tron-usdt-test', transactionHash: sent.id, position: 1 },
+        ...{ address: OWN, tokenAmount: 2_500_000n },
+      },
+    ]);
+  });
+
+  test('that is a counterfeit does not count', async () => {
+    const fake = sendTokens({ contract: COUNTERFEIT, to: OWN, amount: 2_500_000n });
+    expect(await transfersOf([TOKEN], fake)).toEqual([]);
+  });
+
+  test('and TRX are found side by side', async () => {
+    const sent = sendTokens({ contract: USDT, to: OWN, amount: 4n });
+    const found = await transfersOf([TRX, TOKEN], sent, sendTrx(OWN, 6));
+    expect(found.map(({ blockchainId, tokenAmount }) => [blockchainId, tokenAmount])).toEqual([
+      ['tron-test', 6n],
+      ['tron-usdt-test', 4n],
+    ]);
+  });
+});
+
+test('a block that follows another one than the cursor is of another branch', async () => {
+  const [from, parentHash] = [tron.height, 'ab'.repeat(32)];
+  const request = { from, to: from, watch: [TRX], undoableFrom: from, parentHash };
+  await expect(adapter.scan(node, request)).rejects.toThrow('another branch');
+  const tokens = { ...request, watch: [TOKEN] };
+  await expect(adapter.scan(node, tokens)).rejects.toThrow('another branch');
+});
+
+describe('a look-up tells of', () => {
+  const lookUp = (transactionHash: string, watch = [TRX, TOKEN]) =>
+    adapter.lookUp(node, { transactionHash, watch, inputs: null, blockHash: null });
+  const mined = (transaction: Parameters<TronNode['pool']['push']>[0]) => {
+    tron.pool.push(transaction);
+    tron.mine();
+    return lookUp(transaction.id);
+  };
+
+  test('nothing', async () => {
+    expect(await lookUp('ab'.repeat(32))).toEqual({ status: 'unknown' });
+  });
+
+  test('one that waits', async () => {
+    const waiting = sendTrx(OWN, 1);
+    tron.pool.push(waiting);
+    expect(await lookUp(waiting.id)).toEqual({ status: 'pending', transfers: [] });
+  });
+
+  test('TRX, tokens, and TRX of a contract, in their block', async () => {
+    expect(await mined(sendTrx(OWN, 8))).toMatchObject({
+      ...{ status: 'included', block: { hash: tron.blocks.at(-1)?.id } },
+      transfers: [{ position: 0, tokenAmount: 8n, address: OWN }],
+    });
+    expect(await mined(sendTokens({ contract: USDT, to: OWN, amount: 9n }))).toMatchObject({
+      transfers: [{ blockchainId: 'tron-usdt-test', position: 0, tokenAmount: 9n }],
+    });
+    expect(await mined(sendByContract(OWN, 7))).toMatchObject({
+      transfers: [{ position: 2, tokenAmount: 7n }],
+    });
+  });
+
+  test.each([
+    ['a plain transfer', sendTrx(OWN, 5, 'OUT_OF_ENERGY')],
+    ['a call', sendByContract(OWN, 5, { failed: true })],
+  ])('%s that failed', async (_, transaction) => {
+    expect(await mined(transaction)).toMatchObject({ status: 'failed' });
+  });
+
+  test('what is of no worth here: TRC-10 and other tokens', async () => {
+    expect(await mined(sendTrc10(OWN, 5))).toMatchObject({
+      ...{ status: 'included', transfers: [] },
+      foreign: [{ address: OWN, contract: '31303035343136' }],
+    });
+    const fake = sendTokens({ contract: COUNTERFEIT, to: OWN, amount: 5n });
+    expect(await mined(fake)).toMatchObject({
+      ...{ status: 'included', transfers: [] },
+      foreign: [{ address: OWN, contract: COUNTERFEIT }],
+    });
+  });
+});
+
+test('{"Error"} with status 200 is a node that limits calls, or fails', async () => {
+  const open = openNode(
+    {
+      ...{ id: 'n', chain: 'tron-test', label: 'tron.example', role: 'primary' },
+      abilities: { trace: null, logRange: null, batch: 1, archive: false, pruneHeight: null },
+      requestsPerSecond: 100,
+      access: { url: tron.url, headers: {} },
+    },
+    { clock: Date.now, wait: async () => undefined },
+  );
+  const limited = open.within(AbortSignal.timeout(5_000));
+  tron.answersOnly = recorded.limited;
+  await expect(adapter.readHeads(limited, null)).rejects.toThrow(NodeFailure);
+  const request = { from: 1, to: 1, watch: [TRX], undoableFrom: 1, parentHash: null };
+  await expect(adapter.scan(limited, request)).rejects.toThrow(NodeFailure);
+  tron.answersOnly = null;
+  await open.close();
+});
+
+describe('what java-tron documents', () => {
+  test('a block with a transfer, a TRC-10 asset and a call', () => {
+    const { height, hash, transactions } = toWalletBlock(node, recorded.block, 66_987_565);
+    expect({ height, hash }).toEqual({ height: 66_987_565, hash: recorded.block.blockID });
+    expect(transactions.map(each => toPlainTransfer(node, each))).toMatchObject([
+      { kind: 'trx', amount: 10_000_000n, succeeded: true },
+      { kind: 'trc-10', asset: '31303035343136', amount: 100n },
+      undefined,
+    ]);
+    expect(() => toWalletBlock(node, recorded.missing, 1)).toThrow('has no block 1');
+    expect(() => toWalletBlock(node, recorded.block, 1)).toThrow('came for 1');
+  });
+
+  test('information on a transfer, on a call, and on one that was undone', () => {
+    const infos = recorded.infos.map(each => toInfo(node, each));
+    expect(infos.map(({ succeeded }) => succeeded)).toEqual([true, true, false]);
+    expect(infos.map(({ internal }) => internal)).toEqual([[], [], []]);
+  });
+});
+
+test('an address is 20 bytes in logs, and T… everywhere else', () => {
+  expect(toHexAddress(USDT)).toBe('0xeca9bc828a3005b9a3b909f2cc5c2a54794de05f');
+  expect(fromHexAddress(toHexAddress(OWN))).toBe(OWN);
+});

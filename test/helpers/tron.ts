@@ -1,0 +1,326 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { toHexAddress } from '../../src/chains/tron/spelling.ts';
+
+/** Chain ID of Shasta, which are the last digits of its first block. */
+const CHAIN_ID = '94a9059e';
+const TRANSFER = 'ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+const SENDER = '41dd791d6b49e190062d650e6a23c575510d35f2f9';
+const SECOND_MS = 1_000;
+
+type Json = Record<string, unknown>;
+
+export interface TronTransaction {
+  readonly id: string;
+  readonly body: Json;
+  /** What the node keeps of it once it is in a block. */
+  readonly info: Json;
+  /** Of the token contracts that it called: contract and recipient in hex with 0x. */
+  readonly logs: readonly { contract: string; to: string; amount: bigint }[];
+}
+
+interface TronBlock {
+  readonly number: number;
+  readonly id: string;
+  readonly parent: string;
+  readonly time: number;
+  readonly transactions: readonly TronTransaction[];
+}
+
+const newHash = () => randomBytes(32).toString('hex');
+const walletHex = (address: string) => `41${toHexAddress(address).slice(2)}`;
+const word = (hex: string) => hex.replace(/^0x/, '').padStart(64, '0');
+
+/** A transaction as java-tron tells it. */
+function transaction(
+  type: string,
+  value: Json,
+  {
+    contractRet = 'SUCCESS',
+    info = {},
+    logs = [],
+  }: Partial<{
+    contractRet: string;
+    info: Json;
+    logs: TronTransaction['logs'];
+  }> = {},
+): TronTransaction {
+  const id = newHash();
+  const parameter = { value: { owner_address: SENDER, ...value }, type_url: `protocol.${type}` };
+  return {
+    id,
+    body: { ret: [{ contractRet }], txID: id, raw_data: { contract: [{ parameter, type }] } },
+    info: { id, contractResult: [''], receipt: { net_fee: 267_000 }, ...info },
+    logs,
+  };
+}
+
+/** TRX by an account's own hand. */
+export function sendTrx(to: string, amount: number, contractRet = 'SUCCESS'): TronTransaction {
+  return transaction('TransferContract', { amount, to_address: walletHex(to) }, { contractRet });
+}
+
+/** A TRC-10 asset, which anybody can make. */
+export function sendTrc10(to: string, amount: number): TronTransaction {
+  const value = { amount, asset_name: '31303035343136', to_address: walletHex(to) };
+  return transaction('TransferAssetContract', value);
+}
+
+/** A call of a contract that sends TRX on. */
+export function sendByContract(
+  to: string,
+  amount: number,
+  {
+    rejected = false,
+    failed = false,
+    tokenId,
+  }: Partial<{ rejected: boolean; failed: boolean; tokenId: string }> = {},
+): TronTransaction {
+  const value = { callValue: amount, ...(tokenId === undefined ? {} : { tokenId }) };
+  const internal = {
+    ...{ hash: newHash(), caller_address: SENDER, note: '63616c6c' },
+    transferTo_address: walletHex(to),
+    callValueInfo: [value],
+    ...(rejected ? { rejected: true } : {}),
+  };
+  const nothing = { ...internal, transferTo_address: SENDER, callValueInfo: [{}] };
+  return transaction(
+    'TriggerSmartContract',
+    { contract_address: SENDER },
+    {
+      contractRet: failed ? 'REVERT' : 'SUCCESS',
+      info: {
+        ...(failed ? { result: 'FAILED' } : {}),
+        receipt: { result: failed ? 'REVERT' : 'SUCCESS' },
+        internal_transactions: [nothing, internal],
+      },
+    },
+  );
+}
+
+/** A call that moves tokens. */
+export function sendTokens(
+  ...transfers: readonly { contract: string; to: string; amount: bigint }[]
+): TronTransaction {
+  const logs = transfers.map(({ contract, to, amount }) => ({
+    ...{ contract: toHexAddress(contract), to: toHexAddress(to), amount },
+  }));
+  return transaction(
+    'TriggerSmartContract',
+    { contract_address: SENDER },
+    {
+      info: { receipt: { result: 'SUCCESS' } },
+      logs,
+    },
+  );
+}
+
+/** A java-tron node that answers in the shapes of its documentation, over a chain of its own. */
+export class TronNode {
+  readonly blocks: TronBlock[] = [];
+  /** Newest block that is solid. */
+  solid = 0;
+  readonly pool: TronTransaction[] = [];
+  /** Paths and methods that were asked for. */
+  readonly asked: string[] = [];
+  /** How many requests carried them. */
+  requests = 0;
+  /** Answers every request, while it is set. */
+  answersOnly: Json | null = null;
+  /** Whether logs are left out, as by a backend that lags. */
+  hidesLogs = false;
+  url = '';
+  #now: () => number;
+
+  constructor(now: () => number) {
+    this.#now = now;
+    this.#push([], `${'0'.repeat(16)}${randomBytes(20).toString('hex')}${CHAIN_ID}`);
+    for (let made = 0; made < 20; made++) this.mine();
+  }
+
+  get height(): number {
+    return this.blocks.length - 1;
+  }
+
+  /** Makes blocks, the first with everything that waits; those 19 blocks back are solid. */
+  mine(count = 1): void {
+    for (let made = 0; made < count; made++) {
+      this.#push(this.pool.splice(0));
+      this.solid = Math.max(this.solid, this.height - 19);
+    }
+  }
+
+  /** Undoes blocks and makes one more; their transactions wait again. */
+  reorganise(depth: number): void {
+    const undone = this.blocks.splice(this.blocks.length - depth);
+    for (let made = 0; made <= depth; made++) this.#push([]);
+    this.pool.push(...undone.flatMap(({ transactions }) => transactions));
+  }
+
+  #push(transactions: readonly TronTransaction[], id?: string): void {
+    const number = this.blocks.length;
+    const parent = this.blocks.at(-1)?.id ?? '0'.repeat(64);
+    const own = id ?? number.toString(16).padStart(16, '0') + randomBytes(24).toString('hex');
+    const time = Math.floor(this.#now() / SECOND_MS) * SECOND_MS;
+    this.blocks.push({ number, id: own, parent, time, transactions });
+  }
+
+  async start(): Promise<() => Promise<void>> {
+    const server = createServer(async (request, response) => {
+      this.requests += 1;
+      let text = '';
+      for await (const part of request) text += part;
+      const answer = this.answersOnly ?? this.#answer(request.url ?? '', JSON.parse(text || '{}'));
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify(answer));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    };
+  }
+
+  #answer(path: string, body: Json | Json[]): unknown {
+    if (path === '/jsonrpc') {
+      return Array.isArray(body) ? body.map(each => this.#rpc(each)) : this.#rpc(body);
+    }
+    this.asked.push(path);
+    return this.#wallet(path, body as Json);
+  }
+
+  #wallet(path: string, body: Json): unknown {
+    const isSolid = path.startsWith('/walletsolidity/');
+    const top = isSolid ? this.solid : this.height;
+    const at = (number: unknown) =>
+      Number(number) <= top ? this.blocks[Number(number)] : undefined;
+    switch (path.split('/').at(-1)) {
+      case 'getnowblock':
+        return toWallet(this.blocks[top]);
+      case 'getblockbynum':
+        return toWallet(at(body.num));
+      case 'getblockbylimitnext': {
+        const [from, to] = [Number(body.startNum), Number(body.endNum)];
+        const list = this.blocks.slice(from, Math.min(to, top + 1)).map(toWallet);
+        return list.length === 0 ? {} : { block: list };
+      }
+      case 'gettransactioninfobyblocknum':
+        return at(body.num)?.transactions.map(each => this.#info(each)) ?? [];
+      case 'gettransactioninfobyid': {
+        const found = this.#find(String(body.value));
+        return found?.block === undefined ? {} : this.#info(found.transaction);
+      }
+      case 'gettransactionbyid':
+        return this.#find(String(body.value))?.transaction.body ?? {};
+      default:
+        return { Error: `class java.lang.IllegalArgumentException : no ${path}` };
+    }
+  }
+
+  #find(id: string) {
+    for (const block of this.blocks) {
+      const found = block.transactions.find(each => each.id === id);
+      if (found !== undefined) return { block, transaction: found };
+    }
+    const waiting = this.pool.find(each => each.id === id);
+    return waiting === undefined ? undefined : { block: undefined, transaction: waiting };
+  }
+
+  #info({ id, info }: TronTransaction): Json {
+    const block = this.#find(id)?.block;
+    return { ...info, blockNumber: block?.number, blockTimeStamp: block?.time };
+  }
+
+  #rpc({ id, method, params }: Json): Json {
+    this.asked.push(String(method));
+    const result = this.#result(String(method), params as unknown[]);
+    return { jsonrpc: '2.0', id, result };
+  }
+
+  #result(method: string, [first]: unknown[]): unknown {
+    switch (method) {
+      case 'eth_chainId':
+        return `0x${CHAIN_ID}`;
+      case 'eth_getBlockByNumber':
+        return toHeader(this.#blockAt(first));
+      case 'eth_getLogs':
+        return this.#logs(first as Json);
+      case 'eth_getTransactionReceipt':
+        return this.#receipt(String(first).slice(2));
+      case 'eth_getCode':
+        return '0x60';
+      case 'eth_call':
+        return `0x${word('6')}`;
+      default:
+        throw new Error(`the node is not asked for ${method}`);
+    }
+  }
+
+  #blockAt(tag: unknown): TronBlock | undefined {
+    if (tag === 'latest') return this.blocks.at(-1);
+    if (tag === 'finalized') return this.blocks[this.solid];
+    return this.blocks[Number(tag)];
+  }
+
+  #logs({ fromBlock, toBlock, address, topics }: Json): Json[] {
+    if (this.hidesLogs) return [];
+    const [, , recipients] = topics as [string, null, string[] | undefined];
+    return this.blocks
+      .slice(Number(fromBlock), Number(toBlock) + 1)
+      .flatMap(block => logsOf(block))
+      .filter(
+        log =>
+          (address as string[]).includes(log.address) &&
+          (recipients === undefined || recipients.includes(log.topics[2] ?? '')),
+      );
+  }
+
+  #receipt(id: string): Json | null {
+    const found = this.#find(id);
+    if (found?.block === undefined) return null;
+    const { block } = found;
+    return {
+      ...{ transactionHash: `0x${id}`, blockHash: `0x${block.id}`, gasUsed: '0x1' },
+      blockNumber: `0x${block.number.toString(16)}`,
+      status: '0x1',
+      logs: logsOf(block).filter(({ transactionHash }) => transactionHash === `0x${id}`),
+    };
+  }
+}
+
+function toWallet(block: TronBlock | undefined): Json {
+  if (block === undefined) return {};
+  const { number, id, parent, time, transactions } = block;
+  return {
+    blockID: id,
+    block_header: { raw_data: { number, parentHash: parent, timestamp: time, version: 34 } },
+    // java-tron leaves empty lists out.
+    ...(transactions.length > 0 ? { transactions: transactions.map(({ body }) => body) } : {}),
+  };
+}
+
+function toHeader(block: TronBlock | undefined): Json | null {
+  if (block === undefined) return null;
+  return {
+    ...{ number: `0x${block.number.toString(16)}`, hash: `0x${block.id}` },
+    ...{ parentHash: `0x${block.parent}`, transactions: [] },
+    timestamp: `0x${(block.time / SECOND_MS).toString(16)}`,
+  };
+}
+
+function logsOf({ number, id, transactions }: TronBlock) {
+  return transactions
+    .flatMap(({ id: hash, logs }) => logs.map(log => ({ hash, log })))
+    .map(({ hash, log }, index) => ({
+      ...{ address: log.contract, blockHash: `0x${id}`, transactionHash: `0x${hash}` },
+      ...{ blockNumber: `0x${number.toString(16)}`, logIndex: `0x${index.toString(16)}` },
+      removed: false,
+      topics: [`0x${TRANSFER}`, `0x${word(SENDER.slice(2))}`, `0x${word(log.to)}`],
+      data: `0x${word(log.amount.toString(16))}`,
+    }));
+}
