@@ -38,6 +38,7 @@ import { PARTNER_PREFIX, registerPartnerRoutes } from './routes/partner/index.ts
 import { registerProcessor } from './routes/processor/index.ts';
 import type { SignedApp } from './routes/signed-app.ts';
 import { registerV1Routes, V1_PREFIX } from './routes/v1/index.ts';
+import { registerWellKnown } from './routes/well-known.ts';
 import type { Dependencies } from './runtime/dependencies.ts';
 
 /** API keys, and merchants, remembered at once; each takes a few kilobytes. */
@@ -88,6 +89,7 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
   refuseUnknownRoutes(app, limits);
 
   registerHealth(app, deps.readiness);
+  registerWellKnown(app, { db: deps.reads, limits });
   app.register(async docs => registerDocs(docs, { settings: config, limits, writeOpenApi }));
   app.register(async checkout => registerCheckout(checkout, { ...deps, ...failures, limits }), {
     prefix: CHECKOUT_PREFIX,

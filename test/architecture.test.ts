@@ -31,6 +31,7 @@ const PARTS = [
   'src/checkout/',
   'src/legacy/',
   'src/partners/',
+  'src/evidence/',
   'src/watching/',
   'src/settlement/',
   'src/processors/',

@@ -4,6 +4,7 @@ import { readHistory } from '../payments/history.ts';
 import { REGULATED_CASES } from '../processors/simulate-regulated.ts';
 import { SIMULATION_CASES, type SimulationCase } from '../settlement/simulate.ts';
 import { depositObjects } from './deposit-object.ts';
+import { defineEvidence } from './evidence.ts';
 import { defineFindTransaction } from './payment-find-transaction.ts';
 import { historyEntry } from './payment-history.ts';
 import { defineList } from './payment-list.ts';
@@ -19,7 +20,7 @@ interface SimulateFlags extends JsonFlag {
   readonly network?: string;
 }
 
-/** `mp payment list | show | history | find-transaction | simulate` */
+/** `mp payment list | show | history | find-transaction | evidence | simulate` */
 export function define(noun: Command, terminal: Terminal): void {
   defineList(noun, terminal);
 
@@ -43,6 +44,7 @@ export function define(noun: Command, terminal: Terminal): void {
     );
 
   defineFindTransaction(noun, terminal);
+  defineEvidence(noun, terminal);
 
   const cases = Object.keys(SIMULATION_CASES);
   addVerb(noun, 'simulate', 'simulate what a customer and a chain or processor do')

@@ -78,6 +78,11 @@ const NOUNS: readonly Noun[] = [
     load: () => import('./payment.ts'),
   },
   {
+    name: 'evidence',
+    description: 'signed documents on payments',
+    load: () => import('./evidence.ts'),
+  },
+  {
     name: 'deposit',
     description: 'on-chain deposits, and the inbox of unmatched ones',
     load: () => import('./deposit.ts'),

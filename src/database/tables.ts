@@ -388,6 +388,27 @@ export interface DepositsTable {
   inputs: string[] | null;
 }
 
+/** What a node answered when a deposit became final. */
+export interface DepositAnswersTable {
+  deposit_id: string;
+  /** Label of the node. */
+  node: string;
+  /** JSON list of methods and results. */
+  answers: string;
+  recorded_at: Date;
+}
+
+/** Ed25519 keys that sign evidence; the newest one signs. */
+export interface EvidenceKeysTable {
+  id: string;
+  /** 32 bytes. */
+  public_key: Buffer;
+  /** PKCS #8 in PEM, sealed. */
+  private_key: Buffer;
+  master_key_version: number;
+  created_at: Date;
+}
+
 export interface WebhookEndpointsTable {
   id: string;
   merchant_id: string;
@@ -468,6 +489,8 @@ export interface Tables extends WatchingTables, PeopleTables {
   partner_commissions: PartnerCommissionsTable;
   reservations: ReservationsTable;
   deposits: DepositsTable;
+  deposit_answers: DepositAnswersTable;
+  evidence_keys: EvidenceKeysTable;
   webhook_endpoints: WebhookEndpointsTable;
   webhook_deliveries: WebhookDeliveriesTable;
   webhook_attempts: WebhookAttemptsTable;
@@ -485,6 +508,8 @@ export type ApiKey = Selectable<ApiKeysTable>;
 export type Payment = Selectable<PaymentsTable>;
 export type PaymentTransition = Selectable<PaymentTransitionsTable>;
 export type Deposit = Selectable<DepositsTable>;
+export type DepositAnswers = Selectable<DepositAnswersTable>;
+export type EvidenceKey = Selectable<EvidenceKeysTable>;
 export type WebhookEndpoint = Selectable<WebhookEndpointsTable>;
 export type WebhookDelivery = Selectable<WebhookDeliveriesTable>;
 export type WebhookAttempt = Selectable<WebhookAttemptsTable>;

@@ -2,6 +2,7 @@ import { audited, type Operator } from '../accounts/audited-change.ts';
 import type { Keyring } from '../crypto/keyring.ts';
 import type { Connection, Database } from '../database/connection.ts';
 import { updateApiKey } from '../repositories/api-keys.ts';
+import { listEvidenceKeys, updateEvidenceKey } from '../repositories/evidence.ts';
 import {
   countUnderOthers,
   deleteOtherMasterKeys,
@@ -95,6 +96,15 @@ export async function reseal(
     }
     return people.length;
   });
+
+  for (const key of await listEvidenceKeys(operator.db)) {
+    const { id, private_key: sealed, master_key_version: version } = key;
+    if (!former.includes(version)) continue;
+    await updateEvidenceKey(operator.db, id, {
+      private_key: keyring.seal(keyring.open(sealed, id, version), id),
+      master_key_version: currentVersion,
+    });
+  }
 
   return audited(operator, 'master-key.reseal', async (tx, now) => {
     const left = await countUnderOthers(tx, currentVersion, now);

@@ -118,3 +118,14 @@ export async function updateChain(
 ): Promise<void> {
   await db.updateTable('chains').set(progress).where('id', '=', id).execute();
 }
+
+/** Height of the newest block of each network's chain, where a node has shown one. */
+export async function findChainHeights(db: Connection): Promise<Map<string, number>> {
+  const rows = await db
+    .selectFrom('networks')
+    .innerJoin('chains', 'chains.id', 'networks.chain')
+    .select(['networks.id', 'chains.head_height'])
+    .where('chains.head_height', 'is not', null)
+    .execute();
+  return new Map(rows.map(({ id, head_height: height }) => [id, height ?? 0]));
+}

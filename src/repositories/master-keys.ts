@@ -122,6 +122,7 @@ export async function countUnderOthers(
         or exists (select from webhook_endpoints
                    where previous_valid_until > ${now}
                      and previous_master_key_version <> ${current})
+        or exists (select from evidence_keys where master_key_version <> ${current})
         or coalesce((select master_key_version <> ${current} from idempotency_keys
                      where expires_at > ${now} order by expires_at limit 1), false) as lapsing`.execute(
     db,

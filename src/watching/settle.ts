@@ -1,10 +1,12 @@
 import type { TransactionReport } from '../chains/adapter.ts';
 import { newId } from '../crypto/new-id.ts';
 import { type Node, NodeFailure, RpcError } from '../nodes/node.ts';
+import { recordAnswers } from '../nodes/record-answers.ts';
 import { addFinding } from '../repositories/findings.ts';
 import { listUnsettled, type UnsettledDeposit } from '../repositories/watched-deposits.ts';
 import type { ObservedTransfer } from '../settlement/observe-transfer.ts';
 import { isSettled, parseFinality } from './finality.ts';
+import { keepEvidence } from './keep-evidence.ts';
 import { lookUpDeposits, type Placed } from './look-up-deposits.ts';
 import { disagreements } from './metrics.ts';
 import { record, timeOf, toObserved, toReported } from './record.ts';
@@ -70,7 +72,8 @@ async function settleDue(
   const observed: ObservedTransfer[] = [];
   const confirmed: Placed[] = [];
   const absent: UnsettledDeposit[] = [];
-  for (const placed of await lookUpDeposits(watcher, node, due)) {
+  const recorded = recordAnswers(node);
+  for (const placed of await lookUpDeposits(watcher, recorded.node, due)) {
     const { deposit, report, transfer } = placed;
     const at = timeOf(deposit);
     if (report.status === 'included' && transfer !== undefined) {
@@ -89,10 +92,13 @@ async function settleDue(
     }
   }
   observed.push(...(await listAstray(watcher, node, absent)));
-  for (const { deposit, transfer } of await confirm(watcher, confirmed, signal)) {
-    if (transfer === undefined) continue;
-    observed.push(toObserved(transfer, 'final', timeOf(deposit)));
+  const final = (await confirm(watcher, confirmed, signal)).filter(
+    ({ transfer }) => transfer !== undefined,
+  );
+  for (const { deposit, transfer } of final) {
+    if (transfer !== undefined) observed.push(toObserved(transfer, 'final', timeOf(deposit)));
   }
+  await keepEvidence(watcher, recorded, final);
   await record(watcher, observed);
 }
 

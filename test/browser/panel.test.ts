@@ -85,7 +85,7 @@ async function crawl(page: Page, start: string): Promise<string[]> {
   const waiting = [start];
   for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
     const shape = path.split('?')[0]?.replaceAll(/[0-9a-f-]{36}|mpk_\w+/g, 'ID') ?? path;
-    if (seen.has(shape) || path.includes('.csv')) continue;
+    if (seen.has(shape) || /\.(csv|json)/.test(path)) continue;
     seen.add(shape);
     let bytes = 0;
     const count = async (response: { body(): Promise<Buffer> }) => {

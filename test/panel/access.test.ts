@@ -51,6 +51,7 @@ const ROUTES: readonly (readonly [string, Who])[] = [
   [`GET ${M}/payments`, 'admin and member'],
   [`GET ${M}/payments.csv`, 'admin and member'],
   [`GET ${M}/payments/:paymentId`, 'admin and member'],
+  [`GET ${M}/payments/:paymentId/evidence.json`, 'admin and member'],
   [`POST ${M}/payments/:paymentId/simulate`, 'admin and member'],
   [`GET ${M}/unmatched`, 'admin and member'],
   [`GET ${M}/unmatched/:depositId`, 'admin and member'],
@@ -180,7 +181,7 @@ describe.each([
       // These end the very session.
       if (route === 'POST /panel/sign-out' || route.includes('/sessions/')) continue;
       // A file is audited; what is in it has tests of its own.
-      if (route.endsWith('.csv') && isAdmitted(rule, who, route)) continue;
+      if (/\.(csv|json)$/.test(route) && isAdmitted(rule, who, route)) continue;
       const { statusCode, headers } = await ask(route, who);
       const leads = String(headers.location ?? '');
       const isRefused =

@@ -4,6 +4,7 @@ import { setAddress } from '../../src/accounts/deposit-addresses.ts';
 import { type ChainId, chainOf } from '../../src/chains/chain-list.ts';
 import type { Merchant, Payment } from '../../src/database/tables.ts';
 import { listPaymentDeposits } from '../../src/repositories/deposits.ts';
+import { listAnswers } from '../../src/repositories/evidence.ts';
 import { findPayment } from '../../src/repositories/payments.ts';
 import { selectNetwork } from '../../src/settlement/select-network.ts';
 import { configureNetwork } from '../../src/watching/configure-network.ts';
@@ -62,6 +63,18 @@ async function ask(chain: string, cents = 1_000): Promise<Payment> {
   return selectNetwork(db, rates, choice, now);
 }
 
+/** Methods whose answers were kept when a payment's deposit became final. */
+async function answersOn({ id }: Payment): Promise<string[]> {
+  const deposits = await listPaymentDeposits(service.db, id);
+  const kept = await listAnswers(
+    service.db,
+    deposits.map(deposit => deposit.id),
+  );
+  return kept.flatMap(({ answers }) =>
+    JSON.parse(answers).map(({ method }: { method: string }) => method),
+  );
+}
+
 async function statusOf({ id }: Payment): Promise<string> {
   const payment = await findPayment(service.db, id);
   return `${payment?.status}/${payment?.session_status}`;
@@ -103,6 +116,10 @@ describe.skipIf(!hasAnvil)(`Ethereum (${hasAnvil ? 'anvil' : ANVIL_MISSING})`, (
     await mine(12);
     await look();
     expect(await statusOf(payment)).toBe('successful/completed');
+    expect(await answersOn(payment)).toEqual([
+      'eth_getTransactionReceipt',
+      'eth_getTransactionByHash',
+    ]);
   });
 
   test('a reorganisation takes it back, until it is in a block again', async () => {
@@ -154,6 +171,7 @@ describe.skipIf(BITCOIND === undefined)(`Bitcoin (${BITCOIND ?? BITCOIND_MISSING
     await bitcoind.mine(1);
     await look();
     expect(await statusOf(payment)).toBe('successful/completed');
+    expect(await answersOn(payment)).toContain('getrawtransaction');
   });
 
   test('too little is completed by the exact rest', async () => {
@@ -232,6 +250,7 @@ describe('Tron (a node in the shapes of java-tron)', () => {
     tron.mine(19);
     await look();
     expect(await statusOf(payment)).toBe('successful/completed');
+    expect(await answersOn(payment)).toContain('/wallet/gettransactioninfobyid');
   });
 
   test('a transfer that is undone is taken back, and counts once in its next block', async () => {

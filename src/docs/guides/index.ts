@@ -25,6 +25,7 @@ export const GUIDE_GROUPS = [
       'paging',
       'webhooks',
       'checkout',
+      'evidence',
       'us-accounts',
       'partners',
       'older-contract',

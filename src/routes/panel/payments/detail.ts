@@ -52,7 +52,8 @@ ${renderFacts([
 ])}
 ${cases.length > 0 && simulationForm(url, cases)}
 <section aria-labelledby="timeline"><h2 id="timeline">What happened</h2>
-${renderTimeline(facts)}</section>`,
+${renderTimeline(facts)}
+<p><a href="${url}/evidence.json" download>Download signed evidence</a></p></section>`,
   };
 }
 

@@ -1,9 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { PaymentObject } from '#schemas/payment.ts';
 import { UUID } from '#schemas/uuid.ts';
+import type { Permission } from '../../../access/permissions.ts';
 import { audited, OperationRefused } from '../../../accounts/audited-change.ts';
 import type { Payment } from '../../../database/tables.ts';
 import { ApiError } from '../../../errors/api-error.ts';
+import { makeEvidence } from '../../../evidence/document.ts';
 import { readFields } from '../../../http/form-body.ts';
 import { membershipOf, operatorOf } from '../../../http/panel-access.ts';
 import { readHistory } from '../../../payments/history.ts';
@@ -50,7 +52,7 @@ export function registerPayments(
   exports: Exports,
 ): void {
   const { clock, db, keyring, panelUrl, publicUrl, rates, reports, simulation } = deps;
-  const rule = (permission: 'payments.read' | 'payments.export' | 'payments.simulate') => ({
+  const rule = (permission: Permission) => ({
     config: { panel: { for: 'merchant' as const, permission } },
   });
   const pathOf = (request: FastifyRequest) => `${accountPath(membershipOf(request))}/payments`;
@@ -85,6 +87,21 @@ ${page.data.length === 0 ? empty : renderPayments(url, page.data)}
   app.get(`${PATH}/:paymentId`, rule('payments.read'), async (request, reply) =>
     show(request, reply, await requirePayment(request), null),
   );
+
+  app.get(`${PATH}/:paymentId/evidence.json`, rule('payments.evidence'), async (request, reply) => {
+    const payment = await requirePayment(request);
+    const signed = await makeEvidence({ db, keyring, clock, publicUrl }, payment);
+    await audited(operatorOf(request, db, clock), 'payment.evidence', async () => ({
+      result: undefined,
+      objectId: payment.id,
+      detail: { keyId: signed.keyId },
+    }));
+    return reply
+      .header('content-disposition', `attachment; filename="evidence-${payment.id}.json"`)
+      .type('application/json; charset=utf-8')
+      .serializer(String)
+      .send(`${JSON.stringify(signed, null, 2)}\n`);
+  });
 
   app.post(`${PATH}/:paymentId/simulate`, rule('payments.simulate'), async (request, reply) => {
     if (!simulation) throw new ApiError('E3001');

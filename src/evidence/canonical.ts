@@ -1,0 +1,11 @@
+/**
+ * JSON with the members of every object in the order of their names, and without white space (RFC 8785):
+ * the same bytes, whatever has read and written the document in between. Evidence holds no fractions, whose
+ * spelling would be the difficult part.
+ */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, member: unknown) => {
+    if (typeof member !== 'object' || member === null || Array.isArray(member)) return member;
+    return Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
+}

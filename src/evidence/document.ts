@@ -1,0 +1,168 @@
+import { sign, verify } from 'node:crypto';
+import type { PaymentSnapshot } from '#schemas/payment.ts';
+import type { Keyring } from '../crypto/keyring.ts';
+import type { Connection, Database } from '../database/connection.ts';
+import type { Payment } from '../database/tables.ts';
+import { type PaymentFact, readHistory } from '../payments/history.ts';
+import { toPaymentSnapshot } from '../payments/payment-object.ts';
+import { formatBaseUnits } from '../payments/token-amount.ts';
+import { findChainHeights } from '../repositories/chains.ts';
+import { listAnswers } from '../repositories/evidence.ts';
+import type { Clock } from '../time/clock.ts';
+import { canonicalJson } from './canonical.ts';
+import { openSigningKey, type PublicJwk, toPublicKey } from './keys.ts';
+
+/** Of the document's form; it changes when members change their meaning. */
+const VERSION = 1;
+
+/** What is known of a payment, and what it is known from. Times are ISO 8601, amounts as in the API. */
+export interface Evidence {
+  readonly version: typeof VERSION;
+  readonly madeAt: string;
+  /** Base URL of the service; its public keys are below `/.well-known/jwks.json`. */
+  readonly service: string;
+  readonly merchantId: string;
+  readonly payment: PaymentSnapshot;
+  /** Where the customer was asked to pay to; null before a network was chosen. */
+  readonly address: string | null;
+  readonly transitions: readonly object[];
+  readonly deposits: readonly object[];
+  readonly events: readonly object[];
+}
+
+/** Evidence with its signature: Ed25519 over `evidence` in canonical JSON (RFC 8785). */
+export interface SignedEvidence {
+  readonly evidence: Evidence;
+  /** Base64. */
+  readonly signature: string;
+  /** `kid` of the public key. */
+  readonly keyId: string;
+}
+
+interface Dependencies {
+  readonly db: Database;
+  readonly keyring: Keyring;
+  readonly clock: Clock;
+  readonly publicUrl: string;
+}
+
+/**
+ * Writes down what is known of a payment, and signs it. Secrets, the checkout's link and the paths of
+ * webhook URLs are left out.
+ */
+export async function makeEvidence(
+  { db, keyring, clock, publicUrl }: Dependencies,
+  payment: Payment,
+): Promise<SignedEvidence> {
+  const key = await openSigningKey(db, keyring, clock);
+  const facts = await readHistory(db, payment);
+  const evidence: Evidence = {
+    version: VERSION,
+    madeAt: new Date(clock()).toISOString(),
+    service: publicUrl,
+    merchantId: payment.merchant_id,
+    payment: toPaymentSnapshot(payment),
+    address: payment.address,
+    transitions: facts.flatMap(fact => (fact.kind === 'transition' ? [toTransition(fact)] : [])),
+    deposits: await toDeposits(db, facts),
+    events: toEvents(facts),
+  };
+  const signature = sign(null, Buffer.from(canonicalJson(evidence)), key.privateKey);
+  return { evidence, signature: signature.toString('base64'), keyId: key.id };
+}
+
+type FactOf<K extends PaymentFact['kind']> = Extract<PaymentFact, { kind: K }>;
+
+function toTransition({ transition }: FactOf<'transition'>): object {
+  const { at, actor, reason } = transition;
+  return {
+    at: at.toISOString(),
+    from: { status: transition.from_status, sessionStatus: transition.from_session_status },
+    to: { status: transition.to_status, sessionStatus: transition.to_session_status },
+    ...{ actor, reason },
+  };
+}
+
+async function toDeposits(db: Connection, facts: readonly PaymentFact[]): Promise<object[]> {
+  const deposits = facts.flatMap(fact => (fact.kind === 'deposit' ? [fact.deposit] : []));
+  const kept = new Map(
+    (
+      await listAnswers(
+        db,
+        deposits.map(({ id }) => id),
+      )
+    ).map(row => [row.deposit_id, row]),
+  );
+  const heights = await findChainHeights(db);
+  return deposits.map(deposit => {
+    const { id, block_height: height, assetDecimals, source } = deposit;
+    const newest = heights.get(deposit.blockchain_id) ?? null;
+    const answers = kept.get(id);
+    return {
+      ...{ id, blockchainId: deposit.blockchain_id, transactionHash: deposit.transaction_hash },
+      ...{ position: deposit.position, address: deposit.address, source },
+      tokenAmount: formatBaseUnits(BigInt(deposit.token_amount), assetDecimals),
+      ...{ state: deposit.state, outcome: deposit.outcome },
+      ...{ blockHeight: height, blockHash: deposit.block_hash },
+      confirmations:
+        source !== 'chain' || height === null || newest === null
+          ? null
+          : Math.max(1, newest - height + 1),
+      observedAt: deposit.observed_at.toISOString(),
+      settledBy:
+        answers === undefined
+          ? null
+          : {
+              node: answers.node,
+              at: answers.recorded_at.toISOString(),
+              // As text, so that no number in it is spelled differently.
+              answers: answers.answers,
+            },
+    };
+  });
+}
+
+function toEvents(facts: readonly PaymentFact[]): object[] {
+  const deliveries = facts.filter(fact => fact.kind === 'delivery');
+  const attempts = facts.filter(fact => fact.kind === 'attempt');
+  return facts.flatMap(fact => {
+    if (fact.kind !== 'event') return [];
+    const own = deliveries.filter(({ delivery }) => delivery.event_id === fact.id);
+    return [
+      {
+        ...{ id: fact.id, type: fact.event.type, createdAt: fact.at.toISOString() },
+        deliveries: own.map(({ delivery }) => ({
+          ...{ id: delivery.id, to: originOf(delivery.endpointUrl), status: delivery.status },
+          attempts: attempts
+            .filter(({ attempt }) => attempt.delivery_id === delivery.id)
+            .map(({ attempt }) => ({
+              ...{ number: attempt.number, at: attempt.at.toISOString() },
+              ...{ statusCode: attempt.status_code, error: attempt.error },
+              durationMs: attempt.duration_ms,
+            })),
+        })),
+      },
+    ];
+  });
+}
+
+function originOf(url: string): string {
+  return new URL(url).origin;
+}
+
+/** Why a document proves nothing; null if its signature is right. */
+export function findEvidenceFault(document: unknown, keys: readonly PublicJwk[]): string | null {
+  const { evidence, signature, keyId } = (document ?? {}) as Partial<SignedEvidence>;
+  if (typeof signature !== 'string' || typeof keyId !== 'string' || evidence === undefined) {
+    return 'It is no evidence: it needs evidence, signature and keyId.';
+  }
+  const key = keys.find(({ kid }) => kid === keyId);
+  if (key === undefined) return `The key ${keyId} is not among the public keys.`;
+  const isRight = verify(
+    null,
+    Buffer.from(canonicalJson(evidence)),
+    toPublicKey(key),
+    Buffer.from(signature, 'base64'),
+  );
+  return isRight ? null : 'The signature does not fit: the document was changed.';
+}

@@ -1,0 +1,45 @@
+import { type Node, RpcError } from './node.ts';
+
+/** What a node answered to one call. */
+export interface NodeAnswer {
+  readonly method: string;
+  readonly params: unknown;
+  readonly result: unknown;
+}
+
+/** A node whose answers are remembered. */
+export interface RecordedNode {
+  readonly node: Node;
+  /** Answers to calls that name one of these texts, such as hashes, in the order of the calls. */
+  answersOn(...texts: readonly string[]): NodeAnswer[];
+}
+
+/** Remembers what a node answers from now on, errors left out. */
+export function recordAnswers(node: Node): RecordedNode {
+  const answers: NodeAnswer[] = [];
+  const keep = (method: string, params: unknown, result: unknown) => {
+    if (!(result instanceof RpcError)) answers.push({ method, params, result });
+    return result;
+  };
+  return {
+    node: {
+      ...node,
+      call: async (method, params, options) =>
+        keep(method, params, await node.call(method, params, options)),
+      async batch(calls, options) {
+        const results = await node.batch(calls, options);
+        return results.map((result, index) => {
+          const call = calls[index];
+          return call === undefined ? result : keep(call.method, call.params, result);
+        });
+      },
+      post: async (path, body, options) => keep(path, body, await node.post(path, body, options)),
+    },
+    answersOn(...texts) {
+      return answers.filter(({ params }) => {
+        const asked = JSON.stringify(params);
+        return texts.some(text => asked.includes(text));
+      });
+    },
+  };
+}
