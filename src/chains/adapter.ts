@@ -4,7 +4,7 @@ import type { Node } from '../nodes/node.ts';
 /** A block of the node's best chain. */
 export interface Block {
   readonly height: number;
-  /** As the chain writes it: 0x and lower case on EVM, hex without 0x on Bitcoin. */
+  /** As the chain writes it: 0x and lower case on EVM, hex without 0x on Bitcoin and Tron, base58 on Solana. */
   readonly hash: string;
   readonly parentHash: string;
   readonly time: Date;
@@ -28,8 +28,11 @@ export interface Heads {
   readonly tip: Block;
   /** Height of the newest block that is final by the chain's own rules; null where it has none (Bitcoin). */
   readonly finalHeight: number | null;
-  /** Hash of the block at the cursor; null without a cursor, and when the node has no such block. */
-  readonly cursorHash: string | null;
+  /**
+   * Hash of the block at the cursor; null without a cursor, and when the node has no such block. undefined
+   * where the node keeps it no more, and it is final (Solana).
+   */
+  readonly cursorHash: string | null | undefined;
 }
 
 /** A transfer to a watched address, in a block or in the mempool. */
@@ -49,6 +52,8 @@ export interface ChainTransfer {
   readonly inputs: readonly string[] | null;
   /** Blocks that the chain demands before it can be spent: 100 for a coinbase output, otherwise 1. */
   readonly maturity: number;
+  /** Accounts by which a wallet may have marked the payment that it is for (Solana Pay); none elsewhere. */
+  readonly references?: readonly string[];
 }
 
 export interface ScanRequest {
@@ -157,6 +162,8 @@ export interface InternalTransfers {
  * Every function throws NodeFailure, and RpcError for an error that the adapter does not understand.
  */
 export interface ChainAdapter {
+  /** Whether a second look at the same blocks would find nothing more (Solana). */
+  readonly looksOnce?: true;
   /** Chain ID in decimals, or the hash of the first block. */
   identify(node: Node): Promise<string>;
   /** What the node is able to do. */

@@ -2,10 +2,11 @@ import type { ChainAdapter } from './adapter.ts';
 import { createBitcoinAdapter } from './bitcoin/adapter.ts';
 import type { Chain } from './chain-list.ts';
 import { createEvmAdapter } from './evm/adapter.ts';
+import { createSolanaAdapter } from './solana/adapter.ts';
 import { createTronAdapter } from './tron/adapter.ts';
 
-/** Makes the adapter of a chain; null for a chain that this release cannot watch. */
-export function adapterOf(chain: Chain): ChainAdapter | null {
+/** Makes the adapter of a chain. */
+export function adapterOf(chain: Chain): ChainAdapter {
   switch (chain.family) {
     case 'bitcoin':
       return createBitcoinAdapter();
@@ -14,6 +15,6 @@ export function adapterOf(chain: Chain): ChainAdapter | null {
     case 'tron':
       return createTronAdapter(chain);
     case 'solana':
-      return null;
+      return createSolanaAdapter();
   }
 }

@@ -79,7 +79,7 @@ const AVALANCHE: Facts = { ...BNB, ring: 16, staleHeadMs: MINUTE, tipIsFinal: tr
 const SOLANA: Facts = {
   family: 'solana',
   pauseMs: 3 * SECOND,
-  ring: 0,
+  ring: 64,
   staleHeadMs: 30 * SECOND,
   offeredLagMs: MINUTE,
   clockSkewMs: 30 * SECOND,

@@ -1,13 +1,10 @@
-import { adapterOf } from '../chains/adapters.ts';
 import { type Chain, listChains } from '../chains/chain-list.ts';
 import { describeFinality, isTestNetwork } from './fact-tables.ts';
 import { formatDuration } from './format-duration.ts';
 import { code, table } from './write-markdown.ts';
 
-/** Chains that this release can watch; those of production first. */
-const WATCHABLE = listChains()
-  .filter(chain => adapterOf(chain) !== null)
-  .toSorted((one, other) => Number(isTest(one)) - Number(isTest(other)));
+/** Those of production first. */
+const CHAINS = listChains().toSorted((one, other) => Number(isTest(one)) - Number(isTest(other)));
 
 /**
  * Calls to the primary node in a minute, those of batches included: without an open payment, and with
@@ -19,6 +16,7 @@ const CALLS_A_MINUTE: readonly (readonly [string, number, string])[] = [
   ['eth', 6, '40'],
   ['bnb', 6, '320'],
   ['avax', 6, '140'],
+  ['sol', 6, '180 with a hundred addresses, 2,160 with ten thousand'],
   ['tron', 6, '100, and 180 more while tokens are paid'],
 ];
 
@@ -30,7 +28,7 @@ function isTest({ id }: Chain): boolean {
 export function chainTable(): string {
   return table(
     ['chain', 'a node of', 'looked at every', 'not offered at a lag above'],
-    WATCHABLE.map(({ id, identities, pauseMs, offeredLagMs }) => [
+    CHAINS.map(({ id, identities, pauseMs, offeredLagMs }) => [
       code(id),
       identities
         .map(one => (one.private ? `${one.name} (not in production)` : one.name))
@@ -50,7 +48,7 @@ export function costTable(): string {
 
 /** The rule of finality of each chain, and how long it usually takes. */
 export function ruleTable(): string {
-  const groups = Map.groupBy(WATCHABLE, ({ finality, usualFinalityMs, tipIsFinal }) =>
+  const groups = Map.groupBy(CHAINS, ({ finality, usualFinalityMs, tipIsFinal }) =>
     JSON.stringify([finality, usualFinalityMs, tipIsFinal]),
   );
   return table(

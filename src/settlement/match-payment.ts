@@ -1,3 +1,4 @@
+import { solanaReference } from '../chains/solana-reference.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Deposit } from '../database/tables.ts';
 import { lockPayment } from '../repositories/payment-moves.ts';
@@ -6,6 +7,7 @@ import {
   lockHolder,
   type PaymentInWait,
   type Slot,
+  type Waiting,
 } from '../repositories/reservations.ts';
 import { LATE_FOR_MS, matchTransfer } from './match-transfer.ts';
 
@@ -27,25 +29,39 @@ const WAITING_MAXIMUM = 2;
  */
 export const OVERDUE_BY_MS = 60_000;
 
+/** Payments at an address among which a reference may name one. */
+const NAMED_MAXIMUM = 1_000;
+
 /**
  * Matches a transfer to the payment that waited for it when it happened, and locks the payment's row. The
  * payment is checked again under the lock: after its reservation was read it may have ended or moved to
  * another network.
+ * @param references Accounts that may be the reference of a payment. The payment that one of them names is
+ * the only one that the transfer may be for; by its amount it is then judged like any other.
  */
 export async function matchPayment(
   db: Connection,
   slot: Slot,
   { occurredAt: at, earliestAt }: TimeOfTransfer,
+  references: readonly string[] = [],
 ): Promise<DepositMatch> {
   const holder = await lockHolder(db, slot, at);
-  const exact = holder?.releasedAt === null ? holder : undefined;
   const endedBy = new Date(earliestAt.getTime() - OVERDUE_BY_MS);
+  const named = await findNamed(db, slot, { at, endedBy }, references);
+  const isHolders = named === undefined || named.paymentId === holder?.paymentId;
+  const exact = holder?.releasedAt === null && isHolders ? holder : undefined;
+  const open = named === undefined ? undefined : [named];
   const { outcome, paymentId } = matchTransfer(slot.tokenAmount, {
     exact,
     // Whoever has reserved the amount has it, whoever else waits.
-    open: exact === undefined ? await listWaiting(db, slot, { at, endedBy }, WAITING_MAXIMUM) : [],
+    open:
+      exact === undefined
+        ? (open ?? (await listWaiting(db, slot, { at, endedBy }, WAITING_MAXIMUM)))
+        : [],
     reservedBefore:
-      holder?.releasedAt != null && holder.releasedAt.getTime() > at.getTime() - LATE_FOR_MS,
+      named === undefined &&
+      holder?.releasedAt != null &&
+      holder.releasedAt.getTime() > at.getTime() - LATE_FOR_MS,
   });
   if (paymentId === null) return { outcome, payment_id: null };
   const payment =
@@ -53,6 +69,19 @@ export async function matchPayment(
   return payment !== undefined && isWaiting(payment, slot, earliestAt)
     ? { outcome, payment_id: paymentId }
     : { outcome: 'late', payment_id: null };
+}
+
+/** The payment that a transfer names; undefined without a reference of one that waits at the address. */
+async function findNamed(
+  db: Connection,
+  slot: Slot,
+  time: { readonly at: Date; readonly endedBy: Date },
+  references: readonly string[],
+): Promise<Waiting | undefined> {
+  if (references.length === 0) return undefined;
+  const marks = new Set(references);
+  const waiting = await listWaiting(db, slot, time, NAMED_MAXIMUM);
+  return waiting.find(({ paymentId }) => marks.has(solanaReference(paymentId)));
 }
 
 function isWaiting(

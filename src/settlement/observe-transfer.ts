@@ -43,6 +43,8 @@ export interface ObservedTransfer {
   readonly source: DepositSource;
   /** Outputs that the transaction spends, as `hash:index` (Bitcoin); null elsewhere. */
   readonly inputs?: readonly string[] | null;
+  /** Accounts by which a wallet may have marked the payment that it is for (Solana Pay). */
+  readonly references?: readonly string[];
   readonly finality: Finality;
 }
 
@@ -141,7 +143,9 @@ function placeOf({ blockHeight, blockHash }: ObservedTransfer, now: Date) {
 async function record(db: Connection, transfer: ObservedTransfer, now: Date): Promise<Deposit> {
   const { occurredAt, earliestAt = occurredAt } = transfer;
   const time = { occurredAt, earliestAt };
-  const matched = mayMatch(transfer) ? await matchPayment(db, transfer, time) : NO_MATCH;
+  const matched = mayMatch(transfer)
+    ? await matchPayment(db, transfer, time, transfer.references)
+    : NO_MATCH;
   return insertDeposit(db, {
     id: uuidv7(),
     blockchain_id: transfer.blockchainId,

@@ -10,7 +10,7 @@ import { findChain } from '../repositories/chains.ts';
 import { findNetwork } from '../repositories/networks.ts';
 import { listNodes } from '../repositories/nodes.ts';
 import { parseFinality } from './finality.ts';
-import { type NodeTools, requireAdapter, requireChain, settingsOf } from './manage-nodes.ts';
+import { adapterFor, type NodeTools, requireChain, settingsOf } from './manage-nodes.ts';
 import { settleNetworks } from './settled-networks.ts';
 import { verifyIdentity } from './verify-identity.ts';
 import { askNode, findTokenProblem, type TokenCheck } from './verify-node.ts';
@@ -111,7 +111,7 @@ async function verifyContract(
   const primary = nodes.find(({ role }) => role === 'primary');
   if (primary === undefined) return [];
   const chain = requireChain(network.chain);
-  const adapter = requireAdapter(tools, chain);
+  const adapter = adapterFor(tools, chain);
   const identity = (await findChain(db, chain.id))?.identity ?? null;
   const { asset_symbol: symbol, asset_decimals: decimals } = network;
   const problem = await askNode(settingsOf(tools.keyring, primary), clock, async node => {

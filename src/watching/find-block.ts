@@ -29,9 +29,12 @@ export async function findBlockAt(
     low = await requireBlock(adapter, node, Math.max(0, low.height - step));
   }
   while (high - low.height > 1) {
-    const middle = await requireBlock(adapter, node, Math.floor((low.height + high) / 2));
-    if (middle.time <= time) low = middle;
-    else high = middle.height;
+    const height = Math.floor((low.height + high) / 2);
+    const middle = await requireBlock(adapter, node, height);
+    // Where heights have no block of their own (Solana), the one before may be the lower bound itself.
+    if (middle.time > time) high = middle.height;
+    else if (middle.height > low.height) low = middle;
+    else high = height;
   }
   return low;
 }

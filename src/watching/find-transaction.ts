@@ -9,7 +9,7 @@ import { listSettledNetworks } from '../repositories/networks.ts';
 import { findPayment } from '../repositories/payments.ts';
 import { listConfiguredAddresses } from '../repositories/watch-list.ts';
 import { lookUpOnChain, type TransactionOnChain } from './look-up.ts';
-import { type NodeTools, requireAdapter, requireChain } from './manage-nodes.ts';
+import { adapterFor, type NodeTools, requireChain } from './manage-nodes.ts';
 import { openChainNodes } from './open-chain-nodes.ts';
 import { requireSettled } from './operate-chain.ts';
 import { toWatched } from './watch-list.ts';
@@ -46,7 +46,7 @@ export async function findTransaction(
     throw new OperationRefused(`"${text}" is no transaction hash of ${networkId}.`);
   }
   const chain = requireChain(network.chain);
-  const adapter = requireAdapter(tools, chain);
+  const adapter = adapterFor(tools, chain);
   const watch = await listWatched(db, chain.id);
   const cents = await findCents(db, networkId, transactionHash);
   const { keyring, isProduction } = tools;

@@ -19,7 +19,7 @@ export async function moveIdleCursor(
   polledAt: Date,
 ): Promise<void> {
   await lease.write(async (tx, { cursor_height: cursor }) => {
-    const moves = former !== null && cursorHash !== null && former > (cursor ?? -1);
+    const moves = former !== null && cursorHash != null && former > (cursor ?? -1);
     if (moves) {
       await addToRing(tx, { chain: chain.id, height: former, hash: cursorHash, at: polledAt });
       await trimRing(tx, chain.id, chain.ring, finalHeight);

@@ -20,9 +20,9 @@ export function openLookUps(options: OpenLookUpsOptions): LookUps {
   return createLookUps({ db, clock, logger, open });
 
   function open(id: string): LookUpChain | null {
-    const chain = isChainId(id) ? chainOf(id) : null;
-    const adapter = chain && adapterOf(chain);
-    if (chain === null || adapter === null) return null;
+    if (!isChainId(id)) return null;
+    const chain = chainOf(id);
+    const adapter = adapterOf(chain);
     const requestsPerSecond = LOOK_UP_CALLS_PER_SECOND;
     return { adapter, nodes: openChainNodes(chain, adapter, { ...options, requestsPerSecond }) };
   }

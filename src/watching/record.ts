@@ -33,6 +33,7 @@ export function toObserved(
     ...{ blockchainId, transactionHash, position, address, tokenAmount, inputs, finality },
     blockHeight: block?.height ?? null,
     blockHash: block?.hash ?? null,
+    ...(transfer.references === undefined ? {} : { references: transfer.references }),
     ...happened,
     source: 'chain',
   };

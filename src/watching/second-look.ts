@@ -15,6 +15,7 @@ export async function lookAgain(
   tip: Block,
 ): Promise<Block | undefined> {
   const { adapter, chain, db, nodes } = watcher;
+  if (adapter.looksOnce === true) return undefined;
   const state = await findChain(db, chain.id);
   const { swept_height: swept = null, cursor_height: cursor = null } = state ?? {};
   if (swept === null || cursor === null) return undefined;

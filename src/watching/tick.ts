@@ -89,8 +89,10 @@ export function createTick(watcher: Watcher): Tick {
     if (idle) return watchNothing(state, node, heads, polledAt, signal);
     // A node that lags, or a branch that is still growing: nothing is undone for it.
     if (heads.tip.height < (state.cursor_height ?? 0)) return 'nothing';
-    if (state.cursor_height !== null && state.cursor_hash !== heads.cursorHash) {
-      await meetAnotherHash(state, node, heads);
+    const { cursorHash } = heads;
+    const isOther = cursorHash !== undefined && state.cursor_hash !== cursorHash;
+    if (state.cursor_height !== null && isOther) {
+      await meetAnotherHash(state, node, cursorHash);
       return 'more';
     }
     return watch(state, node, heads, polledAt, signal);
@@ -119,15 +121,19 @@ export function createTick(watcher: Watcher): Tick {
   }
 
   /** The block at the cursor is another one than when it was recorded. */
-  async function meetAnotherHash(state: ChainState, node: Node, heads: Heads): Promise<void> {
-    if (heads.cursorHash === null) {
+  async function meetAnotherHash(
+    state: ChainState,
+    node: Node,
+    cursorHash: string | null,
+  ): Promise<void> {
+    if (cursorHash === null) {
       throw new NodeFailure(
         `${node.label} has no block ${state.cursor_height}, which is below its newest`,
       );
     }
     // Where an operator has resumed the chain, whatever the node has is right.
     if (state.cursor_hash === '') {
-      await lease.write(tx => updateChain(tx, chain.id, { cursor_hash: heads.cursorHash }));
+      await lease.write(tx => updateChain(tx, chain.id, { cursor_hash: cursorHash }));
     } else {
       await reorganise(watcher, node, state);
     }

@@ -55,7 +55,6 @@ export function watchChainsLoop(dependencies: WatchDependencies): Loop {
       for (const id of ids.filter(isChainId)) {
         if (watched.has(id)) continue;
         const loop = watchChainLoop(dependencies, chainOf(id));
-        if (loop === null) continue;
         if (dependencies.isProduction) await warnWithoutCheck(id);
         const stopped = new AbortController();
         const ended = runLoop(loop, logger, stopped.signal);
@@ -73,11 +72,10 @@ export function watchChainsLoop(dependencies: WatchDependencies): Loop {
   };
 }
 
-/** Watches one chain; null if this release cannot. */
-export function watchChainLoop(dependencies: WatchDependencies, chain: Chain): Loop | null {
+/** Watches one chain. */
+export function watchChainLoop(dependencies: WatchDependencies, chain: Chain): Loop {
   const { clock, db, logger: log, watchIntervalMs } = dependencies;
   const adapter = adapterOf(chain);
-  if (adapter === null) return null;
   const lease = createLease(db, chain.id, `${hostname()}:${process.pid}`);
   const watchList = createWatchList(chain.id);
   const nodes = openChainNodes(chain, adapter, { ...dependencies, reports: true });

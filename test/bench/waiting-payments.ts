@@ -1,3 +1,4 @@
+import { base58 } from '@scure/base';
 import { sql } from 'kysely';
 import { fromHexAddress } from '../../src/chains/tron/spelling.ts';
 import type { Database } from '../../src/database/connection.ts';
@@ -50,6 +51,16 @@ function addressOf(blockchainId: string, number: ReturnType<typeof sql>, address
   if (blockchainId.startsWith('tron')) {
     const all = Array.from({ length: addresses }, (_, index) =>
       fromHexAddress(`0x${(16_777_216 + index).toString(16).padStart(40, '0')}`),
+    );
+    return sql`(${all}::text[])[1 + ${number}]`;
+  }
+  if (blockchainId.startsWith('sol')) {
+    const all = Array.from({ length: addresses }, (_, index) =>
+      base58.encode(
+        Buffer.alloc(32, 7)
+          .fill(index & 255, 0, 1)
+          .fill(index >> 8, 1, 2),
+      ),
     );
     return sql`(${all}::text[])[1 + ${number}]`;
   }

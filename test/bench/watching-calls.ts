@@ -8,6 +8,7 @@ import { watchChainLoop } from '../../src/worker/watch-chains.ts';
 import { startAnvil } from '../helpers/anvil.ts';
 import { BITCOIND, startBitcoind } from '../helpers/bitcoind.ts';
 import { startNodeProxy } from '../helpers/node-proxy.ts';
+import { SolanaNode } from '../helpers/solana-node.ts';
 import { TronNode } from '../helpers/tron.ts';
 import { createDatabase } from './databases.ts';
 import type { Finding } from './measure.ts';
@@ -85,12 +86,29 @@ const TRON: readonly Subject[] = [
   },
 ];
 
+const SOLANA: readonly Subject[] = [
+  {
+    chain: 'sol-dev',
+    blockchainId: 'sol-dev',
+    what: 'the native asset',
+    blockMs: 400,
+    goals: [2, 40, 300],
+  },
+  {
+    chain: 'sol-dev',
+    blockchainId: 'sol-usdc-dev',
+    what: 'tokens',
+    blockMs: 400,
+    goals: [2, 40, 300],
+  },
+];
+
 /**
  * Counts the requests of a minute, with a clock that is moved: each tick as soon as the one before is done,
  * as many blocks as the chain makes meanwhile.
  */
 export async function countCalls(resources: Resources, server: string): Promise<Finding[]> {
-  const subjects = [...EVM, ...TRON, ...(BITCOIND === undefined ? [] : [BITCOIN])];
+  const subjects = [...EVM, ...TRON, ...SOLANA, ...(BITCOIND === undefined ? [] : [BITCOIN])];
   const findings: Finding[] = [];
   for (const [index, subject] of subjects.entries()) {
     for (const [size, live] of LIVE.entries()) {
@@ -145,7 +163,6 @@ async function countOne(
     },
     chain,
   );
-  if (loop === null) throw new Error(`${id} cannot be watched`);
   opened.defer(() => loop.end?.());
   let blocksDue = 0;
   const look = async () => {
@@ -185,6 +202,16 @@ async function startNode(chain: Chain, clock: Clock): Promise<Started> {
       url: tron.url,
       mine: async blocks => tron.mine(blocks),
       count: () => ({ requests: tron.requests, calls: tron.asked.length }),
+      stop,
+    };
+  }
+  if (chain.family === 'solana') {
+    const solana = new SolanaNode(clock);
+    const stop = await solana.start();
+    return {
+      url: solana.url,
+      mine: async blocks => solana.mine(blocks),
+      count: () => ({ requests: solana.requests, calls: solana.asked.length }),
       stop,
     };
   }

@@ -2,6 +2,8 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { setAddress } from '../../src/accounts/deposit-addresses.ts';
 import { type ChainId, chainOf } from '../../src/chains/chain-list.ts';
+import { associatedAccount } from '../../src/chains/solana/programs.ts';
+import { solanaReference } from '../../src/chains/solana-reference.ts';
 import type { Merchant, Payment } from '../../src/database/tables.ts';
 import { listPaymentDeposits } from '../../src/repositories/deposits.ts';
 import { listAnswers } from '../../src/repositories/evidence.ts';
@@ -16,7 +18,9 @@ import { ANVIL_MISSING, type Anvil, hasAnvil, startAnvil } from '../helpers/anvi
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { BITCOIND, BITCOIND_MISSING, type Bitcoind, startBitcoind } from '../helpers/bitcoind.ts';
 import { addPayment } from '../helpers/payments.ts';
-import { sendTokens, sendTrc10, sendTrx, TronNode } from '../helpers/tron.ts';
+import { sendLamports, sendTokens } from '../helpers/solana-message.ts';
+import { newWallet, SolanaNode, USDC, type Wallet } from '../helpers/solana-node.ts';
+import { sendTrc10, sendTokens as sendTrc20, sendTrx, TronNode } from '../helpers/tron.ts';
 
 const LOG = pino({ level: 'silent' });
 
@@ -39,7 +43,6 @@ async function watch(chain: ChainId, url: string, address: string): Promise<Loop
   await setAddress(operatorOf(service), { merchantId: merchant.id }, chain, address);
   const watching = { db, clock, keyring, logger: LOG, isProduction: false, watchIntervalMs: null };
   const made = watchChainLoop(watching, chainOf(chain));
-  if (made === null) throw new Error('the chain cannot be watched');
   return made;
 }
 
@@ -237,7 +240,7 @@ describe('Tron (a node in the shapes of java-tron)', () => {
   const pay = (network: string, payment: Payment) =>
     tron.pool.push(
       network === TOKEN
-        ? sendTokens({ contract: CONTRACT, to: ADDRESS, amount: amountOf(payment) })
+        ? sendTrc20({ contract: CONTRACT, to: ADDRESS, amount: amountOf(payment) })
         : sendTrx(ADDRESS, Number(amountOf(payment))),
     );
 
@@ -289,5 +292,83 @@ describe('Tron (a node in the shapes of java-tron)', () => {
     tron.mine(20);
     await look();
     expect(await statusOf(payment)).toBe('pending/pending');
+  });
+});
+
+describe('Solana (litesvm)', () => {
+  const CHAIN = 'sol-dev';
+  const TOKEN = 'sol-usdc-dev';
+  let solana: SolanaNode;
+  let stop: () => Promise<void>;
+  let own: string;
+  let sender: Wallet;
+  let senderTokens: string;
+
+  beforeAll(async () => {
+    solana = new SolanaNode(Date.now);
+    stop = await solana.start();
+    own = newWallet().address;
+    sender = newWallet();
+    solana.airdrop(sender.address, 1_000_000_000_000n);
+    senderTokens = solana.fund(sender.address, 1_000_000_000_000n);
+    solana.fund(own, 0n);
+    loop = await watch(CHAIN, solana.url, own);
+    await setAddress(operatorOf(service), { merchantId: merchant.id }, TOKEN, own);
+    await look();
+  });
+  afterAll(async () => {
+    await loop.end?.();
+    await stop();
+  });
+
+  const amountOf = ({ token_amount: amount }: Payment) => BigInt(amount ?? 0);
+  const pay = (network: string, payment: Payment, amount = amountOf(payment)) =>
+    network === TOKEN
+      ? solana.send(
+          [sendTokens(senderTokens, associatedAccount(own, USDC), sender.address, amount)],
+          [sender],
+        )
+      : solana.send(
+          [sendLamports(sender.address, own, amount, [solanaReference(payment.id)])],
+          [sender],
+        );
+
+  test.each([CHAIN, TOKEN])('a payment on %s is detected, and successful when final', async id => {
+    const payment = await ask(id);
+    await look();
+    const hash = pay(id, payment);
+    await look();
+    expect(await statusOf(payment)).toBe('pending/completed');
+    expect((await findPayment(service.db, payment.id))?.transaction_hash).toBe(hash);
+    solana.mine(33);
+    await look();
+    expect(await statusOf(payment)).toBe('successful/completed');
+    expect(await answersOn(payment)).toContain('getTransaction');
+  });
+
+  test('a transfer whose block a fork has undone is taken back', async () => {
+    const payment = await ask(CHAIN, 2_000);
+    await look();
+    pay(CHAIN, payment);
+    await look();
+    expect(await statusOf(payment)).toBe('pending/completed');
+    solana.undo(1);
+    solana.mine(3);
+    await look();
+    await look();
+    expect(await statusOf(payment)).toBe('pending/pending');
+  });
+
+  test('the reference decides whose a transfer is, where the amount does not', async () => {
+    const [one, other] = [await ask(CHAIN, 3_000), await ask(CHAIN, 3_000)];
+    await look();
+    const more = (amountOf(other) * 101n) / 100n;
+    pay(CHAIN, other, more);
+    await look();
+    expect(await statusOf(other)).toBe('pending/completed');
+    expect(await statusOf(one)).toBe('pending/pending');
+    solana.mine(33);
+    await look();
+    expect(await statusOf(other)).toBe('successful/completed');
   });
 });

@@ -1,0 +1,185 @@
+import { type Node, NodeFailure } from '../../nodes/node.ts';
+import type { WatchedAddress } from '../adapter.ts';
+import { toFields, toList } from '../evm/answers.ts';
+import { CONFIRMED, toText, toValue } from './answers.ts';
+import { associatedAccount } from './programs.ts';
+
+/** Accounts of one `getMultipleAccounts`, which takes no more. */
+const ACCOUNTS_PER_CALL = 100;
+/** Where a token account has its amount: 8 bytes (spl-token, state.rs). */
+const AMOUNT = { offset: 64, length: 8 };
+/** Looks after a change during which an account is listed again: a list may lag behind a balance. */
+const HOT_LOOKS = 5;
+/**
+ * Looks after which accounts without a change are listed as well, and owners asked for new token accounts:
+ * a minute. What came may have left again before it was seen.
+ */
+const LOOKS_PER_ROUND = 20;
+/** Accounts, and owners, that are asked for in such a look, in turn. */
+const ASKED_IN_TURN = 100;
+/** Signatures that are remembered; after so many they are read again. */
+const READ_MAXIMUM = 100_000;
+
+interface Known {
+  /** Lamports and amount, as they last were; undefined before the first look. */
+  state: string | undefined;
+  /** Looks for which it is listed again. */
+  hot: number;
+}
+
+/** The accounts that transfers to watched owners arrive at, and which of them have changed. */
+export class WatchedAccounts {
+  readonly #accounts = new Map<string, Known>();
+  /** Token accounts of an owner and a mint: the associated one, and others that were found. */
+  readonly #tokenAccounts = new Map<string, Set<string>>();
+  readonly #read = new Set<string>();
+  #turn = 0;
+  #looks = 0;
+
+  /** Every account of these owners. */
+  #accountsOf(watch: readonly WatchedAddress[]): string[] {
+    return watch.flatMap(({ network: { contract }, address }) => {
+      if (contract === null) return [address];
+      const key = `${address} ${contract}`;
+      const own = this.#tokenAccounts.get(key) ?? new Set([associatedAccount(address, contract)]);
+      this.#tokenAccounts.set(key, own);
+      return [...own];
+    });
+  }
+
+  /**
+   * Reads what the accounts hold.
+   * @param slot The node must have come as far.
+   * @returns Those whose transactions are to be listed: changed lately, new, or in turn.
+   */
+  async findChanged(
+    node: Node,
+    watch: readonly WatchedAddress[],
+    slot: number,
+  ): Promise<readonly string[]> {
+    const isRound = this.#looks % LOOKS_PER_ROUND === 0;
+    this.#looks += 1;
+    await this.#findOthers(node, watch, isRound);
+    const accounts = [...new Set(this.#accountsOf(watch))];
+    const states = await readStates(node, accounts, slot);
+    const listed: string[] = [];
+    for (const [index, account] of accounts.entries()) {
+      const known = this.#accounts.get(account) ?? { state: undefined, hot: 0 };
+      this.#accounts.set(account, known);
+      const state = states[index];
+      // Of a new one nothing is known; one list tells what came before.
+      if (known.state === undefined) known.hot = 1;
+      else if (known.state !== state) known.hot = HOT_LOOKS;
+      known.state = state;
+      if (known.hot > 0) {
+        known.hot -= 1;
+        listed.push(account);
+      }
+    }
+    this.#forget(accounts);
+    const others = isRound ? this.#inTurn(accounts) : [];
+    this.#turn += isRound ? ASKED_IN_TURN : 0;
+    return [...new Set([...listed, ...others])];
+  }
+
+  /** Whether a transaction was read already: lists overlap. */
+  hasRead(signature: string): boolean {
+    return this.#read.has(signature);
+  }
+
+  noteRead(signatures: readonly string[]): void {
+    if (this.#read.size > READ_MAXIMUM) this.#read.clear();
+    for (const signature of signatures) this.#read.add(signature);
+  }
+
+  /** Begins anew: what was listed was not recorded. */
+  reset(): void {
+    this.#accounts.clear();
+    this.#read.clear();
+  }
+
+  #inTurn<T>(all: readonly T[]): T[] {
+    if (all.length === 0) return [];
+    const start = this.#turn % all.length;
+    return [...all.slice(start), ...all.slice(0, start)].slice(0, ASKED_IN_TURN);
+  }
+
+  /** Forgets accounts that nobody watches any more. */
+  #forget(accounts: readonly string[]): void {
+    if (this.#accounts.size <= accounts.length * 2) return;
+    const live = new Set(accounts);
+    for (const account of this.#accounts.keys()) {
+      if (!live.has(account)) this.#accounts.delete(account);
+    }
+  }
+
+  /** Looks for token accounts beside the associated one: of owners that are new, and of others in turn. */
+  async #findOthers(node: Node, watch: readonly WatchedAddress[], isRound: boolean): Promise<void> {
+    const tokens = watch.filter(({ network }) => network.contract !== null);
+    const isNew = ({ network, address }: WatchedAddress) =>
+      !this.#tokenAccounts.has(`${address} ${network.contract}`);
+    const others = isRound ? this.#inTurn(tokens) : [];
+    const asked = [...new Set([...tokens.filter(isNew), ...others])];
+    for (let next = 0; next < asked.length; next += ACCOUNTS_PER_CALL) {
+      const together = asked.slice(next, next + ACCOUNTS_PER_CALL);
+      const answers = await node.batch(
+        together.map(({ network, address }) => ({
+          method: 'getTokenAccountsByOwner',
+          params: [
+            address,
+            { mint: network.contract },
+            { ...CONFIRMED, encoding: 'base64', dataSlice: { offset: 0, length: 0 } },
+          ],
+        })),
+      );
+      for (const [index, { network, address }] of together.entries()) {
+        const mint = network.contract ?? '';
+        const key = `${address} ${mint}`;
+        const own = this.#tokenAccounts.get(key) ?? new Set([associatedAccount(address, mint)]);
+        for (const account of toAccounts(node, answers[index])) own.add(account);
+        this.#tokenAccounts.set(key, own);
+      }
+    }
+  }
+}
+
+function toAccounts(node: Node, answer: unknown): string[] {
+  if (answer instanceof Error) throw answer;
+  const { value } = toValue(node, answer, 'token accounts');
+  return toList(node, value, 'token accounts').map(each =>
+    toText(node, toFields(node, each, 'a token account').pubkey, 'a token account'),
+  );
+}
+
+/** What accounts hold, as a text that changes when that does; an account that does not exist holds nothing. */
+async function readStates(
+  node: Node,
+  accounts: readonly string[],
+  slot: number,
+): Promise<string[]> {
+  const states: string[] = [];
+  const parts: string[][] = [];
+  for (let next = 0; next < accounts.length; next += ACCOUNTS_PER_CALL) {
+    parts.push(accounts.slice(next, next + ACCOUNTS_PER_CALL));
+  }
+  const options = { ...CONFIRMED, encoding: 'base64', dataSlice: AMOUNT, minContextSlot: slot };
+  const answers = await node.batch(
+    parts.map(part => ({ method: 'getMultipleAccounts', params: [part, options] })),
+  );
+  for (const [index, part] of parts.entries()) {
+    const answer = answers[index];
+    if (answer instanceof Error) throw answer;
+    const { value } = toValue(node, answer, 'accounts');
+    const list = toList(node, value, 'accounts');
+    if (list.length !== part.length) throw new NodeFailure(`${node.label}: accounts are missing`);
+    for (const each of list) {
+      if (each === null) {
+        states.push('none');
+        continue;
+      }
+      const { lamports, data } = toFields(node, each, 'an account');
+      states.push(JSON.stringify([lamports, data]));
+    }
+  }
+  return states;
+}

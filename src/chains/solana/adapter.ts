@@ -1,0 +1,209 @@
+import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
+import type {
+  Block,
+  ChainAdapter,
+  Heads,
+  LookUpRequest,
+  Scan,
+  ScanRequest,
+  TransactionReport,
+} from '../adapter.ts';
+import { orThrow, toFields, toList } from '../evm/answers.ts';
+import { WatchedAccounts } from './accounts.ts';
+import {
+  blockCall,
+  CONFIRMED,
+  FINALIZED,
+  readBlockAt,
+  readBlocksAt,
+  toSlot,
+  toSlotBlock,
+  toText,
+  toValue,
+  type WithoutBlock,
+} from './answers.ts';
+import { TOKEN_PROGRAM } from './programs.ts';
+import { listSignatures, readTransactions } from './signatures.ts';
+import { foreignOf, toTransaction, transactionCall, transfersOf } from './transfers.ts';
+
+/** Calls of one batch; nodes that take none are asked one by one. */
+const BATCH = 50;
+/** Time of a slot, for where the time of the newest block does not matter. */
+const SLOT_MS = 400;
+/** Slots before a range whose signatures are listed again, since a list may lag: two minutes. */
+const LISTED_AGAIN = 300;
+/** Layout of a mint (spl-token, state.rs): decimals, whether it is in use, its size. */
+const MINT = { decimals: 44, isInitialized: 45, size: 82 };
+
+/**
+ * Reads Solana by its JSON-RPC. Heights are slots, some of which have no block. Blocks are too large to be
+ * read: what accounts hold tells which of them have changed, and their signatures tell by what.
+ */
+export function createSolanaAdapter(): ChainAdapter {
+  const accounts = new WatchedAccounts();
+  /** The newest block of the last look, whose header need not be read again. */
+  let newest: Block | undefined;
+  /** The first slot that the last scan did not cover. */
+  let scannedBelow = 0;
+
+  return {
+    looksOnce: true,
+
+    async identify(node) {
+      return toText(node, await node.call('getGenesisHash', []), 'the hash of the first block');
+    },
+
+    async probe(node) {
+      const first = await node.call('getFirstAvailableBlock', []);
+      const pruneHeight = toSlot(node, first, 'the first block');
+      const isArchive = pruneHeight === 0;
+      return {
+        ...{ trace: null, logRange: null, batch: BATCH, archive: isArchive },
+        pruneHeight: isArchive ? null : pruneHeight,
+      };
+    },
+
+    async readDecimals(node, mint) {
+      const options = { ...CONFIRMED, encoding: 'base64' };
+      const answer = await node.call('getAccountInfo', [mint, options]);
+      const { value } = toValue(node, answer, 'a mint');
+      if (value === null) return undefined;
+      const { owner, data } = toFields(node, value, 'a mint');
+      const [text] = toList(node, data, 'the data of a mint');
+      const bytes = Buffer.from(String(text), 'base64');
+      const isMint = owner === TOKEN_PROGRAM && bytes.length === MINT.size;
+      return isMint && bytes[MINT.isInitialized] === 1 ? bytes[MINT.decimals] : undefined;
+    },
+
+    async readHeads(node, cursorHeight) {
+      const [latest, finalized, cursor] = await node.batch([
+        { method: 'getLatestBlockhash', params: [CONFIRMED] },
+        { method: 'getSlot', params: [FINALIZED] },
+        ...(cursorHeight === null ? [] : [blockCall(cursorHeight)]),
+      ]);
+      const { slot, value } = toValue(node, orThrow(latest), 'the newest block');
+      const { blockhash } = toFields(node, value, 'the newest block');
+      const finalHeight = toSlot(node, orThrow(finalized), 'the finalized slot');
+      const before = cursorHeight === null ? null : toSlotBlock(node, cursor, cursorHeight);
+      newest = await describeNewest(node, slot, toText(node, blockhash, 'a hash'), before);
+      return { tip: newest, finalHeight, cursorHash: hashAt(before, cursorHeight, finalHeight) };
+    },
+
+    readBlock: readBlockAt,
+
+    async scan(node, request) {
+      // What a killed tick has listed was not recorded, and after a fork slots are looked at again.
+      if (request.from < scannedBelow) accounts.reset();
+      const scan = await scanAccounts(node, request, accounts, newest);
+      scannedBelow = request.to + 1;
+      return scan;
+    },
+
+    lookUp,
+  };
+}
+
+/** The block of the newest slot. Its time is as exact as that of the cursor, where there is one. */
+async function describeNewest(
+  node: Node,
+  slot: number,
+  hash: string,
+  before: Block | WithoutBlock | null,
+): Promise<Block> {
+  if (before === null || typeof before === 'string') {
+    const block = await readBlockAt(node, slot);
+    if (block === null) throw new NodeFailure(`${node.label} has no block of slot ${slot}`);
+    return block;
+  }
+  if (slot <= before.height) return before;
+  const time = new Date(before.time.getTime() + (slot - before.height) * SLOT_MS);
+  return { height: slot, hash, parentHash: before.hash, time };
+}
+
+function hashAt(
+  before: Block | WithoutBlock | null,
+  slot: number | null,
+  finalHeight: number,
+): Heads['cursorHash'] {
+  // A slot that had a block and has none is on another branch; no hash of a block is this word.
+  if (before === 'skipped') return before;
+  // What is finalized is never undone, though the node may keep it no more.
+  if (before === 'gone') return slot !== null && slot <= finalHeight ? undefined : null;
+  return before?.hash ?? null;
+}
+
+async function scanAccounts(
+  node: Node,
+  { from, to, watch }: ScanRequest,
+  accounts: WatchedAccounts,
+  newest: Block | undefined,
+): Promise<Scan> {
+  const through = newest?.height === to ? newest : await readBlockAt(node, to);
+  if (through === null) throw new NodeFailure(`${node.label} has no block of slot ${to}`);
+  if (watch.length === 0) return { through, transfers: [] };
+  try {
+    const changed = await accounts.findChanged(node, watch, to);
+    const range = { from: Math.max(0, from - LISTED_AGAIN), to };
+    const signatures = [...(await listSignatures(node, changed, range))];
+    const transactions = await readTransactions(
+      node,
+      signatures.filter(signature => !accounts.hasRead(signature)),
+    );
+    const hits = transactions.filter(
+      transaction => transfersOf(node, transaction, through, watch).length > 0,
+    );
+    const blocks = await readBlocksAt(
+      node,
+      hits.map(({ slot }) => slot),
+    );
+    accounts.noteRead(signatures);
+    return {
+      through,
+      transfers: hits.flatMap(transaction => {
+        const block = blocks.get(transaction.slot);
+        if (block === undefined) {
+          throw new NodeFailure(`${node.label} keeps no block of slot ${transaction.slot}`);
+        }
+        const { height, hash, time } = block;
+        return transfersOf(node, transaction, { height, hash, time }, watch);
+      }),
+    };
+  } catch (error) {
+    // What was noticed is not recorded, so it has to be noticed again.
+    accounts.reset();
+    throw error;
+  }
+}
+
+/** What became of a transaction, by the branch that the node has confirmed. */
+async function lookUp(
+  node: Node,
+  { transactionHash, watch }: LookUpRequest,
+): Promise<TransactionReport> {
+  const history = { searchTransactionHistory: true };
+  const [answer, statuses] = await node.batch([
+    transactionCall(transactionHash),
+    { method: 'getSignatureStatuses', params: [[transactionHash], history] },
+  ]);
+  if (answer instanceof RpcError) throw answer;
+  const transaction = toTransaction(node, answer, transactionHash);
+  if (transaction === null) {
+    const { value } = toValue(node, orThrow(statuses), 'the status of a transaction');
+    const [status] = toList(node, value, 'the status of a transaction');
+    return status === null || status === undefined
+      ? { status: 'unknown' }
+      : { status: 'pending', transfers: [] };
+  }
+  const block = (await readBlocksAt(node, [transaction.slot])).get(transaction.slot);
+  if (block === undefined) {
+    throw new NodeFailure(`${node.label} keeps no block of slot ${transaction.slot}`);
+  }
+  if (transaction.failed) return { status: 'failed', block };
+  const { height, hash, time } = block;
+  return {
+    status: 'included',
+    block,
+    transfers: transfersOf(node, transaction, { height, hash, time }, watch),
+    foreign: foreignOf(node, transaction, watch),
+  };
+}

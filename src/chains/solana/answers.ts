@@ -1,0 +1,113 @@
+import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
+import type { Block } from '../adapter.ts';
+import { type Fields, toFields, toList } from '../evm/answers.ts';
+
+/** What is seen: two thirds of the stake have voted for its block. */
+export const CONFIRMED = { commitment: 'confirmed' } as const;
+export const FINALIZED = { commitment: 'finalized' } as const;
+
+/** A slot in which no block was made, or none that the node keeps (Agave, rpc-client-api custom_error.rs). */
+const SKIPPED = [-32007, -32009];
+const CLEANED_UP = -32001;
+/** The node has the slot, and not its block yet. */
+const NOT_YET = [-32004, -32014];
+
+const BASE58 = /^[1-9A-HJ-NP-Za-km-z]{32,88}$/;
+
+export function toText(node: Node, value: unknown, what: string): string {
+  if (typeof value !== 'string' || !BASE58.test(value)) {
+    throw new NodeFailure(`${node.label}: ${what} is no base58 text`);
+  }
+  return value;
+}
+
+export function toSlot(node: Node, value: unknown, what: string): number {
+  if (!Number.isSafeInteger(value) || Number(value) < 0) {
+    throw new NodeFailure(`${node.label}: ${what} is no slot`);
+  }
+  return Number(value);
+}
+
+/** The `value` of an answer with a context, and the slot that it is of. */
+export function toValue(node: Node, answer: unknown, what: string) {
+  const { context, value } = toFields(node, answer, what);
+  const { slot } = toFields(node, context, `the context of ${what}`);
+  return { slot: toSlot(node, slot, `the context of ${what}`), value };
+}
+
+/** Parameters of `getBlock` for its header alone. */
+export function blockCall(slot: number) {
+  const options = {
+    ...CONFIRMED,
+    ...{ transactionDetails: 'none', rewards: false, maxSupportedTransactionVersion: 0 },
+  };
+  return { method: 'getBlock', params: [slot, options] };
+}
+
+/** Why a slot has no block to show: none was made in it, or the node keeps it no more. */
+export type WithoutBlock = 'skipped' | 'gone';
+
+/**
+ * The block of a slot, as `getBlock` has answered.
+ * @returns null where the node has none yet.
+ */
+export function toSlotBlock(
+  node: Node,
+  answer: unknown,
+  slot: number,
+): Block | WithoutBlock | null {
+  if (answer instanceof RpcError) {
+    if (answer.code === CLEANED_UP) return 'gone';
+    if (SKIPPED.includes(answer.code)) return 'skipped';
+    if (NOT_YET.includes(answer.code)) return null;
+    throw answer;
+  }
+  if (answer === null || answer === undefined) return null;
+  const fields = toFields(node, answer, 'a block');
+  const time = fields.blockTime;
+  if (!Number.isSafeInteger(time)) throw new NodeFailure(`${node.label}: a block has no time`);
+  return {
+    height: slot,
+    hash: toText(node, fields.blockhash, 'the hash of a block'),
+    parentHash: toText(node, fields.previousBlockhash, 'the parent of a block'),
+    time: new Date(Number(time) * 1_000),
+  };
+}
+
+/** Slots below one that are looked at for the block before it: more are skipped in an outage alone. */
+const LOOKED_BACK = 500;
+
+/** The block of a slot or, where that was skipped, the one before it; null above the newest. */
+export async function readBlockAt(node: Node, slot: number): Promise<Block | null> {
+  const [own] = await node.batch([blockCall(slot)]);
+  const block = toSlotBlock(node, own, slot);
+  if (block === 'gone') throw new NodeFailure(`${node.label} keeps no block of slot ${slot}`);
+  if (block !== null && block !== 'skipped') return block;
+  const params = [Math.max(0, slot - LOOKED_BACK), slot, CONFIRMED];
+  const slots = toList(node, await node.call('getBlocks', params), 'slots');
+  const last = slots.at(-1);
+  if (last === undefined) return null;
+  const before = toSlot(node, last, 'a slot');
+  const found = toSlotBlock(node, (await node.batch([blockCall(before)]))[0], before);
+  return typeof found === 'string' ? null : found;
+}
+
+/** Blocks by their slots; without those that the node keeps no more. */
+export async function readBlocksAt(
+  node: Node,
+  slots: readonly number[],
+): Promise<Map<number, Block>> {
+  const distinct = [...new Set(slots)];
+  const answers = distinct.length === 0 ? [] : await node.batch(distinct.map(blockCall));
+  const blocks = new Map<number, Block>();
+  for (const [index, slot] of distinct.entries()) {
+    const block = toSlotBlock(node, answers[index], slot);
+    if (block === null || block === 'skipped') {
+      throw new NodeFailure(`${node.label} has no block of slot ${slot}`);
+    }
+    if (block !== 'gone') blocks.set(slot, block);
+  }
+  return blocks;
+}
+
+export type { Fields };

@@ -1,0 +1,176 @@
+import { type Node, NodeFailure } from '../../nodes/node.ts';
+import type { Block, ChainTransfer, ForeignTransfer, WatchedAddress } from '../adapter.ts';
+import { toFields, toList } from '../evm/answers.ts';
+import { type Fields, toSlot, toText } from './answers.ts';
+
+/** A transaction in a block, as far as transfers go. */
+export interface SolanaTransaction {
+  readonly signature: string;
+  readonly slot: number;
+  readonly failed: boolean;
+  /** Every account of it, those of lookup tables included. */
+  readonly accounts: readonly string[];
+  /** Accounts that neither sign nor are written, which a reference of Solana Pay is one of. */
+  readonly readonlyAccounts: readonly string[];
+  /** Lamports before and after, in the order of the accounts. */
+  readonly before: readonly unknown[];
+  readonly after: readonly unknown[];
+  readonly tokens: readonly TokenChange[];
+}
+
+/** What a transaction did to one token account. */
+interface TokenChange {
+  readonly index: number;
+  readonly mint: string;
+  readonly owner: string;
+  readonly before: bigint;
+  readonly after: bigint;
+}
+
+/**
+ * Parameters of `getTransaction`. Version 0 is asked for, or transactions with lookup tables would be
+ * refused.
+ */
+export function transactionCall(signature: string) {
+  const options = { encoding: 'json', commitment: 'confirmed', maxSupportedTransactionVersion: 0 };
+  return { method: 'getTransaction', params: [signature, options] };
+}
+
+/** @returns null for a transaction that is in no block of the node's branch. */
+export function toTransaction(
+  node: Node,
+  answer: unknown,
+  signature: string,
+): SolanaTransaction | null {
+  if (answer === null || answer === undefined) return null;
+  const fields = toFields(node, answer, 'a transaction');
+  const meta = toFields(node, fields.meta, 'the meta of a transaction');
+  const { signatures, message } = toFields(node, fields.transaction, 'a transaction');
+  if (toList(node, signatures, 'signatures')[0] !== signature) {
+    throw new NodeFailure(`${node.label}: another transaction came than was asked for`);
+  }
+  const { accountKeys, header } = toFields(node, message, 'the message of a transaction');
+  const loaded = toFields(node, meta.loadedAddresses ?? {}, 'the loaded addresses');
+  const texts = (list: unknown) =>
+    toList(node, list ?? [], 'accounts').map(each => toText(node, each, 'an account'));
+  const own = texts(accountKeys);
+  const loadedReadonly = texts(loaded.readonly);
+  const { numReadonlyUnsignedAccounts: count } = toFields(node, header, 'the header of a message');
+  return {
+    signature,
+    slot: toSlot(node, fields.slot, 'the slot of a transaction'),
+    failed: meta.err !== null,
+    accounts: [...own, ...texts(loaded.writable), ...loadedReadonly],
+    readonlyAccounts: [...own.slice(own.length - Number(count ?? 0)), ...loadedReadonly],
+    before: toList(node, meta.preBalances, 'balances'),
+    after: toList(node, meta.postBalances, 'balances'),
+    tokens: toTokenChanges(node, meta),
+  };
+}
+
+function toTokenChanges(node: Node, meta: Fields): TokenChange[] {
+  const changes = new Map<number, TokenChange>();
+  // An account that did not exist, or exists no more, is left out of one list: it held nothing.
+  for (const [list, which] of [
+    [meta.preTokenBalances, 'before'],
+    [meta.postTokenBalances, 'after'],
+  ] as const) {
+    for (const each of toList(node, list ?? [], 'token balances')) {
+      const { accountIndex, mint, owner, uiTokenAmount } = toFields(node, each, 'a token balance');
+      if (owner === undefined || owner === null) continue;
+      const index = toSlot(node, accountIndex, 'the account of a token balance');
+      const { amount } = toFields(node, uiTokenAmount, 'a token balance');
+      if (typeof amount !== 'string' || !/^\d{1,20}$/.test(amount)) {
+        throw new NodeFailure(`${node.label}: a token balance is no amount`);
+      }
+      const known = changes.get(index);
+      changes.set(index, {
+        index,
+        mint: toText(node, mint, 'the mint of a token balance'),
+        owner: toText(node, owner, 'the owner of a token balance'),
+        before: known?.before ?? 0n,
+        after: known?.after ?? 0n,
+        [which]: BigInt(amount),
+      });
+    }
+  }
+  return [...changes.values()];
+}
+
+/**
+ * What a transaction brought to watched owners, all of their accounts together: the difference of their
+ * balances, whatever instructions it came by. The position is the lowest index of the owner's accounts.
+ */
+export function transfersOf(
+  node: Node,
+  transaction: SolanaTransaction,
+  block: Pick<Block, 'height' | 'hash' | 'time'>,
+  watch: readonly WatchedAddress[],
+): ChainTransfer[] {
+  if (transaction.failed) return [];
+  return watch.flatMap(({ network, address }) => {
+    const gain =
+      network.contract === null
+        ? lamportsOf(node, transaction, address)
+        : tokensOf(transaction, address, network.contract);
+    if (gain === undefined || gain.amount <= 0n) return [];
+    return [
+      {
+        ...{ blockchainId: network.id, transactionHash: transaction.signature },
+        ...{ position: gain.position, address, tokenAmount: gain.amount, block },
+        inputs: null,
+        maturity: 1,
+        references: transaction.readonlyAccounts,
+      },
+    ];
+  });
+}
+
+interface Gain {
+  readonly position: number;
+  readonly amount: bigint;
+}
+
+function lamportsOf(
+  node: Node,
+  { accounts, before, after }: SolanaTransaction,
+  owner: string,
+): Gain | undefined {
+  const position = accounts.indexOf(owner);
+  if (position === -1) return undefined;
+  const [from, to] = [before[position], after[position]];
+  if (!Number.isSafeInteger(from) || !Number.isSafeInteger(to)) {
+    throw new NodeFailure(`${node.label}: a balance is no number`);
+  }
+  return { position, amount: BigInt(Number(to)) - BigInt(Number(from)) };
+}
+
+function tokensOf({ tokens }: SolanaTransaction, owner: string, mint: string): Gain | undefined {
+  const own = tokens.filter(change => change.owner === owner && change.mint === mint);
+  const [first] = own.toSorted((one, other) => one.index - other.index);
+  if (first === undefined) return undefined;
+  const amount = own.reduce((sum, { before, after }) => sum + after - before, 0n);
+  return { position: first.index, amount };
+}
+
+/** Tokens of other mints, and lamports where only tokens are watched, that came to watched owners. */
+export function foreignOf(
+  node: Node,
+  transaction: SolanaTransaction,
+  watch: readonly WatchedAddress[],
+): ForeignTransfer[] {
+  const owners = new Set(watch.map(({ address }) => address));
+  const isWatched = (owner: string, mint: string | null) =>
+    watch.some(({ network, address }) => address === owner && network.contract === mint);
+  const tokens = transaction.tokens.filter(
+    ({ owner, mint, before, after }) =>
+      owners.has(owner) && after > before && !isWatched(owner, mint),
+  );
+  const native = [...owners].filter(
+    owner => !isWatched(owner, null) && (lamportsOf(node, transaction, owner)?.amount ?? 0n) > 0n,
+  );
+  return [
+    ...tokens.map(({ owner, mint }) => ({ address: owner, contract: mint })),
+    ...native.map(address => ({ address, contract: null })),
+  ];
+}

@@ -1,0 +1,442 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { base58 } from '@scure/base';
+import { FailedTransactionMetadata, LiteSVM } from 'litesvm';
+import { associatedAccount } from '../../src/chains/solana/programs.ts';
+import {
+  createAssociated,
+  type Instruction,
+  LOOKUP,
+  type Lookup,
+  type Message,
+  SYSTEM,
+  TOKEN,
+  writeMessage,
+} from './solana-message.ts';
+
+/** That of devnet. */
+const GENESIS = 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG';
+export const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
+/** Slots that a confirmed block is ahead of the finalized one. */
+const FINAL_DEPTH = 32;
+const SOL = 1_000_000_000n;
+
+type Json = Record<string, unknown>;
+
+/** A key pair. */
+export interface Wallet {
+  readonly address: string;
+  readonly secret: Uint8Array;
+}
+
+interface Executed {
+  readonly signature: string;
+  readonly slot: number;
+  readonly message: Message;
+  readonly meta: Json;
+  /** Every account that it names. */
+  readonly accounts: readonly string[];
+}
+
+interface SlotBlock {
+  readonly slot: number;
+  readonly hash: string;
+  readonly parent: string;
+  readonly time: number;
+  readonly transactions: Executed[];
+}
+
+export function newWallet(): Wallet {
+  const secret = randomBytes(32);
+  return { address: base58.encode(ed25519.getPublicKey(secret)), secret };
+}
+
+/**
+ * Solana's runtime and token program (litesvm) behind a JSON-RPC front that has slots, commitments,
+ * signatures, balances before and after, and forks: what the adapter relies on, in the shapes of the
+ * documentation.
+ */
+export class SolanaNode {
+  readonly payer = newWallet();
+  readonly asked: string[] = [];
+  requests = 0;
+  url = '';
+  /** Whether lists of signatures end before the newest slot, as those of a backend that lags. */
+  hidesNewest = false;
+  readonly #svm: LiteSVM;
+  readonly #now: () => number;
+  #blocks: SlotBlock[] = [];
+  #slot = 1_000;
+  /** How old new blocks are, in seconds. */
+  #age = 0;
+
+  constructor(now: () => number) {
+    this.#now = now;
+    this.#svm = new LiteSVM().withTransactionHistory(0n);
+    this.airdrop(this.payer.address, 1_000_000n * SOL);
+    this.#setMint(USDC);
+    // The first blocks are a minute old: a watcher begins some time before what it looks for.
+    this.#age = 60;
+    this.mine(40);
+    this.#age = 0;
+  }
+
+  get slot(): number {
+    return this.#blocks.at(-1)?.slot ?? 0;
+  }
+
+  get finalSlot(): number {
+    return this.slot - FINAL_DEPTH;
+  }
+
+  /** Writes an account of a wallet as it is, without a transaction. */
+  airdrop(address: string, lamports: bigint): void {
+    this.#set(address, SYSTEM, Buffer.alloc(0), lamports);
+  }
+
+  /** Makes slots with a block each. */
+  mine(count = 1): void {
+    for (let made = 0; made < count; made++) {
+      this.#slot += 1;
+      this.#blocks.push({
+        slot: this.#slot,
+        hash: base58.encode(randomBytes(32)),
+        parent: this.#blocks.at(-1)?.hash ?? GENESIS,
+        time: Math.floor(this.#now() / 1_000) - this.#age,
+        transactions: [],
+      });
+      this.#svm.expireBlockhash();
+    }
+  }
+
+  /** Slots without a block. */
+  skip(count = 1): void {
+    this.#slot += count;
+  }
+
+  /** Undoes blocks that are not final, with their transactions; what they did to accounts stays. */
+  undo(count: number): string[] {
+    const undone = this.#blocks.splice(this.#blocks.length - count);
+    return undone.flatMap(({ transactions }) => transactions.map(({ signature }) => signature));
+  }
+
+  /** Executes a transaction in a slot of its own. Returns its signature, whether or not it failed. */
+  send(
+    instructions: readonly Instruction[],
+    signers: readonly Wallet[] = [],
+    lookup?: Lookup,
+  ): string {
+    this.mine();
+    return this.sendInSlot(instructions, signers, lookup);
+  }
+
+  /** Executes a transaction in the newest slot. */
+  sendInSlot(
+    instructions: readonly Instruction[],
+    signers: readonly Wallet[] = [],
+    lookup?: Lookup,
+  ): string {
+    const svm = this.#svm;
+    const all = [this.payer, ...signers];
+    const message = writeMessage(this.payer.address, instructions, svm.latestBlockhash(), lookup);
+    const signatures = Object.fromEntries(
+      message.signers.map(address => {
+        const wallet = all.find(each => each.address === address) ?? this.payer;
+        return [address, ed25519.sign(message.bytes, wallet.secret)];
+      }),
+    );
+    const signature = base58.encode(signatures[this.payer.address] ?? new Uint8Array());
+    const accounts = [...message.keys, ...message.loaded.writable, ...message.loaded.readonly];
+    const before = this.#balances(accounts);
+    const result = svm.sendTransaction({ messageBytes: message.bytes, signatures } as never);
+    const failed = result instanceof FailedTransactionMetadata;
+    const after = this.#balances(accounts);
+    const meta = {
+      err: failed ? { InstructionError: [0, { Custom: 1 }] } : null,
+      fee: 5000,
+      ...{ preBalances: before.lamports, postBalances: after.lamports },
+      ...{ preTokenBalances: before.tokens, postTokenBalances: after.tokens },
+      loadedAddresses: message.loaded,
+    };
+    const block = this.#blocks.at(-1);
+    block?.transactions.push({ signature, slot: block.slot, message, meta, accounts });
+    return signature;
+  }
+
+  /** Makes the associated account of an owner, if there is none, and puts tokens into it. */
+  fund(owner: string, amount: bigint, mint = USDC): string {
+    const account = associatedAccount(owner, mint);
+    if (!this.#svm.getAccount(account as never).exists) {
+      this.send([createAssociated(this.payer.address, account, owner, mint)]);
+    }
+    this.setTokens(account, owner, amount, mint);
+    return account;
+  }
+
+  /** Writes a token account as it is, without a transaction. */
+  setTokens(account: string, owner: string, amount: bigint, mint = USDC): void {
+    const data = Buffer.alloc(165);
+    Buffer.from(base58.decode(mint)).copy(data, 0);
+    Buffer.from(base58.decode(owner)).copy(data, 32);
+    data.writeBigUInt64LE(amount, 64);
+    data[108] = 1;
+    this.#set(account, TOKEN, data);
+  }
+
+  /** A lookup table with these addresses. */
+  addTable(addresses: readonly string[]): string {
+    const table = newWallet().address;
+    const meta = Buffer.alloc(56);
+    meta.writeUInt32LE(1, 0);
+    meta.writeBigUInt64LE(0xffff_ffff_ffff_ffffn, 4);
+    this.#set(table, LOOKUP, Buffer.concat([meta, ...addresses.map(each => base58.decode(each))]));
+    // A table can be used from the slot after the one that it was made in.
+    this.#svm.warpToSlot(this.#svm.getClock().slot + 10n);
+    return table;
+  }
+
+  setMint(mint: string, decimals = 6, owner = TOKEN): void {
+    this.#setMint(mint, decimals, owner);
+  }
+
+  #setMint(mint: string, decimals = 6, owner = TOKEN): void {
+    const data = Buffer.alloc(82);
+    data[44] = decimals;
+    data[45] = 1;
+    this.#set(mint, owner, data);
+  }
+
+  #set(address: string, owner: string, data: Buffer, lamports = SOL): void {
+    this.#svm.setAccount({
+      ...{ address, data: new Uint8Array(data), executable: false },
+      ...{ lamports, programAddress: owner, space: BigInt(data.length) },
+    } as never);
+  }
+
+  #balances(accounts: readonly string[]) {
+    const lamports = accounts.map(each => Number(this.#svm.getBalance(each as never) ?? 0n));
+    const tokens = accounts.flatMap((each, accountIndex) => {
+      const account = this.#svm.getAccount(each as never);
+      if (!account.exists || account.programAddress !== TOKEN || account.data.length !== 165) {
+        return [];
+      }
+      const data = Buffer.from(account.data);
+      const amount = data.readBigUInt64LE(64).toString();
+      return [
+        {
+          accountIndex,
+          mint: base58.encode(data.subarray(0, 32)),
+          owner: base58.encode(data.subarray(32, 64)),
+          programId: TOKEN,
+          uiTokenAmount: {
+            ...{ amount, decimals: 6, uiAmount: Number(amount) / 1e6 },
+            uiAmountString: String(Number(amount) / 1e6),
+          },
+        },
+      ];
+    });
+    return { lamports, tokens };
+  }
+
+  async start(): Promise<() => Promise<void>> {
+    const server = createServer(async (request, response) => {
+      this.requests += 1;
+      let text = '';
+      for await (const part of request) text += part;
+      const body: Json | Json[] = JSON.parse(text);
+      const answer = Array.isArray(body)
+        ? body.map(each => this.#answer(each))
+        : this.#answer(body);
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify(answer));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    };
+  }
+
+  #answer({ id, method, params = [] }: Json): Json {
+    this.asked.push(String(method));
+    try {
+      const result = this.#result(String(method), params as unknown[]);
+      return { jsonrpc: '2.0', result, id };
+    } catch (error) {
+      if (!(error instanceof SlotError)) throw error;
+      return { jsonrpc: '2.0', error: { code: error.code, message: error.message }, id };
+    }
+  }
+
+  #result(method: string, params: unknown[]): unknown {
+    const [first, second] = params;
+    const options = (params.at(-1) ?? {}) as Json;
+    const context = { apiVersion: '3.0.0', slot: this.slot };
+    if (typeof options === 'object' && Number(options.minContextSlot ?? 0) > this.slot) {
+      throw new SlotError(-32016, 'Minimum context slot has not been reached');
+    }
+    switch (method) {
+      case 'getGenesisHash':
+        return GENESIS;
+      case 'getFirstAvailableBlock':
+        return this.#blocks[0]?.slot;
+      case 'getSlot':
+        return options.commitment === 'finalized' ? this.finalSlot : this.slot;
+      case 'getLatestBlockhash': {
+        const blockhash = this.#blocks.at(-1)?.hash;
+        return { context, value: { blockhash, lastValidBlockHeight: this.slot } };
+      }
+      case 'getBlock':
+        return this.#block(Number(first));
+      case 'getBlocks':
+        return this.#blocks
+          .map(({ slot }) => slot)
+          .filter(slot => slot >= Number(first) && slot <= Number(second));
+      case 'getAccountInfo':
+        return { context, value: this.#account(String(first), options) };
+      case 'getMultipleAccounts': {
+        const accounts = first as string[];
+        if (accounts.length > 100) throw new SlotError(-32602, 'Too many inputs provided; max 100');
+        return { context, value: accounts.map(each => this.#account(each, options)) };
+      }
+      case 'getTokenAccountsByOwner':
+        return {
+          context,
+          value: this.#tokenAccounts(String(first), String((second as Json).mint)),
+        };
+      case 'getSignaturesForAddress':
+        return this.#signatures(String(first), options);
+      case 'getTransaction':
+        return this.#transaction(String(first), options);
+      case 'getSignatureStatuses':
+        return { context, value: (first as string[]).map(each => this.#status(each)) };
+      default:
+        throw new Error(`the node is not asked for ${method}`);
+    }
+  }
+
+  #block(slot: number): Json {
+    const block = this.#blocks.find(each => each.slot === slot);
+    if (block === undefined) {
+      throw slot > this.slot
+        ? new SlotError(-32004, `Block not available for slot ${slot}`)
+        : new SlotError(-32007, `Slot ${slot} was skipped, or missing due to ledger jump`);
+    }
+    const before = this.#blocks[this.#blocks.indexOf(block) - 1];
+    return {
+      ...{ blockHeight: slot - 10, blockTime: block.time, blockhash: block.hash },
+      ...{ parentSlot: before?.slot ?? slot - 1, previousBlockhash: block.parent },
+    };
+  }
+
+  #account(address: string, { dataSlice }: Json): Json | null {
+    const account = this.#svm.getAccount(address as never);
+    if (!account.exists || account.lamports === (0n as never)) return null;
+    const { offset = 0, length = account.data.length } = (dataSlice ?? {}) as Record<
+      string,
+      number
+    >;
+    const data = Buffer.from(account.data)
+      .subarray(offset, offset + length)
+      .toString('base64');
+    return {
+      ...{ data: [data, 'base64'], executable: account.executable },
+      ...{ lamports: Number(account.lamports), owner: account.programAddress },
+      ...{ rentEpoch: 18_446_744_073_709_552_000, space: account.data.length },
+    };
+  }
+
+  #tokenAccounts(owner: string, mint: string): Json[] {
+    return this.#svm.getProgramAccounts(TOKEN as never).flatMap(({ address, data }) => {
+      const bytes = Buffer.from(data);
+      const isOwn =
+        bytes.length === 165 &&
+        base58.encode(bytes.subarray(0, 32)) === mint &&
+        base58.encode(bytes.subarray(32, 64)) === owner;
+      return isOwn
+        ? [
+            {
+              pubkey: address,
+              account: this.#account(address, { dataSlice: { offset: 0, length: 0 } }),
+            },
+          ]
+        : [];
+    });
+  }
+
+  #signatures(address: string, { limit = 1000, before }: Json): Json[] {
+    const top = this.hidesNewest ? this.slot - 1 : this.slot;
+    const all = this.#blocks
+      .filter(({ slot }) => slot <= top)
+      .flatMap(({ transactions, time }) => transactions.map(each => ({ ...each, time })))
+      .filter(({ accounts }) => accounts.includes(address))
+      .reverse();
+    const start = before === undefined ? 0 : all.findIndex(each => each.signature === before) + 1;
+    return all.slice(start, start + Number(limit)).map(({ signature, slot, meta, time }) => ({
+      ...{ signature, slot, err: meta.err, memo: null, blockTime: time },
+      confirmationStatus: slot <= this.finalSlot ? 'finalized' : 'confirmed',
+    }));
+  }
+
+  #find(signature: string) {
+    for (const block of this.#blocks) {
+      const found = block.transactions.find(each => each.signature === signature);
+      if (found !== undefined) return { block, found };
+    }
+    return undefined;
+  }
+
+  #transaction(signature: string, { maxSupportedTransactionVersion }: Json): Json | null {
+    const known = this.#find(signature);
+    if (known === undefined) return null;
+    const { block, found } = known;
+    const { message } = found;
+    const isVersioned = message.bytes[0] === 0x80;
+    if (isVersioned && maxSupportedTransactionVersion === undefined) {
+      throw new SlotError(
+        -32015,
+        'Transaction version (0) is not supported by the requesting client.',
+      );
+    }
+    return {
+      ...{ slot: block.slot, blockTime: block.time, version: isVersioned ? 0 : 'legacy' },
+      meta: found.meta,
+      transaction: {
+        signatures: [signature],
+        message: {
+          accountKeys: message.keys,
+          header: message.header,
+          recentBlockhash: block.parent,
+        },
+      },
+    };
+  }
+
+  #status(signature: string): Json | null {
+    const known = this.#find(signature);
+    if (known === undefined) return null;
+    const { slot } = known.block;
+    const isFinal = slot <= this.finalSlot;
+    return {
+      ...{ slot, confirmations: isFinal ? null : this.slot - slot, err: known.found.meta.err },
+      status: known.found.meta.err === null ? { Ok: null } : { Err: known.found.meta.err },
+      confirmationStatus: isFinal ? 'finalized' : 'confirmed',
+    };
+  }
+}
+
+/** A JSON-RPC error by its code. */
+class SlotError extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
