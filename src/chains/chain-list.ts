@@ -93,6 +93,7 @@ const TRON: Facts = {
   family: 'tron',
   ring: 64,
   staleHeadMs: MINUTE,
+  offeredLagMs: 2 * MINUTE,
   usualFinalityMs: MINUTE,
 };
 
