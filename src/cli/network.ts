@@ -9,6 +9,7 @@ import {
   DEFAULT_FINALITY,
 } from '../watching/configure-network.ts';
 import { requireChain } from '../watching/manage-nodes.ts';
+import { defineAudit } from './network-audit.ts';
 import { defineRescan, defineResume, defineStatus } from './network-status.ts';
 import { toolsOf } from './node.ts';
 import { printList, printObject } from './print.ts';
@@ -16,7 +17,7 @@ import { withSession } from './session.ts';
 import type { Terminal } from './terminal.ts';
 import { addVerb, integerFrom, type JsonFlag, parseOnOff, requireFlag } from './values.ts';
 
-/** `mp network list | set | status | rescan | resume` */
+/** `mp network list | set | status | rescan | audit | resume` */
 export function define(noun: Command, terminal: Terminal): void {
   addVerb(noun, 'list', 'list all networks').action((flags: JsonFlag) =>
     withSession(terminal, async ({ db }) => {
@@ -65,6 +66,7 @@ export function define(noun: Command, terminal: Terminal): void {
 
   defineStatus(noun, terminal);
   defineRescan(noun, terminal);
+  defineAudit(noun, terminal);
   defineResume(noun, terminal);
 }
 

@@ -128,8 +128,23 @@ export interface NativeBalancesTable {
   balance: ColumnType<string, bigint | string, bigint | string>;
 }
 
+/** How far a UTC day's blocks of a network were held against the ledger. */
+export interface NetworkAuditsTable {
+  blockchain_id: string;
+  /** YYYY-MM-DD. */
+  day: string;
+  /** null until the day's blocks are found. */
+  next_height: Height | null;
+  to_height: Height | null;
+  differences: Defaulted<number>;
+  /** Until when a worker that goes on with it is taken to be alive. */
+  claimed_until: Date | null;
+  done_at: Date | null;
+}
+
 /** The tables of the watchers. */
 export interface WatchingTables {
+  network_audits: NetworkAuditsTable;
   chains: ChainsTable;
   chain_blocks: ChainBlocksTable;
   nodes: NodesTable;

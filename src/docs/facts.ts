@@ -55,6 +55,7 @@ import { NONCE_LIFETIME_SECONDS } from '../signing/nonce-store.ts';
 import { NONCE_MAXIMUM } from '../signing/verify-signature.ts';
 import { CLOCK_MAXIMUM_SECONDS, CLOCK_TOLD_SECONDS } from '../telemetry/clock-watch.ts';
 import { TREND_DAYS } from '../time/days.ts';
+import { QUIET_HOUR } from '../watching/audit-yesterday.ts';
 import { CONFIGURABLE_CONTRACTS } from '../watching/configure-network.ts';
 import { IDLE_POLL_MS } from '../watching/idle.ts';
 import { LEASE_MS } from '../watching/lease.ts';
@@ -243,6 +244,7 @@ export function factsOf(settings: DocsSettings): Facts {
     'nodes.requests-per-second': REQUESTS_PER_SECOND,
     'nodes.look-up-calls': LOOK_UP_CALLS_PER_SECOND,
     'rescan.traced-max': TRACED_MAXIMUM,
+    'audit.hour': `${String(QUIET_HOUR).padStart(2, '0')}:00`,
     'rescan.max': RESCAN_MAXIMUM.toLocaleString('en-US'),
     'alerts.rules': alertTable(),
     'clock.told': CLOCK_TOLD_SECONDS,

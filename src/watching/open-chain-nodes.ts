@@ -1,5 +1,6 @@
 import type { ChainAdapter } from '../chains/adapter.ts';
 import type { Chain } from '../chains/chain-list.ts';
+import { rpcOf } from '../chains/tron/spelling.ts';
 import type { ChainFamily } from '../database/watching-tables.ts';
 import { type Node, NodeFailure } from '../nodes/node.ts';
 import { type NodeSet, type NodeSetOptions, openNodeSet } from '../nodes/node-set.ts';
@@ -21,7 +22,6 @@ export function openChainNodes(
   adapter: ChainAdapter,
   { isProduction, ...options }: ChainNodesOptions,
 ): NodeSet {
-  const heightCall = HEIGHT_CALLS[chain.family];
   return openNodeSet({
     ...options,
     chain: chain.id,
@@ -30,18 +30,21 @@ export function openChainNodes(
       const identity = (await findChain(options.db, chain.id))?.identity ?? null;
       await verifyIdentity(adapter, chain, node, { identity, isProduction });
     },
-    ...(heightCall && { readHeight: node => readHeight(node, heightCall) }),
+    readHeight: node => readHeight(node, chain.family),
   });
 }
 
 /** The cheapest call for a node's newest block: nodes that are not in use are asked for it all the time. */
-const HEIGHT_CALLS: Partial<Record<ChainFamily, string>> = {
+const HEIGHT_CALLS: Readonly<Record<ChainFamily, string>> = {
   bitcoin: 'getblockcount',
   evm: 'eth_blockNumber',
+  solana: 'getSlot',
+  tron: 'eth_blockNumber',
 };
 
-async function readHeight(node: Node, method: string): Promise<number> {
-  const height = Number(await node.call(method, []));
+async function readHeight(node: Node, family: ChainFamily): Promise<number> {
+  const own = family === 'tron' ? rpcOf(node) : node;
+  const height = Number(await own.call(HEIGHT_CALLS[family], []));
   if (Number.isSafeInteger(height) && height >= 0) return height;
   throw new NodeFailure(`${node.label}: the height of its newest block is no number`);
 }

@@ -2,6 +2,7 @@ import type { BaseLogger } from 'pino';
 import type { Database } from '../database/connection.ts';
 import type { Processor } from '../payments/processor.ts';
 import type { Clock } from '../time/clock.ts';
+import { auditYesterdayLoop } from './audit-yesterday.ts';
 import { cancelDeactivatedLoop } from './cancel-deactivated.ts';
 import { cleanUpLoop } from './clean-up.ts';
 import { deliverWebhooksLoop, type WebhookDependencies } from './deliver-webhooks.ts';
@@ -39,6 +40,7 @@ export async function runWorker(
     removeOldEventsLoop(db, clock, retentionDays),
     deliverWebhooksLoop(dependencies),
     watchChainsLoop(dependencies),
+    auditYesterdayLoop(dependencies),
   ];
   await Promise.all(loops.map(loop => runLoop(loop, logger, signal)));
 }

@@ -10,7 +10,7 @@ const UNREACHABLE = { DATABASE_URL: 'postgres://nobody:s3cret@127.0.0.1:1/none' 
 
 const VERBS = {
   migrate: [],
-  network: ['list', 'set', 'status', 'rescan', 'resume'],
+  network: ['list', 'set', 'status', 'rescan', 'audit', 'resume'],
   merchant: ['create', 'list', 'show', 'set'],
   branch: ['create', 'list'],
   address: ['set', 'remove', 'list'],
@@ -136,6 +136,7 @@ test.each([
   ['a path to explain that is none', ['explain', 'GET', 'external/v1/payments']],
   ['a path of two lines', ['explain', 'GET', '/external\n/v1']],
   ['a rescan without an end', ['network', 'rescan', 'eth', '--from', '1']],
+  ['an audit without a beginning', ['network', 'audit', 'eth', '--to', '1']],
   ['a chain from below its first block', ['network', 'resume', 'eth', '--from', '0']],
   ['CSV as JSON', ['payment', 'list', '--csv', '--json']],
   ['payments until a word', ['payment', 'list', '--until', 'today']],

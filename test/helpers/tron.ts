@@ -246,6 +246,8 @@ export class TronNode {
     switch (method) {
       case 'eth_chainId':
         return `0x${CHAIN_ID}`;
+      case 'eth_blockNumber':
+        return `0x${this.height.toString(16)}`;
       case 'eth_getBlockByNumber':
         return toHeader(this.#blockAt(first));
       case 'eth_getLogs':

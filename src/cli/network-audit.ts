@@ -1,0 +1,41 @@
+import type { Command } from 'commander';
+import { auditNetwork } from '../watching/audit-network.ts';
+import { RESCAN_MAXIMUM } from '../watching/operate-chain.ts';
+import { toolsOf } from './node.ts';
+import { printJson, printList, printObject } from './print.ts';
+import { withSession } from './session.ts';
+import type { Terminal } from './terminal.ts';
+import { addVerb, integerFrom, type JsonFlag } from './values.ts';
+
+/** More than any chain has. */
+const HEIGHT_MAXIMUM = 999_999_999;
+
+/** `mp network audit` */
+export function defineAudit(noun: Command, terminal: Terminal): void {
+  const height = integerFrom(0, HEIGHT_MAXIMUM);
+  addVerb(noun, 'audit', 'scan final blocks through another node and hold them against the ledger')
+    .argument('<id>', 'network ID, for example eth-usdt')
+    .requiredOption('--from <block>', 'first block', height)
+    .requiredOption('--to <block>', `last block; at most ${RESCAN_MAXIMUM} in all`, height)
+    .action((id: string, { from, to, ...flags }: JsonFlag & { from: number; to: number }) =>
+      withSession(terminal, async session => {
+        const audit = await auditNetwork(session, toolsOf(session), id, { from, to });
+        const differences = audit.differences.map(({ amount, ...difference }) => ({
+          ...difference,
+          amount: amount.toString(),
+        }));
+        if (flags.json) return printJson(terminal, { ...audit, differences });
+        const { blockchainId, node, role, transfers } = audit;
+        printObject(terminal, flags, { blockchainId, from, to, node, role, transfers });
+        printList(
+          terminal,
+          flags,
+          differences,
+          ['kind', 'transactionHash', 'position', 'address', 'amount', 'height', 'detail'],
+          differences.length === 0
+            ? 'Chain and ledger agree.'
+            : 'Each is a finding now: mp finding list',
+        );
+      }),
+    );
+}
