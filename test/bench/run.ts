@@ -16,6 +16,7 @@ const SUBJECTS: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>
   events: () => import('./events.ts'),
   start: () => import('./start.ts'),
   settlement: () => import('./settlement.ts'),
+  truth: () => import('./truth.ts'),
 };
 
 const subjects = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(SUBJECTS);

@@ -2,17 +2,21 @@
 import { resolve } from 'node:path';
 
 /** Measured rounds of each contender: odd, so that the median is one of them. */
-export const ROUNDS = positive('BENCH_ROUNDS', 7);
+export const ROUNDS = wholeNumber('BENCH_ROUNDS', 7);
 /** Length of a round, in seconds. */
-export const SECONDS = positive('BENCH_SECONDS', 3);
+export const SECONDS = wholeNumber('BENCH_SECONDS', 3);
 /** Size of the long history, in payments. */
-export const PAYMENTS = positive('BENCH_PAYMENTS', 5_000_000);
+export const PAYMENTS = wholeNumber('BENCH_PAYMENTS', 5_000_000);
 /** Size of the short history, in payments. */
 export const FEW_PAYMENTS = 10_000;
 /** Payments that are created in a database that starts empty. */
-export const YOUNG_PAYMENTS = positive('BENCH_YOUNG_PAYMENTS', 50_000);
+export const YOUNG_PAYMENTS = wholeNumber('BENCH_YOUNG_PAYMENTS', 50_000);
 /** How long the service runs at half of its saturation once it is warm, in seconds. */
-export const SOAK_SECONDS = positive('SOAK_SECONDS', 600);
+export const SOAK_SECONDS = wholeNumber('SOAK_SECONDS', 600);
+/** Random histories of payments and transfers: a minute of them; a million prove more. */
+export const TRUTH_HISTORIES = wholeNumber('TRUTH_HISTORIES', 10_000);
+/** The first of them: each is determined by its number. */
+export const TRUTH_SEED = wholeNumber('TRUTH_SEED', 0, 0);
 /** Where each process of the service leaves a CPU profile when it ends; null for none. */
 export const CPU_PROFILE_DIRECTORY = directory('BENCH_CPU_PROFILE');
 /** Another checkout, with its own node_modules, whose service takes part; null for none. */
@@ -23,9 +27,11 @@ export const CONNECTIONS = 64;
 /** Database connections of the service, of its variants and of pgbench; the service's default. */
 export const POOL_SIZE = 10;
 
-function positive(name: string, fallback: number): number {
+function wholeNumber(name: string, fallback: number, least = 1): number {
   const value = Number(process.env[name] || fallback);
-  if (!Number.isInteger(value) || value < 1) throw new Error(`${name} takes a whole number from 1`);
+  if (!Number.isSafeInteger(value) || value < least) {
+    throw new Error(`${name} takes a whole number from ${least}`);
+  }
   return value;
 }
 

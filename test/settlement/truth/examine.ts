@@ -1,0 +1,90 @@
+import { GROUP } from './course.ts';
+import { describeHistory } from './describe.ts';
+import { drawHistory } from './history.ts';
+import { type Fault, judge } from './judge.ts';
+import { playGroup } from './play.ts';
+import { type Rows, readRows } from './rows.ts';
+import type { Stage } from './stage.ts';
+
+/** What is counted of histories. */
+export interface Tally {
+  readonly histories: number;
+  readonly payments: number;
+  /** Transfers by what became of them, as in `final exact, credited`. */
+  readonly transfers: Readonly<Record<string, number>>;
+  /** Payments by status. */
+  readonly statuses: Readonly<Record<string, number>>;
+}
+
+/** A history that has gone wrong. */
+export interface Failure {
+  readonly seed: number;
+  readonly faults: readonly Fault[];
+  /** What happened, for readers. */
+  readonly text: string;
+}
+
+/**
+ * Plays the histories of these seeds, all of one group, and judges them.
+ * @throws RangeError for seeds of several groups.
+ */
+export async function examine(
+  stage: Stage,
+  seeds: readonly number[],
+): Promise<{ readonly tally: Tally; readonly failures: readonly Failure[] }> {
+  if (new Set(seeds.map(groupOf)).size > 1) throw new RangeError('seeds of several groups');
+  const played = await playGroup(stage, seeds.map(drawHistory));
+  const failures: Failure[] = [];
+  const left: Rows[] = [];
+  for (const [each, rows] of await readRows(stage, played)) {
+    const faults = judge(each, rows);
+    left.push(rows);
+    if (faults.length === 0) continue;
+    const text = describeHistory(each, rows, faults);
+    failures.push({ seed: each.history.seed, faults, text });
+  }
+  return { tally: count(left), failures };
+}
+
+/** Histories of one group are played together. */
+export function groupOf(seed: number): number {
+  return Math.floor(seed / GROUP);
+}
+
+/** Adds up what was counted; nothing for no tallies. */
+export function sumTallies(tallies: readonly Tally[]): Tally {
+  const sum = (counts: readonly Readonly<Record<string, number>>[]) => {
+    const total: Record<string, number> = {};
+    for (const [name, value] of counts.flatMap(each => Object.entries(each))) {
+      total[name] = (total[name] ?? 0) + value;
+    }
+    return total;
+  };
+  return {
+    histories: tallies.reduce((total, { histories }) => total + histories, 0),
+    payments: tallies.reduce((total, { payments }) => total + payments, 0),
+    transfers: sum(tallies.map(({ transfers }) => transfers)),
+    statuses: sum(tallies.map(({ statuses }) => statuses)),
+  };
+}
+
+function count(left: readonly Rows[]): Tally {
+  const countBy = (names: readonly string[]) =>
+    Object.fromEntries(
+      [...Map.groupBy(names, name => name)].map(([name, { length }]) => [name, length]),
+    );
+  return {
+    histories: left.length,
+    payments: left.reduce((total, { payments }) => total + payments.length, 0),
+    transfers: countBy(
+      left.flatMap(({ deposits }) =>
+        deposits.map(({ state, outcome, payment_id: paymentId }) => {
+          const isInbox = state === 'seen' || state === 'final';
+          const where = paymentId !== null ? 'credited' : isInbox ? 'inbox' : 'no funds';
+          return `${where}: ${outcome}`;
+        }),
+      ),
+    ),
+    statuses: countBy(left.flatMap(({ payments }) => payments.map(({ status }) => status))),
+  };
+}

@@ -1,0 +1,172 @@
+import { courseOf, NETWORKS, type NetworkId, START, type Step } from './course.ts';
+import { createRandom, type Random } from './random.ts';
+import { drawTransfers } from './transfers.ts';
+
+/** What a customer sends, compared with what is asked for. */
+export type Amount =
+  | 'exact'
+  | 'half'
+  | 'most'
+  | 'rest'
+  | 'bit over'
+  | 'just over'
+  | 'too much'
+  | 'dust'
+  | 'least tolerated'
+  | 'less than tolerated'
+  | 'one unit off';
+export type Finality = 'seen' | 'final' | 'reversed' | 'failed';
+
+/** A transfer on chain. */
+export interface Transfer {
+  readonly hash: string;
+  readonly position: number;
+  /** The payment that it is meant for; its amount and address are known when it is first reported. */
+  readonly payment: number;
+  readonly amount: Amount;
+  /** Whether it goes to another of the branch's addresses than that of the payment. */
+  readonly astray: boolean;
+  /** When it was made, in milliseconds since the epoch. */
+  readonly madeAt: number;
+  /** When it was made as far as its watcher knows, at the latest and at the earliest. */
+  readonly occurredAt: number;
+  readonly earliestAt: number;
+}
+
+/** What a customer, an operator or a watcher does. */
+export type Act =
+  | { readonly kind: 'open' | 'cancel'; readonly payment: number; readonly at: number }
+  | {
+      readonly kind: 'choose';
+      readonly payment: number;
+      readonly other: boolean;
+      readonly at: number;
+    }
+  | { readonly kind: 'deactivate'; readonly at: number }
+  | {
+      readonly kind: 'assign';
+      readonly transfer: number;
+      readonly payment: number;
+      readonly at: number;
+    }
+  | { readonly kind: 'dismiss'; readonly transfer: number; readonly at: number };
+
+/** A watcher's report of a transfer. */
+export interface Report {
+  readonly transfer: number;
+  readonly finality: Finality;
+  /** null while it is in no block. */
+  readonly block: number | null;
+}
+
+/**
+ * How the reports of a step come: in one transaction; from a worker that dies, and then from another one;
+ * from two workers at once; one by one, from two workers in orders of their own; at the same moment as
+ * what people do in this step.
+ */
+export type Manner = 'together' | 'after a death' | 'twice' | 'one by one' | 'in a race';
+
+/** What happens between two steps of the course, and at the end of that. */
+export interface Turn {
+  readonly acts: readonly Act[];
+  readonly reports: readonly Report[];
+  readonly manner: Manner;
+  /** For deaths: after how many statements. */
+  readonly dieAfter: number;
+}
+
+/** A small world of its own: a merchant's branch, its addresses on a network, payments and transfers. */
+export interface History {
+  readonly seed: number;
+  readonly network: NetworkId;
+  /** Another network at the same addresses; null for none. */
+  readonly other: NetworkId | null;
+  readonly addresses: number;
+  readonly toleranceBps: number;
+  /** Cents of each payment, and whether its expiry is fixed at creation, as in the older contract. */
+  readonly payments: readonly { readonly cents: number; readonly isFixed: boolean }[];
+  readonly transfers: readonly Transfer[];
+  /** One for each step of the course. */
+  readonly turns: readonly Turn[];
+  /** Whether its turns have transactions of their own, as in a worker, with deaths and races. */
+  readonly isRough: boolean;
+}
+
+/** In cents. */
+const PRICES = [100, 100, 250, 1_999];
+/** Draws the history of a seed, on the course of its group. */
+export function drawHistory(seed: number): History {
+  const course = courseOf(seed);
+  const random = createRandom('history', seed);
+  // Bitcoin most of all, which has the fewest amounts for a price.
+  const network = random.chance(50) ? 'btc-test' : random.pick(NETWORKS);
+  const base = random.pick(PRICES);
+  const count = random.pick([2, 2, 2, 2, 3, 3, 4, 5]);
+  const payments = Array.from({ length: count }, () => ({
+    cents: random.chance(75) ? base : Math.ceil(base * random.pick([1.005, 1.01, 1.02, 2])),
+    isFixed: random.chance(12),
+  }));
+  const isRough = random.chance(8);
+  const acts: Act[][] = course.map(() => []);
+  const opened = payments.map((_, payment) => {
+    const step = random.below(course.length - 4);
+    const at = momentIn(random, course, step);
+    acts[step]?.push({ kind: 'open', payment, at });
+    return at;
+  });
+  const hasOther = network === 'eth-test' || network === 'eth-usdc-test';
+  const other = network === 'eth-test' ? 'eth-usdc-test' : 'eth-test';
+  const drawn = drawTransfers(random, { course, network, opened });
+  const act = (make: (step: number, at: number) => void, percent: number) => {
+    if (!random.chance(percent)) return;
+    const step = random.below(course.length - 2);
+    make(step, momentIn(random, course, step));
+  };
+  const payment = () => random.below(count);
+  const transfer = () => random.below(drawn.transfers.length);
+  act((step, at) => acts[step]?.push({ kind: 'cancel', payment: payment(), at }), 20);
+  act((step, at) => {
+    acts[step]?.push({
+      kind: 'choose',
+      payment: payment(),
+      other: hasOther && random.chance(60),
+      at,
+    });
+  }, 20);
+  act((step, at) => acts[step]?.push({ kind: 'deactivate', at }), 6);
+  act((step, at) => {
+    acts[step]?.push({ kind: 'assign', transfer: transfer(), payment: payment(), at });
+  }, 20);
+  act((step, at) => acts[step]?.push({ kind: 'dismiss', transfer: transfer(), at }), 10);
+  const turns = course.map((_, step): Turn => {
+    const own = (acts[step] ?? []).toSorted((a, b) => a.at - b.at);
+    const reports = drawn.reports[step] ?? [];
+    const manner = isRough ? drawManner(random, own, reports) : 'together';
+    // Reversals first, as watchers tell them.
+    const sorted = reports.toSorted(
+      (a, b) => Number(b.finality === 'reversed') - Number(a.finality === 'reversed'),
+    );
+    return { acts: own, reports: sorted, manner, dieAfter: 1 + random.below(14) };
+  });
+  return {
+    ...{ seed, network, other: hasOther ? other : null, payments, turns, isRough },
+    addresses: random.pick([1, 1, 1, 2, 3]),
+    toleranceBps: random.pick([0, 0, 0, 50, 200]),
+    transfers: drawn.transfers,
+  };
+}
+
+function drawManner(random: Random, acts: readonly Act[], reports: readonly Report[]): Manner {
+  const distinct = new Set(reports.map(({ transfer }) => transfer)).size === reports.length;
+  const most = acts.length + reports.length;
+  if (most > 1 && most <= 3 && distinct && random.chance(50)) return 'in a race';
+  if (distinct && reports.length <= 3 && random.chance(30)) return 'one by one';
+  return random.pick(['together', 'after a death', 'after a death', 'twice']);
+}
+
+/** A moment between a step and the one before. */
+export function momentIn(random: Random, course: readonly Step[], step: number): number {
+  const from = course[step - 1]?.at ?? START;
+  const to = course[step]?.at ?? from + 2;
+  return from + 1 + random.below(to - from - 1);
+}

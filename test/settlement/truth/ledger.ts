@@ -1,0 +1,377 @@
+/**
+ * What has to become of payments and transfers, in memory and in few rules: written from what is promised
+ * to merchants and payers, and sharing no code with the service.
+ */
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+
+export interface Told {
+  readonly key: string;
+  readonly network: string;
+  readonly address: string;
+  readonly amount: bigint;
+  readonly finality: 'seen' | 'final' | 'reversed' | 'failed';
+  readonly occurredAt: number;
+  readonly earliestAt: number;
+  readonly isSimulated: boolean;
+}
+
+export interface LedgerPayment {
+  readonly id: string;
+  readonly createdAt: number;
+  readonly isFixed: boolean;
+  /** The end at creation, and since the last choice of a network; then until when the price is held. */
+  end: number;
+  quotedUntil: number | null;
+  network: string | null;
+  address: string | null;
+  amount: bigint | null;
+  state: string;
+  hash: string | null;
+  paidAt: number | null;
+  error: string | null;
+  /** Every state it came to, and when. */
+  readonly moves: string[];
+  /** What its merchant was told, and when. */
+  readonly events: string[];
+}
+
+export interface LedgerDeposit {
+  readonly key: string;
+  readonly network: string;
+  readonly address: string;
+  readonly amount: bigint;
+  readonly at: number;
+  readonly earliest: number;
+  state: 'seen' | 'final' | 'reversed' | 'failed';
+  outcome: string;
+  payment: LedgerPayment | null;
+  isDismissed: boolean;
+  readonly isSimulated: boolean;
+}
+
+/** An amount that is, or was, asked for at an address. */
+export interface Hold {
+  readonly payment: string;
+  readonly network: string;
+  readonly address: string;
+  readonly amount: bigint;
+  readonly from: number;
+  readonly isRest: boolean;
+  to: number | null;
+}
+
+const OPEN = 'pending/pending';
+const SEEN = 'pending/completed';
+const EVENTS: Readonly<Record<string, string>> = {
+  [SEEN]: 'detected',
+  'successful/completed': 'successful',
+  'unsuccessful/completed': 'unsuccessful',
+  'unsuccessful/expired': 'unsuccessful',
+  'expired/expired': 'expired',
+  'cancelled/cancelled': 'cancelled',
+};
+
+export interface Rules {
+  readonly toleranceBps: bigint;
+  /** How long a network waits for its payer, in milliseconds. */
+  windowOf(network: string): number;
+  /**
+   * The amount that was asked for as the rest of a payment at this time, as the service chose it; null if
+   * it asked for none.
+   */
+  restOf(payment: string, at: number): bigint | null;
+}
+
+export class Ledger {
+  readonly payments = new Map<string, LedgerPayment>();
+  readonly deposits = new Map<string, LedgerDeposit>();
+  readonly holds: Hold[] = [];
+  /** Deposits of which merchants were told that no payment took them. */
+  readonly unmatched: string[] = [];
+  readonly #rules: Rules;
+
+  constructor(rules: Rules) {
+    this.#rules = rules;
+  }
+
+  open(payment: Pick<LedgerPayment, 'id' | 'createdAt' | 'end' | 'isFixed'>): void {
+    this.payments.set(payment.id, {
+      ...payment,
+      ...{ quotedUntil: null, network: null, address: null, amount: null, state: OPEN },
+      ...{ hash: null, paidAt: null, error: null, moves: [], events: [] },
+    });
+  }
+
+  /** Whether a payer may choose a network now. */
+  mayChoose(id: string, now: number): boolean {
+    const payment = this.#payment(id);
+    return payment.state === OPEN && payment.end > now;
+  }
+
+  /** Whether choosing this network leaves the payment as it is. */
+  hasChosen(id: string, network: string, now: number): boolean {
+    const { network: chosen, quotedUntil } = this.#payment(id);
+    return chosen === network && (quotedUntil === null || quotedUntil > now);
+  }
+
+  /** A network is chosen, and this amount asked for. */
+  choose(
+    id: string,
+    quote: { network: string; address: string; amount: bigint },
+    now: number,
+  ): void {
+    const payment = this.#payment(id);
+    this.#release(payment, now);
+    this.#hold(payment, { ...quote, isRest: false }, now);
+    Object.assign(payment, quote, this.#deadlines(payment, quote.network, now));
+  }
+
+  cancel(id: string, now: number): void {
+    const payment = this.#payment(id);
+    if (payment.state === OPEN && this.#under(payment) === undefined) {
+      this.#move(payment, 'cancelled/cancelled', now);
+    }
+  }
+
+  /** The merchant is inactive: what nobody has paid is cancelled. */
+  cancelAll(now: number): void {
+    for (const id of this.payments.keys()) this.cancel(id, now);
+  }
+
+  /** @param known Up to when a network's transfers are known. */
+  expire(known: (network: string) => number, now: number): void {
+    for (const payment of this.payments.values()) {
+      if (payment.state !== OPEN) continue;
+      if (payment.end > (payment.network === null ? now : known(payment.network))) continue;
+      const own = this.#unders(payment);
+      if (own.some(({ state }) => state === 'seen')) continue;
+      this.#move(payment, own.length > 0 ? 'unsuccessful/expired' : 'expired/expired', now);
+    }
+  }
+
+  /** Prices that are held no longer, of payments that wait on. */
+  lapse(known: (network: string) => number, now: number): void {
+    for (const payment of this.payments.values()) {
+      const { state, network, quotedUntil } = payment;
+      if (state !== OPEN || network === null || quotedUntil === null) continue;
+      if (quotedUntil > known(network)) continue;
+      if (this.#unders(payment).some(deposit => deposit.state === 'seen')) continue;
+      this.#release(payment, now);
+      Object.assign(payment, { network: null, address: null, amount: null });
+    }
+  }
+
+  assign(key: string, id: string, now: number): void {
+    const deposit = this.deposits.get(key);
+    const payment = this.#payment(id);
+    if (deposit === undefined || !isWaiting(deposit) || payment.state !== OPEN) return;
+    if (payment.network !== deposit.network || payment.address !== deposit.address) return;
+    Object.assign(deposit, { outcome: 'assigned', payment });
+    this.#apply(deposit, now);
+  }
+
+  dismiss(key: string): void {
+    const deposit = this.deposits.get(key);
+    if (deposit !== undefined && isWaiting(deposit)) deposit.isDismissed = true;
+  }
+
+  observe(told: Told, now: number): void {
+    const known = this.deposits.get(told.key);
+    const before = known?.state;
+    if (before === 'final' || before === told.finality) return;
+    if (before === 'failed' && told.finality === 'reversed') return;
+    const deposit: LedgerDeposit = known ?? {
+      ...{ key: told.key, network: told.network, address: told.address, amount: told.amount },
+      ...{ at: told.occurredAt, earliest: told.earliestAt, isSimulated: told.isSimulated },
+      ...{ outcome: 'unknown', payment: null, isDismissed: false, state: told.finality },
+    };
+    this.deposits.set(told.key, deposit);
+    // What did not arrive pays nobody; a stranger's failed attempt ends nobody's payment.
+    const isFunds = told.finality === 'seen' || told.finality === 'final';
+    const mayPay = isFunds || (told.finality === 'failed' && told.isSimulated);
+    const isUndecided =
+      before !== 'seen' || (deposit.outcome === 'duplicate' && deposit.payment === null);
+    if (mayPay && isUndecided && deposit.payment === null && !deposit.isDismissed) {
+      const match = this.#match(deposit);
+      if (deposit.outcome !== 'duplicate' || match.payment !== null) Object.assign(deposit, match);
+    }
+    const payer = deposit.payment;
+    deposit.state = told.finality;
+    this.#apply(deposit, now);
+    // A wallet may replace a transfer: what looked like a second one pays, once the first is undone.
+    if (told.finality === 'reversed') this.#promote(deposit, payer, now);
+    const isLeft = deposit.state === 'final' && deposit.payment === null && !deposit.isDismissed;
+    if (isLeft) this.unmatched.push(deposit.key);
+  }
+
+  /** Whose it is: by the amount, and by who waited when it was made. */
+  #match({ network, address, amount, at, earliest }: LedgerDeposit) {
+    const here = this.holds.filter(hold => hold.network === network && hold.address === address);
+    const asked = here.filter(hold => hold.from <= at);
+    const last = asked.findLast(hold => hold.amount === amount);
+    const isHeld =
+      last !== undefined &&
+      here.some(
+        hold => hold.payment === last.payment && hold.amount === amount && hold.to === null,
+      );
+    if (last !== undefined && isHeld) {
+      const payment = this.#payment(last.payment);
+      if (payment.state !== OPEN) return { outcome: 'duplicate', payment: null };
+      return this.#inTime(payment, last, last.isRest ? 'rest' : 'exact', earliest);
+    }
+    if (last?.to != null && last.to > at - DAY) return { outcome: 'late', payment: null };
+    const waited = asked.filter(hold => {
+      const { state, quotedUntil, end } = this.#payment(hold.payment);
+      if (hold.isRest) return false;
+      if (hold.to !== null) return hold.to > at && state !== 'successful/completed';
+      return state === OPEN && (quotedUntil ?? end) >= earliest - MINUTE;
+    });
+    const [only] = waited;
+    if (waited.length > 1) return { outcome: 'ambiguous', payment: null };
+    if (only === undefined || amount * 100n < only.amount)
+      return { outcome: 'unknown', payment: null };
+    const payment = this.#payment(only.payment);
+    if (amount > only.amount) {
+      const isLittle = (amount - only.amount) * 50n <= only.amount;
+      return isLittle
+        ? this.#inTime(payment, only, 'over', earliest)
+        : { outcome: 'over', payment: null };
+    }
+    if ((only.amount - amount) * 10_000n <= only.amount * this.#rules.toleranceBps) {
+      return this.#inTime(payment, only, 'tolerated', earliest);
+    }
+    // Parts are never added up.
+    if (this.#under(payment) !== undefined) return { outcome: 'under', payment: null };
+    return this.#inTime(payment, only, 'under', earliest);
+  }
+
+  /** Whoever asks for something else by now is not paid. A poll may come a minute after what it finds. */
+  #inTime(payment: LedgerPayment, { network, address }: Hold, outcome: string, earliest: number) {
+    const { state, quotedUntil, end } = payment;
+    const isHere = payment.network === network && payment.address === address;
+    const isOver = earliest > (quotedUntil ?? end) + MINUTE;
+    const isLate = state !== OPEN || !isHere || isOver;
+    return isLate ? { outcome: 'late', payment: null } : { outcome, payment };
+  }
+
+  #apply(deposit: LedgerDeposit, now: number): void {
+    const { payment, outcome, state } = deposit;
+    if (payment === null) return;
+    const isOver = payment.state !== OPEN && payment.state !== SEEN;
+    if (outcome === 'under') {
+      this.#assess(payment, now);
+      if (state === 'final' && isOver) Object.assign(deposit, { outcome: 'late', payment: null });
+    } else if (isOver) {
+      if (state !== 'failed') Object.assign(deposit, { outcome: 'late', payment: null });
+    } else if (state === 'reversed') {
+      Object.assign(payment, { hash: null, error: 'transfer_reversed' });
+      this.#move(payment, OPEN, now);
+      if (this.#under(payment) !== undefined) this.#assess(payment, now);
+    } else {
+      payment.hash = deposit.key.split(' ')[0] ?? null;
+      payment.error = state === 'failed' ? 'transaction_reverted' : null;
+      if (state === 'final') payment.paidAt = now;
+      const next = { seen: SEEN, final: 'successful/completed', failed: 'unsuccessful/completed' };
+      this.#move(payment, next[state], now);
+    }
+    if (state === 'reversed') Object.assign(deposit, { outcome: 'unknown', payment: null });
+  }
+
+  /** Too little has arrived, or has gone again: once it is final, the rest is asked for. */
+  #assess(payment: LedgerPayment, now: number): void {
+    if (payment.state !== OPEN) return;
+    const under = this.#under(payment);
+    if (under === undefined) {
+      payment.error = null;
+      return;
+    }
+    if (payment.network !== under.network || payment.address !== under.address) return;
+    payment.error = 'amount_underpaid';
+    const asked = this.holds.some(
+      ({ payment: id, isRest, to }) => id === payment.id && isRest && to === null,
+    );
+    if (under.state === 'seen' || asked) return;
+    const amount = this.#rules.restOf(payment.id, now);
+    if (amount === null) return;
+    this.#hold(
+      payment,
+      { network: under.network, address: under.address, amount, isRest: true },
+      now,
+    );
+    const { end, quotedUntil } = this.#deadlines(payment, under.network, now);
+    payment.end = Math.max(payment.end, end);
+    payment.quotedUntil =
+      quotedUntil === null ? null : Math.max(payment.quotedUntil ?? 0, quotedUntil);
+  }
+
+  #promote(
+    { network, address, amount }: LedgerDeposit,
+    payer: LedgerPayment | null,
+    now: number,
+  ): void {
+    const wanted = this.holds.filter(hold => hold.payment === payer?.id && hold.to === null);
+    const duplicate = [...this.deposits.values()].find(
+      each =>
+        each.network === network &&
+        each.address === address &&
+        each.outcome === 'duplicate' &&
+        (each.amount === amount || wanted.some(hold => hold.amount === each.amount)) &&
+        isWaiting(each),
+    );
+    if (duplicate === undefined) return;
+    const match = this.#match(duplicate);
+    if (match.payment === null) return;
+    Object.assign(duplicate, match);
+    this.#apply(duplicate, now);
+  }
+
+  #unders(payment: LedgerPayment): LedgerDeposit[] {
+    return [...this.deposits.values()].filter(
+      ({ payment: own, outcome, state }) =>
+        own === payment && outcome === 'under' && (state === 'seen' || state === 'final'),
+    );
+  }
+
+  /** What counts of several: the first that is final, or else the first. */
+  #under(payment: LedgerPayment): LedgerDeposit | undefined {
+    const own = this.#unders(payment);
+    return own.find(({ state }) => state === 'final') ?? own[0];
+  }
+
+  #move(payment: LedgerPayment, state: string, now: number): void {
+    payment.state = state;
+    payment.moves.push(`${state} ${now}`);
+    const event = EVENTS[state];
+    if (event !== undefined) payment.events.push(`${event} ${now}`);
+    if (!state.startsWith('pending')) this.#release(payment, now);
+  }
+
+  #release(payment: LedgerPayment, now: number): void {
+    for (const hold of this.holds) {
+      if (hold.payment === payment.id && hold.to === null) hold.to = now;
+    }
+  }
+
+  #hold({ id }: LedgerPayment, slot: Omit<Hold, 'payment' | 'from' | 'to'>, now: number): void {
+    this.holds.push({ payment: id, ...slot, from: now, to: null });
+  }
+
+  #deadlines({ isFixed, end, createdAt }: LedgerPayment, network: string, now: number) {
+    const window = now + this.#rules.windowOf(network);
+    return isFixed
+      ? { end, quotedUntil: Math.min(window, end) }
+      : { end: Math.min(window, createdAt + DAY), quotedUntil: null };
+  }
+
+  #payment(id: string): LedgerPayment {
+    const payment = this.payments.get(id);
+    if (payment === undefined) throw new Error(`there is no payment ${id}`);
+    return payment;
+  }
+}
+
+/** Whether it is in the inbox. */
+function isWaiting({ payment, isDismissed, state }: LedgerDeposit): boolean {
+  return payment === null && !isDismissed && (state === 'seen' || state === 'final');
+}

@@ -1,0 +1,73 @@
+import { type Selectable, sql } from 'kysely';
+import type {
+  Deposit,
+  Payment,
+  PaymentTransitionsTable,
+  ReservationsTable,
+} from '../../../src/database/tables.ts';
+import type { Played } from './played.ts';
+import type { Stage } from './stage.ts';
+
+export interface EventRow {
+  readonly payment_id: string | null;
+  readonly type: string;
+  readonly created_at: Date;
+  /** The deposit that it tells of; null where it tells of a payment. */
+  readonly deposit_id: string | null;
+}
+
+/** What a history has left in the database. */
+export interface Rows {
+  readonly payments: readonly Payment[];
+  readonly deposits: readonly Deposit[];
+  readonly reservations: readonly Selectable<ReservationsTable>[];
+  /** In the order in which they were written. */
+  readonly transitions: readonly Selectable<PaymentTransitionsTable>[];
+  readonly events: readonly EventRow[];
+  readonly windows: ReadonlyMap<string, number>;
+  readonly toleranceBps: number;
+}
+
+/** Reads what each of the histories has left. */
+export async function readRows(
+  { db, windows }: Stage,
+  played: readonly Played[],
+): Promise<Map<Played, Rows>> {
+  const payments = await db.selectFrom('payments').selectAll().execute();
+  const deposits = await db.selectFrom('deposits').selectAll().orderBy('id').execute();
+  const reservations = await db.selectFrom('reservations').selectAll().orderBy('id').execute();
+  const transitions = await db
+    .selectFrom('payment_transitions')
+    .selectAll()
+    .orderBy('id')
+    .execute();
+  const { rows: events } = await sql<EventRow & { merchant_id: string }>`
+    select merchant_id, payment_id, type, created_at,
+           case when payment_id is null then data ->> 'id' end as deposit_id
+    from events`.execute(db);
+  const byMerchant = {
+    payments: Map.groupBy(payments, row => row.merchant_id),
+    events: Map.groupBy(events, row => row.merchant_id),
+    deposits: Map.groupBy(deposits, row => row.address.split('-')[1]),
+    reservations: Map.groupBy(reservations, row => row.address.split('-')[1]),
+    transitions: Map.groupBy(transitions, row => row.payment_id),
+  };
+  return new Map(
+    played.map(each => {
+      const { merchantId, history } = each;
+      const own = byMerchant.payments.get(merchantId) ?? [];
+      return [
+        each,
+        {
+          payments: own,
+          events: byMerchant.events.get(merchantId) ?? [],
+          deposits: byMerchant.deposits.get(String(history.seed)) ?? [],
+          reservations: byMerchant.reservations.get(String(history.seed)) ?? [],
+          transitions: own.flatMap(({ id }) => byMerchant.transitions.get(id) ?? []),
+          windows,
+          toleranceBps: history.toleranceBps,
+        },
+      ];
+    }),
+  );
+}
