@@ -96,14 +96,14 @@ export const known = (now: Date) => sql`
   from networks join chains on chains.id = networks.chain`;
 
 /**
- * Whether too little has been seen for a payment and may still be undone. What a watcher saw holds nobody
- * once the chain has no node any more.
+ * Whether too little has been seen for a payment and may still be undone, on whatever network: the payment
+ * may have another one by now, or none. What a watcher saw holds nobody once the chain has no node any more.
  */
 export const MAY_BE_UNDONE = sql`
   exists (
-    select from deposits
+    select from deposits join networks as seen_on on seen_on.id = deposits.blockchain_id
     where payment_id = payments.id and outcome = 'under' and deposits.state = 'seen'
-      and (known.settled_by <> 'simulation' or deposits.source = 'simulation'))`;
+      and (seen_on.settled_by <> 'simulation' or deposits.source = 'simulation'))`;
 
 /**
  * Locks at most `limit` overdue on-chain payments without funds; skips rows locked by others. Those that

@@ -121,7 +121,7 @@ async function apply(
   if (hasMoved(known, transfer)) return updateDeposit(tx, known.id, placeOf(transfer, now));
   if (!NEXT_STATES[known.state].includes(transfer.finality)) return known;
   const deposit = await updateDeposit(tx, known.id, {
-    ...(canRematch(known, transfer) ? await rematch(tx, known) : {}),
+    ...(canRematch(known, transfer) ? await rematch(tx, known, transfer.references) : {}),
     state: transfer.finality,
     ...placeOf(transfer, now),
   });
@@ -186,13 +186,17 @@ function canRematch(known: Deposit, transfer: ObservedTransfer): boolean {
 }
 
 /** Matches a known deposit again. A duplicate stays one when no payment takes it. */
-async function rematch(db: Connection, deposit: Deposit): Promise<DepositMatch> {
+async function rematch(
+  db: Connection,
+  deposit: Deposit,
+  references?: readonly string[],
+): Promise<DepositMatch> {
   const slot = {
     blockchainId: deposit.blockchain_id,
     address: deposit.address,
     tokenAmount: BigInt(deposit.token_amount),
   };
-  const matched = await matchPayment(db, slot, timeOf(deposit));
+  const matched = await matchPayment(db, slot, timeOf(deposit), references);
   const stays = deposit.outcome === 'duplicate' && matched.payment_id === null;
   return stays ? { outcome: 'duplicate', payment_id: null } : matched;
 }

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { setAddress } from '../../src/accounts/deposit-addresses.ts';
+import { solanaReference } from '../../src/chains/solana-reference.ts';
 import type { Database } from '../../src/database/connection.ts';
 import type { Merchant } from '../../src/database/tables.ts';
 import { transact } from '../../src/database/transaction.ts';
@@ -63,6 +64,20 @@ const stateOf = async (id: string) => {
   return `${payment?.status}/${payment?.session_status}`;
 };
 const open = () => addOpenPayment(service, merchant, asked);
+
+test('a reference names the payment, also when a transfer comes back that was undone', async () => {
+  const [, named] = [await open(), await addOpenPayment(service, merchant, asked + asked / 500n)];
+  const seen = {
+    ...transfer(asked + asked / 100n, 'seen'),
+    references: [solanaReference(named.id)],
+  };
+  const other = transfer(asked + asked / 100n, 'seen');
+  expect(await observe(other)).toMatchObject({ outcome: 'ambiguous', payment_id: null });
+  expect(await observe(seen)).toMatchObject({ outcome: 'over', payment_id: named.id });
+  expect(await observe({ ...seen, finality: 'reversed' })).toMatchObject({ payment_id: null });
+  expect(await observe(seen)).toMatchObject({ outcome: 'over', payment_id: named.id });
+  expect(await stateOf(named.id)).toBe('pending/completed');
+});
 
 describe('an exact transfer', () => {
   test('is detected when seen and successful when final', async () => {

@@ -186,3 +186,26 @@ test('a quote does not lapse while too little has been seen that may be undone',
   await tell('reversed');
   expect(await lapseQuotes(service.db, now(), 50)).toBe(1);
 });
+
+test('a payment whose quote has lapsed does not expire while too little is seen again', async () => {
+  const payment = await addOpenPayment(service, merchant, 8_000_000n);
+  const part = {
+    ...{ blockchainId: 'btc', address: ADDRESSES.btc, transactionHash: 'again', position: 0 },
+    ...{ tokenAmount: 500_000n, blockHeight: 1, blockHash: 'a', occurredAt: now() },
+    source: 'chain' as const,
+  };
+  const tell = (finality: Finality) => observeTransfer(service.db, { ...part, finality }, now());
+  await tell('seen');
+  await tell('failed');
+  await updateOpenPayment(service.db, payment.id, { quoted_until: now() });
+  await watch('chain', now());
+  expect(await lapseQuotes(service.db, now(), 50)).toBe(1);
+  await tell('seen');
+  service.clock.now = payment.expires_at.getTime();
+  await watch('chain', now());
+  await expire();
+  expect(await statusOf(payment)).toBe('pending');
+  await tell('reversed');
+  await expire();
+  expect(await statusOf(payment)).toBe('expired');
+});
