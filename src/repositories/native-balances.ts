@@ -16,9 +16,12 @@ export async function listBalances(
   addresses: readonly string[],
 ): Promise<NativeBalance[]> {
   const { rows } = await sql<{ address: string; height: number; balance: string }>`
-    select distinct on (address) address, height, balance::text as balance
-    from native_balances where chain = ${chain} and address = any(${addresses}::text[])
-    order by address, height desc`.execute(db);
+    select given.address, newest.height, newest.balance::text as balance
+    from unnest(${addresses}::text[]) as given (address)
+    cross join lateral (
+      select height, balance from native_balances
+      where chain = ${chain} and address = given.address
+      order by height desc limit 1) as newest`.execute(db);
   return rows.map(row => ({ ...row, balance: BigInt(row.balance) }));
 }
 
@@ -60,10 +63,10 @@ export async function trimBalances(
 ): Promise<void> {
   await sql`
     delete from native_balances as old
-    where chain = ${chain} and (
-      address <> all(${watched}::text[])
-      or height < (select max(height) from native_balances
-                   where chain = ${chain} and address = old.address and height <= ${finalHeight}))`.execute(
-    db,
-  );
+    using (
+      select address, max(height) filter (where height <= ${finalHeight}) as final
+      from native_balances where chain = ${chain} group by address
+    ) as kept
+    where old.chain = ${chain} and old.address = kept.address
+      and (old.height < kept.final or old.address <> all(${watched}::text[]))`.execute(db);
 }
