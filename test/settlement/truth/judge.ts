@@ -238,9 +238,14 @@ function checkFunds({ payments, deposits, reservations, toleranceBps }: Rows): F
       const before = deposits.find(each => each.id === rest?.rest_of);
       return before?.state === 'final' && BigInt(before.token_amount) + received >= asked;
     }
-    return (
-      received * 10_000n >= asked * BigInt(10_000 - toleranceBps) && received * 50n <= asked * 51n
-    );
+    // Who paid before the price was renewed owes what was asked for then.
+    return reservations.some(({ payment_id: id, rest_of: rest, token_amount: amount }) => {
+      const due = BigInt(amount);
+      if (id !== payment.id || rest !== null) return false;
+      return (
+        received * 10_000n >= due * BigInt(10_000 - toleranceBps) && received * 50n <= due * 51n
+      );
+    });
   }
 }
 
