@@ -16,6 +16,7 @@ const SUBJECTS: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>
   events: () => import('./events.ts'),
   start: () => import('./start.ts'),
   settlement: () => import('./settlement.ts'),
+  day: () => import('./day.ts'),
   truth: () => import('./truth.ts'),
 };
 

@@ -2,6 +2,7 @@ import { base58 } from '@scure/base';
 import { sql } from 'kysely';
 import { fromHexAddress } from '../../src/chains/tron/spelling.ts';
 import type { Database } from '../../src/database/connection.ts';
+import { ADDRESSES } from '../helpers/accounts.ts';
 
 /** What a payment waits for. */
 export interface Waiting {
@@ -65,9 +66,6 @@ function addressOf(blockchainId: string, number: ReturnType<typeof sql>, address
     return sql`(${all}::text[])[1 + ${number}]`;
   }
   return blockchainId.startsWith('btc')
-    ? sql`(${BITCOIN_ADDRESSES}::text[])[1 + ${number} % ${BITCOIN_ADDRESSES.length}]`
+    ? sql`${blockchainId === 'btc' ? ADDRESSES.btc : ADDRESSES['btc-test']}::text`
     : sql`'0x' || lpad(to_hex(16777216 + ${number}), 40, '0')`;
 }
-
-/** P2WPKH of the test network (BIP-173). */
-const BITCOIN_ADDRESSES = ['tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx'];

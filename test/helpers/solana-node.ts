@@ -63,6 +63,8 @@ export class SolanaNode {
   readonly payer = newWallet();
   readonly asked: string[] = [];
   requests = 0;
+  /** Sent in answer. */
+  bytes = 0;
   url = '';
   /** Whether lists of signatures end before the newest slot, as those of a backend that lags. */
   hidesNewest = false;
@@ -73,8 +75,23 @@ export class SolanaNode {
   /** How old new blocks are, in seconds. */
   #age = 0;
 
-  constructor(now: () => number) {
+  readonly #genesis: string;
+  readonly #blocksMaximum: number;
+
+  constructor(
+    now: () => number,
+    {
+      genesis = GENESIS,
+      blocksMaximum = Number.POSITIVE_INFINITY,
+    }: {
+      readonly genesis?: string;
+      /** Older ones are forgotten. */
+      readonly blocksMaximum?: number;
+    } = {},
+  ) {
     this.#now = now;
+    this.#genesis = genesis;
+    this.#blocksMaximum = blocksMaximum;
     this.#svm = new LiteSVM().withTransactionHistory(0n);
     this.airdrop(this.payer.address, 1_000_000n * SOL);
     this.#setMint(USDC);
@@ -104,11 +121,15 @@ export class SolanaNode {
       this.#blocks.push({
         slot: this.#slot,
         hash: base58.encode(randomBytes(32)),
-        parent: this.#blocks.at(-1)?.hash ?? GENESIS,
+        parent: this.#blocks.at(-1)?.hash ?? this.#genesis,
         time: Math.floor(this.#now() / 1_000) - this.#age,
         transactions: [],
       });
       this.#svm.expireBlockhash();
+    }
+    // In large parts: a list is slow to shorten.
+    if (this.#blocks.length > 2 * this.#blocksMaximum) {
+      this.#blocks = this.#blocks.slice(-this.#blocksMaximum);
     }
   }
 
@@ -251,8 +272,12 @@ export class SolanaNode {
         ? body.map(each => this.#answer(each))
         : this.#answer(body);
       response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify(answer));
+      const written = JSON.stringify(answer);
+      this.bytes += written.length;
+      response.end(written);
     });
+    // A connection must not end just when it is used again.
+    server.keepAliveTimeout = 60_000;
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -283,7 +308,7 @@ export class SolanaNode {
     }
     switch (method) {
       case 'getGenesisHash':
-        return GENESIS;
+        return this.#genesis;
       case 'getFirstAvailableBlock':
         return this.#blocks[0]?.slot;
       case 'getSlot':

@@ -127,16 +127,29 @@ export class TronNode {
   readonly asked: string[] = [];
   /** How many requests carried them. */
   requests = 0;
+  /** Sent in answer. */
+  bytes = 0;
   /** Answers every request, while it is set. */
   answersOnly: Json | null = null;
   /** Whether logs are left out, as by a backend that lags. */
   hidesLogs = false;
   url = '';
-  #now: () => number;
+  readonly #now: () => number;
+  readonly #chainId: string;
+  readonly #others: readonly TronTransaction[];
 
-  constructor(now: () => number) {
+  /** @param others Transactions that every block has besides. */
+  constructor(
+    now: () => number,
+    {
+      chainId = CHAIN_ID,
+      others = [],
+    }: { readonly chainId?: string; readonly others?: readonly TronTransaction[] } = {},
+  ) {
     this.#now = now;
-    this.#push([], `${'0'.repeat(16)}${randomBytes(20).toString('hex')}${CHAIN_ID}`);
+    this.#chainId = chainId;
+    this.#others = others;
+    this.#push([], `${'0'.repeat(16)}${randomBytes(20).toString('hex')}${chainId}`);
     for (let made = 0; made < 20; made++) this.mine();
   }
 
@@ -147,7 +160,8 @@ export class TronNode {
   /** Makes blocks, the first with everything that waits; those 19 blocks back are solid. */
   mine(count = 1): void {
     for (let made = 0; made < count; made++) {
-      this.#push(this.pool.splice(0));
+      const own = this.pool.splice(0);
+      this.#push(own.length === 0 ? this.#others : [...own, ...this.#others]);
       this.solid = Math.max(this.solid, this.height - 19);
     }
   }
@@ -174,8 +188,12 @@ export class TronNode {
       for await (const part of request) text += part;
       const answer = this.answersOnly ?? this.#answer(request.url ?? '', JSON.parse(text || '{}'));
       response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify(answer));
+      const body = JSON.stringify(answer);
+      this.bytes += body.length;
+      response.end(body);
     });
+    // A connection must not end just when it is used again.
+    server.keepAliveTimeout = 60_000;
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -210,10 +228,10 @@ export class TronNode {
         return list.length === 0 ? {} : { block: list };
       }
       case 'gettransactioninfobyblocknum':
-        return at(body.num)?.transactions.map(each => this.#info(each)) ?? [];
+        return at(body.num)?.transactions.map(each => infoOf(each, at(body.num))) ?? [];
       case 'gettransactioninfobyid': {
         const found = this.#find(String(body.value));
-        return found?.block === undefined ? {} : this.#info(found.transaction);
+        return found?.block === undefined ? {} : infoOf(found.transaction, found.block);
       }
       case 'gettransactionbyid':
         return this.#find(String(body.value))?.transaction.body ?? {};
@@ -231,11 +249,6 @@ export class TronNode {
     return waiting === undefined ? undefined : { block: undefined, transaction: waiting };
   }
 
-  #info({ id, info }: TronTransaction): Json {
-    const block = this.#find(id)?.block;
-    return { ...info, blockNumber: block?.number, blockTimeStamp: block?.time };
-  }
-
   #rpc({ id, method, params }: Json): Json {
     this.asked.push(String(method));
     const result = this.#result(String(method), params as unknown[]);
@@ -245,7 +258,7 @@ export class TronNode {
   #result(method: string, [first]: unknown[]): unknown {
     switch (method) {
       case 'eth_chainId':
-        return `0x${CHAIN_ID}`;
+        return `0x${this.#chainId}`;
       case 'eth_blockNumber':
         return `0x${this.height.toString(16)}`;
       case 'eth_getBlockByNumber':
@@ -293,6 +306,10 @@ export class TronNode {
       logs: logsOf(block).filter(({ transactionHash }) => transactionHash === `0x${id}`),
     };
   }
+}
+
+function infoOf({ info }: TronTransaction, block: TronBlock | undefined): Json {
+  return { ...info, blockNumber: block?.number, blockTimeStamp: block?.time };
 }
 
 function toWallet(block: TronBlock | undefined): Json {
