@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
 import type { Deposit } from '../database/tables.ts';
+import { IS_WAITING } from './deposits.ts';
 
 /** Whether a deposit went to an address that only this merchant ever had. */
 function isOwn(merchantId: string): RawBuilder<boolean> {
@@ -14,12 +15,7 @@ function isOwn(merchantId: string): RawBuilder<boolean> {
 }
 
 const waiting = (db: Connection, merchantId: string) =>
-  db
-    .selectFrom('deposits')
-    .where('payment_id', 'is', null)
-    .where('dismissed_at', 'is', null)
-    .where('state', 'in', ['seen', 'final'])
-    .where(isOwn(merchantId));
+  db.selectFrom('deposits').where(IS_WAITING).where(isOwn(merchantId));
 
 /**
  * A merchant's deposits that no payment took and nobody has settled, oldest first.

@@ -3,10 +3,12 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createMerchant } from '../../src/accounts/merchants.ts';
 import type { Database } from '../../src/database/connection.ts';
+import { listOwnUnmatched } from '../../src/repositories/account-deposits.ts';
 import { countHeldPayments, findOldestSeen } from '../../src/repositories/chain-status.ts';
 import { deleteExpiredResponses } from '../../src/repositories/idempotency-keys.ts';
 import { hastenInquiries, lockOpenOfInactive } from '../../src/repositories/inactive-merchants.ts';
 import { deleteExpiredNonces } from '../../src/repositories/nonces.ts';
+import { sumPaidByDay } from '../../src/repositories/paid-figures.ts';
 import { lockDuePayments, lockLapsedQuotes } from '../../src/repositories/payment-moves.ts';
 import {
   findMerchantPayment,
@@ -70,6 +72,15 @@ beforeAll(async () => {
     select gen_random_uuid(), blockchain_id, transaction_hash, 0, address, token_amount, 1, 'final',
            'exact', id, null, created_at, created_at
     from payments where status = 'successful'`.execute(db);
+  await sql`
+    insert into account_addresses
+    select 'eth', '0x' || n, merchants.id
+    from merchants, generate_series(1, 500) as n`.execute(db);
+  await sql`
+    insert into deposits
+    select gen_random_uuid(), 'eth', 'left ' || n, 0, '0x' || n, 1, 1, 'final', 'unknown', null, null,
+           now() - n * interval '1 minute', now()
+    from generate_series(1, 500) as n`.execute(db);
   await sql`
     insert into nonces select 'mpk', n::text, now() + n * interval '1 second'
     from generate_series(-500, 20000) as n`.execute(db);
@@ -151,6 +162,20 @@ function indexesOf(nodes: readonly PlanNode[]): Set<string> {
 test('a payment is read by its ID', async () => {
   const nodes = await plansOf(db => findMerchantPayment(db, merchantId, paymentId));
   expect(indexesOf(nodes)).toEqual(new Set(['payments_pkey']));
+});
+
+test('what was paid on each day is summed from the index alone', async () => {
+  const since = new Date(now.getTime() - 30 * 24 * 60 * 60_000);
+  const nodes = await plansOf(db => sumPaidByDay(db, merchantId, since));
+  expect(indexesOf(nodes)).toEqual(new Set(['payments_paid']));
+  const reads = nodes.filter(node => node['Index Name'] !== undefined);
+  expect(new Set(reads.map(node => node['Node Type']))).toEqual(new Set(['Index Only Scan']));
+});
+
+test('deposits that a merchant has to settle are found among the open ones', async () => {
+  const page = { after: undefined, limit: LIMIT };
+  const nodes = await plansOf(db => listOwnUnmatched(db, merchantId, page));
+  expect([...indexesOf(nodes)]).toContain('deposits_unmatched');
 });
 
 describe('a page of a merchant', () => {
