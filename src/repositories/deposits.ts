@@ -61,16 +61,19 @@ export function findDeposit(db: Connection, key: DepositKey): Promise<Deposit | 
     .executeTakeFirst();
 }
 
+/** Duplicates of one deposit that are looked at; more than one is rare. */
+const DUPLICATES_MAXIMUM = 100;
+
 /**
- * The oldest unmatched duplicate at the address of a deposit, of the same amount or one that its payment
- * still has reserved: a transfer of the whole may follow one of the rest.
+ * Unmatched duplicates at the address of a deposit, oldest first, of the same amount or one that its
+ * payment still has reserved: a transfer of the whole may follow one of the rest.
  * @param paymentId The payment that the deposit was for; null if there was none.
  */
-export function findDuplicate(
+export function listDuplicates(
   db: Connection,
   deposit: Deposit,
   paymentId: string | null,
-): Promise<Deposit | undefined> {
+): Promise<Deposit[]> {
   return db
     .selectFrom('deposits')
     .selectAll()
@@ -95,8 +98,8 @@ export function findDuplicate(
     .where('state', 'in', ['seen', 'final'])
     .orderBy('observed_at')
     .orderBy('id')
-    .limit(1)
-    .executeTakeFirst();
+    .limit(DUPLICATES_MAXIMUM)
+    .execute();
 }
 
 /** The deposit of too little for a payment: the first that is final, or else the first that is seen. */

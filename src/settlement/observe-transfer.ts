@@ -4,8 +4,8 @@ import type { Deposit, DepositSource, DepositState } from '../database/tables.ts
 import { transact } from '../database/transaction.ts';
 import {
   findDeposit,
-  findDuplicate,
   insertDeposit,
+  listDuplicates,
   lockAddress,
   updateDeposit,
 } from '../repositories/deposits.ts';
@@ -126,7 +126,7 @@ async function apply(
     ...placeOf(transfer, now),
   });
   const applied = await applyDeposit(tx, deposit, now, actor);
-  if (transfer.finality === 'reversed') await rematchDuplicate(tx, deposit, now, actor);
+  if (transfer.finality === 'reversed') await rematchDuplicates(tx, deposit, now, actor);
   return applied;
 }
 
@@ -208,19 +208,21 @@ function timeOf({ occurred_at, earliest_at, observed_at }: Deposit): TimeOfTrans
 }
 
 /**
- * Matches the duplicate of a reversed deposit. A wallet may replace a slow transaction: the
- * replacement arrives as a duplicate while the original still holds the payment.
+ * Matches the first duplicate of a reversed deposit that a payment takes. A wallet may replace a slow
+ * transaction: the replacement arrives as a duplicate while the original still holds the payment. Others
+ * may be too late.
  */
-async function rematchDuplicate(
+async function rematchDuplicates(
   db: Connection,
   reversed: Deposit,
   now: Date,
   actor: string,
 ): Promise<void> {
-  const duplicate = await findDuplicate(db, reversed, reversed.payment_id);
-  if (duplicate === undefined) return;
-  const matched = await rematch(db, duplicate);
-  if (matched.payment_id === null) return;
-  const deposit = await updateDeposit(db, duplicate.id, { ...matched, updated_at: now });
-  await applyDeposit(db, deposit, now, actor);
+  for (const duplicate of await listDuplicates(db, reversed, reversed.payment_id)) {
+    const matched = await rematch(db, duplicate);
+    if (matched.payment_id === null) continue;
+    const deposit = await updateDeposit(db, duplicate.id, { ...matched, updated_at: now });
+    await applyDeposit(db, deposit, now, actor);
+    return;
+  }
 }

@@ -140,6 +140,24 @@ describe('an exact transfer', () => {
     expect((await findPayment(service.db, id))?.last_error_code).toBe('transaction_reverted');
   });
 
+  test('replaced by two is paid by the one that came in time', async () => {
+    const payment = await open();
+    const first = transfer(asked, 'seen');
+    await observe(first);
+    const late = {
+      ...transfer(asked, 'seen'),
+      occurredAt: new Date(payment.expires_at.getTime() + HOUR_MS),
+    };
+    const inTime = transfer(asked, 'seen');
+    expect(await observe(late)).toMatchObject({ outcome: 'duplicate' });
+    expect(await observe(inTime)).toMatchObject({ outcome: 'duplicate' });
+    await observe({ ...first, finality: 'reversed' });
+    expect(await stateOf(payment.id)).toBe('pending/completed');
+    expect(await findPayment(service.db, payment.id)).toMatchObject({
+      transaction_hash: inTime.transactionHash,
+    });
+  });
+
   test('replaced by its wallet pays with the replacement', async () => {
     const { id } = await open();
     const first = transfer(asked, 'seen');

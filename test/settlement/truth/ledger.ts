@@ -311,19 +311,20 @@ export class Ledger {
     now: number,
   ): void {
     const wanted = this.holds.filter(hold => hold.payment === payer?.id && hold.to === null);
-    const duplicate = [...this.deposits.values()].find(
-      each =>
-        each.network === network &&
-        each.address === address &&
-        each.outcome === 'duplicate' &&
-        (each.amount === amount || wanted.some(hold => hold.amount === each.amount)) &&
-        isWaiting(each),
-    );
-    if (duplicate === undefined) return;
-    const match = this.#match(duplicate);
-    if (match.payment === null) return;
-    Object.assign(duplicate, match);
-    this.#apply(duplicate, now);
+    for (const duplicate of this.deposits.values()) {
+      const isOne =
+        duplicate.network === network &&
+        duplicate.address === address &&
+        duplicate.outcome === 'duplicate' &&
+        (duplicate.amount === amount || wanted.some(hold => hold.amount === duplicate.amount)) &&
+        isWaiting(duplicate);
+      const match = isOne ? this.#match(duplicate) : undefined;
+      // Others may be too late.
+      if (match === undefined || match.payment === null) continue;
+      Object.assign(duplicate, match);
+      this.#apply(duplicate, now);
+      return;
+    }
   }
 
   #unders(payment: LedgerPayment): LedgerDeposit[] {
