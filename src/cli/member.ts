@@ -49,7 +49,7 @@ export function define(noun: Command, terminal: Terminal): void {
       withSession(terminal, async session => {
         const member = await createPartnerMember(session, { partnerId, name, email, role });
         if (invite === undefined) return printObject(terminal, flags, memberObject(member));
-        const link = linkObject(session, await inviteMember(session, member.id));
+        const link = await linkObject(session, await inviteMember(session, member.id));
         printObject(terminal, flags, { ...memberObject(member), ...link }, LINK_SHOWN_ONCE);
       }),
     );

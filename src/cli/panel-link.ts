@@ -38,7 +38,7 @@ export function addLinkVerbs(
     .argument('<id>', `${subject} ID`, parseId)
     .action((id: string, flags: JsonFlag) =>
       withSession(terminal, async session => {
-        const object = linkObject(session, await invite(session, id));
+        const object = await linkObject(session, await invite(session, id));
         printObject(terminal, flags, object, LINK_SHOWN_ONCE);
       }),
     );
@@ -50,7 +50,7 @@ export function addLinkVerbs(
     .addHelpText('after', '\nWith both flags, or none, the link replaces both.')
     .action((id: string, flags: LinkFlags) =>
       withSession(terminal, async session => {
-        const object = linkObject(session, await link(session, id, purposeOf(flags)));
+        const object = await linkObject(session, await link(session, id, purposeOf(flags)));
         printObject(terminal, flags, object, LINK_SHOWN_ONCE);
       }),
     );
@@ -79,11 +79,14 @@ function purposeOf({ password, factors }: LinkFlags): Renewal {
  * A link as it is printed.
  * @throws OperationRefused where the service has no panel.
  */
-export function linkObject({ config }: Session, { token, expiresAt }: NewLink) {
+export async function linkObject({ config }: Session, { token, expiresAt }: NewLink) {
   if (config.panelUrl === null) {
     throw new OperationRefused('There is no panel: set PANEL_URL to where people reach it.');
   }
-  return { link: `${config.panelUrl}${JOIN_PATH}/${token}`, linkExpiresAt: expiresAt };
+  // On this machine the service may have been started on another port than this command knows.
+  const isHere = config.databaseUrl === null && new URL(config.panelUrl).hostname === '127.0.0.1';
+  const url = (isHere ? await findService(config.dataDirectory) : undefined) ?? config.panelUrl;
+  return { link: `${url}${JOIN_PATH}/${token}`, linkExpiresAt: expiresAt };
 }
 
 /** @throws OperationRefused on a database of one's own, where there is no demo. */

@@ -56,7 +56,7 @@ export function define(noun: Command, terminal: Terminal): void {
       withSession(terminal, async session => {
         const user = await createUser(session, { merchantId, name, email, role });
         if (invite === undefined) return printObject(terminal, flags, userObject(user));
-        const link = linkObject(session, await inviteUser(session, user.id));
+        const link = await linkObject(session, await inviteUser(session, user.id));
         printObject(terminal, flags, { ...userObject(user), ...link }, LINK_SHOWN_ONCE);
       }),
     );

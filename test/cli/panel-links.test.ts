@@ -1,5 +1,12 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createUser } from '../../src/accounts/users.ts';
+import { linkObject } from '../../src/cli/panel-link.ts';
+import type { Session } from '../../src/cli/session.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { announceService } from '../../src/development/local-service.ts';
 import { addMerchant, addPartner, operatorOf } from '../helpers/accounts.ts';
 import { addMerchantUser, open } from '../helpers/panel.ts';
 import { type Operated, startOperated } from './mp.ts';
@@ -58,4 +65,22 @@ test('links and sign-out are for people who sign in', async () => {
 
 test('there is no demo on a database of one’s own', async () => {
   expect(await service.refused('user', 'demo-link')).toContain('There is no demo here.');
+});
+
+test('a link on this machine leads to where the service runs', async () => {
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'eps-links-'));
+  const linkAt = async (env: Record<string, string>) => {
+    const config = readConfig({ DATA_DIRECTORY: dataDirectory, ...env });
+    const expiresAt = new Date();
+    const { link } = await linkObject({ config } as Session, { token: 'abc', expiresAt });
+    return link;
+  };
+  expect(await linkAt({})).toBe('http://127.0.0.1:3000/panel/join/abc');
+  const withdraw = await announceService(dataDirectory, 'http://127.0.0.1:3998');
+  expect(await linkAt({})).toBe('http://127.0.0.1:3998/panel/join/abc');
+  expect(await linkAt({ PANEL_URL: 'https://pay.example.com' })).toBe(
+    'https://pay.example.com/panel/join/abc',
+  );
+  await withdraw();
+  await rm(dataDirectory, { recursive: true });
 });
