@@ -17,20 +17,21 @@ const HEIGHT = 144;
 /** Bars of days, with the figures as a table beside them. */
 export function renderDays(title: string, days: readonly DayFigure[]): Html {
   const most = Math.max(...days.map(({ cents }) => cents), 0);
-  const total = days.reduce((sum, { cents }) => sum + cents, 0);
-  const step = WIDTH / Math.max(days.length, 1);
   const first = days[0]?.day ?? '';
   const last = days.at(-1)?.day ?? '';
+  if (most === 0) return html`<p class="quiet">Nothing from ${first} to ${last}.</p>`;
+  const total = days.reduce((sum, { cents }) => sum + cents, 0);
+  const step = WIDTH / days.length;
   return html`<figure class="days"><svg class="chart" role="img" aria-label="${`${title}: ${dollars(total)} from ${first} to ${last}`}" viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none">
 <line class="axis" x1="0" x2="${WIDTH}" y1="${HEIGHT - 1}" y2="${HEIGHT - 1}"/>
 ${days.map(({ day, cents, payments }, index) => {
-  const height = most === 0 ? 0 : Math.round((HEIGHT * cents) / most);
+  const height = Math.round((HEIGHT * cents) / most);
   // A day with anything at all is to be seen.
   const drawn = cents > 0 ? Math.max(height, 2) : 0;
   return html`<rect class="bar-rect" x="${round(index * step + 1)}" y="${HEIGHT - drawn}" width="${round(step - 2)}" height="${drawn}"><title>${day}: ${dollars(cents)}, ${payments}</title></rect>`;
 })}
 </svg>
-<figcaption><span>${first}</span>${most > 0 && html`<span>highest day ${dollars(most)}</span>`}<span>${last}</span></figcaption></figure>
+<figcaption><span>${first}</span><span>highest day ${dollars(most)}</span><span>${last}</span></figcaption></figure>
 <details><summary>As a table</summary>${renderTable<DayFigure>(
     title,
     [

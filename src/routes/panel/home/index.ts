@@ -17,7 +17,7 @@ const LATEST = 10;
 
 /** A merchant's first page: what was paid, what needs attention, the latest payments. */
 export function registerHome(app: FastifyInstance, deps: PanelDependencies): void {
-  const { clock, panelUrl, publicUrl, reports, simulation } = deps;
+  const { clock, panelUrl, publicUrl, reports } = deps;
   const basePath = basePathOf(panelUrl);
   const config = { panel: { for: 'merchant', permission: 'home.read' } } as const;
 
@@ -36,7 +36,11 @@ ${figures === null ? html`<p class="notice">The figures take too long just now; 
 <section aria-labelledby="latest"><h2 id="latest">Latest payments</h2>
 ${
   latest.data.length === 0
-    ? renderFirstPayment(`${path}/settings/developer/keys`, publicUrl, simulation)
+    ? renderFirstPayment(
+        `${path}/settings/developer/keys`,
+        publicUrl,
+        sessionOf(request).person.is_demo,
+      )
     : html`${renderPayments(`${path}/payments`, latest.data)}<p><a href="${path}/payments">All payments</a></p>`
 }</section>`;
     return sendPage(request, reply, deps, { title: membership.name, content });

@@ -16,6 +16,8 @@ export interface DetailParts {
   /** The page's address, with the base path. */
   readonly url: string;
   readonly payment: Payment;
+  /** Of the network that the customer chose; null where there is none. */
+  readonly assetSymbol: string | null;
   readonly facts: readonly PaymentFact[];
   /** Cases that can be simulated, with what happens in each; empty where nothing is. */
   readonly cases: readonly (readonly [string, string])[];
@@ -23,7 +25,14 @@ export interface DetailParts {
 }
 
 /** One payment with everything that happened to it. */
-export function detailPage({ url, payment, facts, cases, fault }: DetailParts): PanelPage {
+export function detailPage({
+  url,
+  payment,
+  assetSymbol,
+  facts,
+  cases,
+  fault,
+}: DetailParts): PanelPage {
   const shown = toPaymentObject(payment);
   const { status } = payment;
   const text = (value: string | null) => (value === null ? null : html`<code>${value}</code>`);
@@ -39,7 +48,7 @@ ${renderFacts([
   ['Paid', time(shown.paidAt)],
   ['Reference', shown.customerReferenceId],
   ['Note', payment.note],
-  ['Amount on chain', shown.tokenAmount],
+  ['Amount on chain', shown.tokenAmount && `${shown.tokenAmount} ${assetSymbol ?? ''}`],
   ['Network', shown.blockchainId],
   ['Address', text(payment.address)],
   ['Transaction', text(shown.transactionHash)],

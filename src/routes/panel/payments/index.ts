@@ -13,6 +13,7 @@ import { listPayments } from '../../../payments/list-payments.ts';
 import { toPaymentObject } from '../../../payments/payment-object.ts';
 import { createSandboxProcessor } from '../../../processors/sandbox-processor.ts';
 import { REGULATED_CASES, simulateRegulated } from '../../../processors/simulate-regulated.ts';
+import { findNetwork } from '../../../repositories/networks.ts';
 import { findOwnPayment, findOwnPaymentsByHash } from '../../../repositories/payments.ts';
 import { SIMULATION_CASES, type SimulationCase, simulate } from '../../../settlement/simulate.ts';
 import { utcDay } from '../../../time/days.ts';
@@ -141,7 +142,10 @@ ${page.data.length === 0 ? empty : renderPayments(url, page.data)}
     payment: Payment,
     fault: FormFault | null,
   ): Promise<FastifyReply> {
+    const network =
+      payment.blockchain_id === null ? undefined : await findNetwork(db, payment.blockchain_id);
     const page = detailPage({
+      assetSymbol: network?.asset_symbol ?? null,
       url: `${urlOf(request)}/${payment.id}`,
       payment,
       facts: await readHistory(reports, payment),
