@@ -9,6 +9,7 @@ import { listPaymentDeposits } from '../../src/repositories/deposits.ts';
 import { listAnswers } from '../../src/repositories/evidence.ts';
 import { findPayment } from '../../src/repositories/payments.ts';
 import { selectNetwork } from '../../src/settlement/select-network.ts';
+import { auditNetwork } from '../../src/watching/audit-network.ts';
 import { configureNetwork } from '../../src/watching/configure-network.ts';
 import { addNode } from '../../src/watching/manage-nodes.ts';
 import type { Loop } from '../../src/worker/loop.ts';
@@ -78,6 +79,24 @@ async function answersOn({ id }: Payment): Promise<string[]> {
   );
 }
 
+/** Holds the blocks with final deposits of a network against the chain. */
+async function audit(networkId: string) {
+  const { db, keyring } = service;
+  const { from, to } = await db
+    .selectFrom('deposits')
+    .where('blockchain_id', '=', networkId)
+    .where('state', '=', 'final')
+    .select(({ fn }) => [
+      fn.min<number>('block_height').as('from'),
+      fn.max<number>('block_height').as('to'),
+    ])
+    .executeTakeFirstOrThrow();
+  const tools = { keyring, isProduction: false };
+  return auditNetwork({ ...operatorOf(service), db }, tools, networkId, { from, to });
+}
+
+const AGREES = { transfers: expect.any(Number), differences: [] };
+
 async function statusOf({ id }: Payment): Promise<string> {
   const payment = await findPayment(service.db, id);
   return `${payment?.status}/${payment?.session_status}`;
@@ -145,6 +164,12 @@ describe.skipIf(!hasAnvil)(`Ethereum (${hasAnvil ? 'anvil' : ANVIL_MISSING})`, (
     const states = (await listPaymentDeposits(service.db, payment.id)).map(({ state }) => state);
     expect(states).toEqual(['final']);
   });
+
+  test('an audit agrees with what was recorded', async () => {
+    const found = await audit(CHAIN);
+    expect(found).toMatchObject(AGREES);
+    expect(found.transfers).toBeGreaterThan(0);
+  });
 });
 
 describe.skipIf(BITCOIND === undefined)(`Bitcoin (${BITCOIND ?? BITCOIND_MISSING})`, () => {
@@ -209,6 +234,12 @@ describe.skipIf(BITCOIND === undefined)(`Bitcoin (${BITCOIND ?? BITCOIND_MISSING
     await bitcoind.mine(1);
     await look();
     expect(await statusOf(payment)).toBe('successful/completed');
+  });
+
+  test('an audit agrees with what was recorded', async () => {
+    const found = await audit(CHAIN);
+    expect(found).toMatchObject(AGREES);
+    expect(found.transfers).toBeGreaterThan(0);
   });
 });
 
@@ -293,6 +324,13 @@ describe('Tron (a node in the shapes of java-tron)', () => {
     await look();
     expect(await statusOf(payment)).toBe('pending/pending');
   });
+
+  test('an audit agrees with what was recorded', async () => {
+    const found = await audit(CHAIN);
+    expect(found).toMatchObject(AGREES);
+    expect(found.transfers).toBeGreaterThan(0);
+    expect(await audit(TOKEN)).toMatchObject(AGREES);
+  });
 });
 
 describe('Solana (litesvm)', () => {
@@ -370,5 +408,12 @@ describe('Solana (litesvm)', () => {
     solana.mine(33);
     await look();
     expect(await statusOf(other)).toBe('successful/completed');
+  });
+
+  test('an audit agrees with what was recorded', async () => {
+    const found = await audit(CHAIN);
+    expect(found).toMatchObject(AGREES);
+    expect(found.transfers).toBeGreaterThan(0);
+    expect(await audit(TOKEN)).toMatchObject(AGREES);
   });
 });
