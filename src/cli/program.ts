@@ -108,6 +108,11 @@ const NOUNS: readonly Noun[] = [
     load: () => import('./request.ts'),
   },
   {
+    name: 'env',
+    description: 'a demo key as variables of a shell, for the examples of the documentation',
+    load: () => import('./env.ts'),
+  },
+  {
     name: 'explain',
     description: 'show how a signature is made, and why a refused one differs',
     load: () => import('./explain.ts'),

@@ -60,6 +60,19 @@ test('shows status, notable headers and body, and keeps to one JSON document', a
   expect(replay.err).toBe('');
 });
 
+test('mp env gives a shell what the examples read', async () => {
+  const { out } = await mpHere(['env'], env);
+  const show = 'printf "%s\n" "$MP_URL" "$MP_KEY_ID" "$MP_SECRET" "$MP_PASSPHRASE"';
+  const { stdout } = spawnSync('sh', ['-c', `${out}${show}`], { encoding: 'utf8' });
+  const { keyId, secret, passphrase } = shop;
+  expect(stdout.trimEnd().split('\n')).toEqual([url, keyId, secret, passphrase]);
+  const partner = await mpHere(['env', '--as', 'partner', '--json'], env);
+  expect(JSON.parse(partner.out)).toMatchObject({ MP_URL: url, MP_KEY_ID: expect.any(String) });
+  expect(partner.out).not.toContain(keyId);
+  const nowhere = await mpHere(['env'], { DATA_DIRECTORY: '/nowhere' });
+  expect(nowhere).toMatchObject({ status: 1, out: '' });
+});
+
 test('ends with 1 when the answer is no success', async () => {
   const refused = await mpHere(['request', 'POST', CREATE, '--body', '{"amount":5}'], env);
   expect(refused).toMatchObject({ status: 1, err: '' });

@@ -26,6 +26,7 @@ const VERBS = {
   payment: ['list', 'show', 'history', 'find-transaction', 'simulate'],
   finding: ['list', 'resolve'],
   request: [],
+  env: [],
   explain: [],
   metrics: ['rules'],
   audit: [],
