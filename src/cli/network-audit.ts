@@ -1,14 +1,12 @@
 import type { Command } from 'commander';
 import { auditNetwork } from '../watching/audit-network.ts';
 import { RESCAN_MAXIMUM } from '../watching/operate-chain.ts';
+import { HEIGHT_MAXIMUM } from './network-status.ts';
 import { toolsOf } from './node.ts';
 import { printJson, printList, printObject } from './print.ts';
 import { withSession } from './session.ts';
 import type { Terminal } from './terminal.ts';
 import { addVerb, integerFrom, type JsonFlag } from './values.ts';
-
-/** More than any chain has. */
-const HEIGHT_MAXIMUM = 999_999_999;
 
 /** `mp network audit` */
 export function defineAudit(noun: Command, terminal: Terminal): void {

@@ -12,7 +12,7 @@ import type { Terminal } from './terminal.ts';
 import { addVerb, integerFrom, type JsonFlag } from './values.ts';
 
 /** More than any chain has. */
-const HEIGHT_MAXIMUM = 999_999_999;
+export const HEIGHT_MAXIMUM = 999_999_999;
 const RESCANS_MAXIMUM = 100;
 
 /** `mp network status` */

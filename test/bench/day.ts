@@ -11,7 +11,7 @@ import { SolanaNode } from '../helpers/solana-node.ts';
 import { sendTokens, sendTrx, TronNode } from '../helpers/tron.ts';
 import { createDatabase, startPostgres, THROW_AWAY } from './databases.ts';
 import { startBitcoinDay } from './day-bitcoin-node.ts';
-import { startEvmDay } from './day-evm-node.ts';
+import { type DayNode, startEvmDay } from './day-evm-node.ts';
 import type { Asked } from './day-server.ts';
 import type { Look, Looked } from './day-worker.ts';
 import { type Finding, VoidRun } from './measure.ts';
@@ -241,48 +241,43 @@ interface Setting {
   readonly contractOf: (network: string) => string | null;
 }
 
-async function play(chain: Chain, setting: Setting): Promise<Played> {
-  const none = { chain, looks: 0, cpuMicroseconds: 0, advance: () => undefined };
-  const { start, clock, decimals } = setting;
-  const { blockMs, transactions, finalDepth = 0 } = TRAFFIC[chain.id];
-  const identity = chain.identities[0]?.id ?? '';
+function play(chain: Chain, setting: Setting): Promise<Played> {
   switch (chain.family) {
-    case 'evm': {
-      const node = await startEvmDay({
-        ...{ name: chain.id, chainId: Number(identity), blockMs, finalDepth },
-        ...{ transactions, decimals, start, clock },
-      });
-      const pay: Played['pay'] = ({ address, tokenAmount }, contract) =>
-        node.pay(address, tokenAmount, contract);
-      return {
-        ...none,
-        url: node.url,
-        asked: () => node.asked,
-        blocks: node.blocks,
-        pay,
-        stop: node.stop,
-      };
-    }
-    case 'bitcoin': {
-      const name = chain.id === 'btc' ? 'main' : 'testnet4';
-      const node = await startBitcoinDay({
-        ...{ name, genesis: identity, blockMs, transactions, start, clock },
-      });
-      const pay: Played['pay'] = ({ tokenAmount }) => node.pay(BITCOIN_SCRIPT, tokenAmount, null);
-      return {
-        ...none,
-        url: node.url,
-        asked: () => node.asked,
-        blocks: node.blocks,
-        pay,
-        stop: node.stop,
-      };
-    }
+    case 'evm':
+      return playEvm(chain, setting);
+    case 'bitcoin':
+      return playBitcoin(chain, setting);
     case 'tron':
       return playTron(chain, setting);
     case 'solana':
       return playSolana(chain, setting);
   }
+}
+
+async function playEvm(chain: Chain, { start, clock, decimals }: Setting): Promise<Played> {
+  const { blockMs, transactions, finalDepth = 0 } = TRAFFIC[chain.id];
+  const node = await startEvmDay({
+    ...{ name: chain.id, chainId: Number(chain.identities[0]?.id), blockMs, finalDepth },
+    ...{ transactions, decimals, start, clock },
+  });
+  return playedBy(chain, node, ({ address, tokenAmount }, contract) =>
+    node.pay(address, tokenAmount, contract),
+  );
+}
+
+async function playBitcoin(chain: Chain, { start, clock }: Setting): Promise<Played> {
+  const { blockMs, transactions } = TRAFFIC[chain.id];
+  const name = chain.id === 'btc' ? 'main' : 'testnet4';
+  const genesis = chain.identities[0]?.id ?? '';
+  const node = await startBitcoinDay({ name, genesis, blockMs, transactions, start, clock });
+  return playedBy(chain, node, ({ tokenAmount }) => node.pay(BITCOIN_SCRIPT, tokenAmount, null));
+}
+
+/** A chain whose node knows by the clock which blocks there are. */
+function playedBy(chain: Chain, node: DayNode, pay: Played['pay']): Played {
+  const { url, blocks, stop } = node;
+  const asked = () => node.asked;
+  return { chain, url, asked, blocks, pay, stop, advance() {}, looks: 0, cpuMicroseconds: 0 };
 }
 
 /** Makes the blocks of a node that has to be told to. */
