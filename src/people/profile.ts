@@ -17,9 +17,12 @@ export interface Proof {
   readonly code: string;
 }
 
+/** The password or the code is not that of the person. */
+export class WrongProof extends FieldRefused {}
+
 /**
  * Changes the password of somebody who has signed in. All their other sessions end.
- * @throws FieldRefused for a wrong proof, or a password that is not accepted; ApiError E5002.
+ * @throws WrongProof; FieldRefused for a password that is not accepted; ApiError E5002.
  */
 export function changePassword(
   deps: PeopleDependencies,
@@ -37,7 +40,7 @@ export function changePassword(
 
 /**
  * Changes the e-mail that somebody signs in with.
- * @throws FieldRefused for a wrong proof; an error of the database where somebody has it already.
+ * @throws WrongProof; an error of the database where somebody has it already.
  */
 export function changeEmail(
   deps: PeopleDependencies,
@@ -52,7 +55,7 @@ export function changeEmail(
  * Replaces the authenticator app, and with it the recovery codes.
  * @param app The new secret, and a code that the new app shows for it.
  * @returns The new recovery codes, shown once.
- * @throws FieldRefused for a wrong proof or a wrong code of the new app.
+ * @throws WrongProof; FieldRefused for a wrong code of the new app.
  */
 export async function changeApp(
   deps: PeopleDependencies,
@@ -80,7 +83,7 @@ export async function changeApp(
 /**
  * Makes new recovery codes; the former ones no longer work.
  * @returns The codes, shown once.
- * @throws FieldRefused for a wrong proof.
+ * @throws WrongProof
  */
 export async function changeRecoveryCodes(
   deps: PeopleDependencies,
@@ -111,10 +114,10 @@ async function change(
     const person = await lockPerson(tx, session.person_id);
     if (person === undefined) throw new Error('the person of the session is gone');
     if (!(await verifyPassword(keyring, person.id, person, password)).isRight) {
-      throw new FieldRefused('password', 'This is not your password.');
+      throw new WrongProof('password', 'This is not your password.');
     }
     if ((await takeCode(tx, { keyring, clock }, person, code)) === undefined) {
-      throw new FieldRefused(
+      throw new WrongProof(
         'code',
         'This code is not right. Wait for the next one; each counts once.',
       );

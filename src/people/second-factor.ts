@@ -1,4 +1,4 @@
-import type { Connection } from '../database/connection.ts';
+import type { Connection, Database } from '../database/connection.ts';
 import type { PanelSession, Person, SignInMethod } from '../database/people-tables.ts';
 import { transact } from '../database/transaction.ts';
 import { countWrongCode, deleteSession } from '../repositories/panel-sessions.ts';
@@ -9,8 +9,8 @@ import { confirmSession } from './panel-sessions.ts';
 import { takeRecoveryCode } from './recovery-codes.ts';
 import { auditPerson, rememberDevice, signIns } from './sign-in.ts';
 
-/** Wrong codes after which a session ends. */
-const WRONG_CODES_MAXIMUM = 5;
+/** Wrong codes and passwords after which a session ends. */
+const WRONG_MAXIMUM = 5;
 
 export type Confirmation =
   | {
@@ -54,10 +54,18 @@ export async function confirm(
     return { outcome: 'confirmed', token: confirmed.token, device: confirmed.device };
   }
   signIns.inc({ method: 'code', outcome: 'refused' });
+  return { outcome: await noteWrong(db, session) };
+}
+
+/**
+ * Counts what a session got wrong. Whoever has stolen one must not guess in it for long.
+ * @returns Whether that ended it.
+ */
+export async function noteWrong(db: Database, session: PanelSession): Promise<'wrong' | 'ended'> {
   const wrong = await countWrongCode(db, session.id);
-  if (wrong !== undefined && wrong < WRONG_CODES_MAXIMUM) return { outcome: 'wrong' };
+  if (wrong !== undefined && wrong < WRONG_MAXIMUM) return 'wrong';
   await deleteSession(db, session.person_id, session.id);
-  return { outcome: 'ended' };
+  return 'ended';
 }
 
 /** The demo's button in place of a code. */

@@ -56,6 +56,20 @@ test('a code that was used proves nothing', async () => {
   expect(textOf(again)).toContain('This code is not right');
 });
 
+test('five wrong proofs end the session, whether password or code', async () => {
+  const admin = await newAdmin();
+  const path = '/panel/profile/email';
+  const ask = (fields: object) =>
+    submit(service, path, { email: 'new@example.com', ...proofOf(admin), ...fields }, admin);
+  for (const fields of [{ password: OTHER }, { code: '000000' }, { password: '' }, { code: '' }]) {
+    expect((await ask(fields)).statusCode).toBe(422);
+  }
+  const last = await ask({ password: OTHER });
+  expect(last.headers.location).toBe('/panel/sign-in');
+  expect(last.cookies).toMatchObject([{ value: '' }]);
+  expect((await open(service, '/panel/profile', admin)).statusCode).toBe(303);
+});
+
 test('a new app takes the place of the former', async () => {
   const admin = await newAdmin();
   const page = await open(service, '/panel/profile/app', admin);

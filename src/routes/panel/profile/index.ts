@@ -12,7 +12,9 @@ import {
   changeEmail,
   changePassword,
   changeRecoveryCodes,
+  WrongProof,
 } from '../../../people/profile.ts';
+import { noteWrong } from '../../../people/second-factor.ts';
 import {
   deleteSession,
   deleteSessionsOf,
@@ -32,7 +34,7 @@ const FORMS: readonly ProfileForm[] = ['email', 'password', 'app', 'recovery-cod
 
 /** What somebody signs in with, and their sessions. */
 export function registerProfile(app: FastifyInstance, deps: PanelDependencies): void {
-  const { clock, db, keyring, limits, panelUrl } = deps;
+  const { clock, cookies, db, keyring, limits, panelUrl } = deps;
   const people = { db, keyring, clock };
   const basePath = basePathOf(panelUrl);
   const person = { config: { panel: { for: 'person' } } } as const;
@@ -111,6 +113,10 @@ export function registerProfile(app: FastifyInstance, deps: PanelDependencies): 
         }
       }
     } catch (error) {
+      if (error instanceof WrongProof && (await noteWrong(db, session)) === 'ended') {
+        cookies.clearSession(reply);
+        return leadTo(reply, panelUrl, `${PANEL_PREFIX}/sign-in`);
+      }
       const fault = faultOf(error);
       if (fault === undefined) throw error;
       return show(request, reply, form, fault, sent);
