@@ -68,6 +68,8 @@ export interface ScanRequest {
    * between `readHeads` and this scan the node may have changed its mind.
    */
   readonly parentHash?: string | null;
+  /** Watched addresses whose payments end now, so that nothing of them may be left for later (Solana). */
+  readonly ending?: readonly string[];
 }
 
 export interface Scan {

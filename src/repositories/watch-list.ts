@@ -93,3 +93,28 @@ export async function hasExpiringPayment(
     .executeTakeFirst();
   return row !== undefined;
 }
+
+/** Addresses on a chain whose payments end, or lose their quote, by `by`; at most `limit`. */
+export async function listEndingAddresses(
+  db: Connection,
+  chain: string,
+  by: Date,
+  limit: number,
+): Promise<string[]> {
+  const { rows } = await sql<{ address: string }>`
+    select ending.address
+    from networks cross join lateral (
+      (select address from payments
+       where coalesce(blockchain_id, '') = networks.id and expires_at <= ${by}
+         and flow = 'crypto' and status = 'pending' and session_status = 'pending'
+       limit ${limit})
+      union
+      (select address from payments
+       where blockchain_id = networks.id and quoted_until <= ${by}
+         and status = 'pending' and session_status = 'pending'
+       limit ${limit})
+    ) as ending
+    where networks.chain = ${chain}
+    limit ${limit}`.execute(db);
+  return rows.map(({ address }) => address);
+}

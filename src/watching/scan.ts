@@ -4,6 +4,7 @@ import type { ChainState } from '../database/watching-tables.ts';
 import { type Node, NodeFailure } from '../nodes/node.ts';
 import { addToRing, trimRing } from '../repositories/chain-blocks.ts';
 import { updateChain } from '../repositories/chains.ts';
+import { listEndingAddresses } from '../repositories/watch-list.ts';
 import { type LastPoll, NO_POLL, occurredAt } from './occurred-at.ts';
 import { record, toObserved } from './record.ts';
 import type { Tips } from './settle.ts';
@@ -11,6 +12,9 @@ import type { Watcher } from './watcher.ts';
 
 /** Longest that one tick scans, in milliseconds; then what was found is settled before it goes on. */
 const SCAN_MS = 30_000;
+
+/** Addresses whose payments end, of one look: more than end within seconds. */
+const ENDING_MAXIMUM = 1_000;
 
 /** What one pass over a chain's blocks works with. */
 export interface Pass {
@@ -100,9 +104,15 @@ export async function scanRange(
   last: LastPoll,
   advance: (tx: Connection, through: Block) => Promise<void>,
 ): Promise<Block> {
-  const { adapter, chain, clock } = watcher;
+  const { adapter, chain, clock, db } = watcher;
   const undoableFrom = tips.final === null ? range.from : tips.final + 1;
-  const { through, transfers } = await adapter.scan(node, { ...range, watch, undoableFrom });
+  const ending =
+    adapter.looksOnce === true
+      ? await listEndingAddresses(db, chain.id, new Date(clock()), ENDING_MAXIMUM)
+      : [];
+  const { through, transfers } = await adapter.scan(node, {
+    ...{ ...range, watch, undoableFrom, ending },
+  });
   if (through.height < range.from || through.height > range.to) {
     throw new NodeFailure(`${node.label} scanned up to ${through.height}, which was not asked`);
   }

@@ -18,6 +18,7 @@ import {
 } from '../../src/repositories/payments.ts';
 import { claimInquiries } from '../../src/repositories/regulated-payments.ts';
 import { deleteOldEvents } from '../../src/repositories/retention.ts';
+import { listEndingAddresses } from '../../src/repositories/watch-list.ts';
 import { claimDeliveries, findDueEndpoints } from '../../src/repositories/webhook-claims.ts';
 import { listDeliveries } from '../../src/repositories/webhook-deliveries.ts';
 import { insertPayments } from '../bench/payment-history.ts';
@@ -218,6 +219,11 @@ test.each<[string, (db: Database) => Promise<unknown>, string[]]>([
     ['payments_expiring', 'deposits_payment'],
   ],
   ['payments that are held', db => countHeldPayments(db, now), ['payments_expiring']],
+  [
+    'addresses whose payments end',
+    db => listEndingAddresses(db, 'sol', now, 100),
+    ['payments_expiring', 'payments_quoted'],
+  ],
   ['deposits that are not final', db => findOldestSeen(db), ['deposits_unsettled']],
   // Which index depends on how many merchants are inactive and how many payments are open.
   ['payments to cancel', db => lockOpenOfInactive(db, 50), []],

@@ -7,6 +7,7 @@ import { solanaReference } from '../../src/chains/solana-reference.ts';
 import type { Merchant, Payment } from '../../src/database/tables.ts';
 import { listPaymentDeposits } from '../../src/repositories/deposits.ts';
 import { listAnswers } from '../../src/repositories/evidence.ts';
+import { updateOpenPayment } from '../../src/repositories/payment-moves.ts';
 import { findPayment } from '../../src/repositories/payments.ts';
 import { selectNetwork } from '../../src/settlement/select-network.ts';
 import { auditNetwork } from '../../src/watching/audit-network.ts';
@@ -338,14 +339,16 @@ describe('Solana (litesvm)', () => {
   const TOKEN = 'sol-usdc-dev';
   let solana: SolanaNode;
   let stop: () => Promise<void>;
+  let wallet: Wallet;
   let own: string;
   let sender: Wallet;
   let senderTokens: string;
 
   beforeAll(async () => {
-    solana = new SolanaNode(Date.now);
+    solana = new SolanaNode(service.clock);
     stop = await solana.start();
-    own = newWallet().address;
+    wallet = newWallet();
+    own = wallet.address;
     sender = newWallet();
     solana.airdrop(sender.address, 1_000_000_000_000n);
     senderTokens = solana.fund(sender.address, 1_000_000_000_000n);
@@ -395,6 +398,20 @@ describe('Solana (litesvm)', () => {
     await look();
     await look();
     expect(await statusOf(payment)).toBe('pending/pending');
+  });
+
+  test('what came and left between two looks pays, though the payment ends meanwhile', async () => {
+    const payment = await ask(CHAIN, 5_000);
+    await look();
+    const end = new Date(service.clock.now + 2_000);
+    await updateOpenPayment(service.db, payment.id, { expires_at: end });
+    pay(CHAIN, payment);
+    // Swept at once: the balance is what it was.
+    solana.send([sendLamports(wallet.address, sender.address, amountOf(payment))], [wallet]);
+    service.clock.now = end.getTime();
+    solana.mine();
+    await loop.run(AbortSignal.timeout(15_000), () => undefined);
+    expect(await statusOf(payment)).toBe('pending/completed');
   });
 
   test('the reference decides whose a transfer is, where the amount does not', async () => {

@@ -37,7 +37,7 @@ export class WatchedAccounts {
   #looks = 0;
 
   /** Every account of these owners. */
-  #accountsOf(watch: readonly WatchedAddress[]): string[] {
+  accountsOf(watch: readonly WatchedAddress[]): string[] {
     return watch.flatMap(({ network: { contract }, address }) => {
       if (contract === null) return [address];
       const key = `${address} ${contract}`;
@@ -60,7 +60,7 @@ export class WatchedAccounts {
     const isRound = this.#looks % LOOKS_PER_ROUND === 0;
     this.#looks += 1;
     await this.#findOthers(node, watch, isRound);
-    const accounts = [...new Set(this.#accountsOf(watch))];
+    const accounts = [...new Set(this.accountsOf(watch))];
     const states = await readStates(node, accounts, slot);
     const listed: string[] = [];
     for (const [index, account] of accounts.entries()) {

@@ -32,6 +32,8 @@ const BATCH = 50;
 const SLOT_MS = 400;
 /** Slots before a range whose signatures are listed again, since a list may lag: two minutes. */
 const LISTED_AGAIN = 300;
+/** Slots that are listed of an address whose payment ends: an hour, as long as a customer may take. */
+const LISTED_AT_THE_END = 9_000;
 /** Layout of a mint (spl-token, state.rs): decimals, whether it is in use, its size. */
 const MINT = { decimals: 44, isInitialized: 45, size: 82 };
 
@@ -134,7 +136,7 @@ function hashAt(
 
 async function scanAccounts(
   node: Node,
-  { from, to, watch }: ScanRequest,
+  { from, to, watch, ending = [] }: ScanRequest,
   accounts: WatchedAccounts,
   newest: Block | undefined,
 ): Promise<Scan> {
@@ -144,7 +146,14 @@ async function scanAccounts(
   try {
     const changed = await accounts.findChanged(node, watch, to);
     const range = { from: Math.max(0, from - LISTED_AGAIN), to };
-    const signatures = [...(await listSignatures(node, changed, range))];
+    const last = accounts.accountsOf(watch.filter(({ address }) => ending.includes(address)));
+    const hour = { from: Math.max(0, to - LISTED_AT_THE_END), to };
+    const signatures = [
+      ...new Set([
+        ...(await listSignatures(node, changed, range)),
+        ...(await listSignatures(node, last, hour)),
+      ]),
+    ];
     const transactions = await readTransactions(
       node,
       signatures.filter(signature => !accounts.hasRead(signature)),
