@@ -1,17 +1,19 @@
 import { type Kysely, sql } from 'kysely';
 
 /**
- * What a node answered when a deposit became final, and the keys that sign evidence of payments. All public
- * keys stay, so that what was signed with a former one can still be verified. Deposits are never deleted,
- * so that nothing has to be checked each time answers are kept.
+ * What a node answered about a transaction when its deposits became final, and the keys that sign evidence of
+ * payments. A payout to hundreds is one transaction, whose receipt is kept once. All public keys stay, so that
+ * what was signed with a former one can still be verified.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
-    create table deposit_answers (
-      deposit_id uuid primary key,
+    create table transaction_answers (
+      blockchain_id text not null,
+      transaction_hash text not null,
       node text not null,
       answers text not null,
-      recorded_at timestamptz(3) not null
+      recorded_at timestamptz(3) not null,
+      primary key (blockchain_id, transaction_hash)
     )`.execute(db);
   await sql`
     create table evidence_keys (

@@ -388,9 +388,10 @@ export interface DepositsTable {
   inputs: string[] | null;
 }
 
-/** What a node answered when a deposit became final. */
-export interface DepositAnswersTable {
-  deposit_id: string;
+/** What a node answered about a transaction when its deposits became final. */
+export interface TransactionAnswersTable {
+  blockchain_id: string;
+  transaction_hash: string;
   /** Label of the node. */
   node: string;
   /** JSON list of methods and results. */
@@ -489,7 +490,7 @@ export interface Tables extends WatchingTables, PeopleTables {
   partner_commissions: PartnerCommissionsTable;
   reservations: ReservationsTable;
   deposits: DepositsTable;
-  deposit_answers: DepositAnswersTable;
+  transaction_answers: TransactionAnswersTable;
   evidence_keys: EvidenceKeysTable;
   webhook_endpoints: WebhookEndpointsTable;
   webhook_deliveries: WebhookDeliveriesTable;
@@ -508,7 +509,7 @@ export type ApiKey = Selectable<ApiKeysTable>;
 export type Payment = Selectable<PaymentsTable>;
 export type PaymentTransition = Selectable<PaymentTransitionsTable>;
 export type Deposit = Selectable<DepositsTable>;
-export type DepositAnswers = Selectable<DepositAnswersTable>;
+export type TransactionAnswers = Selectable<TransactionAnswersTable>;
 export type EvidenceKey = Selectable<EvidenceKeysTable>;
 export type WebhookEndpoint = Selectable<WebhookEndpointsTable>;
 export type WebhookDelivery = Selectable<WebhookDeliveriesTable>;

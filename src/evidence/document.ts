@@ -85,19 +85,16 @@ function toTransition({ transition }: FactOf<'transition'>): object {
 
 async function toDeposits(db: Connection, facts: readonly PaymentFact[]): Promise<object[]> {
   const deposits = facts.flatMap(fact => (fact.kind === 'deposit' ? [fact.deposit] : []));
-  const kept = new Map(
-    (
-      await listAnswers(
-        db,
-        deposits.map(({ id }) => id),
-      )
-    ).map(row => [row.deposit_id, row]),
-  );
+  const kept = await listAnswers(db, deposits);
   const heights = await findChainHeights(db);
   return deposits.map(deposit => {
     const { id, block_height: height, assetDecimals, source } = deposit;
     const newest = heights.get(deposit.blockchain_id) ?? null;
-    const answers = kept.get(id);
+    const answers = kept.find(
+      row =>
+        row.blockchain_id === deposit.blockchain_id &&
+        row.transaction_hash === deposit.transaction_hash,
+    );
     return {
       ...{ id, blockchainId: deposit.blockchain_id, transactionHash: deposit.transaction_hash },
       ...{ position: deposit.position, address: deposit.address, source },

@@ -1,37 +1,46 @@
 import { sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
-import type { DepositAnswers, EvidenceKey } from '../database/tables.ts';
+import type { Deposit, EvidenceKey, TransactionAnswers } from '../database/tables.ts';
 
 /** Key of the advisory lock under which the first key is made. */
 const KEY_LOCK = 20_261_124;
 /** A bound for queries: keys are made by hand. */
 const KEYS_MAXIMUM = 100;
 
-/** Keeps the answers by which deposits become final; those of a later look replace the former. */
-export async function keepAnswers(db: Connection, rows: readonly DepositAnswers[]): Promise<void> {
-  const column = <T>(pick: (row: DepositAnswers) => T) => rows.map(pick);
+/**
+ * Keeps the answers by which deposits become final; those of a later look replace the former.
+ * @param rows One for each transaction.
+ */
+export async function keepAnswers(
+  db: Connection,
+  rows: readonly TransactionAnswers[],
+): Promise<void> {
+  const column = <T>(pick: (row: TransactionAnswers) => T) => rows.map(pick);
   await sql`
-    insert into deposit_answers (deposit_id, node, answers, recorded_at)
-    select * from unnest(${column(row => row.deposit_id)}::uuid[], ${column(row => row.node)}::text[],
+    insert into transaction_answers (blockchain_id, transaction_hash, node, answers, recorded_at)
+    select * from unnest(${column(row => row.blockchain_id)}::text[],
+                         ${column(row => row.transaction_hash)}::text[],
+                         ${column(row => row.node)}::text[],
                          ${column(row => row.answers)}::text[],
                          ${column(row => row.recorded_at)}::timestamptz[])
-    on conflict (deposit_id) do update
+    on conflict (blockchain_id, transaction_hash) do update
       set node = excluded.node, answers = excluded.answers, recorded_at = excluded.recorded_at`.execute(
     db,
   );
 }
 
-/** The answers that were kept of deposits. */
-export function listAnswers(
+/** The answers that were kept of the transactions of deposits. */
+export async function listAnswers(
   db: Connection,
-  depositIds: readonly string[],
-): Promise<DepositAnswers[]> {
-  if (depositIds.length === 0) return Promise.resolve([]);
-  return db
-    .selectFrom('deposit_answers')
-    .selectAll()
-    .where('deposit_id', 'in', depositIds)
-    .execute();
+  deposits: readonly Pick<Deposit, 'blockchain_id' | 'transaction_hash'>[],
+): Promise<TransactionAnswers[]> {
+  const { rows } = await sql<TransactionAnswers>`
+    select distinct transaction_answers.*
+    from unnest(${deposits.map(each => each.blockchain_id)}::text[],
+                ${deposits.map(each => each.transaction_hash)}::text[])
+         as given (blockchain_id, transaction_hash)
+    join transaction_answers using (blockchain_id, transaction_hash)`.execute(db);
+  return rows;
 }
 
 /** Every key, the newest first. */

@@ -3,11 +3,8 @@ import { keepAnswers } from '../repositories/evidence.ts';
 import type { Placed } from './look-up-deposits.ts';
 import type { Watcher } from './watcher.ts';
 
-/**
- * Largest answers that are kept of a deposit, in characters. The receipt of a payout to fifty has 30,000, and
- * to keep it with each of the fifty took a third of the time of settling them.
- */
-const ANSWERS_MAXIMUM = 16 * 1024;
+/** Largest answers that are kept of a transaction, in characters: a payout to hundreds has large receipts. */
+const ANSWERS_MAXIMUM = 64 * 1024;
 
 /**
  * Keeps what the node answered about deposits that become final, for evidence of their payments. It comes
@@ -21,11 +18,19 @@ export async function keepEvidence(
 ): Promise<void> {
   if (final.length === 0) return;
   const recordedAt = new Date(clock());
-  const rows = final.map(({ deposit, report }) => {
+  const transactions = new Map(
+    final.map(placed => [
+      `${placed.deposit.blockchain_id} ${placed.deposit.transaction_hash}`,
+      placed,
+    ]),
+  );
+  const rows = [...transactions.values()].map(({ deposit, report }) => {
+    const { blockchain_id, transaction_hash } = deposit;
     const block = report.status === 'included' ? [report.block.hash] : [];
-    const answers = answersOn(deposit.transaction_hash, ...block);
+    const answers = answersOn(transaction_hash, ...block);
     return {
-      deposit_id: deposit.id,
+      blockchain_id,
+      transaction_hash,
       node: node.label,
       answers: toText(answers.map(({ method, result }) => ({ method, result }))),
       recorded_at: recordedAt,

@@ -40,7 +40,9 @@ beforeAll(async () => {
   const { deposits } = await simulate(service, paymentId, 'confirm', new Date());
   await keepAnswers(service.db, [
     {
-      ...{ deposit_id: deposits[0]?.id ?? '', node: 'node.example' },
+      blockchain_id: deposits[0]?.blockchain_id ?? '',
+      transaction_hash: deposits[0]?.transaction_hash ?? '',
+      node: 'node.example',
       ...{ answers: '[{"method":"getrawtransaction","result":{"vout":0.1}}]' },
       recorded_at: new Date(),
     },

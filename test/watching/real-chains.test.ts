@@ -70,11 +70,7 @@ async function ask(chain: string, cents = 1_000): Promise<Payment> {
 
 /** Methods whose answers were kept when a payment's deposit became final. */
 async function answersOn({ id }: Payment): Promise<string[]> {
-  const deposits = await listPaymentDeposits(service.db, id);
-  const kept = await listAnswers(
-    service.db,
-    deposits.map(deposit => deposit.id),
-  );
+  const kept = await listAnswers(service.db, await listPaymentDeposits(service.db, id));
   return kept.flatMap(({ answers }) =>
     JSON.parse(answers).map(({ method }: { method: string }) => method),
   );
