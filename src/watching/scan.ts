@@ -4,7 +4,6 @@ import type { ChainState } from '../database/watching-tables.ts';
 import { type Node, NodeFailure } from '../nodes/node.ts';
 import { addToRing, trimRing } from '../repositories/chain-blocks.ts';
 import { updateChain } from '../repositories/chains.ts';
-import { listEndingAddresses } from '../repositories/watch-list.ts';
 import { type LastPoll, NO_POLL, occurredAt } from './occurred-at.ts';
 import { record, toObserved } from './record.ts';
 import type { Tips } from './settle.ts';
@@ -13,15 +12,14 @@ import type { Watcher } from './watcher.ts';
 /** Longest that one tick scans, in milliseconds; then what was found is settled before it goes on. */
 const SCAN_MS = 30_000;
 
-/** Addresses whose payments end, of one look: more than end within seconds. */
-const ENDING_MAXIMUM = 1_000;
-
 /** What one pass over a chain's blocks works with. */
 export interface Pass {
   readonly node: Node;
   readonly tips: Tips;
   /** Read after the newest block. */
   readonly watch: readonly WatchedAddress[];
+  /** Addresses of them whose payments end now; none unless given. */
+  readonly ending?: readonly string[];
   readonly signal: AbortSignal;
 }
 
@@ -99,20 +97,15 @@ export async function sweep(
  */
 export async function scanRange(
   watcher: Watcher,
-  { node, tips, watch }: Pass,
+  { node, tips, watch, ending = [] }: Pass,
   range: Pick<ScanRequest, 'from' | 'to' | 'parentHash'>,
   last: LastPoll,
   advance: (tx: Connection, through: Block) => Promise<void>,
 ): Promise<Block> {
-  const { adapter, chain, clock, db } = watcher;
+  const { adapter, chain, clock } = watcher;
   const undoableFrom = tips.final === null ? range.from : tips.final + 1;
-  const ending =
-    adapter.looksOnce === true
-      ? await listEndingAddresses(db, chain.id, new Date(clock()), ENDING_MAXIMUM)
-      : [];
-  const { through, transfers } = await adapter.scan(node, {
-    ...{ ...range, watch, undoableFrom, ending },
-  });
+  const request = { ...range, watch, undoableFrom, ending };
+  const { through, transfers } = await adapter.scan(node, request);
   if (through.height < range.from || through.height > range.to) {
     throw new NodeFailure(`${node.label} scanned up to ${through.height}, which was not asked`);
   }

@@ -2,8 +2,9 @@ import type { Block, Heads, WatchedAddress } from '../chains/adapter.ts';
 import type { ChainState } from '../database/watching-tables.ts';
 import { type Node, NodeFailure, RpcError } from '../nodes/node.ts';
 import { findChain, updateChain } from '../repositories/chains.ts';
-import { hasExpiringPayment } from '../repositories/watch-list.ts';
+import { hasExpiringPayment, listEndingAddresses } from '../repositories/watch-list.ts';
 import { coveredUntil } from './coverage.ts';
+import { finish, later } from './finish.ts';
 import { IDLE_POLL_MS, moveIdleCursor } from './idle.ts';
 import { findInflows, nativeAddresses, noteJoined } from './inflows.ts';
 import { createMempool } from './mempool.ts';
@@ -23,6 +24,8 @@ import type { Watcher } from './watcher.ts';
 const PLACE_EVERY_MS = 10 * 60_000;
 /** How often balances are looked at for what contracts have sent, in milliseconds. */
 const INFLOWS_EVERY_MS = 60_000;
+/** Addresses whose payments end that one look is told of: more than end within seconds. */
+const ENDING_MAXIMUM = 1_000;
 
 /** What came of a tick. */
 export type TickResult =
@@ -153,7 +156,11 @@ export function createTick(watcher: Watcher): Tick {
       if (moved) return 'more';
     }
     const list = await watcher.watchList.read(db, new Date(clock()));
-    const pass: Pass = { node, tips, watch: list, signal };
+    const ending =
+      adapter.looksOnce === true
+        ? await listEndingAddresses(db, chain.id, new Date(clock()), ENDING_MAXIMUM)
+        : [];
+    const pass: Pass = { node, tips, watch: list, ending, signal };
     if (state.cursor_height !== null && state.cursor_hash !== null) {
       const cursor = { height: state.cursor_height, hash: state.cursor_hash };
       // Further back a node has forgotten what was held; once the chain is caught up, it is read.
@@ -171,7 +178,7 @@ export function createTick(watcher: Watcher): Tick {
     const rescanned = isComplete && (await rescan(node, tips, signal));
     if (isComplete) await retry(node);
     const isBrokenOff = !isAtTip && wasPolledLately(state.polled_at, new Date(clock()));
-    await finish({ heads, polledAt, through: atCursor, swept, isComplete, isBrokenOff });
+    await finish(watcher, { heads, polledAt, through: atCursor, swept, isComplete, isBrokenOff });
     return isComplete && !rescanned ? 'done' : 'more';
   }
 
@@ -216,34 +223,6 @@ export function createTick(watcher: Watcher): Tick {
     await retryUnapplied(watcher, node);
     retriedAt = clock();
   }
-
-  interface Reached {
-    readonly heads: Heads;
-    readonly polledAt: Date;
-    readonly through: Block | undefined;
-    readonly swept: Block | undefined;
-    readonly isComplete: boolean;
-    /** Whether blocks that came since a recent poll are not read yet: that poll has not shown them. */
-    readonly isBrokenOff: boolean;
-  }
-
-  /** Last, so that no payment expires before everything that could have paid it was looked at. */
-  async function finish(done: Reached): Promise<void> {
-    const { heads, polledAt, through, swept, isComplete, isBrokenOff } = done;
-    const reached = chain.coverage === 'sweep' ? swept : through;
-    const covered =
-      reached === undefined || (chain.coverage === 'poll' && !isComplete)
-        ? null
-        : coveredUntil(chain, heads, polledAt, reached);
-    await lease.write((tx, { watched_until: former }) =>
-      updateChain(tx, chain.id, {
-        head_height: heads.tip.height,
-        final_height: heads.finalHeight,
-        ...(isComplete ? { polled_at: polledAt } : isBrokenOff ? { polled_at: null } : {}),
-        watched_until: covered === null ? former : later(former, covered),
-      }),
-    );
-  }
 }
 
 function asFailure({ label }: Node, error: RpcError): NodeFailure {
@@ -256,8 +235,4 @@ function wasPolled({ polled_at: polledAt }: ChainState, now: number): boolean {
 
 function tipsOf({ tip, finalHeight }: Heads): Tips {
   return { tip: tip.height, final: finalHeight };
-}
-
-function later(former: Date | null, covered: Date): Date {
-  return former !== null && former > covered ? former : covered;
 }

@@ -134,7 +134,7 @@ export class SolanaNode {
   }
 
   /** Slots without a block. */
-  skip(count = 1): void {
+  skipSlots(count = 1): void {
     this.#slot += count;
   }
 

@@ -79,7 +79,7 @@ test('heads are the confirmed and the finalized slot', async () => {
 
 test('a slot without a block is looked at as the block before it', async () => {
   const before = solana.slot;
-  solana.skip(3);
+  solana.skipSlots(3);
   solana.mine();
   expect((await adapter.readBlock(node, before + 2))?.height).toBe(before);
   expect(await adapter.readBlock(node, solana.slot + 100_000)).toBeNull();
