@@ -21,6 +21,22 @@ export function parseEmail(text: string): string | undefined {
   return text.length <= EMAIL_MAXIMUM && EMAIL.test(text) ? text : undefined;
 }
 
+/**
+ * Whom payers are told to contact: an e-mail address, or an https URL without user info, at most
+ * EMAIL_MAXIMUM characters.
+ */
+export function parseContact(text: string): string | undefined {
+  if (!text.startsWith('https://')) return parseEmail(text);
+  const url = URL.parse(text);
+  const isPlain = url !== null && url.username === '' && url.password === '' && !/\s/.test(text);
+  return isPlain && url.href.length <= EMAIL_MAXIMUM ? url.href : undefined;
+}
+
+/** A colour as `#rrggbb`, in lower case. */
+export function parseColor(text: string): string | undefined {
+  return /^#[0-9a-f]{6}$/i.test(text) ? text.toLowerCase() : undefined;
+}
+
 export function parseKeyId(text: string): string | undefined {
   return KEY_ID.test(text) ? text : undefined;
 }

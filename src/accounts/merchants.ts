@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import type { Connection } from '../database/connection.ts';
 import type {
@@ -9,6 +10,7 @@ import type {
   OnboardingStatus,
   SettlementModel,
 } from '../database/tables.ts';
+import { removeLogo, replaceLogo } from '../repositories/merchant-logos.ts';
 import {
   clearMainBranch,
   findMerchant,
@@ -18,6 +20,7 @@ import {
   updateMerchant,
 } from '../repositories/merchants.ts';
 import { audited, columnsToSet, OperationRefused, type Operator } from './audited-change.ts';
+import type { Logo } from './logo/logo.ts';
 import { requirePartner } from './partners.ts';
 
 export interface NewMerchant {
@@ -51,6 +54,14 @@ export interface MerchantChange {
   /** As in NewMerchant. */
   readonly commissionBps?: number | undefined;
   readonly underpaymentToleranceBps?: number | undefined;
+  /** Whom payers are told to contact, an e-mail address or an https URL; null for nobody. */
+  readonly supportContact?: string | null | undefined;
+  /** Of the checkout, as `#rrggbb`; null for the service's own. */
+  readonly accentColor?: string | null | undefined;
+  /** Whether payers see the note of a payment. */
+  readonly showsNote?: boolean | undefined;
+  /** Shown on the checkout; null for none. */
+  readonly logo?: Logo | null | undefined;
 }
 
 /** Most that a merchant may tolerate of too little, in basis points: 2 %. */
@@ -99,7 +110,7 @@ export function setMerchant(
   id: string,
   change: MerchantChange,
 ): Promise<Merchant> {
-  const columns = columnsToSet({
+  const { logo, ...columns } = columnsToSet({
     name: change.name,
     email: change.email,
     status: change.status,
@@ -109,17 +120,32 @@ export function setMerchant(
     commission_payer: change.commissionPayer,
     commission_bps: change.commissionBps,
     underpayment_tolerance_bps: change.underpaymentToleranceBps,
+    support_contact: change.supportContact,
+    accent_color: change.accentColor,
+    shows_note: change.showsNote,
+    logo: change.logo,
   });
   return audited(operator, 'merchant.set', async (tx, now) => {
     if (change.partnerId != null) await requirePartner(tx, change.partnerId);
-    const { onboarding_status: before } = await requireLockedMerchant(tx, id);
-    const { onboarding_status: onboarding = before } = columns;
-    const merchant = await updateMerchant(tx, id, {
-      ...columns,
-      ...(onboarding === before ? {} : { onboarding_changed_at: now }),
-    });
-    return { result: merchant, objectId: id, detail: columns };
+    const before = await requireLockedMerchant(tx, id);
+    const { onboarding_status: onboarding = before.onboarding_status } = columns;
+    const changed = onboarding === before.onboarding_status ? {} : { onboarding_changed_at: now };
+    const isLogoAlone = Object.keys(columns).length === 0;
+    const result = isLogoAlone ? before : await updateMerchant(tx, id, { ...columns, ...changed });
+    const hash = logo === undefined ? {} : { logo: await setLogo(tx, id, logo) };
+    return { result, objectId: id, detail: { ...columns, ...hash } };
   });
+}
+
+/** @returns The hash under which the logo is served; null for none. */
+async function setLogo(tx: Connection, id: string, logo: Logo | null): Promise<string | null> {
+  if (logo === null) {
+    await removeLogo(tx, id);
+    return null;
+  }
+  const hash = createHash('sha256').update(logo.content).digest('hex');
+  await replaceLogo(tx, { merchant_id: id, hash, ...logo });
+  return hash;
 }
 
 /**

@@ -1,4 +1,7 @@
+import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { ImageRefused, LOGO_PIXELS_MAXIMUM } from '../accounts/logo/image.ts';
+import { LOGO_BYTES_MAXIMUM, type Logo, parseLogo } from '../accounts/logo/logo.ts';
 import {
   createMerchant,
   type MerchantChange,
@@ -10,11 +13,12 @@ import {
 import type { Connection } from '../database/connection.ts';
 import type { Merchant } from '../database/tables.ts';
 import { listDepositAddresses } from '../repositories/deposit-addresses.ts';
+import { findLogoHash } from '../repositories/merchant-logos.ts';
 import { listBranches, listMerchants } from '../repositories/merchants.ts';
 import { listRedirectDomains } from '../repositories/redirect-domains.ts';
 import { printList, printObject } from './print.ts';
 import { withSession } from './session.ts';
-import type { Terminal } from './terminal.ts';
+import { CommandFailed, type Terminal } from './terminal.ts';
 import {
   addPageFlags,
   addVerb,
@@ -23,9 +27,12 @@ import {
   type JsonFlag,
   type PageFlags,
   pageNote,
+  parseColor,
+  parseContact,
   parseEmail,
   parseId,
   parseName,
+  parseOnOff,
   requireFlag,
 } from './values.ts';
 
@@ -38,12 +45,19 @@ interface CreateFlags extends JsonFlag, Omit<NewMerchant, 'partnerId' | 'without
   readonly mainBranch: boolean;
 }
 
-interface SetFlags extends JsonFlag, Omit<MerchantChange, 'partnerId'> {
+interface SetFlags
+  extends JsonFlag,
+    Omit<MerchantChange, 'partnerId' | 'supportContact' | 'accentColor' | 'showsNote' | 'logo'> {
   readonly partner?: string;
+  readonly support?: string;
+  readonly accent?: string;
+  readonly showNote?: boolean;
+  /** Name of a file. */
+  readonly logo?: string;
 }
 
-/** Unlinks a merchant from its partner. */
-const NO_PARTNER = 'none';
+/** Takes a setting away: a partner, a contact, a colour, a logo. */
+const NONE = 'none';
 
 /** What a new merchant has, as help texts show it. */
 const TERM_DEFAULTS = {
@@ -54,7 +68,8 @@ const TERM_DEFAULTS = {
 };
 
 const TERMS = Object.keys(TERM_DEFAULTS);
-const SETTINGS = ['name', 'email', 'status', 'onboarding', 'partner', ...TERMS];
+const APPEARANCE = ['support', 'accent', 'logo', 'showNote'];
+const SETTINGS = ['name', 'email', 'status', 'onboarding', 'partner', ...TERMS, ...APPEARANCE];
 
 /** `mp merchant create | list | show | set` */
 export function define(noun: Command, terminal: Terminal): void {
@@ -76,7 +91,7 @@ export function define(noun: Command, terminal: Terminal): void {
           partnerId: partner,
           withoutMainBranch: !mainBranch,
         });
-        printObject(terminal, flags, merchantObject(merchant));
+        printObject(terminal, flags, await merchantWithLogo(session.db, merchant));
       }),
     );
 
@@ -115,13 +130,36 @@ export function define(noun: Command, terminal: Terminal): void {
         'rejected',
       ]),
     )
-    .option('--partner <id|none>', 'ID of its partner, or none', parsePartner)
-    .action((id: string, { partner, ...flags }: SetFlags, command: Command) => {
+    .option('--partner <id|none>', 'ID of its partner, or none', unlessNone(parseId))
+    .option(
+      '--support <address|none>',
+      'whom payers are told to contact: an e-mail address or an https URL',
+      unlessNone(parseContact),
+    )
+    .option(
+      '--accent <#rrggbb|none>',
+      'accent colour of the checkout; shades of it that can be read are used',
+      unlessNone(parseColor),
+    )
+    .option(
+      '--logo <file|none>',
+      `PNG or WebP shown on the checkout, up to ${LOGO_BYTES_MAXIMUM / 1024} KiB and ${LOGO_PIXELS_MAXIMUM} pixels a side`,
+    )
+    .option('--show-note <on|off>', 'whether payers see the note of a payment', parseOnOff)
+    .action((id: string, flags: SetFlags, command: Command) => {
       requireFlag(command, SETTINGS);
+      const { partner, support, accent, showNote, logo: file, ...change } = flags;
       return withSession(terminal, async session => {
-        const partnerId = partner === NO_PARTNER ? null : partner;
-        const merchant = await setMerchant(session, id, { ...flags, partnerId });
-        printObject(terminal, flags, merchantObject(merchant));
+        const logo = file === undefined || file === NONE ? file : await readLogo(file);
+        const merchant = await setMerchant(session, id, {
+          ...change,
+          partnerId: orNull(partner),
+          supportContact: orNull(support),
+          accentColor: orNull(accent),
+          showsNote: showNote,
+          logo: orNull(logo),
+        });
+        printObject(terminal, flags, await merchantWithLogo(session.db, merchant));
       });
     });
 }
@@ -147,8 +185,26 @@ function addTerms(command: Command, defaults: Partial<typeof TERM_DEFAULTS> = {}
     );
 }
 
-function parsePartner(text: string): string {
-  return text === NO_PARTNER ? text : parseId(text);
+/** Accepts `none` beside what a parser does. */
+function unlessNone(parse: (text: string) => string): (text: string) => string {
+  return text => (text === NONE ? text : parse(text));
+}
+
+function orNull<T>(value: T | typeof NONE): T | null {
+  return value === NONE ? null : value;
+}
+
+/** @throws CommandFailed for a file that cannot be read, and for an image that is refused. */
+async function readLogo(file: string): Promise<Logo> {
+  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
+    throw new CommandFailed(`The logo cannot be read from "${file}" (${error.code}).`);
+  });
+  try {
+    return parseLogo(bytes);
+  } catch (error) {
+    if (!(error instanceof ImageRefused)) throw error;
+    throw new CommandFailed(`The image "${file}" ${error.message}.`);
+  }
 }
 
 function merchantObject(merchant: Merchant) {
@@ -164,8 +220,15 @@ function merchantObject(merchant: Merchant) {
     commissionPayer: merchant.commission_payer,
     commissionBps: merchant.commission_bps,
     underpaymentToleranceBps: merchant.underpayment_tolerance_bps,
+    supportContact: merchant.support_contact,
+    accentColor: merchant.accent_color,
+    showsNote: merchant.shows_note,
     createdAt: merchant.created_at,
   };
+}
+
+async function merchantWithLogo(db: Connection, merchant: Merchant) {
+  return { ...merchantObject(merchant), logo: await findLogoHash(db, merchant.id) };
 }
 
 async function merchantWithBranches(db: Connection, merchant: Merchant) {
@@ -175,5 +238,5 @@ async function merchantWithBranches(db: Connection, merchant: Merchant) {
     const addresses = await listDepositAddresses(db, branch.id);
     branches.push({ id: branch.id, name: branch.name, isMain: branch.is_main, addresses });
   }
-  return { ...merchantObject(merchant), redirectDomains, branches };
+  return { ...(await merchantWithLogo(db, merchant)), redirectDomains, branches };
 }

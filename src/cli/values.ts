@@ -90,6 +90,18 @@ export function parseEmail(text: string): string {
   throw new InvalidArgumentError('Must be an e-mail address, for example shop@example.com.');
 }
 
+export function parseContact(text: string): string {
+  const contact = input.parseContact(text);
+  if (contact !== undefined) return contact;
+  throw new InvalidArgumentError('Must be an e-mail address or an https URL, or none.');
+}
+
+export function parseColor(text: string): string {
+  const color = input.parseColor(text);
+  if (color !== undefined) return color;
+  throw new InvalidArgumentError('Must be a colour like #0f766e, or none.');
+}
+
 export function parseOnOff(text: string): boolean {
   if (text !== 'on' && text !== 'off') throw new InvalidArgumentError('Must be on or off.');
   return text === 'on';

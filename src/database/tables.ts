@@ -88,7 +88,21 @@ export interface MerchantsTable {
   commission_bps: number;
   /** How much too little still settles a payment, in basis points of what it asks for. */
   underpayment_tolerance_bps: Defaulted<number>;
+  /** Whom payers are told to contact: an e-mail address or an https URL; null for nobody. */
+  support_contact: Defaulted<string | null>;
+  /** Accent colour of the checkout, as `#rrggbb`; null for the service's own. */
+  accent_color: Defaulted<string | null>;
+  /** Whether payers see the note of a payment. */
+  shows_note: Defaulted<boolean>;
   created_at: Date;
+}
+
+export interface MerchantLogosTable {
+  merchant_id: string;
+  /** SHA-256 of the content in hex, under which it is served. */
+  hash: string;
+  type: string;
+  content: Buffer;
 }
 
 export interface BranchesTable {
@@ -238,6 +252,8 @@ export interface PaymentsTable {
   inquire_at: Date | null;
   /** Until when the price is held; null if it is held, or was not chosen, until `expires_at`. */
   quoted_until: Date | null;
+  /** When the price was fixed; null before a network is chosen. */
+  quoted_at: Defaulted<Date | null>;
 }
 
 export interface PaymentTransitionsTable {
@@ -468,6 +484,7 @@ export interface Tables extends WatchingTables, PeopleTables {
   partners: PartnersTable;
   partner_members: PartnerMembersTable;
   merchants: MerchantsTable;
+  merchant_logos: MerchantLogosTable;
   branches: BranchesTable;
   deposit_addresses: DepositAddressesTable;
   redirect_domains: RedirectDomainsTable;

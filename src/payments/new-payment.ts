@@ -80,5 +80,6 @@ export function newPayment(
     expiry_fixed: terms !== undefined,
     inquire_at: flow.inquireAt,
     quoted_until: null,
+    quoted_at: null,
   };
 }

@@ -1,6 +1,6 @@
 import type { BaseLogger } from 'pino';
-import type { Merchant } from '../database/tables.ts';
 import { ApiError } from '../errors/api-error.ts';
+import type { PaidMerchant } from '../repositories/merchant-setup.ts';
 import { dueCents } from './commission.ts';
 import type { CreatePaymentRequest } from './new-payment.ts';
 import { type Processor, ProcessorRefused, type ProcessorSession } from './processor.ts';
@@ -37,7 +37,7 @@ interface RegulatedDependencies {
  */
 export async function openRegulatedFlow(
   { processor, logger }: RegulatedDependencies,
-  merchant: Merchant,
+  merchant: PaidMerchant,
   paymentId: string,
   { body, terms, trace = null }: Pick<CreatePaymentRequest, 'body' | 'terms' | 'trace'>,
   now: Date,

@@ -4,9 +4,12 @@ import { type Given, prepare } from '../database/prepared.ts';
 import type { Merchant } from '../database/tables.ts';
 import type { ConfiguredNetwork } from './deposit-addresses.ts';
 
+/** A merchant without what only payers see of it. */
+export type PaidMerchant = Omit<Merchant, 'support_contact' | 'accent_color' | 'shows_note'>;
+
 /** Everything about a merchant that the creation of a payment needs. */
 export interface MerchantSetup {
-  merchant: Merchant;
+  merchant: PaidMerchant;
   /** The main branch, which API payments belong to. */
   mainBranchId: string | null;
   /**
@@ -36,7 +39,7 @@ const MERCHANT = [
   'merchants.commission_bps',
   'merchants.underpayment_tolerance_bps',
   'merchants.created_at',
-] as const satisfies readonly `merchants.${keyof Merchant}`[];
+] as const satisfies readonly `merchants.${keyof PaidMerchant}`[];
 
 const merchantSetup = prepare('merchant_setup', (db, given: Given<{ id: string }>) =>
   db

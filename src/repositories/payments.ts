@@ -267,3 +267,29 @@ export async function findOwnPaymentsByHash(
     limit 100`.execute(db);
   return rows.map(({ id }) => id);
 }
+
+/** How many of a merchant's payments show what its customers choose. */
+const RECENT = 200;
+
+/** How often each network was chosen among a merchant's latest payments. */
+export async function countRecentChoices(
+  db: Connection,
+  merchantId: string,
+): Promise<Map<string, number>> {
+  const rows = await db
+    .selectFrom(
+      db
+        .selectFrom('payments')
+        .select('blockchain_id')
+        .where('merchant_id', '=', merchantId)
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
+        .limit(RECENT)
+        .as('recent'),
+    )
+    .select(['blockchain_id', ({ fn }) => fn.countAll<number>().as('count')])
+    .where('blockchain_id', 'is not', null)
+    .groupBy('blockchain_id')
+    .execute();
+  return new Map(rows.map(({ blockchain_id: id, count }) => [id ?? '', Number(count)]));
+}

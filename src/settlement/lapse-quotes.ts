@@ -53,6 +53,7 @@ async function withdrawQuote(
     address: null,
     token_amount: null,
     token_decimals: null,
+    quoted_at: null,
     ...withoutRest(error),
     // Determined by the choice of a network, like at creation.
     commission_amount: settlement === 'direct' ? 0 : null,

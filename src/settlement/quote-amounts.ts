@@ -67,6 +67,17 @@ export function smallestStep({ symbol, decimals }: QuotedAsset): bigint {
 }
 
 /**
+ * The amount of an asset that a price is about: what is asked for where no other payment of the same price is
+ * open, in the asset's smallest unit.
+ * @param base As of `candidateAmounts`.
+ * @throws RangeError for an asset without a step.
+ */
+export function roundedAmount(base: bigint, { symbol, decimals }: QuotedAsset): bigint {
+  const [fewest = decimals] = stepDecimalsOf(symbol);
+  return roundUp(base, unitsPerStep(decimals, fewest));
+}
+
+/**
  * The distinct amounts that a payment may reserve, in order of preference.
  *
  * The first is the exact price rounded up to the asset's step, to keep the displayed amount short.
@@ -84,7 +95,7 @@ export function candidateAmounts(base: bigint, asset: QuotedAsset, price1e18: bi
   if (base <= 0n) throw new RangeError(`${base} is no amount`);
 
   const steps = stepDecimals.map(decimals => unitsPerStep(asset.decimals, decimals));
-  const start = roundUp(base, steps[0] ?? 1n);
+  const start = roundedAmount(base, asset);
   const end = lastAmount(base, start, asset, price1e18);
   const amounts = new Set([start]);
   for (const step of steps) {

@@ -95,6 +95,7 @@ async function quote(
     token_amount: reserved.tokenAmount,
     token_decimals: asset.decimals,
     commission_amount: commission,
+    quoted_at: now,
     ...withoutRest(payment.last_error_code),
     ...deadlinesFrom(payment, network.window_minutes, now),
   });

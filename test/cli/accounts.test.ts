@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addMerchant, addPartner } from '../helpers/accounts.ts';
 import { createPrompt } from '../helpers/prompts.ts';
@@ -91,6 +94,10 @@ test('a merchant is created, shown, changed and listed', async () => {
     commissionPayer: 'merchant',
     commissionBps: 0,
     underpaymentToleranceBps: 0,
+    supportContact: null,
+    accentColor: null,
+    showsNote: false,
+    logo: null,
     createdAt: INSTANT,
   });
   const branch = await service.ask('branch', 'create', '--merchant', shop.id, '--name', 'Berlin');
@@ -314,4 +321,41 @@ test('every change is in the audit log under the name of who made it', async () 
     },
   ]);
   expect(log[0]?.actor).not.toBe('alice');
+});
+
+test('what payers see of a merchant is set, shown and taken away', async () => {
+  const shop = await service.ask<Listed>(
+    ...['merchant', 'create', '--name', 'Looks', '--email', 'looks@example.com'],
+  );
+  const set = (...flags: string[]) => ['merchant', 'set', shop.id, ...flags];
+  const directory = await mkdtemp(join(tmpdir(), 'eps-logo-'));
+  try {
+    const [logo, wrong] = [join(directory, 'logo.webp'), join(directory, 'logo.svg')];
+    await writeFile(logo, 'UklGRhwAAABXRUJQVlA4TBAAAAAvB8ABAAdQwChg/wMR0f8A', 'base64');
+    await writeFile(wrong, '<svg/>');
+    const looks = {
+      logo: expect.stringMatching(/^[0-9a-f]{64}$/),
+      accentColor: '#7c3aed',
+      supportContact: 'help@example.com',
+      showsNote: true,
+    };
+    const flags = ['--accent', '#7C3AED', '--support', 'help@example.com', '--show-note', 'on'];
+    expect(await service.ask(...set('--logo', logo, ...flags))).toMatchObject(looks);
+    expect(await service.ask('merchant', 'show', shop.id)).toMatchObject(looks);
+    expect(await service.refused(...set('--logo', wrong))).toBe(
+      `The image "${wrong}" is neither PNG nor WebP.`,
+    );
+    expect(await service.refused(...set('--logo', `${wrong}x`))).toBe(
+      `The logo cannot be read from "${wrong}x" (ENOENT).`,
+    );
+    const gone = ['--logo', 'none', '--accent', 'none', '--support', 'none', '--show-note', 'off'];
+    expect(await service.ask(...set(...gone))).toMatchObject({
+      logo: null,
+      accentColor: null,
+      supportContact: null,
+      showsNote: false,
+    });
+  } finally {
+    await rm(directory, { recursive: true });
+  }
 });

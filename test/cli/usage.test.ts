@@ -109,6 +109,8 @@ test.each([
   ['an e-mail address of two', ['merchant', 'create', '--name', 'A', '--email', 'a@b.de,c@d.de']],
   ['an e-mail address with a line', ['merchant', 'create', '--name', 'A', '--email', 'a@b.de\n']],
   ['an unknown status', ['merchant', 'set', ID, '--status', 'deleted']],
+  ['a colour that is a name', ['merchant', 'set', ID, '--accent', 'red']],
+  ['a contact that is neither', ['merchant', 'set', ID, '--support', 'http://shop.example']],
   ['a partner that is neither', ['merchant', 'set', ID, '--partner', 'nobody']],
   ['an unknown role', member('--role', 'boss')],
   ['no role', member()],
