@@ -42,7 +42,7 @@ function press(path: string, action: string) {
     method: 'POST',
     url: path,
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    payload: `network=Solana&action=${action}`,
+    payload: `network=sol&action=${action}`,
   });
 }
 
@@ -62,14 +62,14 @@ const buttonsOf = (html: string) =>
   [...html.matchAll(/<button name="action" value="(\w+)">/g)].map(([, action]) => action);
 
 describe('the page', () => {
-  test('shows amount, merchant and note, escaped, under a policy without scripts', async () => {
+  test('shows amount, merchant and note, escaped, under a strict policy', async () => {
     const { path } = await createPayment({ note: NOTE });
     const page = await open(path);
     expect(page.statusCode).toBe(200);
     expect(page.headers).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy':
-        "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+        "default-src 'none'; script-src 'self'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
       'referrer-policy': 'no-referrer',
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
@@ -77,24 +77,27 @@ describe('the page', () => {
     expect(page.body).toContain('<h1>Pay $1,234.56</h1>');
     expect(page.body).toContain('O&#39;Neil &lt;b&gt;&quot;Books&quot; &amp; Sons&lt;/b&gt;');
     expect(page.body).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
-    expect(page.body).not.toMatch(/<script|<b>|style=|onclick/);
-    expect(page.body).toContain('value="Solana"');
+    expect(page.body).not.toMatch(/<script>|<b>|style=|onclick/);
+    expect(page.body).toContain('<option value="sol">SOL on Solana Mainnet</option>');
+    expect(page.body).toContain('<option value="eth-usdc">USDC on Ethereum Mainnet</option>');
+    expect(page.body).toMatch(/data-countdown="[\dT:.-]+Z" data-now="[\dT:.-]+Z">Pay before/);
     expect(buttonsOf(page.body)).toEqual(['pay', 'hold', 'fail', 'cancel']);
   });
 
-  test('has its styles from here alone', async () => {
+  test('has its styles and its script from here alone', async () => {
     const { path } = await createPayment();
     const { body } = await open(path);
     const links = [...body.matchAll(/(?:href|src|action)="([^"]*)"/g)].map(([, url]) => url ?? '');
     expect(links).toEqual([
       expect.stringMatching(/^\/processor\/assets\/[0-9a-f]{16}\/base\.css$/),
       expect.stringMatching(/^\/processor\/assets\/[0-9a-f]{16}\/style\.css$/),
+      expect.stringMatching(/^\/processor\/assets\/[0-9a-f]{16}\/countdown\.js$/),
     ]);
     for (const url of links) {
       const style = await open(url);
       expect([style.statusCode, style.headers['content-type']]).toEqual([
         200,
-        'text/css; charset=utf-8',
+        url.endsWith('.js') ? 'text/javascript; charset=utf-8' : 'text/css; charset=utf-8',
       ]);
     }
   });

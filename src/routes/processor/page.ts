@@ -5,7 +5,7 @@ import { type Html, html } from '../pages/html.ts';
 import { SIMULATION_NOTICE } from '../pages/simulation-notice.ts';
 
 const HEADERS = {
-  ...pageHeaders("style-src 'self'", "form-action 'self'"),
+  ...pageHeaders("script-src 'self'", "style-src 'self'", "form-action 'self'"),
   ...PRIVATE_PAGE_HEADERS,
 };
 
@@ -19,6 +19,7 @@ export const PROCESSOR_PREFIX = '/processor';
 export const PROCESSOR_ASSETS = openAssets(PROCESSOR_PREFIX, {
   'base.css': BASE_STYLE,
   'style.css': new URL('./style.css', import.meta.url),
+  'countdown.js': new URL('./countdown.js', import.meta.url),
 });
 
 /** @param simulation Whether payments may be simulated. */
@@ -31,6 +32,7 @@ export function renderPage(title: string, content: Html, simulation: boolean): s
 <title>${title}</title>
 <link rel="stylesheet" href="${PROCESSOR_ASSETS.path('', 'base.css')}">
 <link rel="stylesheet" href="${PROCESSOR_ASSETS.path('', 'style.css')}">
+<script type="module" src="${PROCESSOR_ASSETS.path('', 'countdown.js')}"></script>
 </head>
 <body>
 ${simulation && SIMULATION_NOTICE}<main>

@@ -1,4 +1,4 @@
-import type { Payment } from '../../database/tables.ts';
+import type { Network, Payment } from '../../database/tables.ts';
 import { dueCents } from '../../payments/commission.ts';
 import { formatDollars } from '../pages/format-dollars.ts';
 import { type Html, html } from '../pages/html.ts';
@@ -10,8 +10,7 @@ export type SandboxPayment = Payment & { readonly merchant_name: string };
 /** Value that a button of the page submits. */
 export type SandboxAction = 'pay' | 'hold' | 'settle' | 'fail' | 'cancel';
 
-/** Networks that the customer may choose. The merchant does not learn the choice. */
-const NETWORKS = ['Ethereum', 'Solana', 'Polygon', 'Base'];
+const TIME = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short', timeZone: 'UTC' });
 
 const BUTTONS: Readonly<Record<SandboxAction, string>> = {
   pay: 'Pay',
@@ -36,8 +35,16 @@ export function actionsFor(payment: Payment, now: Date): readonly SandboxAction[
   return payment.expires_at > now ? ['pay', 'hold', 'fail', 'cancel'] : [];
 }
 
-/** @param notice Why the last action was refused. */
-export function renderSandbox(payment: SandboxPayment, now: Date, notice?: string): string {
+interface SandboxView {
+  readonly payment: SandboxPayment;
+  /** Networks that the customer may choose. The merchant does not learn the choice. */
+  readonly networks: readonly Network[];
+  readonly now: Date;
+  /** Why the last action was refused. */
+  readonly notice?: string;
+}
+
+export function renderSandbox({ payment, networks, now, notice }: SandboxView): string {
   const actions = actionsFor(payment, now);
   const expired = payment.status === 'pending' && actions.length === 0;
   const ending = ENDINGS[expired ? 'expired' : payment.status];
@@ -50,8 +57,8 @@ export function renderSandbox(payment: SandboxPayment, now: Date, notice?: strin
 <p>to ${payment.merchant_name}</p>
 ${payment.note ? html`<p>${payment.note}</p>` : null}
 ${notice === undefined ? null : html`<p role="alert">${notice}</p>`}
-${open ? null : html`<p role="status">${ending}</p>`}
-${actions.length === 0 ? null : renderForm(actions, open)}`,
+${open ? renderDeadline(payment.expires_at, now) : html`<p role="status">${ending}</p>`}
+${actions.length === 0 ? null : renderForm(actions, open ? networks : [])}`,
     true,
   );
 }
@@ -66,16 +73,21 @@ export function renderMissing(): string {
   );
 }
 
+/** The page's script counts down to it. */
+function renderDeadline(at: Date, now: Date): Html {
+  return html`<p class="quiet" role="timer" data-countdown="${at.toISOString()}" data-now="${now.toISOString()}">Pay before ${TIME.format(at)} UTC</p>`;
+}
+
 /** The form has no `action`, so it posts to the URL of the page, which contains the token. */
-function renderForm(actions: readonly SandboxAction[], open: boolean): Html {
-  const networks = NETWORKS.map(
-    (name, index) =>
-      html`<label><input type="radio" name="network" value="${name}"${index === 0 ? html` checked` : null}> ${name}</label>\n`,
+function renderForm(actions: readonly SandboxAction[], networks: readonly Network[]): Html {
+  const options = networks.map(
+    ({ id, name, asset_symbol: symbol }) =>
+      html`<option value="${id}">${symbol} on ${name}</option>\n`,
   );
   const buttons = actions.map(
     action => html`<button name="action" value="${action}">${BUTTONS[action]}</button>\n`,
   );
   return html`<form method="post">
-${open ? html`<fieldset>\n<legend>Network</legend>\n${networks}</fieldset>` : null}
+${options.length > 0 && html`<label for="network">Network</label>\n<select id="network" name="network">\n${options}</select>`}
 ${buttons}</form>`;
 }

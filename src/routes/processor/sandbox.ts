@@ -5,6 +5,7 @@ import {
   sendNotifications,
 } from '../../processors/sandbox-notifications.ts';
 import type { SandboxProcessor } from '../../processors/sandbox-processor.ts';
+import { listActiveNetworks } from '../../repositories/networks.ts';
 import { findPaymentOfSession } from '../../repositories/regulated-payments.ts';
 import type { ProcessorDependencies } from './dependencies.ts';
 import { sendPage } from './page.ts';
@@ -36,7 +37,8 @@ export function registerSandbox(
   app.get<SessionRoute>('/processor/sandbox/:token', async (request, reply) => {
     const payment = await find(request);
     if (payment === undefined) return sendPage(reply, 404, renderMissing());
-    return sendPage(reply, 200, renderSandbox(payment, new Date(clock())));
+    const networks = await listActiveNetworks(db);
+    return sendPage(reply, 200, renderSandbox({ payment, networks, now: new Date(clock()) }));
   });
 
   app.post<SessionRoute>('/processor/sandbox/:token', async (request, reply) => {
@@ -48,7 +50,8 @@ export function registerSandbox(
     const action = actionsFor(payment, now).find(allowed => allowed === form.get('action'));
     if (action === undefined) {
       const notice = 'That is not possible any more.';
-      return sendPage(reply, 409, renderSandbox(payment, now, notice));
+      const networks = await listActiveNetworks(db);
+      return sendPage(reply, 409, renderSandbox({ payment, networks, now, notice }));
     }
     request.log.info({ paymentId: payment.id, action, network: form.get('network') }, 'sandbox');
     const { trace, log } = request;
