@@ -3,16 +3,19 @@ import type { Connection, Database } from '../database/connection.ts';
 import type { Payment } from '../database/tables.ts';
 import { transact } from '../database/transaction.ts';
 import { ApiError } from '../errors/api-error.ts';
+import { dueCents } from '../payments/commission.ts';
 import { movePayment } from '../payments/move-payment.ts';
 import { listOfferedNetworks } from '../payments/offered-networks.ts';
-import type { Rates } from '../rates/rate-source.ts';
+import { type Rates, RateUnavailable } from '../rates/rate-source.ts';
 import { listConfiguredNetworks } from '../repositories/deposit-addresses.ts';
+import { findLogoHash } from '../repositories/merchant-logos.ts';
 import { findMerchant } from '../repositories/merchants.ts';
 import { findNetworkOnChain, type NetworkOnChain } from '../repositories/networks.ts';
 import { listUnderpaid, lockPayment } from '../repositories/payment-moves.ts';
-import { findPaymentByCheckoutToken } from '../repositories/payments.ts';
+import { countRecentChoices, findPaymentByCheckoutToken } from '../repositories/payments.ts';
 import { isWatchedInTime } from '../settlement/availability.ts';
 import { hasLapsed } from '../settlement/lapse-quotes.ts';
+import { roundedAmount, toBaseUnits } from '../settlement/quote-amounts.ts';
 import { isOpen } from '../settlement/select-network.ts';
 import type { TraceContext } from '../telemetry/trace-context.ts';
 import { NO_PROGRESS, type Progress, readProgress } from './progress.ts';
@@ -25,15 +28,33 @@ export interface NetworkChoice {
    * but disabled.
    */
   readonly available: boolean;
+  /** About what it takes, in the asset's smallest unit; null without a price. */
+  readonly tokenAmount: bigint | null;
+}
+
+/** What payers see of a merchant. */
+export interface Shop {
+  readonly name: string;
+  /** An e-mail address or an https URL; null for none. */
+  readonly supportContact: string | null;
+  /** `#rrggbb`; null for the service's own. */
+  readonly accentColor: string | null;
+  /** Hash under which the logo is served; null for none. */
+  readonly logoHash: string | null;
+  /** Whether payers see the note of a payment. */
+  readonly showsNote: boolean;
 }
 
 /** What a checkout page shows. */
 export interface Checkout {
   readonly payment: Payment;
-  readonly merchantName: string;
+  readonly shop: Shop;
   /** The chosen network; null before the choice, and when its price has lapsed. */
   readonly network: NetworkOnChain | null;
-  /** Networks offered, the chosen one included; empty when the payment is not open. */
+  /**
+   * Networks offered, the chosen one included, those that the merchant's customers choose most first;
+   * empty when the payment is not open.
+   */
   readonly choices: readonly NetworkChoice[];
   readonly progress: Progress;
 }
@@ -64,12 +85,14 @@ export async function readCheckout(
   payment: Payment,
   now: Date,
 ): Promise<Checkout> {
-  const [merchant, networks, configured] = await Promise.all([
-    findMerchant(db, payment.merchant_id),
+  const isOffering = isOpen(payment, now);
+  const [shop, networks, configured, popular] = await Promise.all([
+    readShop(db, payment.merchant_id),
     listOfferedNetworks(db, simulation),
     listConfiguredNetworks(db, payment.branch_id),
+    isOffering ? countRecentChoices(db, payment.merchant_id) : new Map<string, number>(),
   ]);
-  const offered = isOpen(payment, now)
+  const offered = isOffering
     ? networks.filter(
         network =>
           payment.offered_blockchain_ids.includes(network.id) &&
@@ -77,17 +100,35 @@ export async function readCheckout(
       )
     : [];
   const network = hasLapsed(payment, now) ? null : await chosenNetwork(db, payment, networks);
+  const byUse = offered.toSorted(
+    (one, other) => (popular.get(other.id) ?? 0) - (popular.get(one.id) ?? 0),
+  );
   return {
     payment,
-    merchantName: merchant?.name ?? '',
+    shop,
     network,
     choices: await Promise.all(
-      offered.map(async choice => ({
-        network: choice,
-        available: isWatchedInTime(choice, now) && (await isQuotable(rates, choice)),
-      })),
+      byUse.map(async choice => {
+        const tokenAmount = await estimate(rates, choice, dueCents(payment));
+        const available = tokenAmount !== null && isWatchedInTime(choice, now);
+        return { network: choice, available, tokenAmount };
+      }),
     ),
     progress: network === null ? NO_PROGRESS : await readProgress(db, payment, network, now),
+  };
+}
+
+async function readShop(db: Connection, merchantId: string): Promise<Shop> {
+  const [merchant, logoHash] = await Promise.all([
+    findMerchant(db, merchantId),
+    findLogoHash(db, merchantId),
+  ]);
+  return {
+    name: merchant?.name ?? '',
+    supportContact: merchant?.support_contact ?? null,
+    accentColor: merchant?.accent_color ?? null,
+    showsNote: merchant?.shows_note ?? false,
+    logoHash,
   };
 }
 
@@ -158,9 +199,17 @@ async function chosenNetwork(
   return offered.find(network => network.id === id) ?? (await findNetworkOnChain(db, id)) ?? null;
 }
 
-async function isQuotable(rates: Rates, network: NetworkOnChain): Promise<boolean> {
-  return rates.usdPrice(network.asset_symbol).then(
-    () => true,
-    () => false,
-  );
+/** null without a price. */
+async function estimate(
+  rates: Rates,
+  { asset_symbol: symbol, asset_decimals: decimals }: NetworkOnChain,
+  cents: number,
+): Promise<bigint | null> {
+  try {
+    const price = await rates.usdPrice(symbol);
+    return roundedAmount(toBaseUnits(cents, price, decimals), { symbol, decimals });
+  } catch (error) {
+    if (error instanceof RateUnavailable) return null;
+    throw error;
+  }
 }

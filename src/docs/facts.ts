@@ -14,6 +14,8 @@ import {
 } from '#schemas/partner-reports.ts';
 import { PAYMENT_STATUSES } from '#schemas/payment.ts';
 import { ADDRESSES_MAXIMUM } from '../accounts/deposit-addresses.ts';
+import { LOGO_PIXELS_MAXIMUM } from '../accounts/logo/image.ts';
+import { LOGO_BYTES_MAXIMUM } from '../accounts/logo/logo.ts';
 import { TOLERANCE_BPS_MAXIMUM } from '../accounts/merchants.ts';
 import { LOOPBACK_HOSTS, REDIRECT_DOMAINS_MAXIMUM } from '../accounts/redirect-domains.ts';
 import { RETURNED } from '../checkout/checkout.ts';
@@ -43,6 +45,7 @@ import {
 } from '../payments/idempotency.ts';
 import { FIRST_INQUIRY_MS, REGULATED_WINDOW_MINUTES } from '../payments/regulated-flow.ts';
 import { PAUSES } from '../processors/follow-up.ts';
+import { LANGUAGE_TAGS } from '../routes/checkout/texts/languages.ts';
 import { DEPRECATED_SINCE } from '../routes/legacy/deprecation.ts';
 import { formatDollars } from '../routes/pages/format-dollars.ts';
 import { MERCHANT_ID } from '../routes/partner/examples.ts';
@@ -185,6 +188,9 @@ export function factsOf(settings: DocsSettings): Facts {
     'webhook.endpoints-max': ENDPOINTS_MAXIMUM,
     'webhook.test-id-prefix': TEST_ID_PREFIX,
     'webhook.secret-grace': formatDuration(SECRET_GRACE_MS / 1000),
+    'checkout.languages': listLanguages(),
+    'logo.kib-max': LOGO_BYTES_MAXIMUM / 1024,
+    'logo.pixels-max': LOGO_PIXELS_MAXIMUM,
     'webhook.tolerance': formatDuration(TOLERANCE_SECONDS),
     'webhook.tolerance-seconds': TOLERANCE_SECONDS,
     'webhook.timeout': formatDuration(ATTEMPT_TIMEOUT_MS / 1000),
@@ -259,4 +265,11 @@ function prefixed(prefix: string, facts: Facts): Facts {
 /** A program that creates a payment and reads it back; tests run it as the page shows it. */
 function readProgram(file: string): string {
   return readFileSync(new URL(`./snippets/${file}`, import.meta.url), 'utf8').trimEnd();
+}
+
+/** The languages of the checkout, in English and in a sentence. */
+function listLanguages(): string {
+  const names = new Intl.DisplayNames('en', { type: 'language' });
+  const list = new Intl.ListFormat('en', { type: 'conjunction' });
+  return list.format(LANGUAGE_TAGS.map(tag => names.of(tag) ?? tag));
 }

@@ -9,6 +9,7 @@ import { toLegacyRefusal } from '../legacy/translate.ts';
 import { CHECKOUT_PREFIX } from '../payments/checkout-path.ts';
 import { DOCUMENT_HEADERS } from './checkout/document.ts';
 import { type CheckoutAnswers, renderFailure, sendFailure } from './checkout/failures.ts';
+import { ENGLISH } from './checkout/speech.ts';
 import { type LegacyAnswers, sendLegacyFailure, toLegacyAnswer } from './legacy/failures.ts';
 import { isLegacyPath } from './legacy/paths.ts';
 
@@ -61,7 +62,7 @@ export function renderUnreadable(
   answers: LegacyAnswers & CheckoutAnswers,
 ): UnreadableAnswer {
   if (url !== undefined && isForPeople(url)) {
-    const page = renderFailure(refusal, requestId, answers);
+    const page = renderFailure(refusal, requestId, ENGLISH, answers);
     return { status: ERRORS[refusal.errorCode].status, headers: DOCUMENT_HEADERS, body: page };
   }
   const { status, headers, envelope } =

@@ -79,10 +79,10 @@ test('blocks are counted without reloading, and each is no news for screen reade
   await checkout.pick('eth');
   await visit(checkout.path, async page => {
     await seeTransfer(service, checkout, 100);
-    await page.getByText('5 of 12 blocks.').waitFor();
+    await page.getByText('Blocks: 5 of 12.').waitFor();
     await page.evaluate('document.getElementById("announcer").textContent = ""');
     await updateChain(service.db, 'eth', { head_height: 105 });
-    await page.getByText('6 of 12 blocks.').waitFor();
+    await page.getByText('Blocks: 6 of 12.').waitFor();
     expect(await page.locator('#announcer').innerText()).toBe('');
     const link = page.getByRole('link', { name: 'See it on explorer.example' });
     expect(await link.getAttribute('rel')).toBe('noreferrer noopener');

@@ -83,7 +83,7 @@ describe('a chain whose watcher', () => {
     await fallBehind();
     const page = await read(checkout);
     expect(page).toContain('name="network" value="eth" disabled>');
-    expect(page).toContain('Ethereum Mainnet · not available just now');
+    expect(page).toContain('<span class="hint">not available just now</span>');
     const json = { accept: 'application/json' };
     expectRefusal(await checkout.post('network', { network: 'eth' }, json), 'E5002');
     expect(await checkout.payment()).toMatchObject({ blockchain_id: null });
@@ -120,12 +120,12 @@ describe('a transfer that is seen', () => {
     await headAt(100);
     await see(checkout, 100);
     const first = await revisionOf(checkout);
-    expect(await read(checkout)).toContain('1 of 12 blocks.');
+    expect(await read(checkout)).toContain('Blocks: 1 of 12.');
     await headAt(104);
-    expect(await read(checkout)).toContain('5 of 12 blocks.');
+    expect(await read(checkout)).toContain('Blocks: 5 of 12.');
     expect(await revisionOf(checkout)).not.toBe(first);
     await headAt(1_000);
-    expect(await read(checkout)).toContain('12 of 12 blocks.');
+    expect(await read(checkout)).toContain('Blocks: 12 of 12.');
   });
 
   test('of a larger payment waits for the finality of the network, in words', async () => {
@@ -147,7 +147,7 @@ describe('a transfer that is seen', () => {
     await checkout.pick('eth');
     await rule('1@6000,final');
     await see(checkout, 100);
-    expect(await read(checkout)).toContain('1 of 1 block.');
+    expect(await read(checkout)).toContain('Blocks: 1 of 1.');
     await rule(null);
   });
 
@@ -175,12 +175,14 @@ describe('a transfer of too little', () => {
     await see(checkout, 100, { transactionHash, tokenAmount, finality: 'final' });
     const page = await read(checkout);
     expect(await revisionOf(checkout)).not.toBe(first);
-    const amount = page.match(/data-copy="([\d.]+)" data-what="amount"/)?.[1] ?? '';
+    const amount = page.match(/id="copy-amount" data-copy="([\d.]+)"/)?.[1] ?? '';
     const rest = BigInt(amount.replace('.', '').padEnd(19, '0'));
     expect(rest).toBeGreaterThanOrEqual(BigInt(asked ?? 0) - tokenAmount);
     expect(rest).toBeLessThan(BigInt(asked ?? 0) - tokenAmount + tokenAmount / 10n);
-    expect(page).toContain(`ETH we have received 0.01. Send exactly ${amount} ETH more`);
-    expect(page).toContain(`<title>Send ${amount} ETH`);
+    expect(page).toContain(`Send exactly ${amount}\u00a0ETH more`);
+    expect(page).toContain('<dt>Received</dt><dd><bdi>0.01\u00a0ETH</bdi></dd>');
+    expect(page).toContain(`<dt>Still due</dt><dd><bdi>${amount}\u00a0ETH</bdi></dd>`);
+    expect(page).toContain(`<title>Send ${amount}\u00a0ETH`);
     expect(page).toContain(`href="ethereum:${address}@1?value=${rest}"`);
     expect(page).toContain(`data-countdown="${expiresAt.toISOString()}"`);
 
@@ -273,7 +275,7 @@ describe('“Already sent it?”', () => {
       'has sent something else to this payment’s address than ETH on Ethereum Mainnet',
     ],
     ['another address', { verdict: 'other_address' }, 'has sent nothing to this payment’s address'],
-    ['not traceable', { verdict: 'untraceable' }, 'Shop has been told'],
+    ['not traceable', { verdict: 'untraceable' }, 'Word of it has gone to Shop'],
   ])('tells of a transaction: %s', async (_name, given, text) => {
     expect(await lookUp(async () => found(given))).toContain(text);
   });
@@ -281,7 +283,7 @@ describe('“Already sent it?”', () => {
   test('tells its blocks', async () => {
     const text = await lookUp(async checkout => found({ transfers: [await transferOf(checkout)] }));
     expect(text).toContain(
-      'pays this payment’s address. 3 of 12 blocks. It will be counted shortly',
+      'pays this payment’s address. Blocks: 3 of 12. It will be counted shortly',
     );
   });
 
@@ -319,7 +321,7 @@ describe('“Already sent it?”', () => {
     await headAt(102);
     const hash = await see(checkout, 100);
     const page = await read(checkout, `${checkout.path}?transaction=${hash}`);
-    expect(page).toContain('We have seen this transaction on Ethereum Mainnet. 3 of 12 blocks.');
+    expect(page).toContain('We have seen this transaction on Ethereum Mainnet. Blocks: 3 of 12.');
     expect(asked).toEqual([]);
   });
 });

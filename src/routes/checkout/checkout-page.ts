@@ -1,12 +1,13 @@
 import { billOf } from '../../checkout/bill.ts';
-import type { Checkout, NetworkChoice } from '../../checkout/checkout.ts';
+import type { Checkout } from '../../checkout/checkout.ts';
 import { FINAL_STAGES, revisionOf } from '../../checkout/stage.ts';
 import { hasLapsed } from '../../settlement/lapse-quotes.ts';
 import { SIMULATION_CASES } from '../../settlement/simulate.ts';
 import { renderDisclosure } from '../pages/disclosure.ts';
-import { formatDollars } from '../pages/format-dollars.ts';
 import { type Html, html } from '../pages/html.ts';
 import { renderDocument } from './document.ts';
+import { renderLanguages } from './language-switch.ts';
+import { logoPath } from './logo.ts';
 import { renderLookUp } from './look-up.ts';
 import { renderNetworkPicker } from './network-picker.ts';
 import { renderOutcome } from './outcome-view.ts';
@@ -16,28 +17,37 @@ import { renderDeadline, renderWaiting } from './waiting-view.ts';
 
 /** Renders the page. All its state is in `main`, which the script replaces when the payment changes. */
 export function renderCheckout(view: CheckoutView, basePath: string): string {
-  const { checkout, stage, now, path } = view;
+  const { checkout, stage, now, path, speech, simulation } = view;
   const { payment, progress } = checkout;
   const { title, announcement } = textsOf(view);
   const isFinal = FINAL_STAGES.includes(stage);
-  const main = html`<main id="checkout" data-page="${path}" data-stage="${stage}" data-revision="${revisionOf(payment, stage, progress)}" data-now="${now.toISOString()}" data-announcement="${announcement}"${isFinal && html` data-final`}>
+  const content = html`<main id="checkout" data-page="${path}" data-stage="${stage}" data-revision="${revisionOf(payment, stage, progress)}" data-now="${now.toISOString()}" data-announcement="${announcement}"${isFinal && html` data-final`}>
 ${renderOrder(view)}
 ${view.notice && html`<p class="notice" id="notice" role="alert">${view.notice}</p>`}
 ${renderStage(view)}
 ${renderOptions(view)}
-${view.simulation && isSimulated(checkout) && renderSimulation(path)}
+${simulation && !isFinal && isSimulated(checkout) && renderSimulation(view)}
 </main>
-<footer><p>Payment <code>${payment.id}</code></p></footer>`;
-  return renderDocument({ title, content: main, basePath, simulation: view.simulation });
+<footer><p>${speech.texts.payment} <code>${payment.id}</code></p>
+${renderLanguages(view)}</footer>`;
+  const { accentColor } = checkout.shop;
+  return renderDocument({ title, content, basePath, speech, accentColor, simulation });
 }
 
-function renderOrder({ checkout }: CheckoutView): Html {
-  const { order, fee, total } = billOf(checkout.payment);
+function renderOrder(view: CheckoutView): Html {
+  const { checkout, prefix, speech } = view;
+  const { payment, shop, network } = checkout;
+  const { texts, format } = speech;
+  const { order, fee, total } = billOf(payment);
+  const { customer_reference_id: reference, note } = payment;
   return html`<header class="order">
-<p class="merchant">${merchantOf(checkout)}</p>
-<p class="total">${formatDollars(total)}</p>
-${fee > 0 && html`<p class="fee">Order ${formatDollars(order)} + service fee ${formatDollars(fee)}</p>`}
-${checkout.network?.environment === 'test' && html`<p class="badge">Test network: coins without value</p>`}
+${shop.logoHash && html`<img class="logo" src="${logoPath(prefix, shop.logoHash)}" alt="">`}
+<p class="merchant"><bdi>${merchantOf(view)}</bdi></p>
+<p class="total">${format.dollars(total)}</p>
+${fee > 0 && html`<p class="fee">${texts.fee(format.dollars(order), format.dollars(fee))}</p>`}
+${reference && html`<p class="reference">${texts.orderReference} <bdi>${reference}</bdi></p>`}
+${shop.showsNote && note && html`<p class="note" dir="auto">${note}</p>`}
+${network?.environment === 'test' && html`<p class="badge">${texts.testBadge}</p>`}
 </header>`;
 }
 
@@ -50,48 +60,55 @@ function renderStage(view: CheckoutView): Html {
 }
 
 function renderChoose(view: CheckoutView): Html {
-  const { checkout, path, now } = view;
-  const title = html`<h1 id="title" tabindex="-1">Choose how to pay</h1>`;
+  const { checkout, now, speech } = view;
+  const { choose } = speech.texts;
+  const title = html`<h1 id="title" tabindex="-1">${choose.title}</h1>`;
   if (checkout.choices.length === 0) {
     return html`<section class="card">${title}
-<p>There is no way to pay just now. Please try again later, or contact ${merchantOf(checkout)}.</p></section>`;
+<p>${choose.nothing(merchantOf(view))}</p></section>`;
   }
   return html`<section class="card">
 <div class="lead">${title}
-${renderDeadline(checkout.payment.expires_at)}</div>
-${hasLapsed(checkout.payment, now) && html`<p class="notice" id="lapsed">The price that was held for you has lapsed. Do not send anything to the address that was shown: choose again for a new price. If you have sent something already, contact ${merchantOf(checkout)}.</p>`}
-${renderNetworkPicker(path, checkout.choices, 'Ways to pay')}
+${renderDeadline(speech, 'choose', checkout.payment.expires_at)}
+<p class="windows">${choose.windows}</p></div>
+${hasLapsed(checkout.payment, now) && html`<p class="notice" id="lapsed">${choose.lapsed(merchantOf(view))}</p>`}
+${renderNetworkPicker(view, checkout.choices, choose.ways)}
 </section>`;
 }
 
 /** What the customer can do besides paying. */
 function renderOptions(view: CheckoutView): Html {
-  const { checkout, stage, path } = view;
+  const { checkout, stage, speech } = view;
+  const { options: texts } = speech.texts;
   const isOpen = stage === 'choose' || stage === 'waiting';
-  const others = checkout.choices.filter(({ network }) => network.id !== checkout.network?.id);
+  const hasOthers = checkout.choices.some(({ network }) => network.id !== checkout.network?.id);
+  // What has arrived would be lost to the payment.
+  const isFree = checkout.progress.rest === null;
   const options = [
     stage === 'waiting' &&
-      others.length > 0 &&
-      // What has arrived would be lost to the payment.
-      checkout.progress.rest === null &&
-      renderDisclosure('change', 'Pay another way', renderChange(path, others)),
+      hasOthers &&
+      isFree &&
+      renderDisclosure('change', texts.change, renderChange(view)),
     checkout.network !== null && stage !== 'paid' && renderLookUp(view),
-    isOpen &&
-      checkout.progress.rest === null &&
-      renderDisclosure('cancel', 'Cancel payment', renderCancel(path)),
+    isOpen && isFree && renderDisclosure('cancel', texts.cancel, renderCancel(view)),
   ];
   return html`<div class="options">${options}</div>`;
 }
 
 /** Choosing another network abandons the address that is shown. */
-function renderChange(path: string, others: readonly NetworkChoice[]): Html {
-  return html`<p>Do not change if you have sent something to the address above already: it would not be recognised any more.</p>
-${renderNetworkPicker(path, others, 'Other ways to pay')}`;
+function renderChange(view: CheckoutView): Html {
+  const { checkout, speech } = view;
+  const { options, choose } = speech.texts;
+  const others = checkout.choices.filter(({ network }) => network.id !== checkout.network?.id);
+  return html`<p>${options.changeWarning}</p>
+<p>${choose.windows}</p>
+${renderNetworkPicker(view, others, choose.otherWays)}`;
 }
 
-function renderCancel(path: string): Html {
-  return html`<p>Do not cancel if you have sent something already: it would not be recognised any more.</p>
-<form method="post" action="${path}/cancel"><button class="danger">Yes, cancel this payment</button></form>`;
+function renderCancel({ path, speech }: CheckoutView): Html {
+  const { cancelWarning, confirmCancel } = speech.texts.options;
+  return html`<p>${cancelWarning}</p>
+<form method="post" action="${path}/cancel${speech.query}"><button class="danger">${confirmCancel}</button></form>`;
 }
 
 /** Whether a transfer to the payment can be simulated: not on a chain that has a node. */
@@ -100,12 +117,13 @@ function isSimulated({ network, choices }: Checkout): boolean {
   return candidates.length === 0 || candidates.some(each => each.settled_by === 'simulation');
 }
 
-function renderSimulation(path: string): Html {
+/** For developers: its cases are described in English alone. */
+function renderSimulation({ path, speech }: CheckoutView): Html {
   const buttons = Object.entries(SIMULATION_CASES).map(
     ([name, description]) =>
       html`<li><button name="case" value="${name}"><code>${name}</code> <span>${description}</span></button></li>
 `,
   );
-  const form = html`<form method="post" action="${path}/simulate"><ul>${buttons}</ul></form>`;
-  return renderDisclosure('simulate', 'Simulate (not in production)', form);
+  const form = html`<form method="post" action="${path}/simulate${speech.query}"><ul lang="en" dir="ltr">${buttons}</ul></form>`;
+  return renderDisclosure('simulate', speech.texts.options.simulate, form);
 }

@@ -10,6 +10,8 @@ import {
 import { basePathOf } from '../pages/base-path.ts';
 import { html } from '../pages/html.ts';
 import { renderDocument, sendDocument } from './document.ts';
+import { type Speech, speechOf } from './speech.ts';
+import type { CheckoutTexts } from './texts/en.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -24,41 +26,15 @@ export interface CheckoutAnswers extends ErrorHandlerOptions {
   readonly simulation: boolean;
 }
 
-interface FailureTexts {
-  readonly title: string;
-  readonly text: string;
-}
-
-const MALFORMED: FailureTexts = {
-  title: 'This request cannot be read',
-  text: 'Go back to the payment page, reload it and try again.',
-};
-
-const TEXTS: Partial<Record<ErrorCode, FailureTexts>> = {
-  E1000: MALFORMED,
-  E1001: MALFORMED,
-  E1002: MALFORMED,
-  E1040: {
-    title: 'This is not possible any more',
-    text: 'The payment has moved on. Go back to its page and reload it.',
-  },
-  E3001: {
-    title: 'There is no such payment page',
-    text: 'Check that the whole link was copied, or go back to the shop and start again.',
-  },
-  E5002: {
-    title: 'Not available just now',
-    text: 'Nothing has happened to your payment. Please try again in a minute.',
-  },
-  E9001: {
-    title: 'Too many requests',
-    text: 'Please wait a minute, then reload the page.',
-  },
-};
-
-const BROKEN: FailureTexts = {
-  title: 'Something went wrong on our side',
-  text: 'Please try again in a minute. Do not send a payment a second time.',
+/** What each failure is called in the catalogue; any other is the service's own. */
+const FAILURES: Partial<Record<ErrorCode, keyof CheckoutTexts['failures']>> = {
+  E1000: 'malformed',
+  E1001: 'malformed',
+  E1002: 'malformed',
+  E1040: 'conflict',
+  E3001: 'missing',
+  E5002: 'unavailable',
+  E9001: 'tooMany',
 };
 
 /** Answers people with a page that looks like the others, and scripts with the envelope. */
@@ -75,7 +51,7 @@ export function sendFailure(
   if (apiError.retryAfterSeconds !== undefined) {
     reply.header('retry-after', String(apiError.retryAfterSeconds));
   }
-  const page = renderFailure(apiError, request.id, options);
+  const page = renderFailure(apiError, request.id, speechOf(request), options);
   return sendDocument(reply, ERRORS[apiError.errorCode].status, page);
 }
 
@@ -83,17 +59,19 @@ export function sendFailure(
 export function renderFailure(
   { errorCode }: ApiError,
   requestId: string,
+  speech: Speech,
   { publicUrl, simulation }: CheckoutAnswers,
 ): string {
-  const { title, text } = TEXTS[errorCode] ?? BROKEN;
+  const { failures, request } = speech.texts;
+  const { title, text } = failures[FAILURES[errorCode] ?? 'broken'];
   const content = html`<main id="checkout">
 <section class="card outcome failure">
 <h1 id="title" tabindex="-1">${title}</h1>
 <p>${text}</p>
 </section>
 </main>
-<footer><p>Request <code>${requestId}</code></p></footer>`;
-  return renderDocument({ title, content, basePath: basePathOf(publicUrl), simulation });
+<footer><p>${request} <code>${requestId}</code></p></footer>`;
+  return renderDocument({ title, content, basePath: basePathOf(publicUrl), speech, simulation });
 }
 
 /** Whether a request was made by a script rather than by somebody who reads a page. */

@@ -1,17 +1,86 @@
+import { toDollarText } from '../../payments/dollars.ts';
+import { formatBaseUnits } from '../../payments/token-amount.ts';
+import { PRICE_SCALE } from '../../rates/price.ts';
 import { type Html, html } from '../pages/html.ts';
 
-const TIME = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short', timeZone: 'UTC' });
-const DATE_AND_TIME = new Intl.DateTimeFormat('en-GB', {
-  dateStyle: 'long',
-  timeStyle: 'short',
-  timeZone: 'UTC',
-});
+/** Decimals of a price in dollars: cents, or enough of them below a dollar. */
+const PRICE_DECIMALS = 2;
+const SMALL_PRICE_DECIMALS = 6;
+/** More than any asset has. */
+const TOKEN_DECIMALS = 20;
+/** Decimals of the scaled prices. */
+const SCALE_DECIMALS = 18;
 
-/** For a time within a day, such as a deadline. */
-export function timeOfDay(date: Date): Html {
-  return html`<time datetime="${date.toISOString()}">${TIME.format(date)} UTC</time>`;
+/** How a language writes amounts, numbers, times and durations. */
+export interface Format {
+  /** 123456 cents is $1,234.56 in English. */
+  dollars(cents: number): string;
+  /** An exact amount of an asset, all its digits, from an integer of its smallest unit. */
+  tokens(units: bigint, decimals: number): string;
+  /** Dollars for one whole unit, from an integer scaled by 1e18. */
+  price(price: bigint): string;
+  number(value: number): string;
+  /** For a time within a day, such as a deadline. */
+  timeOfDay(date: Date): Html;
+  dateAndTime(date: Date): Html;
+  /** In seconds below a minute, else in minutes. */
+  duration(milliseconds: number): string;
 }
 
-export function dateAndTime(date: Date): Html {
-  return html`<time datetime="${date.toISOString()}">${DATE_AND_TIME.format(date)} UTC</time>`;
+const formats = new Map<string, Format>();
+
+/**
+ * The formats of a locale, of which there are a few. Times are UTC; the page's script shows them in the time zone of the reader.
+ * @param locale BCP 47 tag.
+ */
+export function formatIn(locale: string): Format {
+  const format = formats.get(locale) ?? createFormat(locale);
+  formats.set(locale, format);
+  return format;
+}
+
+function createFormat(locale: string): Format {
+  const dollars = inDollars(locale);
+  const smallPrice = inDollars(locale, SMALL_PRICE_DECIMALS);
+  // Without grouping: a thousands separator could be taken for a decimal one.
+  const tokens = new Intl.NumberFormat(locale, {
+    maximumFractionDigits: TOKEN_DECIMALS,
+    useGrouping: false,
+  });
+  const number = new Intl.NumberFormat(locale);
+  const unit = (name: 'second' | 'minute') =>
+    new Intl.NumberFormat(locale, { style: 'unit', unit: name, unitDisplay: 'long' });
+  const [seconds, minutes] = [unit('second'), unit('minute')];
+  const times = { timeZone: 'UTC', timeStyle: 'short' } as const;
+  const time = new Intl.DateTimeFormat(locale, times);
+  const dateTime = new Intl.DateTimeFormat(locale, { ...times, dateStyle: 'medium' });
+  // Intl formats decimal text exactly, unlike a floating-point number.
+  const exact = (text: string) => text as Intl.StringNumericLiteral;
+  return {
+    dollars: cents => dollars.format(exact(toDollarText(cents))),
+    tokens: (units, decimals) => tokens.format(exact(formatBaseUnits(units, decimals))),
+    price: scaled =>
+      (scaled < PRICE_SCALE ? smallPrice : dollars).format(
+        exact(formatBaseUnits(scaled, SCALE_DECIMALS)),
+      ),
+    number: value => number.format(value),
+    timeOfDay: date =>
+      html`<time datetime="${date.toISOString()}" data-time>${time.format(date)} UTC</time>`,
+    dateAndTime: date =>
+      html`<time datetime="${date.toISOString()}">${dateTime.format(date)} UTC</time>`,
+    duration(milliseconds) {
+      const whole = Math.round(milliseconds / 1000);
+      return whole < 60 ? seconds.format(whole) : minutes.format(Math.round(whole / 60));
+    },
+  };
+}
+
+function inDollars(locale: string, maximumFractionDigits = PRICE_DECIMALS): Intl.NumberFormat {
+  return new Intl.NumberFormat(locale, {
+    style: 'currency',
+    currency: 'USD',
+    // The sign of `US$` changes sides in a text from right to left.
+    currencyDisplay: locale.startsWith('ar') ? 'code' : 'symbol',
+    maximumFractionDigits,
+  });
 }

@@ -11,13 +11,13 @@ import { SIMULATION_CASES, type SimulationCase, simulate } from '../../settlemen
 import type { CheckoutDependencies } from './dependencies.ts';
 import { wantsJson } from './failures.ts';
 import type { CheckoutRequest, Pages } from './pages.ts';
-import { STAGE_REASONS } from './stage-texts.ts';
+import { speechOf } from './speech.ts';
 
 /** What a form does. */
 interface Action {
   readonly perform: (payment: Payment, now: Date) => Promise<unknown>;
-  /** Beginning of the notice when it is refused. */
-  readonly failure: string;
+  /** Key of the text that tells of its refusal. */
+  readonly failure: 'network' | 'cancel' | 'simulate';
   /** Stage in which the action has already been done, so that repeating it is not an error. */
   readonly done?: CheckoutStage;
 }
@@ -33,7 +33,7 @@ export function registerForms(
     return act(request, reply, {
       perform: (payment, now) =>
         selectNetwork(db, rates, { payment, blockchainId, simulation, log: request.log }, now),
-      failure: 'The network was not chosen',
+      failure: 'network',
     });
   });
 
@@ -41,7 +41,7 @@ export function registerForms(
     readFields(request, []);
     return act(request, reply, {
       perform: (payment, now) => cancelCheckout(db, payment, now, request.trace),
-      failure: 'The payment was not cancelled',
+      failure: 'cancel',
       done: 'cancelled',
     });
   });
@@ -52,7 +52,7 @@ export function registerForms(
       if (!isCase(name)) throw new ApiError('E1001', 'There is no such case.', { param: 'case' });
       return act(request, reply, {
         perform: (payment, now) => simulate({ db, rates }, payment.id, name, now),
-        failure: 'This cannot be simulated',
+        failure: 'simulate',
       });
     });
   }
@@ -60,7 +60,7 @@ export function registerForms(
   // A refused form leaves its own URL in the address bar; loading that shows the page.
   for (const form of ['network', 'cancel', ...(simulation ? ['simulate'] : [])]) {
     app.get(`/:token/${form}`, (request: CheckoutRequest, reply) =>
-      reply.redirect(pages.pathOf(request), 303),
+      reply.redirect(pages.locationOf(request), 303),
     );
   }
 
@@ -73,16 +73,17 @@ export function registerForms(
     const { token } = request.params;
     const payment = await findCheckoutPayment(db, token);
     const refusal = await attempt(() => perform(payment, new Date(clock())));
-    if (refusal === undefined) return reply.redirect(pages.pathOf(request), 303);
+    if (refusal === undefined) return reply.redirect(pages.locationOf(request), 303);
     const current = await findCheckoutPayment(db, token);
     const stage = stageOf(current, new Date(clock()));
-    if (stage === done) return reply.redirect(pages.pathOf(request), 303);
+    if (stage === done) return reply.redirect(pages.locationOf(request), 303);
     if (wantsJson(request)) throw refusal;
     request.errorCode = refusal.errorCode;
+    const { refusals } = speechOf(request).texts;
     const notice =
       refusal.errorCode === 'E1040'
-        ? `${failure}: ${STAGE_REASONS[stage]}.`
-        : 'This network is not available just now. Choose another one, or try again in a minute.';
+        ? refusals[failure](refusals.reasons[stage])
+        : refusals.unavailable;
     const { status } = ERRORS[refusal.errorCode];
     return pages.send(request, reply, current, { status, notice });
   }

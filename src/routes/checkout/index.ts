@@ -3,10 +3,12 @@ import { isToken } from '../../crypto/token.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { registerFormBody } from '../../http/form-body.ts';
 import { failUnknownRoutesIn } from '../../http/unknown-routes.ts';
+import { registerAccents } from './accent.ts';
 import { CHECKOUT_ASSETS } from './assets.ts';
 import type { CheckoutDependencies } from './dependencies.ts';
 import { sendFailure } from './failures.ts';
 import { registerForms } from './forms.ts';
+import { registerLogos } from './logo.ts';
 import { createPages, registerPages } from './pages.ts';
 
 /** Forms have one field of about ten characters. */
@@ -31,6 +33,8 @@ export function registerCheckout(app: FastifyInstance, deps: CheckoutDependencie
   });
   registerFormBody(app, FORM_LIMIT_BYTES);
   CHECKOUT_ASSETS.register(app);
+  registerAccents(app);
+  registerLogos(app, deps);
   const pages = createPages(deps);
   registerPages(app, deps, pages);
   registerForms(app, deps, pages);

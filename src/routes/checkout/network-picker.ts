@@ -1,26 +1,60 @@
 import type { NetworkChoice } from '../../checkout/checkout.ts';
+import { groupByCoin } from '../../checkout/coin-groups.ts';
+import { networkFeeOf } from '../../checkout/network-fee.ts';
 import { type Html, html } from '../pages/html.ts';
+import { renderCoinMark } from './coin-marks.ts';
+import type { Speech } from './speech.ts';
+import type { CheckoutView } from './view.ts';
 
-/** A submit button for each network: choosing takes one click and no script. */
+const MINUTE_MS = 60_000;
+/** From how many networks on the list can be searched: fewer are seen at a glance. */
+const SEARCHED_FROM = 8;
+
+/** A submit button for each network, below its coin: choosing takes one click and no script. */
 export function renderNetworkPicker(
-  path: string,
+  { path, speech }: CheckoutView,
   choices: readonly NetworkChoice[],
   label: string,
 ): Html {
-  return html`<form method="post" action="${path}/network">
-<ul class="networks" aria-label="${label}">
-${choices.map(renderChoice)}
-</ul>
+  const { choose } = speech.texts;
+  const groups = groupByCoin(choices).map(({ symbol, name, choices: networks }) => {
+    const buttons = networks.map(choice => renderChoice(choice, speech));
+    return html`<li class="coin-group">
+<div class="coin-head">${renderCoinMark(symbol)}<span class="asset">${name} <span class="symbol">${symbol}</span></span></div>
+<ul>
+${buttons}</ul>
+</li>
+`;
+  });
+  const search = html`<p class="search" hidden><input type="search" id="network-search" aria-label="${choose.search}" placeholder="${choose.search}" autocomplete="off" spellcheck="false"></p>
+<p class="no-match" role="status" hidden>${choose.noMatch}</p>
+`;
+  return html`<form method="post" action="${path}/network${speech.query}">
+${choices.length >= SEARCHED_FROM && search}<ul class="networks" aria-label="${label}">
+${groups}</ul>
 </form>`;
 }
 
-function renderChoice({ network, available }: NetworkChoice): Html {
-  const { id, asset_symbol: symbol, asset_name: asset, name } = network;
-  const where = available ? name : `${name} · not available just now`;
+function renderChoice({ network, available, tokenAmount }: NetworkChoice, speech: Speech): Html {
+  const { id, asset_symbol: symbol, asset_name: asset, asset_decimals: decimals, name } = network;
+  const { texts, format } = speech;
+  const amount =
+    tokenAmount !== null && `≈\u00a0${format.tokens(tokenAmount, decimals)}\u00a0${symbol}`;
+  const window = texts.choose.window(format.duration(network.window_minutes * MINUTE_MS));
+  const hints = [describeFee(network, speech), window].filter(each => each !== null);
+  const hint = available ? hints.join(' · ') : texts.choose.unavailable;
   return html`<li><button class="network" name="network" value="${id}"${available ? '' : html` disabled`}>
-<span class="coin" aria-hidden="true">${symbol.replace(/^t(?=[A-Z])/, '').slice(0, 1)}</span>
-<span class="asset">${asset} <span class="symbol">${symbol}</span></span>
-<span class="where">${where}</span>
+<span class="where"><span class="visually-hidden">${asset} ${symbol}, </span><bdi>${name}</bdi>${network.environment === 'test' && html` <span class="test">${texts.choose.test}</span>`}</span>
+${amount && html`<span class="estimate">${amount}</span>`}
+<span class="hint">${hint}</span>
 </button></li>
 `;
+}
+
+/** A network of coins without value costs nothing. */
+function describeFee(network: NetworkChoice['network'], { texts, format }: Speech): string | null {
+  if (network.environment === 'test') return null;
+  const { upTo, high } = texts.choose.networkFees;
+  const cents = networkFeeOf(network);
+  return cents === null ? high : upTo(format.dollars(cents));
 }

@@ -2,8 +2,9 @@ import { redirectTarget } from '../../checkout/checkout.ts';
 import type { CheckoutStage } from '../../checkout/stage.ts';
 import { type Html, html } from '../pages/html.ts';
 import { renderConfirmations } from './confirmations.ts';
+import { renderContact } from './contact.ts';
 import { renderExplorerLink } from './explorer-link.ts';
-import { dateAndTime } from './format.ts';
+import { renderReceipt } from './receipt.ts';
 import { type CheckoutView, merchantOf, type Quote } from './view.ts';
 import { copyButton, renderProgress } from './waiting-view.ts';
 
@@ -22,17 +23,19 @@ const MARKS: Readonly<Record<OutcomeStage, string>> = {
 /** Renders a payment that has been seen or has ended, with the link back to the merchant. */
 export function renderOutcome(view: CheckoutView, stage: OutcomeStage, quote: Quote | null): Html {
   const { title, text } = describe(view, stage, quote);
-  const { transaction_hash: hash } = view.checkout.payment;
-  const { confirmations } = view.checkout.progress;
+  const { speech, checkout } = view;
+  const { transaction_hash: hash } = checkout.payment;
+  const { confirmations } = checkout.progress;
   return html`<section class="card outcome ${stage}">
 <svg class="mark" viewBox="0 0 24 24" aria-hidden="true"><circle cx="12" cy="12" r="11"/><path d="${MARKS[stage]}"/></svg>
 <h1 id="title" tabindex="-1">${title}</h1>
 <p>${text}</p>
+${renderNextSteps(view, stage)}
 ${stage === 'paid' && renderReceipt(view, quote)}
-${stage === 'confirming' && confirmations && renderConfirmations(confirmations)}
-${hash && html`<dl class="values"><div class="value"><dt>Transaction</dt><dd><code class="text" id="hash">${hash}</code> ${copyButton(hash, 'transaction')}</dd></div></dl>`}
-${hash && renderExplorerLink(view.checkout, hash)}
-${(stage === 'confirming' || stage === 'overdue') && renderProgress(view, 'Not final yet.')}
+${stage === 'confirming' && confirmations && renderConfirmations(confirmations, speech)}
+${hash && html`<dl class="values"><div class="value"><dt>${speech.texts.outcome.transaction}</dt><dd><code class="text" id="hash" dir="ltr">${hash}</code> ${copyButton(speech, hash, 'transaction')}</dd></div></dl>`}
+${hash && renderExplorerLink(view, hash)}
+${(stage === 'confirming' || stage === 'overdue') && renderProgress(view, speech.texts.waiting.notFinal)}
 ${renderReturn(view, stage)}
 </section>`;
 }
@@ -42,70 +45,64 @@ function describe(
   stage: OutcomeStage,
   quote: Quote | null,
 ): { title: string; text: string } {
-  const merchant = merchantOf(view.checkout);
-  const network = quote?.networkName ?? 'the network';
-  const contact = `If you have sent something already, contact ${merchant}.`;
+  const { outcome } = view.speech.texts;
+  const network = quote?.networkName ?? '–';
   switch (stage) {
     case 'paid':
-      return { title: 'Paid', text: `${merchant} has received your payment. Thank you.` };
+      return { title: outcome.paidTitle, text: outcome.paid(merchantOf(view)) };
     case 'confirming':
-      return {
-        title: 'Payment seen',
-        text: `Your transfer has been seen and is being confirmed by ${network}. You need not do anything more; you may close this page.`,
-      };
+      return { title: outcome.confirmingTitle, text: outcome.confirming(network) };
     case 'overdue':
       return {
-        title: 'Time is up',
-        text: view.checkout.progress.isDelayed
-          ? `Do not send anything any more. Transfers on ${network} are seen with a delay just now, and this payment is still being checked: yours counts if it was sent in time.`
-          : 'Do not send anything any more. We are checking for a payment that came at the last moment.',
+        title: outcome.overdueTitle,
+        text: view.checkout.progress.isDelayed ? outcome.overdueDelayed(network) : outcome.overdue,
       };
     case 'expired':
-      return {
-        title: 'Time is up',
-        text: `No payment arrived in time. Do not send anything to the address that was shown. ${contact}`,
-      };
+      return { title: outcome.overdueTitle, text: outcome.expired };
     case 'cancelled':
-      return {
-        title: 'Payment cancelled',
-        text: `Nothing is to be paid. ${contact}`,
-      };
+      return { title: outcome.cancelledTitle, text: outcome.cancelled };
     case 'unsuccessful':
-      return {
-        title: 'Payment unsuccessful',
-        text: `${explainFailure(view.checkout.payment.last_error_code, network)} Contact ${merchant} to settle it, or start again there.`,
-      };
+      return { title: outcome.unsuccessfulTitle, text: explainFailure(view, network) };
   }
 }
 
-function explainFailure(code: string | null, network: string): string {
-  switch (code) {
+function explainFailure({ checkout, speech }: CheckoutView, network: string): string {
+  const { failures } = speech.texts.outcome;
+  switch (checkout.payment.last_error_code) {
     case 'amount_underpaid':
-      return 'Less than the amount asked for arrived before the time was up.';
+      return failures.underpaid;
     case 'transaction_reverted':
-      return `The transaction failed on ${network}.`;
+      return failures.reverted(network);
     default:
-      return 'The payment could not be completed.';
+      return failures.other;
   }
 }
 
-function renderReceipt({ checkout }: CheckoutView, quote: Quote | null): Html {
-  const { paid_at: paidAt } = checkout.payment;
-  return html`<dl class="values">
-${quote && html`<div class="value"><dt>Amount</dt><dd>${quote.amount} ${quote.symbol} on ${quote.networkName}</dd></div>`}
-${paidAt && html`<div class="value"><dt>When</dt><dd>${dateAndTime(paidAt)}</dd></div>`}
-</dl>`;
+/** What a payer can do after a payment that ended without success, and whom to turn to. */
+function renderNextSteps(view: CheckoutView, stage: OutcomeStage): Html | null {
+  if (stage !== 'expired' && stage !== 'cancelled' && stage !== 'unsuccessful') return null;
+  const { outcome } = view.speech.texts;
+  const merchant = merchantOf(view);
+  const contact = renderContact(view);
+  const steps =
+    stage === 'unsuccessful'
+      ? [outcome.settle(merchant), outcome.startAgain(merchant)]
+      : [outcome.startAgain(merchant), outcome.sentAlready(merchant)];
+  return html`<div class="next"><h2>${outcome.nextTitle}</h2>
+<ul>${steps.map(step => html`<li>${step}</li>`)}</ul>
+${contact && html`<p>${outcome.contact(contact)}</p>`}</div>`;
 }
 
 /** The link back to the merchant. After a payment the script follows it automatically. */
-function renderReturn({ checkout }: CheckoutView, stage: OutcomeStage): Html | null {
-  const target = redirectTarget(checkout.payment);
+function renderReturn(view: CheckoutView, stage: OutcomeStage): Html | null {
+  const target = redirectTarget(view.checkout.payment);
   if (target === null || stage === 'overdue') return null;
-  const label = `Return to ${merchantOf(checkout)}`;
+  const { outcome } = view.speech.texts;
+  const label = outcome.returnTo(merchantOf(view));
   if (stage !== 'paid') {
     const look = stage === 'confirming' ? 'button quiet' : 'button';
     return html`<p><a class="${look}" id="return" href="${target}" rel="noreferrer">${label}</a></p>`;
   }
   return html`<p><a class="button" id="return" href="${target}" rel="noreferrer" data-automatic>${label}</a></p>
-<p class="returning" hidden><span>Returning in <span class="seconds"></span> s.</span> <button class="plain" type="button" id="stay">Stay here</button></p>`;
+<p class="returning" hidden><span>${outcome.returning(html`<span class="seconds"></span>`)}</span> <button class="plain" type="button" id="stay">${outcome.stay}</button></p>`;
 }

@@ -9,6 +9,7 @@ import { basePathOf } from '../pages/base-path.ts';
 import { renderCheckout } from './checkout-page.ts';
 import type { CheckoutDependencies } from './dependencies.ts';
 import { sendDocument } from './document.ts';
+import { speechOf } from './speech.ts';
 import type { LookUp } from './view.ts';
 
 export type CheckoutRequest = FastifyRequest<{ Params: { token: string } }>;
@@ -21,8 +22,11 @@ interface PageOptions {
 }
 
 export interface Pages {
-  /** Path of the checkout page as the customer's browser sees it, a proxy's prefix included. */
-  pathOf(request: CheckoutRequest): string;
+  /**
+   * Where the customer's browser finds the page: a proxy's prefix included, and the language if it was chosen
+   * by hand.
+   */
+  locationOf(request: CheckoutRequest): string;
   send(
     request: CheckoutRequest,
     reply: FastifyReply,
@@ -34,10 +38,10 @@ export interface Pages {
 export function createPages(deps: CheckoutDependencies): Pages {
   const { clock, publicUrl, simulation } = deps;
   const basePath = basePathOf(publicUrl);
-  const pathOf: Pages['pathOf'] = ({ params }) =>
+  const pathOf = ({ params }: CheckoutRequest) =>
     `${basePath}${CHECKOUT_PREFIX}/${encodeURIComponent(params.token)}`;
   return {
-    pathOf,
+    locationOf: request => pathOf(request) + speechOf(request).query,
     async send(request, reply, payment, { status = 200, notice, lookUp } = {}) {
       const now = new Date(clock());
       const view = {
@@ -45,6 +49,8 @@ export function createPages(deps: CheckoutDependencies): Pages {
         stage: stageOf(payment, now),
         now,
         path: pathOf(request),
+        prefix: `${basePath}${CHECKOUT_PREFIX}`,
+        speech: speechOf(request),
         notice: notice ?? null,
         lookUp: lookUp ?? null,
         simulation,

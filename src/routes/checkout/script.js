@@ -17,6 +17,24 @@ const RETURN_SECONDS = 5;
 /** Remaining seconds at which a screen reader announces the time left. */
 const REMINDERS = [300, 60];
 
+/** Texts in the language of the page; `{0}` stands for what is filled in. */
+const texts = JSON.parse(document.body.dataset.texts);
+const { locale } = document.body.dataset;
+const inMinutes = new Intl.NumberFormat(locale, {
+  style: 'unit',
+  unit: 'minute',
+  unitDisplay: 'long',
+});
+const time = new Intl.DateTimeFormat(locale, { timeStyle: 'short' });
+const dateAndTime = new Intl.DateTimeFormat(locale, {
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  timeZoneName: 'short',
+});
+
 const connection = document.getElementById('connection');
 const announcer = document.getElementById('announcer');
 let main = document.getElementById('checkout');
@@ -34,13 +52,13 @@ let secondsLeft = Number.POSITIVE_INFINITY;
 if (main?.dataset.page !== undefined) {
   // A refused form leaves its own URL in the address bar. Replace it, so that a reload loads the page.
   const { page } = main.dataset;
-  if (location.pathname !== page) history.replaceState(null, '', page);
+  if (location.pathname !== page) history.replaceState(null, '', page + location.search);
   setClock(main.dataset.now);
   activate();
   if (!isFinal()) {
     setInterval(drawCountdown, 1_000);
     addEventListener('online', pollNow);
-    addEventListener('offline', () => say('You are offline. This page goes on when you are back.'));
+    addEventListener('offline', () => say(texts.offline));
     addEventListener('pageshow', event => event.persisted && pollNow());
     document.addEventListener('visibilitychange', () => {
       if (document.visibilityState === 'visible') pollNow();
@@ -51,6 +69,8 @@ if (main?.dataset.page !== undefined) {
 }
 document.addEventListener('submit', refuseSecondSubmit);
 document.addEventListener('click', copy);
+document.addEventListener('click', print);
+document.addEventListener('input', search);
 
 function isFinal() {
   return main.dataset.final !== undefined;
@@ -62,11 +82,22 @@ function setClock(serverTime) {
 
 /** Shows the elements that need the script, and starts the return after a payment. */
 function activate() {
-  for (const element of main.querySelectorAll('.copy, .live')) element.hidden = false;
+  for (const element of main.querySelectorAll('.copy, .live, .search, .print')) {
+    element.hidden = false;
+  }
   for (const element of main.querySelectorAll('.refresh')) element.hidden = true;
+  showLocalTimes();
   secondsLeft = Number.POSITIVE_INFINITY;
   drawCountdown();
   if (main.dataset.stage === 'paid') startReturn();
+}
+
+/** Shows times in the reader's time zone, where the server wrote UTC. */
+function showLocalTimes() {
+  for (const element of main.querySelectorAll('time')) {
+    const format = element.dataset.time === undefined ? dateAndTime : time;
+    element.textContent = format.format(new Date(element.dateTime));
+  }
 }
 
 function schedule(milliseconds) {
@@ -97,8 +128,8 @@ async function poll() {
   } catch (error) {
     failures += 1;
     next = error.retryAfterMs ?? Math.min(INTERVAL_MS * 2 ** failures, RETRY_MAXIMUM_MS);
-    if (!navigator.onLine) say('You are offline. This page goes on when you are back.');
-    else if (failures > 1) say('The payment service cannot be reached. Trying again…');
+    if (!navigator.onLine) say(texts.offline);
+    else if (failures > 1) say(texts.unreachable);
   } finally {
     polling = false;
     schedule(next);
@@ -135,6 +166,7 @@ async function replacePage() {
   }
   main.replaceWith(replacement);
   main = replacement;
+  for (const input of main.querySelectorAll('input[type=search]')) filter(input);
   document.title = newer.title;
   activate();
 
@@ -150,18 +182,23 @@ async function replacePage() {
 function drawCountdown() {
   const element = main.querySelector('[data-countdown]');
   if (element === null) return;
-  const left = Date.parse(element.dataset.countdown) - (Date.now() + clockOffset);
-  const seconds = Math.max(0, Math.ceil(left / 1000));
+  const remaining = Date.parse(element.dataset.countdown) - (Date.now() + clockOffset);
+  const seconds = Math.max(0, Math.ceil(remaining / 1000));
   if (seconds === secondsLeft) return;
-  element.textContent = seconds > 0 ? `${formatSeconds(seconds)} left to pay` : 'Time is up';
+  const left = element.dataset.to === 'choose' ? texts.leftToChoose : texts.leftToPay;
+  element.textContent = seconds > 0 ? fill(left, formatSeconds(seconds)) : texts.timeIsUp;
   element.classList.toggle('soon', seconds <= 60);
   for (const reminder of REMINDERS) {
     if (secondsLeft > reminder && seconds <= reminder && Number.isFinite(secondsLeft)) {
-      announce(`${reminder / 60} ${reminder > 60 ? 'minutes' : 'minute'} left to pay.`);
+      announce(fill(left, inMinutes.format(reminder / 60)));
     }
   }
   if (seconds === 0 && secondsLeft > 0) pollNow();
   secondsLeft = seconds;
+}
+
+function fill(text, value) {
+  return text.replace('{0}', () => value);
 }
 
 function formatSeconds(seconds) {
@@ -215,22 +252,48 @@ function remember(mark) {
 async function copy(event) {
   const button = event.target.closest('[data-copy]');
   if (button === null) return;
-  const { copy: text, what } = button.dataset;
+  const { copy: text } = button.dataset;
   try {
     await navigator.clipboard.writeText(text);
   } catch {
     // Without a clipboard, for example over plain HTTP, select the text to copy it by hand.
     const shown = button.parentElement.querySelector('.text');
     getSelection().selectAllChildren(shown);
-    announce(`Press the copy keys to copy the ${what}.`);
+    announce(texts.pressCopy);
     return;
   }
-  const label = button.firstChild;
-  label.textContent = 'Copied';
-  announce(`Copied the ${what}.`);
+  const before = button.textContent;
+  if (before === texts.copied) return;
+  button.textContent = texts.copied;
+  announce(texts.copied);
   setTimeout(() => {
-    label.textContent = 'Copy';
+    button.textContent = before;
   }, 2_000);
+}
+
+function print(event) {
+  if (event.target.closest('#print') !== null) globalThis.print();
+}
+
+function search(event) {
+  if (event.target.type === 'search') filter(event.target);
+}
+
+/** Hides the networks whose names have not all of the words. */
+function filter(input) {
+  const form = input.closest('form');
+  const words = input.value.toLowerCase().split(/\s+/);
+  for (const group of form.querySelectorAll('.coin-group')) {
+    let found = false;
+    for (const button of group.querySelectorAll('.network')) {
+      const names = `${button.querySelector('.where').textContent} ${button.value}`.toLowerCase();
+      const matches = words.every(word => names.includes(word));
+      button.parentElement.hidden = !matches;
+      found ||= matches;
+    }
+    group.hidden = !found;
+  }
+  form.querySelector('.no-match').hidden = form.querySelector('.coin-group:not([hidden])') !== null;
 }
 
 function refuseSecondSubmit(event) {

@@ -1,9 +1,7 @@
 import { billOf } from '../../checkout/bill.ts';
-import type { Checkout } from '../../checkout/checkout.ts';
-import type { CheckoutStage } from '../../checkout/stage.ts';
 import { hasLapsed } from '../../settlement/lapse-quotes.ts';
-import { formatDollars } from '../pages/format-dollars.ts';
-import { type CheckoutView, dueOf, merchantOf } from './view.ts';
+import type { CheckoutTexts } from './texts/en.ts';
+import { amountOf, type CheckoutView, dueOf, merchantOf } from './view.ts';
 
 export interface StageTexts {
   /** Title of the document. */
@@ -13,60 +11,38 @@ export interface StageTexts {
 }
 
 export function textsOf(view: CheckoutView): StageTexts {
-  const { checkout, stage, now } = view;
-  const merchant = merchantOf(checkout);
-  const total = formatDollars(billOf(checkout.payment).total);
+  const { checkout, stage, now, speech } = view;
+  const { titles, announcements } = speech.texts;
+  const merchant = merchantOf(view);
+  const total = speech.format.dollars(billOf(checkout.payment).total);
   const due = dueOf(checkout);
-  const amount = due === null ? total : `${due.amount} ${due.symbol}`;
-  const texts: Record<CheckoutStage, StageTexts> = {
-    choose: {
-      title: `Pay ${total} to ${merchant}`,
-      announcement: hasLapsed(checkout.payment, now)
-        ? 'The price has lapsed. Choose again how to pay.'
-        : 'Choose how to pay.',
-    },
-    waiting: {
-      title: `Send ${amount} · ${merchant}`,
-      announcement: waitingAnnouncement(checkout),
-    },
-    overdue: {
-      title: `Time is up · ${merchant}`,
-      announcement: 'Time is up. Do not send anything any more.',
-    },
-    confirming: {
-      title: `Payment seen · ${merchant}`,
-      announcement: 'Your payment has been seen and is being confirmed.',
-    },
-    paid: { title: `Paid · ${merchant}`, announcement: `Paid: ${total} to ${merchant}.` },
-    unsuccessful: {
-      title: `Payment unsuccessful · ${merchant}`,
-      announcement: 'The payment was unsuccessful.',
-    },
-    expired: { title: `Time is up · ${merchant}`, announcement: 'The payment has expired.' },
-    cancelled: {
-      title: `Payment cancelled · ${merchant}`,
-      announcement: 'The payment has been cancelled.',
-    },
-  };
-  return texts[stage];
+  switch (stage) {
+    case 'choose':
+      return {
+        title: titles.choose(total, merchant),
+        announcement: hasLapsed(checkout.payment, now)
+          ? announcements.lapsed
+          : announcements.choose,
+      };
+    case 'waiting':
+      return {
+        title: titles.waiting(due === null ? total : amountOf(view, due), merchant),
+        announcement: waitingAnnouncement(view, announcements),
+      };
+    case 'paid':
+      return { title: titles.paid(merchant), announcement: announcements.paid(total, merchant) };
+    default:
+      return { title: titles[stage](merchant), announcement: announcements[stage] };
+  }
 }
 
-/** Why an action is refused in a stage. Completes a sentence after a colon. */
-export const STAGE_REASONS: Readonly<Record<CheckoutStage, string>> = {
-  choose: 'it is not offered for this payment',
-  waiting: 'it is not offered for this payment',
-  overdue: 'its time is up',
-  confirming: 'a transfer has been seen already',
-  paid: 'it is paid',
-  unsuccessful: 'it has ended',
-  expired: 'its time is up',
-  cancelled: 'it has been cancelled',
-};
-
-function waitingAnnouncement({ payment, progress: { rest } }: Checkout): string {
+function waitingAnnouncement(
+  { checkout: { payment, progress } }: CheckoutView,
+  announcements: CheckoutTexts['announcements'],
+): string {
   const { last_error_code: problem } = payment;
-  if (rest === 'awaited') return 'Too little was sent. Please send nothing more now.';
-  if (problem === 'amount_underpaid') return 'Too little has arrived. Please read the notice.';
-  if (problem === 'transfer_reversed') return 'The network has undone your transfer.';
-  return 'Waiting for your payment.';
+  if (progress.rest === 'awaited') return announcements.awaited;
+  if (problem === 'amount_underpaid') return announcements.underpaid;
+  if (problem === 'transfer_reversed') return announcements.reversed;
+  return announcements.waiting;
 }

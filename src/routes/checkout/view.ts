@@ -2,6 +2,7 @@ import type { Checkout } from '../../checkout/checkout.ts';
 import type { TransactionKnowledge } from '../../checkout/look-up.ts';
 import type { CheckoutStage } from '../../checkout/stage.ts';
 import { formatBaseUnits } from '../../payments/token-amount.ts';
+import type { Speech } from './speech.ts';
 
 /** A transaction that the customer looked up, and the result. */
 export interface LookUp {
@@ -17,6 +18,9 @@ export interface CheckoutView {
   readonly now: Date;
   /** Path of the page. Its forms post to paths below it. */
   readonly path: string;
+  /** Path of the checkout's own files, what a proxy serves the service under included. */
+  readonly prefix: string;
+  readonly speech: Speech;
   /** Why the customer's last action was refused; null for no notice. */
   readonly notice: string | null;
   /** null when the customer looked up nothing. */
@@ -35,24 +39,20 @@ export interface Quote {
   /** Integer of the asset's smallest unit. */
   readonly tokenAmount: bigint;
   readonly decimals: number;
-  /** `tokenAmount` as an exact decimal string. */
-  readonly amount: string;
 }
 
 /** Returns null before a network is chosen. */
 export function quoteOf({ payment, network }: Checkout): Quote | null {
   const { address, token_amount: units, token_decimals: decimals } = payment;
   if (network === null || address === null || units === null || decimals === null) return null;
-  const tokenAmount = BigInt(units);
   return {
     paymentId: payment.id,
     blockchainId: network.id,
     networkName: network.name,
     symbol: network.asset_symbol,
     address,
-    tokenAmount,
+    tokenAmount: BigInt(units),
     decimals,
-    amount: formatBaseUnits(tokenAmount, decimals),
   };
 }
 
@@ -61,11 +61,25 @@ export function dueOf(checkout: Checkout): Quote | null {
   const quote = quoteOf(checkout);
   const { rest } = checkout.progress;
   if (quote === null || rest === null || rest === 'awaited') return quote;
-  const amount = formatBaseUnits(rest.remaining, quote.decimals);
-  return { ...quote, tokenAmount: rest.remaining, amount };
+  return { ...quote, tokenAmount: rest.remaining };
+}
+
+/** An amount with its asset, as the page's language writes it: `0.0125 ETH`. */
+export function amountOf(
+  { speech }: CheckoutView,
+  { tokenAmount, decimals, symbol }: Quote,
+): string {
+  // A no-break space: an amount without its asset means nothing.
+  return `${speech.format.tokens(tokenAmount, decimals)}\u00a0${symbol}`;
+}
+
+/** The amount as wallets take it: a decimal point, whatever the page's language. */
+export function plainAmountOf({ tokenAmount, decimals }: Quote): string {
+  return formatBaseUnits(tokenAmount, decimals);
 }
 
 /** The merchant's name for use in a sentence. */
-export function merchantOf({ merchantName }: Checkout): string {
-  return merchantName.trim() === '' ? 'the merchant' : merchantName;
+export function merchantOf({ checkout, speech }: CheckoutView): string {
+  const { name } = checkout.shop;
+  return name.trim() === '' ? speech.texts.merchant : name;
 }

@@ -1,0 +1,63 @@
+import type { FastifyInstance } from 'fastify';
+import { parseColor } from '../../accounts/input.ts';
+import { ApiError } from '../../errors/api-error.ts';
+import { CHECKOUT_PREFIX } from '../../payments/checkout-path.ts';
+import { contrast, mix, parseRgb, type Rgb, toHex } from './contrast.ts';
+
+/** Contrast of text with its ground that WCAG 2.2 asks for at level AA (1.4.3). */
+const READABLE = 4.5;
+/** What text in the accent colour stands on, at worst, as base.css has it: page and card. */
+const LIGHT_GROUND = parseRgb('#f4f6f6');
+const DARK_GROUND = parseRgb('#222a2d');
+const BLACK = parseRgb('#000000');
+const WHITE = parseRgb('#ffffff');
+/** Steps from a colour to black or white. */
+const STEPS = 50;
+
+/** @param color As `#rrggbb`. */
+export function accentPath(basePath: string, color: string): string {
+  return `${basePath}${CHECKOUT_PREFIX}/accents/${color.slice(1)}.css`;
+}
+
+/** GET /checkout/accents/:name, the style sheet of an accent colour: a function of its name. */
+export function registerAccents(app: FastifyInstance): void {
+  app.get<{ Params: { name: string } }>('/accents/:name', ({ params }, reply) => {
+    const [, hex] = /^([0-9a-f]{6})\.css$/.exec(params.name) ?? [];
+    const color = hex && parseColor(`#${hex}`);
+    if (!color) throw new ApiError('E3001', 'There is no such file.');
+    return reply
+      .type('text/css; charset=utf-8')
+      .header('cache-control', 'public, max-age=86400')
+      .send(renderAccent(color));
+  });
+}
+
+/**
+ * The shades of a merchant's colour that can be read on light and on dark pages, and what can be read on
+ * those: the colour itself wherever its contrast suffices.
+ * @param color As `#rrggbb`.
+ */
+export function renderAccent(color: string): string {
+  const rgb = parseRgb(color);
+  const light = untilReadable(rgb, LIGHT_GROUND, BLACK);
+  const dark = untilReadable(rgb, DARK_GROUND, WHITE);
+  return `:root {
+  --accent: light-dark(${toHex(light)}, ${toHex(dark)});
+  --on-accent: light-dark(${toHex(clearerOn(light))}, ${toHex(clearerOn(dark))});
+  --tint: color-mix(in srgb, var(--accent) 10%, var(--card));
+}
+`;
+}
+
+/** The colour, mixed with as little of another one as makes it readable on a ground. */
+function untilReadable(color: Rgb, ground: Rgb, toward: Rgb): Rgb {
+  for (let step = 0; step < STEPS; step += 1) {
+    const shade = mix(color, toward, step / STEPS);
+    if (contrast(shade, ground) >= READABLE) return shade;
+  }
+  return toward;
+}
+
+function clearerOn(ground: Rgb): Rgb {
+  return contrast(WHITE, ground) >= contrast(BLACK, ground) ? WHITE : BLACK;
+}

@@ -1,0 +1,40 @@
+import type { FastifyRequest } from 'fastify';
+import { type Format, formatIn } from './format.ts';
+import type { CheckoutTexts } from './texts/en.ts';
+import {
+  isLanguage,
+  type LanguageTag,
+  languageOf,
+  localeFor,
+  preferredLanguage,
+} from './texts/languages.ts';
+
+/** The language of a page. */
+export interface Speech {
+  readonly tag: LanguageTag;
+  /** BCP 47 tag for numbers and dates. */
+  readonly locale: string;
+  readonly direction: 'ltr' | 'rtl';
+  readonly texts: CheckoutTexts;
+  readonly format: Format;
+  /** What keeps a language that was chosen by hand in the page's links: `?lang=de`, or nothing. */
+  readonly query: string;
+}
+
+/** The language that was chosen by `?lang=`, or else the one that the browser prefers. */
+export function speechOf({ query, headers }: Pick<FastifyRequest, 'query' | 'headers'>): Speech {
+  // The URL of a request may be unreadable.
+  const { lang } = (query ?? {}) as Record<string, unknown>;
+  const accepted = headers['accept-language'];
+  const isChosen = isLanguage(lang);
+  const tag = isChosen ? lang : preferredLanguage(accepted);
+  return speak(tag, localeFor(tag, accepted), isChosen ? `?lang=${tag}` : '');
+}
+
+/** For whoever sent a request of which nothing could be read. */
+export const ENGLISH = speak('en', languageOf('en').locale, '');
+
+function speak(tag: LanguageTag, locale: string, query: string): Speech {
+  const { direction, texts } = languageOf(tag);
+  return { tag, locale, direction, texts, format: formatIn(locale), query };
+}
