@@ -1,15 +1,7 @@
 import { BLOCK_TIMEOUT_MS, type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Block, ChainAdapter } from '../adapter.ts';
-import {
-  askHeader,
-  failure,
-  isOutOfRange,
-  orThrow,
-  property,
-  toCount,
-  toHash,
-  toText,
-} from './answers.ts';
+import { orThrow } from '../answers.ts';
+import { askHeader, failure, isOutOfRange, property, toCount, toHash, toText } from './answers.ts';
 import { askHash, scanBlocks, type WorkLimit } from './blocks.ts';
 import { hasIndex } from './find-transaction.ts';
 import { lookUpTransaction } from './look-up.ts';

@@ -1,5 +1,6 @@
 import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
 import type { Block } from '../adapter.ts';
+import { orThrow } from '../answers.ts';
 import { MalformedBytes } from './byte-reader.ts';
 
 // Error codes of a node (Bitcoin Core, src/rpc/protocol.h): what has no code of its own, a hash of nothing,
@@ -35,12 +36,6 @@ export const isPruned = (answer: unknown): answer is RpcError =>
   answer.code === MISCELLANEOUS &&
   /^Block not available( \(pruned data\))?$/.test(answer.message);
 
-/** @throws RpcError if that is the answer. */
-export function orThrow(answer: unknown): unknown {
-  if (answer instanceof RpcError) throw answer;
-  return answer;
-}
-
 /** A property of an answer; undefined if the answer has none. */
 export function property(answer: unknown, name: string): unknown {
   if (typeof answer !== 'object' || answer === null || !Object.hasOwn(answer, name)) {
@@ -65,12 +60,6 @@ export function toText(node: Node, answer: unknown, what: string): string {
 export function toCount(node: Node, answer: unknown, what: string): number {
   if (typeof answer === 'number' && Number.isSafeInteger(answer) && answer >= 0) return answer;
   throw failure(node, `${what} is not a number`);
-}
-
-/** @throws NodeFailure */
-export function toList(node: Node, answer: unknown, what: string): readonly unknown[] {
-  if (Array.isArray(answer)) return answer;
-  throw failure(node, `${what} is not a list`);
 }
 
 /** @throws NodeFailure naming what the bytes are of. */

@@ -1,16 +1,8 @@
 import { BLOCK_TIMEOUT_MS, type Node, RpcError } from '../../nodes/node.ts';
 import type { Block, ChainTransfer, Scan, ScanRequest } from '../adapter.ts';
+import { orThrow } from '../answers.ts';
 import { PrunedBlock } from '../pruned-block.ts';
-import {
-  failure,
-  isNotFound,
-  isOutOfRange,
-  isPruned,
-  orThrow,
-  parsing,
-  toHash,
-  toText,
-} from './answers.ts';
+import { failure, isNotFound, isOutOfRange, isPruned, parsing, toHash, toText } from './answers.ts';
 import { type ParsedBlock, parseBlock } from './block.ts';
 import { transfersOf, type WatchedScripts } from './watched-scripts.ts';
 

@@ -1,11 +1,11 @@
 import type { Node, RpcError } from '../../nodes/node.ts';
+import { orThrow } from '../answers.ts';
 import { PrunedBlock } from '../pruned-block.ts';
 import {
   askHeader,
   failure,
   isNotFound,
   isPruned,
-  orThrow,
   parsing,
   property,
   toCount,

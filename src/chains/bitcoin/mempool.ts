@@ -6,16 +6,8 @@ import {
   RpcError,
 } from '../../nodes/node.ts';
 import type { ChainTransfer, MempoolReading } from '../adapter.ts';
-import {
-  failure,
-  isNotFound,
-  orThrow,
-  parsing,
-  property,
-  toHash,
-  toList,
-  toText,
-} from './answers.ts';
+import { orThrow, toList } from '../answers.ts';
+import { failure, isNotFound, parsing, property, toHash, toText } from './answers.ts';
 import type { WorkLimit } from './blocks.ts';
 import { parseTransaction } from './transaction.ts';
 import { transfersOf, type WatchedScripts } from './watched-scripts.ts';

@@ -1,7 +1,8 @@
 import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
 import type { ChainAdapter } from '../adapter.ts';
+import { orThrow } from '../answers.ts';
 import type { Chain } from '../chain-list.ts';
-import { orThrow, toAmount, toBlock, toCount, toParameter } from './answers.ts';
+import { toAmount, toBlock, toCount, toParameter } from './answers.ts';
 import { createInternalTransfers } from './internal.ts';
 import { createLogRanges } from './log-query.ts';
 import { lookUpTransactions } from './look-up.ts';

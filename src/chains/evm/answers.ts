@@ -1,26 +1,10 @@
-import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
+import { type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Block } from '../adapter.ts';
+import { orThrow, toFields } from '../answers.ts';
 
 const QUANTITY = /^0x(0|[1-9a-f][0-9a-f]{0,63})$/i;
 const HASH = /^0x[0-9a-f]{64}$/i;
 const ADDRESS = /^0x[0-9a-f]{40}$/i;
-
-/** A JSON object of a node's answer, unchecked. */
-export type Fields = Readonly<Record<string, unknown>>;
-
-/** @throws NodeFailure unless the value is an object. */
-export function toFields(node: Node, value: unknown, what: string): Fields {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new NodeFailure(`${node.label}: ${what} is no object`);
-  }
-  return value as Fields;
-}
-
-/** @throws NodeFailure unless the value is an array. */
-export function toList(node: Node, value: unknown, what: string): readonly unknown[] {
-  if (!Array.isArray(value)) throw new NodeFailure(`${node.label}: ${what} is no list`);
-  return value;
-}
 
 /** A quantity: hex with 0x and without leading zeros. */
 export function toAmount(node: Node, value: unknown, what: string): bigint {
@@ -59,12 +43,6 @@ export function toAddressOrNull(node: Node, value: unknown, what: string): strin
 /** A height as a parameter of a call. */
 export function toParameter(height: number): string {
   return `0x${height.toString(16)}`;
-}
-
-/** A result of a batch; an error of the node is thrown. */
-export function orThrow(result: unknown): unknown {
-  if (result instanceof RpcError) throw result;
-  return result;
 }
 
 /**

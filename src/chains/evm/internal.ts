@@ -1,14 +1,7 @@
 import { BLOCK_TIMEOUT_MS, type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
 import type { Block, ChainTransfer, InternalTransfers, WatchedAddress } from '../adapter.ts';
-import {
-  orThrow,
-  requireBlock,
-  toCount,
-  toFields,
-  toHash,
-  toList,
-  toParameter,
-} from './answers.ts';
+import { orThrow, toFields, toList } from '../answers.ts';
+import { requireBlock, toCount, toHash, toParameter } from './answers.ts';
 import { readBalances } from './balances.ts';
 import { asNodeError } from './log-query.ts';
 import { readMovements } from './movements.ts';

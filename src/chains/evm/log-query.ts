@@ -1,6 +1,7 @@
 import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
 import type { Block } from '../adapter.ts';
-import { toCount, toFields, toHash, toList, toParameter } from './answers.ts';
+import { toFields, toList } from '../answers.ts';
+import { toCount, toHash, toParameter } from './answers.ts';
 import { addressTopic, TRANSFER } from './transfer-logs.ts';
 import type { Watched } from './watched.ts';
 

@@ -7,7 +7,7 @@ import type {
   LookUpRequest,
   TransactionReport,
 } from '../adapter.ts';
-import { orThrow, toFields } from './answers.ts';
+import { orThrow, toFields } from '../answers.ts';
 import { readHeaders, toTransaction } from './blocks.ts';
 import { type Receipt, toReceipt } from './receipts.ts';
 import { foreignTransfers, tokenTransfers } from './transfer-logs.ts';

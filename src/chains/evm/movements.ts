@@ -1,6 +1,7 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Movement } from '../adapter.ts';
-import { toAddressOrNull, toAmount, toFields, toList } from './answers.ts';
+import { toFields, toList } from '../answers.ts';
+import { toAddressOrNull, toAmount } from './answers.ts';
 import { readWholeBlocks, type WholeBlock } from './blocks.ts';
 import { type Receipt, readReceipts, requireReceipt } from './receipts.ts';
 

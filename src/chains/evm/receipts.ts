@@ -1,6 +1,7 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Block } from '../adapter.ts';
-import { type Fields, orThrow, toCount, toFields, toHash, toList } from './answers.ts';
+import { type Fields, orThrow, toFields, toList } from '../answers.ts';
+import { toCount, toHash } from './answers.ts';
 
 /** Receipts that are asked for in one batch. */
 const RECEIPTS_PER_BATCH = 50;

@@ -1,5 +1,5 @@
 import { type Node, RpcError } from '../../nodes/node.ts';
-import { orThrow } from './answers.ts';
+import { orThrow } from '../answers.ts';
 
 /** Selector of `decimals()`. */
 const DECIMALS = '0x313ce567';

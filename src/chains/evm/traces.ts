@@ -1,6 +1,7 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Block } from '../adapter.ts';
-import { type Fields, toAddressOrNull, toAmount, toFields, toHash, toList } from './answers.ts';
+import { type Fields, toFields, toList } from '../answers.ts';
+import { toAddressOrNull, toAmount, toHash } from './answers.ts';
 
 /** Value that a frame of a transaction has moved. */
 export interface InternalMove {

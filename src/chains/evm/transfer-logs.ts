@@ -1,5 +1,5 @@
 import type { Block, ChainTransfer, ForeignTransfer } from '../adapter.ts';
-import type { Fields } from './answers.ts';
+import type { Fields } from '../answers.ts';
 import type { Receipt } from './receipts.ts';
 import type { Watched } from './watched.ts';
 

@@ -1,6 +1,6 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
 import type { WatchedAddress } from '../adapter.ts';
-import { toFields, toList } from '../evm/answers.ts';
+import { toFields, toList } from '../answers.ts';
 import { CONFIRMED, toText, toValue } from './answers.ts';
 import { associatedAccount } from './programs.ts';
 

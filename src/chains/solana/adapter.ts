@@ -8,7 +8,7 @@ import type {
   ScanRequest,
   TransactionReport,
 } from '../adapter.ts';
-import { orThrow, toFields, toList } from '../evm/answers.ts';
+import { orThrow, toFields, toList } from '../answers.ts';
 import { WatchedAccounts } from './accounts.ts';
 import {
   blockCall,

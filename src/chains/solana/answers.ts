@@ -1,6 +1,6 @@
 import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
 import type { Block } from '../adapter.ts';
-import { type Fields, toFields, toList } from '../evm/answers.ts';
+import { toFields, toList } from '../answers.ts';
 
 /** What is seen: two thirds of the stake have voted for its block. */
 export const CONFIRMED = { commitment: 'confirmed' } as const;
@@ -109,5 +109,3 @@ export async function readBlocksAt(
   }
   return blocks;
 }
-
-export type { Fields };

@@ -1,5 +1,5 @@
 import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
-import { toFields, toList } from '../evm/answers.ts';
+import { toFields, toList } from '../answers.ts';
 import { CONFIRMED, toSlot, toText } from './answers.ts';
 import { type SolanaTransaction, toTransaction, transactionCall } from './transfers.ts';
 

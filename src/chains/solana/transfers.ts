@@ -1,7 +1,7 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Block, ChainTransfer, ForeignTransfer, WatchedAddress } from '../adapter.ts';
-import { toFields, toList } from '../evm/answers.ts';
-import { type Fields, toSlot, toText } from './answers.ts';
+import { type Fields, toFields, toList } from '../answers.ts';
+import { toSlot, toText } from './answers.ts';
 
 /** A transaction in a block, as far as transfers go. */
 export interface SolanaTransaction {

@@ -1,7 +1,8 @@
 import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
 import type { Block, ChainAdapter, ScanRequest } from '../adapter.ts';
+import { orThrow, toFields } from '../answers.ts';
 import type { Chain } from '../chain-list.ts';
-import { orThrow, toAmount, toBlock, toFields, toParameter } from '../evm/answers.ts';
+import { toAmount, toBlock, toParameter } from '../evm/answers.ts';
 import { createLogRanges, type LogRanges } from '../evm/log-query.ts';
 import { scanBlocks } from '../evm/scan.ts';
 import { readTokenDecimals } from '../evm/token-decimals.ts';

@@ -6,7 +6,7 @@ import type {
   LookUpRequest,
   TransactionReport,
 } from '../adapter.ts';
-import { toFields } from '../evm/answers.ts';
+import { toFields } from '../answers.ts';
 import { readHeaders } from '../evm/blocks.ts';
 import { readReceipts } from '../evm/receipts.ts';
 import { foreignTransfers, tokenTransfers } from '../evm/transfer-logs.ts';

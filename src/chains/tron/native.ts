@@ -1,6 +1,6 @@
 import { BLOCK_TIMEOUT_MS, type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Block, ChainTransfer, ScanRequest, WatchedAddress } from '../adapter.ts';
-import { toFields, toList } from '../evm/answers.ts';
+import { toFields, toList } from '../answers.ts';
 import { heightsOf, requireChain } from '../evm/blocks.ts';
 import {
   contractOf,
