@@ -1,8 +1,8 @@
-import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
+import { type Node, RpcError } from '../../nodes/node.ts';
 import type { ChainAdapter } from '../adapter.ts';
-import { orThrow } from '../answers.ts';
 import type { Chain } from '../chain-list.ts';
 import { toAmount, toBlock, toCount, toParameter } from './answers.ts';
+import { readHeads } from './heads.ts';
 import { createInternalTransfers } from './internal.ts';
 import { createLogRanges } from './log-query.ts';
 import { lookUpTransactions } from './look-up.ts';
@@ -43,26 +43,8 @@ export function createEvmAdapter(chain: Chain): ChainAdapter {
     readDecimals: readTokenDecimals,
 
     async readHeads(node, cursorHeight) {
-      const [latest, finalized, cursor] = await node.batch([
-        { method: 'eth_getBlockByNumber', params: ['latest', false] },
-        { method: 'eth_getBlockByNumber', params: ['finalized', false] },
-        ...(cursorHeight === null
-          ? []
-          : [{ method: 'eth_getBlockByNumber', params: [toParameter(cursorHeight), false] }]),
-      ]);
-      const tip = toBlock(node, orThrow(latest), null);
-      if (tip === null) throw new NodeFailure(`${node.label} has no newest block`);
-      // Some nodes do not know the tag, and then nothing is final by it.
-      const final = finalized instanceof RpcError ? null : toBlock(node, finalized, null);
-      const atCursor =
-        cursorHeight === null || cursor instanceof RpcError
-          ? null
-          : toBlock(node, cursor, cursorHeight);
-      return {
-        tip,
-        finalHeight: chain.tipIsFinal ? tip.height : (final?.height ?? null),
-        cursorHash: atCursor?.hash ?? null,
-      };
+      const heads = await readHeads(node, cursorHeight);
+      return chain.tipIsFinal ? { ...heads, finalHeight: heads.tip.height } : heads;
     },
 
     async readBlock(node, height) {

@@ -1,15 +1,16 @@
-import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
-import type { Block, ChainAdapter, ScanRequest } from '../adapter.ts';
+import { type Node, NodeFailure } from '../../nodes/node.ts';
+import type { Block, ChainAdapter, Heads, ScanRequest } from '../adapter.ts';
 import { orThrow, toFields } from '../answers.ts';
 import type { Chain } from '../chain-list.ts';
 import { toAmount, toBlock, toParameter } from '../evm/answers.ts';
+import { readHeads as readEvmHeads } from '../evm/heads.ts';
 import { createLogRanges, type LogRanges } from '../evm/log-query.ts';
 import { scanBlocks } from '../evm/scan.ts';
 import { readTokenDecimals } from '../evm/token-decimals.ts';
 import { toWalletBlock } from './answers.ts';
 import { inCanonical, lookUpTransaction, toPlainBlock } from './look-up.ts';
 import { accountsOf, scanNative } from './native.ts';
-import { rpcOf, spell, toHexAddress, toPrefixedHash } from './spelling.ts';
+import { rpcOf, spell, toHexAddress, toPlainHash, toPrefixedHash } from './spelling.ts';
 
 /** Calls of one batch; nodes that take none are asked one by one. */
 const BATCH = 50;
@@ -67,25 +68,13 @@ export function createTronAdapter(chain: Chain): ChainAdapter {
   };
 }
 
-async function readHeads(node: Node, cursorHeight: number | null) {
-  const header = (tag: string) => ({ method: 'eth_getBlockByNumber', params: [tag, false] });
-  const [latest, finalized, cursor] = await rpcOf(node).batch([
-    header('latest'),
-    header('finalized'),
-    ...(cursorHeight === null ? [] : [header(toParameter(cursorHeight))]),
-  ]);
-  const tip = toBlock(node, orThrow(latest), null);
-  if (tip === null) throw new NodeFailure(`${node.label} has no newest block`);
-  // Older releases do not know the tag.
-  const final = finalized instanceof RpcError ? null : toBlock(node, finalized, null);
-  const atCursor =
-    cursorHeight === null || cursor instanceof RpcError
-      ? null
-      : toBlock(node, cursor, cursorHeight);
+async function readHeads(node: Node, cursorHeight: number | null): Promise<Heads> {
+  const { tip, finalHeight, cursorHash } = await readEvmHeads(rpcOf(node), cursorHeight);
   return {
     tip: toPlainBlock(tip),
-    finalHeight: final?.height ?? (await readSolidHeight(node)),
-    cursorHash: atCursor === null ? null : toPlainBlock(atCursor).hash,
+    // Older releases know no final block by JSON-RPC.
+    finalHeight: finalHeight ?? (await readSolidHeight(node)),
+    cursorHash: cursorHash === null ? null : toPlainHash(cursorHash),
   };
 }
 
