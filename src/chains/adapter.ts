@@ -177,6 +177,11 @@ export interface ChainAdapter {
    * the list of the mempool that `readMempool` goes through.
    */
   readHeads(node: Node, cursorHeight: number | null): Promise<Heads>;
+  /**
+   * Height of the newest block, by the cheapest call there is: nodes that are not in use are asked for it all
+   * the time.
+   */
+  readHeight(node: Node): Promise<number>;
   /** null if the node's best chain has no block of this height. */
   readBlock(node: Node, height: number): Promise<Block | null>;
   scan(node: Node, request: ScanRequest): Promise<Scan>;

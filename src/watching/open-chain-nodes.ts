@@ -1,8 +1,5 @@
 import type { ChainAdapter } from '../chains/adapter.ts';
 import type { Chain } from '../chains/chain-list.ts';
-import { rpcOf } from '../chains/tron/spelling.ts';
-import type { ChainFamily } from '../database/watching-tables.ts';
-import { type Node, NodeFailure } from '../nodes/node.ts';
 import { type NodeSet, type NodeSetOptions, openNodeSet } from '../nodes/node-set.ts';
 import { findChain } from '../repositories/chains.ts';
 import { verifyIdentity } from './verify-identity.ts';
@@ -30,21 +27,6 @@ export function openChainNodes(
       const identity = (await findChain(options.db, chain.id))?.identity ?? null;
       await verifyIdentity(adapter, chain, node, { identity, isProduction });
     },
-    readHeight: node => readHeight(node, chain.family),
+    readHeight: node => adapter.readHeight(node),
   });
-}
-
-/** The cheapest call for a node's newest block: nodes that are not in use are asked for it all the time. */
-const HEIGHT_CALLS: Readonly<Record<ChainFamily, string>> = {
-  bitcoin: 'getblockcount',
-  evm: 'eth_blockNumber',
-  solana: 'getSlot',
-  tron: 'eth_blockNumber',
-};
-
-async function readHeight(node: Node, family: ChainFamily): Promise<number> {
-  const own = family === 'tron' ? rpcOf(node) : node;
-  const height = Number(await own.call(HEIGHT_CALLS[family], []));
-  if (Number.isSafeInteger(height) && height >= 0) return height;
-  throw new NodeFailure(`${node.label}: the height of its newest block is no number`);
 }

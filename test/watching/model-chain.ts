@@ -115,6 +115,7 @@ export class ModelChain {
         cursorHash: cursorHeight === null ? null : (this.blocks[cursorHeight]?.hash ?? null),
       };
     },
+    readHeight: async () => this.tip.height,
     readBlock: async (_node, height) => this.blocks[height] ?? null,
     scan: async (node, request) => this.#scan(node, request),
     readMempool: async (_node, watch) => {

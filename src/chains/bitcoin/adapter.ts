@@ -93,6 +93,10 @@ export function createBitcoinAdapter(limit: Partial<WorkLimit> = {}): ChainAdapt
       };
     },
 
+    async readHeight(node) {
+      return toCount(node, await node.call('getblockcount', []), 'the height of the newest block');
+    },
+
     async readBlock(node, height) {
       const hash = await askHash(node, height);
       return hash === null ? null : readByHash(node, hash);

@@ -1,8 +1,8 @@
 import { type Node, RpcError } from '../../nodes/node.ts';
 import type { ChainAdapter } from '../adapter.ts';
 import type { Chain } from '../chain-list.ts';
-import { toAmount, toBlock, toCount, toParameter } from './answers.ts';
-import { readHeads } from './heads.ts';
+import { toAmount, toBlock, toParameter } from './answers.ts';
+import { readHeads, readHeight } from './heads.ts';
 import { createInternalTransfers } from './internal.ts';
 import { createLogRanges } from './log-query.ts';
 import { lookUpTransactions } from './look-up.ts';
@@ -29,7 +29,7 @@ export function createEvmAdapter(chain: Chain): ChainAdapter {
     },
 
     async probe(node) {
-      const height = toCount(node, await node.call('eth_blockNumber', []), 'the newest block');
+      const height = await readHeight(node);
       const old = toParameter(Math.max(0, height - OLD_BLOCKS));
       return {
         trace: await findTraceMethod(node, toParameter(height)),
@@ -46,6 +46,8 @@ export function createEvmAdapter(chain: Chain): ChainAdapter {
       const heads = await readHeads(node, cursorHeight);
       return chain.tipIsFinal ? { ...heads, finalHeight: heads.tip.height } : heads;
     },
+
+    readHeight,
 
     async readBlock(node, height) {
       const answer = await node.call('eth_getBlockByNumber', [toParameter(height), false]);

@@ -1,6 +1,6 @@
 import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
 import { orThrow } from '../answers.ts';
-import { toBlock, toParameter } from './answers.ts';
+import { toBlock, toCount, toParameter } from './answers.ts';
 
 /**
  * The newest block, the final height and the hash at the cursor, in one request.
@@ -21,4 +21,9 @@ export async function readHeads(node: Node, cursorHeight: number | null) {
       ? null
       : toBlock(node, cursor, cursorHeight);
   return { tip, finalHeight: final?.height ?? null, cursorHash: atCursor?.hash ?? null };
+}
+
+/** Height of the newest block. */
+export async function readHeight(node: Node): Promise<number> {
+  return toCount(node, await node.call('eth_blockNumber', []), 'the height of the newest block');
 }

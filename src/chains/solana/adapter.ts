@@ -91,6 +91,10 @@ export function createSolanaAdapter(): ChainAdapter {
       return { tip: newest, finalHeight, cursorHash: hashAt(before, cursorHeight, finalHeight) };
     },
 
+    async readHeight(node) {
+      return toSlot(node, await node.call('getSlot', []), 'the newest slot');
+    },
+
     readBlock: readBlockAt,
 
     async scan(node, request) {

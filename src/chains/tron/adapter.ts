@@ -3,7 +3,7 @@ import type { Block, ChainAdapter, Heads, ScanRequest } from '../adapter.ts';
 import { orThrow, toFields } from '../answers.ts';
 import type { Chain } from '../chain-list.ts';
 import { toAmount, toBlock, toParameter } from '../evm/answers.ts';
-import { readHeads as readEvmHeads } from '../evm/heads.ts';
+import { readHeads as readEvmHeads, readHeight } from '../evm/heads.ts';
 import { createLogRanges, type LogRanges } from '../evm/log-query.ts';
 import { scanBlocks } from '../evm/scan.ts';
 import { readTokenDecimals } from '../evm/token-decimals.ts';
@@ -55,6 +55,8 @@ export function createTronAdapter(chain: Chain): ChainAdapter {
     readDecimals: (node, contract) => readTokenDecimals(rpcOf(node), toHexAddress(contract)),
 
     readHeads,
+
+    readHeight: node => readHeight(rpcOf(node)),
 
     async readBlock(node, height) {
       const params = [toParameter(height), false];

@@ -62,6 +62,7 @@ describe.skipIf(missing)(missing ? BITCOIND_MISSING : 'a real node', () => {
     const parent = { tip, finalHeight: null, cursorHash: best.previousblockhash };
     expect(await adapter.readHeads(node, count - 1)).toEqual(parent);
     expect(await adapter.readHeads(node, null)).toMatchObject({ tip, cursorHash: null });
+    expect(await adapter.readHeight(node)).toBe(count);
     expect(await adapter.readHeads(node, count + 1)).toMatchObject({ tip, cursorHash: null });
     expect(await adapter.readBlock(node, count)).toEqual(tip);
     expect(await adapter.readBlock(node, count + 1)).toBeNull();

@@ -74,6 +74,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
     expect(tip?.parentHash).toBe(cursor?.hash);
     expect(await adapter.readHeads(node, null)).toMatchObject({ tip, cursorHash: null });
     expect(await adapter.readHeads(node, height + 5)).toMatchObject({ tip, cursorHash: null });
+    expect(await adapter.readHeight(node)).toBe(height);
     expect(await adapter.readBlock(node, height + 5)).toBeNull();
     const avalanche = createEvmAdapter(chainOf('avax-test'));
     expect(await avalanche.readHeads(node, null)).toMatchObject({ finalHeight: height });

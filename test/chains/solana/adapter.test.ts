@@ -72,6 +72,7 @@ test('identity is the hash of the first block, and a mint tells its decimals', a
 
 test('heads are the confirmed and the finalized slot', async () => {
   const { tip, finalHeight, cursorHash } = await adapter.readHeads(node, cursor);
+  expect(await adapter.readHeight(node)).toBe(tip.height);
   expect(tip.height).toBe(solana.slot);
   expect(finalHeight).toBe(solana.finalSlot);
   expect(cursorHash).toBe((await adapter.readBlock(node, cursor))?.hash);

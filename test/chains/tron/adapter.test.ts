@@ -57,6 +57,7 @@ test('identity is the chain ID, which fits the first block', async () => {
 
 test('heads are the newest and the solid block, with hashes as the chain writes them', async () => {
   const { tip, finalHeight, cursorHash } = await adapter.readHeads(node, 3);
+  expect(await adapter.readHeight(node)).toBe(tip.height);
   expect(tip).toMatchObject({ height: tron.height, hash: tron.blocks.at(-1)?.id });
   expect(finalHeight).toBe(tron.solid);
   expect(cursorHash).toBe(tron.blocks[3]?.id);
