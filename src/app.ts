@@ -2,7 +2,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Config } from './config/config.ts';
 import { FreshCache } from './database/fresh-cache.ts';
-import type { Network } from './database/tables.ts';
+import type { Network } from './database/network-tables.ts';
 import { registerDocs } from './docs/index.ts';
 import { registerOpenApi } from './docs/openapi/index.ts';
 import { registerErrorHandler } from './errors/handler.ts';

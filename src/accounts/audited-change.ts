@@ -1,6 +1,6 @@
+import type { ChangeOrigin } from '../database/account-tables.ts';
 import { untilHeard } from '../database/change-feed.ts';
 import type { Connection } from '../database/connection.ts';
-import type { ChangeOrigin } from '../database/tables.ts';
 import { transact } from '../database/transaction.ts';
 import { insertAuditEntry } from '../repositories/audit-log.ts';
 import type { Clock } from '../time/clock.ts';

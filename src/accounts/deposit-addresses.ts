@@ -1,6 +1,7 @@
 import { InvalidAddress, parseAddress } from '../chains/address.ts';
+import type { Branch } from '../database/account-tables.ts';
 import type { Connection } from '../database/connection.ts';
-import type { Branch, Network } from '../database/tables.ts';
+import type { Network } from '../database/network-tables.ts';
 import {
   addDepositAddress,
   type DepositAddress,

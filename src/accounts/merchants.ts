@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import type { Connection } from '../database/connection.ts';
 import type {
   AccountKind,
   ActiveStatus,
@@ -9,7 +8,8 @@ import type {
   Merchant,
   OnboardingStatus,
   SettlementModel,
-} from '../database/tables.ts';
+} from '../database/account-tables.ts';
+import type { Connection } from '../database/connection.ts';
 import { removeLogo, replaceLogo } from '../repositories/merchant-logos.ts';
 import {
   clearMainBranch,

@@ -1,6 +1,6 @@
 import { untilHeard } from '../database/change-feed.ts';
 import type { Database } from '../database/connection.ts';
-import type { Network } from '../database/tables.ts';
+import type { Network } from '../database/network-tables.ts';
 import { lockShippedTestNetworks, updateNetwork } from '../repositories/networks.ts';
 import { audited, columnsToSet, OperationRefused, type Operator } from './audited-change.ts';
 

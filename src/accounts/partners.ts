@@ -1,6 +1,11 @@
 import { v7 as uuidv7 } from 'uuid';
+import type {
+  ActiveStatus,
+  Partner,
+  PartnerMember,
+  PartnerRole,
+} from '../database/account-tables.ts';
 import type { Connection } from '../database/connection.ts';
-import type { ActiveStatus, Partner, PartnerMember, PartnerRole } from '../database/tables.ts';
 import {
   findPartner,
   insertPartner,

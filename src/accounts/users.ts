@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Keyring } from '../crypto/keyring.ts';
 import { randomHex } from '../crypto/random-hex.ts';
-import type { ActiveStatus, MerchantUser, UserRole } from '../database/tables.ts';
+import type { ActiveStatus, MerchantUser, UserRole } from '../database/account-tables.ts';
 import {
   insertMerchantUser,
   lockMerchantUser,

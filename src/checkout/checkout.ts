@@ -1,6 +1,6 @@
 import { hashToken } from '../crypto/token.ts';
 import type { Connection, Database } from '../database/connection.ts';
-import type { Payment } from '../database/tables.ts';
+import type { Payment } from '../database/payment-tables.ts';
 import { transact } from '../database/transaction.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { dueCents } from '../payments/commission.ts';

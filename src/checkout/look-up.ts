@@ -1,7 +1,8 @@
 import type { WatchedAddress } from '../chains/adapter.ts';
 import { parseTransactionHash } from '../chains/transaction-hash.ts';
 import type { Connection } from '../database/connection.ts';
-import type { Deposit, Payment } from '../database/tables.ts';
+import type { Deposit } from '../database/deposit-tables.ts';
+import type { Payment } from '../database/payment-tables.ts';
 import { listDepositsByHash } from '../repositories/deposits.ts';
 import {
   findNetworkOnChain,

@@ -1,4 +1,4 @@
-import type { Network, NetworkFamily } from '../database/tables.ts';
+import type { Network, NetworkFamily } from '../database/network-tables.ts';
 
 /** What a family's network usually takes for a transfer, at most, in cents; null for more, and for any. */
 interface UsualFees {

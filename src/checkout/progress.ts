@@ -1,6 +1,7 @@
 import { chainOf, isChainId } from '../chains/chain-list.ts';
 import type { Connection } from '../database/connection.ts';
-import type { Deposit, Payment } from '../database/tables.ts';
+import type { Deposit } from '../database/deposit-tables.ts';
+import type { Payment } from '../database/payment-tables.ts';
 import { listPaymentDeposits } from '../repositories/deposits.ts';
 import type { NetworkOnChain } from '../repositories/networks.ts';
 import { isWatchedInTime } from '../settlement/availability.ts';

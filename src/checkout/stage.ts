@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { CHECKOUT_STAGES } from '#schemas/checkout.ts';
-import type { Payment } from '../database/tables.ts';
+import type { Payment } from '../database/payment-tables.ts';
 import { hasLapsed } from '../settlement/lapse-quotes.ts';
 import type { Progress } from './progress.ts';
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { OperationRefused } from '../accounts/audited-change.ts';
-import type { AuditLogEntry } from '../database/tables.ts';
+import type { AuditLogEntry } from '../database/account-tables.ts';
 import { auditEntryExists, listAuditEntries } from '../repositories/audit-log.ts';
 import { printJson, printList } from './print.ts';
 import { withSession } from './session.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { createBranch, requireMerchant } from '../accounts/merchants.ts';
-import type { Branch } from '../database/tables.ts';
+import type { Branch } from '../database/account-tables.ts';
 import { listBranches } from '../repositories/merchants.ts';
 import { printList, printObject } from './print.ts';
 import { withSession } from './session.ts';

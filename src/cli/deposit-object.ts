@@ -1,5 +1,5 @@
 import type { Connection } from '../database/connection.ts';
-import type { Deposit } from '../database/tables.ts';
+import type { Deposit } from '../database/deposit-tables.ts';
 import { formatBaseUnits } from '../payments/token-amount.ts';
 import { type DepositContext, findDepositContexts } from '../repositories/deposit-context.ts';
 

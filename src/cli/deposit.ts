@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Deposit } from '../database/tables.ts';
+import type { Deposit } from '../database/deposit-tables.ts';
 import { listDeposits, listUnmatchedDeposits } from '../repositories/deposits.ts';
 import { assignDeposit, dismissDeposit } from '../settlement/inbox.ts';
 import { depositObjects, depositRow } from './deposit-object.ts';

@@ -10,8 +10,8 @@ import {
   setMerchant,
   TOLERANCE_BPS_MAXIMUM,
 } from '../accounts/merchants.ts';
+import type { Merchant } from '../database/account-tables.ts';
 import type { Connection } from '../database/connection.ts';
-import type { Merchant } from '../database/tables.ts';
 import { listDepositAddresses } from '../repositories/deposit-addresses.ts';
 import { findLogoHash } from '../repositories/merchant-logos.ts';
 import { listBranches, listMerchants } from '../repositories/merchants.ts';

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { parseExplorer } from '../accounts/explorer-url.ts';
 import { WINDOW_MINUTES_MAXIMUM } from '../accounts/networks.ts';
-import type { Network } from '../database/tables.ts';
+import type { Network } from '../database/network-tables.ts';
 import { listNetworks } from '../repositories/networks.ts';
 import {
   CONFIGURABLE_CONTRACTS,

@@ -1,4 +1,4 @@
-import type { Network, SettledBy } from '../database/tables.ts';
+import type { Network, SettledBy } from '../database/network-tables.ts';
 import type { NodeRow } from '../database/watching-tables.ts';
 import type { VerifiedNode } from '../watching/manage-nodes.ts';
 import { describeIdentity } from '../watching/verify-identity.ts';

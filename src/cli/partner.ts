@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { createPartner, requirePartner, setPartner } from '../accounts/partners.ts';
-import type { ActiveStatus, Partner } from '../database/tables.ts';
+import type { ActiveStatus, Partner } from '../database/account-tables.ts';
 import { verifyPartner } from '../partners/verify-rollups.ts';
 import { listPartnerMembers, listPartners } from '../repositories/partners.ts';
 import { memberObject } from './member.ts';

@@ -1,4 +1,5 @@
-import type { Payment, PaymentTransition, WebhookAttempt } from '../database/tables.ts';
+import type { Payment, PaymentTransition } from '../database/payment-tables.ts';
+import type { WebhookAttempt } from '../database/webhook-tables.ts';
 import type { PaymentFact } from '../payments/history.ts';
 import { formatBaseUnits } from '../payments/token-amount.ts';
 import type { HistoricDelivery, HistoricDeposit } from '../repositories/payment-history.ts';

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { OperationRefused } from '../accounts/audited-change.ts';
 import { requireMerchant } from '../accounts/merchants.ts';
 import type { Connection } from '../database/connection.ts';
-import type { PaymentStatus } from '../database/tables.ts';
+import type { PaymentStatus } from '../database/payment-tables.ts';
 import { findNetwork } from '../repositories/networks.ts';
 import {
   listOperatorPayments,

@@ -1,6 +1,6 @@
 import { OperationRefused } from '../accounts/audited-change.ts';
 import type { Connection } from '../database/connection.ts';
-import type { Payment } from '../database/tables.ts';
+import type { Payment } from '../database/payment-tables.ts';
 import { RESPONSE_LIFETIME_MS } from '../payments/idempotency.ts';
 import { findCheckoutUrl } from '../payments/known-checkout-url.ts';
 import { toPaymentSnapshot } from '../payments/payment-object.ts';

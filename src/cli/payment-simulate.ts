@@ -1,5 +1,6 @@
 import { audited } from '../accounts/audited-change.ts';
-import type { Deposit, DepositOutcome, Payment } from '../database/tables.ts';
+import type { Deposit, DepositOutcome } from '../database/deposit-tables.ts';
+import type { Payment } from '../database/payment-tables.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { simulateRegulated } from '../processors/simulate-regulated.ts';
 import { SIMULATION_CASES, type SimulationCase, simulate } from '../settlement/simulate.ts';

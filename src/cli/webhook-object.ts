@@ -1,4 +1,4 @@
-import type { WebhookAttempt, WebhookEndpoint } from '../database/tables.ts';
+import type { WebhookAttempt, WebhookEndpoint } from '../database/webhook-tables.ts';
 import type { DeliveryWithEventType } from '../repositories/webhook-deliveries.ts';
 
 /**

@@ -1,6 +1,5 @@
-import type { ColumnType, Selectable } from 'kysely';
-
-type Defaulted<T> = ColumnType<T, T | undefined, T>;
+import type { Selectable } from 'kysely';
+import type { Defaulted } from './column-types.ts';
 
 /** Who signs in to the panel. */
 export interface PeopleTable {

@@ -1,8 +1,8 @@
 import type { ColumnType, Generated, Selectable } from 'kysely';
+import type { BaseUnits, Defaulted } from './column-types.ts';
 
 /** bigint column: a JavaScript number while it is a safe integer, which the driver checks. */
 type Height = number;
-type Defaulted<T> = ColumnType<T, T | undefined, T>;
 
 export type ChainFamily = 'bitcoin' | 'evm' | 'solana' | 'tron';
 
@@ -125,7 +125,7 @@ export interface NativeBalancesTable {
   address: string;
   height: Height;
   /** Integer of the asset's smallest unit, as text. */
-  balance: ColumnType<string, bigint | string, bigint | string>;
+  balance: BaseUnits;
 }
 
 /** How far a UTC day's blocks of a network were held against the ledger. */

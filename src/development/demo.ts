@@ -8,7 +8,7 @@ import { addDomain } from '../accounts/redirect-domains.ts';
 import { readConfig } from '../config/config.ts';
 import type { Keyring } from '../crypto/keyring.ts';
 import type { Database } from '../database/connection.ts';
-import type { NetworkFamily } from '../database/tables.ts';
+import type { NetworkFamily } from '../database/network-tables.ts';
 import { createKey, type KeyOwner } from '../keys/manage-keys.ts';
 import { listMerchants } from '../repositories/merchants.ts';
 import { listNetworks } from '../repositories/networks.ts';

@@ -2,7 +2,7 @@ import { sign, verify } from 'node:crypto';
 import type { PaymentSnapshot } from '#schemas/payment.ts';
 import type { Keyring } from '../crypto/keyring.ts';
 import type { Connection, Database } from '../database/connection.ts';
-import type { Payment } from '../database/tables.ts';
+import type { Payment } from '../database/payment-tables.ts';
 import { type PaymentFact, readHistory } from '../payments/history.ts';
 import { toPaymentSnapshot } from '../payments/payment-object.ts';
 import { formatBaseUnits } from '../payments/token-amount.ts';

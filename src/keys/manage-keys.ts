@@ -2,8 +2,8 @@ import { audited, OperationRefused, type Operator } from '../accounts/audited-ch
 import { requireLockedMerchant } from '../accounts/merchants.ts';
 import type { Keyring } from '../crypto/keyring.ts';
 import { randomHex, randomToken } from '../crypto/random-hex.ts';
+import type { PartnerRole } from '../database/account-tables.ts';
 import type { Connection } from '../database/connection.ts';
-import type { PartnerRole } from '../database/tables.ts';
 import {
   countActiveKeys,
   insertApiKey,

@@ -1,5 +1,5 @@
 import type { Keyring } from '../crypto/keyring.ts';
-import type { ApiKey } from '../database/tables.ts';
+import type { ApiKey } from '../database/key-tables.ts';
 import type { OtherSecret } from '../signing/mistakes/mistake.ts';
 
 /**

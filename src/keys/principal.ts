@@ -1,4 +1,4 @@
-import type { AccountKind } from '../database/tables.ts';
+import type { AccountKind } from '../database/account-tables.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { KeyWithAccounts } from '../repositories/api-keys.ts';
 import { partnerScopes, type Scope } from './scopes.ts';

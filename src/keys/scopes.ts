@@ -1,4 +1,4 @@
-import type { PartnerRole } from '../database/tables.ts';
+import type { PartnerRole } from '../database/account-tables.ts';
 
 export const MERCHANT_SCOPES = [
   'payment_prompts:write',

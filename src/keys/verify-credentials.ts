@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Keyring } from '../crypto/keyring.ts';
 import type { Connection } from '../database/connection.ts';
 import type { FreshCache } from '../database/fresh-cache.ts';
-import type { ApiKey } from '../database/tables.ts';
+import type { ApiKey } from '../database/key-tables.ts';
 import { ApiError } from '../errors/api-error.ts';
 import {
   findKeyAtOrAfter,

@@ -5,8 +5,9 @@ import {
   type PartnerMerchantRow,
   type PartnerMerchantsQuery,
 } from '#schemas/partner-reports.ts';
+import type { Merchant } from '../database/account-tables.ts';
 import type { Connection } from '../database/connection.ts';
-import type { Merchant, PaymentStatus } from '../database/tables.ts';
+import type { PaymentStatus } from '../database/payment-tables.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { toDollars } from '../payments/dollars.ts';
 import { listBranches } from '../repositories/merchants.ts';

@@ -1,5 +1,5 @@
 import type { Connection } from '../database/connection.ts';
-import type { Payment } from '../database/tables.ts';
+import type { Payment } from '../database/payment-tables.ts';
 import { movePayment } from './move-payment.ts';
 
 /** `cancellationReason` of a payment whose merchant was deactivated. */

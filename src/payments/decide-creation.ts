@@ -2,7 +2,7 @@ import type { BaseLogger } from 'pino';
 import type { Keyring } from '../crypto/keyring.ts';
 import { newId } from '../crypto/new-id.ts';
 import { hashToken, newToken } from '../crypto/token.ts';
-import type { Payment } from '../database/tables.ts';
+import type { Payment } from '../database/payment-tables.ts';
 import type { TraceContext } from '../telemetry/trace-context.ts';
 import type { Clock } from '../time/clock.ts';
 import { CHECKOUT_PREFIX } from './checkout-path.ts';

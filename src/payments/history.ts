@@ -1,5 +1,6 @@
 import type { Connection } from '../database/connection.ts';
-import type { Payment, PaymentTransition, WebhookAttempt } from '../database/tables.ts';
+import type { Payment, PaymentTransition } from '../database/payment-tables.ts';
+import type { WebhookAttempt } from '../database/webhook-tables.ts';
 import {
   type HistoricDelivery,
   type HistoricDeposit,

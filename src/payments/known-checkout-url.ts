@@ -1,7 +1,7 @@
 import type { CreatePaymentResponse } from '#schemas/create-payment.ts';
 import type { Keyring } from '../crypto/keyring.ts';
 import type { Connection } from '../database/connection.ts';
-import type { Payment } from '../database/tables.ts';
+import type { Payment } from '../database/payment-tables.ts';
 import {
   type IdempotencyScope,
   listResponsesOf,

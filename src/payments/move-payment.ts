@@ -1,7 +1,7 @@
 import { Counter } from 'prom-client';
 import { v7 as uuidv7 } from 'uuid';
 import type { Connection } from '../database/connection.ts';
-import type { Payment } from '../database/tables.ts';
+import type { Payment } from '../database/payment-tables.ts';
 import { afterCommit } from '../database/transaction.ts';
 import { insertMoveRecords } from '../repositories/move-records.ts';
 import { type PaymentColumns, updatePaymentFrom } from '../repositories/payment-moves.ts';

@@ -1,5 +1,6 @@
 import type { CreatePaymentBody } from '#schemas/create-payment.ts';
-import type { CommissionPayer, Payment, PaymentFlow, SettlementModel } from '../database/tables.ts';
+import type { CommissionPayer, SettlementModel } from '../database/account-tables.ts';
+import type { Payment, PaymentFlow } from '../database/payment-tables.ts';
 import type { Principal } from '../keys/principal.ts';
 import type { TraceContext } from '../telemetry/trace-context.ts';
 import type { Payee } from './payee.ts';

@@ -1,5 +1,5 @@
 import type { PaymentObject, PaymentSnapshot } from '#schemas/payment.ts';
-import type { Payment } from '../database/tables.ts';
+import type { Payment } from '../database/payment-tables.ts';
 import type { ShownPayment } from '../repositories/payments.ts';
 import { formatBaseUnits } from './token-amount.ts';
 

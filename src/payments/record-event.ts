@@ -1,7 +1,7 @@
 import type { PaymentEventType } from '#schemas/event.ts';
 import { newId } from '../crypto/new-id.ts';
 import type { Connection } from '../database/connection.ts';
-import type { Payment } from '../database/tables.ts';
+import type { Payment } from '../database/payment-tables.ts';
 import { insertEvent, type NewEvent } from '../repositories/events.ts';
 import type { TraceContext } from '../telemetry/trace-context.ts';
 import { toPaymentSnapshot } from './payment-object.ts';

@@ -1,4 +1,4 @@
-import type { Payment } from '../database/tables.ts';
+import type { Payment } from '../database/payment-tables.ts';
 import { dueCents } from '../payments/commission.ts';
 import type { ProcessorNotification } from '../payments/processor.ts';
 import {

@@ -1,5 +1,5 @@
 import type { Database } from '../database/connection.ts';
-import type { Payment } from '../database/tables.ts';
+import type { Payment } from '../database/payment-tables.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { commissionCents, dueCents } from '../payments/commission.ts';
 import { type MoveRequest, movePayment } from '../payments/move-payment.ts';

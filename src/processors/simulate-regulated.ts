@@ -1,5 +1,5 @@
 import { OperationRefused } from '../accounts/audited-change.ts';
-import type { Payment } from '../database/tables.ts';
+import type { Payment } from '../database/payment-tables.ts';
 import type { NotificationDependencies } from './receive-notification.ts';
 import { type NotificationKind, sendNotifications } from './sandbox-notifications.ts';
 import type { SandboxProcessor } from './sandbox-processor.ts';

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
-import type { Deposit } from '../database/tables.ts';
+import type { Deposit } from '../database/deposit-tables.ts';
 import { IS_WAITING } from './deposits.ts';
 
 /** Whether a deposit went to an address that only this merchant ever had. */

@@ -1,7 +1,8 @@
 import type { Insertable, Updateable } from 'kysely';
+import type { ActiveStatus, PartnerRole } from '../database/account-tables.ts';
 import type { Connection } from '../database/connection.ts';
+import type { ApiKey, ApiKeysTable } from '../database/key-tables.ts';
 import { type Given, prepare } from '../database/prepared.ts';
-import type { ActiveStatus, ApiKey, ApiKeysTable, PartnerRole } from '../database/tables.ts';
 import { type MerchantState, toMerchantState } from './merchant-state.ts';
 
 /** A key with the state of its accounts: everything that authentication needs. */

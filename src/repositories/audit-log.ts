@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
 import { UUID } from '#schemas/uuid.ts';
+import type { AuditLogEntry, ChangeOrigin } from '../database/account-tables.ts';
 import type { Connection } from '../database/connection.ts';
-import type { AuditLogEntry, ChangeOrigin } from '../database/tables.ts';
 
 /** One change by an operator; `detail` never contains a secret. */
 export interface AuditEntry {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
-import type { Deposit } from '../database/tables.ts';
+import type { Deposit } from '../database/deposit-tables.ts';
 
 /** An audit of a day that a worker has claimed. */
 export interface ClaimedAudit {

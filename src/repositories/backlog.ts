@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
-import type { PaymentFlow } from '../database/tables.ts';
+import type { PaymentFlow } from '../database/payment-tables.ts';
 import { known, MAY_BE_UNDONE } from './payment-moves.ts';
 
 /** Maximum rows that a count reads, because counts are repeated constantly. */

@@ -1,5 +1,5 @@
 import type { Connection } from '../database/connection.ts';
-import type { Network, SettledBy } from '../database/tables.ts';
+import type { Network, SettledBy } from '../database/network-tables.ts';
 import type { ChainState } from '../database/watching-tables.ts';
 
 /** Locks a chain's row until the transaction ends, so that its nodes change one after the other. */

@@ -1,5 +1,5 @@
 import type { Connection } from '../database/connection.ts';
-import type { SettledBy } from '../database/tables.ts';
+import type { SettledBy } from '../database/network-tables.ts';
 
 export interface DepositAddress {
   blockchainId: string;

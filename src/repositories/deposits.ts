@@ -1,6 +1,6 @@
 import { type Insertable, sql, type Updateable } from 'kysely';
 import type { Connection } from '../database/connection.ts';
-import type { Deposit, DepositsTable } from '../database/tables.ts';
+import type { Deposit, DepositsTable } from '../database/deposit-tables.ts';
 
 /** Identifies a transfer on chain. */
 export interface DepositKey {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
-import type { Deposit, EvidenceKey, TransactionAnswers } from '../database/tables.ts';
+import type { Deposit, TransactionAnswers } from '../database/deposit-tables.ts';
+import type { EvidenceKey } from '../database/key-tables.ts';
 
 /** Key of the advisory lock under which the first key is made. */
 const KEY_LOCK = 20_261_124;

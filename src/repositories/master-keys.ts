@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
+import type { ApiKey } from '../database/key-tables.ts';
 import type { Person } from '../database/people-tables.ts';
-import type { ApiKey, WebhookEndpoint } from '../database/tables.ts';
+import type { WebhookEndpoint } from '../database/webhook-tables.ts';
 
 /** Key of the advisory lock under which master keys are added. */
 const ADDITION_LOCK = 20_261_123;

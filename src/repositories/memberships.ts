@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
-import type { Connection } from '../database/connection.ts';
 import type {
   AccountKind,
   ActiveStatus,
   OnboardingStatus,
   PartnerRole,
   UserRole,
-} from '../database/tables.ts';
+} from '../database/account-tables.ts';
+import type { Connection } from '../database/connection.ts';
 
 /** What a person may enter, with what its pages show everywhere. */
 export type Membership = MerchantMembership | PartnerMembership;

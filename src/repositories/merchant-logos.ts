@@ -1,6 +1,6 @@
 import type { Insertable } from 'kysely';
+import type { MerchantLogosTable } from '../database/account-tables.ts';
 import type { Connection } from '../database/connection.ts';
-import type { MerchantLogosTable } from '../database/tables.ts';
 
 /** The hash under which a merchant's logo is served; null for none. */
 export async function findLogoHash(db: Connection, merchantId: string): Promise<string | null> {

@@ -1,7 +1,7 @@
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
+import type { Merchant } from '../database/account-tables.ts';
 import type { Connection } from '../database/connection.ts';
 import { type Given, prepare } from '../database/prepared.ts';
-import type { Merchant } from '../database/tables.ts';
 import type { ConfiguredNetwork } from './deposit-addresses.ts';
 
 /** A merchant without what only payers see of it. */

@@ -1,4 +1,4 @@
-import type { AccountKind, ActiveStatus, OnboardingStatus } from '../database/tables.ts';
+import type { AccountKind, ActiveStatus, OnboardingStatus } from '../database/account-tables.ts';
 
 /** Everything about a merchant and its partner that authentication needs. */
 export interface MerchantState {

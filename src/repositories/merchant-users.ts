@@ -1,6 +1,6 @@
 import type { Insertable, Updateable } from 'kysely';
+import type { MerchantUser, MerchantUsersTable } from '../database/account-tables.ts';
 import type { Connection } from '../database/connection.ts';
-import type { MerchantUser, MerchantUsersTable } from '../database/tables.ts';
 import { type MerchantState, toMerchantState } from './merchant-state.ts';
 
 /** A user with the state of its accounts: everything that authentication needs. */

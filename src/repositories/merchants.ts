@@ -1,6 +1,11 @@
 import type { Insertable, Updateable } from 'kysely';
+import type {
+  Branch,
+  BranchesTable,
+  Merchant,
+  MerchantsTable,
+} from '../database/account-tables.ts';
 import type { Connection } from '../database/connection.ts';
-import type { Branch, BranchesTable, Merchant, MerchantsTable } from '../database/tables.ts';
 
 export function insertMerchant(db: Connection, row: Insertable<MerchantsTable>): Promise<Merchant> {
   return db.insertInto('merchants').values(row).returningAll().executeTakeFirstOrThrow();

@@ -1,7 +1,7 @@
 import { type Insertable, sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
+import type { PaymentTransitionsTable } from '../database/payment-tables.ts';
 import { type Given, prepare } from '../database/prepared.ts';
-import type { PaymentTransitionsTable } from '../database/tables.ts';
 import { eventSteps, type NewEvent } from './events.ts';
 
 /** What a move of a payment leaves behind. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
-import type { Network } from '../database/tables.ts';
+import type { Network } from '../database/network-tables.ts';
 import type { ChainState } from '../database/watching-tables.ts';
 
 /** A network, and how far its chain is watched. */

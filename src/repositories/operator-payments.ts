@@ -1,5 +1,5 @@
 import type { Connection } from '../database/connection.ts';
-import type { Payment, PaymentStatus } from '../database/tables.ts';
+import type { Payment, PaymentStatus } from '../database/payment-tables.ts';
 
 /** All given filters must match. */
 export interface OperatorPaymentsQuery {

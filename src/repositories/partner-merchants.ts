@@ -1,5 +1,5 @@
+import type { Merchant } from '../database/account-tables.ts';
 import type { Connection } from '../database/connection.ts';
-import type { Merchant } from '../database/tables.ts';
 import { containing } from './like-pattern.ts';
 
 export interface PartnerMerchantFilters {

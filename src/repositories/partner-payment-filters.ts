@@ -1,6 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { UUID } from '#schemas/uuid.ts';
-import type { PaymentStatus } from '../database/tables.ts';
+import type { PaymentStatus } from '../database/payment-tables.ts';
 import { containing } from './like-pattern.ts';
 import type { Reach } from './partner-totals.ts';
 

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
-import type { NetworkFamily, Payment } from '../database/tables.ts';
+import type { NetworkFamily } from '../database/network-tables.ts';
+import type { Payment } from '../database/payment-tables.ts';
 import {
   conditions,
   isReached,

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
-import type { PaymentStatus } from '../database/tables.ts';
+import type { PaymentStatus } from '../database/payment-tables.ts';
 import { containing } from './like-pattern.ts';
 
 /**

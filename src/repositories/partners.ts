@@ -1,11 +1,11 @@
 import type { Insertable, Updateable } from 'kysely';
-import type { Connection } from '../database/connection.ts';
 import type {
   Partner,
   PartnerMember,
   PartnerMembersTable,
   PartnersTable,
-} from '../database/tables.ts';
+} from '../database/account-tables.ts';
+import type { Connection } from '../database/connection.ts';
 
 export function insertPartner(db: Connection, row: Insertable<PartnersTable>): Promise<Partner> {
   return db.insertInto('partners').values(row).returningAll().executeTakeFirstOrThrow();

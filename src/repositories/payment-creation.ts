@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
+import type { Payment } from '../database/payment-tables.ts';
 import { type Given, prepare } from '../database/prepared.ts';
-import type { Payment } from '../database/tables.ts';
 import { eventSteps, type NewEvent } from './events.ts';
 import type { IdempotencyScope, StoredResponse } from './idempotency-keys.ts';
 import { lockNameOf } from './idempotency-keys.ts';

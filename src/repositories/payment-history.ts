@@ -1,5 +1,6 @@
 import type { Connection } from '../database/connection.ts';
-import type { Deposit, WebhookDelivery } from '../database/tables.ts';
+import type { Deposit } from '../database/deposit-tables.ts';
+import type { WebhookDelivery } from '../database/webhook-tables.ts';
 
 /** Maximum rows of each kind in a payment's history; a payment has a handful. */
 const ROWS_MAXIMUM = 1000;

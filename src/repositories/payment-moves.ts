@@ -6,7 +6,7 @@ import type {
   PaymentsTable,
   PaymentTransitionsTable,
   SessionStatus,
-} from '../database/tables.ts';
+} from '../database/payment-tables.ts';
 
 export type PaymentColumns = Updateable<PaymentsTable>;
 

@@ -1,8 +1,9 @@
 import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import { batchOn } from '../database/batch.ts';
 import type { Connection } from '../database/connection.ts';
+import type { Payment, PaymentStatus } from '../database/payment-tables.ts';
 import { type Given, type Prepared, prepare } from '../database/prepared.ts';
-import type { Payment, PaymentStatus, Tables } from '../database/tables.ts';
+import type { Tables } from '../database/tables.ts';
 
 export interface PaymentFilters {
   readonly status?: PaymentStatus | undefined;

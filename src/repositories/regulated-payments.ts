@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
+import type { ActiveStatus } from '../database/account-tables.ts';
 import type { Connection } from '../database/connection.ts';
-import type { ActiveStatus, Payment, SessionStatus } from '../database/tables.ts';
+import type { Payment, SessionStatus } from '../database/payment-tables.ts';
 
 /** Reads the payment of a processor's session and locks its row until the transaction ends. */
 export function lockPaymentOfSession(

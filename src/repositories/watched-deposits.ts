@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
-import type { Deposit } from '../database/tables.ts';
+import type { Deposit } from '../database/deposit-tables.ts';
 
 /** A deposit that a watcher has seen and that is not final yet, with what decides when it is. */
 export interface UnsettledDeposit extends Deposit {

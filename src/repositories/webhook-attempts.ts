@@ -1,6 +1,10 @@
 import type { Insertable } from 'kysely';
 import type { Connection } from '../database/connection.ts';
-import type { DeliveryStatus, WebhookAttempt, WebhookAttemptsTable } from '../database/tables.ts';
+import type {
+  DeliveryStatus,
+  WebhookAttempt,
+  WebhookAttemptsTable,
+} from '../database/webhook-tables.ts';
 
 /** An attempt to record. */
 export type NewAttempt = Insertable<WebhookAttemptsTable>;

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
-import type { WebhookEndpoint } from '../database/tables.ts';
+import type { WebhookEndpoint } from '../database/webhook-tables.ts';
 
 /** An endpoint with deliveries that a worker can claim. */
 export interface DueEndpoint {

@@ -1,5 +1,5 @@
 import type { Connection } from '../database/connection.ts';
-import type { WebhookDelivery } from '../database/tables.ts';
+import type { WebhookDelivery } from '../database/webhook-tables.ts';
 
 /** Cancels pending deliveries: one, or all of an endpoint except one. */
 export async function cancelDeliveries(

@@ -1,6 +1,6 @@
 import type { Insertable, Updateable } from 'kysely';
 import type { Connection } from '../database/connection.ts';
-import type { WebhookEndpoint, WebhookEndpointsTable } from '../database/tables.ts';
+import type { WebhookEndpoint, WebhookEndpointsTable } from '../database/webhook-tables.ts';
 
 export function insertWebhookEndpoint(
   db: Connection,

@@ -1,5 +1,5 @@
 import type { Connection } from '../database/connection.ts';
-import type { Deposit, DepositState } from '../database/tables.ts';
+import type { Deposit, DepositState } from '../database/deposit-tables.ts';
 import { type MoveRequest, movePayment } from '../payments/move-payment.ts';
 import { findUnderpayment, updateDeposit } from '../repositories/deposits.ts';
 import type { PaymentColumns } from '../repositories/payment-moves.ts';

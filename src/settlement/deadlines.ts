@@ -1,4 +1,4 @@
-import type { Payment } from '../database/tables.ts';
+import type { Payment } from '../database/payment-tables.ts';
 
 const MINUTE_MS = 60_000;
 /** Maximum lifetime of a payment, however often the customer selects another network. */

@@ -1,6 +1,6 @@
 import { audited, OperationRefused, type Operator } from '../accounts/audited-change.ts';
 import type { Connection } from '../database/connection.ts';
-import type { Deposit } from '../database/tables.ts';
+import type { Deposit } from '../database/deposit-tables.ts';
 import { findDepositContexts } from '../repositories/deposit-context.ts';
 import {
   findDepositById,

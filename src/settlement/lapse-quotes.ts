@@ -1,6 +1,6 @@
 import type { BaseLogger } from 'pino';
 import type { Connection, Database } from '../database/connection.ts';
-import type { Payment } from '../database/tables.ts';
+import type { Payment } from '../database/payment-tables.ts';
 import {
   type LapsedPayment,
   lockLapsedQuotes,

@@ -1,6 +1,6 @@
 import { solanaReference } from '../chains/solana-reference.ts';
 import type { Connection } from '../database/connection.ts';
-import type { Deposit } from '../database/tables.ts';
+import type { Deposit } from '../database/deposit-tables.ts';
 import { lockPayment } from '../repositories/payment-moves.ts';
 import {
   listWaiting,

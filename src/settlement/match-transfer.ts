@@ -1,4 +1,4 @@
-import type { DepositOutcome } from '../database/tables.ts';
+import type { DepositOutcome } from '../database/deposit-tables.ts';
 import type { Holder, Waiting } from '../repositories/reservations.ts';
 
 /** Maximum overpayment that settles a payment, in per mille of its amount: 2 %. */

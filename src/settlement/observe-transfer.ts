@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Connection, Database } from '../database/connection.ts';
-import type { Deposit, DepositSource, DepositState } from '../database/tables.ts';
+import type { Deposit, DepositSource, DepositState } from '../database/deposit-tables.ts';
 import { transact } from '../database/transaction.ts';
 import {
   findDeposit,

@@ -1,5 +1,5 @@
 import type { Connection } from '../database/connection.ts';
-import type { Payment } from '../database/tables.ts';
+import type { Payment } from '../database/payment-tables.ts';
 import { findRest } from '../repositories/reservations.ts';
 
 /** What has arrived for a payment, and what exactly completes it; in the asset's smallest unit. */

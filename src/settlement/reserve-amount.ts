@@ -1,7 +1,8 @@
 import type { BaseLogger } from 'pino';
 import { Counter } from 'prom-client';
 import type { Connection } from '../database/connection.ts';
-import type { Deposit, Payment } from '../database/tables.ts';
+import type { Deposit } from '../database/deposit-tables.ts';
+import type { Payment } from '../database/payment-tables.ts';
 import { ApiError } from '../errors/api-error.ts';
 import {
   insertReservation,

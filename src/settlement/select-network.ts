@@ -1,6 +1,7 @@
 import type { BaseLogger } from 'pino';
 import type { Connection, Database } from '../database/connection.ts';
-import type { Network, Payment } from '../database/tables.ts';
+import type { Network } from '../database/network-tables.ts';
+import type { Payment } from '../database/payment-tables.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { commissionCents, dueCents } from '../payments/commission.ts';
 import { isOffered } from '../payments/offered-networks.ts';

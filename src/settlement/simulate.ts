@@ -1,7 +1,9 @@
 import { OperationRefused } from '../accounts/audited-change.ts';
 import { randomTransactionHash } from '../chains/transaction-hash.ts';
 import type { Database } from '../database/connection.ts';
-import type { Deposit, Network, Payment } from '../database/tables.ts';
+import type { Deposit } from '../database/deposit-tables.ts';
+import type { Network } from '../database/network-tables.ts';
+import type { Payment } from '../database/payment-tables.ts';
 import { transact } from '../database/transaction.ts';
 import { movePayment } from '../payments/move-payment.ts';
 import type { Rates } from '../rates/rate-source.ts';

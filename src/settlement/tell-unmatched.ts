@@ -1,7 +1,7 @@
 import { UNMATCHED_OUTCOMES, type UnmatchedDeposit } from '#schemas/event.ts';
 import { newId } from '../crypto/new-id.ts';
 import type { Connection } from '../database/connection.ts';
-import type { Deposit } from '../database/tables.ts';
+import type { Deposit } from '../database/deposit-tables.ts';
 import { formatBaseUnits } from '../payments/token-amount.ts';
 import {
   type DepositContext,

@@ -1,5 +1,7 @@
 import type { Connection } from '../database/connection.ts';
-import type { Deposit, Network, Payment } from '../database/tables.ts';
+import type { Deposit } from '../database/deposit-tables.ts';
+import type { Network } from '../database/network-tables.ts';
+import type { Payment } from '../database/payment-tables.ts';
 import { dueCents } from '../payments/commission.ts';
 import { formatBaseUnits } from '../payments/token-amount.ts';
 import { findUnderpayment } from '../repositories/deposits.ts';

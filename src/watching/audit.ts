@@ -1,7 +1,7 @@
 import type { ChainAdapter, ChainTransfer, WatchedAddress } from '../chains/adapter.ts';
 import { newId } from '../crypto/new-id.ts';
 import type { Connection, Database } from '../database/connection.ts';
-import type { Deposit } from '../database/tables.ts';
+import type { Deposit } from '../database/deposit-tables.ts';
 import type { Node } from '../nodes/node.ts';
 import { findAwaited, listDepositsInBlocks } from '../repositories/audits.ts';
 import { findDeposits } from '../repositories/deposits.ts';

@@ -3,7 +3,7 @@ import { type NetworkChange, setNetwork } from '../accounts/networks.ts';
 import { InvalidAddress, parseContract } from '../chains/address.ts';
 import { untilHeard } from '../database/change-feed.ts';
 import type { Database } from '../database/connection.ts';
-import type { Network } from '../database/tables.ts';
+import type { Network } from '../database/network-tables.ts';
 import { transact } from '../database/transaction.ts';
 import { listNetworksOfChain, lockChainSetup } from '../repositories/chain-setup.ts';
 import { findChain } from '../repositories/chains.ts';

@@ -2,7 +2,7 @@ import { audited, OperationRefused, type Operator } from '../accounts/audited-ch
 import type { WatchedAddress } from '../chains/adapter.ts';
 import { parseTransactionHash } from '../chains/transaction-hash.ts';
 import type { Connection } from '../database/connection.ts';
-import type { Network } from '../database/tables.ts';
+import type { Network } from '../database/network-tables.ts';
 import { NodeFailure, RpcError } from '../nodes/node.ts';
 import { listDepositsByHash } from '../repositories/deposits.ts';
 import { listSettledNetworks } from '../repositories/networks.ts';

@@ -1,6 +1,6 @@
 import type { ChainTransfer } from '../chains/adapter.ts';
 import type { Connection } from '../database/connection.ts';
-import type { Deposit, DepositOutcome, DepositState } from '../database/tables.ts';
+import type { Deposit, DepositOutcome, DepositState } from '../database/deposit-tables.ts';
 import { listDepositsByHash } from '../repositories/deposits.ts';
 import { addRescanOnce } from '../repositories/rescans.ts';
 

@@ -1,7 +1,7 @@
 import type { ChainAdapter, WatchedAddress } from '../chains/adapter.ts';
 import { chainOf, isChainId } from '../chains/chain-list.ts';
 import type { Connection } from '../database/connection.ts';
-import type { Network } from '../database/tables.ts';
+import type { Network } from '../database/network-tables.ts';
 import type { ChainState } from '../database/watching-tables.ts';
 import type { Node } from '../nodes/node.ts';
 import { findChain } from '../repositories/chains.ts';

@@ -10,7 +10,7 @@ import { CHAIN_IDS, type Chain, chainOf, isChainId } from '../chains/chain-list.
 import type { Keyring } from '../crypto/keyring.ts';
 import { newId } from '../crypto/new-id.ts';
 import type { Connection } from '../database/connection.ts';
-import type { Network } from '../database/tables.ts';
+import type { Network } from '../database/network-tables.ts';
 import type { NodeRole, NodeRow } from '../database/watching-tables.ts';
 import {
   hostNameOf,

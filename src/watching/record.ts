@@ -1,8 +1,8 @@
 import type { ChainTransfer } from '../chains/adapter.ts';
 import { newId } from '../crypto/new-id.ts';
 import type { Connection } from '../database/connection.ts';
+import type { Deposit } from '../database/deposit-tables.ts';
 import { isDatabaseUnavailable } from '../database/errors.ts';
-import type { Deposit } from '../database/tables.ts';
 import { inSavepoint } from '../database/transaction.ts';
 import { type DepositKey, findDeposits, lockAddresses } from '../repositories/deposits.ts';
 import { addFinding } from '../repositories/findings.ts';

@@ -1,6 +1,6 @@
 import { OperationRefused } from '../accounts/audited-change.ts';
 import type { Connection } from '../database/connection.ts';
-import type { Network, SettledBy } from '../database/tables.ts';
+import type { Network, SettledBy } from '../database/network-tables.ts';
 import { listNetworksOfChain, setSettledBy } from '../repositories/chain-setup.ts';
 import { listNodes } from '../repositories/nodes.ts';
 import type { TokenCheck } from './verify-node.ts';

@@ -1,7 +1,7 @@
 import { OperationRefused } from '../accounts/audited-change.ts';
 import type { ChainAdapter } from '../chains/adapter.ts';
 import type { Chain } from '../chains/chain-list.ts';
-import type { Network } from '../database/tables.ts';
+import type { Network } from '../database/network-tables.ts';
 import type { NodeAbilities } from '../database/watching-tables.ts';
 import { type Node, NodeFailure, RpcError, WrongIdentity } from '../nodes/node.ts';
 import { type NodeSettings, openNode } from '../nodes/open-node.ts';

@@ -7,7 +7,7 @@ import {
 } from '../accounts/audited-change.ts';
 import { requireLockedMerchant } from '../accounts/merchants.ts';
 import type { Connection } from '../database/connection.ts';
-import type { WebhookEndpoint } from '../database/tables.ts';
+import type { WebhookEndpoint } from '../database/webhook-tables.ts';
 import { cancelDeliveries } from '../repositories/webhook-deliveries.ts';
 import {
   findWebhookEndpoint,

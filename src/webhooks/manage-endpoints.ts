@@ -4,7 +4,7 @@ import type { EventType } from '#schemas/event.ts';
 import { audited, OperationRefused, type Operator } from '../accounts/audited-change.ts';
 import type { Keyring } from '../crypto/keyring.ts';
 import type { Connection } from '../database/connection.ts';
-import type { WebhookEndpoint } from '../database/tables.ts';
+import type { WebhookEndpoint } from '../database/webhook-tables.ts';
 import { lockMerchant } from '../repositories/merchants.ts';
 import {
   insertWebhookEndpoint,

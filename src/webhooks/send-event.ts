@@ -1,7 +1,7 @@
 import type { BaseLogger } from 'pino';
 import type { buildConnector } from 'undici';
 import type { Keyring } from '../crypto/keyring.ts';
-import type { WebhookEndpoint } from '../database/tables.ts';
+import type { WebhookEndpoint } from '../database/webhook-tables.ts';
 import type { ClaimedDelivery } from '../repositories/webhook-claims.ts';
 import { traceHeaders } from '../telemetry/trace-context.ts';
 import { type AttemptOutcome, sendWebhook } from './send.ts';

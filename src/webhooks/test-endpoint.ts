@@ -1,6 +1,6 @@
 import { OperationRefused } from '../accounts/audited-change.ts';
 import type { Connection } from '../database/connection.ts';
-import type { WebhookEndpoint } from '../database/tables.ts';
+import type { WebhookEndpoint } from '../database/webhook-tables.ts';
 import { findWebhookEndpoint } from '../repositories/webhook-endpoints.ts';
 import type { AttemptOutcome } from './send.ts';
 import { type SendDependencies, sendEvent } from './send-event.ts';

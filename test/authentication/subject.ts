@@ -1,7 +1,8 @@
 import type { LightMyRequestResponse } from 'fastify';
 import { expect } from 'vitest';
 import { type Credentials, signingHeaders } from '../../src/client/index.ts';
-import type { Merchant, Partner, Payment } from '../../src/database/tables.ts';
+import type { Merchant, Partner } from '../../src/database/account-tables.ts';
+import type { Payment } from '../../src/database/payment-tables.ts';
 import type { NewKey } from '../../src/keys/manage-keys.ts';
 import type { AccessRule, Principal } from '../../src/keys/principal.ts';
 import { ADDRESSES, addMerchant, addPartner } from '../helpers/accounts.ts';

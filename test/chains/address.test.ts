@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InvalidAddress, parseAddress } from '../../src/chains/address.ts';
-import type { NetworkFamily } from '../../src/database/tables.ts';
+import type { NetworkFamily } from '../../src/database/network-tables.ts';
 import { refusalOf } from './address-refusal.ts';
 
 const ENVIRONMENTS = ['production', 'test'] as const;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { redirectTarget } from '../../src/checkout/checkout.ts';
-import type { Payment } from '../../src/database/tables.ts';
+import type { Payment } from '../../src/database/payment-tables.ts';
 import { addMerchant } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addPayment } from '../helpers/payments.ts';

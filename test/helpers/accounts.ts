@@ -3,7 +3,12 @@ import { setAddress } from '../../src/accounts/deposit-addresses.ts';
 import { createMerchant, type NewMerchant, setMerchant } from '../../src/accounts/merchants.ts';
 import { createPartner, createPartnerMember } from '../../src/accounts/partners.ts';
 import { addDomain } from '../../src/accounts/redirect-domains.ts';
-import type { Merchant, Partner, PartnerMember, PartnerRole } from '../../src/database/tables.ts';
+import type {
+  Merchant,
+  Partner,
+  PartnerMember,
+  PartnerRole,
+} from '../../src/database/account-tables.ts';
 import { createKey, type IssuedKey, type NewKey } from '../../src/keys/manage-keys.ts';
 import type { TestApp } from './app.ts';
 

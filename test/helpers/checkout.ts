@@ -1,6 +1,6 @@
 import type { LightMyRequestResponse } from 'fastify';
 import { expect } from 'vitest';
-import type { Payment } from '../../src/database/tables.ts';
+import type { Payment } from '../../src/database/payment-tables.ts';
 import { findPayment } from '../../src/repositories/payments.ts';
 import { simulate as playSimulation, type SimulationCase } from '../../src/settlement/simulate.ts';
 import type { MerchantWithKey } from './accounts.ts';

@@ -1,4 +1,5 @@
-import type { Merchant, Payment } from '../../src/database/tables.ts';
+import type { Merchant } from '../../src/database/account-tables.ts';
+import type { Payment } from '../../src/database/payment-tables.ts';
 import { updateOpenPayment } from '../../src/repositories/payment-moves.ts';
 import { insertReservation } from '../../src/repositories/reservations.ts';
 import { ADDRESSES } from './accounts.ts';

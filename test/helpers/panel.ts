@@ -3,7 +3,7 @@ import { TOTP } from 'otpauth';
 import { v7 as uuidv7 } from 'uuid';
 import { createPartnerMember } from '../../src/accounts/partners.ts';
 import { createUser } from '../../src/accounts/users.ts';
-import type { PartnerRole, UserRole } from '../../src/database/tables.ts';
+import type { PartnerRole, UserRole } from '../../src/database/account-tables.ts';
 import { newCodeSecret } from '../../src/people/codes.ts';
 import { beginSession } from '../../src/people/panel-sessions.ts';
 import { hashPassword } from '../../src/people/password-hash.ts';

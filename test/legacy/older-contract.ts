@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { expect } from 'vitest';
 import { createUser, issueLegacyKey } from '../../src/accounts/users.ts';
-import type { MerchantUser } from '../../src/database/tables.ts';
+import type { MerchantUser } from '../../src/database/account-tables.ts';
 import { LEGACY_REFUSALS, type LegacyReason } from '../../src/legacy/refusal.ts';
 import { addMerchant, type MerchantWithKey, operatorOf } from '../helpers/accounts.ts';
 import type { TestApp } from '../helpers/app.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { setMerchant } from '../../src/accounts/merchants.ts';
-import type { OnboardingStatus } from '../../src/database/tables.ts';
+import type { OnboardingStatus } from '../../src/database/account-tables.ts';
 import { readOverview } from '../../src/partners/overview.ts';
 import { addMerchant, addPartner, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';

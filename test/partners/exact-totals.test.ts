@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Merchant, PaymentStatus, SessionStatus } from '../../src/database/tables.ts';
+import type { Merchant } from '../../src/database/account-tables.ts';
+import type { PaymentStatus, SessionStatus } from '../../src/database/payment-tables.ts';
 import { listMerchantReports, readMerchantReport } from '../../src/partners/merchant-reports.ts';
 import { readOverview } from '../../src/partners/overview.ts';
 import { listPaymentReports } from '../../src/partners/payment-reports.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Merchant } from '../../src/database/tables.ts';
+import type { Merchant } from '../../src/database/account-tables.ts';
 import { listPaymentReports } from '../../src/partners/payment-reports.ts';
 import { foldPartnerDeltas } from '../../src/repositories/partner-deltas.ts';
 import { ADDRESSES, addMerchant, addPartner, type PartnerWithKey } from '../helpers/accounts.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Merchant } from '../../src/database/tables.ts';
+import type { Merchant } from '../../src/database/account-tables.ts';
 import { verifyPartner } from '../../src/partners/verify-rollups.ts';
 import { movePayment } from '../../src/payments/move-payment.ts';
 import { MOVES, type MoveName, type PaymentState } from '../../src/payments/moves.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { v4 as uuidv4 } from 'uuid';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PAYMENT_STATUSES } from '#schemas/payment.ts';
-import type { PaymentStatus, SessionStatus } from '../../src/database/tables.ts';
+import type { PaymentStatus, SessionStatus } from '../../src/database/payment-tables.ts';
 import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addPayment } from '../helpers/payments.ts';

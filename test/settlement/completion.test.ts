@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { setMerchant } from '../../src/accounts/merchants.ts';
-import type { Merchant, Payment } from '../../src/database/tables.ts';
+import type { Merchant } from '../../src/database/account-tables.ts';
+import type { Payment } from '../../src/database/payment-tables.ts';
 import { movePayment } from '../../src/payments/move-payment.ts';
 import { listTransitions, updateOpenPayment } from '../../src/repositories/payment-moves.ts';
 import { findPayment } from '../../src/repositories/payments.ts';

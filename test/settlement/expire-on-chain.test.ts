@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Merchant } from '../../src/database/tables.ts';
+import type { Merchant } from '../../src/database/account-tables.ts';
 import { findPayment } from '../../src/repositories/payments.ts';
 import { expirePayments } from '../../src/settlement/expire-on-chain.ts';
 import { addMerchant } from '../helpers/accounts.ts';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Merchant, Payment } from '../../src/database/tables.ts';
+import type { Merchant } from '../../src/database/account-tables.ts';
+import type { Payment } from '../../src/database/payment-tables.ts';
 import { createFixedRates } from '../../src/rates/fixed-rates.ts';
 import { findPayment } from '../../src/repositories/payments.ts';
 import { expirePayments } from '../../src/settlement/expire-on-chain.ts';

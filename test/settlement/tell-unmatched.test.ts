@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { EventType } from '#schemas/event.ts';
 import { setAddress } from '../../src/accounts/deposit-addresses.ts';
 import { createMerchant } from '../../src/accounts/merchants.ts';
-import type { Merchant } from '../../src/database/tables.ts';
+import type { Merchant } from '../../src/database/account-tables.ts';
 import { movePayment } from '../../src/payments/move-payment.ts';
 import { dismissDeposit } from '../../src/settlement/inbox.ts';
 import { type Finality, observeTransfer } from '../../src/settlement/observe-transfer.ts';

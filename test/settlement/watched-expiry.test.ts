@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Merchant, SettledBy } from '../../src/database/tables.ts';
+import type { Merchant } from '../../src/database/account-tables.ts';
+import type { SettledBy } from '../../src/database/network-tables.ts';
 import { findOverdue } from '../../src/repositories/backlog.ts';
 import { lockDuePayments, updateOpenPayment } from '../../src/repositories/payment-moves.ts';
 import { findPayment } from '../../src/repositories/payments.ts';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { OperationRefused } from '../../src/accounts/audited-change.ts';
 import { removeAddress, setAddress } from '../../src/accounts/deposit-addresses.ts';
 import { chainOf } from '../../src/chains/chain-list.ts';
-import type { Merchant } from '../../src/database/tables.ts';
+import type { Merchant } from '../../src/database/account-tables.ts';
 import { listOpenFindings } from '../../src/repositories/findings.ts';
 import { insertReservation } from '../../src/repositories/reservations.ts';
 import { auditNetwork } from '../../src/watching/audit-network.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ChainId, chainOf } from '../../src/chains/chain-list.ts';
-import type { Merchant } from '../../src/database/tables.ts';
+import type { Merchant } from '../../src/database/account-tables.ts';
 import { NodeFailure } from '../../src/nodes/node.ts';
 import { updateOpenPayment } from '../../src/repositories/payment-moves.ts';
 import { insertReservation } from '../../src/repositories/reservations.ts';

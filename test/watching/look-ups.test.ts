@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TransactionReport } from '../../src/chains/adapter.ts';
-import type { Network } from '../../src/database/tables.ts';
+import type { Network } from '../../src/database/network-tables.ts';
 import { type Node, NodeFailure } from '../../src/nodes/node.ts';
 import { findNetwork } from '../../src/repositories/networks.ts';
 import { createLookUps, type LookUpsOptions } from '../../src/watching/look-ups.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { newId } from '../../src/crypto/new-id.ts';
-import type { Merchant } from '../../src/database/tables.ts';
+import type { Merchant } from '../../src/database/account-tables.ts';
 import { findChain } from '../../src/repositories/chains.ts';
 import { insertNode } from '../../src/repositories/nodes.ts';
 import { updateOpenPayment } from '../../src/repositories/payment-moves.ts';

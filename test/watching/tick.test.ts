@@ -3,7 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { BalanceQuery } from '../../src/chains/adapter.ts';
 import type { ChainId } from '../../src/chains/chain-list.ts';
 import { newId } from '../../src/crypto/new-id.ts';
-import type { Deposit, Merchant } from '../../src/database/tables.ts';
+import type { Merchant } from '../../src/database/account-tables.ts';
+import type { Deposit } from '../../src/database/deposit-tables.ts';
 import { NodeFailure, RpcError } from '../../src/nodes/node.ts';
 import { findChain } from '../../src/repositories/chains.ts';
 import { addFinding, listOpenFindings } from '../../src/repositories/findings.ts';

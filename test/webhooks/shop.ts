@@ -3,13 +3,10 @@ import type { EventType, PaymentEventType } from '#schemas/event.ts';
 import type { Operator } from '../../src/accounts/audited-change.ts';
 import { createMerchant } from '../../src/accounts/merchants.ts';
 import { createKeyring, type Keyring } from '../../src/crypto/keyring.ts';
+import type { Merchant } from '../../src/database/account-tables.ts';
 import type { Connection, Database } from '../../src/database/connection.ts';
-import type {
-  Merchant,
-  Payment,
-  WebhookAttempt,
-  WebhookDelivery,
-} from '../../src/database/tables.ts';
+import type { Payment } from '../../src/database/payment-tables.ts';
+import type { WebhookAttempt, WebhookDelivery } from '../../src/database/webhook-tables.ts';
 import { recordEvent } from '../../src/payments/record-event.ts';
 import { listAttempts } from '../../src/repositories/webhook-attempts.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';

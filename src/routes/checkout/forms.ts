@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { OperationRefused } from '../../accounts/audited-change.ts';
 import { cancelCheckout, findCheckoutPayment } from '../../checkout/checkout.ts';
 import { type CheckoutStage, stageOf } from '../../checkout/stage.ts';
-import type { Payment } from '../../database/tables.ts';
+import type { Payment } from '../../database/payment-tables.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { ERRORS } from '../../errors/catalogue.ts';
 import { readFields } from '../../http/form-body.ts';

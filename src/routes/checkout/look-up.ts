@@ -1,4 +1,4 @@
-import type { NetworkFamily } from '../../database/tables.ts';
+import type { NetworkFamily } from '../../database/network-tables.ts';
 import { renderDisclosure } from '../pages/disclosure.ts';
 import { type Html, html } from '../pages/html.ts';
 import { describeConfirmations } from './confirmations.ts';

@@ -3,7 +3,7 @@ import { type CheckoutStatus, CheckoutStatusSchema } from '#schemas/checkout.ts'
 import { findCheckoutPayment, readCheckout, readProgressOf } from '../../checkout/checkout.ts';
 import { lookUpTransaction } from '../../checkout/look-up.ts';
 import { revisionOf, stageOf } from '../../checkout/stage.ts';
-import type { Payment } from '../../database/tables.ts';
+import type { Payment } from '../../database/payment-tables.ts';
 import { CHECKOUT_PREFIX } from '../../payments/checkout-path.ts';
 import { basePathOf } from '../pages/base-path.ts';
 import { renderCheckout } from './checkout-page.ts';

@@ -1,4 +1,4 @@
-import type { PaymentStatus, SessionStatus } from '../../database/tables.ts';
+import type { PaymentStatus, SessionStatus } from '../../database/payment-tables.ts';
 import { type Html, html } from '../pages/html.ts';
 
 interface Shown {

@@ -1,4 +1,5 @@
-import type { Network, Payment } from '../../database/tables.ts';
+import type { Network } from '../../database/network-tables.ts';
+import type { Payment } from '../../database/payment-tables.ts';
 import { dueCents } from '../../payments/commission.ts';
 import { formatDollars } from '../pages/format-dollars.ts';
 import { type Html, html } from '../pages/html.ts';

@@ -1,6 +1,6 @@
 import { type Blockchain, BlockchainListSchema } from '#schemas/blockchain.ts';
 import { EmptyQuerySchema } from '#schemas/list-payments.ts';
-import type { Network } from '../../database/tables.ts';
+import type { Network } from '../../database/network-tables.ts';
 import { listOfferedNetworks } from '../../payments/offered-networks.ts';
 import type { SignedApp } from '../signed-app.ts';
 import type { V1Dependencies } from './dependencies.ts';

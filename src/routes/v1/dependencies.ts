@@ -1,6 +1,6 @@
 import type { Database } from '../../database/connection.ts';
 import type { FreshCache } from '../../database/fresh-cache.ts';
-import type { Network } from '../../database/tables.ts';
+import type { Network } from '../../database/network-tables.ts';
 import type { CreatePaymentDependencies } from '../../payments/decide-creation.ts';
 import type { Clock } from '../../time/clock.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Payment } from '../../../src/database/tables.ts';
+import type { Payment } from '../../../src/database/payment-tables.ts';
 import type { Parameter } from '../../../src/docs/openapi/document.ts';
 import { ADDRESSES, addMerchant, addPartner, type PartnerWithKey } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';

@@ -1,4 +1,5 @@
-import type { Deposit, Payment } from '../../../src/database/tables.ts';
+import type { Deposit } from '../../../src/database/deposit-tables.ts';
+import type { Payment } from '../../../src/database/payment-tables.ts';
 import { CHAINS, courseOf, type NetworkId, SIMULATED } from './course.ts';
 import { Ledger, type LedgerPayment } from './ledger.ts';
 import type { Played, Sent, Taken } from './played.ts';

@@ -1,10 +1,6 @@
 import { type Selectable, sql } from 'kysely';
-import type {
-  Deposit,
-  Payment,
-  PaymentTransitionsTable,
-  ReservationsTable,
-} from '../../../src/database/tables.ts';
+import type { Deposit, ReservationsTable } from '../../../src/database/deposit-tables.ts';
+import type { Payment, PaymentTransitionsTable } from '../../../src/database/payment-tables.ts';
 import type { Played } from './played.ts';
 import type { Stage } from './stage.ts';
 

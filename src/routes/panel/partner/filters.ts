@@ -1,7 +1,7 @@
 import { BLOCKCHAIN_IDS } from '#schemas/blockchain.ts';
 import type { PartnerFilters, PartnerPaymentsQuery } from '#schemas/partner-reports.ts';
 import { UUID } from '#schemas/uuid.ts';
-import type { PaymentStatus } from '../../../database/tables.ts';
+import type { PaymentStatus } from '../../../database/payment-tables.ts';
 import type { PartnerPaymentReportQuery } from '../../../partners/payment-reports.ts';
 import { toDate, toInclusiveEnd } from '../../../time/date-bound.ts';
 import { type Html, html } from '../../pages/html.ts';

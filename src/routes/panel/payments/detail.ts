@@ -1,4 +1,4 @@
-import type { Payment } from '../../../database/tables.ts';
+import type { Payment } from '../../../database/payment-tables.ts';
 import type { PaymentFact } from '../../../payments/history.ts';
 import { toPaymentObject } from '../../../payments/payment-object.ts';
 import { type Html, html } from '../../pages/html.ts';

@@ -3,7 +3,7 @@ import type { PaymentObject } from '#schemas/payment.ts';
 import { UUID } from '#schemas/uuid.ts';
 import type { Permission } from '../../../access/permissions.ts';
 import { audited, OperationRefused } from '../../../accounts/audited-change.ts';
-import type { Payment } from '../../../database/tables.ts';
+import type { Payment } from '../../../database/payment-tables.ts';
 import { ApiError } from '../../../errors/api-error.ts';
 import { makeEvidence } from '../../../evidence/document.ts';
 import { readFields } from '../../../http/form-body.ts';

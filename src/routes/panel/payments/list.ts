@@ -1,7 +1,7 @@
 import type { ListPaymentsQuery } from '#schemas/list-payments.ts';
 import type { PaymentObject } from '#schemas/payment.ts';
 import { UUID } from '#schemas/uuid.ts';
-import type { PaymentStatus } from '../../../database/tables.ts';
+import type { PaymentStatus } from '../../../database/payment-tables.ts';
 import type { PaymentFilters } from '../../../repositories/payments.ts';
 import { parseDateBound, toInclusiveEnd } from '../../../time/date-bound.ts';
 import { type Html, html } from '../../pages/html.ts';

@@ -3,7 +3,7 @@ import { UUID } from '#schemas/uuid.ts';
 import { isAllowed } from '../../../access/permissions.ts';
 import { OperationRefused } from '../../../accounts/audited-change.ts';
 import { parseName } from '../../../accounts/input.ts';
-import type { Deposit } from '../../../database/tables.ts';
+import type { Deposit } from '../../../database/deposit-tables.ts';
 import { ApiError } from '../../../errors/api-error.ts';
 import { readFields } from '../../../http/form-body.ts';
 import { membershipOf, operatorOf } from '../../../http/panel-access.ts';

@@ -1,4 +1,5 @@
-import type { Deposit, DepositOutcome, Payment } from '../../../database/tables.ts';
+import type { Deposit, DepositOutcome } from '../../../database/deposit-tables.ts';
+import type { Payment } from '../../../database/payment-tables.ts';
 import { formatBaseUnits } from '../../../payments/token-amount.ts';
 import type { DepositContext } from '../../../repositories/deposit-context.ts';
 import { type Html, html } from '../../pages/html.ts';

@@ -1,0 +1,147 @@
+import type { Selectable } from 'kysely';
+import type { Defaulted, Json } from './column-types.ts';
+
+export type ActiveStatus = 'active' | 'inactive';
+export type AccountKind = 'standard' | 'us';
+export type OnboardingStatus = 'pending' | 'approved' | 'rejected';
+export type SettlementModel = 'split' | 'direct';
+export type CommissionPayer = 'merchant' | 'shopper';
+export type PartnerRole = 'owner' | 'developer';
+export type UserRole = 'admin' | 'member';
+
+export interface PartnersTable {
+  id: string;
+  name: string;
+  status: Defaulted<ActiveStatus>;
+  self_service_api_payments: Defaulted<boolean>;
+  created_at: Date;
+}
+
+export interface PartnerMembersTable {
+  id: string;
+  partner_id: string;
+  name: string;
+  email: string;
+  role: PartnerRole;
+  status: Defaulted<ActiveStatus>;
+  /** Who signs in as it; null for nobody yet. */
+  person_id: Defaulted<string | null>;
+  created_at: Date;
+}
+
+export interface MerchantsTable {
+  id: string;
+  partner_id: string | null;
+  name: string;
+  email: string;
+  status: Defaulted<ActiveStatus>;
+  account_kind: AccountKind;
+  onboarding_status: OnboardingStatus;
+  /** null while it is what it was at creation. */
+  onboarding_changed_at: Defaulted<Date | null>;
+  settlement_model: SettlementModel;
+  commission_payer: CommissionPayer;
+  commission_bps: number;
+  /** How much too little still settles a payment, in basis points of what it asks for. */
+  underpayment_tolerance_bps: Defaulted<number>;
+  /** Whom payers are told to contact: an e-mail address or an https URL; null for nobody. */
+  support_contact: Defaulted<string | null>;
+  /** Accent colour of the checkout, as `#rrggbb`; null for the service's own. */
+  accent_color: Defaulted<string | null>;
+  /** Whether payers see the note of a payment. */
+  shows_note: Defaulted<boolean>;
+  created_at: Date;
+}
+
+export interface MerchantLogosTable {
+  merchant_id: string;
+  /** SHA-256 of the content in hex, under which it is served. */
+  hash: string;
+  type: string;
+  content: Buffer;
+}
+
+export interface BranchesTable {
+  id: string;
+  merchant_id: string;
+  name: string;
+  is_main: Defaulted<boolean>;
+  created_at: Date;
+}
+
+export interface DepositAddressesTable {
+  branch_id: string;
+  blockchain_id: string;
+  address: string;
+  updated_at: Date;
+}
+
+/** Addresses that a merchant has ever had. */
+export interface AccountAddressesTable {
+  blockchain_id: string;
+  address: string;
+  merchant_id: string;
+}
+
+export interface RedirectDomainsTable {
+  merchant_id: string;
+  domain: string;
+  created_at: Date;
+}
+
+export interface MerchantUsersTable {
+  id: string;
+  merchant_id: string;
+  name: string;
+  email: string;
+  role: UserRole;
+  status: Defaulted<ActiveStatus>;
+  /** Set together with the two columns below, or null like them. */
+  client_id: string | null;
+  api_key_hash: Buffer | null;
+  master_key_version: number | null;
+  /** Who signs in as it; null for nobody yet. */
+  person_id: Defaulted<string | null>;
+  created_at: Date;
+}
+
+/** Where a change was made. */
+export type ChangeOrigin = 'panel' | 'cli' | 'worker' | 'demo';
+
+export interface AuditLogTable {
+  id: string;
+  at: Date;
+  actor: string;
+  action: string;
+  object_type: string;
+  object_id: string;
+  detail: Json;
+  /** The merchant or partner in whose panel it was made; null elsewhere. */
+  account_id: Defaulted<string | null>;
+  person_id: Defaulted<string | null>;
+  /** null in rows of older releases. */
+  origin: Defaulted<ChangeOrigin | null>;
+  /** The client's IP address; null outside the panel. */
+  address: Defaulted<string | null>;
+}
+
+/** Merchants and partners, who acts for them, and what operators change of them. */
+export interface AccountTables {
+  partners: PartnersTable;
+  partner_members: PartnerMembersTable;
+  merchants: MerchantsTable;
+  merchant_logos: MerchantLogosTable;
+  branches: BranchesTable;
+  deposit_addresses: DepositAddressesTable;
+  account_addresses: AccountAddressesTable;
+  redirect_domains: RedirectDomainsTable;
+  merchant_users: MerchantUsersTable;
+  audit_log: AuditLogTable;
+}
+
+export type Partner = Selectable<PartnersTable>;
+export type PartnerMember = Selectable<PartnerMembersTable>;
+export type Merchant = Selectable<MerchantsTable>;
+export type Branch = Selectable<BranchesTable>;
+export type MerchantUser = Selectable<MerchantUsersTable>;
+export type AuditLogEntry = Selectable<AuditLogTable>;

@@ -1,0 +1,69 @@
+import type { Selectable } from 'kysely';
+import type { Defaulted } from './column-types.ts';
+
+export interface ApiKeysTable {
+  id: string;
+  merchant_id: string | null;
+  partner_member_id: string | null;
+  name: string;
+  scopes: string[];
+  secret: Buffer | null;
+  passphrase_hash: Buffer;
+  master_key_version: number;
+  /** Version of the passphrase's hash; null where it is that of the secret. */
+  passphrase_key_version: Defaulted<number | null>;
+  previous_secret: Buffer | null;
+  previous_passphrase_hash: Buffer | null;
+  previous_master_key_version: number | null;
+  previous_passphrase_key_version: Defaulted<number | null>;
+  previous_valid_until: Date | null;
+  expires_at: Date | null;
+  revoked_at: Date | null;
+  rotated_at: Date | null;
+  created_at: Date;
+}
+
+/** What a key was last used for, beside it so that its row is not written again and again. */
+export interface ApiKeyUsageTable {
+  key_id: string;
+  last_used_at: Date;
+  address: string;
+  /** The last error that it was answered with, and when; null without one. */
+  last_error: string | null;
+  last_error_at: Date | null;
+}
+
+export interface NoncesTable {
+  key_id: string;
+  nonce: string;
+  expires_at: Date;
+}
+
+export interface MasterKeysTable {
+  /** Check value of the key. */
+  version: number;
+  created_at: Date;
+}
+
+/** Ed25519 keys that sign evidence; the newest one signs. */
+export interface EvidenceKeysTable {
+  id: string;
+  /** 32 bytes. */
+  public_key: Buffer;
+  /** PKCS #8 in PEM, sealed. */
+  private_key: Buffer;
+  master_key_version: number;
+  created_at: Date;
+}
+
+/** Keys of merchants and partners, and the keys of the service itself. */
+export interface KeyTables {
+  api_keys: ApiKeysTable;
+  api_key_usage: ApiKeyUsageTable;
+  nonces: NoncesTable;
+  master_keys: MasterKeysTable;
+  evidence_keys: EvidenceKeysTable;
+}
+
+export type ApiKey = Selectable<ApiKeysTable>;
+export type EvidenceKey = Selectable<EvidenceKeysTable>;

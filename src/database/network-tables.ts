@@ -1,0 +1,43 @@
+import type { Selectable } from 'kysely';
+import type { Defaulted } from './column-types.ts';
+
+export type NetworkFamily = 'bitcoin' | 'ethereum' | 'bnb' | 'avalanche' | 'solana' | 'tron';
+export type NetworkEnvironment = 'production' | 'test';
+
+/**
+ * What tells of transfers on a network: verified nodes of its chain; the simulator, where the chain has
+ * no node and the process simulates; nobody, where the chain has nodes that do not suffice for the
+ * network.
+ */
+export type SettledBy = 'simulation' | 'chain' | 'nobody';
+
+export interface NetworksTable {
+  id: string;
+  position: number;
+  name: string;
+  family: NetworkFamily;
+  environment: NetworkEnvironment;
+  asset_symbol: string;
+  asset_name: string;
+  asset_decimals: number;
+  window_minutes: number;
+  is_active: boolean;
+  /** When an operator last switched it on or off; null for one that is as it was shipped. */
+  switched_at: Date | null;
+  /** The chain that carries it. */
+  chain: string;
+  /** The token's contract; null for a native asset, and for a test token that has none configured. */
+  contract: string | null;
+  /** When its transfers are final; null for the chain's default rule. */
+  finality: string | null;
+  settled_by: Defaulted<SettledBy>;
+  /** URL of a transaction's page, with `{hash}` in place of its hash; null for none. */
+  explorer: string | null;
+}
+
+/** The networks that payments can be made on. */
+export interface NetworkTables {
+  networks: NetworksTable;
+}
+
+export type Network = Selectable<NetworksTable>;

@@ -1,0 +1,75 @@
+import type { Generated } from 'kysely';
+import type { Cents, Day } from './column-types.ts';
+import type { PaymentStatus } from './payment-tables.ts';
+
+export interface PartnerDeltasTable {
+  id: Generated<number>;
+  partner_id: string;
+  merchant_id: string;
+  status: PaymentStatus;
+  /** Empty while no network is chosen. */
+  blockchain_id: string;
+  /** Empty while no address is shown. */
+  address: string;
+  created_day: Day;
+  paid_day: Day | null;
+  payments: number;
+  cents: Cents;
+}
+
+export interface PartnerTotalsTable {
+  partner_id: string;
+  merchant_id: string;
+  status: PaymentStatus;
+  blockchain_id: string;
+  address: string;
+  payments: number;
+  cents: Cents;
+}
+
+export interface PartnerCreatedDaysTable {
+  partner_id: string;
+  day: Day;
+  payments: number;
+}
+
+export interface PartnerPaidDaysTable {
+  partner_id: string;
+  merchant_id: string;
+  day: Day;
+  payments: number;
+  cents: Cents;
+}
+
+export interface PartnerCommissionDeltasTable {
+  id: Generated<number>;
+  partner_id: string;
+  merchant_id: string;
+  cents: Cents;
+}
+
+export interface PartnerCommissionsTable {
+  partner_id: string;
+  merchant_id: string;
+  /** Commission on successful payments. */
+  cents: Cents;
+}
+
+export interface LegacyUsageTable {
+  merchant_id: string;
+  day: Day;
+  /** Method and path of the route, as in `GET /external/payments/prompt/:id`. */
+  route: string;
+  requests: number;
+}
+
+/** What is counted: payments by partner, and the use of the older contract. */
+export interface ReportTables {
+  partner_deltas: PartnerDeltasTable;
+  partner_totals: PartnerTotalsTable;
+  partner_created_days: PartnerCreatedDaysTable;
+  partner_paid_days: PartnerPaidDaysTable;
+  partner_commission_deltas: PartnerCommissionDeltasTable;
+  partner_commissions: PartnerCommissionsTable;
+  legacy_usage: LegacyUsageTable;
+}

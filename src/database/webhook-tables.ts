@@ -1,0 +1,57 @@
+import type { Selectable } from 'kysely';
+import type { Defaulted } from './column-types.ts';
+
+export interface WebhookEndpointsTable {
+  id: string;
+  merchant_id: string;
+  url: string;
+  /** null for every type. */
+  types: string[] | null;
+  secret: Buffer;
+  master_key_version: number;
+  previous_secret: Buffer | null;
+  previous_master_key_version: number | null;
+  previous_valid_until: Date | null;
+  disabled_at: Date | null;
+  disabled_reason: string | null;
+  created_at: Date;
+}
+
+export type DeliveryStatus = 'pending' | 'succeeded' | 'failed' | 'cancelled';
+
+export interface WebhookDeliveriesTable {
+  id: string;
+  event_id: string;
+  endpoint_id: string;
+  /** The delivery that this one repeats by hand. */
+  redelivery_of: string | null;
+  status: Defaulted<DeliveryStatus>;
+  attempts: Defaulted<number>;
+  next_attempt_at: Date | null;
+  /** Until when a worker that attempts it now is taken to be alive. */
+  claimed_until: Date | null;
+  created_at: Date;
+  finished_at: Date | null;
+}
+
+export interface WebhookAttemptsTable {
+  id: string;
+  delivery_id: string;
+  number: number;
+  at: Date;
+  duration_ms: number;
+  status_code: number | null;
+  error: string | null;
+  response_excerpt: string | null;
+}
+
+/** Endpoints of merchants, and deliveries to them. */
+export interface WebhookTables {
+  webhook_endpoints: WebhookEndpointsTable;
+  webhook_deliveries: WebhookDeliveriesTable;
+  webhook_attempts: WebhookAttemptsTable;
+}
+
+export type WebhookEndpoint = Selectable<WebhookEndpointsTable>;
+export type WebhookDelivery = Selectable<WebhookDeliveriesTable>;
+export type WebhookAttempt = Selectable<WebhookAttemptsTable>;
