@@ -4,7 +4,7 @@ import { ApiError } from '../errors/api-error.ts';
 import { otherSecretsOf } from '../keys/other-secrets.ts';
 import { type AccessRule, authorize, type Principal } from '../keys/principal.ts';
 import { type CredentialDependencies, verifyCredentials } from '../keys/verify-credentials.ts';
-import type { KeyWithAccounts } from '../repositories/api-keys.ts';
+import type { KeyWithAccounts } from '../repositories/key-with-accounts.ts';
 import { type NonceStore, NonceStoreUnavailable } from '../signing/nonce-store.ts';
 import {
   checkSignature,

@@ -4,11 +4,8 @@ import type { Connection } from '../database/connection.ts';
 import type { FreshCache } from '../database/fresh-cache.ts';
 import type { ApiKey } from '../database/key-tables.ts';
 import { ApiError } from '../errors/api-error.ts';
-import {
-  findKeyAtOrAfter,
-  type KeyWithAccounts,
-  renewPassphraseHash,
-} from '../repositories/api-keys.ts';
+import { renewPassphraseHash } from '../repositories/api-keys.ts';
+import { findKeyAtOrAfter, type KeyWithAccounts } from '../repositories/key-with-accounts.ts';
 
 export interface VerifiedCredentials {
   readonly record: KeyWithAccounts;

@@ -8,7 +8,7 @@ import { createKeyring } from '../../src/crypto/keyring.ts';
 import { connect, type Database } from '../../src/database/connection.ts';
 import { preparedStatements } from '../../src/database/prepared.ts';
 import { type SessionOptions, sessionConfig } from '../../src/database/session.ts';
-import { merchantPaymentsPage } from '../../src/repositories/payments.ts';
+import { merchantPaymentsPage } from '../../src/repositories/merchant-payments.ts';
 import { openStorage } from '../../src/runtime/storage.ts';
 import { insertPayments } from '../bench/payment-history.ts';
 import { addMerchant, addPartner } from '../helpers/accounts.ts';

@@ -7,15 +7,15 @@ import { listOwnUnmatched } from '../../src/repositories/account-deposits.ts';
 import { countHeldPayments, findOldestSeen } from '../../src/repositories/chain-status.ts';
 import { deleteExpiredResponses } from '../../src/repositories/idempotency-keys.ts';
 import { hastenInquiries, lockOpenOfInactive } from '../../src/repositories/inactive-merchants.ts';
-import { deleteExpiredNonces } from '../../src/repositories/nonces.ts';
-import { sumPaidByDay } from '../../src/repositories/paid-figures.ts';
-import { lockDuePayments, lockLapsedQuotes } from '../../src/repositories/payment-moves.ts';
 import {
   findMerchantPayment,
   listMerchantPayments,
   type PageCursor,
   type PaymentFilters,
-} from '../../src/repositories/payments.ts';
+} from '../../src/repositories/merchant-payments.ts';
+import { deleteExpiredNonces } from '../../src/repositories/nonces.ts';
+import { sumPaidByDay } from '../../src/repositories/paid-figures.ts';
+import { lockDuePayments, lockLapsedQuotes } from '../../src/repositories/payment-moves.ts';
 import { claimInquiries } from '../../src/repositories/regulated-payments.ts';
 import { deleteOldEvents } from '../../src/repositories/retention.ts';
 import { listEndingAddresses } from '../../src/repositories/watch-list.ts';

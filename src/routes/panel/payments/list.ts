@@ -2,7 +2,7 @@ import type { ListPaymentsQuery } from '#schemas/list-payments.ts';
 import type { PaymentObject } from '#schemas/payment.ts';
 import { UUID } from '#schemas/uuid.ts';
 import type { PaymentStatus } from '../../../database/payment-tables.ts';
-import type { PaymentFilters } from '../../../repositories/payments.ts';
+import type { PaymentFilters } from '../../../repositories/merchant-payments.ts';
 import { parseDateBound, toInclusiveEnd } from '../../../time/date-bound.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { renderField, renderSelect } from '../form.ts';
