@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { audited, OperationRefused } from '../accounts/audited-change.ts';
+import type { Config } from '../config/config.ts';
 import type { LinkPurpose } from '../database/people-tables.ts';
 import { makeDemoLink } from '../development/demo-link.ts';
 import { findService } from '../development/local-service.ts';
@@ -80,13 +81,7 @@ function purposeOf({ password, factors }: LinkFlags): Renewal {
  * @throws OperationRefused where the service has no panel.
  */
 export async function linkObject({ config }: Session, { token, expiresAt }: NewLink) {
-  if (config.panelUrl === null) {
-    throw new OperationRefused('There is no panel: set PANEL_URL to where people reach it.');
-  }
-  // On this machine the service may have been started on another port than this command knows.
-  const isHere = config.databaseUrl === null && new URL(config.panelUrl).hostname === '127.0.0.1';
-  const url = (isHere ? await findService(config.dataDirectory) : undefined) ?? config.panelUrl;
-  return { link: `${url}${JOIN_PATH}/${token}`, linkExpiresAt: expiresAt };
+  return { link: `${await findPanel(config)}${JOIN_PATH}/${token}`, linkExpiresAt: expiresAt };
 }
 
 /** @throws OperationRefused on a database of one's own, where there is no demo. */
@@ -97,6 +92,15 @@ export async function newDemoLink(session: Session) {
       ? await makeDemoLink(config.dataDirectory, session)
       : undefined;
   if (path === undefined) throw new OperationRefused('There is no demo here.');
-  const url = (await findService(config.dataDirectory)) ?? config.panelUrl ?? config.publicUrl;
-  return { link: url + path };
+  return { link: (await findPanel(config)) + path };
+}
+
+/** Base URL of the panel. */
+async function findPanel({ databaseUrl, dataDirectory, panelUrl }: Config): Promise<string> {
+  if (panelUrl === null) {
+    throw new OperationRefused('There is no panel: set PANEL_URL to where people reach it.');
+  }
+  // On this machine the service may have been started on another port than this command knows.
+  const isHere = databaseUrl === null && new URL(panelUrl).hostname === '127.0.0.1';
+  return (isHere ? await findService(dataDirectory) : undefined) ?? panelUrl;
 }
