@@ -13,7 +13,7 @@ export const FEW_PAYMENTS = 10_000;
 export const YOUNG_PAYMENTS = wholeNumber('BENCH_YOUNG_PAYMENTS', 50_000);
 /** How long the service runs at half of its saturation once it is warm, in seconds. */
 export const SOAK_SECONDS = wholeNumber('SOAK_SECONDS', 600);
-/** How much of a day of all chains is watched, in hours: each takes some five minutes. */
+/** How much of a day of all chains is watched, in hours: each takes five minutes on a quiet machine. */
 export const DAY_HOURS = wholeNumber('DAY_HOURS', 1);
 /** Random histories of payments and transfers: a minute of them; a million prove more. */
 export const TRUTH_HISTORIES = wholeNumber('TRUTH_HISTORIES', 10_000);
