@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { parseDateBound } from '../time/date-bound.ts';
+import { findConflicts, findUnsafeInProduction } from './conflicts.ts';
 import { type Environment, EnvironmentReader } from './environment-reader.ts';
 import { type ReadFile, withSecretFiles } from './secret-files.ts';
 import { parseTrustProxy } from './values.ts';
@@ -176,82 +177,6 @@ export function readConfig(given: Environment, readFile?: ReadFile): Config {
   if (isProduction) problems.push(...findUnsafeInProduction(env, config, stripe.secretKey));
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
-}
-
-/** Values that pay without money. */
-const SIMULATED = [
-  ['PROCESSOR', 'sandbox'],
-  ['RATES', 'fixed'],
-] as const;
-
-/** Variables that are each valid, but not together. */
-function findConflicts(env: Environment, config: Config): string[] {
-  const { metrics, port, environment, simulation } = config;
-  const problems: string[] = [];
-  if (environment !== 'production' && !simulation) {
-    for (const [name, value] of SIMULATED) {
-      if (env[name] !== value) continue;
-      problems.push(
-        `${name} is "${value}", which simulates payments; on a database of your own that needs SIMULATION=on.`,
-      );
-    }
-  }
-  for (const name of ['DATABASE_DIRECT_URL', 'MIGRATION_DATABASE_URL']) {
-    if (!env.DATABASE_URL && env[name]) {
-      problems.push(`${name} is set without DATABASE_URL; set both.`);
-    }
-  }
-  if (metrics?.port === port && port !== 0) {
-    problems.push(`METRICS_PORT is ${port}, which is PORT; metrics need a port of their own.`);
-  }
-  if (!env.MASTER_KEY && env.MASTER_KEYS_PREVIOUS) {
-    problems.push('MASTER_KEYS_PREVIOUS is set without MASTER_KEY; set both.');
-  }
-  if (env.PROCESSOR === 'stripe') {
-    for (const name of ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET']) {
-      if (!env[name]) problems.push(`${name} is not set, but PROCESSOR=stripe needs it.`);
-    }
-  }
-  return problems;
-}
-
-/** Settings for development that would lose money or payers, or count money that never moved, in production. */
-function findUnsafeInProduction(
-  env: Environment,
-  { panelUrl, rates }: Config,
-  stripeSecretKey: string | null,
-): string[] {
-  const problems: string[] = [];
-  if (env.SIMULATION === 'on') {
-    problems.push('SIMULATION is "on", but production never simulates payments.');
-  }
-  if (env.PROCESSOR === 'sandbox') {
-    problems.push('PROCESSOR is "sandbox", which collects nothing; production needs stripe.');
-  }
-  if (stripeSecretKey?.includes('k_test_')) {
-    problems.push('STRIPE_SECRET_KEY is a test key; production needs sk_live_… or rk_live_….');
-  }
-  if (env.STRIPE_API_URL) {
-    problems.push('STRIPE_API_URL is set, but production uses only Stripe itself.');
-  }
-  if (!env.DATABASE_URL) problems.push('DATABASE_URL is not set, but production needs it.');
-  if (!env.PUBLIC_URL) {
-    problems.push(
-      'PUBLIC_URL is not set, but production needs it: the base URL at which customers reach the service.',
-    );
-  }
-  if (panelUrl?.startsWith('http:')) {
-    problems.push(
-      'PANEL_URL is an http URL, but production needs https: it is where people sign in.',
-    );
-  }
-  if (rates === 'fixed') problems.push('RATES is "fixed", but production needs live.');
-  if (!env.MASTER_KEY) {
-    problems.push(
-      'MASTER_KEY is not set, but production needs it: 32 bytes in base64 (openssl rand -base64 32).',
-    );
-  }
-  return problems;
 }
 
 /** With a missing secret, `findConflicts` reports the problem and this result is not used. */
