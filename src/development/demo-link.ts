@@ -6,7 +6,7 @@ import type { Connection, Database } from '../database/connection.ts';
 import type { Person } from '../database/people-tables.ts';
 import { transact } from '../database/transaction.ts';
 import { JOIN_PATH, makeLink } from '../people/links.ts';
-import { findMembership, setMemberPerson, setUserPerson } from '../repositories/memberships.ts';
+import { findMembership, setPerson } from '../repositories/memberships.ts';
 import { findPersonByEmail, insertPerson } from '../repositories/people.ts';
 import { type DemoCredentials, readDemo } from './demo-credentials.ts';
 
@@ -58,11 +58,11 @@ async function enterAll(
     if (merchantId === undefined) continue;
     if ((await findMembership(db, id, 'merchant', merchantId)) !== undefined) continue;
     const user = await createUser(operator, { ...own, merchantId, role: 'admin' });
-    await setUserPerson(db, user.id, id);
+    await setPerson(db, 'merchant', user.id, id);
   }
   const { partnerId } = partner;
   if (partnerId === undefined) return;
   if ((await findMembership(db, id, 'partner', partnerId)) !== undefined) return;
   const member = await createPartnerMember(operator, { ...own, partnerId, role: 'owner' });
-  await setMemberPerson(db, member.id, id);
+  await setPerson(db, 'partner', member.id, id);
 }

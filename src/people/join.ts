@@ -11,8 +11,7 @@ import {
   type Invited,
   listMemberships,
   type Membership,
-  setMemberPerson,
-  setUserPerson,
+  setPerson,
 } from '../repositories/memberships.ts';
 import { takeLink } from '../repositories/panel-links.ts';
 import { deleteSessionsOf } from '../repositories/panel-sessions.ts';
@@ -96,7 +95,7 @@ export async function joinAsNew(
         ...(await hashPassword(keyring, id, factors.password)),
         ...sealCode(keyring, id, factors.secret, step),
       });
-      await enter(tx, invited, id);
+      await setPerson(tx, invited.kind, invited.memberId, id);
       await forgetFailures(tx, keyring, email);
       const recoveryCodes = await renewRecoveryCodes(tx, id);
       const detail = { accountId: invited.accountId, role: invited.role };
@@ -130,7 +129,7 @@ export async function joinAsPerson(
       const invited = await findInvited(tx, link);
       const person = await findPerson(tx, personId);
       if (invited === undefined || person === undefined) throw new LinkEnded();
-      await enter(tx, invited, personId);
+      await setPerson(tx, invited.kind, invited.memberId, personId);
       const detail = { accountId: invited.accountId, role: invited.role };
       await auditPerson(tx, person, 'person.join', { address, now, detail });
       return invited;
@@ -234,11 +233,6 @@ function sealCode(keyring: Keyring, personId: string, secret: string, step: numb
     code_key_version: keyring.currentVersion,
     code_last_step: step,
   };
-}
-
-async function enter(tx: Connection, invited: Invited, personId: string): Promise<void> {
-  const set = invited.kind === 'merchant' ? setUserPerson : setMemberPerson;
-  await set(tx, invited.memberId, personId);
 }
 
 async function begin(tx: Connection, person: Person, visitor: Visitor, now: Date) {

@@ -121,22 +121,17 @@ export async function listDeciders(
   return rows.map(({ name }) => name);
 }
 
-/** Makes a person the one who signs in as a merchant's user. */
-export async function setUserPerson(db: Connection, id: string, personId: string): Promise<void> {
+/** Makes a person the one who signs in as a merchant's user or a partner's member, unless it has one. */
+export async function setPerson(
+  db: Connection,
+  kind: Membership['kind'],
+  memberId: string,
+  personId: string,
+): Promise<void> {
   await db
-    .updateTable('merchant_users')
+    .updateTable(kind === 'merchant' ? 'merchant_users' : 'partner_members')
     .set({ person_id: personId })
-    .where('id', '=', id)
-    .where('person_id', 'is', null)
-    .execute();
-}
-
-/** Makes a person the one who signs in as a partner's member. */
-export async function setMemberPerson(db: Connection, id: string, personId: string): Promise<void> {
-  await db
-    .updateTable('partner_members')
-    .set({ person_id: personId })
-    .where('id', '=', id)
+    .where('id', '=', memberId)
     .where('person_id', 'is', null)
     .execute();
 }

@@ -4,7 +4,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createUser } from '../../src/accounts/users.ts';
 import { inviteUser, makeLink } from '../../src/people/links.ts';
-import { setUserPerson } from '../../src/repositories/memberships.ts';
+import { setPerson } from '../../src/repositories/memberships.ts';
 import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
 import { addMerchant, addPartner, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
@@ -172,7 +172,7 @@ test.each([
     const user = await createUser(operator, {
       ...{ merchantId, name: 'Demo', email: `${randomUUID()}@example.com`, role: 'admin' },
     });
-    await setUserPerson(service.db, user.id, demo.personId);
+    await setPerson(service.db, 'merchant', user.id, demo.personId);
     const subject = { person_id: demo.personId, merchant_user_id: null, partner_member_id: null };
     const { token } = await makeLink(
       service.db,

@@ -7,7 +7,7 @@ import type { PartnerRole, UserRole } from '../../src/database/account-tables.ts
 import { newCodeSecret } from '../../src/people/codes.ts';
 import { beginSession } from '../../src/people/panel-sessions.ts';
 import { hashPassword } from '../../src/people/password-hash.ts';
-import { setMemberPerson, setUserPerson } from '../../src/repositories/memberships.ts';
+import { setPerson } from '../../src/repositories/memberships.ts';
 import { insertPerson } from '../../src/repositories/people.ts';
 import { operatorOf } from './accounts.ts';
 import type { TestApp } from './app.ts';
@@ -78,7 +78,7 @@ export async function addMerchantUser(
     email: visitor.email,
     role,
   });
-  await setUserPerson(service.db, user.id, visitor.personId);
+  await setPerson(service.db, 'merchant', user.id, visitor.personId);
   return { ...visitor, userId: user.id };
 }
 
@@ -93,7 +93,7 @@ export async function addPartnerUser(
   const { name = 'Ada' } = options;
   const { email } = visitor;
   const member = await createPartnerMember(operatorOf(service), { partnerId, name, email, role });
-  await setMemberPerson(service.db, member.id, visitor.personId);
+  await setPerson(service.db, 'partner', member.id, visitor.personId);
   return { ...visitor, memberId: member.id };
 }
 
