@@ -1,6 +1,4 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type JsonServer, serveJson } from '../helpers/json-server.ts';
 
 /** A refusal of JSON-RPC. */
 export class Refusal extends Error {
@@ -20,10 +18,8 @@ export interface Asked {
   bytes: number;
 }
 
-export interface RpcServer {
-  readonly url: string;
+export interface RpcServer extends JsonServer {
   readonly asked: Asked;
-  stop(): Promise<void>;
 }
 
 interface Call {
@@ -51,27 +47,12 @@ export async function serveRpc(
       return `${head},"error":${JSON.stringify({ code, message })}}`;
     }
   };
-  const server = createServer(async (request, response) => {
-    let text = '';
-    for await (const part of request) text += part;
-    const body: Call | Call[] = JSON.parse(text);
+  const server = await serveJson(given => {
+    const body = given as Call | Call[];
     const answered = Array.isArray(body) ? `[${body.map(answerOne).join(',')}]` : answerOne(body);
     asked.requests += 1;
     asked.bytes += answered.length;
-    response.setHeader('content-type', 'application/json');
-    response.end(answered);
+    return answered;
   });
-  // A connection must not end just when it is used again.
-  server.keepAliveTimeout = 60_000;
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked,
-    async stop() {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
-  };
+  return { ...server, asked };
 }

@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
 import { FailedTransactionMetadata, LiteSVM } from 'litesvm';
 import { associatedAccount } from '../../src/chains/solana/programs.ts';
+import { serveJson } from './json-server.ts';
 import {
   createAssociated,
   type Instruction,
@@ -263,29 +261,17 @@ export class SolanaNode {
   }
 
   async start(): Promise<() => Promise<void>> {
-    const server = createServer(async (request, response) => {
+    const { url, stop } = await serveJson(body => {
       this.requests += 1;
-      let text = '';
-      for await (const part of request) text += part;
-      const body: Json | Json[] = JSON.parse(text);
       const answer = Array.isArray(body)
         ? body.map(each => this.#answer(each))
-        : this.#answer(body);
-      response.setHeader('content-type', 'application/json');
+        : this.#answer(body as Json);
       const written = JSON.stringify(answer);
       this.bytes += written.length;
-      response.end(written);
+      return written;
     });
-    // A connection must not end just when it is used again.
-    server.keepAliveTimeout = 60_000;
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    return async () => {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    };
+    this.url = url;
+    return stop;
   }
 
   #answer({ id, method, params = [] }: Json): Json {

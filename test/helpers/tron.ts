@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { toHexAddress } from '../../src/chains/tron/spelling.ts';
+import { serveJson } from './json-server.ts';
 
 /** Chain ID of Shasta, which are the last digits of its first block. */
 const CHAIN_ID = '94a9059e';
@@ -182,26 +180,14 @@ export class TronNode {
   }
 
   async start(): Promise<() => Promise<void>> {
-    const server = createServer(async (request, response) => {
+    const { url, stop } = await serveJson((body, path) => {
       this.requests += 1;
-      let text = '';
-      for await (const part of request) text += part;
-      const answer = this.answersOnly ?? this.#answer(request.url ?? '', JSON.parse(text || '{}'));
-      response.setHeader('content-type', 'application/json');
-      const body = JSON.stringify(answer);
-      this.bytes += body.length;
-      response.end(body);
+      const written = JSON.stringify(this.answersOnly ?? this.#answer(path, body as Json | Json[]));
+      this.bytes += written.length;
+      return written;
     });
-    // A connection must not end just when it is used again.
-    server.keepAliveTimeout = 60_000;
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    return async () => {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    };
+    this.url = url;
+    return stop;
   }
 
   #answer(path: string, body: Json | Json[]): unknown {
