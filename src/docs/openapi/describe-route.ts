@@ -8,7 +8,7 @@ import type { OperationObject, Parameter, ResponseObject } from './document.ts';
 import { errorResponses, refusalsOf } from './errors.ts';
 import { headerReferences } from './headers.ts';
 import { LEGACY_HEADERS, legacyErrorResponses, legacyReasonsOf } from './legacy-errors.ts';
-import { BASIC, signedWith } from './security.ts';
+import { BASIC, SIGNED } from './security.ts';
 
 /** A route of the public API, with its refusals. */
 export interface DescribedRoute {
@@ -52,10 +52,14 @@ export function schemaOf({ operation }: DescribedRoute, route: RouteOptions): Fa
     ...schema,
     operationId: operation.id,
     summary: operation.summary,
-    description: operation.description,
     tags: [TAGS[operation.tag].name],
-    security: access === undefined ? BASIC : signedWith(access.scope),
-    ...(access === undefined ? { deprecated: true } : {}),
+    ...(access === undefined
+      ? { description: operation.description, security: BASIC, deprecated: true }
+      : {
+          description: `${operation.description}\n\nScope: \`${access.scope}\``,
+          security: SIGNED,
+          'x-scope': access.scope,
+        }),
     ...(schema.params === undefined && params !== undefined
       ? { params: textParameters(Object.keys(params)) }
       : {}),

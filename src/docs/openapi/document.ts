@@ -61,6 +61,8 @@ export interface OperationObject {
   readonly description: string;
   readonly tags: readonly string[];
   readonly deprecated?: boolean;
+  /** The scope that the key needs; none in the older contract. */
+  readonly 'x-scope'?: string;
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: {
@@ -75,7 +77,12 @@ export type PathItem = Readonly<Partial<Record<'get' | 'post', OperationObject>>
 /** The part of OpenAPI 3.1 that this service uses. */
 export interface OpenApiDocument {
   readonly openapi: string;
-  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly info: {
+    readonly title: string;
+    readonly version: string;
+    readonly description: string;
+    readonly contact: { readonly name: string; readonly url: string };
+  };
   readonly servers: readonly { readonly url: string; readonly description: string }[];
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, PathItem>>;
@@ -94,4 +101,6 @@ export interface SecurityScheme {
   readonly name?: string;
   readonly scheme?: string;
   readonly description: string;
+  /** What each scope of a key allows. */
+  readonly 'x-scopes'?: Readonly<Record<string, string>>;
 }

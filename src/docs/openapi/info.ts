@@ -10,6 +10,7 @@ export function describeApi(publicUrl: string) {
   return {
     title: 'External Payments Service',
     version,
+    contact: { name: 'Operator of this installation', url: `${publicUrl}/docs` },
     license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     description: `Merchants' servers create payments and read them back; customers pay on a hosted checkout; partners pull reports.
 

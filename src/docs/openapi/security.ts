@@ -1,4 +1,5 @@
 import { KEY_ID_BYTES, KEY_ID_PREFIX } from '../../keys/manage-keys.ts';
+import type { Scope } from '../../keys/scopes.ts';
 import { TIMESTAMP_WINDOW_SECONDS } from '../../signing/canonical.ts';
 import { NONCE_MAXIMUM } from '../../signing/verify-signature.ts';
 import type { SecurityScheme } from './document.ts';
@@ -20,6 +21,17 @@ const DESCRIPTIONS: Readonly<Record<keyof typeof SIGNING_SCHEMES, string>> = {
   signature: `Lowercase hex of HMAC-SHA256, keyed with the whole secret, over five parts joined by line feeds: timestamp, nonce, method in upper case, path with query exactly as sent, and the body's bytes exactly as sent (nothing for GET).`,
 };
 
+/** What each scope of a key allows. */
+export const SCOPES: Readonly<Record<Scope, string>> = {
+  'payment_prompts:write': 'Create payments.',
+  'payment_prompts:read': 'Read and list payments.',
+  'blockchains:read': 'List the networks that the platform offers.',
+  'partner_overview:read': "Read the partner's totals.",
+  'partner_merchants:read': "Read and list the partner's merchants.",
+  'partner_payments:read': "Read and list payments of the partner's merchants.",
+  'partner_team:read': "List the partner's members.",
+};
+
 export const SECURITY_SCHEMES: Readonly<Record<string, SecurityScheme>> = {
   ...Object.fromEntries(
     Object.entries(SIGNING_SCHEMES).map(([scheme, name]) => [
@@ -29,6 +41,7 @@ export const SECURITY_SCHEMES: Readonly<Record<string, SecurityScheme>> = {
         in: 'header',
         name,
         description: DESCRIPTIONS[scheme as keyof typeof SIGNING_SCHEMES],
+        ...(scheme === 'keyId' ? { 'x-scopes': SCOPES } : {}),
       },
     ]),
   ),
@@ -39,13 +52,12 @@ export const SECURITY_SCHEMES: Readonly<Record<string, SecurityScheme>> = {
   },
 };
 
-/** The security requirement of a signed operation: all five headers, from a key with the scope. */
-export function signedWith(scope: string): Record<string, string[]>[] {
-  const schemes = Object.keys(SIGNING_SCHEMES).map(scheme => [
-    scheme,
-    scheme === 'keyId' ? [scope] : [],
-  ]);
-  return [Object.fromEntries(schemes)];
-}
+/**
+ * The security requirement of a signed operation: all five headers. It names no scope, since linters
+ * know those of OAuth alone; an operation has its own in `x-scope`.
+ */
+export const SIGNED: Record<string, string[]>[] = [
+  Object.fromEntries(Object.keys(SIGNING_SCHEMES).map(scheme => [scheme, []])),
+];
 
 export const BASIC: Record<string, string[]>[] = [{ basic: [] }];

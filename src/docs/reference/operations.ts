@@ -18,8 +18,6 @@ export interface ReferenceOperation {
   readonly summary: string;
   readonly description: string;
   readonly deprecated: boolean;
-  /** null for the older contract, whose users have no scopes. */
-  readonly scope: string | null;
   readonly parameters: readonly {
     readonly title: string;
     readonly parameters: readonly Parameter[];
@@ -79,7 +77,7 @@ function describeOperation(
   path: string,
   operation: OperationObject,
 ): ReferenceOperation {
-  const { parameters = [], requestBody, responses, security = [] } = operation;
+  const { parameters = [], requestBody, responses } = operation;
   const [status = '', success] = Object.entries(responses).find(([code]) => /^2/.test(code)) ?? [];
   if (success === undefined) throw new Error(`${operation.operationId} has no successful response`);
   const body = mediaOf(requestBody);
@@ -93,7 +91,6 @@ function describeOperation(
     summary: operation.summary,
     description: operation.description,
     deprecated: operation.deprecated === true,
-    scope: security[0]?.keyId?.[0] ?? null,
     parameters: PARTS.map(([where, title]) => ({
       title,
       parameters: parameters.filter(parameter => parameter.in === where),

@@ -41,6 +41,9 @@ function authenticationParts({ components, servers }: OpenApiDocument): string[]
     namedTexts(headers.map(({ name, description }) => [name, description])),
     `The base URL is ${code(servers[0]?.url ?? '')}. A signed request looks like this:`,
     block('http', headers.map(({ name }) => `${name}: …`).join('\n')),
+    '### Scopes',
+    'Each operation names the scope that the key needs; without it the response is [E2101].',
+    namedTexts(Object.entries(components.securitySchemes.keyId?.['x-scopes'] ?? {})),
   ];
 }
 
@@ -55,12 +58,11 @@ function headerParts({ components }: OpenApiDocument): string[] {
 }
 
 function operationParts(operation: ReferenceOperation, document: OpenApiDocument): string[] {
-  const { id, method, path, summary, description, scope, deprecated, body, success } = operation;
+  const { id, method, path, summary, description, deprecated, body, success } = operation;
   return [
     `### ${summary} {#${id}}`,
     `${code(`${method} ${path}`)}${deprecated ? ' **Deprecated**' : ''}`,
     description,
-    ...(scope === null ? [] : [`Scope: ${code(scope)}`]),
     ...operation.parameters.flatMap(({ title, parameters }) => [
       `#### ${title}`,
       parameterList(parameters, document),

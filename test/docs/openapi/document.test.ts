@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { EVENT_TYPES, PAYMENT_EVENT_TYPES } from '#schemas/event.ts';
 import { setAddress } from '../../../src/accounts/deposit-addresses.ts';
 import { ERRORS } from '../../../src/errors/catalogue.ts';
+import { MERCHANT_SCOPES, PARTNER_OWNER_SCOPES } from '../../../src/keys/scopes.ts';
 import { observeTransfer } from '../../../src/settlement/observe-transfer.ts';
 import { ADDRESSES } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
@@ -36,10 +37,33 @@ test('has every signed route with its scope, and no other signed route', () => {
         'nonce',
         'signature',
       ]);
-      return `${method} ${path.replaceAll(/\{(\w+)\}/g, ':$1')} ${security.keyId?.join()}`;
+      expect(operation.description).toContain(`Scope: \`${operation['x-scope']}\``);
+      return `${method} ${path.replaceAll(/\{(\w+)\}/g, ':$1')} ${operation['x-scope']}`;
     });
   const registered = SIGNED_ROUTES.map(({ method, url, scope }) => `${method} ${url} ${scope}`);
   expect(documented.toSorted()).toEqual(registered.toSorted());
+});
+
+test('describes every scope of keys, and needs no other', () => {
+  const described = Object.keys(
+    contract.document.components.securitySchemes.keyId?.['x-scopes'] ?? {},
+  );
+  const scopes = new Set<string>([...MERCHANT_SCOPES, ...PARTNER_OWNER_SCOPES]);
+  expect(described.toSorted()).toEqual([...scopes].toSorted());
+  const needed = contract.operations.flatMap(({ operation }) => operation['x-scope'] ?? []);
+  expect(new Set(needed)).toEqual(scopes);
+});
+
+// What the default rules of Spectral ask for beyond those of the linter in `npm run check`.
+test('has a contact, and lists scopes in no requirement, where only OAuth has them', () => {
+  expect(contract.document.info.contact).toEqual({
+    name: expect.any(String),
+    url: 'https://pay.example.test/docs',
+  });
+  const listed = contract.operations.flatMap(({ operation }) =>
+    (operation.security ?? []).flatMap(requirement => Object.values(requirement).flat()),
+  );
+  expect(listed).toEqual([]);
 });
 
 test('has the older contract, deprecated and with Basic credentials', () => {
