@@ -1,6 +1,7 @@
 import { Marked, type Tokens } from 'marked';
 import { escapeHtml } from '../routes/pages/html.ts';
 import { highlight } from './highlight.ts';
+import { groupLanguages, type LanguagesToken, renderLanguages } from './languages.ts';
 
 export interface Heading {
   readonly id: string;
@@ -8,7 +9,7 @@ export interface Heading {
   readonly text: string;
 }
 
-interface RenderedMarkdown {
+export interface RenderedMarkdown {
   readonly markup: string;
   readonly headings: readonly Heading[];
 }
@@ -38,6 +39,14 @@ export function renderMarkdown(text: string, basePath: string): RenderedMarkdown
 function createRenderer(basePath: string): Renderer {
   const renderer: Renderer = { marked: new Marked(), headings: [] };
   renderer.marked.use({
+    hooks: { processAllTokens: groupLanguages },
+    extensions: [
+      {
+        name: 'languages',
+        renderer: token =>
+          renderLanguages(token as LanguagesToken, ({ text, lang }) => renderCode(text, lang)),
+      },
+    ],
     renderer: {
       heading({ tokens, depth }) {
         const inner = this.parser.parseInline(tokens).replace(HEADING_ID, '');

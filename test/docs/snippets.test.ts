@@ -10,7 +10,7 @@ import { startTestApp, type TestApp } from '../helpers/app.ts';
 
 const run = promisify(execFile);
 
-/** The programs by the headings that they stand below, what runs them, and what else they need. */
+/** The programs by the names of their languages, what runs them, and what else they need. */
 const PROGRAMS = [
   { name: 'Shell', file: 'payment.sh', command: 'sh', needs: ['curl', 'openssl'] },
   { name: 'Node.js', file: 'payment.mjs', command: process.execPath, needs: [] },
@@ -43,10 +43,10 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** The program as a reader copies it: from below its heading on the rendered page. */
+/** The program as a reader copies it: from below its language on the rendered page. */
 async function copyFromPage(name: string): Promise<string> {
   const { body } = await service.app.inject({ url: '/docs/signing' });
-  return copyFirst(body.split(`>${name}</a></h3>`)[1] ?? '');
+  return copyFirst(body.split(`<div class="language"><p>${name}</p>`)[1] ?? '');
 }
 
 function copyFirst(below: string): string {
@@ -118,7 +118,7 @@ test.skipIf(!python)(
     const path = join(directory, 'webhook.py');
     await writeFile(
       path,
-      `${copyFirst(body.split('In Python:')[1] ?? '')}
+      `${copyFirst(body.split('<div class="language"><p>Python</p>')[1] ?? '')}
 
 import json, sys
 secret, headers, body = sys.argv[1], json.loads(sys.argv[2]), sys.argv[3].encode()
