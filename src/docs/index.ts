@@ -37,10 +37,11 @@ export function registerDocs(app: FastifyInstance, deps: DocsDependencies): void
         const [asked = ''] = request.url.split('?');
         const found = docs.texts.get(asked === `${DOCS_PREFIX}/` ? DOCS_PREFIX : asked);
         if (found !== undefined) {
-          return reply
-            .type(found.type)
-            .headers({ ...SECURITY, ...CACHED })
-            .send(found.text);
+          reply.type(found.type).headers({ ...SECURITY, ...CACHED });
+          if (found.gzipped === undefined) return reply.send(found.text);
+          reply.header('vary', 'accept-encoding');
+          if (!takesGzip(request)) return reply.send(found.text);
+          return reply.header('content-encoding', 'gzip').send(found.gzipped);
         }
         const missing = new ApiError('E3001', 'There is no such page.');
         if (!wantsHtml(request)) throw missing;
@@ -56,6 +57,10 @@ export function registerDocs(app: FastifyInstance, deps: DocsDependencies): void
         .send(docs.start);
     });
   });
+}
+
+function takesGzip({ headers }: FastifyRequest): boolean {
+  return /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/.test(String(headers['accept-encoding'] ?? ''));
 }
 
 /** Whether the request is a browser's, which names HTML before it takes anything. */

@@ -1,7 +1,14 @@
+import { gzipSync } from 'node:zlib';
 import { basePathOf } from '../routes/pages/base-path.ts';
 import type { DocsSettings } from './facts.ts';
 import { type LayoutParts, type NavigationGroup, renderLayout } from './layout.ts';
-import { type Heading, markdownPathOf, renderMarkdown, withAbsoluteLinks } from './markdown.ts';
+import {
+  type Heading,
+  markdownPathOf,
+  type RenderedMarkdown,
+  renderMarkdown,
+  withAbsoluteLinks,
+} from './markdown.ts';
 import type { OpenApiDocument } from './openapi/document.ts';
 import {
   ERRORS_PATH,
@@ -13,15 +20,18 @@ import {
   REFERENCE_PATH,
   startPage,
 } from './pages.ts';
+import { SEARCH_PATH, writeSearchIndex } from './search-index.ts';
 
 /** Something that is served as it is. */
 interface StaticText {
   readonly type: string;
   readonly text: string;
+  /** The text for browsers that take gzip, where it is worth it. */
+  readonly gzipped?: Buffer;
 }
 
 interface RenderedDocs {
-  /** Pages as HTML and as Markdown, the OpenAPI document and llms.txt, by path. */
+  /** Pages as HTML and as Markdown, their index, the OpenAPI document and llms.txt, by path. */
   readonly texts: ReadonlyMap<string, StaticText>;
   /** HTML for browsers that ask for `/`. */
   readonly start: string;
@@ -31,6 +41,7 @@ interface RenderedDocs {
 
 const HTML = 'text/html; charset=utf-8';
 const MARKDOWN = 'text/markdown; charset=utf-8';
+const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**
  * Renders the whole documentation.
@@ -41,9 +52,15 @@ export function renderDocs(settings: DocsSettings, document: OpenApiDocument): R
   const place = { basePath: basePathOf(publicUrl), simulation };
   const { groups, errors } = listPages(settings, document);
   const home = homePage(groups);
+  const renderAlone = (page: Page) =>
+    renderPage({ ...page, ...renderMarkdown(page.markdown, place.basePath) }, place);
   const withErrors = [...groups, { title: 'Error codes', pages: errors }];
   const texts = new Map<string, StaticText>();
-  for (const page of [home, ...withErrors.flatMap(({ pages }) => pages)]) {
+  const rendered = [home, ...withErrors.flatMap(({ pages }) => pages)].map(page => ({
+    ...page,
+    ...renderMarkdown(page.markdown, place.basePath),
+  }));
+  for (const page of rendered) {
     const shown = page.path.startsWith(ERRORS_PATH) ? withErrors : groups;
     texts.set(page.path, { type: HTML, text: renderPage(page, place, shown) });
     const markdown = `# ${page.title}\n\n${page.description}\n\n${page.markdown}\n`;
@@ -52,28 +69,33 @@ export function renderDocs(settings: DocsSettings, document: OpenApiDocument): R
       text: withAbsoluteLinks(markdown, publicUrl),
     });
   }
+  const index = writeSearchIndex(
+    rendered.filter(({ path }) => path !== home.path),
+    place.basePath,
+  );
+  texts.set(SEARCH_PATH, { type: JSON_TYPE, text: index, gzipped: gzipSync(index) });
   texts.set('/llms.txt', {
     type: 'text/plain; charset=utf-8',
     text: writeLlmsText(home, groups, errors, publicUrl),
   });
   texts.set('/openapi.json', {
-    type: 'application/json; charset=utf-8',
+    type: JSON_TYPE,
     text: JSON.stringify(document),
   });
   return {
     texts,
-    start: renderPage(startPage(), place),
-    missing: renderPage(missingPage(), place),
+    start: renderAlone(startPage()),
+    missing: renderAlone(missingPage()),
   };
 }
 
 /** @param groups The pages of the navigation; without them the page has none. */
 function renderPage(
-  page: Page,
+  page: Page & RenderedMarkdown,
   place: Pick<LayoutParts, 'basePath' | 'simulation'>,
   groups: readonly PageGroup[] = [],
 ): string {
-  const { markup, headings } = renderMarkdown(page.markdown, place.basePath);
+  const { markup, headings } = page;
   return renderLayout({
     ...page,
     ...place,

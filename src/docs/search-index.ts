@@ -1,0 +1,85 @@
+import { DOCS_PREFIX } from './assets.ts';
+import type { Heading } from './markdown.ts';
+
+/** Where browsers find the index. */
+export const SEARCH_PATH = `${DOCS_PREFIX}/search.json`;
+
+/** How many sections a word finds beside those that have it in their heading: the first ones. */
+const SECTIONS_OF_CODE = 3;
+const SECTIONS_OF_PROSE = 1;
+
+/** Words that nobody looks for. */
+const COMMON = new Set(
+  `about after all also and any are before been but can does each every for from had has have her him how
+  into its may more most must never new not off one once only other out own same see she should such than
+  that the their them then there these they this those two use used was what when where which while who
+  whose will with without you your`.split(/\s+/),
+);
+
+interface SearchablePage {
+  readonly path: string;
+  readonly title: string;
+  readonly description: string;
+  /** The rendered page without title and description. */
+  readonly markup: string;
+  readonly headings: readonly Heading[];
+}
+
+/** Part of a page below a heading; what comes before the first one has neither ID nor heading. */
+type Section = readonly [id: string, heading: string, words: string];
+
+/** A page as the script in scripts/search.js reads it. */
+export type IndexedPage = readonly [path: string, title: string, sections: readonly Section[]];
+
+/**
+ * Writes the index: headings, what the pages show as code, and the first place of every other word.
+ * @param pages In the order in which results are listed that fit equally well.
+ */
+export function writeSearchIndex(pages: readonly SearchablePage[], basePath: string): string {
+  const sectionsOf = new Map<string, number>();
+  /** Takes a word unless enough sections have it. */
+  const take = (word: string, maximum: number): boolean => {
+    const count = sectionsOf.get(word) ?? 0;
+    sectionsOf.set(word, count + 1);
+    return count < maximum;
+  };
+  const index = pages.map(({ path, title, description, markup, headings }): IndexedPage => {
+    const sections = splitSections(markup, headings).map(({ id, heading, content }): Section => {
+      const named = new Set(wordsOf(`${title} ${heading}`));
+      const code = new Set(
+        wordsOf(content.match(/<code>.*?<\/code>|\bE\d{4}\b/g)?.join(' ') ?? ''),
+      );
+      const text = wordsOf(id === '' ? `${description} ${content}` : content);
+      const words = text.filter(
+        word =>
+          !named.has(word) && take(word, code.has(word) ? SECTIONS_OF_CODE : SECTIONS_OF_PROSE),
+      );
+      return [id, heading, words.toSorted().join(' ')];
+    });
+    return [basePath + path, title, sections];
+  });
+  return JSON.stringify(index);
+}
+
+function splitSections(markup: string, headings: readonly Heading[]) {
+  const text = markup.replaceAll(/<pre[\s\S]*?<\/pre>/g, ' ');
+  const [intro = '', ...parts] = text.split(/<h[23] id="/);
+  return [
+    { id: '', heading: '', content: intro },
+    ...parts.map(part => {
+      const [id = ''] = part.split('"', 1);
+      const heading = headings.find(candidate => candidate.id === id)?.text ?? '';
+      return { id, heading, content: part.slice(part.indexOf('>') + 1) };
+    }),
+  ];
+}
+
+/** The words of a text or of markup, without numbers, hashes and common words. */
+function wordsOf(markup: string): string[] {
+  const text = markup.replaceAll(/<[^>]*>|&[#\w]+;/g, ' ').toLowerCase();
+  const words = text.split(/[^a-z0-9_-]+/).filter(word => {
+    const isName = /^[a-z][a-z0-9_-]{1,30}[a-z0-9]$/.test(word);
+    return isName && !/(\d.*){5}/.test(word) && !COMMON.has(word);
+  });
+  return [...new Set(words)];
+}
