@@ -15,7 +15,13 @@ interface DocsDependencies {
 }
 
 const CACHED = { 'cache-control': 'public, max-age=3600' };
-const SECURITY = pageHeaders("style-src 'self'", "img-src 'self'", "form-action 'none'");
+const SECURITY = pageHeaders(
+  "style-src 'self'",
+  "img-src 'self'",
+  "script-src 'self'",
+  "connect-src 'self'",
+  "form-action 'none'",
+);
 const HTML = 'text/html; charset=utf-8';
 
 /**

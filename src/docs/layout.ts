@@ -2,6 +2,7 @@ import { type Html, html } from '../routes/pages/html.ts';
 import { SIMULATION_NOTICE } from '../routes/pages/simulation-notice.ts';
 import { DOCS_ASSETS } from './assets.ts';
 import { markdownPathOf } from './markdown.ts';
+import { SEARCH_PATH } from './search-index.ts';
 
 export interface NavigationLink {
   readonly href: string;
@@ -56,12 +57,17 @@ export function renderLayout(parts: LayoutParts): string {
 <link rel="stylesheet" href="${asset('base.css')}">
 <link rel="stylesheet" href="${asset('shell.css')}">
 <link rel="stylesheet" href="${asset('style.css')}">
-${!alone && html`<link rel="alternate" type="text/markdown" href="${markdownPath}">`}
+<link rel="stylesheet" href="${asset('scripts.css')}">
+${scriptsOf(content).map(
+  name => html`<script type="module" src="${asset(name)}"></script>
+`,
+)}${!alone && html`<link rel="alternate" type="text/markdown" href="${markdownPath}">`}
 </head>
 <body>
 <a class="skip" href="#content">Skip to content</a>
 ${simulation && SIMULATION_NOTICE}<header class="bar">
 <a class="brand" href="${basePath}/docs">${NAME}</a>
+${renderSearch(basePath)}
 <nav aria-label="Main">${BAR.map(
     ([href, text]) => html`<a href="${basePath}${href}"${current(href, path)}>${text}</a>`,
   )}</nav>
@@ -82,6 +88,24 @@ ${content}
 </body>
 </html>
 `.markup;
+}
+
+/** The scripts that a page has a use for; it works without any. */
+function scriptsOf({ markup }: Html) {
+  const scripts: Parameters<typeof DOCS_ASSETS.path>[1][] = ['search.js'];
+  if (markup.includes('<pre')) scripts.push('copy-code.js');
+  if (markup.includes('<div class="languages">')) scripts.push('language-tabs.js');
+  return scripts;
+}
+
+/** Only shown where there are scripts. */
+function renderSearch(basePath: string): Html {
+  return html`<div class="search" role="search" data-index="${basePath}${SEARCH_PATH}">
+<label class="visually-hidden" for="search-text">Search the documentation</label>
+<input id="search-text" type="search" placeholder="Search" autocomplete="off" spellcheck="false" aria-keyshortcuts="/">
+<kbd aria-hidden="true">/</kbd>
+<div class="found visually-hidden"><p role="status"></p><ul></ul></div>
+</div>`;
 }
 
 function renderNavigation({ navigation, path, basePath }: LayoutParts): Html[] {

@@ -27,7 +27,7 @@ afterAll(async () => {
   await service?.close();
 });
 
-/** Opens a page without scripts of its own, and expects no trouble: no console, no other origin. */
+/** Opens a page, and expects no trouble: no console, no other origin. */
 async function visit(
   path: string,
   options: Parameters<Browser['newContext']>[0],
@@ -65,7 +65,7 @@ describe.each(PATHS)('%s', path => {
   });
 
   test('has no barrier that axe finds, in light and dark', async () => {
-    // The pages forbid every script, axe's included.
+    // The pages forbid every script but their own, axe's included.
     await visit(path, { viewport: DESKTOP, colorScheme: 'light', bypassCSP: true }, async page => {
       await page.evaluate(axe.source);
       const barriers = async (options: axe.RunOptions) => {

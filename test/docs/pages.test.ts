@@ -35,11 +35,13 @@ async function read(path: string, from = service): Promise<string> {
 }
 
 describe.each(PATHS)('%s', path => {
-  test('is a page of its own without a script and with nothing from elsewhere', async () => {
+  test('is a page of its own with no script but the modules, and nothing from elsewhere', async () => {
     const page = await read(path);
     expect(page).toMatch(/<title>[^<]+<\/title>/);
     expect(page.match(/<h1>/g)).toHaveLength(1);
-    const text = page.replaceAll(/<pre[\s\S]*?<\/pre>/g, '');
+    const text = page
+      .replaceAll(/<pre[\s\S]*?<\/pre>/g, '')
+      .replaceAll(/<script type="module" src="\/docs\/assets\/[\w/.-]+"><\/script>/g, '');
     expect(text).not.toMatch(/<script|\son[a-z]+=|style=|undefined|\[object|NaN/);
     const loaded = [...page.matchAll(/(?:src|<link[^>]* href)="([^"]+)"/g)].map(([, url]) => url);
     expect(loaded.filter(url => !url?.startsWith('/'))).toEqual([]);
@@ -168,19 +170,23 @@ describe('the pages say what the service does:', () => {
   });
 });
 
-test('style sheets are kept for good and use up nobody’s allowance', async () => {
+test('style sheets and scripts are kept for good and use up nobody’s allowance', async () => {
   const limited = await startTestApp({ beside: service, env: { RATE_LIMIT_MAX: '2' } });
   const page = await read('/docs', limited);
-  const sheets = [...page.matchAll(/rel="stylesheet" href="([^"]+)"/g)].map(
-    ([, href = '']) => href,
-  );
-  expect(sheets).toHaveLength(3);
+  const assets = [
+    ...page.matchAll(/(?:rel="stylesheet" href|<script type="module" src)="([^"]+)"/g),
+  ];
+  const urls = assets.map(([, url = '']) => url);
+  expect(urls.map(url => url.split('/').at(-1))).toEqual([
+    ...['base.css', 'shell.css', 'style.css', 'scripts.css'],
+    'search.js',
+  ]);
   for (let count = 0; count < 5; count += 1) {
-    for (const href of sheets) {
-      const sheet = await limited.app.inject({ url: href });
-      expect(sheet.statusCode).toBe(200);
-      expect(sheet.headers).toMatchObject({
-        'content-type': 'text/css; charset=utf-8',
+    for (const url of urls) {
+      const asset = await limited.app.inject({ url });
+      expect(asset.statusCode).toBe(200);
+      expect(asset.headers).toMatchObject({
+        'content-type': `text/${url.endsWith('.js') ? 'javascript' : 'css'}; charset=utf-8`,
         'cache-control': 'public, max-age=31536000, immutable',
       });
     }

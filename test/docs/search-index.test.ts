@@ -84,6 +84,8 @@ test.each([undefined, 'identity', 'br', 'gzip;q=0'])('is plain for %s', async en
 test('leads below the path that a proxy serves the service under', async () => {
   const below = await startTestApp({ beside: service, env: { PUBLIC_URL: 'https://a.test/pay' } });
   const pages: IndexedPage[] = (await ask(undefined, below)).json();
+  const { body } = await below.app.inject({ url: '/docs' });
   await below.close();
+  expect(body).toContain('data-index="/pay/docs/search.json"');
   expect(pages.filter(([path]) => !path.startsWith('/pay/docs/'))).toEqual([]);
 });
