@@ -3,12 +3,22 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { LANGUAGE_TAGS } from '../../src/routes/checkout/texts/languages.ts';
 import { expirePayments } from '../../src/settlement/expire-on-chain.ts';
 import { ADDRESSES, addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { launchBrowser, NARROW, windowOf } from '../helpers/browser.ts';
 import { type OpenedCheckout, openCheckout } from '../helpers/checkout.ts';
 import { expectAccessible } from './accessible.ts';
+
+/** Ten networks and more, all at addresses that exist. */
+const EVERYWHERE = {
+  ...ADDRESSES,
+  'eth-usdt': ADDRESSES.eth,
+  bnb: ADDRESSES.eth,
+  avax: ADDRESSES.eth,
+  'eth-usdc-test': ADDRESSES.eth,
+};
 
 let service: TestApp;
 let shop: MerchantWithKey;
@@ -310,7 +320,23 @@ test('the time running out is shown without reloading', async () => {
   service.clock.now = before;
 });
 
-describe('every state can be used by everybody', () => {
+/**
+ * Expects everything on a page to be accessible, what is folded away included, in every language. What is
+ * dark is the same in all of them.
+ */
+async function expectAccessibleEverywhere(page: Page): Promise<void> {
+  const { origin, pathname } = new URL(page.url());
+  for (const tag of LANGUAGE_TAGS) {
+    await page.goto(`${origin}${pathname}?lang=${tag}`);
+    // Otherwise the page leads away after a payment.
+    const stay = page.locator('#stay');
+    if (await stay.isVisible()) await stay.click();
+    await page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true');
+    await expectAccessible(page, tag === 'en' ? ['light', 'dark'] : ['light']);
+  }
+}
+
+describe('every state can be used by everybody, in every language', () => {
   const states: Record<string, (checkout: OpenedCheckout) => Promise<unknown>> = {
     choose: async () => undefined,
     waiting: checkout => checkout.pick('eth'),
@@ -327,42 +353,78 @@ describe('every state can be used by everybody', () => {
       checkout.path,
       async page => {
         await waitForStage(page, stage);
-        if (stage === 'paid') await page.locator('#stay').click();
-        await expectAccessible(page);
-        await page.evaluate(
-          'for (const one of document.querySelectorAll("details")) one.open = true',
-        );
-        await expectAccessible(page);
+        await expectAccessibleEverywhere(page);
       },
       { viewport: NARROW },
     );
   });
 
-  test('underpaid, expired, a notice, and no page at all', async () => {
+  test('underpaid', async () => {
     const alone = await addMerchant(service, { addresses: { eth: `0x${'cd'.repeat(20)}` } });
     const checkout = await openCheckout(service, alone);
     await checkout.pick('eth');
     await checkout.simulate('under');
+    await visit(checkout.path, expectAccessibleEverywhere, { viewport: NARROW });
+  });
+
+  test('overdue', async () => {
+    const checkout = await open();
+    await checkout.pick('btc');
+    const before = service.clock.now;
+    service.clock.now = (await checkout.payment()).expires_at.getTime();
+    await visit(checkout.path, expectAccessibleEverywhere, { viewport: NARROW });
+    await expirePayments(service.db, new Date(service.clock()), 100);
+    service.clock.now = before;
+  });
+
+  test('a notice, expired, and no page at all', async () => {
+    const checkout = await open();
+    const before = service.clock.now;
     await visit(
       checkout.path,
       async (page, { trouble }) => {
+        service.rates.switchOff('ETH');
+        await page.getByRole('button', { name: 'Ether ETH' }).click();
+        await page.getByRole('alert').waitFor();
+        service.rates.switchOn('ETH');
         await expectAccessible(page);
-        const before = service.clock.now;
         service.clock.now = (await checkout.payment()).expires_at.getTime();
-        await waitForStage(page, 'overdue');
-        await expectAccessible(page);
         await expirePayments(service.db, new Date(service.clock()), 100);
-        await waitForStage(page, 'unsuccessful');
-        service.clock.now = before;
+        await page.reload();
         await expectAccessible(page);
+        service.clock.now = before;
         await page.goto(`${base}/checkout/${'x'.repeat(43)}`);
         expect(await heading(page)).toBe('There is no such payment page');
         await expectAccessible(page);
-        expect(trouble.every(line => line.includes('404'))).toBe(true);
+        expect(trouble.every(line => /404|503/.test(line))).toBe(true);
         trouble.length = 0;
       },
       { viewport: NARROW },
     );
+  });
+});
+
+test('networks are searched by coin and network, once there are many', async () => {
+  const many = await addMerchant(service, { addresses: EVERYWHERE });
+  const checkout = await openCheckout(service, many);
+  await visit(checkout.path, async page => {
+    const shown = () => page.locator('.network:visible').count();
+    const all = await shown();
+    expect(all).toBeGreaterThanOrEqual(8);
+    await page.getByRole('searchbox', { name: 'Search coins and networks' }).fill('usdc ethereum');
+    expect(await shown()).toBe(2);
+    expect(await page.locator('.coin-head:visible').allInnerTexts()).toEqual([
+      'USD Coin USDC',
+      'USD Coin USDC',
+    ]);
+    await page.getByRole('searchbox').fill('doge');
+    expect(await shown()).toBe(0);
+    await page.getByText('No coin or network is called that.').waitFor();
+    await page.getByRole('searchbox').fill('');
+    expect(await shown()).toBe(all);
+    // A few fit on the screen: nothing to search.
+    await page.goto(base + (await open()).path);
+    expect(await page.getByRole('searchbox').isVisible()).toBe(false);
   });
 });
 

@@ -102,7 +102,7 @@ test('a delay, and the rest of what was too little', async () => {
     await page.getByText('are seen with a delay just now').waitFor();
     await page.getByRole('button', { name: 'Copy amount' }).click();
     const copied = await page.evaluate('navigator.clipboard.readText()');
-    expect(await page.locator('h1').innerText()).toContain(`Send ${copied} ETH more`);
+    expect(await page.locator('h1').innerText()).toContain(`Send ${copied}\u00a0ETH more`);
   });
 });
 
@@ -129,6 +129,6 @@ test('the chain is asked for a transaction that nobody has seen', async () => {
     await page.getByText('Already sent it?').click();
     await page.getByLabel('Transaction hash').fill(`0x${'ab'.repeat(32)}`);
     await page.getByRole('button', { name: 'Look up' }).click();
-    await page.getByText('3 of 12 blocks. It will be counted shortly').waitFor();
+    await page.getByText('Blocks: 3 of 12. It will be counted shortly').waitFor();
   });
 });

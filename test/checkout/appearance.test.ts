@@ -134,9 +134,9 @@ test('the networks that customers choose most come first, real ones before test 
   const page = await read(await openCheckout(service, other));
   expect(page.match(/<span class="test">Test<\/span>/g)).toHaveLength(1);
   expect(page).toContain('≈\u00a00.0005\u00a0BTC');
-  expect(page).toContain('network fee can be several dollars · 60 minutes to pay');
-  expect(page).toContain('network fee usually under $3.00 · 30 minutes to pay');
-  expect(page).toContain('<span class="hint">30 minutes to pay</span>');
+  expect(page).toContain('network fee can be several dollars · 60\u00a0minutes to pay');
+  expect(page).toContain('network fee usually under $3.00 · 30\u00a0minutes to pay');
+  expect(page).toContain('<span class="hint">30\u00a0minutes to pay</span>');
 });
 
 test('with its logo a page is at most 50 KB, in the widest of its states and languages', async () => {

@@ -134,7 +134,7 @@ describe('a transfer that is seen', () => {
     await headAt(100);
     await see(checkout, 100);
     const first = await revisionOf(checkout);
-    const text = 'In a block, waiting for the network’s finality, usually about 15 minutes.';
+    const text = 'In a block, waiting for the network’s finality, usually about 15\u00a0minutes.';
     expect(await read(checkout)).toContain(text);
     await headAt(120);
     expect(await revisionOf(checkout)).toBe(first);

@@ -29,7 +29,7 @@ export interface MerchantWithKey extends IssuedKey {
 }
 
 interface MerchantOptions extends Partial<NewMerchant> {
-  readonly addresses?: Partial<Record<keyof typeof ADDRESSES, string>> | undefined;
+  readonly addresses?: Readonly<Record<string, string>> | undefined;
   readonly domains?: readonly string[];
   readonly key?: Partial<Omit<NewKey, 'owner'>>;
   /** US merchants are approved unless this is false. */

@@ -70,7 +70,9 @@ function createFormat(locale: string): Format {
       html`<time datetime="${date.toISOString()}">${dateTime.format(date)} UTC</time>`,
     duration(milliseconds) {
       const whole = Math.round(milliseconds / 1000);
-      return whole < 60 ? seconds.format(whole) : minutes.format(Math.round(whole / 60));
+      const text = whole < 60 ? seconds.format(whole) : minutes.format(Math.round(whole / 60));
+      // A number stays on the line of its unit.
+      return text.replaceAll(' ', '\u00a0');
     },
   };
 }

@@ -103,7 +103,7 @@ function renderRate(view: CheckoutView): Html | null {
   const { quoted_at: since } = view.checkout.payment;
   const price = priceOf(view);
   if (price === null || since === null) return null;
-  return html`<div class="value"><dt>${waiting.price}</dt><dd>${waiting.rate(price, view.speech.format.timeOfDay(since))}</dd></div>`;
+  return html`<div class="value"><dt>${waiting.price}</dt><dd><span>${waiting.rate(price, view.speech.format.timeOfDay(since))}</span></dd></div>`;
 }
 
 function renderDelay({ speech }: CheckoutView, { networkName }: Quote): Html {
