@@ -2,6 +2,16 @@
 #   node src/server.ts · node src/worker.ts · mp …
 # With a digest, as in node:24-slim@sha256:…, every build starts from the same bytes.
 ARG NODE_IMAGE=node:24-slim
+
+# The npm package that the service serves: building it takes a compiler, serving it does not.
+FROM ${NODE_IMAGE} AS client
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts
+COPY schemas schemas
+COPY src src
+RUN npm run build:client
+
 FROM ${NODE_IMAGE}
 
 ENV NODE_ENV=production \
@@ -18,6 +28,7 @@ RUN npm ci --omit=dev --omit=optional --ignore-scripts && npm cache clean --forc
 COPY migrations migrations
 COPY schemas schemas
 COPY src src
+COPY --from=client /app/dist dist
 RUN ln -s /app/src/cli.ts /usr/local/bin/mp
 
 USER node

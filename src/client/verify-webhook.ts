@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { timingSafeEqual } from 'node:crypto';
 import type { DepositEventType, PaymentEventType, UnmatchedDeposit } from '#schemas/event.ts';
 import type { PaymentSnapshot } from '#schemas/payment.ts';

@@ -71,6 +71,7 @@ import { JITTER, RETRY_DELAYS_SECONDS } from '../webhooks/retry-schedule.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../webhooks/send.ts';
 import { TEST_ID_PREFIX } from '../webhooks/test-event.ts';
 import { chainTable, costTable, ruleTable } from './chain-tables.ts';
+import { type ClientPackage, readVersion } from './client-package/package-file.ts';
 import {
   alertTable,
   eventTable,
@@ -93,16 +94,20 @@ import {
 } from './worked-examples.ts';
 import { codes } from './write-markdown.ts';
 
-/** Settings that the documentation mentions. */
-export type DocsSettings = Pick<
-  Config,
-  | 'publicUrl'
-  | 'simulation'
-  | 'rateLimitMax'
-  | 'rateLimitWindowSeconds'
-  | 'legacySunset'
-  | 'retentionDays'
->;
+/** What the documentation takes from the configuration, and the client that is served beside it. */
+export interface DocsSettings
+  extends Pick<
+    Config,
+    | 'publicUrl'
+    | 'simulation'
+    | 'rateLimitMax'
+    | 'rateLimitWindowSeconds'
+    | 'legacySunset'
+    | 'retentionDays'
+  > {
+  /** undefined where it has not been built. */
+  readonly client: ClientPackage | undefined;
+}
 
 /** Text for the placeholders of the guides, by name. */
 export type Facts = Readonly<Record<string, string | number>>;
@@ -115,6 +120,8 @@ export function factsOf(settings: DocsSettings): Facts {
   const { publicUrl, rateLimitMax, rateLimitWindowSeconds, legacySunset } = settings;
   return {
     'public-url': publicUrl,
+    'client.version': settings.client?.version ?? readVersion(),
+    'client.integrity': settings.client?.integrity ?? 'not built',
     'rate.max': rateLimitMax,
     'rate.window': formatDuration(rateLimitWindowSeconds),
 

@@ -3,12 +3,14 @@ import { ApiError } from '../errors/api-error.ts';
 import type { RateLimits } from '../http/rate-limit.ts';
 import { pageHeaders } from '../http/security-headers.ts';
 import { DOCS_ASSETS, DOCS_PREFIX } from './assets.ts';
+import { readClientPackage } from './client-package/package-file.ts';
+import { registerClientPackage } from './client-package/serve.ts';
 import type { DocsSettings } from './facts.ts';
 import type { OpenApiDocument } from './openapi/document.ts';
 import { renderDocs } from './render-docs.ts';
 
 interface DocsDependencies {
-  readonly settings: DocsSettings;
+  readonly settings: Omit<DocsSettings, 'client'>;
   readonly limits: RateLimits;
   /** Writes the OpenAPI document, once every route is registered. */
   readonly writeOpenApi: () => OpenApiDocument;
@@ -25,19 +27,21 @@ const SECURITY = pageHeaders(
 const HTML = 'text/html; charset=utf-8';
 
 /**
- * The documentation: guides, reference and error pages as HTML and Markdown, /openapi.json, and the
- * start page for browsers. All of it is rendered once, when the application is ready.
+ * The documentation: guides, reference and error pages as HTML and Markdown, /openapi.json, the start
+ * page for browsers, and the client. All of it is rendered once, when the application is ready.
  */
 export function registerDocs(app: FastifyInstance, deps: DocsDependencies): void {
+  const client = readClientPackage();
   let docs: ReturnType<typeof renderDocs>;
   app.addHook('onReady', async () => {
-    docs = renderDocs(deps.settings, deps.writeOpenApi());
+    docs = renderDocs({ ...deps.settings, client }, deps.writeOpenApi());
   });
 
   // Not counted: browsers keep them for good, and a page without its style sheet would help nobody.
   app.register(async assets => DOCS_ASSETS.register(assets), { prefix: DOCS_PREFIX });
   app.register(async pages => {
     pages.addHook('onRequest', async request => deps.limits.countPage(request));
+    registerClientPackage(pages, client);
     for (const path of [DOCS_PREFIX, `${DOCS_PREFIX}/*`, '/llms.txt', '/openapi.json']) {
       pages.get(path, (request, reply) => {
         const [asked = ''] = request.url.split('?');

@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { createHmac } from 'node:crypto';
 
 /** Prefix of a webhook secret; the rest is the key in base64 (Standard Webhooks). */

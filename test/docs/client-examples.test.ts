@@ -2,51 +2,95 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { createHmac, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type ListeningApp, startListeningApp } from '../helpers/listening-app.ts';
+import { webhookHeaders } from '../../src/webhooks/signature.ts';
+import { installClient, type Project, RUNTIMES, run } from '../client/installed-client.ts';
+import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addPayment } from '../helpers/payments.ts';
+import { freePort } from '../helpers/redis-server.ts';
+
+/** The examples run as they stand, in a project that has installed the client from the service. */
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const GUIDE = readFileSync(resolve(ROOT, 'src/docs/guides/client.md'), 'utf8');
-const README = readFileSync(resolve(ROOT, 'README.md'), 'utf8');
-/** Parts of the sentences that introduce the examples: five of the guide, then the README's. */
-const EXAMPLES = [
-  'Create a payment:',
-  'Poll it',
-  'List all',
-  'with Fastify',
-  'node:http',
-  'create a payment and poll it',
-] as const;
+const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
+/** Pages with examples in JavaScript, and parts of the sentences that introduce them there. */
+const EXAMPLES = {
+  '/docs/quickstart.md': ['create.mjs', 'Read the payment.'],
+  '/docs/client.md': ['Create a payment:', 'Poll it', 'List all', 'with Fastify', 'node:http'],
+  README: ['creates a payment and polls it'],
+} as const;
 /** Longest to wait for what an example does, in milliseconds; only a bug makes it take so long. */
 const PATIENCE_MS = 15_000;
 
-type Example = (typeof EXAMPLES)[number];
+type Example = (typeof EXAMPLES)[keyof typeof EXAMPLES][number];
 type Running = ChildProcessByStdio<Writable, Readable, Readable>;
 
-/** The block below the sentence that introduces it, as it stands. */
-function codeOf(example: Example): string {
-  const blocks = [...`${GUIDE}\n${README}`.matchAll(/^([^\n]+)\n\n```js\n(.*?)^```$/gms)];
-  expect(blocks).toHaveLength(EXAMPLES.length);
-  const [, , code] = blocks.find(([, sentence]) => sentence?.includes(example)) ?? [];
-  if (code === undefined) throw new Error(`There is no example "${example}"`);
-  return code;
+let service: TestApp;
+let origin: string;
+let shop: MerchantWithKey;
+let project: Project;
+let env: Record<string, string>;
+/** What the examples are, by the sentences that introduce them. */
+const codes = new Map<Example, string>();
+
+beforeAll(async () => {
+  const port = await freePort();
+  origin = `http://127.0.0.1:${port}`;
+  service = await startTestApp({ env: { PUBLIC_URL: origin } });
+  shop = await addMerchant(service);
+  env = {
+    MP_URL: origin,
+    MP_KEY_ID: shop.keyId,
+    MP_SECRET: shop.secret,
+    MP_PASSPHRASE: shop.passphrase,
+  };
+  for (const [page, sentences] of Object.entries(EXAMPLES)) {
+    const markdown = page === 'README' ? README : await read(page);
+    const blocks = [...markdown.matchAll(/^([^\n]+)\n\n```js\n(.*?)^```$/gms)];
+    expect(blocks.length, page).toBe(sentences.length);
+    for (const [index, sentence] of sentences.entries()) {
+      const [, introduction, code = ''] = blocks[index] ?? [];
+      expect(introduction).toContain(sentence);
+      codes.set(sentence, code);
+    }
+  }
+  await service.app.listen({ host: '127.0.0.1', port });
+  const [, command = ''] =
+    /```sh\n(npm install .*)\n```/.exec(await read('/docs/quickstart.md')) ?? [];
+  expect(command).toBe(`npm install ${origin}/client.tgz`);
+  project = await installClient(command);
+  await project.link('fastify');
+  await project.link('@types/node');
+});
+// The examples sign with the time that it is.
+beforeEach(() => {
+  service.clock.now = Date.now();
+});
+afterAll(async () => {
+  await project?.remove();
+  await service.close();
+});
+
+async function read(page: string): Promise<string> {
+  return (await service.app.inject({ url: page })).body;
 }
 
 const running: Running[] = [];
 
-/** Starts an example as a module of this package, which imports itself by its `exports`. */
-function start(example: Example, env: Record<string, string>): Running {
-  const child = spawn(process.execPath, ['--input-type=module', '-'], {
-    cwd: ROOT,
+/** Starts an example as a module of the project. */
+function start(program: string, example: Example, env: Record<string, string>): Running {
+  const child = spawn(program, ['--input-type=module', '-'], {
+    cwd: project.directory,
     env: { PATH: process.env.PATH, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   running.push(child);
-  child.stdin.end(codeOf(example));
+  child.stdin.end(codes.get(example));
   return child;
 }
 
@@ -65,85 +109,82 @@ afterEach(() => {
   for (const child of running.splice(0)) child.kill();
 });
 
-describe('the examples of the client', () => {
-  let listening: ListeningApp;
-  let env: Record<string, string>;
-  beforeAll(async () => {
-    listening = await startListeningApp();
-    const { port, shop } = listening;
-    env = {
-      MP_URL: `http://127.0.0.1:${port}`,
-      MP_KEY_ID: shop.keyId,
-      MP_SECRET: shop.secret,
-      MP_PASSPHRASE: shop.passphrase,
-    };
-  });
-  // The examples sign with the time that it is.
-  beforeEach(() => {
-    listening.service.clock.now = Date.now();
-  });
-  afterAll(() => listening.service.close());
+const payments = () =>
+  service.db
+    .selectFrom('payments')
+    .selectAll()
+    .where('merchant_id', '=', shop.merchant.id)
+    .orderBy('id')
+    .execute();
 
-  const payments = () =>
-    listening.service.db.selectFrom('payments').selectAll().orderBy('id').execute();
+/** Ends a payment while an example polls it. */
+async function cancel(id: string): Promise<void> {
+  await service.db
+    .updateTable('payments')
+    .set({ status: 'cancelled', session_status: 'cancelled' })
+    .where('id', '=', id)
+    .execute();
+}
 
-  test('create one payment, however often it is run', async () => {
-    const [line = ''] = await outputOf(start('Create a payment:', env));
-    const [payment, ...others] = await payments();
-    expect(others).toEqual([]);
-    expect(payment).toMatchObject({ amount: 5000, customer_reference_id: 'order-1001' });
-    expect(line).toMatch(new RegExp(`^${payment?.id} https://pay\\.example\\.test/checkout/\\S+$`));
-    expect(await outputOf(start('Create a payment:', env))).toEqual([line]);
-    expect(await payments()).toHaveLength(1);
+describe('the examples', () => {
+  beforeEach(async () => {
+    // Each begins with a shop that has sold nothing.
+    await service.db.updateTable('payments').set({ customer_reference_id: 'old' }).execute();
+    await service.db.deleteFrom('idempotency_keys').execute();
   });
 
-  test('poll until the payment is no longer pending', async () => {
-    const { service, shop } = listening;
-    const created_at = new Date(service.clock());
-    const { id } = await addPayment(service.db, shop.merchant, { created_at });
+  test.for(RUNTIMES)(
+    'of the quickstart create one payment and read it, on $name',
+    async ({ program }, { skip }) => {
+      if (program === undefined) return skip();
+      const before = (await payments()).length;
+      const outputs = [
+        await outputOf(start(program, 'create.mjs', env)),
+        await outputOf(start(program, 'create.mjs', env)),
+      ];
+      const [created, again] = outputs.map(lines => JSON.parse(lines.join('\n')));
+      expect(again).toEqual(created);
+      const all = await payments();
+      expect(all).toHaveLength(before + 1);
+      expect(all.at(-1)).toMatchObject({ amount: 5000, customer_reference_id: 'order-1001' });
+      expect(created).toMatchObject({ prompt: { id: all.at(-1)?.id, status: 'pending' } });
+      expect(created.checkoutUrl).toMatch(new RegExp(`^${origin}/checkout/\\S+$`));
+      const found = await outputOf(start(program, 'Read the payment.', env));
+      expect(JSON.parse(found.join('\n'))).toEqual(created.prompt);
+    },
+  );
+
+  test('of the client create a payment and poll it', async () => {
+    const [line = ''] = await outputOf(start(process.execPath, 'Create a payment:', env));
+    const { id = '' } = (await payments()).at(-1) ?? {};
+    expect(line).toMatch(new RegExp(`^${id} ${origin}/checkout/\\S+$`));
     const reads = () =>
       service.logs.filter(({ route }) => route === '/external/v1/payments/:id').length;
-    const child = start('Poll it', { ...env, PAYMENT_ID: id });
-    await vi.waitUntil(() => reads() > 0, { timeout: PATIENCE_MS });
+    const before = reads();
+    const child = start(process.execPath, 'Poll it', env);
+    await vi.waitUntil(() => reads() > before, { timeout: PATIENCE_MS });
     expect(child.exitCode).toBeNull();
-    await service.db
-      .updateTable('payments')
-      .set({ status: 'cancelled', session_status: 'cancelled' })
-      .where('id', '=', id)
-      .execute();
+    await cancel(id);
     expect(await outputOf(child)).toEqual([`${id} cancelled`]);
-    expect(reads()).toBeGreaterThan(1);
   });
 
   test('of the README create a payment and poll it', async () => {
-    const { service } = listening;
-    const { db } = service;
-    await db.updateTable('payments').set({ customer_reference_id: 'old' }).execute();
-    await db.deleteFrom('idempotency_keys').execute();
-    const child = start('create a payment and poll it', env);
-    const own = () =>
-      db
-        .selectFrom('payments')
-        .select('id')
-        .where('customer_reference_id', '=', 'order-1001')
-        .executeTakeFirst();
+    const known = new Set((await payments()).map(({ id }) => id));
+    const child = start(process.execPath, 'creates a payment and polls it', env);
+    const own = async () => (await payments()).find(({ id }) => !known.has(id));
     const { id } = (await vi.waitUntil(own, { timeout: PATIENCE_MS })) ?? { id: '' };
-    await db
-      .updateTable('payments')
-      .set({ status: 'cancelled', session_status: 'cancelled' })
-      .where('id', '=', id)
-      .execute();
+    await cancel(id);
     const [checkoutUrl, outcome] = await outputOf(child);
-    expect(checkoutUrl).toMatch(/^https:\/\/pay\.example\.test\/checkout\/\S+$/);
+    expect(checkoutUrl).toMatch(new RegExp(`^${origin}/checkout/\\S+$`));
     expect(outcome).toBe(`${id} cancelled`);
   });
 
-  test('list every payment that was paid, over all pages', async () => {
-    const { service, shop } = listening;
+  test('of the client list every paid payment, over all pages', async () => {
+    const rich = await addMerchant(service);
     const paid: string[] = [];
     for (let index = 0; index < 103; index++) {
       const created_at = new Date(service.clock() - index * 1000);
-      const payment = await addPayment(service.db, shop.merchant, {
+      const payment = await addPayment(service.db, rich.merchant, {
         created_at,
         paid_at: created_at,
         amount: 1000 + index,
@@ -153,15 +194,111 @@ describe('the examples of the client', () => {
       });
       paid.push(`${payment.id} ${1000 + index} paid-${index}`);
     }
-    expect(await outputOf(start('List all', env))).toEqual(paid);
+    const own = { MP_KEY_ID: rich.keyId, MP_SECRET: rich.secret, MP_PASSPHRASE: rich.passphrase };
+    expect(await outputOf(start(process.execPath, 'List all', { ...env, ...own }))).toEqual(paid);
   });
 
   test('end with the refusal when the key is wrong', async () => {
-    const child = start('List all', { ...env, MP_PASSPHRASE: 'wrong' });
+    const child = start(process.execPath, 'List all', { ...env, MP_PASSPHRASE: 'wrong' });
     const [err, [status]] = await Promise.all([text(child.stderr), once(child, 'close')]);
     expect(status).toBe(1);
     expect(err).toContain('PaymentsApiError');
     expect(err).toContain('E2004');
+  });
+});
+
+/** A program that is right only if its types are those of the service. */
+const TYPED = `
+import { createClient, PaymentsApiError, type PaymentObject, type WebhookEvent } from 'external-payments-client';
+
+declare const process: { readonly env: Readonly<Record<string, string | undefined>> };
+declare const console: { log(text: string): void };
+
+const { MP_URL: baseUrl = '', MP_KEY_ID: keyId = '', MP_SECRET: secret = '', MP_PASSPHRASE: passphrase = '' } = process.env;
+const payments = createClient({ baseUrl, keyId, secret, passphrase });
+const note: string | undefined = undefined;
+const { prompt } = await payments.createPayment({ amount: 5000, note, blockchainIds: ['btc', 'eth'] });
+const amount: number = prompt.amount;
+console.log(\`created \${amount}\`);
+const offered: string[] = (await payments.activeBlockchains()).map(({ id }) => id);
+console.log(offered.filter(id => id === 'btc' || id === 'eth').join(', '));
+await payments.getPayment('01890000-0000-7000-8000-000000000000').catch((error: unknown) => {
+  if (error instanceof PaymentsApiError) console.log(\`\${error.errorCode} \${error.status}\`);
+});
+
+// @ts-expect-error: an amount is an integer of cents.
+await payments.createPayment({ amount: '5000' }).catch(() => undefined);
+// @ts-expect-error: there is no such network.
+export const none = () => payments.createPayment({ amount: 5000, blockchainIds: ['doge'] });
+// @ts-expect-error: there is no such status.
+export const isPaid = ({ status }: PaymentObject) => status === 'paid';
+export function idOf(event: WebhookEvent): string | null {
+  if (event.type === 'payment_prompt.deposit_unmatched') return event.data.transactionHash;
+  return event.data.externalId;
+}
+`;
+
+const STRICT = {
+  target: 'es2022',
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  verbatimModuleSyntax: true,
+  skipLibCheck: false,
+};
+
+/** The compiler's options, by how it finds the client: with the types of Node.js, or of browsers. */
+const COMPILERS = {
+  nodenext: { module: 'nodenext', lib: ['es2022'], types: ['node'] },
+  bundler: { module: 'esnext', moduleResolution: 'bundler', types: [], noEmit: true },
+} as const;
+
+/** Compiles the typed program, and for Node.js the handler of the guide, into programs beside them. */
+async function compile(kind: keyof typeof COMPILERS): Promise<string> {
+  const path = (name: string) => join(project.directory, name);
+  const [, receive = ''] = /```ts\n(.*?)^```$/ms.exec(await read('/docs/webhooks.md')) ?? [];
+  await writeFile(path('typed.mts'), TYPED);
+  await writeFile(path('receive.mts'), receive);
+  const files = kind === 'nodenext' ? ['typed.mts', 'receive.mts'] : ['typed.mts'];
+  const config = { compilerOptions: { ...STRICT, ...COMPILERS[kind] }, files };
+  await writeFile(path(`${kind}.json`), JSON.stringify(config));
+  const args = [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', path(`${kind}.json`)];
+  return (await run(process.execPath, args).catch(error => error)).stdout;
+}
+
+test('strict TypeScript takes the client as a bundler finds it', async () => {
+  expect(await compile('bundler')).toBe('');
+});
+
+describe('strict TypeScript takes the client as Node.js finds it', () => {
+  beforeAll(async () => {
+    expect(await compile('nodenext')).toBe('');
+  });
+
+  test.for(RUNTIMES)('and $name runs what it makes', async ({ program }, { skip }) => {
+    if (program === undefined) return skip();
+    const options = { cwd: project.directory, env };
+    const { stdout } = await run(program, ['typed.mjs'], options);
+    expect(stdout).toBe('created 5000\nbtc, eth\nE3001 404\n');
+  });
+
+  test('and the handler of the guide takes our webhooks, and no others', async () => {
+    const secret = `whsec_${randomBytes(32).toString('base64')}`;
+    const body = JSON.stringify({ id: 'e', type: 'payment_prompt.created', data: { id: 'p' } });
+    const timestamp = String(Math.floor(Date.now() / 1000));
+    const headers = JSON.stringify(webhookHeaders([secret], { id: 'e', timestamp, body }));
+    const asking = `
+      import { receive } from './receive.mjs';
+      for (const body of process.argv.slice(2)) {
+        const message = { method: 'POST', headers: ${headers}, body };
+        console.log((await receive(new Request('http://shop/', message))).status);
+      }`;
+    await writeFile(join(project.directory, 'asking.mjs'), asking);
+    const { stdout } = await run(process.execPath, ['asking.mjs', body, `${body} `], {
+      cwd: project.directory,
+      env: { WEBHOOK_SECRET: secret },
+    });
+    expect(stdout).toBe('e payment_prompt.created p\n204\n400\n');
   });
 });
 
@@ -181,7 +318,7 @@ describe.each(['with Fastify', 'node:http'] as const)('the webhook server %s', e
   let printed = '';
   beforeAll(async () => {
     const WEBHOOK_SECRET = `whsec_${key.toString('base64')}`;
-    child = start(example, { WEBHOOK_SECRET, PORT: '0' });
+    child = start(process.execPath, example, { WEBHOOK_SECRET, PORT: '0' });
     // Kept over the tests: afterEach ends only what a test starts.
     running.splice(0);
     child.stdout.on('data', data => {

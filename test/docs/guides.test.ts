@@ -14,6 +14,7 @@ const SETTINGS = {
   rateLimitWindowSeconds: 60,
   legacySunset: null,
   retentionDays: 90,
+  client: undefined,
 };
 
 test('every file is listed once', () => {

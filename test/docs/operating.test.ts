@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { SECRET_VARIABLES } from '../../src/config/secret-files.ts';
@@ -6,19 +6,6 @@ import { withCompleteMonitor } from '../telemetry/complete-monitor.ts';
 
 const ROOT = new URL('../../', import.meta.url);
 const guide = (slug: string) => readFileSync(new URL(`src/docs/guides/${slug}.md`, ROOT), 'utf8');
-
-test('the client needs no more of this repository than is said to be copied', () => {
-  const client = new URL('src/client/', ROOT);
-  const imported = readdirSync(client)
-    .flatMap(file => [
-      ...readFileSync(new URL(file, client), 'utf8').matchAll(/from '(\.\.[^']+)'/g),
-    ])
-    .map(([, path = '']) => new URL(path, client).pathname.slice(ROOT.pathname.length));
-  for (const path of imported) {
-    expect(guide('client')).toContain(`\`${path}\``);
-    expect(readFileSync(new URL(path, ROOT), 'utf8')).not.toMatch(/from '(#|\.)/);
-  }
-});
 
 test('the table of variables has every variable that is read, and no other', () => {
   const read = new Set<string>();

@@ -1,6 +1,7 @@
 import type { TestProject } from 'vitest/node';
 import { connect } from '../../src/database/connection.ts';
 import { migrate } from '../../src/database/migrate.ts';
+import { buildIfStale } from '../../src/docs/client-package/build.ts';
 import { createDatabase, TEMPLATE } from './database.ts';
 import { startTestServer } from './database-server.ts';
 import { startTestRedis } from './redis-server.ts';
@@ -14,9 +15,12 @@ declare module 'vitest' {
   }
 }
 
-/** Starts the servers that all test files share, with a migrated database to clone. */
+/**
+ * Builds the client that the service serves, and starts the servers that all test files share, with a
+ * migrated database to clone.
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const server = await startTestServer();
+  const [server] = await Promise.all([startTestServer(), buildIfStale()]);
   const redis = await startTestRedis();
   const url = await createDatabase(server.url, TEMPLATE, 'template0');
   const db = connect({

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+
+/** Name of the client on npm's side: what programs import. */
+export const CLIENT_NAME = 'external-payments-client';
+/** Where the service serves it. */
+export const CLIENT_PATH = '/client.tgz';
+
+const ROOT = new URL('../../../', import.meta.url);
+/** Folder of what is built, which git ignores. */
+export const OUTPUT = new URL('dist/', ROOT);
+
+/** The package, as the service serves it. */
+export interface ClientPackage {
+  readonly version: string;
+  readonly bytes: Buffer;
+  /** As npm writes it to a lock file: `sha512-` and base64 (Subresource Integrity). */
+  readonly integrity: string;
+}
+
+/** Version of the service, which is that of its client. */
+export function readVersion(): string {
+  return JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')).version;
+}
+
+/** The built package of a version; the name is that which `npm pack` gives it. */
+export function packageFile(version: string): URL {
+  return new URL(`${CLIENT_NAME}-${version}.tgz`, OUTPUT);
+}
+
+/** Reads the package of this version; undefined where it has not been built. */
+export function readClientPackage(): ClientPackage | undefined {
+  const version = readVersion();
+  try {
+    const bytes = readFileSync(packageFile(version));
+    const digest = createHash('sha512').update(bytes).digest('base64');
+    return { version, bytes, integrity: `sha512-${digest}` };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

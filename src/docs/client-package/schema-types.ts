@@ -1,0 +1,88 @@
+import type { TSchema } from '@sinclair/typebox';
+import { BlockchainIdSchema, BlockchainSchema } from '#schemas/blockchain.ts';
+import { CreatePaymentBodySchema, CreatePaymentResponseSchema } from '#schemas/create-payment.ts';
+import {
+  DEPOSIT_EVENT_TYPES,
+  PAYMENT_EVENT_TYPES,
+  UnmatchedDepositSchema,
+} from '#schemas/event.ts';
+import { ListPaymentsQuerySchema, PaymentListSchema } from '#schemas/list-payments.ts';
+import { PaymentSchema, PaymentSnapshotSchema } from '#schemas/payment.ts';
+import { StringEnum } from '#schemas/scalars.ts';
+
+/** The parts of JSON Schema that the schemas of the API use. */
+interface JsonSchema {
+  readonly type?: string | readonly string[];
+  readonly const?: string;
+  readonly enum?: readonly (string | null)[];
+  readonly items?: JsonSchema;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+  readonly description?: string;
+}
+
+/** Every type that the client imports from `schemas/`, by the name that it has there. */
+const NAMED: Readonly<Record<string, TSchema>> = {
+  BlockchainId: BlockchainIdSchema,
+  Blockchain: BlockchainSchema,
+  PaymentObject: PaymentSchema,
+  PaymentSnapshot: PaymentSnapshotSchema,
+  CreatePaymentBody: CreatePaymentBodySchema,
+  CreatePaymentResponse: CreatePaymentResponseSchema,
+  ListPaymentsQuery: ListPaymentsQuerySchema,
+  PaymentList: PaymentListSchema,
+  PaymentEventType: StringEnum(PAYMENT_EVENT_TYPES, 'Type of an event of a payment.'),
+  DepositEventType: StringEnum(DEPOSIT_EVENT_TYPES, 'Type of an event of a deposit.'),
+  UnmatchedDeposit: UnmatchedDepositSchema,
+};
+
+/** Names by schema; as text, because TypeBox copies a schema that it makes optional. */
+const NAMES = new Map(
+  Object.entries(NAMED).map(([name, schema]) => [JSON.stringify(schema), name]),
+);
+
+/**
+ * Writes the types of the schemas as plain TypeScript, with descriptions as comments: the package has
+ * them in place of TypeBox's.
+ */
+export function writeSchemaTypes(): string {
+  const types = Object.entries(NAMED).map(([name, schema]) => {
+    const json: JsonSchema = schema;
+    return `${comment(json)}export type ${name} = ${write(json)};\n`;
+  });
+  return types.join('\n');
+}
+
+/** A type by its name if it has one, else in full. */
+function typeOf(schema: JsonSchema): string {
+  return NAMES.get(JSON.stringify(schema)) ?? write(schema);
+}
+
+/** @throws Error for a schema that this does not know how to write. */
+function write(schema: JsonSchema): string {
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  if (schema.enum !== undefined) {
+    return schema.enum.map(value => JSON.stringify(value)).join(' | ');
+  }
+  const types = [schema.type ?? 'missing'].flat();
+  return types.map(type => writeOne(type, schema)).join(' | ');
+}
+
+function writeOne(type: string, { items, properties, required = [] }: JsonSchema): string {
+  if (type === 'null' || type === 'string' || type === 'boolean') return type;
+  if (type === 'integer' || type === 'number') return 'number';
+  if (type === 'array' && items !== undefined) return `Array<${typeOf(items)}>`;
+  if (type === 'object' && properties !== undefined) {
+    const fields = Object.entries(properties).map(([name, field]) => {
+      // Callers may pass on what they do not have, also with exactOptionalPropertyTypes.
+      const [mark, or] = required.includes(name) ? ['', ''] : ['?', ' | undefined'];
+      return `${comment(field)}${name}${mark}: ${typeOf(field)}${or};`;
+    });
+    return `{\n${fields.join('\n')}\n}`;
+  }
+  throw new Error(`There is no TypeScript for a schema of type ${type}.`);
+}
+
+function comment({ description }: JsonSchema): string {
+  return description === undefined ? '' : `/** ${description} */\n`;
+}
