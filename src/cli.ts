@@ -10,5 +10,11 @@ process.exitCode = await run(process.argv.slice(2), {
   env: process.env,
   out: text => process.stdout.write(text),
   isRead: () => !process.stdout.destroyed,
+  untilInterrupted() {
+    const controller = new AbortController();
+    // Once: whoever does not want to wait for the end asks again.
+    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => controller.abort());
+    return controller.signal;
+  },
   err: text => process.stderr.write(text),
 });

@@ -77,7 +77,8 @@ function tableLines(rows: readonly object[], columns: readonly string[]): string
   );
 }
 
-function cell(value: unknown): string {
+/** A value on one line, in which nothing moves the cursor. */
+export function cell(value: unknown): string {
   if (value === null || value === undefined) return NOTHING;
   if (value instanceof Date) return value.toISOString();
   if (Array.isArray(value)) return value.length === 0 ? NOTHING : value.map(cell).join(', ');

@@ -98,6 +98,11 @@ const NOUNS: readonly Noun[] = [
     load: () => import('./webhook.ts'),
   },
   {
+    name: 'listen',
+    description: 'send events of a merchant to a local server as they happen, in development',
+    load: () => import('./listen.ts'),
+  },
+  {
     name: 'legacy',
     description: 'usage of the older contract',
     load: () => import('./legacy.ts'),

@@ -5,6 +5,11 @@ export interface Terminal {
   out(text: string): void;
   /** Whether anybody still reads standard output; long outputs stop when nobody does. */
   isRead?(): boolean;
+  /**
+   * A signal that Ctrl-C aborts from now on, in place of ending the process; for a command that runs
+   * until then.
+   */
+  untilInterrupted?(): AbortSignal;
   /** Writes to standard error: refusals, failures and wrong usage. */
   err(text: string): void;
 }

@@ -48,6 +48,54 @@ function timeOrderedId(instant: RawBuilder<unknown>): RawBuilder<unknown> {
     left(${milliseconds}, 8) || '-' || right(${milliseconds}, 4) || '-7' from 1 for 15)::uuid`;
 }
 
+/** An event as a delivery tells it. */
+export interface ToldEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly createdAt: Date;
+  /** JSON text, exactly as stored. */
+  readonly data: string;
+  /** Trace headers of the request that caused the event; null without a trace. */
+  readonly traceparent: string | null;
+  readonly tracestate: string | null;
+}
+
+/** Which events to read. */
+export interface EventRange {
+  readonly merchantId: string;
+  /** undefined for all types. */
+  readonly types: readonly string[] | undefined;
+  /** Milliseconds since the epoch: events before that are left out. */
+  readonly from: number;
+  /** IDs of events to leave out. */
+  readonly except: readonly string[];
+  readonly limit: number;
+}
+
+/** Events of a merchant in the order of their IDs, which begin with their time; at most `limit`. */
+export function listEventsFrom(
+  db: Connection,
+  { merchantId, types, from, except, limit }: EventRange,
+): Promise<ToldEvent[]> {
+  return db
+    .selectFrom('events')
+    .select(['id', 'type', 'created_at as createdAt', 'traceparent', 'tracestate'])
+    .select(sql<string>`data::text`.as('data'))
+    .where('id', '>=', firstIdOf(from))
+    .where('merchant_id', '=', merchantId)
+    .where(sql<boolean>`id <> all(${except}::uuid[])`)
+    .$if(types !== undefined, query => query.where('type', 'in', types ?? []))
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+}
+
+/** The lowest UUIDv7 of a millisecond, which is at or before `time`. */
+export function firstIdOf(time: number): string {
+  const milliseconds = Math.floor(time).toString(16).padStart(12, '0');
+  return `${milliseconds.slice(0, 8)}-${milliseconds.slice(8)}-7000-8000-000000000000`;
+}
+
 /** Records an event with its deliveries; call it in the transaction of the change. */
 export async function insertEvent(db: Connection, event: NewEvent): Promise<void> {
   const values = sql`

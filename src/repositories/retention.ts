@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
+import { firstIdOf } from './events.ts';
 
 /**
  * Removes at most `limit` events from before `before`, oldest first, each with its deliveries and their
@@ -21,7 +22,7 @@ export async function deleteOldEvents(
       select pg_try_advisory_xact_lock(hashtextextended('remove_old_events', 0)) as mine),
     old as materialized (
       select id from events
-      where (select mine from turn) and id < ${firstIdOf(before)}::uuid and created_at < ${before}
+      where (select mine from turn) and id < ${firstIdOf(before.getTime())}::uuid and created_at < ${before}
         and not exists (
           select from webhook_deliveries
           where event_id = events.id and (finished_at is null or finished_at >= ${before}))
@@ -34,10 +35,4 @@ export async function deleteOldEvents(
       delete from webhook_deliveries where id = any(array(select id from delivery)))
     delete from events where id = any(array(select id from old))`.execute(db);
   return Number(numAffectedRows ?? 0n);
-}
-
-/** The lowest UUIDv7 of a millisecond. */
-function firstIdOf(time: Date): string {
-  const milliseconds = time.getTime().toString(16).padStart(12, '0');
-  return `${milliseconds.slice(0, 8)}-${milliseconds.slice(8)}-7000-8000-000000000000`;
 }

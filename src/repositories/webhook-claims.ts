@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
 import type { WebhookEndpoint } from '../database/webhook-tables.ts';
+import type { ToldEvent } from './events.ts';
 
 /** An endpoint with deliveries that a worker can claim. */
 export interface DueEndpoint {
@@ -23,16 +24,7 @@ export interface ClaimedDelivery {
   readonly attempt: number;
   readonly claimedUntil: Date;
   readonly endpoint: WebhookEndpoint;
-  readonly event: {
-    id: string;
-    type: string;
-    createdAt: Date;
-    /** JSON text, exactly as stored. */
-    data: string;
-    /** Trace headers of the request that caused the event; null without a trace. */
-    traceparent: string | null;
-    tracestate: string | null;
-  };
+  readonly event: ToldEvent;
 }
 
 /** Most endpoints that one search returns; the others get their turn when these have had theirs. */

@@ -2,9 +2,10 @@ import type { BaseLogger } from 'pino';
 import type { buildConnector } from 'undici';
 import type { Keyring } from '../crypto/keyring.ts';
 import type { WebhookEndpoint } from '../database/webhook-tables.ts';
+import type { ToldEvent } from '../repositories/events.ts';
 import type { ClaimedDelivery } from '../repositories/webhook-claims.ts';
 import { traceHeaders } from '../telemetry/trace-context.ts';
-import { type AttemptOutcome, sendWebhook } from './send.ts';
+import { type AttemptOutcome, type OutgoingWebhook, sendWebhook } from './send.ts';
 import { webhookHeaders } from './signature.ts';
 
 export interface SendDependencies {
@@ -39,15 +40,24 @@ export async function sendEvent(
     logger.error({ err: error, endpointId: endpoint.id }, 'webhook secret cannot be opened');
     return notSent('the signing secret cannot be opened');
   }
+  const webhook = { url: endpoint.url, ...signEvent(event, secrets, now) };
+  return sendWebhook(webhook, { connect, now, signal, timeoutMs });
+}
+
+/** Headers and body of an event, with one signature per secret. */
+export function signEvent(
+  event: ToldEvent,
+  secrets: readonly string[],
+  now: Date,
+): Pick<OutgoingWebhook, 'headers' | 'body'> {
   const body = eventEnvelope(event);
   const timestamp = String(Math.floor(now.getTime() / 1000));
   const signed = webhookHeaders(secrets, { id: event.id, timestamp, body });
-  const headers = { ...signed, ...traceHeaders(event) };
-  return sendWebhook({ url: endpoint.url, headers, body }, { connect, now, signal, timeoutMs });
+  return { headers: { ...signed, ...traceHeaders(event) }, body };
 }
 
 /** The request body: identical for every delivery of an event, with the data exactly as stored. */
-function eventEnvelope({ id, type, createdAt, data }: ClaimedDelivery['event']): string {
+function eventEnvelope({ id, type, createdAt, data }: ToldEvent): string {
   const head = JSON.stringify({ id, object: 'event', type, createdAt });
   return `${head.slice(0, -1)},"data":${data}}`;
 }

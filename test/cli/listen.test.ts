@@ -1,0 +1,224 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { run } from '../../src/cli/run.ts';
+import { verifyWebhook } from '../../src/client/index.ts';
+import type { Merchant } from '../../src/database/tables.ts';
+import { recordEvent } from '../../src/payments/record-event.ts';
+import { addMerchant } from '../helpers/accounts.ts';
+import { addPayment } from '../helpers/payments.ts';
+import { startTcpProxy } from '../helpers/tcp-proxy.ts';
+import { type Receiver, stall, startReceiver, status } from '../webhooks/receiver.ts';
+import { type Environment, mpHere, type Operated, startOperated } from './mp.ts';
+
+const PATIENCE = { timeout: 15_000 };
+const UNKNOWN = '01890a5d-ac96-774b-bcce-b302099a8057';
+
+let service: Operated;
+let receiver: Receiver;
+let shop: Merchant;
+beforeAll(async () => {
+  [service, receiver] = await Promise.all([startOperated(), startReceiver()]);
+});
+afterAll(async () => {
+  await receiver.close();
+  await service.close();
+});
+
+beforeEach(async () => {
+  receiver.answer = status(200);
+  receiver.requests.length = 0;
+  ({ merchant: shop } = await addMerchant(service));
+});
+
+interface Listener {
+  out: string;
+  err: string;
+  /** Presses Ctrl-C; answers the exit status. */
+  interrupt(): Promise<number>;
+}
+
+const listeners: Listener[] = [];
+afterEach(async () => {
+  for (const listener of listeners.splice(0)) await listener.interrupt();
+});
+
+/** Starts `mp listen` and waits until it listens. */
+async function listen(flags: readonly string[] = [], env: Environment = {}): Promise<Listener> {
+  const controller = new AbortController();
+  const args = ['listen', '--forward-to', receiver.url, '--merchant', shop.id, ...flags];
+  const ended = run(args, {
+    env: { ...service.env, ...env },
+    out: text => {
+      listener.out += text;
+    },
+    err: text => {
+      listener.err += text;
+    },
+    untilInterrupted: () => controller.signal,
+  });
+  const listener: Listener = {
+    out: '',
+    err: '',
+    async interrupt() {
+      controller.abort();
+      return ended;
+    },
+  };
+  listeners.push(listener);
+  await vi.waitUntil(() => listener.out !== '' || listener.err !== '', PATIENCE);
+  expect(listener.err).toBe('');
+  return listener;
+}
+
+/** Writes an event as the service does; answers the ID of its payment. */
+async function tell(merchant = shop, type: 'created' | 'expired' = 'created'): Promise<string> {
+  const now = new Date();
+  const payment = await addPayment(service.db, merchant, { created_at: now });
+  await recordEvent(service.db, `payment_prompt.${type}`, payment, now);
+  return payment.id;
+}
+
+const paymentsTold = () => receiver.requests.map(({ event }) => event.data.id);
+
+test('sends what happens to a merchant from now on, signed, until Ctrl-C', async () => {
+  const { merchant: other } = await addMerchant(service);
+  await tell();
+  const listener = await listen();
+  const [, secret = ''] = /^export WEBHOOK_SECRET='(whsec_\S+)' /m.exec(listener.out) ?? [];
+  expect(listener.out).toContain(`Events of Shop (${shop.id}) go to ${receiver.url}.`);
+  await tell(other);
+  const payment = await tell();
+  await receiver.received(1);
+  const [request] = receiver.requests;
+  if (request === undefined) throw new Error('nothing came');
+  const event = verifyWebhook({ ...request, secret });
+  expect(event).toMatchObject({ type: 'payment_prompt.created', data: { id: payment } });
+  await vi.waitUntil(() => listener.out.includes(event.id), PATIENCE);
+  expect(listener.out).toMatch(
+    new RegExp(`^\\S+Z  ${event.id}  payment_prompt\\.created  HTTP 200  \\d+ ms\\n$`, 'm'),
+  );
+  expect(await listener.interrupt()).toBe(0);
+  await tell();
+  expect(paymentsTold()).toEqual([payment]);
+});
+
+test('sends some types with a secret of one’s own, and prints lines of JSON', async () => {
+  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+  const types = ['--types', 'payment_prompt.expired,payment_prompt.successful', '--json'];
+  const listener = await listen(types, { WEBHOOK_SECRET: secret });
+  await tell();
+  const expired = await tell(shop, 'expired');
+  await receiver.received(1);
+  expect(
+    verifyWebhook({ ...(receiver.requests[0] ?? { headers: {}, body: '' }), secret }),
+  ).toMatchObject({ type: 'payment_prompt.expired', data: { id: expired } });
+  await vi.waitUntil(() => listener.out.trimEnd().includes('\n'), PATIENCE);
+  expect(await listener.interrupt()).toBe(0);
+  const lines = listener.out
+    .trimEnd()
+    .split('\n')
+    .map(line => JSON.parse(line));
+  expect(lines).toEqual([
+    { merchantId: shop.id, forwardTo: receiver.url, secret },
+    {
+      at: expect.stringMatching(/Z$/),
+      eventId: receiver.requests[0]?.event.id,
+      type: 'payment_prompt.expired',
+      statusCode: 200,
+      error: null,
+      responseExcerpt: '',
+      durationMs: expect.any(Number),
+    },
+  ]);
+});
+
+test('tells of a receiver that is down or refuses, repeats nothing, and goes on', async () => {
+  const listener = await listen(['--forward-to', 'http://localhost:9/hooks']);
+  await tell();
+  await vi.waitUntil(() => /not sent: .*ECONNREFUSED/.test(listener.out), PATIENCE);
+  await tell();
+  await vi.waitUntil(() => listener.out.match(/not sent: /g)?.length === 2, PATIENCE);
+  const refused = await listen();
+  receiver.answer = status(500);
+  await tell();
+  await vi.waitUntil(() => refused.out.includes('HTTP 500'), PATIENCE);
+  receiver.answer = status(204);
+  const last = await tell();
+  await vi.waitUntil(() => refused.out.includes('HTTP 204'), PATIENCE);
+  expect(paymentsTold()).toHaveLength(2);
+  expect(paymentsTold().at(-1)).toBe(last);
+});
+
+test('ends at once while a receiver does not answer', async () => {
+  receiver.answer = stall;
+  const listener = await listen();
+  await tell();
+  await receiver.received(1);
+  const started = performance.now();
+  expect(await listener.interrupt()).toBe(0);
+  expect(performance.now() - started).toBeLessThan(5_000);
+});
+
+test('leaves the deliveries of endpoints as they are', async () => {
+  const create = ['webhook', 'create', '--merchant', shop.id, '--url', receiver.url];
+  await service.ask(...create);
+  await listen();
+  await tell();
+  await receiver.received(1);
+  const deliveries = await service.db
+    .selectFrom('webhook_deliveries')
+    .innerJoin('webhook_endpoints', 'webhook_endpoints.id', 'endpoint_id')
+    .where('merchant_id', '=', shop.id)
+    .select(['status', 'attempts', 'claimed_until'])
+    .execute();
+  expect(deliveries).toEqual([{ status: 'pending', attempts: 0, claimed_until: null }]);
+});
+
+test('waits for a database that is away, and misses nothing', async () => {
+  const { hostname, port } = new URL(service.databaseUrl);
+  const proxy = await startTcpProxy(hostname, Number(port));
+  const over = new URL(service.databaseUrl);
+  over.host = `127.0.0.1:${proxy.port}`;
+  const listener = await listen([], { DATABASE_URL: over.href });
+  await proxy.cut();
+  await vi.waitUntil(() => listener.err.includes('waiting for it'), PATIENCE);
+  const payment = await tell();
+  await proxy.open();
+  await receiver.received(1);
+  expect(paymentsTold()).toEqual([payment]);
+  expect(listener.err.match(/waiting for it|answers again/g)).toEqual([
+    'waiting for it',
+    'answers again',
+  ]);
+  await listener.interrupt();
+  await proxy.cut();
+});
+
+test('what cannot be is refused with the reason', async () => {
+  const forward = ['listen', '--forward-to', receiver.url, '--merchant', UNKNOWN];
+  const { env } = service;
+  const production = { ...env, NODE_ENV: 'production', SIMULATION: '' };
+  expect(await mpHere(forward, production)).toMatchObject({
+    status: 1,
+    err: 'Events of production go to webhook endpoints only: see "mp webhook create --help".\n',
+  });
+  expect(await mpHere(forward, env)).toMatchObject({
+    status: 1,
+    err: `There is no merchant ${UNKNOWN}.\n`,
+  });
+  const own = ['listen', '--merchant', shop.id, '--forward-to'];
+  expect(await mpHere([...own, 'localhost'], env)).toMatchObject({ status: 1, out: '' });
+  expect(await mpHere([...own, receiver.url], { ...env, WEBHOOK_SECRET: 'whsec_?' })).toMatchObject(
+    {
+      status: 1,
+      err: 'WEBHOOK_SECRET must be whsec_ and base64.\n',
+    },
+  );
+  const embedded = await mpHere([...own, receiver.url], { DATA_DIRECTORY: '/nowhere' });
+  expect(embedded).toMatchObject({
+    status: 1,
+    err: 'No service is running on /nowhere: start it with "npm start".\n',
+  });
+  const demo = await mpHere(['listen', '--forward-to', receiver.url], env);
+  expect(demo.err).toMatch(/^There are no demo keys in .* Otherwise set --merchant\.\n$/);
+  expect(await mpHere(['listen'], env)).toMatchObject({ status: 2, out: '' });
+});
