@@ -15,10 +15,11 @@ export function define(command: Command, terminal: Terminal): void {
     .action(async ({ as = 'merchant', ...flags }: JsonFlag & { as?: DemoRole }) => {
       const { dataDirectory } = readConfig({ DATA_DIRECTORY: terminal.env.DATA_DIRECTORY });
       const demo = await openDemo(dataDirectory, ['MP_KEY_ID', 'MP_SECRET', 'MP_PASSPHRASE']);
-      const { keyId, secret, passphrase } = demo[as];
+      const { keyId, secret, passphrase, merchantId } = demo[as];
       const variables = {
         MP_URL: await chooseDemoAddress(dataDirectory, undefined),
         ...{ MP_KEY_ID: keyId, MP_SECRET: secret, MP_PASSPHRASE: passphrase },
+        ...(merchantId === undefined ? {} : { MP_MERCHANT_ID: merchantId }),
       };
       if (flags.json) return printJson(terminal, variables);
       const lines = Object.entries(variables).map(

@@ -50,7 +50,7 @@ export async function makeDemo(
 }
 
 /**
- * Prints the one command to try next, and where to look around, if there is a demo.
+ * Prints the commands to try next, and where to look around, if there is a demo.
  * @param url Where the service listens.
  * @param panelLink Signs in to the panel, once; null without a panel.
  */
@@ -68,6 +68,11 @@ The External Payments Service is listening on ${url}
 Try next, in another terminal:
 
   ${directory}npx mp request POST /external/v1/payments/prompt --body '{"amount":5000}'
+
+Events of its payments, to a server of yours, and a test of that server:
+
+  ${directory}npx mp listen --forward-to http://localhost:8080/hooks
+  ${directory}npx mp webhook test --url http://localhost:8080/hooks
 
 ${panelLink === null ? '' : `Panel (signs you in, once): ${panelLink}\n`}Documentation: ${url}/docs
 

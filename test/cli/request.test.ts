@@ -29,7 +29,7 @@ beforeAll(async () => {
   const linked = await addMerchant(service, { partnerId: partner.partner.id });
   await writeFile(
     join(directory, 'demo.json'),
-    JSON.stringify({ merchant: shop, us, partner, linked }),
+    JSON.stringify({ merchant: { ...shop, merchantId: shop.merchant.id }, us, partner, linked }),
   );
   withdraw = await announceService(directory, url);
   env = { DATA_DIRECTORY: directory, DATABASE_URL: 'not a database' };
@@ -62,13 +62,16 @@ test('shows status, notable headers and body, and keeps to one JSON document', a
 
 test('mp env gives a shell what the examples read', async () => {
   const { out } = await mpHere(['env'], env);
-  const show = 'printf "%s\n" "$MP_URL" "$MP_KEY_ID" "$MP_SECRET" "$MP_PASSPHRASE"';
+  const show =
+    'printf "%s\n" "$MP_URL" "$MP_KEY_ID" "$MP_SECRET" "$MP_PASSPHRASE" "$MP_MERCHANT_ID"';
   const { stdout } = spawnSync('sh', ['-c', `${out}${show}`], { encoding: 'utf8' });
   const { keyId, secret, passphrase } = shop;
-  expect(stdout.trimEnd().split('\n')).toEqual([url, keyId, secret, passphrase]);
+  const merchantId = shop.merchant.id;
+  expect(stdout.trimEnd().split('\n')).toEqual([url, keyId, secret, passphrase, merchantId]);
   const partner = await mpHere(['env', '--as', 'partner', '--json'], env);
   expect(JSON.parse(partner.out)).toMatchObject({ MP_URL: url, MP_KEY_ID: expect.any(String) });
   expect(partner.out).not.toContain(keyId);
+  expect(partner.out).not.toContain('MP_MERCHANT_ID');
   const nowhere = await mpHere(['env'], { DATA_DIRECTORY: '/nowhere' });
   expect(nowhere).toMatchObject({ status: 1, out: '' });
 });

@@ -236,6 +236,33 @@ describe('mp webhook test', () => {
     });
   });
 
+  test('sends it to a URL as well, without an endpoint or a database', async () => {
+    receiver.requests.length = 0;
+    receiver.answer = status(200, {}, 'Thanks!');
+    const args = ['webhook', 'test', '--url', receiver.url];
+    const sent = await mpHere([...args, '--json']);
+    expect({ status: sent.status, err: sent.err }).toEqual({ status: 0, err: '' });
+    const { secret, ...result } = JSON.parse(sent.out);
+    const [request = { headers: {}, body: '' }] = receiver.requests;
+    expect(result).toEqual({
+      ...{ url: receiver.url, statusCode: 200, error: null, responseExcerpt: 'Thanks!' },
+      eventId: verifyWebhook({ ...request, secret }).id,
+      durationMs: expect.any(Number),
+    });
+    const own = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+    receiver.answer = status(404);
+    const refused = await mpHere(args, { WEBHOOK_SECRET: own });
+    expect(refused).toMatchObject({ status: 1, err: '' });
+    expect(refused.out).toContain('Not received: only a response of 2xx counts.');
+    const last = receiver.requests[1] ?? { headers: {}, body: '' };
+    expect(verifyWebhook({ ...last, secret: own }).type).toBe('payment_prompt.created');
+    expect(await mpHere(args, { NODE_ENV: 'production' })).toMatchObject({
+      status: 1,
+      err: 'In production a test goes to an endpoint: give its ID.\n',
+    });
+    expect(receiver.requests).toHaveLength(2);
+  });
+
   test('never connects to a private address in production', async () => {
     const merchant = await createMerchant();
     const create = ['webhook', 'create', '--merchant', merchant, '--url'];

@@ -6,10 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { verifyWebhook } from '../../src/client/index.ts';
 import { connect, type Database } from '../../src/database/connection.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { openEmbeddedDatabase } from '../../src/development/embedded-postgres.ts';
 import { mp } from '../cli/mp.ts';
+import { startReceiver } from '../webhooks/receiver.ts';
 import { EMBEDDED_MISSING, hasEmbedded } from './standby.ts';
 
 /** `npm start` without a database of one's own, as on the first day. */
@@ -69,6 +71,38 @@ describe.skipIf(!hasEmbedded())(hasEmbedded() ? 'npm start' : EMBEDDED_MISSING, 
     });
     expect(await once(shell, 'close')).toEqual([0, null]);
     expect(answer).toMatch(/^HTTP 201 Created\n/);
+  });
+
+  test('prints commands that tell a server of the demo’s payments, and test it', async () => {
+    const receiver = await startReceiver();
+    const shell = (command: RegExp) => {
+      const [, line = ''] = command.exec(said) ?? [];
+      const started = line
+        .replace('npx mp', `exec node ${ROOT}/src/cli.ts`)
+        .replace('http://localhost:8080/hooks', receiver.url);
+      return spawn('sh', ['-c', started], {
+        env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+    };
+    const tested = shell(/^ {2}(.* mp webhook test .*)$/m);
+    expect(await once(tested, 'close')).toEqual([0, null]);
+    const listening = shell(/^ {2}(.* mp listen .*)$/m);
+    let printed = '';
+    listening.stdout.on('data', chunk => {
+      printed += chunk;
+    });
+    await vi.waitUntil(() => printed.includes('WEBHOOK_SECRET'), { timeout: 15_000 });
+    const create = shell(/^ {2}(.* mp request .*)$/m);
+    expect(await once(create, 'close')).toEqual([0, null]);
+    await receiver.received(2);
+    const [, secret = ''] = /WEBHOOK_SECRET='(\S+)'/.exec(printed) ?? [];
+    const { headers = {}, body = '' } = receiver.requests[1] ?? {};
+    expect(verifyWebhook({ headers, body, secret }).type).toBe('payment_prompt.created');
+    const ended = once(listening, 'close');
+    listening.kill('SIGINT');
+    expect(await ended).toEqual([0, null]);
+    await receiver.close();
   });
 
   test('and commands use the database as a role that owns nothing', async () => {
