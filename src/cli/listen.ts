@@ -75,7 +75,9 @@ async function listen(listening: Listening, config: Config): Promise<void> {
     isDatabaseUnavailable(error) || (error instanceof CommandFailed && isAway(error.cause));
   while (!isOver(listening)) {
     try {
-      await withSession(terminal, session => forwardAll(listening, session));
+      // A lost connection is told below, in words.
+      const options = { logLevel: 'error' } as const;
+      await withSession(terminal, session => forwardAll(listening, session), options);
     } catch (error) {
       // What fails at the start is the answer; what fails later is a restart.
       if (listening.follower === undefined || !isAway(error)) throw error;

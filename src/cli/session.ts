@@ -14,6 +14,11 @@ export interface Session extends Operator {
   readonly config: Config;
 }
 
+interface SessionOptions {
+  /** From which level on the log of the connection reaches standard error. */
+  readonly logLevel?: 'warn' | 'error';
+}
+
 /**
  * Runs a command on the configured database, then closes it. An embedded database is migrated first.
  * @throws MigrationsPending for any other database that lacks migrations, MasterKeyMissing.
@@ -21,24 +26,30 @@ export interface Session extends Operator {
 export async function withSession(
   terminal: Terminal,
   work: (session: Session) => Promise<void>,
+  options: SessionOptions = {},
 ): Promise<void> {
   const actor = readActor(terminal.env);
-  await withStorage(terminal, async (storage, config) => {
-    const { prepareStorage } = await import('../runtime/storage.ts');
-    // What the service does to a database before it works on it is no news of this command's.
-    await prepareStorage(config, storage, { info: () => undefined });
-    const { db, directUrl, keyring } = storage;
-    await work({ db, directUrl, keyring, config, clock: Date.now, actor, origin: 'cli' });
-  });
+  await withStorage(
+    terminal,
+    async (storage, config) => {
+      const { prepareStorage } = await import('../runtime/storage.ts');
+      // What the service does to a database before it works on it is no news of this command's.
+      await prepareStorage(config, storage, { info: () => undefined });
+      const { db, directUrl, keyring } = storage;
+      await work({ db, directUrl, keyring, config, clock: Date.now, actor, origin: 'cli' });
+    },
+    options,
+  );
 }
 
 /** Like withSession, but neither checks nor applies migrations. */
 export async function withStorage(
   terminal: Terminal,
   work: (storage: Storage, config: Config) => Promise<void>,
+  { logLevel = 'warn' }: SessionOptions = {},
 ): Promise<void> {
   const config = readConfig(terminal.env);
-  const storage = await open(config);
+  const storage = await open(config, logLevel);
   try {
     await work(storage, config);
   } finally {
@@ -46,13 +57,13 @@ export async function withStorage(
   }
 }
 
-async function open(config: Config): Promise<Storage> {
+async function open(config: Config, logLevel: 'warn' | 'error'): Promise<Storage> {
   const [{ openStorage }, { createLogger, standardError }] = await Promise.all([
     import('../runtime/storage.ts'),
     import('../telemetry/logger.ts'),
   ]);
   // Standard output is reserved for the command's result.
-  const logger = createLogger({ logLevel: 'warn' }, 'mp', standardError());
+  const logger = createLogger({ logLevel }, 'mp', standardError());
   try {
     return await openStorage(config, { holder: 'command', name: 'eps-mp', logger });
   } catch (error) {

@@ -1,6 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import { verifyWebhook } from '../../src/client/index.ts';
 import { connect, type Database } from '../../src/database/connection.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { openEmbeddedDatabase } from '../../src/development/embedded-postgres.ts';
+import { TEST_ID_PREFIX } from '../../src/webhooks/test-event.ts';
 import { mp } from '../cli/mp.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 import { EMBEDDED_MISSING, hasEmbedded } from './standby.ts';
@@ -85,24 +86,37 @@ describe.skipIf(!hasEmbedded())(hasEmbedded() ? 'npm start' : EMBEDDED_MISSING, 
         stdio: ['ignore', 'pipe', 'inherit'],
       });
     };
-    const tested = shell(/^ {2}(.* mp webhook test .*)$/m);
-    expect(await once(tested, 'close')).toEqual([0, null]);
+    const tested = once(shell(/^ {2}(.* mp webhook test .*)$/m), 'close');
     const listening = shell(/^ {2}(.* mp listen .*)$/m);
-    let printed = '';
-    listening.stdout.on('data', chunk => {
-      printed += chunk;
-    });
-    await vi.waitUntil(() => printed.includes('WEBHOOK_SECRET'), { timeout: 15_000 });
-    const create = shell(/^ {2}(.* mp request .*)$/m);
-    expect(await once(create, 'close')).toEqual([0, null]);
-    await receiver.received(2);
-    const [, secret = ''] = /WEBHOOK_SECRET='(\S+)'/.exec(printed) ?? [];
-    const { headers = {}, body = '' } = receiver.requests[1] ?? {};
-    expect(verifyWebhook({ headers, body, secret }).type).toBe('payment_prompt.created');
-    const ended = once(listening, 'close');
-    listening.kill('SIGINT');
-    expect(await ended).toEqual([0, null]);
-    await receiver.close();
+    try {
+      let printed = '';
+      listening.stdout.on('data', chunk => {
+        printed += chunk;
+      });
+      await vi.waitUntil(() => printed.includes('WEBHOOK_SECRET'), { timeout: 15_000 });
+      const [, secret = ''] = /WEBHOOK_SECRET='(\S+)'/.exec(printed) ?? [];
+      const create = shell(/^ {2}(.* mp request .*)$/m);
+      expect(await once(create, 'close')).toEqual([0, null]);
+      expect(await tested).toEqual([0, null]);
+      await receiver.received(2);
+      const told = receiver.requests.find(({ event }) => !event.id.startsWith(TEST_ID_PREFIX));
+      const { headers = {}, body = '' } = told ?? {};
+      const event = verifyWebhook({ headers, body, secret });
+      expect(event.type).toBe('payment_prompt.created');
+      // The guide on nodes takes the ID of the payment with this.
+      const guide = readFileSync(join(ROOT, 'src/docs/guides/operating/try-chains.md'), 'utf8');
+      const [, newest = ''] = /^ID=\$\((npx mp .*)\)$/m.exec(guide) ?? [];
+      const id = execFileSync('sh', ['-c', newest.replace('npx mp', `node ${ROOT}/src/cli.ts`)], {
+        env: { PATH: process.env.PATH, DATA_DIRECTORY: directory },
+      });
+      expect(id.toString().trim()).toBe(event.data.id);
+      const ended = once(listening, 'close');
+      listening.kill('SIGINT');
+      expect(await ended).toEqual([0, null]);
+    } finally {
+      listening.kill('SIGKILL');
+      await receiver.close();
+    }
   });
 
   test('and commands use the database as a role that owns nothing', async () => {
