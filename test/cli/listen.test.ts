@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { run } from '../../src/cli/run.ts';
 import { verifyWebhook } from '../../src/client/index.ts';
-import type { Merchant } from '../../src/database/tables.ts';
+import type { Merchant } from '../../src/database/account-tables.ts';
 import { recordEvent } from '../../src/payments/record-event.ts';
 import { addMerchant } from '../helpers/accounts.ts';
 import { addPayment } from '../helpers/payments.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Merchant } from '../../src/database/tables.ts';
+import type { Merchant } from '../../src/database/account-tables.ts';
 import { firstIdOf, insertEvent } from '../../src/repositories/events.ts';
 import { EventFollower } from '../../src/webhooks/follow-events.ts';
 import { addMerchant } from '../helpers/accounts.ts';
