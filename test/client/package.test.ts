@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { stat, utimes } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
+import Fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildClientPackage } from '../../src/docs/client-package/build.ts';
-import { readClientPackage } from '../../src/docs/client-package/package-file.ts';
+import { buildIfStale } from '../../src/docs/client-package/build.ts';
+import { packageFile, readClientPackage } from '../../src/docs/client-package/package-file.ts';
+import { registerClientPackage } from '../../src/docs/client-package/serve.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 
 const { version, dependencies } = JSON.parse(
@@ -61,13 +64,17 @@ describe('GET /client.tgz', () => {
     const other = { 'if-none-match': '"sha512-AAAA"' };
     expect((await service.app.inject({ url: '/client.tgz', headers: other })).statusCode).toBe(200);
   });
+});
 
-  test('counts against the rate limit of pages', async () => {
-    const limited = await startTestApp({ beside: service, env: { RATE_LIMIT_MAX: '1' } });
-    expect((await limited.app.inject({ url: '/client.tgz' })).statusCode).toBe(200);
-    expect((await limited.app.inject({ url: '/client.tgz' })).statusCode).toBe(429);
-    await limited.close();
+test('a service that has no package says so', async () => {
+  const app = Fastify();
+  registerClientPackage(app, undefined);
+  let refused: unknown;
+  app.addHook('onError', async (_request, _reply, error) => {
+    refused = error;
   });
+  await app.inject({ url: '/client.tgz' });
+  expect(refused).toMatchObject({ errorCode: 'E3001' });
 });
 
 describe('the package', () => {
@@ -101,9 +108,15 @@ describe('the package', () => {
     expect(types).not.toMatch(/: (any|unknown)\b/);
   });
 
-  test('is the same bytes each time that it is built', async () => {
+  test('is built again when a source is newer, into the same bytes', async () => {
+    const file = packageFile(version);
     const before = readClientPackage();
-    await buildClientPackage();
+    await utimes(file, 0, 0);
+    await buildIfStale();
     expect(readClientPackage()?.integrity).toBe(before?.integrity);
+    const { mtimeMs } = await stat(file);
+    expect(mtimeMs).toBeGreaterThan(0);
+    await buildIfStale();
+    expect((await stat(file)).mtimeMs).toBe(mtimeMs);
   });
 });

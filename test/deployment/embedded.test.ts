@@ -18,6 +18,12 @@ import { EMBEDDED_MISSING, hasEmbedded } from './standby.ts';
 /** `npm start` without a database of one's own, as on the first day. */
 
 const ROOT = join(import.meta.dirname, '../..');
+/** A terminal that knows nothing of the service. */
+const TERMINAL = {
+  PATH: process.env.PATH,
+  // Halves the start of a process.
+  NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/mp-tests'),
+};
 
 describe.skipIf(!hasEmbedded())(hasEmbedded() ? 'npm start' : EMBEDDED_MISSING, () => {
   let directory: string;
@@ -62,8 +68,7 @@ describe.skipIf(!hasEmbedded())(hasEmbedded() ? 'npm start' : EMBEDDED_MISSING, 
     expect(said).toContain(`Documentation: ${url}/docs`);
     const [, command = ''] = /^ {2}(.* mp request .*)$/m.exec(said) ?? [];
     const shell = spawn('sh', ['-c', command.replace('npx mp', `node ${ROOT}/src/cli.ts`)], {
-      // The terminal knows nothing of the service.
-      env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
+      env: TERMINAL,
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     let answer = '';
@@ -82,7 +87,7 @@ describe.skipIf(!hasEmbedded())(hasEmbedded() ? 'npm start' : EMBEDDED_MISSING, 
         .replace('npx mp', `exec node ${ROOT}/src/cli.ts`)
         .replace('http://localhost:8080/hooks', receiver.url);
       return spawn('sh', ['-c', started], {
-        env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
+        env: TERMINAL,
         stdio: ['ignore', 'pipe', 'inherit'],
       });
     };
@@ -107,7 +112,7 @@ describe.skipIf(!hasEmbedded())(hasEmbedded() ? 'npm start' : EMBEDDED_MISSING, 
       const guide = readFileSync(join(ROOT, 'src/docs/guides/operating/try-chains.md'), 'utf8');
       const [, newest = ''] = /^ID=\$\((npx mp .*)\)$/m.exec(guide) ?? [];
       const id = execFileSync('sh', ['-c', newest.replace('npx mp', `node ${ROOT}/src/cli.ts`)], {
-        env: { PATH: process.env.PATH, DATA_DIRECTORY: directory },
+        env: { ...TERMINAL, DATA_DIRECTORY: directory },
       });
       expect(id.toString().trim()).toBe(event.data.id);
       const ended = once(listening, 'close');

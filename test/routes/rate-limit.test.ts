@@ -178,7 +178,14 @@ describe('an address', () => {
     expectAll(await repeat(20, () => open('/docs/errors/E1000')), 200);
     expectAll(await repeat(20, () => open('/external/v1/nothing')), 404);
     expectAll(await repeat(20, () => open('/external/v1/payments/%zz')), 400);
-    for (const url of ['/docs', '/docs/errors', '/openapi.json', '/nothing', '/%zz']) {
+    for (const url of [
+      '/docs',
+      '/docs/errors',
+      '/openapi.json',
+      '/client.tgz',
+      '/nothing',
+      '/%zz',
+    ]) {
       expectLimited(await open(url), 60);
     }
     advance(60);
