@@ -154,6 +154,9 @@ export function factsOf(settings: DocsSettings): Facts {
     'program.mjs': readProgram('payment.mjs'),
     'program.py': readProgram('payment.py'),
     'program.php': readProgram('payment.php'),
+    'receiver.mjs': readProgram('hooks.mjs'),
+    'receiver.py': readProgram('hooks.py'),
+    'receiver.php': readProgram('hooks.php'),
 
     'key.active-max': ACTIVE_KEYS_MAXIMUM,
     'key.id-digits': 2 * KEY_ID_BYTES,
@@ -199,7 +202,6 @@ export function factsOf(settings: DocsSettings): Facts {
     'logo.kib-max': LOGO_BYTES_MAXIMUM / 1024,
     'logo.pixels-max': LOGO_PIXELS_MAXIMUM,
     'webhook.tolerance': formatDuration(TOLERANCE_SECONDS),
-    'webhook.tolerance-seconds': TOLERANCE_SECONDS,
     'webhook.timeout': formatDuration(ATTEMPT_TIMEOUT_MS / 1000),
     'webhook.attempts': RETRY_DELAYS_SECONDS.length,
     'webhook.retries': retryTable(),

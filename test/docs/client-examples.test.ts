@@ -20,7 +20,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
 /** Pages with examples in JavaScript, and parts of the sentences that introduce them there. */
 const EXAMPLES = {
-  '/docs/quickstart.md': ['create.mjs', 'Read the payment.'],
+  '/docs/quickstart.md': ['create.mjs', 'Read the payment.', 'hooks.mjs'],
   '/docs/client.md': ['Create a payment:', 'Poll it', 'List all', 'with Fastify', 'node:http'],
   README: ['creates a payment and polls it'],
 } as const;
@@ -302,7 +302,7 @@ describe('strict TypeScript takes the client as Node.js finds it', () => {
   });
 });
 
-describe.each(['with Fastify', 'node:http'] as const)('the webhook server %s', example => {
+describe.each(['with Fastify', 'hooks.mjs'] as const)('the webhook server %s', example => {
   const key = randomBytes(32);
   const event = {
     id: crypto.randomUUID(),

@@ -39,7 +39,7 @@ def call(method, path, body=b"", headers={}):
 created = call(
     "POST",
     "/external/v1/payments/prompt",
-    json.dumps({"amount": 5000, "customerReferenceId": "order-1001"}).encode(),
+    json.dumps({"amount": 5000, "customerReferenceId": "order-1001"}, separators=(",", ":")).encode(),
     {"Idempotency-Key": "order-1001"},
 )
 print("Send the customer to", created["checkoutUrl"])

@@ -1,0 +1,29 @@
+<?php
+// Start it with: php -S 127.0.0.1:8080 hooks.php
+
+function isGenuine(string $body): bool
+{
+    // Of the bytes as received, before they are parsed.
+    $id = $_SERVER['HTTP_WEBHOOK_ID'] ?? '';
+    $timestamp = $_SERVER['HTTP_WEBHOOK_TIMESTAMP'] ?? '';
+    if (!ctype_digit($timestamp) || abs(time() - (int) $timestamp) > 300) {
+        return false;
+    }
+    $key = base64_decode(substr((string) getenv('WEBHOOK_SECRET'), strlen('whsec_')));
+    $expected = 'v1,' . base64_encode(hash_hmac('sha256', "$id.$timestamp.$body", $key, true));
+    foreach (explode(' ', $_SERVER['HTTP_WEBHOOK_SIGNATURE'] ?? '') as $signature) {
+        if (hash_equals($expected, $signature)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+$body = file_get_contents('php://input');
+if (!isGenuine($body)) {
+    http_response_code(400);
+    exit;
+}
+$event = json_decode($body, true, flags: JSON_THROW_ON_ERROR);
+error_log("{$event['id']} {$event['type']} {$event['data']['id']}"); // act once on each id
+http_response_code(204);
