@@ -67,7 +67,7 @@ describe('a copy button', () => {
       const told = page.getByRole('button', { name: 'Selected' }).waitFor();
       await page.getByRole('button', { name: 'Copy' }).first().click();
       await told;
-      expect(await page.evaluate('getSelection().toString()')).toContain('npx mp key create');
+      expect(await page.evaluate('getSelection().toString()')).toContain('npm install');
     });
   });
 });
@@ -75,9 +75,9 @@ describe('a copy button', () => {
 describe('examples in several languages', () => {
   test('are tabs, and the language that is chosen is remembered on other pages', async () => {
     await visit('/docs/quickstart', {}, async page => {
-      expect(await shown(page)).toEqual(['language-sh']);
-      await tab(page, 'Python').click();
-      expect(await shown(page)).toEqual(['language-python']);
+      expect(await shown(page)).toEqual(['language-js', 'language-js']);
+      await tab(page, 'Python').first().click();
+      expect(await shown(page)).toEqual(['language-python', 'language-python']);
       for (const path of ['/docs/signing', '/docs/webhooks']) {
         await page.goto(base + path);
         await page.locator('.tabbed').waitFor();

@@ -262,12 +262,14 @@ async function copy(event) {
     announce(texts.pressCopy);
     return;
   }
-  const before = button.textContent;
+  const { textContent: before, ariaLabel } = button;
+  announce(texts.copied);
   if (before === texts.copied) return;
   button.textContent = texts.copied;
-  announce(texts.copied);
+  // What is read out contains what is seen.
+  button.ariaLabel = null;
   setTimeout(() => {
-    button.textContent = before;
+    Object.assign(button, { textContent: before, ariaLabel });
   }, 2_000);
 }
 
