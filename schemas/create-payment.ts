@@ -43,7 +43,8 @@ export const CreatePaymentBodySchema = Type.Object(
     customerReferenceId: Type.Optional(
       Type.String({
         maxLength: CUSTOMER_REFERENCE_MAXIMUM,
-        description: 'Your own reference. Returned unchanged, and a filter of the list.',
+        description:
+          'Your own reference. Returned unchanged, and a filter of the list. Customers see it on the checkout as the number of their order.',
       }),
     ),
     merchantId: Type.Optional(

@@ -8,6 +8,7 @@ import { movePayment } from '../payments/move-payment.ts';
 import { listOfferedNetworks } from '../payments/offered-networks.ts';
 import { type Rates, RateUnavailable } from '../rates/rate-source.ts';
 import { listConfiguredNetworks } from '../repositories/deposit-addresses.ts';
+import { listPaymentDeposits } from '../repositories/deposits.ts';
 import { findLogoHash } from '../repositories/merchant-logos.ts';
 import { findMerchant } from '../repositories/merchants.ts';
 import { findNetworkOnChain, type NetworkOnChain } from '../repositories/networks.ts';
@@ -57,6 +58,8 @@ export interface Checkout {
    */
   readonly choices: readonly NetworkChoice[];
   readonly progress: Progress;
+  /** What a paid payment has received, in the asset's smallest unit; null before. */
+  readonly received: bigint | null;
 }
 
 /** Query parameters that are added to a redirectUrl. */
@@ -115,7 +118,16 @@ export async function readCheckout(
       }),
     ),
     progress: network === null ? NO_PROGRESS : await readProgress(db, payment, network, now),
+    received: payment.status === 'successful' ? await readReceived(db, payment.id) : null,
   };
+}
+
+/** The sum of a payment's final transfers, of which there may be several. */
+async function readReceived(db: Connection, paymentId: string): Promise<bigint> {
+  const deposits = await listPaymentDeposits(db, paymentId);
+  return deposits
+    .filter(({ state }) => state === 'final')
+    .reduce((sum, { token_amount: amount }) => sum + BigInt(amount), 0n);
 }
 
 async function readShop(db: Connection, merchantId: string): Promise<Shop> {

@@ -28,6 +28,8 @@ export interface Forwarded {
 export interface Forwarder {
   readonly url: string;
   readonly secret: string;
+  /** Whether the secret was made for this process, so that it has to be told. */
+  readonly isNew: boolean;
   /** @throws The signal's reason if it is aborted before a response. */
   forward(event: ToldEvent, signal: AbortSignal): Promise<Forwarded>;
 }
@@ -54,6 +56,7 @@ export function createForwarder(text: string, given: string | undefined): Forwar
   return {
     url,
     secret,
+    isNew: !given,
     async forward(event, signal) {
       const now = new Date();
       const webhook = { url, ...signEvent(event, [secret], now) };

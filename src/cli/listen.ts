@@ -116,25 +116,37 @@ async function forwardAll(listening: Listening, session: Session): Promise<void>
 async function prepare(listening: Listening, { db, config }: Session) {
   const { flags, terminal } = listening;
   if (listening.follower === undefined || listening.forwarder === undefined) {
-    const [{ requireMerchant }, { readDatabaseClock }, { EventFollower }, { createForwarder }] =
-      await Promise.all([
-        import('../accounts/merchants.ts'),
-        import('../database/ping.ts'),
-        import('../webhooks/follow-events.ts'),
-        import('./listen-forward.ts'),
-      ]);
+    const [
+      { requireMerchant },
+      { readDatabaseClock },
+      { EventFollower, LOOK_BACK_MS },
+      { createForwarder },
+    ] = await Promise.all([
+      import('../accounts/merchants.ts'),
+      import('../database/ping.ts'),
+      import('../webhooks/follow-events.ts'),
+      import('./listen-forward.ts'),
+    ]);
     const merchantId = flags.merchant ?? (await demoMerchant(config));
     const { name } = await requireMerchant(db, merchantId);
     const forwarder = createForwarder(flags.forwardTo, terminal.env.WEBHOOK_SECRET);
-    const since = await readDatabaseClock(db);
-    listening.follower = new EventFollower({ merchantId, types: flags.types, since });
+    // Back by as much as an ID may be older than its event; what is there already is passed over.
+    const since = (await readDatabaseClock(db)) - LOOK_BACK_MS;
+    const follower = new EventFollower({ merchantId, types: flags.types, since });
+    while ((await follower.next(db)).length > 0 && !isOver(listening)) {
+      // The next read begins where this one ended.
+    }
+    listening.follower = follower;
     listening.forwarder = forwarder;
-    const { url, secret } = forwarder;
-    if (flags.json) terminal.out(`${JSON.stringify({ merchantId, forwardTo: url, secret })}\n`);
+    const { url, secret, isNew } = forwarder;
+    const told = isNew ? { secret } : {};
+    if (flags.json) terminal.out(`${JSON.stringify({ merchantId, forwardTo: url, ...told })}\n`);
     else {
       printLines(terminal, [
         `Events of ${cell(name)} (${merchantId}) go to ${url}. Ctrl-C ends this.`,
-        `export WEBHOOK_SECRET='${secret}'    # for the server that verifies them`,
+        ...(isNew
+          ? [`export WEBHOOK_SECRET='${secret}'    # for the server that verifies them`]
+          : []),
         '',
       ]);
     }

@@ -57,10 +57,10 @@ async function sendTo(text: string, { env }: Terminal) {
     import('./listen-forward.ts'),
     import('../webhooks/test-event.ts'),
   ]);
-  const { url, secret, forward } = createForwarder(text, env.WEBHOOK_SECRET);
+  const { url, secret, isNew, forward } = createForwarder(text, env.WEBHOOK_SECRET);
   const { signal } = new AbortController();
   const { at: _at, type: _type, ...forwarded } = await forward(testEvent(new Date()), signal);
-  return { url, secret, ...forwarded };
+  return { url, ...(isNew ? { secret } : {}), ...forwarded };
 }
 
 /** Sends it as a worker would. */

@@ -9,7 +9,7 @@ const LIMIT = 100;
  * from the clock of the process that writes it: transactions take a few seconds, and clocks may be 30
  * seconds apart.
  */
-const LOOK_BACK_MS = 60_000;
+export const LOOK_BACK_MS = 60_000;
 /** Hexadecimal digits of a UUIDv7 that are its time in milliseconds, without their hyphen. */
 const TIME_DIGITS = 12;
 

@@ -417,6 +417,9 @@ test('networks are searched by coin and network, once there are many', async () 
       'USD Coin USDC',
       'USD Coin USDC',
     ]);
+    // Enter searches; it chooses nothing.
+    await page.getByRole('searchbox').press('Enter');
+    expect(await checkout.payment()).toMatchObject({ blockchain_id: null });
     await page.getByRole('searchbox').fill('doge');
     expect(await shown()).toBe(0);
     await page.getByText('No coin or network is called that.').waitFor();

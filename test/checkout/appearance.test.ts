@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { LOGO_BYTES_MAXIMUM, parseLogo } from '../../src/accounts/logo/logo.ts';
 import { type MerchantChange, setMerchant } from '../../src/accounts/merchants.ts';
+import { formatBaseUnits } from '../../src/payments/token-amount.ts';
 import { ADDRESSES, addMerchant, type MerchantWithKey, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { type OpenedCheckout, openCheckout } from '../helpers/checkout.ts';
@@ -86,11 +87,15 @@ test('a payment that ended says what to do, whom to contact and how to go back',
   expect(page).toContain('What you can do');
   expect(page).toContain('start again at Tea');
   expect(page).toContain(
-    `href="mailto:help+pay@shop.example?subject=${checkout.paymentId}">help+pay@shop.example</a>`,
+    `href="mailto:help%2Bpay@shop.example?subject=${checkout.paymentId}">help+pay@shop.example</a>`,
   );
   expect(page).toContain('Return to Tea');
   await set({ supportContact: 'https://shop.example/help' });
-  expect(await read(checkout)).toContain('href="https://shop.example/help"');
+  expect(await read(checkout)).toMatch(
+    /href="https:\/\/shop.example\/help"[^>]*>shop.example\/help</,
+  );
+  await set({ supportContact: 'a?cc=b&#x@shop.example' });
+  expect(await read(checkout)).toContain('href="mailto:a%3Fcc%3Db%26%23x@shop.example?subject=');
   await set({ supportContact: null });
   expect(await read(checkout)).not.toContain('class="contact"');
 });
@@ -112,6 +117,23 @@ test('a paid page is a receipt', async () => {
     When: expect.stringContaining('<time datetime="2026-05-17T'),
     Transaction: expect.stringContaining(hash ?? ''),
   });
+});
+
+test('a receipt tells what was sent, where that is more than was asked for', async () => {
+  const eth = `0x${'ef'.repeat(20)}`;
+  const alone = await addMerchant(service, { addresses: { eth } });
+  const checkout = await openCheckout(service, alone);
+  await checkout.pick('eth');
+  await checkout.simulate('over');
+  const { status, token_amount: asked } = await checkout.payment();
+  expect(status).toBe('successful');
+  const { token_amount: sent } = await service.db
+    .selectFrom('deposits')
+    .select('token_amount')
+    .where('payment_id', '=', checkout.paymentId)
+    .executeTakeFirstOrThrow();
+  expect(BigInt(sent)).toBeGreaterThan(BigInt(asked ?? 0));
+  expect(await read(checkout)).toContain(`${formatBaseUnits(BigInt(sent), 18)}\u00a0ETH`);
 });
 
 test('the networks that customers choose most come first, real ones before test ones', async () => {

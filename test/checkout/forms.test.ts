@@ -53,6 +53,7 @@ describe('what a form asks for is done, and leads back to the page', () => {
     expect((await checkout.get()).body).not.toContain('Cancel payment');
     const response = await checkout.post('cancel', {}, PEOPLE);
     expect(response.statusCode).toBe(409);
+    expect(response.body).toContain('not cancelled: a transfer has been seen already.');
     expect(await checkout.payment()).toMatchObject({ status: 'pending' });
   });
 

@@ -117,7 +117,7 @@ describe('every state has its page', () => {
     expect(await readPage(checkout)).not.toContain('Pay another way');
     await checkout.pick('eth');
     expect(await readPage(checkout)).toMatch(
-      /Pay another way<\/summary>\s*<p>Do not change if you have sent something to the address above already: it would not be recognised any more\.<\/p>\s*<p>Choosing fixes the price[^<]*<\/p>\s*<form/,
+      /Pay another way<\/summary>\s*<p>Do not change if you have sent something to the address above already: it would not be recognised any more\.<\/p>\s*<p>Choosing fixes the price[^<]*<\/p>\s*<div class="picker">\s*<form/,
     );
   });
 

@@ -6,7 +6,7 @@ const BODY_MAXIMUM = 1_000_000;
 async function receive(request) {
   const chunks = [];
   let length = 0;
-  for await (const chunk of request) {
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     chunks.push(chunk);
     length += chunk.length;
     if (length > BODY_MAXIMUM) return 413;
@@ -25,8 +25,11 @@ async function receive(request) {
 
 const server = createServer((request, response) => {
   receive(request)
-    .catch(error => (console.error(error), 500))
-    .then(status => response.writeHead(status).end());
+    .catch(error => {
+      console.error(error);
+      return 500;
+    })
+    .then(status => response.writeHead(status, { connection: 'close' }).end());
 });
 server.listen(Number(process.env.PORT ?? 8080), () => {
   console.log(`http://127.0.0.1:${server.address().port}`);

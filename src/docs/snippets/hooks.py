@@ -2,7 +2,9 @@ import base64, hashlib, hmac, json, os, time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 BODY_MAXIMUM = 1_000_000
-KEY = base64.b64decode(os.environ["WEBHOOK_SECRET"].removeprefix("whsec_"))
+KEY = base64.b64decode(os.environ["WEBHOOK_SECRET"].removeprefix("whsec_"), validate=True)
+if not KEY:
+    raise SystemExit("WEBHOOK_SECRET is empty: anybody could sign")
 
 
 def is_genuine(headers, body):
@@ -18,10 +20,10 @@ def is_genuine(headers, body):
 
 class Hooks(BaseHTTPRequestHandler):
     def do_POST(self):
-        length = int(self.headers.get("content-length", 0))
-        if length > BODY_MAXIMUM:
+        length = self.headers.get("content-length", "")
+        if not length.isdecimal() or int(length) > BODY_MAXIMUM:
             return self.send_error(413)
-        body = self.rfile.read(length)
+        body = self.rfile.read(int(length))
         if not is_genuine(self.headers, body):
             return self.send_error(400)
         event = json.loads(body)

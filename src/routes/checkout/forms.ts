@@ -82,7 +82,7 @@ export function registerForms(
     const { refusals } = speechOf(request).texts;
     const notice =
       refusal.errorCode === 'E1040'
-        ? refusals[failure](refusals.reasons[stage])
+        ? refusals[failure](refusals.reasons[reasonStage(failure, stage)])
         : refusals.unavailable;
     const { status } = ERRORS[refusal.errorCode];
     return pages.send(request, reply, current, { status, notice });
@@ -105,4 +105,10 @@ async function attempt(perform: () => Promise<unknown>): Promise<ApiError | unde
 
 function isCase(name: string): name is SimulationCase {
   return Object.hasOwn(SIMULATION_CASES, name);
+}
+
+/** An open payment cannot be cancelled once something has arrived, too little included. */
+function reasonStage(failure: Action['failure'], stage: CheckoutStage): CheckoutStage {
+  const isOpen = stage === 'choose' || stage === 'waiting';
+  return failure === 'cancel' && isOpen ? 'confirming' : stage;
 }

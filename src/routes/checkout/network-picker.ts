@@ -1,24 +1,27 @@
 import type { NetworkChoice } from '../../checkout/checkout.ts';
 import { groupByCoin } from '../../checkout/coin-groups.ts';
 import { networkFeeOf } from '../../checkout/network-fee.ts';
+import type { Payment } from '../../database/payment-tables.ts';
+import { deadlinesFrom } from '../../settlement/deadlines.ts';
 import { type Html, html } from '../pages/html.ts';
 import { renderCoinMark } from './coin-marks.ts';
 import type { Speech } from './speech.ts';
 import type { CheckoutView } from './view.ts';
 
-const MINUTE_MS = 60_000;
 /** From how many networks on the list can be searched: fewer are seen at a glance. */
 const SEARCHED_FROM = 8;
 
 /** A submit button for each network, below its coin: choosing takes one click and no script. */
 export function renderNetworkPicker(
-  { path, speech }: CheckoutView,
+  { checkout, now, path, speech }: CheckoutView,
   choices: readonly NetworkChoice[],
   label: string,
 ): Html {
   const { choose } = speech.texts;
   const groups = groupByCoin(choices).map(({ symbol, name, choices: networks }) => {
-    const buttons = networks.map(choice => renderChoice(choice, speech));
+    const buttons = networks.map(choice =>
+      renderChoice(choice, timeToPay(checkout.payment, choice, now), speech),
+    );
     return html`<li class="coin-group">
 <div class="coin-head">${renderCoinMark(symbol)}<span class="asset">${name} <span class="symbol">${symbol}</span></span></div>
 <ul>
@@ -29,18 +32,35 @@ ${buttons}</ul>
   const search = html`<p class="search" hidden><input type="search" id="network-search" aria-label="${choose.search}" placeholder="${choose.search}" autocomplete="off" spellcheck="false"></p>
 <p class="no-match" role="status" hidden>${choose.noMatch}</p>
 `;
-  return html`<form method="post" action="${path}/network${speech.query}">
-${choices.length >= SEARCHED_FROM && search}<ul class="networks" aria-label="${label}">
+  // The search is outside of the form: in it, Enter would choose the first network.
+  return html`<div class="picker">
+${choices.length >= SEARCHED_FROM && search}<form method="post" action="${path}/network${speech.query}">
+<ul class="networks" aria-label="${label}">
 ${groups}</ul>
-</form>`;
+</form>
+</div>`;
 }
 
-function renderChoice({ network, available, tokenAmount }: NetworkChoice, speech: Speech): Html {
+/** How long the payer has once a network is chosen, in milliseconds: some payments end before. */
+function timeToPay(payment: Payment, { network }: NetworkChoice, now: Date): number {
+  const { quoted_until: until, expires_at: end } = deadlinesFrom(
+    payment,
+    network.window_minutes,
+    now,
+  );
+  return (until ?? end).getTime() - now.getTime();
+}
+
+function renderChoice(
+  { network, available, tokenAmount }: NetworkChoice,
+  payMs: number,
+  speech: Speech,
+): Html {
   const { id, asset_symbol: symbol, asset_name: asset, asset_decimals: decimals, name } = network;
   const { texts, format } = speech;
   const amount =
     tokenAmount !== null && `≈\u00a0${format.tokens(tokenAmount, decimals)}\u00a0${symbol}`;
-  const window = texts.choose.window(format.duration(network.window_minutes * MINUTE_MS));
+  const window = texts.choose.window(format.duration(payMs));
   const hints = [describeFee(network, speech), window].filter(each => each !== null);
   const hint = available ? hints.join(' · ') : texts.choose.unavailable;
   return html`<li><button class="network" name="network" value="${id}"${available ? '' : html` disabled`}>

@@ -8,11 +8,13 @@ export function renderReceipt(view: CheckoutView, quote: Quote | null): Html {
   const { checkout, speech } = view;
   const { receipt, orderReference } = speech.texts;
   const { paid_at: paidAt, customer_reference_id: reference } = checkout.payment;
+  // Too much is taken as well, and too little that a merchant tolerates.
+  const sent = quote && { ...quote, tokenAmount: checkout.received ?? quote.tokenAmount };
   const rows: readonly (readonly [string, string | Html | null])[] = [
     [receipt.to, merchantOf(view)],
     [orderReference, reference],
     [receipt.total, speech.format.dollars(billOf(checkout.payment).total)],
-    [receipt.sent, quote && amountOf(view, quote)],
+    [receipt.sent, sent && amountOf(view, sent)],
     [receipt.network, quote?.networkName ?? null],
     [receipt.price, priceOf(view)],
     [receipt.when, paidAt && speech.format.dateAndTime(paidAt)],

@@ -258,6 +258,8 @@ async function copy(event) {
   } catch {
     // Without a clipboard, for example over plain HTTP, select the text to copy it by hand.
     const shown = button.parentElement.querySelector('.text');
+    // As wallets take it, whatever the language of the page.
+    if (shown.id === 'amount') shown.textContent = text;
     getSelection().selectAllChildren(shown);
     announce(texts.pressCopy);
     return;
@@ -283,9 +285,9 @@ function search(event) {
 
 /** Hides the networks whose names have not all of the words. */
 function filter(input) {
-  const form = input.closest('form');
+  const picker = input.closest('.picker');
   const words = input.value.toLowerCase().split(/\s+/);
-  for (const group of form.querySelectorAll('.coin-group')) {
+  for (const group of picker.querySelectorAll('.coin-group')) {
     let found = false;
     for (const button of group.querySelectorAll('.network')) {
       const names = `${button.querySelector('.where').textContent} ${button.value}`.toLowerCase();
@@ -295,7 +297,8 @@ function filter(input) {
     }
     group.hidden = !found;
   }
-  form.querySelector('.no-match').hidden = form.querySelector('.coin-group:not([hidden])') !== null;
+  const first = picker.querySelector('.coin-group:not([hidden])');
+  picker.querySelector('.no-match').hidden = first !== null;
 }
 
 function refuseSecondSubmit(event) {
