@@ -58,7 +58,7 @@ export interface Checkout {
    */
   readonly choices: readonly NetworkChoice[];
   readonly progress: Progress;
-  /** What a paid payment has received, in the asset's smallest unit; null before. */
+  /** What a paid payment has received on its network, in the asset's smallest unit; null before. */
   readonly received: bigint | null;
 }
 
@@ -118,16 +118,24 @@ export async function readCheckout(
       }),
     ),
     progress: network === null ? NO_PROGRESS : await readProgress(db, payment, network, now),
-    received: payment.status === 'successful' ? await readReceived(db, payment.id) : null,
+    received: payment.status === 'successful' ? await readReceived(db, payment) : null,
   };
 }
 
-/** The sum of a payment's final transfers, of which there may be several. */
-async function readReceived(db: Connection, paymentId: string): Promise<bigint> {
-  const deposits = await listPaymentDeposits(db, paymentId);
-  return deposits
-    .filter(({ state }) => state === 'final')
-    .reduce((sum, { token_amount: amount }) => sum + BigInt(amount), 0n);
+/**
+ * The sum of a payment's final transfers, of which there may be several; those on a network that was chosen
+ * before are of another asset. null without one.
+ */
+async function readReceived(
+  db: Connection,
+  { id, blockchain_id: blockchainId }: Payment,
+): Promise<bigint | null> {
+  const deposits = await listPaymentDeposits(db, id);
+  const final = deposits.filter(
+    deposit => deposit.state === 'final' && deposit.blockchain_id === blockchainId,
+  );
+  if (final.length === 0) return null;
+  return final.reduce((sum, { token_amount: amount }) => sum + BigInt(amount), 0n);
 }
 
 async function readShop(db: Connection, merchantId: string): Promise<Shop> {

@@ -198,9 +198,6 @@ export function factsOf(settings: DocsSettings): Facts {
     'webhook.endpoints-max': ENDPOINTS_MAXIMUM,
     'webhook.test-id-prefix': TEST_ID_PREFIX,
     'webhook.secret-grace': formatDuration(SECRET_GRACE_MS / 1000),
-    'checkout.languages': listLanguages(),
-    'logo.kib-max': LOGO_BYTES_MAXIMUM / 1024,
-    'logo.pixels-max': LOGO_PIXELS_MAXIMUM,
     'webhook.tolerance': formatDuration(TOLERANCE_SECONDS),
     'webhook.timeout': formatDuration(ATTEMPT_TIMEOUT_MS / 1000),
     'webhook.attempts': RETRY_DELAYS_SECONDS.length,
@@ -211,6 +208,9 @@ export function factsOf(settings: DocsSettings): Facts {
     'signed-webhook.secret': EXAMPLE_WEBHOOK_SECRET,
     'signed-webhook.body': SIGNED_WEBHOOK.body,
 
+    'checkout.languages': listLanguages(),
+    'logo.kib-max': LOGO_BYTES_MAXIMUM / 1024,
+    'logo.pixels-max': LOGO_PIXELS_MAXIMUM,
     'payment.statuses': codes(PAYMENT_STATUSES),
     'payment.overpayment-percent': Number(OVERPAYMENT_PER_MILLE) / 10,
     'payment.tolerance-percent': TOLERANCE_BPS_MAXIMUM / 100,
@@ -271,7 +271,7 @@ function prefixed(prefix: string, facts: Facts): Facts {
   return Object.fromEntries(Object.entries(facts).map(([name, fact]) => [prefix + name, fact]));
 }
 
-/** A program that creates a payment and reads it back; tests run it as the page shows it. */
+/** A program of the guides; tests run it as the page shows it. */
 function readProgram(file: string): string {
   return readFileSync(new URL(`./snippets/${file}`, import.meta.url), 'utf8').trimEnd();
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { LOGO_BYTES_MAXIMUM, parseLogo } from '../../src/accounts/logo/logo.ts';
 import { type MerchantChange, setMerchant } from '../../src/accounts/merchants.ts';
@@ -134,6 +135,25 @@ test('a receipt tells what was sent, where that is more than was asked for', asy
     .executeTakeFirstOrThrow();
   expect(BigInt(sent)).toBeGreaterThan(BigInt(asked ?? 0));
   expect(await read(checkout)).toContain(`${formatBaseUnits(BigInt(sent), 18)}\u00a0ETH`);
+});
+
+test('what arrived on a network that was chosen before is no part of what was sent', async () => {
+  const checkout = await open();
+  await checkout.pick('eth');
+  await checkout.simulate('confirm');
+  const paid = await service.db
+    .selectFrom('deposits')
+    .selectAll()
+    .where('payment_id', '=', checkout.paymentId)
+    .executeTakeFirstOrThrow();
+  const before = await read(checkout);
+  await service.db
+    .insertInto('deposits')
+    .values({ ...paid, id: randomUUID(), blockchain_id: 'btc', transaction_hash: 'ab'.repeat(32) })
+    .execute();
+  const sent = (page: string) => /<dt>Sent<\/dt><dd><bdi>([^<]+)</.exec(page)?.[1];
+  expect(sent(before)).toMatch(/ETH$/);
+  expect(sent(await read(checkout))).toBe(sent(before));
 });
 
 test('the networks that customers choose most come first, real ones before test ones', async () => {

@@ -1,5 +1,5 @@
 import { billOf } from '../../checkout/bill.ts';
-import type { Checkout } from '../../checkout/checkout.ts';
+import type { Checkout, NetworkChoice } from '../../checkout/checkout.ts';
 import { FINAL_STAGES, revisionOf } from '../../checkout/stage.ts';
 import { hasLapsed } from '../../settlement/lapse-quotes.ts';
 import { SIMULATION_CASES } from '../../settlement/simulate.ts';
@@ -16,8 +16,8 @@ import { type CheckoutView, dueOf, merchantOf, quoteOf } from './view.ts';
 import { renderDeadline, renderWaiting } from './waiting-view.ts';
 
 /** Renders the page. All its state is in `main`, which the script replaces when the payment changes. */
-export function renderCheckout(view: CheckoutView, basePath: string): string {
-  const { checkout, stage, now, path, speech, simulation } = view;
+export function renderCheckout(view: CheckoutView): string {
+  const { checkout, stage, now, path, basePath, speech, simulation } = view;
   const { payment, progress } = checkout;
   const { title, announcement } = textsOf(view);
   const isFinal = FINAL_STAGES.includes(stage);
@@ -35,13 +35,13 @@ ${renderLanguages(view)}</footer>`;
 }
 
 function renderOrder(view: CheckoutView): Html {
-  const { checkout, prefix, speech } = view;
+  const { checkout, basePath, speech } = view;
   const { payment, shop, network } = checkout;
   const { texts, format } = speech;
   const { order, fee, total } = billOf(payment);
   const { customer_reference_id: reference, note } = payment;
   return html`<header class="order">
-${shop.logoHash && html`<img class="logo" src="${logoPath(prefix, shop.logoHash)}" alt="">`}
+${shop.logoHash && html`<img class="logo" src="${logoPath(basePath, shop.logoHash)}" alt="">`}
 <p class="merchant"><bdi>${merchantOf(view)}</bdi></p>
 <p class="total">${format.dollars(total)}</p>
 ${fee > 0 && html`<p class="fee">${texts.fee(format.dollars(order), format.dollars(fee))}</p>`}
@@ -81,14 +81,14 @@ function renderOptions(view: CheckoutView): Html {
   const { checkout, stage, speech } = view;
   const { options: texts } = speech.texts;
   const isOpen = stage === 'choose' || stage === 'waiting';
-  const hasOthers = checkout.choices.some(({ network }) => network.id !== checkout.network?.id);
+  const others = checkout.choices.filter(({ network }) => network.id !== checkout.network?.id);
   // What has arrived would be lost to the payment.
   const isFree = checkout.progress.rest === null;
   const options = [
     stage === 'waiting' &&
-      hasOthers &&
+      others.length > 0 &&
       isFree &&
-      renderDisclosure('change', texts.change, renderChange(view)),
+      renderDisclosure('change', texts.change, renderChange(view, others)),
     checkout.network !== null && stage !== 'paid' && renderLookUp(view),
     isOpen && isFree && renderDisclosure('cancel', texts.cancel, renderCancel(view)),
   ];
@@ -96,10 +96,8 @@ function renderOptions(view: CheckoutView): Html {
 }
 
 /** Choosing another network abandons the address that is shown. */
-function renderChange(view: CheckoutView): Html {
-  const { checkout, speech } = view;
-  const { options, choose } = speech.texts;
-  const others = checkout.choices.filter(({ network }) => network.id !== checkout.network?.id);
+function renderChange(view: CheckoutView, others: readonly NetworkChoice[]): Html {
+  const { options, choose } = view.speech.texts;
   return html`<p>${options.changeWarning}</p>
 <p>${choose.windows}</p>
 ${renderNetworkPicker(view, others, choose.otherWays)}`;

@@ -30,7 +30,8 @@ export interface Format {
 const formats = new Map<string, Format>();
 
 /**
- * The formats of a locale, of which there are a few. Times are UTC; the page's script shows them in the time zone of the reader.
+ * The formats of a locale, of which there are a few. Times are UTC; the page's script shows them in the time
+ * zone of the reader.
  * @param locale BCP 47 tag.
  */
 export function formatIn(locale: string): Format {

@@ -1,11 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../../errors/api-error.ts';
+import { CHECKOUT_PREFIX } from '../../payments/checkout-path.ts';
 import { findLogo } from '../../repositories/merchant-logos.ts';
 import type { CheckoutDependencies } from './dependencies.ts';
 
-/** @param prefix Path of the checkout, what a proxy serves the service under included. */
-export function logoPath(prefix: string, hash: string): string {
-  return `${prefix}/logos/${hash}`;
+/** @param basePath What a proxy serves the service under; empty at the root. */
+export function logoPath(basePath: string, hash: string): string {
+  return `${basePath}${CHECKOUT_PREFIX}/logos/${hash}`;
 }
 
 /** GET /checkout/logos/:hash, a merchant's logo under the hash of its content. */

@@ -49,13 +49,13 @@ export function createPages(deps: CheckoutDependencies): Pages {
         stage: stageOf(payment, now),
         now,
         path: pathOf(request),
-        prefix: `${basePath}${CHECKOUT_PREFIX}`,
+        basePath,
         speech: speechOf(request),
         notice: notice ?? null,
         lookUp: lookUp ?? null,
         simulation,
       };
-      return sendDocument(reply, status, renderCheckout(view, basePath));
+      return sendDocument(reply, status, renderCheckout(view));
     },
   };
 }

@@ -18,8 +18,8 @@ export interface CheckoutView {
   readonly now: Date;
   /** Path of the page. Its forms post to paths below it. */
   readonly path: string;
-  /** Path of the checkout's own files, what a proxy serves the service under included. */
-  readonly prefix: string;
+  /** What a proxy serves the service under; empty at the root. */
+  readonly basePath: string;
   readonly speech: Speech;
   /** Why the customer's last action was refused; null for no notice. */
   readonly notice: string | null;
