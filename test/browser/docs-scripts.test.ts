@@ -1,42 +1,20 @@
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../helpers/app.ts';
-import { DESKTOP, launchBrowser, NARROW, PHONE, windowOf } from '../helpers/browser.ts';
+import { DESKTOP, NARROW, PHONE, windowOf } from '../helpers/browser.ts';
 import { expectAccessible } from './accessible.ts';
+import { type Documentation, openDocumentation } from './documentation.ts';
 
-let service: TestApp;
+let docs: Documentation;
 let browser: Browser;
 let base: string;
 beforeAll(async () => {
-  service = await startTestApp();
-  base = await service.app.listen({ host: '127.0.0.1', port: 0 });
-  browser = await launchBrowser();
+  docs = await openDocumentation();
+  ({ browser, base } = docs);
 });
-afterAll(async () => {
-  await browser?.close();
-  await service?.close();
-});
+afterAll(() => docs?.close());
 
-/** Opens a page, and expects that neither scripts nor policy complain. */
-async function visit(
-  path: string,
-  options: BrowserContextOptions,
-  act: (page: Page) => Promise<void>,
-): Promise<void> {
-  const context = await browser.newContext(windowOf({ viewport: DESKTOP, ...options }));
-  try {
-    const page = await context.newPage();
-    page.setDefaultTimeout(8_000);
-    const trouble: string[] = [];
-    page.on('console', line => void trouble.push(line.text()));
-    page.on('pageerror', error => void trouble.push(error.message));
-    await page.goto(base + path);
-    await act(page);
-    expect(trouble).toEqual([]);
-  } finally {
-    await context.close();
-  }
-}
+const visit: Documentation['visit'] = (path, options, act) =>
+  docs.visit(path, windowOf({ viewport: DESKTOP, ...options }), act);
 
 const tab = (page: Page, name: string) => page.getByRole('tab', { name }).first();
 const shown = (page: Page) =>

@@ -1,9 +1,8 @@
 import axe from 'axe-core';
-import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GUIDE_GROUPS } from '../../src/docs/guides/index.ts';
-import { startTestApp, type TestApp } from '../helpers/app.ts';
-import { DESKTOP, launchBrowser, NARROW, PHONE } from '../helpers/browser.ts';
+import { DESKTOP, NARROW, PHONE } from '../helpers/browser.ts';
+import { type Documentation, openDocumentation } from './documentation.ts';
 
 const PATHS = [
   '/',
@@ -14,44 +13,13 @@ const PATHS = [
   '/docs/errors/E2007',
 ];
 
-let service: TestApp;
-let browser: Browser;
-let base: string;
+let docs: Documentation;
 beforeAll(async () => {
-  service = await startTestApp();
-  base = await service.app.listen({ host: '127.0.0.1', port: 0 });
-  browser = await launchBrowser();
+  docs = await openDocumentation();
 });
-afterAll(async () => {
-  await browser?.close();
-  await service?.close();
-});
+afterAll(() => docs?.close());
 
-/** Opens a page, and expects no trouble: no console, no other origin. */
-async function visit(
-  path: string,
-  options: Parameters<Browser['newContext']>[0],
-  act: (page: Page) => Promise<void>,
-): Promise<void> {
-  const context = await browser.newContext(options);
-  try {
-    const page = await context.newPage();
-    page.setDefaultTimeout(8_000);
-    const trouble: string[] = [];
-    page.on('console', line => void trouble.push(line.text()));
-    page.on('request', request => {
-      if (new URL(request.url()).origin !== base) trouble.push(request.url());
-    });
-    page.on('response', response => {
-      if (response.status() >= 400) trouble.push(`${response.status()} ${response.url()}`);
-    });
-    await page.goto(base + path);
-    await act(page);
-    expect(trouble).toEqual([]);
-  } finally {
-    await context.close();
-  }
-}
+const visit: Documentation['visit'] = (...given) => docs.visit(...given);
 
 describe.each(PATHS)('%s', path => {
   test('never scrolls sideways, and has no barrier that axe finds, in light and dark', async () => {
@@ -82,7 +50,7 @@ test('on a phone the contents open above the page and lead on', async () => {
     expect(await link.isVisible()).toBe(false);
     await page.locator('.contents > summary').click();
     await link.click();
-    await page.waitForURL(`${base}/docs/webhooks`);
+    await page.waitForURL(`${docs.base}/docs/webhooks`);
     expect(await page.locator('h1').textContent()).toBe('Webhooks');
   });
 });
@@ -90,7 +58,7 @@ test('on a phone the contents open above the page and lead on', async () => {
 test('on a desktop the contents stand beside the page', async () => {
   await visit('/docs/reference', { viewport: DESKTOP, javaScriptEnabled: false }, async page => {
     await page.locator('.side a', { hasText: 'Create a payment' }).click();
-    await page.waitForURL(`${base}/docs/reference#createPayment`);
+    await page.waitForURL(`${docs.base}/docs/reference#createPayment`);
     const top = await page.locator('#createPayment').boundingBox();
     expect(top?.y).toBeGreaterThan(0);
     expect(top?.y).toBeLessThan(DESKTOP.height / 2);
@@ -98,12 +66,12 @@ test('on a desktop the contents stand beside the page', async () => {
 });
 
 test('a page that does not exist looks like the others and leads home', async () => {
-  const context = await browser.newContext({ viewport: PHONE });
+  const context = await docs.browser.newContext({ viewport: PHONE });
   const page = await context.newPage();
-  const answer = await page.goto(`${base}/docs/nothing/here`);
+  const answer = await page.goto(`${docs.base}/docs/nothing/here`);
   expect(answer?.status()).toBe(404);
   await page.locator('main a', { hasText: 'documentation' }).click();
-  await page.waitForURL(`${base}/docs`);
+  await page.waitForURL(`${docs.base}/docs`);
   await context.close();
 });
 

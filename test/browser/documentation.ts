@@ -1,0 +1,52 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { startTestApp } from '../helpers/app.ts';
+import { launchBrowser } from '../helpers/browser.ts';
+
+/** A service and a browser that opens its documentation. */
+export interface Documentation {
+  readonly browser: Browser;
+  readonly base: string;
+  /** Opens a page, and expects no trouble: no console, no error, no other origin. */
+  visit(
+    path: string,
+    options: BrowserContextOptions,
+    act: (page: Page) => Promise<void>,
+  ): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function openDocumentation(): Promise<Documentation> {
+  const service = await startTestApp();
+  const base = await service.app.listen({ host: '127.0.0.1', port: 0 });
+  const browser = await launchBrowser();
+  return {
+    browser,
+    base,
+    async visit(path, options, act) {
+      const context = await browser.newContext(options);
+      try {
+        const page = await context.newPage();
+        page.setDefaultTimeout(8_000);
+        const trouble: string[] = [];
+        page.on('console', line => void trouble.push(line.text()));
+        page.on('pageerror', error => void trouble.push(error.message));
+        page.on('request', request => {
+          if (new URL(request.url()).origin !== base) trouble.push(request.url());
+        });
+        page.on('response', response => {
+          if (response.status() >= 400) trouble.push(`${response.status()} ${response.url()}`);
+        });
+        await page.goto(base + path);
+        await act(page);
+        expect(trouble).toEqual([]);
+      } finally {
+        await context.close();
+      }
+    },
+    async close() {
+      await browser.close();
+      await service.close();
+    },
+  };
+}
