@@ -62,28 +62,6 @@ export function findStoredResponse(
     .executeTakeFirst();
 }
 
-/**
- * Responses stored for these accounts to requests within the time, both ends included, newest first, at
- * most `limit`.
- */
-export function listResponsesOf(
-  db: Connection,
-  accountIds: readonly string[],
-  { since, until }: { since: Date; until: Date },
-  limit: number,
-): Promise<(StoredResponse & IdempotencyScope)[]> {
-  return db
-    .selectFrom('idempotency_keys')
-    .select(STORED_RESPONSE)
-    .select(['account_id as accountId', 'route', 'key'])
-    .where('account_id', 'in', accountIds)
-    .where('created_at', '>=', since)
-    .where('created_at', '<=', until)
-    .orderBy('created_at', 'desc')
-    .limit(limit)
-    .execute();
-}
-
 /** Stores a response, replacing an expired one under the same key. */
 export async function storeResponse(
   db: Connection,
