@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { connect, type Database } from '../../src/database/connection.ts';
@@ -41,6 +42,14 @@ export async function startPostgres(
   });
   defer(() => server.stop());
   return server.url;
+}
+
+/** The process ID of the server that `startPostgres` has started. */
+export async function postgresPid({ directory }: Resources): Promise<number> {
+  return Number.parseInt(
+    await readFile(join(directory, 'database', 'postgres', 'postmaster.pid'), 'utf8'),
+    10,
+  );
 }
 
 /** Creates and migrates a database. */

@@ -1,16 +1,17 @@
 -- Sends the signed requests of a file, each once, and checks every answer.
 --
 -- Before each request the file has its length in five digits, and the 37 characters of its answer's
--- key: G, L or C for a payment, a list or a creation, and the ID of the payment, the ID of the list's
--- first payment, or the customer reference that a creation echoes.
+-- key: G, L, C or R for a payment, a list, a creation or a refusal, and the ID of the payment, the ID of
+-- the list's first payment, the customer reference that a creation echoes, or zeros.
 
 local KEY, HEAD = 37, 42
 local SHED_STATUS = 503
+local REFUSED = 'R' .. ('0'):rep(KEY - 1)
 local threads = {}
 
 -- Globals, since done() reads them through thread:get.
 payments, lists, created, shed, wrong, exhausted, sample = 0, 0, 0, 0, 0, 0, ''
--- G, L or C with p50 and p99 in microseconds, for each kind of answer in each whole window, as JSON.
+-- G, L, C or R with p50 and p99 in microseconds, for each kind of answer in each whole window, as JSON.
 windows = ''
 
 function setup(thread)
@@ -150,6 +151,7 @@ local function recognise(status, body)
     created = created + 1
     return 'C' .. (body:match('"customerReferenceId":"([^"]+)"') or '')
   end
+  if status == 401 then return body:find('"errorCode":"E2001"', 1, true) and REFUSED end
   if status ~= 200 then return nil end
   local id = body:match('^{"object":"payment_prompt","id":"([^"]+)"')
   if id ~= nil then

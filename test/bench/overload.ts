@@ -5,8 +5,9 @@ import type { BenchMerchants } from './merchants.ts';
 import { type ProbeTimes, probeDuring } from './probes.ts';
 import type { ServiceProcess } from './processes.ts';
 import type { Resources } from './resources.ts';
-import { type Contender, compare, httpContender, inTurns } from './rounds.ts';
+import { type Contender, compare, inTurns, peakContender } from './rounds.ts';
 import { ROUNDS, SECONDS } from './settings.ts';
+import type { Traffic } from './signed-requests.ts';
 import { creates } from './traffic.ts';
 
 const TURNS = Math.min(ROUNDS, 3);
@@ -14,10 +15,15 @@ const TURNS = Math.min(ROUNDS, 3);
 const SPARE = 1.1;
 /** The load, as a multiple of the peak. */
 const OVERLOAD = 3;
+/** Most answers of a crowd, as a multiple of the peak: refusals cost less than creations. */
+const REFUSALS_MAXIMUM = 6;
 /** Connections of the load: each waits for an answer before it sends the next request. */
 const OVERLOAD_CONNECTIONS = 1_024;
 /** Pause after an overload, in milliseconds, so that its backlog does not fall on the next round. */
 const RECOVERY_MS = 2_000;
+
+/** Clients that open a connection for each request. */
+const RECONNECTING = 1_500;
 
 type Subject = Pick<BenchMerchants, 'merchants'> & { readonly service: ServiceProcess };
 
@@ -28,15 +34,7 @@ export async function overload(
 ): Promise<Finding[]> {
   const { port } = service;
   const traffic = creates(merchants);
-  let highest = 0;
-  const peak = httpContender(resources, {
-    name: 'peak of creates',
-    port,
-    traffic,
-    onResult: ({ requests, seconds }) => {
-      highest = Math.max(highest, requests / seconds);
-    },
-  });
+  const peak = peakContender(resources, { name: 'peak of creates', port, traffic });
   const answered: number[] = [];
   const refused: number[] = [];
   const times: ProbeTimes = { refusals: [], health: [] };
@@ -44,7 +42,7 @@ export async function overload(
     name: 'goodput',
     warmUp: async () => undefined,
     async round() {
-      const rate = OVERLOAD * highest;
+      const rate = OVERLOAD * peak.highest();
       const load = runLoad(
         {
           ...{ port, traffic, rate, connections: OVERLOAD_CONNECTIONS, mayShed: true },
@@ -77,6 +75,42 @@ export async function overload(
     slowest('refusal', times.refusals),
     slowest('health answer on the monitoring port', times.health),
   ];
+}
+
+/** Alternates between few and many clients that open a new connection as soon as they are answered. */
+export async function reconnects(
+  resources: Resources,
+  { merchants, service: { port } }: Subject,
+): Promise<Finding[]> {
+  const next = creates(merchants);
+  const traffic: Traffic = () => ({ ...next(), closes: true });
+  const peak = peakContender(resources, {
+    name: 'peak of creates over new connections',
+    port,
+    traffic,
+  });
+  const refused: number[] = [];
+  const crowd: Contender = {
+    name: 'a crowd',
+    warmUp: async () => undefined,
+    async round() {
+      const seconds = 2 * SECONDS;
+      const supply = peak.highest() * REFUSALS_MAXIMUM * seconds + RECONNECTING;
+      const plan = { port, traffic, connections: RECONNECTING, seconds, supply, mayShed: true };
+      const { created, shed, seconds: took } = await runLoad(plan, resources);
+      refused.push(shed / took);
+      await sleep(RECOVERY_MS);
+      return created / took;
+    },
+  };
+  const throughput = await inTurns([peak, crowd], TURNS);
+  const finding = compare(
+    throughput,
+    `goodput with ${RECONNECTING} clients that open a connection as soon as they are answered`,
+    [crowd.name, peak.name],
+    0.6,
+  );
+  return [{ ...finding, measured: `${finding.measured}; ${median(refused).toFixed(0)}/s refused` }];
 }
 
 function slowest(name: string, times: readonly number[]): Finding {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
 import { freePort, launchRedis } from '../helpers/redis-server.ts';
 import type { Resources } from './resources.ts';
 import { CPU_PROFILE_DIRECTORY, POOL_SIZE } from './settings.ts';
@@ -67,11 +68,9 @@ export function serviceEnvironment(state: ServiceState): Record<string, string> 
   };
 }
 
-/** Flags of Node's that `npm start` and the image run the API with. */
-const START_FLAGS = readStartFlags();
-
-function readStartFlags(): string[] {
-  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+/** Flags of Node's that `npm start` and the image of a tree run the API with. */
+function readStartFlags(root: string): string[] {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const [flags = ''] = String(scripts.start).split(' src/server.ts');
   return flags.split(' ').slice(1);
 }
@@ -90,7 +89,7 @@ export async function startService(
     env: { ...serviceEnvironment(state), METRICS_PORT: String(monitoringPort) },
     profiled: true,
     ...options,
-    nodeArguments: [...START_FLAGS, ...(options.nodeArguments ?? [])],
+    nodeArguments: [...readStartFlags(options.root ?? ROOT), ...(options.nodeArguments ?? [])],
   });
   return { ...server, monitoringPort };
 }
@@ -169,4 +168,14 @@ export async function startRedis({ signal, defer }: Resources): Promise<string> 
   signal.throwIfAborted();
   defer(() => redis.stop());
   return redis.url;
+}
+
+/** The process ID of a Redis server. */
+export async function redisPid(url: string): Promise<number> {
+  const redis = new Redis(url);
+  try {
+    return Number(/^process_id:(\d+)/m.exec(await redis.info('server'))?.[1]);
+  } finally {
+    redis.disconnect();
+  }
 }

@@ -44,11 +44,11 @@ export async function bench(resources: Resources): Promise<Finding[]> {
     alone('bare with list at one connection', select, firstPages),
     alone('list at one connection', service, firstPages),
   ];
-  if (AGAINST !== null) {
-    const other = await startService(resources, 'other-service', state, { root: AGAINST });
+  for (const root of AGAINST) {
+    const other = await startService(resources, 'other-service', state, { root });
     contenders.push(
-      contender('GET there', other, gets),
-      contender('list there', other, firstPages),
+      contender(`GET in ${root}`, other, gets),
+      contender(`list in ${root}`, other, firstPages),
     );
   }
   const throughput = await inTurns(contenders);
@@ -70,11 +70,9 @@ export async function bench(resources: Resources): Promise<Finding[]> {
       null,
     ),
     ratio('bare Fastify with a pipelined SELECT', ['bare with SELECT', 'bare'], null),
-    ...(AGAINST === null
-      ? []
-      : [
-          ratio(`GET against ${AGAINST}`, ['GET', 'GET there'], null),
-          ratio(`list against ${AGAINST}`, ['list', 'list there'], null),
-        ]),
+    ...AGAINST.flatMap(root => [
+      ratio(`GET against ${root}`, ['GET', `GET in ${root}`], null),
+      ratio(`list against ${root}`, ['list', `list in ${root}`], null),
+    ]),
   ];
 }

@@ -66,6 +66,18 @@ export function httpContender(resources: Resources, contender: HttpContender): C
   };
 }
 
+/** An `httpContender` that remembers the most requests a second of any of its loads. */
+export function peakContender(
+  resources: Resources,
+  contender: Omit<HttpContender, 'onResult'>,
+): Contender & { readonly highest: () => number } {
+  let highest = 0;
+  const onResult = ({ requests, seconds }: LoadResult) => {
+    highest = Math.max(highest, requests / seconds);
+  };
+  return { ...httpContender(resources, { ...contender, onResult }), highest: () => highest };
+}
+
 /** Throughput a second of each contender by name, one value a round. */
 export type Throughput = ReadonlyMap<string, readonly number[]>;
 

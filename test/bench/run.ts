@@ -9,6 +9,7 @@ import { type Resources, withResources } from './resources.ts';
 type Bench = (resources: Resources) => Promise<Finding[]>;
 
 const SUBJECTS: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>>> = {
+  cpu: () => import('./cpu.ts'),
   request: () => import('./request.ts'),
   create: () => import('./create.ts'),
   growth: () => import('./growth.ts'),

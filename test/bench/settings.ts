@@ -1,5 +1,5 @@
 /** How much is measured; smaller numbers shorten a run, and larger ones make it steadier. */
-import { resolve } from 'node:path';
+import { delimiter, resolve } from 'node:path';
 
 /** Measured rounds of each contender: odd, so that the median is one of them. */
 export const ROUNDS = wholeNumber('BENCH_ROUNDS', 7);
@@ -21,8 +21,11 @@ export const TRUTH_HISTORIES = wholeNumber('TRUTH_HISTORIES', 10_000);
 export const TRUTH_SEED = wholeNumber('TRUTH_SEED', 0, 0);
 /** Where each process of the service leaves a CPU profile when it ends; null for none. */
 export const CPU_PROFILE_DIRECTORY = directory('BENCH_CPU_PROFILE');
-/** Another checkout, with its own node_modules, whose service takes part; null for none. */
-export const AGAINST = directory('BENCH_AGAINST');
+/** Other checkouts, each with its own node_modules, whose services take part. */
+export const AGAINST = (process.env.BENCH_AGAINST ?? '')
+  .split(delimiter)
+  .filter(path => path !== '')
+  .map(path => resolve(path));
 
 /** Connections of the load generator: enough to saturate one process, few enough to wait briefly. */
 export const CONNECTIONS = 64;

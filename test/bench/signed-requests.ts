@@ -1,8 +1,8 @@
 import { open } from 'node:fs/promises';
 import { type Credentials, signingHeaders } from '../../src/client/sign.ts';
 
-/** A payment, a list or a creation. */
-export type AnswerKind = 'G' | 'L' | 'C';
+/** A payment, a list, a creation or a refusal for lack of a signature. */
+export type AnswerKind = 'G' | 'L' | 'C' | 'R';
 
 /** A request to sign, with the key that identifies its answer. */
 export interface RequestToSend {
@@ -10,7 +10,10 @@ export interface RequestToSend {
   readonly path: string;
   readonly body?: string;
   readonly idempotencyKey?: string;
-  readonly credentials: Credentials;
+  /** null for a request that is not signed. */
+  readonly credentials: Credentials | null;
+  /** Whether the connection ends with its answer. */
+  readonly closes?: boolean;
   /** Key of the answer, kind and UUID: see load.lua. */
   readonly answer: `${AnswerKind}${string}`;
 }
@@ -58,7 +61,8 @@ export async function writeRequests(
 /** All headers of a request but those of HTTP itself. */
 export function signedHeaders(request: Unanswered, now: number): Record<string, string> {
   const { method, path, body, credentials, idempotencyKey } = request;
-  const headers = signingHeaders(credentials, { method, path, body, now });
+  const headers =
+    credentials === null ? {} : signingHeaders(credentials, { method, path, body, now });
   if (body !== undefined) headers['content-type'] = 'application/json';
   if (idempotencyKey !== undefined) headers['idempotency-key'] = idempotencyKey;
   return headers;
@@ -69,6 +73,7 @@ export function renderSigned(request: Unanswered, now: number): string {
   const { method, path, body } = request;
   const headers = signedHeaders(request, now);
   if (body !== undefined) headers['content-length'] = String(body.length);
+  if (request.closes) headers.connection = 'close';
   let text = `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n`;
   for (const name in headers) text += `${name}: ${headers[name]}\r\n`;
   return `${text}\r\n${body ?? ''}`;

@@ -6,7 +6,7 @@ import { type Finding, median } from './measure.ts';
 import type { BenchMerchant, BenchMerchants } from './merchants.ts';
 import type { ServiceProcess } from './processes.ts';
 import type { Resources } from './resources.ts';
-import { type Contender, compare, httpContender, inTurns } from './rounds.ts';
+import { type Contender, compare, inTurns, peakContender } from './rounds.ts';
 import { CONNECTIONS, ROUNDS, SECONDS } from './settings.ts';
 import { renderSigned } from './signed-requests.ts';
 import { gets } from './traffic.ts';
@@ -47,15 +47,7 @@ export async function slowReaders(
     .where('merchant_id', 'in', ids)
     .execute();
   const traffic = gets(merchants.slice(SLOW_MERCHANTS));
-  let highest = 0;
-  const alone = httpContender(resources, {
-    name: 'reads alone',
-    port,
-    traffic,
-    onResult: ({ requests, seconds }) => {
-      highest = Math.max(highest, requests / seconds);
-    },
-  });
+  const alone = peakContender(resources, { name: 'reads alone', port, traffic });
   const refused: number[] = [];
   const beside: Contender = {
     name: 'reads beside clients that do not read',
@@ -68,7 +60,7 @@ export async function slowReaders(
           await sleep(SETTLING_MS);
         }
         const load = { port, traffic, connections: CONNECTIONS, seconds: SECONDS, mayShed: true };
-        const supply = highest * SECONDS * SPARE;
+        const supply = alone.highest() * SECONDS * SPARE;
         const { payments, shed, seconds } = await runLoad({ ...load, supply }, resources);
         refused.push(shed / seconds);
         return payments / seconds;

@@ -5,7 +5,7 @@ import { type LoadResult, prepareLoad } from './load.ts';
 import { type Finding, median, VoidRun } from './measure.ts';
 import { COLLECTS_ON_SIGNAL, type Memory, measureMemory } from './memory.ts';
 import { addMerchants, type BenchMerchants } from './merchants.ts';
-import { overload } from './overload.ts';
+import { overload, reconnects } from './overload.ts';
 import { type ServerProcess, startRedis, startService } from './processes.ts';
 import { requirePrograms } from './required-programs.ts';
 import type { Resources } from './resources.ts';
@@ -57,15 +57,16 @@ export async function bench(resources: Resources): Promise<Finding[]> {
   const { db, url: databaseUrl } = await createDatabase(resources, server, 'soak');
   const { merchants, masterKey } = await addMerchants(db);
   const state = { databaseUrl, masterKey, redisUrl };
-  const cpu = await idle(resources, state);
+  const cost = await idle(resources, state, db);
   const service = await startService(resources, 'service', state, {
     nodeArguments: COLLECTS_ON_SIGNAL,
   });
   const control = await startBareWithSelect(resources, databaseUrl, merchants);
   return [
-    cpu,
+    ...cost,
     ...(await soak(resources, merchants, { service, control })),
     ...(await overload(resources, { merchants, service })),
+    ...(await reconnects(resources, { merchants, service })),
     ...(await slowReaders(resources, { db, merchants, service })),
   ];
 }

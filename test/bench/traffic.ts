@@ -42,6 +42,16 @@ const create: ForMerchant = ({ credentials }) => {
   };
 };
 
+/** Every refusal has this answer, since nothing of an error's envelope tells which request it answers. */
+const REFUSED = `R${'0'.repeat(randomUUID().length)}` as const;
+
+/** Reads without signing headers, which are refused with E2001. */
+export const unsigned = (): Traffic => () => ({
+  method: 'GET',
+  path: PAYMENTS,
+  credentials: null,
+  answer: REFUSED,
+});
 /** Reads by ID, of all merchants in turn. */
 export const gets = (merchants: readonly BenchMerchant[]) => inTurn(merchants, get);
 /** First pages of lists; valid until something is created. */
