@@ -33,14 +33,15 @@ export function connectPipeline(options: PipelineOptions): Database {
   const pool = {
     options: {},
     async connect(): Promise<PostgresPoolClient> {
-      const sessions = connections.flatMap(({ session }) => session ?? []);
-      turn = (turn + 1) % Math.max(1, sessions.length);
-      const session = sessions[turn];
-      if (session === undefined) return openAny(connections);
-      if (sessions.length < connections.length) {
-        for (const each of connections) each.openInBackground();
+      for (let tries = 0; tries < connections.length; tries++) {
+        turn = (turn + 1) % connections.length;
+        const session = connections[turn]?.session;
+        if (session === undefined) continue;
+        // A connection was skipped because it is not open.
+        if (tries > 0) for (const each of connections) each.openInBackground();
+        return session;
       }
-      return session;
+      return openAny(connections);
     },
     async end() {
       await Promise.all(connections.map(each => each.end()));
@@ -135,6 +136,7 @@ class SharedConnection {
     }
     this.#session = sessionClient(client, {
       session: this.#options,
+      gathers: true,
       release: () => undefined,
       onFatal: lose,
     });

@@ -1,5 +1,7 @@
+import type { Duplex } from 'node:stream';
 import type { PostgresPoolClient } from 'kysely';
 import pg from 'pg';
+import { type Answered, describeOnce } from './describe-once.ts';
 import { isDatabaseUnavailable } from './errors.ts';
 import { preparedName } from './prepared.ts';
 import type { SessionOptions } from './session.ts';
@@ -13,6 +15,8 @@ import {
 interface SessionClientOptions {
   readonly session: SessionOptions;
   readonly release: (destroy?: boolean) => void;
+  /** Whether queries of one tick of the event loop are written together. */
+  readonly gathers?: boolean;
   /** Called when the server ends the session, before its connection closes. */
   readonly onFatal?: () => void;
 }
@@ -31,20 +35,44 @@ export function sessionClient(
 ): PostgresPoolClient {
   const { session } = options;
   const watch = watchAnswers(client, answerTimeoutMs(session));
-  async function query(text: string, values: unknown[]) {
+  const runPrepared = describeOnce(client);
+  const gather = options.gathers === true ? gatherWrites(client.connection.stream) : undefined;
+  /** With a callback: what pg's own promise refers to survives until a major collection. */
+  function query(text: string, values: unknown[]): Promise<pg.QueryResult> {
     const name = session.pooler === true ? undefined : preparedName(text);
     watch.sent();
-    try {
-      return await client.query(name === undefined ? { text, values } : { name, text, values });
-    } catch (error) {
-      if (error instanceof pg.DatabaseError && error.severity === 'FATAL') options.onFatal?.();
-      throw ownError(error);
-    } finally {
-      watch.answered();
-    }
+    gather?.();
+    return new Promise((resolve, reject) => {
+      let isAnswered = false;
+      const answered: Answered = (error, result) => {
+        // pg answers a value that it cannot send twice.
+        if (!isAnswered) watch.answered();
+        isAnswered = true;
+        if (error === null) return resolve(result);
+        if (error instanceof pg.DatabaseError && error.severity === 'FATAL') options.onFatal?.();
+        reject(ownError(error));
+      };
+      if (name === undefined) client.query({ text, values }, answered);
+      else runPrepared({ name, text, values }, answered);
+    });
   }
   // The dialect's type has cursors as well, which nothing here uses.
   return { query: query as unknown as PostgresPoolClient['query'], release: options.release };
+}
+
+/** Returns what has a stream keep everything that is written to it until the end of the tick. */
+function gatherWrites(stream: Duplex): () => void {
+  let isGathering = false;
+  const write = () => {
+    isGathering = false;
+    stream.uncork();
+  };
+  return () => {
+    if (isGathering) return;
+    isGathering = true;
+    stream.cork();
+    process.nextTick(write);
+  };
 }
 
 /**
@@ -67,8 +95,8 @@ export function cut(client: pg.Client): void {
  * An error for this query alone. pg fails all queries of a lost connection with one error, and Kysely
  * appends each caller's stack to it: a hundred log entries would hold ten thousand stacks.
  */
-function ownError(error: unknown): unknown {
-  if (!(error instanceof Error) || error instanceof pg.DatabaseError) return error;
+function ownError(error: Error): Error {
+  if (error instanceof pg.DatabaseError) return error;
   return isDatabaseUnavailable(error) ? Object.assign(new Error(error.message), error) : error;
 }
 
