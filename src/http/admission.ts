@@ -1,7 +1,13 @@
-import type { ServerResponse } from 'node:http';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, Gauge } from 'prom-client';
 import { ApiError } from '../errors/api-error.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Its place among the requests in flight: none, one of this replica, or one of its key as well. */
+    place: 'none' | 'replica' | 'key';
+  }
+}
 
 /** What E5002 of an overload tells clients to wait, in seconds. */
 export const OVERLOAD_RETRY_SECONDS = 1;
@@ -12,10 +18,15 @@ export const OVERLOAD_RETRY_SECONDS = 1;
 export const KEY_SHARE = 1 / 4;
 const BUSY = 1 / 2;
 
-const requestsInFlight = new Gauge({
+new Gauge({
   name: 'eps_http_requests_in_flight',
   help: 'Signed requests in flight: being worked on, and not yet answered',
+  collect() {
+    this.set(inFlight);
+  },
 });
+/** Of all admissions of this process. */
+let inFlight = 0;
 const overloadRefusals = new Counter({
   name: 'eps_http_requests_overloaded_total',
   help: 'Signed requests refused with E5002 because too many were in flight, by whose limit was reached: that of the replica or that of a key',
@@ -30,8 +41,7 @@ export class Admission {
   readonly #max: number;
   readonly #keyShare: number;
   readonly #busy: number;
-  /** Responses of the requests in flight, with the key that each counts for, once that is known. */
-  readonly #places = new Map<ServerResponse, string | null>();
+  #taken = 0;
   readonly #placesOfKey = new Map<string, number>();
 
   /** @param max Most requests in flight. */
@@ -46,7 +56,7 @@ export class Admission {
    * @throws ApiError E5002
    */
   refuseOverload(): void {
-    if (this.#places.size >= this.#max) {
+    if (this.#taken >= this.#max) {
       refuse('replica', 'The service is overloaded; nothing was executed.');
     }
   }
@@ -56,45 +66,49 @@ export class Admission {
    * has arrived: neither a client that sends slowly nor one that does not read occupies a place.
    * @throws ApiError E5002
    */
-  enter({ raw: response }: FastifyReply): void {
+  enter(request: FastifyRequest, { raw: response }: FastifyReply): void {
     // The client is gone already: its close event will not come again.
     if (response.destroyed) return;
     this.refuseOverload();
-    this.#places.set(response, null);
-    requestsInFlight.inc();
-    response.once('close', () => this.#leave(response));
+    request.place = 'replica';
+    this.#taken += 1;
+    inFlight += 1;
+    response.on('close', () => this.#leave(request));
   }
 
   /**
-   * Counts a request that has entered for its key. Call it once the signature is verified: knowing a
+   * Counts a request that has entered for its `keyId`. Call it once the signature is verified: knowing a
    * key ID must not be enough to use up its share.
    * @throws ApiError E5002 while the key has its whole share in flight and others may need the rest.
    */
-  countKey({ raw: response }: FastifyReply, keyId: string): void {
-    if (!this.#places.has(response)) return;
+  countKey(request: FastifyRequest): void {
+    const { keyId, place } = request;
+    if (place !== 'replica' || keyId === null) return;
     const places = this.#placesOfKey.get(keyId) ?? 0;
     // The request itself has entered already.
-    if (places >= this.#keyShare && this.#places.size > this.#busy) {
+    if (places >= this.#keyShare && this.#taken > this.#busy) {
       refuse('key', 'Too many requests of this key are in flight; nothing was executed.');
     }
-    this.#places.set(response, keyId);
+    request.place = 'key';
     this.#placesOfKey.set(keyId, places + 1);
   }
 
   /** Lets requests leave as soon as their answers are ready, whether their clients read them or not. */
   releaseAnswered(app: FastifyInstance): void {
-    app.addHook('onSend', (_request, { raw: response }, payload, done) => {
-      this.#leave(response);
+    app.decorateRequest('place', 'none');
+    app.addHook('onSend', (request, _reply, payload, done) => {
+      this.#leave(request);
       done(null, payload);
     });
   }
 
-  #leave(response: ServerResponse): void {
-    const keyId = this.#places.get(response);
-    if (keyId === undefined) return;
-    this.#places.delete(response);
-    requestsInFlight.dec();
-    if (keyId === null) return;
+  #leave(request: FastifyRequest): void {
+    const { keyId, place } = request;
+    if (place === 'none') return;
+    request.place = 'none';
+    this.#taken -= 1;
+    inFlight -= 1;
+    if (place === 'replica' || keyId === null) return;
     const places = this.#placesOfKey.get(keyId) ?? 0;
     if (places > 1) this.#placesOfKey.set(keyId, places - 1);
     else this.#placesOfKey.delete(keyId);

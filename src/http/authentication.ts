@@ -3,7 +3,11 @@ import { Counter } from 'prom-client';
 import { ApiError } from '../errors/api-error.ts';
 import { otherSecretsOf } from '../keys/other-secrets.ts';
 import { type AccessRule, authorize, type Principal } from '../keys/principal.ts';
-import { type CredentialDependencies, verifyCredentials } from '../keys/verify-credentials.ts';
+import {
+  type CredentialDependencies,
+  recallCredentials,
+  verifyCredentials,
+} from '../keys/verify-credentials.ts';
 import type { KeyWithAccounts } from '../repositories/key-with-accounts.ts';
 import { type NonceStore, NonceStoreUnavailable } from '../signing/nonce-store.ts';
 import {
@@ -15,7 +19,7 @@ import {
 import type { Clock } from '../time/clock.ts';
 import type { Admission } from './admission.ts';
 import type { RateLimits } from './rate-limit.ts';
-import { announcesBody, readRawBody } from './raw-body.ts';
+import { readRawBody } from './raw-body.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -64,11 +68,14 @@ export function registerAuthentication(
   });
   app.addHook('onRequest', async (request, reply) => {
     deps.admission.refuseOverload();
-    await deps.limits.refuseExhaustedAddress(request);
-    const record = await authenticate(request, reply, deps).catch(async error => {
-      if (isFailure(error)) await deps.limits.countFailure(request);
+    deps.limits.refuseExhaustedAddress(request);
+    let record: KeyWithAccounts;
+    try {
+      record = await authenticate(request, reply, deps);
+    } catch (error) {
+      if (isFailure(error)) deps.limits.countFailure(request);
       throw error;
-    });
+    }
     const rule = request.routeOptions.config.access;
     if (rule === undefined) throw new Error('a signed route without an access rule');
     request.principal = authorize(record, rule);
@@ -94,12 +101,15 @@ async function authenticate(
   const headers = readSigningHeaders(request.headers);
   checkTimestamp(headers.timestamp, now);
   const { keyId, passphrase } = headers;
-  const verifyNow = () => verifyCredentials(deps.credentials, keyId, passphrase, deps.clock());
-  let verified = await verifyNow();
-  request.rawBody = await readRawBody(request.raw);
-  deps.admission.enter(reply);
+  const { credentials, clock } = deps;
+  const recall = () => recallCredentials(credentials, keyId, passphrase, clock());
+  const verify = () => verifyCredentials(credentials, keyId, passphrase, clock());
+  let verified = recall() ?? (await verify());
+  const body = readRawBody(request.raw);
+  request.rawBody = body instanceof Promise ? await body : body;
+  deps.admission.enter(request, reply);
   // The key may have been revoked while a slow body arrived.
-  if (announcesBody(request.raw)) verified = await verifyNow();
+  if (body instanceof Promise) verified = recall() ?? (await verify());
   const { record, secret } = verified;
   const parts = {
     timestamp: headers.timestamp,
@@ -116,8 +126,8 @@ async function authenticate(
   });
   checkSignature(secret, parts, headers.signature, deps.explainSignatures && hints);
   request.keyId = record.key.id;
-  deps.admission.countKey(reply, record.key.id);
-  await deps.limits.countKey(request);
+  deps.admission.countKey(request);
+  deps.limits.countKey(request);
   await claimNonce(request, deps, headers, now);
   return record;
 }

@@ -104,7 +104,7 @@ export class Connections {
     const { pending } = connection;
     connection.latest = request;
     pending.push(response);
-    response.once('close', () => pending.splice(pending.indexOf(response), 1));
+    response.on('close', () => pending.splice(pending.indexOf(response), 1));
     if (this.#draining) closeAfter(pending);
   }
 

@@ -1,4 +1,4 @@
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
 import type { Database } from '../database/connection.ts';
 import { type KeyUse, writeKeyUses } from '../repositories/key-usage.ts';
 import type { Clock } from '../time/clock.ts';
@@ -33,19 +33,24 @@ export class KeyUsage {
 
   /** Notes every request of a scope that a key has signed. */
   follow(app: FastifyInstance): void {
-    app.addHook('onResponse', async request => {
-      const { keyId, errorCode = null } = request;
-      if (keyId === null) return;
-      if (this.#uses.size >= KEYS_MAXIMUM && !this.#uses.has(keyId)) return;
-      const former = this.#uses.get(keyId);
-      this.#uses.set(keyId, {
-        keyId,
-        at: new Date(this.#clock()),
-        address: clientAddress(request) ?? '',
-        errorCode: errorCode ?? former?.errorCode ?? null,
-      });
-      this.#timer ??= setTimeout(() => void this.flush(), WRITE_EVERY_MS);
+    app.addHook('onResponse', (request, _reply, done) => {
+      this.#note(request);
+      done();
     });
+  }
+
+  #note(request: FastifyRequest): void {
+    const { keyId, errorCode = null } = request;
+    if (keyId === null) return;
+    if (this.#uses.size >= KEYS_MAXIMUM && !this.#uses.has(keyId)) return;
+    const former = this.#uses.get(keyId);
+    this.#uses.set(keyId, {
+      keyId,
+      at: new Date(this.#clock()),
+      address: clientAddress(request) ?? '',
+      errorCode: errorCode ?? former?.errorCode ?? null,
+    });
+    this.#timer ??= setTimeout(() => void this.flush(), WRITE_EVERY_MS);
   }
 
   /** Writes what has gathered, for at most a second: a database that is away must hold up no end. */

@@ -21,13 +21,13 @@ export function separatePanel(
 ): void {
   const isPanelHost = createPanelHosts(panelUrl);
   const isOwnHost = new URL(panelUrl).host !== new URL(publicUrl).host;
-  app.addHook('onRequest', async request => {
+  app.addHook('onRequest', (request, _reply, done) => {
     const path = request.url.split('?', 1)[0] ?? '';
     const isPanel = path === prefix || path.startsWith(`${prefix}/`);
     const isElsewhere = isPanel
       ? !isPanelHost(request)
       : isOwnHost && isPanelHost(request) && !ON_EVERY_HOST.includes(path);
-    if (isElsewhere) throw new ApiError('E3001');
+    done(isElsewhere ? new ApiError('E3001') : undefined);
   });
 }
 

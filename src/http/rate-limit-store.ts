@@ -3,13 +3,13 @@ import type { Clock } from '../time/clock.ts';
 
 interface Window {
   readonly endsAt: number;
-  readonly count: number;
+  count: number;
 }
 
 type Callback = Parameters<FastifyRateLimitStore['incr']>[1];
 
 /**
- * Clients remembered by each limiter. The one counted least recently is forgotten first, so a flood of
+ * Clients remembered by each limiter. The one whose window began first is forgotten first, so a flood of
  * addresses costs a bounded amount of memory.
  */
 const CLIENTS_MAXIMUM = 20_000;
@@ -25,15 +25,9 @@ export function rateLimitStore(clock: Clock) {
 
     incr(client: string, callback: Callback, windowMs: number): void {
       const now = clock();
-      const { endsAt, count } = this.#current(client, now) ?? { endsAt: now + windowMs, count: 0 };
-      // Setting it anew makes it the most recent one.
-      this.#windows.delete(client);
-      this.#windows.set(client, { endsAt, count: count + 1 });
-      if (this.#windows.size > CLIENTS_MAXIMUM) {
-        const [oldest = ''] = this.#windows.keys();
-        this.#windows.delete(oldest);
-      }
-      callback(null, { current: count + 1, ttl: endsAt - now });
+      const window = this.#current(client, now) ?? this.#begin(client, now + windowMs);
+      window.count += 1;
+      callback(null, { current: window.count, ttl: window.endsAt - now });
     }
 
     /** Tells a client's count without adding to it. */
@@ -46,6 +40,18 @@ export function rateLimitStore(clock: Clock) {
     /** Each limiter counts by itself. */
     child(): WindowStore {
       return new WindowStore();
+    }
+
+    #begin(client: string, endsAt: number): Window {
+      const window = { endsAt, count: 0 };
+      // Deleted first, so that it becomes the last one.
+      this.#windows.delete(client);
+      this.#windows.set(client, window);
+      if (this.#windows.size > CLIENTS_MAXIMUM) {
+        const [oldest = ''] = this.#windows.keys();
+        this.#windows.delete(oldest);
+      }
+      return window;
     }
 
     #current(client: string, now: number): Window | undefined {

@@ -22,15 +22,15 @@ declare module 'fastify' {
  */
 export interface RateLimits {
   /** Refuses an address whose failures have used up its allowance; counts nothing. */
-  refuseExhaustedAddress(request: FastifyRequest): Promise<void>;
+  refuseExhaustedAddress(request: FastifyRequest): void;
   /** Counts a failed authentication, or an unauthenticated request that is refused, by address. */
-  countFailure(request: FastifyRequest): Promise<void>;
+  countFailure(request: FastifyRequest): void;
+  /** Counts an authenticated request by `request.keyId`. */
+  countKey(request: FastifyRequest): void;
   /** Counts documentation, processor pages and unknown paths by address. */
   countPage(request: FastifyRequest): Promise<void>;
   /** Counts checkout pages, which poll every two seconds, by address. */
   countCheckout(request: FastifyRequest): Promise<void>;
-  /** Counts an authenticated request by `request.keyId`. */
-  countKey(request: FastifyRequest): Promise<void>;
   /** Counts what somebody tries to sign in to the panel with, by address. */
   countSignIn(request: FastifyRequest): Promise<void>;
   /** Counts a request of a session of the panel by `request.panelSessionId`. */
@@ -65,6 +65,9 @@ const rateLimited = new Counter({
   labelNames: ['client'],
 });
 
+/** What is counted, in the metric. */
+type Limited = 'key' | 'failure' | 'page' | 'checkout' | 'sign-in' | 'panel' | 'secret';
+
 /** Counts a client's requests in windows of a fixed length, in this replica's memory. */
 export async function createRateLimits(
   app: FastifyInstance,
@@ -72,34 +75,48 @@ export async function createRateLimits(
 ): Promise<RateLimits> {
   app.decorateRequest('keyId', null);
   app.decorateRequest('panelSessionId', null);
-  await app.register(rateLimit, {
-    global: false,
-    timeWindow: windowSeconds * 1000,
-    store: rateLimitStore(clock),
-  });
+  const windowMs = windowSeconds * 1000;
+  const Store = rateLimitStore(clock);
+  await app.register(rateLimit, { global: false, timeWindow: windowMs, store: Store });
+
+  function refuse(
+    client: Limited,
+    most: number,
+    seconds: number,
+    retryAfterSeconds: number,
+  ): never {
+    rateLimited.inc({ client });
+    const message = `At most ${most} requests in ${seconds} seconds are allowed.`;
+    throw new ApiError('E9001', message, { retryAfterSeconds });
+  }
 
   function createLimiter(
-    client: 'key' | 'failure' | 'page' | 'checkout' | 'sign-in' | 'panel' | 'secret',
+    client: Limited,
     { most = max, seconds = windowSeconds }: { most?: number; seconds?: number } = {},
     keyGenerator: (request: FastifyRequest) => string = clientNetwork,
   ) {
     const limit = app.createRateLimit({ max: most, timeWindow: seconds * 1000, keyGenerator });
-    return async (request: FastifyRequest, options?: { readonly increment: false }) => {
-      const state = await limit(request, options);
+    return async (request: FastifyRequest) => {
+      const state = await limit(request);
       // No limiter has a list of clients that are always let in.
-      if (state.isAllowed) return;
-      const exceeded = options === undefined ? state.isExceeded : state.remaining === 0;
-      if (!exceeded) return;
-      rateLimited.inc({ client });
-      const message = `At most ${most} requests in ${seconds} seconds are allowed.`;
-      throw new ApiError('E9001', message, { retryAfterSeconds: state.ttlInSeconds });
+      if (!state.isAllowed && state.isExceeded) refuse(client, most, seconds, state.ttlInSeconds);
     };
   }
 
-  const failures = createLimiter('failure');
+  // What every signed request passes asks the store itself: asking the plugin takes several promises.
+  const [failures, keys] = [new Store(), new Store()];
+  const refuseAbove =
+    (most: number, client: Limited) =>
+    (_error: unknown, count?: { current: number; ttl: number }) => {
+      if (count === undefined || count.current <= most) return;
+      refuse(client, max, windowSeconds, Math.ceil(count.ttl / 1000));
+    };
+  const failed = refuseAbove(max, 'failure');
+  const exhausted = refuseAbove(max - 1, 'failure');
+  const used = refuseAbove(max, 'key');
+
   const pages = createLimiter('page');
   const checkouts = createLimiter('checkout', { most: max * CHECKOUT_FACTOR });
-  const keys = createLimiter('key', {}, ({ keyId }) => keyId ?? '');
   const signIns = createLimiter('sign-in', SIGN_INS);
   const panel = createLimiter('panel', PANEL, ({ panelSessionId }) => panelSessionId ?? '');
   const secrets = createLimiter(
@@ -108,13 +125,13 @@ export async function createRateLimits(
     ({ params }) => (params as { accountId?: string }).accountId?.toLowerCase() ?? '',
   );
   return {
-    refuseExhaustedAddress: request => failures(request, { increment: false }),
-    countFailure: request => failures(request),
-    countPage: request => pages(request),
-    countCheckout: request => checkouts(request),
-    countKey: request => keys(request),
-    countSignIn: request => signIns(request),
-    countPanel: request => panel(request),
-    countSecret: request => secrets(request),
+    refuseExhaustedAddress: request => failures.read(clientNetwork(request), exhausted, windowMs),
+    countFailure: request => failures.incr(clientNetwork(request), failed, windowMs),
+    countKey: ({ keyId }) => keys.incr(keyId ?? '', used, windowMs),
+    countPage: pages,
+    countCheckout: checkouts,
+    countSignIn: signIns,
+    countPanel: panel,
+    countSecret: secrets,
   };
 }

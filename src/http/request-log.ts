@@ -81,8 +81,8 @@ export function createRequestLog(logger: FastifyBaseLogger): RequestLog {
     // Read now, since a closed connection has no address.
     const address = clientAddress(request);
     reply.header('x-request-id', request.id).headers(SECURITY_HEADERS);
-    // Unlike Fastify's onResponse, 'close' also comes for a connection that breaks.
-    response.once('close', () => {
+    // Unlike Fastify's onResponse, 'close' also comes for a connection that breaks. It comes once.
+    response.on('close', () => {
       const milliseconds = performance.now() - arrived;
       record({
         reqId: request.id,

@@ -7,10 +7,10 @@ import type { RateLimits } from './rate-limit.ts';
  * body before it calls a handler.
  */
 export function refuseUnknownRoutes(app: FastifyInstance, limits: RateLimits): void {
-  app.addHook('onRequest', async request => {
-    if (!request.is404) return;
-    await limits.countPage(request);
-    throw new ApiError('E3001', `There is no ${request.method} on this path.`);
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (!request.is404) return done();
+    const refusal = new ApiError('E3001', `There is no ${request.method} on this path.`);
+    limits.countPage(request).then(() => done(refusal), done);
   });
 }
 

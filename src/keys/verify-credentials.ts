@@ -56,12 +56,29 @@ const NO_PAIR: Pair = {
 };
 
 /**
- * Finds the key by its ID and verifies the passphrase.
- *
- * Credentials that were verified before are compared with the cached ones, since hashing a passphrase
- * or decrypting a secret costs more than the rest of authentication. Anything else takes the full path:
- * for an unknown key that of a neighbour's, so that it costs what a wrong passphrase does, which is a row
- * of the database and two hashes.
+ * Verifies credentials that were verified before against the cached ones, since hashing a passphrase or
+ * decrypting a secret costs more than the rest of authentication.
+ * @param now Milliseconds since the epoch.
+ * @returns undefined for credentials that are not cached, which may be right nevertheless.
+ * @throws ApiError E2006
+ */
+export function recallCredentials(
+  { knownKeys }: Pick<CredentialDependencies, 'knownKeys'>,
+  keyId: string,
+  passphrase: string,
+  now: number,
+): VerifiedCredentials | undefined {
+  const known = knownKeys.get(keyId);
+  const opened = known && findOpened(known, passphrase, now);
+  if (known === undefined || opened === undefined) return undefined;
+  requireUnexpired(known.record.key, now);
+  return { record: known.record, secret: opened.secret };
+}
+
+/**
+ * Finds the key by its ID in the database and verifies the passphrase; what is right is cached. Looks for
+ * an unknown key's neighbour, so that it costs what a wrong passphrase does, which is a row of the
+ * database and two hashes.
  *
  * @param now Milliseconds since the epoch.
  * @throws ApiError E2004, E2005 or E2006, in this order.
@@ -72,13 +89,6 @@ export async function verifyCredentials(
   passphrase: string,
   now: number,
 ): Promise<VerifiedCredentials> {
-  const known = knownKeys.get(keyId);
-  const opened = known && findOpened(known, passphrase, now);
-  if (known !== undefined && opened !== undefined) {
-    requireUnexpired(known.record.key, now);
-    return { record: known.record, secret: opened.secret };
-  }
-
   const keep = knownKeys.begin();
   const record = await findKeyAtOrAfter(db, keyId);
   const pairs = pairsOf(record?.key, now);
@@ -92,7 +102,8 @@ export async function verifyCredentials(
   if (isHashBehind(pair, keyring)) await renewHash({ db, keyring }, keyId, pair, passphrase);
   const used = { passphrase: Buffer.from(passphrase), secret, validUntil: pair.validUntil };
   // A key has at most two pairs: the current one and the previous one.
-  const others = known?.pairs.filter(({ validUntil }) => validUntil !== used.validUntil) ?? [];
+  const others =
+    knownKeys.get(keyId)?.pairs.filter(({ validUntil }) => validUntil !== used.validUntil) ?? [];
   keep(keyId, { record, pairs: [used, ...others] }, accountsOf(record));
   return { record, secret };
 }

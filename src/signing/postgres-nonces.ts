@@ -7,6 +7,7 @@ import { insertNonces, type UsedNonce } from '../repositories/nonces.ts';
 import { within } from '../time/within.ts';
 import {
   NONCE_LIFETIME_SECONDS,
+  type NonceClaim,
   type NonceStore,
   NonceStoreUnavailable,
   nonceDigest,
@@ -22,26 +23,28 @@ interface Claim extends UsedNonce {
  * the commit of a creation also makes the nonces durable that were committed before it.
  */
 export function createPostgresNonces(db: Database): NonceStore {
-  const claim = batch(async (claims: readonly Claim[]) => {
+  async function claimAll(claims: readonly Claim[]): Promise<NonceClaim[]> {
     const now = Math.max(...claims.map(each => each.now));
     const expiresAt = new Date(now + NONCE_LIFETIME_SECONDS * 1000);
-    const inserted = insertNonces(db, claims, { expiresAt, now: new Date(now) });
-    const fresh = new Set(
-      (await within(NONCE_TIMEOUT_MS, inserted, () => new DatabaseTooSlow())).map(nameOf),
-    );
-    // Of two requests with the same nonce in one batch the first one gets it.
-    return claims.map(each => fresh.delete(nameOf(each)));
-  });
+    try {
+      const inserted = insertNonces(db, claims, { expiresAt, now: new Date(now) });
+      const names = (await within(NONCE_TIMEOUT_MS, inserted, () => new DatabaseTooSlow())).map(
+        nameOf,
+      );
+      const fresh = new Set(names);
+      // Of two requests with the same nonce in one batch the first one gets it.
+      return claims.map(each => ({
+        isNew: fresh.delete(nameOf(each)),
+        since: Number.NEGATIVE_INFINITY,
+      }));
+    } catch (error) {
+      throw new NonceStoreUnavailable(error);
+    }
+  }
+  const claim = batch(claimAll);
   return {
     kind: 'postgres',
-    async claim(keyId, nonce, now) {
-      try {
-        const isNew = await claim({ keyId, nonce: nonceDigest(nonce), now });
-        return { isNew, since: Number.NEGATIVE_INFINITY };
-      } catch (error) {
-        throw new NonceStoreUnavailable(error);
-      }
-    },
+    claim: (keyId, nonce, now) => claim({ keyId, nonce: nonceDigest(nonce), now }),
     async probe() {
       try {
         await ping(db);

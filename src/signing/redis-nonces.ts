@@ -88,27 +88,25 @@ export function createRedisNonces(url: string, { clock, onError }: RedisNoncesOp
   redis.defineCommand('claimNonces', { lua: CLAIM });
   const claimNonces = (redis as RedisWithClaims).claimNonces.bind(redis);
   async function claimAll(keys: readonly string[]): Promise<NonceClaim[]> {
-    await attempted;
-    const parameters = [NONCE_LIFETIME_SECONDS, await identify(), clock()];
-    const all = [STORE, ...keys];
-    const [since, ...claimed] = await claimNonces(all.length, ...all, ...parameters);
-    return claimed.map(one => ({ isNew: one === 1, since: Number(since) }));
+    try {
+      await attempted;
+      const parameters = [NONCE_LIFETIME_SECONDS, await identify(), clock()];
+      const all = [STORE, ...keys];
+      const [since, ...claimed] = await claimNonces(all.length, ...all, ...parameters);
+      return claimed.map(one => ({ isNew: one === 1, since: Number(since) }));
+    } catch (error) {
+      throw new NonceStoreUnavailable(error);
+    }
   }
   const claim = batch(claimAll);
 
   return {
     kind: 'redis',
-    async claim(keyId, nonce) {
-      try {
-        return await claim(`${PREFIX}${keyId}:${nonceDigest(nonce)}`);
-      } catch (error) {
-        throw new NonceStoreUnavailable(error);
-      }
-    },
+    claim: (keyId, nonce) => claim(`${PREFIX}${keyId}:${nonceDigest(nonce)}`),
     async probe() {
+      // Like a claim, so that a restart is noted before the next request.
+      await claimAll([]);
       try {
-        // Like a claim, so that a restart is noted before the next request.
-        await claimAll([]);
         return { evictionPolicy: await readEvictionPolicy(redis) };
       } catch (error) {
         throw new NonceStoreUnavailable(error);

@@ -20,7 +20,7 @@ export interface Conversation {
 }
 
 /** Longest to wait for an answer, in milliseconds; only a bug makes it take so long. */
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 30_000;
 
 export function render({ method, target, headers = [], body, chunks }: RawRequest): Buffer {
   const bytes = Buffer.from(body ?? '');

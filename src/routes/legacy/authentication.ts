@@ -16,10 +16,10 @@ export function registerBasicAuthentication(app: FastifyInstance, deps: LegacyDe
   app.decorateRequest('principal', null);
   app.addHook('onRequest', async request => {
     admission.refuseOverload();
-    await limits.refuseExhaustedAddress(request);
+    limits.refuseExhaustedAddress(request);
     const record = await verify(request);
     request.keyId = record.user.client_id ?? record.user.id;
-    await limits.countKey(request);
+    limits.countKey(request);
     await countUsage(request, record.merchant.id, deps);
     request.principal = authorizeUser(record);
   });
@@ -32,7 +32,7 @@ export function registerBasicAuthentication(app: FastifyInstance, deps: LegacyDe
     try {
       return await verifyUser(db, keyring, readAuthorization(authorizationsOf(request)));
     } catch (error) {
-      if (error instanceof LegacyRefusal) await limits.countFailure(request);
+      if (error instanceof LegacyRefusal) limits.countFailure(request);
       throw error;
     }
   }

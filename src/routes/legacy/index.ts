@@ -25,9 +25,9 @@ export function registerLegacyRoutes(app: FastifyInstance, deps: LegacyDependenc
   registerBasicAuthentication(app, deps);
   registerLegacyBody(app);
   deps.admission.releaseAnswered(app);
-  app.addHook('onRequest', async ({ keyId }, reply) => {
-    deps.admission.enter(reply);
-    if (keyId !== null) deps.admission.countKey(reply, keyId);
+  app.addHook('onRequest', async (request, reply) => {
+    deps.admission.enter(request, reply);
+    deps.admission.countKey(request);
   });
   registerPrompts(app, deps);
 

@@ -42,7 +42,7 @@ function registerNotifications(app: FastifyInstance, deps: ProcessorDependencies
         const { headers, log, trace } = request;
         await receiveNotification(deps, processor, { headers, body, trace }, log);
       } catch (error) {
-        if (isRefusal(error)) await deps.limits.countFailure(request);
+        if (isRefusal(error)) deps.limits.countFailure(request);
         throw error;
       }
       return reply.send({ received: true });
