@@ -110,7 +110,7 @@ async function authenticate(
   deps.admission.enter(request, reply);
   // The key may have been revoked while a slow body arrived.
   if (body instanceof Promise) verified = recall() ?? (await verify());
-  const { record, secret } = verified;
+  const { record, signingKey } = verified;
   const parts = {
     timestamp: headers.timestamp,
     nonce: headers.nonce,
@@ -122,9 +122,9 @@ async function authenticate(
     keyId,
     passphrase,
     host: request.headers.host,
-    otherSecrets: otherSecretsOf(record.key, deps.credentials.keyring, secret),
+    otherSecrets: otherSecretsOf(record.key, deps.credentials.keyring, signingKey.secret),
   });
-  checkSignature(secret, parts, headers.signature, deps.explainSignatures && hints);
+  checkSignature(signingKey, parts, headers.signature, deps.explainSignatures && hints);
   request.keyId = record.key.id;
   deps.admission.countKey(request);
   deps.limits.countKey(request);

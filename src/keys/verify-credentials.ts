@@ -6,17 +6,18 @@ import type { ApiKey } from '../database/key-tables.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { renewPassphraseHash } from '../repositories/api-keys.ts';
 import { findKeyAtOrAfter, type KeyWithAccounts } from '../repositories/key-with-accounts.ts';
+import { SigningKey } from '../signing/signing-key.ts';
 
 export interface VerifiedCredentials {
   readonly record: KeyWithAccounts;
-  /** The secret that belongs to the passphrase that was sent. */
-  readonly secret: string;
+  /** Made of the secret that belongs to the passphrase that was sent. */
+  readonly signingKey: SigningKey;
 }
 
 /** A pair that was verified before, with its secret decrypted. */
 interface OpenedPair {
   readonly passphrase: Buffer;
-  readonly secret: string;
+  readonly signingKey: SigningKey;
   /** Milliseconds since the epoch; the end of a previous pair's grace period. */
   readonly validUntil: number;
 }
@@ -72,7 +73,7 @@ export function recallCredentials(
   const opened = known && findOpened(known, passphrase, now);
   if (known === undefined || opened === undefined) return undefined;
   requireUnexpired(known.record.key, now);
-  return { record: known.record, secret: opened.secret };
+  return { record: known.record, signingKey: opened.signingKey };
 }
 
 /**
@@ -98,14 +99,14 @@ export async function verifyCredentials(
   if (record?.key.id !== keyId || pair === undefined) throw new ApiError('E2004');
   if (record.key.revoked_at !== null || pair.secret === null) throw new ApiError('E2005');
   requireUnexpired(record.key, now);
-  const secret = keyring.open(pair.secret, keyId, pair.version);
+  const signingKey = new SigningKey(keyring.open(pair.secret, keyId, pair.version));
   if (isHashBehind(pair, keyring)) await renewHash({ db, keyring }, keyId, pair, passphrase);
-  const used = { passphrase: Buffer.from(passphrase), secret, validUntil: pair.validUntil };
+  const used = { passphrase: Buffer.from(passphrase), signingKey, validUntil: pair.validUntil };
   // A key has at most two pairs: the current one and the previous one.
   const others =
     knownKeys.get(keyId)?.pairs.filter(({ validUntil }) => validUntil !== used.validUntil) ?? [];
   keep(keyId, { record, pairs: [used, ...others] }, accountsOf(record));
-  return { record, secret };
+  return { record, signingKey };
 }
 
 /**

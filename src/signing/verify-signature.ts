@@ -1,15 +1,11 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { ApiError } from '../errors/api-error.ts';
-import {
-  SIGNING_HEADERS,
-  type SignedParts,
-  signRequest,
-  TIMESTAMP_WINDOW_SECONDS,
-} from './canonical.ts';
+import { SIGNING_HEADERS, type SignedParts, TIMESTAMP_WINDOW_SECONDS } from './canonical.ts';
 import { describeExpected, describeMismatch } from './describe-mismatch.ts';
 import { explainMismatch } from './explain-mismatch.ts';
 import type { MismatchHints } from './mistakes/mistake.ts';
+import type { SigningKey } from './signing-key.ts';
 
 export interface SigningHeaders {
   readonly keyId: string;
@@ -72,21 +68,21 @@ export function checkTimestamp(text: string, nowMs: number): void {
 }
 
 /**
- * Compares a signature with the one that the secret makes, in constant time over the decoded bytes.
+ * Compares a signature with the one that the key makes, in constant time over the decoded bytes.
  * @param explain What a refusal may be explained with, called only then: the message names the
  * mistake and the parts that the server signed, never a secret. Without it the message says nothing.
  * @throws ApiError E2007
  */
 export function checkSignature(
-  secret: string,
+  key: SigningKey,
   parts: SignedParts,
   signature: string,
   explain: false | (() => MismatchHints),
 ): void {
-  const expected = signRequest(secret, parts);
+  const expected = key.sign(parts);
   const given = SIGNATURE_FORM.test(signature) ? Buffer.from(signature, 'hex') : null;
   if (given !== null && timingSafeEqual(given, expected)) return;
   if (explain === false) throw new ApiError('E2007');
-  const explanation = explainMismatch(secret, parts, signature, explain());
+  const explanation = explainMismatch(key.secret, parts, signature, explain());
   throw new ApiError('E2007', `${describeMismatch(explanation)} ${describeExpected(parts)}`);
 }

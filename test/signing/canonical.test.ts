@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { signingHeaders } from '../../src/client/index.ts';
 import { type SignedParts, signRequest } from '../../src/signing/canonical.ts';
+import { SigningKey } from '../../src/signing/signing-key.ts';
 import { checkSignature } from '../../src/signing/verify-signature.ts';
 import { CREATE_VECTOR, LIST_VECTOR } from './vector.ts';
 
@@ -20,7 +21,7 @@ describe.each([
   test('is what the service expects', () => {
     const parts = { timestamp, nonce, method, path, body: Buffer.from(body) };
     expect(signRequest(secret, parts).toString('hex')).toBe(signature);
-    expect(() => checkSignature(secret, parts, signature, false)).not.toThrow();
+    expect(() => checkSignature(new SigningKey(secret), parts, signature, false)).not.toThrow();
   });
 
   test('is what the client sends', () => {
@@ -63,6 +64,23 @@ test('a signature is 64 lower-case hex digits, the same every time', () => {
   );
 });
 
+test('a prepared key makes the same signatures, for secrets of any length and any text', () => {
+  const secret = fc.oneof(
+    fc.string({ maxLength: 200 }),
+    // Around the block of SHA-256, beyond which a key is hashed first.
+    fc.integer({ min: 60, max: 70 }).map(length => 'k'.repeat(length)),
+  );
+  const unicode = fc.record({ path: fc.string({ unit: 'binary' }), body: fc.uint8Array() });
+  fc.assert(
+    fc.property(secret, signedParts, unicode, (text, parts, others) => {
+      const key = new SigningKey(text);
+      for (const signed of [parts, { ...parts, ...others }, parts]) {
+        expect(key.sign(signed).toString('hex')).toBe(hex(text, signed));
+      }
+    }),
+  );
+});
+
 test('any change of any part changes the signature', () => {
   const part = fc.constantFrom('timestamp', 'nonce', 'method', 'path', 'body' as const);
   fc.assert(
@@ -70,7 +88,8 @@ test('any change of any part changes the signature', () => {
       fc.pre(Buffer.compare(Buffer.from(parts[name]), Buffer.from(others[name])) !== 0);
       const changed = { ...parts, [name]: others[name] };
       expect(hex('secret', changed)).not.toBe(hex('secret', parts));
-      expect(() => checkSignature('secret', changed, hex('secret', parts), false)).toThrow();
+      const key = new SigningKey('secret');
+      expect(() => checkSignature(key, changed, hex('secret', parts), false)).toThrow();
     }),
   );
 });
