@@ -13,7 +13,7 @@ const SECRET_PATHS = [
   'headers["x-mp-signature"]',
 ].flatMap(path => [path, path.startsWith('headers') ? `req.${path}` : `*.${path}`]);
 
-/** Buffered characters that trigger a write. */
+/** Buffered bytes that trigger a write. */
 const WRITE_LENGTH = 15 * 1024;
 /** Longest a line stays in the buffer, in milliseconds. */
 const WRITE_INTERVAL_MS = 100;
@@ -24,16 +24,35 @@ const WRITE_INTERVAL_MS = 100;
  * a killed process loses the last tenth of a second.
  */
 export function standardOutput(): DestinationStream & { flushSync(): void } {
-  return pino.destination({
+  const stream = pino.destination({
     sync: false,
     minLength: WRITE_LENGTH,
     periodicFlush: WRITE_INTERVAL_MS,
+    contentMode: 'buffer',
   });
+  return {
+    // Of strings, sonic-boom measures and copies all that wait with each line. Its types lack buffers.
+    write: line => void stream.write(Buffer.from(line) as unknown as string),
+    flushSync: () => stream.flushSync(),
+  };
 }
 
 /** Standard error, each line at once. */
 export function standardError(): DestinationStream {
   return pino.destination({ fd: 2, sync: true });
+}
+
+let formattedAt = 0;
+let formatted = '';
+
+/** The time as pino's own `isoTime` writes it, formatted once a millisecond. */
+function isoTime(): string {
+  const now = Date.now();
+  if (now !== formattedAt) {
+    formattedAt = now;
+    formatted = `,"time":"${new Date(now).toISOString()}"`;
+  }
+  return formatted;
 }
 
 /**
@@ -52,7 +71,7 @@ export function createLogger(
       redact: { paths: SECRET_PATHS, censor: '[redacted]' },
       serializers: { err: serializeError },
       formatters: { level: label => ({ level: label }) },
-      timestamp: pino.stdTimeFunctions.isoTime,
+      timestamp: isoTime,
     },
     destination,
   );
