@@ -102,6 +102,7 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
   app.register(async processor => registerProcessor(processor, { ...deps, limits, simulation }));
 
   const admission = new Admission(config.requestsInFlightMax);
+  admission.holdConnections(app);
   const knownKeys = new FreshCache<KnownKey>(deps.changes, ACCOUNTS_REMEMBERED);
   const authentication = {
     ...deps,

@@ -22,7 +22,7 @@ import { RETURNED } from '../checkout/checkout.ts';
 import { TOLERANCE_SECONDS } from '../client/verify-webhook.ts';
 import type { Config } from '../config/config.ts';
 import { REPORT_STATEMENT_TIMEOUT_MS } from '../database/time-limits.ts';
-import { OVERLOAD_RETRY_SECONDS } from '../http/admission.ts';
+import { HOLD_MS, OVERLOAD_RETRY_SECONDS } from '../http/admission.ts';
 import { PATIENCE } from '../http/connections.ts';
 import { DRAIN_MS } from '../http/graceful-close.ts';
 import { SERVER_LIMITS } from '../http/server-options.ts';
@@ -242,6 +242,7 @@ export function factsOf(settings: DocsSettings): Facts {
     'legacy.failures': failureTable(),
 
     'overload.retry-after': OVERLOAD_RETRY_SECONDS,
+    'overload.hold': `${HOLD_MS} milliseconds`,
     'slow.stall': formatDuration(PATIENCE.stallMs / 1000),
     'slow.headers': formatDuration(SERVER_LIMITS.headersMs / 1000),
     'slow.request': formatDuration(SERVER_LIMITS.requestMs / 1000),

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, Gauge } from 'prom-client';
 import { ApiError } from '../errors/api-error.ts';
@@ -17,6 +18,8 @@ export const OVERLOAD_RETRY_SECONDS = 1;
  */
 export const KEY_SHARE = 1 / 4;
 const BUSY = 1 / 2;
+/** Longest that a new connection waits for a place, in milliseconds: a refusal is due within a second. */
+export const HOLD_MS = 500;
 
 new Gauge({
   name: 'eps_http_requests_in_flight',
@@ -42,6 +45,8 @@ export class Admission {
   readonly #keyShare: number;
   readonly #busy: number;
   #taken = 0;
+  /** New connections that are not read yet, the oldest first. */
+  readonly #held = new Set<Socket>();
   readonly #placesOfKey = new Map<string, number>();
 
   /** @param max Most requests in flight. */
@@ -93,6 +98,35 @@ export class Admission {
     this.#placesOfKey.set(keyId, places + 1);
   }
 
+  /**
+   * Leaves new connections unread while every place is taken, until one is free: clients that connect
+   * anew whenever they are refused would otherwise keep the process busy with refusing them.
+   * @param holdMs Longest that a connection waits, in milliseconds.
+   */
+  holdConnections(app: FastifyInstance, holdMs = HOLD_MS): void {
+    // What has arrived is answered before the server closes.
+    app.addHook('preClose', async () => this.#readHeld(this.#held.size));
+    app.server.on('connection', socket => {
+      if (this.#taken < this.#max) return;
+      this.#held.add(socket);
+      // Later than Node's HTTP server, which begins to read at the end of this tick.
+      process.nextTick(() => this.#held.has(socket) && socket.pause());
+      setTimeout(() => this.#read(socket), holdMs).unref();
+    });
+  }
+
+  #read(socket: Socket): void {
+    if (this.#held.delete(socket)) socket.resume();
+  }
+
+  #readHeld(most: number): void {
+    let left = most;
+    for (const socket of this.#held) {
+      if (left-- <= 0) return;
+      this.#read(socket);
+    }
+  }
+
   /** Lets requests leave as soon as their answers are ready, whether their clients read them or not. */
   releaseAnswered(app: FastifyInstance): void {
     app.decorateRequest('place', 'none');
@@ -108,6 +142,8 @@ export class Admission {
     request.place = 'none';
     this.#taken -= 1;
     inFlight -= 1;
+    // As many as there are places: a client may be gone, or send nothing.
+    if (this.#held.size > 0) this.#readHeld(this.#max - this.#taken);
     if (place === 'replica' || keyId === null) return;
     const places = this.#placesOfKey.get(keyId) ?? 0;
     if (places > 1) this.#placesOfKey.set(keyId, places - 1);

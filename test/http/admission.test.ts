@@ -1,8 +1,12 @@
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import Fastify from 'fastify';
 import { sql } from 'kysely';
 import { Client } from 'undici';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { signingHeaders } from '../../src/client/index.ts';
+import { Admission } from '../../src/http/admission.ts';
+import { Connections } from '../../src/http/connections.ts';
+import { registerGracefulClose } from '../../src/http/graceful-close.ts';
 import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { requestPrompt } from '../helpers/prompts.ts';
@@ -10,7 +14,6 @@ import { send } from '../helpers/signed-request.ts';
 
 /** A key may have half of them. */
 const MOST = 4;
-const SOON = { timeout: 5_000, interval: 10 };
 
 let service: TestApp;
 /** As many as fill every place. */
@@ -44,7 +47,7 @@ test('as many requests as may be are worked on; others are told at once to come 
   const waiting = await service.db.transaction().execute(async blocker => {
     await sql`lock table payments in access exclusive mode`.execute(blocker);
     const requests = shops.map(it => requestPrompt(service, it, { amount: 5000 }));
-    await expect.poll(waitingForPayments, SOON).toBe(MOST);
+    await expect.poll(waitingForPayments).toBe(MOST);
 
     const refused = await list(another);
     expect(refused.statusCode).toBe(503);
@@ -66,7 +69,7 @@ test('a key has at most half of the places, and the others are left to others', 
     const half = Array.from({ length: MOST / 2 }, () =>
       requestPrompt(service, shop, { amount: 5000 }),
     );
-    await expect.poll(waitingForPayments, SOON).toBe(MOST / 2);
+    await expect.poll(waitingForPayments).toBe(MOST / 2);
     const next = await send(service, shop, { path });
     expect(next.statusCode).toBe(503);
     expect(next.headers).toMatchObject({ 'retry-after': '1', 'x-mp-should-retry': 'true' });
@@ -124,14 +127,14 @@ test('a client that is gone before its credentials are known leaves no place tak
         socket.write(`GET ${LIST} HTTP/1.1\r\nHost: x\r\n${lines.join('')}\r\n`);
         return socket;
       });
-      await expect.poll(reading, SOON).toBeGreaterThan(0);
+      await expect.poll(reading).toBeGreaterThan(0);
       const connections = () =>
         new Promise<number>(resolve =>
           service.app.server.getConnections((_error, count) => resolve(count)),
         );
-      await expect.poll(connections, SOON).toBe(MOST);
+      await expect.poll(connections).toBe(MOST);
       for (const socket of sockets) socket.destroy();
-      await expect.poll(connections, SOON).toBe(0);
+      await expect.poll(connections).toBe(0);
     });
   }
   expect((await list()).statusCode).toBe(200);
@@ -157,7 +160,7 @@ async function overloaded<T>(work: () => Promise<T>): Promise<T> {
   const { waiting, result } = await service.db.transaction().execute(async blocker => {
     await sql`lock table payments in access exclusive mode`.execute(blocker);
     const waiting = shops.map(list);
-    await expect.poll(waitingForPayments, SOON).toBeGreaterThan(0);
+    await expect.poll(waitingForPayments).toBeGreaterThan(0);
     return { waiting, result: await work() };
   });
   for (const answer of await Promise.all(waiting)) expect(answer.statusCode).toBe(200);
@@ -184,6 +187,84 @@ test('a refusal has the usual envelope and headers, and the connection stays ope
     });
   }
   expect((await list()).statusCode).toBe(200);
+});
+
+describe('a connection opened while every place is taken', () => {
+  /** Serves one request at a time. */
+  async function listen(holdMs: number) {
+    const app = Fastify({ forceCloseConnections: 'idle', return503OnClosing: false });
+    onTestFinished(() => app.close());
+    registerGracefulClose(app, new Connections());
+    const admission = new Admission(1);
+    app.decorateRequest('keyId', null);
+    admission.holdConnections(app, holdMs);
+    admission.releaseAnswered(app);
+    app.addHook('onRequest', async (request, reply) => admission.enter(request, reply));
+    const gate = Promise.withResolvers<void>();
+    const entered = Promise.withResolvers<void>();
+    app.get('/slow', async () => {
+      entered.resolve();
+      await gate.promise;
+      return 'slow';
+    });
+    app.get('/quick', async () => 'quick');
+    const address = await app.listen({ host: '127.0.0.1', port: 0 });
+    const ask = async (path: string) => {
+      const client = new Client(address);
+      onTestFinished(() => client.destroy());
+      const { statusCode } = await client.request({ method: 'GET', path });
+      return statusCode;
+    };
+    const slow = ask('/slow');
+    await entered.promise;
+    const opened: Socket[] = [];
+    app.server.on('connection', socket => opened.push(socket));
+    /** Waits until so many connections are held. */
+    const held = (count: number) =>
+      expect.poll(() => opened.filter(socket => socket.isPaused()).length).toBe(count);
+    return { app, address, ask, slow, open: gate.resolve, held };
+  }
+
+  test('is served when one is free', async () => {
+    const { ask, slow, open, held } = await listen(60_000);
+    const quick = [ask('/quick')];
+    await held(1);
+    open();
+    expect([await slow, ...(await Promise.all(quick))]).toEqual([200, 200]);
+  });
+
+  test('does not wait for another one that sends nothing', async () => {
+    const { address, ask, slow, open, held } = await listen(60_000);
+    const silent = connect(Number(new URL(address).port), '127.0.0.1');
+    onTestFinished(() => void silent.destroy());
+    await held(1);
+    const quick = ask('/quick');
+    await held(2);
+    open();
+    expect(await slow).toBe(200);
+    // The free place went to the one that sends nothing; the next that leaves frees it again.
+    expect(await ask('/quick')).toBe(200);
+    expect(await quick).toBe(200);
+  });
+
+  test('is answered before the server closes', async () => {
+    const { app, ask, slow, open, held } = await listen(60_000);
+    const quick = ask('/quick');
+    await held(1);
+    const closed = app.close();
+    // Every place is taken, of which Fastify's own handler makes an error.
+    expect(await quick).toBe(500);
+    open();
+    expect(await slow).toBe(200);
+    await closed;
+  });
+
+  test('is refused when none is free in time', async () => {
+    const { ask, slow, open } = await listen(1);
+    expect(await ask('/quick')).toBe(500);
+    open();
+    expect(await slow).toBe(200);
+  });
 });
 
 test('health checks and pages are answered meanwhile', async () => {
