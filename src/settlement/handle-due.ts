@@ -4,7 +4,10 @@ import { inSavepoint, transact } from '../database/transaction.ts';
 
 /** Rows that are due for something, and what is done with each. */
 export interface DueWork<T> {
-  /** Locks at most so many rows that are due; skips those locked by others. */
+  /**
+   * Locks at most so many rows that are due; skips those locked by others. Also called outside of a
+   * transaction, to see whether any is due.
+   */
   readonly lock: (tx: Connection) => Promise<T[]>;
   readonly handle: (tx: Connection, row: T) => Promise<unknown>;
   /** What could not be done, as in "2 payments could not be …". */
@@ -20,6 +23,8 @@ export interface DueWork<T> {
  * @throws AggregateError with the failures, after all others have been handled.
  */
 export async function handleDue<T>(db: Database, work: DueWork<T>): Promise<number> {
+  // Mostly there is nothing to do, which one statement tells without a transaction around it.
+  if ((await work.lock(db)).length === 0) return 0;
   try {
     return await transact(db, async tx => {
       const due = await work.lock(tx);

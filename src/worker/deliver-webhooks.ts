@@ -19,7 +19,7 @@ import {
   type Slot,
 } from '../webhooks/endpoint-slots.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../webhooks/send.ts';
-import type { Loop } from './loop.ts';
+import { idlePause, type Loop } from './loop.ts';
 
 export interface WebhookDependencies extends Omit<DeliveryDependencies, 'connect'> {
   /** Replaces the name servers in tests. */
@@ -32,6 +32,8 @@ export interface WebhookDependencies extends Omit<DeliveryDependencies, 'connect
  * one payment after the other.
  */
 const INTERVAL_MS = 200;
+/** After a quiet time an event waits half a second on average. */
+const IDLE_INTERVAL_MS = 1_000;
 /** Longest pause after failures, in milliseconds: events wait for it after an outage. */
 const MAXIMUM_PAUSE_MS = 5_000;
 /**
@@ -49,6 +51,7 @@ export function deliverWebhooksLoop(dependencies: WebhookDependencies): Loop {
     ...(resolve === undefined ? {} : { resolve }),
   });
   const slots = createEndpointSlots();
+  const pause = idlePause(INTERVAL_MS, IDLE_INTERVAL_MS);
   const inFlight = new Set<Promise<void>>();
   const cutOff = new AbortController();
   let nextEnd = Promise.withResolvers<void>();
@@ -64,6 +67,7 @@ export function deliverWebhooksLoop(dependencies: WebhookDependencies): Loop {
     if (slots.free === 0) return;
     const acquired = acquireSlots(slots, await findDueEndpoints(db, now, SLOTS_PER_FAST_ENDPOINT));
     if (acquired.size === 0) return;
+    pause.worked();
     // Distinct for each claim of this worker, so that releasing one never releases another.
     lastClaimUntil = Math.max(now.getTime() + CLAIM_MS, lastClaimUntil + 1);
     const until = new Date(lastClaimUntil);
@@ -103,7 +107,9 @@ export function deliverWebhooksLoop(dependencies: WebhookDependencies): Loop {
 
   return {
     name: 'deliver-webhooks',
-    intervalMs: INTERVAL_MS,
+    get intervalMs() {
+      return pause.ms;
+    },
     maximumPauseMs: MAXIMUM_PAUSE_MS,
     async run(signal, beat) {
       while (!signal.aborted) {
@@ -112,8 +118,8 @@ export function deliverWebhooksLoop(dependencies: WebhookDependencies): Loop {
         beat();
         if (inFlight.size === 0) return;
         // An attempt that ended has left a slot, perhaps to a delivery that waits for it.
-        const pause = sleep(INTERVAL_MS, undefined, { signal }).catch(() => undefined);
-        await Promise.race([nextEnd.promise, pause]);
+        const next = sleep(INTERVAL_MS, undefined, { signal }).catch(() => undefined);
+        await Promise.race([nextEnd.promise, next]);
       }
     },
     async end() {

@@ -24,7 +24,7 @@ const loopSeconds = new Histogram({
 
 export interface Loop {
   readonly name: string;
-  /** Pause between two runs, in milliseconds. */
+  /** Pause between two runs, in milliseconds; it may differ from run to run. */
   readonly intervalMs: number;
   /** Maximum pause after failures, in milliseconds; a minute by default. */
   readonly maximumPauseMs?: number;
@@ -39,6 +39,22 @@ export interface Loop {
 }
 
 const BACKOFF_MAXIMUM_MS = 60_000;
+/** How long a loop must have had nothing to do until it looks less often, in milliseconds. */
+const IDLE_AFTER_MS = 10_000;
+
+/** The pause of a loop that looks less often while there is nothing to do, in milliseconds. */
+export function idlePause(busyMs: number, idleMs: number, now = () => performance.now()) {
+  let workedAt = now();
+  return {
+    /** Call it whenever a run has found something to do. */
+    worked() {
+      workedAt = now();
+    },
+    get ms(): number {
+      return now() - workedAt < IDLE_AFTER_MS ? busyMs : idleMs;
+    },
+  };
+}
 
 /** Resolves after the time, or as soon as the signal is aborted. */
 export type Pause = (milliseconds: number, signal: AbortSignal) => Promise<void>;

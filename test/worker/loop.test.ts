@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { expect, test } from 'vitest';
-import { type Loop, type Pause, runLoop } from '../../src/worker/loop.ts';
+import { idlePause, type Loop, type Pause, runLoop } from '../../src/worker/loop.ts';
 
 function collectLog() {
   const lines: Record<string, unknown>[] = [];
@@ -138,4 +138,17 @@ test('ends what is in progress after the last run, also when that failed', async
   };
   await runLoop(loop, collectLog().logger, controller.signal);
   expect(ended).toBe(1);
+});
+
+test('looks less often once there was nothing to do for ten seconds', () => {
+  let now = 0;
+  const pause = idlePause(200, 1_000, () => now);
+  now = 9_999;
+  expect(pause.ms).toBe(200);
+  now = 10_000;
+  expect(pause.ms).toBe(1_000);
+  pause.worked();
+  expect(pause.ms).toBe(200);
+  now = 20_000;
+  expect(pause.ms).toBe(1_000);
 });
