@@ -25,9 +25,9 @@ import {
   type IdempotentRequest,
   type Outcome,
 } from './idempotency.ts';
+import { newEvent } from './new-event.ts';
 import type { CreatePaymentRequest } from './new-payment.ts';
 import { toPaymentObject } from './payment-object.ts';
-import { newEvent } from './record-event.ts';
 import type { Response } from './stored-response.ts';
 
 const paymentsCreated = new Counter({

@@ -4,10 +4,10 @@ import type { Connection } from '../database/connection.ts';
 import type { Payment } from '../database/payment-tables.ts';
 import { afterCommit } from '../database/transaction.ts';
 import { insertMoveRecords } from '../repositories/move-records.ts';
-import { type PaymentColumns, updatePaymentFrom } from '../repositories/payment-moves.ts';
+import { type PaymentColumns, updatePaymentsFrom } from '../repositories/payment-moves.ts';
 import type { TraceContext } from '../telemetry/trace-context.ts';
 import { MOVES, type MoveName } from './moves.ts';
-import { newEvent } from './record-event.ts';
+import { newEvent } from './new-event.ts';
 
 const paymentMoves = new Counter({
   name: 'eps_payment_moves_total',
@@ -39,17 +39,33 @@ export async function movePayment(
   db: Connection,
   request: MoveRequest,
 ): Promise<Payment | undefined> {
-  const { from, to, event } = MOVES[request.move];
-  const settled = request.move === 'confirm' ? { paid_at: request.now } : {};
-  const moved = await updatePaymentFrom(db, request.paymentId, from, {
-    ...request.columns,
-    ...settled,
+  const [payment] = await movePayments(db, [request]);
+  return payment;
+}
+
+/**
+ * Moves payments as `movePayment` does, by as many statements as one.
+ * @param requests For different payments, and otherwise the same but for reason and transaction hash.
+ * @returns The payments that were moved, in any order.
+ */
+export async function movePayments(
+  db: Connection,
+  requests: readonly MoveRequest[],
+): Promise<Payment[]> {
+  const [first] = requests;
+  if (first === undefined) return [];
+  const { move, actor, columns, now, trace } = first;
+  const { from, to, event } = MOVES[move];
+  const hashes = requests.map(each => [each.paymentId, each.columns?.transaction_hash ?? null]);
+  const moved = await updatePaymentsFrom(db, Object.fromEntries(hashes), from, {
+    ...columns,
+    ...(move === 'confirm' ? { paid_at: now } : {}),
     status: to.status,
     session_status: to.session,
   });
-  if (moved === undefined) return undefined;
-  const { payment, before } = moved;
-  await insertMoveRecords(db, {
+  if (moved.length === 0) return [];
+  const reasons = new Map(requests.map(({ paymentId, reason }) => [paymentId, reason]));
+  const records = moved.map(({ payment, before }) => ({
     transition: {
       id: uuidv7(),
       payment_id: payment.id,
@@ -57,19 +73,19 @@ export async function movePayment(
       from_session_status: before.session,
       to_status: to.status,
       to_session_status: to.session,
-      at: request.now,
-      actor: request.actor,
-      reason: request.reason,
+      at: now,
+      actor,
+      reason: reasons.get(payment.id) ?? '',
     },
-    event: event === null ? null : newEvent(event, payment, request.now, request.trace),
-    releasedAt: to.status === 'pending' ? null : request.now,
+    event: event === null ? null : newEvent(event, payment, now, trace),
+  }));
+  await insertMoveRecords(db, records, to.status === 'pending' ? null : now);
+  const payments = moved.map(({ payment }) => payment);
+  afterCommit(db, () => {
+    for (const { flow, blockchain_id } of payments) {
+      const labels = { move, status: to.status, flow, blockchain_id: blockchain_id ?? 'none' };
+      paymentMoves.inc(labels);
+    }
   });
-  const labels = {
-    move: request.move,
-    status: to.status,
-    flow: payment.flow,
-    blockchain_id: payment.blockchain_id ?? 'none',
-  };
-  afterCommit(db, () => paymentMoves.inc(labels));
-  return payment;
+  return payments;
 }

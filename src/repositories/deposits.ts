@@ -10,18 +10,9 @@ export interface DepositKey {
 }
 
 /**
- * Locks an address until the transaction ends, so that two concurrent transfers cannot match the
- * same payment.
+ * Locks addresses until the transaction ends, so that two concurrent transfers cannot match the same
+ * payment; in the order in which they are given, which has to be the same for every transaction.
  */
-export async function lockAddress(
-  db: Connection,
-  blockchainId: string,
-  address: string,
-): Promise<void> {
-  await lockAddresses(db, [{ blockchainId, address }]);
-}
-
-/** Locks addresses in the order in which they are given; every transaction has to take the same one. */
 export async function lockAddresses(
   db: Connection,
   addresses: readonly { readonly blockchainId: string; readonly address: string }[],
@@ -49,16 +40,6 @@ export async function findDeposits(
          as key (blockchain_id, transaction_hash, position)
     join deposits using (blockchain_id, transaction_hash, position)`.execute(db);
   return rows;
-}
-
-export function findDeposit(db: Connection, key: DepositKey): Promise<Deposit | undefined> {
-  return db
-    .selectFrom('deposits')
-    .selectAll()
-    .where('blockchain_id', '=', key.blockchainId)
-    .where('transaction_hash', '=', key.transactionHash)
-    .where('position', '=', key.position)
-    .executeTakeFirst();
 }
 
 /** Duplicates of one deposit that are looked at; more than one is rare. */
@@ -128,6 +109,26 @@ export function lockDeposit(db: Connection, id: string): Promise<Deposit | undef
 
 export function insertDeposit(db: Connection, row: Insertable<DepositsTable>): Promise<Deposit> {
   return db.insertInto('deposits').values(row).returningAll().executeTakeFirstOrThrow();
+}
+
+/** Inserts deposits; of known ones, updates the state and the block. */
+export async function saveDeposits(
+  db: Connection,
+  rows: readonly Insertable<DepositsTable>[],
+): Promise<Deposit[]> {
+  return db
+    .insertInto('deposits')
+    .values(rows)
+    .onConflict(conflict =>
+      conflict.column('id').doUpdateSet(({ ref }) => ({
+        state: ref('excluded.state'),
+        block_height: ref('excluded.block_height'),
+        block_hash: ref('excluded.block_hash'),
+        updated_at: ref('excluded.updated_at'),
+      })),
+    )
+    .returningAll()
+    .execute();
 }
 
 export function updateDeposit(

@@ -9,68 +9,57 @@ export interface MoveRecords {
   readonly transition: Insertable<PaymentTransitionsTable>;
   /** null for a move that no merchant is told of. */
   readonly event: NewEvent | null;
-  /** When the payment's amounts are released; null while it keeps them. */
+}
+
+interface Values {
+  /** JSON of a list of rows. */
+  readonly moves: string;
+  readonly paymentIds: readonly string[];
   readonly releasedAt: Date | null;
 }
 
-type Transition = Insertable<PaymentTransitionsTable>;
-type Values = Transition & { readonly releasedAt: Date | null };
-
-/** The steps that record the transition and release the amounts. */
-function moveSteps(given: Given<Values>) {
-  return sql`
-    transition as (
+const recordMoves = prepare(
+  'record_moves',
+  (_db, given: Given<Values>) => sql<never>`
+    with moved as materialized (
+      select id, payment_id, from_status, from_session_status, to_status, to_session_status, at, actor,
+             reason, event_id, merchant_id, type, data, traceparent, tracestate
+      from json_to_recordset(${given('moves')}::json) as row (
+        id uuid, payment_id uuid, from_status text, from_session_status text, to_status text,
+        to_session_status text, at timestamptz, actor text, reason text, event_id uuid,
+        merchant_id uuid, type text, data text, traceparent text, tracestate text)
+    ), transition as (
       insert into payment_transitions (id, payment_id, from_status, from_session_status, to_status,
                                        to_session_status, at, actor, reason)
-      values (${given('id')}::uuid, ${given('payment_id')}::uuid, ${given('from_status')}::text,
-              ${given('from_session_status')}::text, ${given('to_status')}::text,
-              ${given('to_session_status')}::text, ${given('at')}::timestamptz,
-              ${given('actor')}::text, ${given('reason')}::text)
+      select id, payment_id, from_status, from_session_status, to_status, to_session_status, at,
+             actor, reason
+      from moved
     ), released as (
       update reservations set released_at = ${given('releasedAt')}::timestamptz
-      where payment_id = ${given('payment_id')}::uuid and released_at is null
+      where payment_id = any(${given('paymentIds')}::uuid[]) and released_at is null
         and ${given('releasedAt')}::timestamptz is not null
-    )`;
-}
-
-const recordMove = prepare(
-  'record_move',
-  (_db, given: Given<Values>) => sql<never>`with ${moveSteps(given)} select`,
-);
-
-interface EventValues {
-  readonly eventId: string;
-  readonly merchantId: string;
-  readonly paymentId: string | null;
-  readonly type: string;
-  readonly createdAt: Date;
-  readonly data: string;
-  readonly traceparent: string | null;
-  readonly tracestate: string | null;
-}
-
-const recordToldMove = prepare(
-  'record_told_move',
-  (_db, given: Given<Values & EventValues>) => sql<never>`
-    with ${moveSteps(given as Given<Values>)}, ${eventSteps(sql`
-      values (${given('eventId')}::uuid, ${given('merchantId')}::uuid, ${given('paymentId')}::uuid,
-              ${given('type')}::text, ${given('createdAt')}::timestamptz, ${given('data')}::json,
-              ${given('traceparent')}::text, ${given('tracestate')}::text)`)}
+    ), ${eventSteps(sql`
+      select event_id, merchant_id, payment_id, type, at, data::json, traceparent, tracestate
+      from moved where event_id is not null`)}
     select`,
 );
 
 /**
- * Records a move: the transition, the event with its deliveries, and the release of the amounts that the
- * payment had reserved. One prepared statement, since a watcher moves hundreds of payments a second.
+ * Records moves: of each the transition, the event with its deliveries, and the release of the amounts that
+ * the payment had reserved. One prepared statement, since a watcher moves hundreds of payments a second.
+ * @param releasedAt When the amounts are released; null while the payments keep them.
  */
 export async function insertMoveRecords(
   db: Connection,
-  { transition, event, releasedAt }: MoveRecords,
+  records: readonly MoveRecords[],
+  releasedAt: Date | null,
 ): Promise<void> {
-  if (event === null) {
-    await recordMove(db, { ...transition, releasedAt });
-    return;
-  }
-  const { id: eventId, ...told } = event;
-  await recordToldMove(db, { ...transition, releasedAt, eventId, ...told });
+  const moves = records.map(({ transition, event }) => {
+    const { id: event_id, merchantId: merchant_id, ...told } = event ?? {};
+    // JSON must not have half a surrogate pair, which in a text is replaced.
+    const reason = transition.reason.toWellFormed();
+    return { ...told, ...transition, reason, event_id, merchant_id };
+  });
+  const paymentIds = records.map(({ transition }) => transition.payment_id);
+  await recordMoves(db, { moves: JSON.stringify(moves), paymentIds, releasedAt });
 }

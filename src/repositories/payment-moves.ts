@@ -15,20 +15,25 @@ interface State {
   readonly session: SessionStatus;
 }
 
-/** Updates a payment if it is in one of the states; also returns the state it was in. */
-export async function updatePaymentFrom(
+/**
+ * Updates those of the payments that are in one of the states; also returns the state each was in.
+ * @param hashes By ID of the payment, its `transaction_hash`, if `columns` has one.
+ */
+export async function updatePaymentsFrom(
   db: Connection,
-  id: string,
+  hashes: Readonly<Record<string, string | null>>,
   states: readonly State[],
   columns: PaymentColumns,
-): Promise<{ payment: Payment; before: State } | undefined> {
-  const row = await db
+): Promise<{ payment: Payment; before: State }[]> {
+  const ids = Object.keys(hashes);
+  const hash = sql<string>`${JSON.stringify(hashes)}::jsonb ->> payments.id::text`;
+  const rows = await db
     .updateTable('payments')
     .from(
       db
         .selectFrom('payments')
         .select(['id as heldId', 'status as statusBefore', 'session_status as sessionBefore'])
-        .where('id', '=', id)
+        .where('id', '=', sql<string>`any(${ids}::uuid[])`)
         .where(({ eb, or, and }) =>
           or(
             states.map(({ status, session }) =>
@@ -36,17 +41,19 @@ export async function updatePaymentFrom(
             ),
           ),
         )
+        .orderBy('id')
         .forUpdate()
         .as('held'),
     )
-    .set(columns)
+    .set(columns.transaction_hash === undefined ? columns : { ...columns, transaction_hash: hash })
     .whereRef('payments.id', '=', 'held.heldId')
     .returningAll('payments')
     .returning(['held.statusBefore', 'held.sessionBefore'])
-    .executeTakeFirst();
-  if (row === undefined) return undefined;
-  const { statusBefore, sessionBefore, ...payment } = row;
-  return { payment, before: { status: statusBefore, session: sessionBefore } };
+    .execute();
+  return rows.map(({ statusBefore: status, sessionBefore: session, ...payment }) => ({
+    payment,
+    before: { status, session },
+  }));
 }
 
 /** Updates columns of an open payment, without moving it; undefined if it is no longer open. */

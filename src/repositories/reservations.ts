@@ -135,17 +135,18 @@ export type PaymentInWait = Pick<
 >;
 
 /**
- * Who had exactly this amount at a time, or was the last to have had it, with its payment's row locked.
- * Reservations of a slot follow one another, so the latest one tells. With `offset 0` PostgreSQL reads the
- * few reservations of the amount, instead of all of the address from the newest on.
+ * For each slot, who had exactly this amount at a time, or was the last to have had it, with the payments'
+ * rows locked in the order of the slots. Reservations of a slot follow one another, so the latest one tells.
+ * With `offset 0` PostgreSQL reads the few reservations of the amount, instead of all of the address from
+ * the newest on.
  */
-export async function lockHolder(
+export async function lockHolders(
   db: Connection,
-  { blockchainId, address, tokenAmount }: Slot,
-  at: Date,
-): Promise<Holder | undefined> {
-  const { rows } = await sql<Omit<Holder, 'payment'> & Holder['payment']>`
-    select latest.payment_id as "paymentId", session_status = 'completed' as seen,
+  slots: readonly (Slot & { readonly occurredAt: Date })[],
+): Promise<(Holder | undefined)[]> {
+  if (slots.length === 0) return [];
+  const { rows } = await sql<{ place: number } & Omit<Holder, 'payment'> & Holder['payment']>`
+    select slot.place, latest.payment_id as "paymentId", session_status = 'completed' as seen,
            latest.rest_of is not null as "isRest",
            case when not exists (
              select from reservations as again
@@ -155,19 +156,26 @@ export async function lockHolder(
            ) then latest.released_at end as "releasedAt",
            payments.status, payments.session_status, payments.blockchain_id, payments.address,
            payments.expires_at, payments.quoted_until
-    from (
+    from unnest(${slots.map(slot => slot.blockchainId)}::text[],
+                ${slots.map(slot => slot.address)}::text[],
+                ${slots.map(slot => slot.tokenAmount)}::numeric[],
+                ${slots.map(slot => slot.occurredAt)}::timestamptz[])
+         with ordinality as slot (blockchain_id, address, token_amount, at, place)
+    cross join lateral (
       select same.* from (
         select * from reservations
-        where blockchain_id = ${blockchainId} and address = ${address}
-          and token_amount = ${tokenAmount.toString()}::numeric and reserved_at <= ${at}
+        where blockchain_id = slot.blockchain_id and address = slot.address
+          and token_amount = slot.token_amount and reserved_at <= slot.at
         offset 0
       ) as same order by id desc limit 1
     ) as latest join payments on payments.id = latest.payment_id
+    order by slot.place
     for update of payments`.execute(db);
-  const [found] = rows;
-  if (found === undefined) return undefined;
-  const { paymentId, seen, isRest, releasedAt, ...payment } = found;
-  return { paymentId, seen, isRest, releasedAt, payment };
+  const holders: (Holder | undefined)[] = slots.map(() => undefined);
+  for (const { place, paymentId, seen, isRest, releasedAt, ...payment } of rows) {
+    holders[place - 1] = { paymentId, seen, isRest, releasedAt, payment };
+  }
+  return holders;
 }
 
 /** A payment that waited for funds, which a transfer of another amount may be meant for. */

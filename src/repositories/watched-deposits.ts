@@ -12,14 +12,15 @@ export interface UnsettledDeposit extends Deposit {
 }
 
 /**
- * Deposits of a chain that are seen in a block of at most `height`, in the order of their blocks.
+ * Deposits of a chain that are seen in a block of at most `height`, in the order of their blocks, those of
+ * a transaction together: it is looked up, and its evidence kept, with each page that it is on.
  * @param after Continues behind this deposit.
  */
 export async function listUnsettled(
   db: Connection,
   chain: string,
   height: number,
-  after: { readonly height: number; readonly id: string } | null,
+  after: Pick<Deposit, 'block_height' | 'transaction_hash' | 'id'> | null,
   limit: number,
 ): Promise<UnsettledDeposit[]> {
   const { rows } = await sql<UnsettledDeposit>`
@@ -28,8 +29,10 @@ export async function listUnsettled(
     left join payments on payments.id = deposits.payment_id
     where networks.chain = ${chain} and deposits.state = 'seen' and deposits.source = 'chain'
       and deposits.block_height <= ${height}
-      and (deposits.block_height, deposits.id) > (${after?.height ?? -1}, ${after?.id ?? NIL}::uuid)
-    order by deposits.block_height, deposits.id limit ${limit}`.execute(db);
+      and (deposits.block_height, deposits.transaction_hash, deposits.id)
+        > (${after?.block_height ?? -1}, ${after?.transaction_hash ?? ''}, ${after?.id ?? NIL}::uuid)
+    order by deposits.block_height, deposits.transaction_hash, deposits.id
+    limit ${limit}`.execute(db);
   return rows;
 }
 

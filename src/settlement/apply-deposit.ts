@@ -75,7 +75,7 @@ function detach(
 }
 
 /** @param before The deposit of too little that this one completes, if it is the rest. */
-function moveFor(
+export function moveFor(
   { state, outcome, transaction_hash: hash }: Deposit,
   before: Deposit | undefined,
   now: Date,

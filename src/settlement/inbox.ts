@@ -4,7 +4,7 @@ import type { Deposit } from '../database/deposit-tables.ts';
 import { findDepositContexts } from '../repositories/deposit-context.ts';
 import {
   findDepositById,
-  lockAddress,
+  lockAddresses,
   lockDeposit,
   updateDeposit,
 } from '../repositories/deposits.ts';
@@ -76,7 +76,10 @@ export function dismissDeposit(
 /** Locks the address before the deposit, in the order of `observeTransfer`, to avoid deadlocks. */
 async function requireUnmatched(db: Connection, id: string): Promise<Deposit> {
   const unlocked = await findDepositById(db, id);
-  if (unlocked !== undefined) await lockAddress(db, unlocked.blockchain_id, unlocked.address);
+  if (unlocked !== undefined) {
+    const { blockchain_id: blockchainId, address } = unlocked;
+    await lockAddresses(db, [{ blockchainId, address }]);
+  }
   const deposit = await lockDeposit(db, id);
   if (deposit === undefined) throw new OperationRefused(`There is no deposit ${id}.`);
   if (deposit.payment_id !== null) {

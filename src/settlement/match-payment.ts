@@ -3,8 +3,9 @@ import type { Connection } from '../database/connection.ts';
 import type { Deposit } from '../database/deposit-tables.ts';
 import { lockPayment } from '../repositories/payment-moves.ts';
 import {
+  type Holder,
   listWaiting,
-  lockHolder,
+  lockHolders,
   type PaymentInWait,
   type Slot,
   type Waiting,
@@ -45,7 +46,7 @@ export async function matchPayment(
   { occurredAt: at, earliestAt }: TimeOfTransfer,
   references: readonly string[] = [],
 ): Promise<DepositMatch> {
-  const holder = await lockHolder(db, slot, at);
+  const [holder] = await lockHolders(db, [{ ...slot, occurredAt: at }]);
   const endedBy = new Date(earliestAt.getTime() - OVERDUE_BY_MS);
   const named = await findNamed(db, slot, { at, endedBy }, references);
   const isHolders = named === undefined || named.paymentId === holder?.paymentId;
@@ -82,6 +83,16 @@ async function findNamed(
   const marks = new Set(references);
   const waiting = await listWaiting(db, slot, time, NAMED_MAXIMUM);
   return waiting.find(({ paymentId }) => marks.has(solanaReference(paymentId)));
+}
+
+/** Whether a transfer to the slot is of exactly what a payment asks for that waits; `holder` is locked. */
+export function isExact(
+  holder: Holder | undefined,
+  slot: Slot,
+  earliestAt: Date,
+): holder is Holder {
+  if (holder?.releasedAt !== null || holder.isRest) return false;
+  return isWaiting(holder.payment, slot, earliestAt);
 }
 
 function isWaiting(

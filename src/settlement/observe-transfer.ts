@@ -3,10 +3,10 @@ import type { Connection, Database } from '../database/connection.ts';
 import type { Deposit, DepositSource, DepositState } from '../database/deposit-tables.ts';
 import { transact } from '../database/transaction.ts';
 import {
-  findDeposit,
+  findDeposits,
   insertDeposit,
   listDuplicates,
-  lockAddress,
+  lockAddresses,
   updateDeposit,
 } from '../repositories/deposits.ts';
 import { applyDeposit, CHAIN_ACTOR } from './apply-deposit.ts';
@@ -86,8 +86,9 @@ export async function observeIn(
   now: Date,
   actor = CHAIN_ACTOR,
 ): Promise<Deposit> {
-  await lockAddress(tx, transfer.blockchainId, transfer.address);
-  return observeLocked(tx, transfer, await findDeposit(tx, transfer), now, actor);
+  await lockAddresses(tx, [transfer]);
+  const [known] = await findDeposits(tx, [transfer]);
+  return observeLocked(tx, transfer, known, now, actor);
 }
 
 /**
@@ -136,7 +137,8 @@ function hasMoved(known: Deposit, { finality, blockHeight, blockHash }: Observed
   return isSeen && (known.block_height !== blockHeight || known.block_hash !== blockHash);
 }
 
-function placeOf({ blockHeight, blockHash }: ObservedTransfer, now: Date) {
+/** What a report changes of a known deposit beside its state. */
+export function placeOf({ blockHeight, blockHash }: ObservedTransfer, now: Date) {
   return { block_height: blockHeight, block_hash: blockHash, updated_at: now };
 }
 
@@ -146,7 +148,13 @@ async function record(db: Connection, transfer: ObservedTransfer, now: Date): Pr
   const matched = mayMatch(transfer)
     ? await matchPayment(db, transfer, time, transfer.references)
     : NO_MATCH;
-  return insertDeposit(db, {
+  return insertDeposit(db, newDeposit(transfer, matched, now));
+}
+
+/** The row of a transfer that is reported for the first time. */
+export function newDeposit(transfer: ObservedTransfer, matched: DepositMatch, now: Date) {
+  const { occurredAt, earliestAt = occurredAt } = transfer;
+  return {
     id: uuidv7(),
     blockchain_id: transfer.blockchainId,
     transaction_hash: transfer.transactionHash,
@@ -162,7 +170,7 @@ async function record(db: Connection, transfer: ObservedTransfer, now: Date): Pr
     source: transfer.source,
     inputs: transfer.inputs == null ? null : [...transfer.inputs],
     ...placeOf(transfer, now),
-  });
+  };
 }
 
 /**

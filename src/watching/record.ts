@@ -4,14 +4,9 @@ import type { Connection } from '../database/connection.ts';
 import type { Deposit } from '../database/deposit-tables.ts';
 import { isDatabaseUnavailable } from '../database/errors.ts';
 import { inSavepoint } from '../database/transaction.ts';
-import { type DepositKey, findDeposits, lockAddresses } from '../repositories/deposits.ts';
 import { addFinding } from '../repositories/findings.ts';
-import {
-  type Finality,
-  type ObservedTransfer,
-  observeIn,
-  observeLocked,
-} from '../settlement/observe-transfer.ts';
+import { observeAll } from '../settlement/observe-all.ts';
+import { type Finality, type ObservedTransfer, observeIn } from '../settlement/observe-transfer.ts';
 import { LeaseLost } from './lease.ts';
 import type { Happened } from './occurred-at.ts';
 import type { Watcher } from './watcher.ts';
@@ -78,8 +73,10 @@ export async function record(
   const last = chunks.pop() ?? [];
   // What is undone may leave its payment to another transfer, so then one follows the other.
   const together = observed.some(({ finality }) => finality === 'reversed') ? 1 : CONCURRENCY;
-  for (let next = 0; next < chunks.length; next += together) {
-    const running = chunks.slice(next, next + together);
+  const turns = Math.ceil(chunks.length / together);
+  for (let turn = 0; turn < turns; turn++) {
+    // Neighbours may lock the same address, so those that run at once lie apart.
+    const running = chunks.filter((_, index) => index % turns === turn);
     await settleAll(running.map(chunk => recordChunk(watcher, chunk)));
   }
   if (last.length > 0 || after !== undefined) await recordChunk(watcher, last, after);
@@ -121,40 +118,6 @@ async function recordChunk(
       for (const transfer of chunk) await observeOne(watcher, tx, transfer, now);
     });
   }
-}
-
-/** Locks every address, and reads every known deposit, by one statement each. */
-async function observeAll(
-  tx: Connection,
-  chunk: readonly ObservedTransfer[],
-  now: Date,
-): Promise<void> {
-  // What is undone changes other deposits, which then have to be read again.
-  const isSimple = chunk.every(({ finality }) => finality !== 'reversed');
-  const keys = new Set(chunk.map(keyOf));
-  if (!isSimple || keys.size < chunk.length) {
-    for (const transfer of chunk) await observeIn(tx, transfer, now);
-    return;
-  }
-  if (chunk.length === 0) return;
-  await lockAddresses(tx, chunk);
-  const known = new Map(
-    (await findDeposits(tx, chunk)).map(deposit => [
-      keyOf({
-        blockchainId: deposit.blockchain_id,
-        transactionHash: deposit.transaction_hash,
-        position: deposit.position,
-      }),
-      deposit,
-    ]),
-  );
-  for (const transfer of chunk) {
-    await observeLocked(tx, transfer, known.get(keyOf(transfer)), now);
-  }
-}
-
-function keyOf({ blockchainId, transactionHash, position }: DepositKey): string {
-  return `${blockchainId} ${transactionHash} ${position}`;
 }
 
 /**

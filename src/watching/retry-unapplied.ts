@@ -1,6 +1,6 @@
 import type { LookUpRequest, TransactionReport } from '../chains/adapter.ts';
 import { type Node, NodeFailure, RpcError } from '../nodes/node.ts';
-import { findDeposit } from '../repositories/deposits.ts';
+import { findDeposits } from '../repositories/deposits.ts';
 import { listOpenFindings, resolveFinding } from '../repositories/findings.ts';
 import { listConfiguredAddresses } from '../repositories/watch-list.ts';
 import { NO_POLL, occurredAt } from './occurred-at.ts';
@@ -34,7 +34,7 @@ export async function retryUnapplied(watcher: Watcher, node: Node): Promise<void
     if (transfer === undefined) continue;
     const at = occurredAt(chain, transfer, NO_POLL, finding.found_at);
     await record(watcher, [toObserved(transfer, 'seen', at)]);
-    const deposit = await findDeposit(db, { blockchainId, transactionHash, position });
+    const [deposit] = await findDeposits(db, [{ blockchainId, transactionHash, position }]);
     if (deposit !== undefined) await resolveFinding(db, finding.id, new Date(clock()));
   }
 }

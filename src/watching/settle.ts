@@ -34,7 +34,7 @@ export async function settle(
   signal: AbortSignal,
 ): Promise<void> {
   const { db, chain } = watcher;
-  let after: { height: number; id: string } | null = null;
+  let after: UnsettledDeposit | null = null;
   while (!signal.aborted) {
     const rows: UnsettledDeposit[] = await listUnsettled(db, chain.id, tips.tip, after, BATCH);
     const due = rows.filter(
@@ -43,7 +43,7 @@ export async function settle(
     await settleDue(watcher, node, due, tips, signal);
     const last = rows.at(-1);
     if (rows.length < BATCH || last === undefined) return;
-    after = { height: last.block_height ?? 0, id: last.id };
+    after = last;
   }
 }
 

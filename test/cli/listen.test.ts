@@ -2,14 +2,14 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vi
 import { run } from '../../src/cli/run.ts';
 import { verifyWebhook } from '../../src/client/index.ts';
 import type { Merchant } from '../../src/database/account-tables.ts';
-import { recordEvent } from '../../src/payments/record-event.ts';
 import { addMerchant } from '../helpers/accounts.ts';
 import { addPayment } from '../helpers/payments.ts';
+import { recordEvent } from '../helpers/record-event.ts';
 import { startTcpProxy } from '../helpers/tcp-proxy.ts';
 import { type Receiver, stall, startReceiver, status } from '../webhooks/receiver.ts';
 import { type Environment, mpHere, type Operated, startOperated } from './mp.ts';
 
-const PATIENCE = { timeout: 15_000 };
+const PATIENCE = { timeout: 40_000 };
 const UNKNOWN = '01890a5d-ac96-774b-bcce-b302099a8057';
 
 let service: Operated;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { recordEvent } from '../../src/payments/record-event.ts';
 import { findPayment } from '../../src/repositories/payments.ts';
 import { addMerchant, addPartner, type MerchantWithKey } from '../helpers/accounts.ts';
+import { recordEvent } from '../helpers/record-event.ts';
 import { send } from '../helpers/signed-request.ts';
 import { attemptDue } from '../webhooks/attempt-due.ts';
 import { type Receiver, startReceiver, status } from '../webhooks/receiver.ts';

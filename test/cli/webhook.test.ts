@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { verifyWebhook } from '../../src/client/index.ts';
-import { recordEvent } from '../../src/payments/record-event.ts';
 import { findMerchant } from '../../src/repositories/merchants.ts';
 import { readContract } from '../docs/openapi/subject.ts';
 import { addPayment } from '../helpers/payments.ts';
+import { recordEvent } from '../helpers/record-event.ts';
 import { attemptDue } from '../webhooks/attempt-due.ts';
 import { type Receiver, startReceiver, status } from '../webhooks/receiver.ts';
 import { mpHere, type Operated, startOperated } from './mp.ts';

@@ -7,12 +7,12 @@ import type { Merchant } from '../../src/database/account-tables.ts';
 import type { Connection, Database } from '../../src/database/connection.ts';
 import type { Payment } from '../../src/database/payment-tables.ts';
 import type { WebhookAttempt, WebhookDelivery } from '../../src/database/webhook-tables.ts';
-import { recordEvent } from '../../src/payments/record-event.ts';
 import { listAttempts } from '../../src/repositories/webhook-attempts.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createEndpoint, type IssuedEndpoint } from '../../src/webhooks/manage-endpoints.ts';
 import type { TestDatabase } from '../helpers/database.ts';
 import { addPayment } from '../helpers/payments.ts';
+import { recordEvent } from '../helpers/record-event.ts';
 import { type AttemptOptions, attemptDue } from './attempt-due.ts';
 
 /** A new merchant with a payment, and what attempts its deliveries; it sees those of no other. */

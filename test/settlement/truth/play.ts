@@ -1,13 +1,12 @@
 import { sql } from 'kysely';
 import type { Database } from '../../../src/database/connection.ts';
-import { findDeposits, lockAddresses } from '../../../src/repositories/deposits.ts';
+import { lockAddresses } from '../../../src/repositories/deposits.ts';
 import { cancelDeactivated } from '../../../src/settlement/cancel-deactivated.ts';
 import { expirePayments } from '../../../src/settlement/expire-on-chain.ts';
 import { lapseQuotes } from '../../../src/settlement/lapse-quotes.ts';
+import { observeAll } from '../../../src/settlement/observe-all.ts';
 import {
   type ObservedTransfer,
-  observeIn,
-  observeLocked,
   observeTransfer,
 } from '../../../src/settlement/observe-transfer.ts';
 import { CHAINS, courseOf, type NetworkId, SIMULATED, type Step, type Sweep } from './course.ts';
@@ -113,33 +112,22 @@ async function takeSmoothly(
     const told = reports.flatMap(({ list }) => list.map(({ observed }) => observed));
     if (told.length === 0) return;
     const now = new Date(step.at);
+    // The lane has one transaction, whose addresses are locked in their order at once.
     await lockAddresses(scene.db, told);
-    const known = new Map(
-      (await findDeposits(scene.db, told)).map(deposit => [
-        `${deposit.transaction_hash} ${deposit.position}`,
-        deposit,
-      ]),
-    );
     await all(
       reports.map(async ({ each, list }) => {
-        const keys = new Set(list.map(({ key }) => key));
-        const isSimple =
-          keys.size === list.length &&
-          list.every(({ observed }) => observed.finality !== 'reversed');
-        for (const report of list) {
-          const { observed, key } = report;
-          // As watchers do: what is undone changes other deposits, which are read again.
-          if (isSimple) await observeLocked(scene.db, observed, known.get(key), now);
-          else await observeIn(scene.db, observed, now);
-          each.taken.push([[report.taken]]);
-        }
+        await observeAll(
+          scene.db,
+          list.map(({ observed }) => observed),
+          now,
+        );
+        for (const { taken } of list) each.taken.push([[taken]]);
       }),
     );
   });
 }
 
 interface Prepared {
-  readonly key: string;
   readonly observed: ObservedTransfer;
   readonly taken: Taken;
 }
@@ -158,10 +146,7 @@ function reportsOf(played: Played, index: number, rests: Rests): Prepared[] {
         Number(b.report.finality === 'reversed') - Number(a.report.finality === 'reversed') ||
         (a.sent.address < b.sent.address ? -1 : Number(a.sent.address > b.sent.address)),
     )
-    .map(({ report, sent }) => ({
-      key: `${sent.hash} ${sent.position}`,
-      ...reportOf(played, sent, report, at),
-    }));
+    .map(({ report, sent }) => reportOf(played, sent, report, at));
 }
 
 /** Each history in transactions of its own, as in a worker. */
