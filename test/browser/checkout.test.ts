@@ -79,7 +79,7 @@ async function visit(
   const context = await browser.newContext(windowOf(options));
   try {
     const page = await context.newPage();
-    page.setDefaultTimeout(8_000);
+    page.setDefaultTimeout(30_000);
     const trouble: string[] = [];
     page.on('console', line => {
       if (['error', 'warning'].includes(line.type())) trouble.push(line.text());

@@ -1,7 +1,7 @@
-import axe from 'axe-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GUIDE_GROUPS } from '../../src/docs/guides/index.ts';
 import { DESKTOP, NARROW, PHONE } from '../helpers/browser.ts';
+import { expectAccessible } from './accessible.ts';
 import { type Documentation, openDocumentation } from './documentation.ts';
 
 const PATHS = [
@@ -30,16 +30,7 @@ describe.each(PATHS)('%s', path => {
         const width = await page.evaluate('document.documentElement.scrollWidth');
         expect(width).toBeLessThanOrEqual(viewport.width);
       }
-      await page.evaluate(axe.source);
-      const barriers = async (options: axe.RunOptions) => {
-        const run = `axe.run(${JSON.stringify(options)})`;
-        const { violations } = (await page.evaluate(run)) as axe.AxeResults;
-        return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
-      };
-      expect(await barriers({})).toEqual([]);
-      // Nothing but colours depends on the scheme.
-      await page.emulateMedia({ colorScheme: 'dark' });
-      expect(await barriers({ runOnly: ['color-contrast'] })).toEqual([]);
+      await expectAccessible(page);
     });
   });
 });

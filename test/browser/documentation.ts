@@ -27,7 +27,7 @@ export async function openDocumentation(): Promise<Documentation> {
       const context = await browser.newContext(options);
       try {
         const page = await context.newPage();
-        page.setDefaultTimeout(8_000);
+        page.setDefaultTimeout(30_000);
         const trouble: string[] = [];
         page.on('console', line => void trouble.push(line.text()));
         page.on('pageerror', error => void trouble.push(error.message));

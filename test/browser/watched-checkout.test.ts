@@ -55,7 +55,7 @@ async function visit(path: string, act: (page: Page) => Promise<void>): Promise<
   const context = await browser.newContext(windowOf({ viewport: NARROW }));
   try {
     const page = await context.newPage();
-    page.setDefaultTimeout(8_000);
+    page.setDefaultTimeout(30_000);
     await page.goto(base + path);
     await act(page);
     await expectAccessible(page);

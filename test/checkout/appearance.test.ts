@@ -189,7 +189,9 @@ test('with its logo a page is at most 50 KB, in the widest of its states and lan
     if (stage === 'waiting') await checkout.pick('btc');
     for (const lang of ['en', 'ar', 'ja']) {
       const page = await checkout.get(`${checkout.path}?lang=${lang}`);
-      const assets = [...page.body.matchAll(/(?:href|src)="(\/checkout\/a[^"]+)"/g)];
+      const assets = [
+        ...page.body.matchAll(/(?:href|src)="(\/checkout\/(?:assets|accents)\/[^"]+)"/g),
+      ];
       let bytes = page.rawPayload.length;
       for (const [, url = ''] of assets) {
         bytes += (await service.app.inject({ url })).rawPayload.length;

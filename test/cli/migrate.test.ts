@@ -44,7 +44,7 @@ test('the embedded database is migrated by the command that needs it, one after 
   ]);
   const listed = await mp(['partner', 'list', '--json'], env);
   expect(JSON.parse(listed.out)).toHaveLength(2);
-}, 60_000);
+});
 
 test('what is wrong with configuration or database is told in a line, without secrets', async () => {
   const url = new URL(inject('databaseServer'));

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { run } from '../../src/cli/run.ts';
 import { createKeyring } from '../../src/crypto/keyring.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { COMPILE_CACHE } from '../helpers/compile-cache.ts';
 
 const CHECKOUT = resolve(import.meta.dirname, '../..');
 const CLI = join(CHECKOUT, 'src/cli.ts');
@@ -27,8 +28,7 @@ const BARE: Environment = {
   DATA_DIRECTORY: join(tmpdir(), 'eps-cli-without-data'),
   // None is generated into the data directory, which stays without data.
   MASTER_KEY: randomBytes(32).toString('base64'),
-  // Halves the start of a process, which is most of the time that these tests take.
-  NODE_COMPILE_CACHE: join(CHECKOUT, 'node_modules/.cache/mp-tests'),
+  ...COMPILE_CACHE,
 };
 
 /** Runs the real command line as a process of its own: for how it starts, prints and ends. */
@@ -37,7 +37,7 @@ export function mp(args: readonly string[], env: Environment = {}): Promise<Outc
     execFile(
       process.execPath,
       [CLI, ...args],
-      { cwd: tmpdir(), env: { ...BARE, ...env }, timeout: 15_000 },
+      { cwd: tmpdir(), env: { ...BARE, ...env }, timeout: 40_000 },
       (error, out, err) => {
         if (error !== null && typeof error.code !== 'number') fail(error);
         else done({ status: Number(error?.code ?? 0), out, err });

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { SECRET_VARIABLES } from '../../src/config/secret-files.ts';
+import { COMPILE_CACHE } from '../helpers/compile-cache.ts';
 import { problemsOf } from '../helpers/config-problems.ts';
 
 const KEY = randomBytes(32).toString('base64');
@@ -316,7 +317,7 @@ test('a process that is configured wrongly ends with the reasons and status 1', 
   const { status, stderr, stdout } = spawnSync(
     process.execPath,
     [join(import.meta.dirname, '../../src/server.ts')],
-    { env: { PORT: 'eighty', NODE_ENV: 'production' }, encoding: 'utf8' },
+    { env: { ...COMPILE_CACHE, PORT: 'eighty', NODE_ENV: 'production' }, encoding: 'utf8' },
   );
   expect(status).toBe(1);
   for (const name of ['PORT', 'DATABASE_URL', 'PUBLIC_URL', 'MASTER_KEY'])

@@ -9,6 +9,7 @@ import {
   UncertainCommit,
 } from '../../src/database/transaction.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
+import { SOON } from '../helpers/soon.ts';
 
 let database: TestDatabase;
 
@@ -30,7 +31,7 @@ test('a connection that breaks while idle is told, without the client that had i
   });
   const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db);
   await sql`select pg_terminate_backend(${rows[0]?.pid}::int, 5000)`.execute(database.db);
-  await vi.waitFor(() => expect(errors).toHaveLength(1));
+  await vi.waitFor(() => expect(errors).toHaveLength(1), SOON);
   expect(errors[0]).not.toHaveProperty('client');
   expect((await sql`select 1`.execute(db)).rows).toHaveLength(1);
   await db.destroy();
@@ -60,7 +61,7 @@ test('a connection that breaks while in use fails its query, and the pool goes o
   const failure = await end.execute(database.db).catch(error => error);
   expect(isDatabaseUnavailable(failure)).toBe(true);
   // The pool may hand the connection out once more before its end has arrived.
-  await vi.waitFor(async () => expect(await networks()).toBe(24));
+  await vi.waitFor(async () => expect(await networks()).toBe(24), SOON);
 });
 
 test('a connection that breaks between the statements of a transaction fails the next', async () => {

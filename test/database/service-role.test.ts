@@ -11,6 +11,7 @@ import {
   ServiceRoleError,
 } from '../../src/database/service-role.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
+import { SOON } from '../helpers/soon.ts';
 
 const suffix = randomBytes(4).toString('hex');
 const service = { name: `Service ${suffix}`, password: 'pass’word' } satisfies ServiceRole;
@@ -164,7 +165,7 @@ describe('an owner', () => {
     await sql`begin`.execute(elsewhere);
     await sql`create role ${sql.id(twin.name)}`.execute(elsewhere);
     const admitted = admitService(database.db, twin);
-    await vi.waitUntil(async () => (await waiting()).rows.length > 0);
+    await vi.waitUntil(async () => (await waiting()).rows.length > 0, SOON);
     await sql`commit`.execute(elsewhere);
     expect(await admitted).toBe(false);
     await sql`drop owned by ${sql.id(twin.name)}`.execute(database.db);

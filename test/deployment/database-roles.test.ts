@@ -7,6 +7,7 @@ import { foldPartnerDeltasLoop } from '../../src/worker/fold-partner-deltas.ts';
 import { mp, mpHere } from '../cli/mp.ts';
 import { ADDRESSES } from '../helpers/accounts.ts';
 import { freePort } from '../helpers/redis-server.ts';
+import { SOON } from '../helpers/soon.ts';
 import { BODY, basic, PROMPT } from '../legacy/older-contract.ts';
 import { parseExposition, sumOf } from '../telemetry/exposition.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
@@ -99,7 +100,7 @@ describe('mp migrate', () => {
   });
 });
 
-test('a payment is created, paid, told of and reported', { timeout: 60_000 }, async () => {
+test('a payment is created, paid, told of and reported', async () => {
   started.push(await startReplica(env), startWorker(env));
   const [api] = started as [ServiceProcess];
   const partner = await ask('partner', 'create', '--name', 'Group', '--self-service', 'on');
@@ -135,8 +136,8 @@ test('a payment is created, paid, told of and reported', { timeout: 60_000 }, as
   );
 
   const told = () => receiver.requests.map(({ event }) => `${event.type} ${event.data.id}`);
-  await vi.waitUntil(() => told().includes(`payment_prompt.expired ${late}`), { timeout: 15_000 });
-  await vi.waitUntil(() => told().includes(`payment_prompt.successful ${paid}`));
+  await vi.waitUntil(() => told().includes(`payment_prompt.expired ${late}`), { timeout: 40_000 });
+  await vi.waitUntil(() => told().includes(`payment_prompt.successful ${paid}`), SOON);
   const search = '/external/partner/payments?status=successful&search=order';
   expect((await call(api, partnerKey, { path: search })).body.data).toMatchObject([{ id: paid }]);
   const overview = await call(api, partnerKey, { path: '/external/partner/overview' });
@@ -196,7 +197,7 @@ test('nobody has complained, and all end in an orderly way', async () => {
   expect(await Promise.all(started.splice(0).map(it => it.stop()))).toEqual([0, 0]);
 });
 
-describe('in production', { timeout: 40_000 }, () => {
+describe('in production', () => {
   const NODE_ENV = 'production';
   const PUBLIC_URL = 'https://pay.example.test';
   let scraped = '';

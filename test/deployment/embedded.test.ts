@@ -12,6 +12,7 @@ import { migrate } from '../../src/database/migrate.ts';
 import { openEmbeddedDatabase } from '../../src/development/embedded-postgres.ts';
 import { TEST_ID_PREFIX } from '../../src/webhooks/test-event.ts';
 import { mp } from '../cli/mp.ts';
+import { COMPILE_CACHE } from '../helpers/compile-cache.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 import { EMBEDDED_MISSING, hasEmbedded } from './standby.ts';
 
@@ -19,11 +20,7 @@ import { EMBEDDED_MISSING, hasEmbedded } from './standby.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** A terminal that knows nothing of the service. */
-const TERMINAL = {
-  PATH: process.env.PATH,
-  // Halves the start of a process.
-  NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/mp-tests'),
-};
+const TERMINAL = { PATH: process.env.PATH, ...COMPILE_CACHE };
 
 describe.skipIf(!hasEmbedded())(hasEmbedded() ? 'npm start' : EMBEDDED_MISSING, () => {
   let directory: string;
@@ -47,7 +44,7 @@ describe.skipIf(!hasEmbedded())(hasEmbedded() ? 'npm start' : EMBEDDED_MISSING, 
     await before.stop();
 
     service = spawn(process.execPath, [join(ROOT, 'src/server.ts'), '--with-worker'], {
-      env: { PATH: process.env.PATH, DATA_DIRECTORY: directory, PORT: '0' },
+      env: { PATH: process.env.PATH, ...COMPILE_CACHE, DATA_DIRECTORY: directory, PORT: '0' },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     service.stdout?.on('data', chunk => {
@@ -98,7 +95,7 @@ describe.skipIf(!hasEmbedded())(hasEmbedded() ? 'npm start' : EMBEDDED_MISSING, 
       listening.stdout.on('data', chunk => {
         printed += chunk;
       });
-      await vi.waitUntil(() => printed.includes('WEBHOOK_SECRET'), { timeout: 15_000 });
+      await vi.waitUntil(() => printed.includes('WEBHOOK_SECRET'), { timeout: 40_000 });
       const [, secret = ''] = /WEBHOOK_SECRET='(\S+)'/.exec(printed) ?? [];
       const create = shell(/^ {2}(.* mp request .*)$/m);
       expect(await once(create, 'close')).toEqual([0, null]);

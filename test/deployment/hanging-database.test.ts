@@ -30,9 +30,9 @@ const LIST = '/external/v1/payments';
 const OVERVIEW = '/external/partner/overview';
 /** Longest that a request, or the end of a process, may take, in milliseconds. */
 const LIMIT_MS = 10_000;
-const SOON = { timeout: 20_000, interval: 50 };
+const SOON = { timeout: 60_000, interval: 50 };
 /** What hangs does so for seconds, and on a busy machine everything around it takes as long. */
-const PATIENCE = { timeout: 90_000 };
+const PATIENCE = { timeout: 180_000 };
 
 const missing = !hasEmbedded();
 

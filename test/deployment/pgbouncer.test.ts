@@ -18,6 +18,7 @@ import {
   operatorOf,
   type PartnerWithKey,
 } from '../helpers/accounts.ts';
+import { SOON } from '../helpers/soon.ts';
 import { startTcpProxy } from '../helpers/tcp-proxy.ts';
 import { watchNetworks } from '../helpers/watch-networks.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
@@ -286,7 +287,7 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
           await released;
         }),
       );
-      await vi.waitUntil(() => held === SESSIONS);
+      await vi.waitUntil(() => held === SESSIONS, SOON);
       const create = request();
       const pool = pooled(bouncer);
       const [refused, failure] = await Promise.all([
@@ -314,7 +315,7 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
           select from pg_stat_activity where query = 'select pg_sleep(20)'
             and datname = current_database()`.execute(db);
         return rows.length > 0;
-      });
+      }, SOON);
       await proxy.cut();
       expect(await failing).toBeInstanceOf(UncertainCommit);
       await pool.destroy();

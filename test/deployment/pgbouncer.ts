@@ -72,7 +72,7 @@ ${settings}`,
     await rm(directory, { recursive: true });
   };
   try {
-    await vi.waitUntil(() => child.exitCode !== null || answers(url.href), { timeout: 5_000 });
+    await vi.waitUntil(() => child.exitCode !== null || answers(url.href), { timeout: 20_000 });
     if (child.exitCode !== null) throw new Error(`PgBouncer ended: ${log.join('\n')}`);
   } catch (error) {
     await stop();

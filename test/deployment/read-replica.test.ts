@@ -10,6 +10,7 @@ import {
   type MerchantWithKey,
   type PartnerWithKey,
 } from '../helpers/accounts.ts';
+import { SOON } from '../helpers/soon.ts';
 import { watchNetworks } from '../helpers/watch-networks.ts';
 import {
   call,
@@ -25,7 +26,6 @@ import { EMBEDDED_MISSING, hasEmbedded, type Pair, startPair } from './standby.t
 const CREATE = '/external/v1/payments/prompt';
 const OVERVIEW = '/external/partner/overview';
 const REPORT = '/external/partner/payments';
-const SOON = { timeout: 10_000, interval: 20 };
 
 const missing = !hasEmbedded();
 

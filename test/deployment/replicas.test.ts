@@ -191,6 +191,7 @@ describe.skipIf(redisUrl === null)(redisUrl === null ? REDIS_MISSING : 'two repl
         await sleep(5);
       }
     });
+    for (const lane of lanes) lane.catch(() => undefined);
     try {
       for (const old of [one, two]) {
         const before = created.length;
@@ -202,13 +203,15 @@ describe.skipIf(redisUrl === null)(redisUrl === null ? REDIS_MISSING : 'two repl
       }
     } finally {
       restarted = true;
-      await Promise.all(lanes);
+      // A replica that does not start is the cause, and requests that are lost for it are not.
+      await Promise.allSettled(lanes);
     }
+    await Promise.all(lanes);
     expect([...balancer.statuses.keys()].toSorted()).toEqual([200, 201]);
     const rows = await payments(reference);
     expect(rows.map(({ id }) => id).toSorted()).toEqual(created.toSorted());
     // Two replicas serve on after SIGTERM, and two start.
-  }, 40_000);
+  }, 120_000);
 
   test('none of them has complained', async () => {
     expect(await worker?.stop()).toBe(0);

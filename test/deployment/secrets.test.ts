@@ -15,6 +15,7 @@ import {
   type MerchantWithKey,
   type PartnerWithKey,
 } from '../helpers/accounts.ts';
+import { COMPILE_CACHE } from '../helpers/compile-cache.ts';
 import { problemsOf } from '../helpers/config-problems.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { freePort, launchRedis, REDIS_MISSING } from '../helpers/redis-server.ts';
@@ -24,7 +25,7 @@ import { call, serviceEnvironment } from './service-process.ts';
 /** Whatever fails, and however, no secret of the configuration is in what a process writes. */
 
 const ROOT = join(import.meta.dirname, '../..');
-const SOON = { timeout: 25_000, interval: 50 };
+const SOON = { timeout: 50_000, interval: 50 };
 const CREATE = '/external/v1/payments/prompt';
 const masterKey = randomBytes(32);
 const keyring = createKeyring([masterKey]);
@@ -102,7 +103,7 @@ function expectNoSecret(output: string, environment: Record<string, string>): vo
 async function start(script: 'server' | 'worker', environment: Record<string, string>) {
   const port = await freePort();
   const child = spawn(process.execPath, [join(ROOT, `src/${script}.ts`)], {
-    env: { ...environment, PORT: String(port) },
+    env: { ...environment, ...COMPILE_CACHE, PORT: String(port) },
   });
   const process_ = { url: `http://127.0.0.1:${port}`, output: '', exited: once(child, 'close') };
   for (const stream of [child.stdout, child.stderr]) {
@@ -176,7 +177,7 @@ test.skipIf(inject('redisServer') === null)(
     }
     expectNoSecret(api.output, refused);
   },
-  40_000,
+  100_000,
 );
 
 test('when the database refuses the password, or is not there', async () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Credentials, signingHeaders } from '../../src/client/index.ts';
+import { COMPILE_CACHE } from '../helpers/compile-cache.ts';
 import { freePort } from '../helpers/redis-server.ts';
 
 /**
@@ -24,7 +25,7 @@ export interface ServiceProcess {
 
 const ROOT = join(import.meta.dirname, '../..');
 /** Longest a process may take until it can serve, in milliseconds. */
-const START_MS = 20_000;
+const START_MS = 40_000;
 
 /** The environment of processes that share their state. */
 export function serviceEnvironment(
@@ -41,8 +42,7 @@ export function serviceEnvironment(
     STRIPE_SECRET_KEY: 'sk_test_unused',
     STRIPE_WEBHOOK_SECRET: 'whsec_unused',
     RATE_LIMIT_MAX: '1000000',
-    // Halves the start of a process.
-    NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/deployment-tests'),
+    ...COMPILE_CACHE,
     DATABASE_URL: databaseUrl,
     MASTER_KEY: masterKey.toString('base64'),
     ...more,

@@ -24,6 +24,7 @@ import {
   openEmbeddedDatabase,
 } from '../../src/development/embedded-postgres.ts';
 import { findPackage, repairPackage } from '../../src/development/postgres-package.ts';
+import { COMPILE_CACHE } from '../helpers/compile-cache.ts';
 
 const CHECKOUT = resolve(import.meta.dirname, '../..');
 const IS_ROOT = process.geteuid?.() === 0;
@@ -116,6 +117,7 @@ function openElsewhere(
     }`;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
     cwd: '/',
+    env: { ...process.env, ...COMPILE_CACHE },
     stdio: ['pipe', 'pipe', 'inherit'],
     ...user,
   });
@@ -189,7 +191,7 @@ async function copyCheckout(to: string, modules: readonly string[]): Promise<voi
   execFileSync('ln', ['-s', join(CHECKOUT, 'node_modules/pg'), join(to, 'node_modules/pg')]);
 }
 
-describe('a server', { timeout: 30_000 }, () => {
+describe('a server', () => {
   const later: Cleanup[] = [];
   const lines: string[] = [];
   let directory: string;
@@ -269,7 +271,7 @@ describe('a server', { timeout: 30_000 }, () => {
   });
 });
 
-describe('after kill -9', { timeout: 30_000 }, () => {
+describe('after kill -9', () => {
   test('of the process that started it, the server ends and another finds the data', async () => {
     const directory = await directoryWithCluster();
     const holder = openElsewhere(directory);
@@ -309,7 +311,7 @@ describe('after kill -9', { timeout: 30_000 }, () => {
   });
 });
 
-describe('several processes', { timeout: 30_000 }, () => {
+describe('several processes', () => {
   test('share the server of a running service', async () => {
     const directory = await directoryWithCluster();
     const service = openElsewhere(directory);
@@ -366,7 +368,7 @@ describe('several processes', { timeout: 30_000 }, () => {
   });
 });
 
-describe('the package with PostgreSQL', { timeout: 30_000 }, () => {
+describe('the package with PostgreSQL', () => {
   test('is repaired when npm ran no install scripts', async () => {
     const copy = await temporaryDirectory();
     execFileSync('cp', ['-R', `${findPackage()}/.`, copy]);
@@ -388,7 +390,7 @@ describe('the package with PostgreSQL', { timeout: 30_000 }, () => {
   });
 });
 
-describe.runIf(IS_ROOT)('users (needs root)', { timeout: 30_000 }, () => {
+describe.runIf(IS_ROOT)('users (needs root)', () => {
   test('root, from a folder nobody else may enter, with a cluster copied by root', async () => {
     const home = await temporaryDirectory();
     const checkout = join(home, 'private', 'checkout');

@@ -25,7 +25,7 @@ const EXAMPLES = {
   README: ['creates a payment and polls it'],
 } as const;
 /** Longest to wait for what an example does, in milliseconds; only a bug makes it take so long. */
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 40_000;
 
 type Example = (typeof EXAMPLES)[keyof typeof EXAMPLES][number];
 type Running = ChildProcessByStdio<Writable, Readable, Readable>;

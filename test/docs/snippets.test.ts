@@ -76,7 +76,7 @@ for (const { name, file, command, needs } of PROGRAMS) {
       await writeFile(path, await copyFromPage(name));
       const start = () =>
         run(command, [path], {
-          timeout: 15_000,
+          timeout: 40_000,
           env: {
             PATH: process.env.PATH ?? '',
             MP_URL: origin,
@@ -113,7 +113,7 @@ for (const { name, file, command, needs } of PROGRAMS) {
       await writeFile(path, await copyFromPage(name));
       const env = { MP_KEY_ID: 'mpk_0', MP_SECRET: 'mps_0', MP_PASSPHRASE: 'p', MP_URL: origin };
       const failure = await run(command, [path], {
-        timeout: 15_000,
+        timeout: 40_000,
         env: { PATH: process.env.PATH ?? '', ...env },
       }).catch(error => error);
       expect(failure.code).not.toBe(0);
@@ -167,7 +167,7 @@ describe.for(RECEIVERS)('the server in $name', ({ name, command, file, args }) =
         return response.status;
       };
       const isUp = () => send([secretOf(8)], 0).catch(() => undefined);
-      await vi.waitUntil(async () => (await isUp()) === 400, { timeout: 15_000 });
+      await vi.waitUntil(async () => (await isUp()) === 400, { timeout: 40_000 });
       // As after a rotation: the second signature is the one that counts.
       expect(await send([secretOf(8), secretOf(7)], 0)).toBe(204);
       expect(await send([secretOf(7)], 0, `${body} `)).toBe(400);

@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -67,13 +68,22 @@ export async function launchRedis(
   };
 }
 
-/** A port of 127.0.0.1 that was free a moment ago. */
+/**
+ * A port of 127.0.0.1 that was free a moment ago, and stays so until it is used: it is below those that
+ * Linux gives to connections and to servers that ask for any port (32768 and up), and the embedded
+ * database (20000 and up).
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
+  for (;;) {
+    const port = randomInt(10_000, 20_000);
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
 }

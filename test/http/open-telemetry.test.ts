@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { signingHeaders } from '../../src/client/index.ts';
 import { createKeyring } from '../../src/crypto/keyring.ts';
 import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
+import { COMPILE_CACHE } from '../helpers/compile-cache.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -90,8 +91,7 @@ async function startService(env: Record<string, string>): Promise<Service> {
     env: {
       PATH: process.env.PATH,
       NODE_ENV: 'test',
-      // Halves the start of a process.
-      NODE_COMPILE_CACHE: `${ROOT}/node_modules/.cache/telemetry-tests`,
+      ...COMPILE_CACHE,
       PORT: '0',
       DATABASE_URL: database.url,
       MASTER_KEY: masterKey.toString('base64'),
@@ -111,7 +111,7 @@ async function startService(env: Record<string, string>): Promise<Service> {
       if (found === undefined) throw new Error('not listening yet');
       return Number(found);
     },
-    { timeout: 15_000 },
+    { timeout: 40_000 },
   );
   return {
     port,

@@ -18,10 +18,10 @@ import {
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { PROMPT_PATH } from '../helpers/prompt-path.ts';
 import { type SignedRequest, send } from '../helpers/signed-request.ts';
+import { SOON } from '../helpers/soon.ts';
 
 const LIST = { path: '/external/v1/payments' };
 const CREATE = { path: PROMPT_PATH, body: { amount: 5000 } };
-const SOON = { timeout: 5_000, interval: 5 };
 
 let first: TestApp;
 let second: TestApp;

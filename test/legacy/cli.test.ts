@@ -108,18 +108,21 @@ test('usage is told for each merchant and route, from a day on', async () => {
   const { id } = await createUser('admin', 'Linus');
   const key = await service.ask<Issued>('user', 'legacy-key', id);
   const before = await service.ask<{ requests: number }[]>('legacy', 'usage');
+  const today = () => new Date(service.clock()).toISOString().slice(0, 10);
+  const days = [today()];
   await ask(service, key);
+  // The next one, if midnight passed meanwhile.
+  days.push(today());
   const [usage] = await service.ask<Record<string, unknown>[]>('legacy', 'usage');
-  const today = new Date(service.clock()).toISOString().slice(0, 10);
   expect(usage).toEqual({
     merchantId: shop,
     merchantName: 'Old Shop',
     route: 'GET /external/blockchains/active',
     requests: (before[0]?.requests ?? 0) + 1,
     firstDay: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
-    lastDay: today,
+    lastDay: expect.toBeOneOf(days),
   });
-  expect(await service.ask('legacy', 'usage', '--since', today)).toHaveLength(1);
+  expect(await service.ask('legacy', 'usage', '--since', days[0] ?? '')).toHaveLength(1);
   expect(await service.ask('legacy', 'usage', '--since', '2999-01-01')).toEqual([]);
   const table = await mpHere(['legacy', 'usage'], service.env);
   expect(table.out).toMatch(/^merchantId +merchantName +route +requests +firstDay +lastDay\n/);

@@ -9,13 +9,15 @@ import { claimAndExecute, sha256 } from '../../src/payments/idempotency.ts';
 import { tryLockIdempotencyKey } from '../../src/repositories/idempotency-keys.ts';
 import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { COMPILE_CACHE } from '../helpers/compile-cache.ts';
 import { type CuttingProxy, startCuttingProxy } from '../helpers/cutting-proxy.ts';
 import { PROMPT_PATH } from '../helpers/prompt-path.ts';
 import { countWritten, expectRefusal, requestPrompt } from '../helpers/prompts.ts';
 
 const BODY = '{"amount":5000}';
 /** Well below the statement timeout, which would free the locks of a dead replica by itself. */
-const AT_ONCE = { timeout: 3_000, interval: 50 };
+/** Less than the 15 seconds after which the server ends a transaction that is idle. */
+const AT_ONCE = { timeout: 10_000, interval: 50 };
 
 let service: TestApp;
 let shop: MerchantWithKey;
@@ -136,7 +138,7 @@ test('a killed replica leaves neither payment nor claim, and the key is free at 
     const replica = spawn(
       process.execPath,
       [script, service.databaseUrl, shop.merchant.id, scope.key],
-      { stdio: ['ignore', 'ignore', 'inherit'] },
+      { env: { ...process.env, ...COMPILE_CACHE }, stdio: ['ignore', 'ignore', 'inherit'] },
     );
     const exited = once(replica, 'exit');
     const isBlocked = async () => {

@@ -4,6 +4,7 @@ import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { countWritten, createPrompt, expectRefusal, requestPrompt } from '../helpers/prompts.ts';
 import { freePort } from '../helpers/redis-server.ts';
+import { SOON } from '../helpers/soon.ts';
 import { watchNetworks } from '../helpers/watch-networks.ts';
 import { addOlderMerchant, ask, BODY } from '../legacy/older-contract.ts';
 import { refuse, reply, type StripeServer, startStripeServer } from './stripe-server.ts';
@@ -53,7 +54,7 @@ async function createWhileStripeHangs(): Promise<void> {
       requestPrompt(waiting, owner, body, key),
       // Once the other one has its lock.
       vi
-        .waitUntil(() => silent.received.length === 2)
+        .waitUntil(() => silent.received.length === 2, SOON)
         .then(() => requestPrompt(waiting, owner, body, key)),
     ]);
     expect(performance.now() - started).toBeLessThan(9_500);

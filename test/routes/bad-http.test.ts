@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { CREATE, LIST, type ListeningApp, startListeningApp } from '../helpers/listening-app.ts';
 import { readAnswers } from '../helpers/raw-http.ts';
 import { type Answer, expectRefusal } from '../helpers/refusal.ts';
+import { SOON } from '../helpers/soon.ts';
 import { expectLegacyRefusal } from '../legacy/older-contract.ts';
 
 const BODY = '{"amount":5000}';
@@ -89,8 +90,9 @@ describe('unreadable HTTP gets an E1000, and the connection ends without a reset
     });
     expect(end).toBe('closed');
     const expected = expect.objectContaining({ errorCode: 'E1000', address: '127.0.0.1' });
-    await vi.waitFor(() =>
-      expect(requestLines().filter(({ reqId }) => reqId === requestId)).toEqual([expected]),
+    await vi.waitFor(
+      () => expect(requestLines().filter(({ reqId }) => reqId === requestId)).toEqual([expected]),
+      SOON,
     );
   });
 
@@ -272,7 +274,7 @@ describe('clients that go away', () => {
       if (how === 'reset') socket.resetAndDestroy();
       else socket.destroy();
     }
-    await vi.waitFor(() => expect(requestLines()).toHaveLength(before + rounds));
+    await vi.waitFor(() => expect(requestLines()).toHaveLength(before + rounds), SOON);
     for (const line of requestLines().slice(before)) {
       expect(line).toMatchObject({ aborted: true, route: CREATE, status: null });
     }
@@ -286,10 +288,12 @@ describe('clients that go away', () => {
     socket.write(host.sign({ body: BODY, idempotencyKey }));
     for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
     socket.destroy();
-    await vi.waitFor(() => expect(requestLines()).toHaveLength(before + 1));
+    await vi.waitFor(() => expect(requestLines()).toHaveLength(before + 1), SOON);
     // Whether the first attempt got as far as a payment or not, there is one in the end.
-    await vi.waitFor(async () =>
-      expect(await host.ask({ body: BODY, idempotencyKey })).toMatchObject({ statusCode: 201 }),
+    await vi.waitFor(
+      async () =>
+        expect(await host.ask({ body: BODY, idempotencyKey })).toMatchObject({ statusCode: 201 }),
+      SOON,
     );
     accepted++;
   });
@@ -315,6 +319,6 @@ test('no refusal left anything behind, and no connection is left open', async ()
           error === null && count === 0 ? resolve() : reject(new Error(`${count} are open`)),
         ),
       ),
-    { timeout: 5000 },
+    SOON,
   );
 });

@@ -5,6 +5,7 @@ import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { openCheckout } from '../helpers/checkout.ts';
 import { createPrompt, expectRefusal, requestPrompt } from '../helpers/prompts.ts';
 import { send } from '../helpers/signed-request.ts';
+import { SOON } from '../helpers/soon.ts';
 import { watchNetworks } from '../helpers/watch-networks.ts';
 import { ACTIVE, addOlderMerchant, ask, type OlderMerchant } from '../legacy/older-contract.ts';
 
@@ -23,8 +24,6 @@ afterAll(async () => {
   await simulating.close();
   await service.close();
 });
-
-const SOON = { timeout: 5_000, interval: 5 };
 
 const idsOf = (networks: readonly { readonly id: string }[]) => networks.map(({ id }) => id);
 

@@ -4,6 +4,7 @@ import { addPartner } from '../helpers/accounts.ts';
 import { CREATE, LIST, type ListeningApp, startListeningApp } from '../helpers/listening-app.ts';
 import { render } from '../helpers/raw-http.ts';
 import { send } from '../helpers/signed-request.ts';
+import { SOON } from '../helpers/soon.ts';
 
 // Texts that a request carries and no log line may.
 const REFERENCE = 'jane-doe@customer.example';
@@ -65,7 +66,7 @@ test('every request leaves one line with its ID and nothing private', async () =
   ids.push(report.headers['x-request-id']);
 
   expect(ids).toHaveLength(requests.length + 1);
-  await vi.waitFor(() => expect(requestLines()).toHaveLength(before + ids.length));
+  await vi.waitFor(() => expect(requestLines()).toHaveLength(before + ids.length), SOON);
   const logged = requestLines().map(({ reqId }) => reqId);
   expect(logged.slice(before).sort()).toEqual(ids.sort());
 
@@ -84,7 +85,7 @@ test('a line tells who asked for what and how it went', async () => {
   await host.ask({ body: '{"amount":5000}' });
   await host.ask({ target: `${LIST}?limit=0` });
   await host.ask({ target: LIST, signed: { target: '/' } });
-  await vi.waitFor(() => expect(requestLines()).toHaveLength(before + 3));
+  await vi.waitFor(() => expect(requestLines()).toHaveLength(before + 3), SOON);
   const common = { level: 'info', address: '127.0.0.1', milliseconds: expect.any(Number) };
   const { keyId } = host.shop;
   expect(requestLines().slice(before)).toEqual([

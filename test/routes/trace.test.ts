@@ -4,6 +4,7 @@ import { addMerchant, type MerchantWithKey, operatorOf } from '../helpers/accoun
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { createPrompt } from '../helpers/prompts.ts';
 import { send } from '../helpers/signed-request.ts';
+import { SOON } from '../helpers/soon.ts';
 import { addAdmin, ask, BODY } from '../legacy/older-contract.ts';
 import { type StripeServer, signEvent, startStripeServer } from '../processors/stripe-server.ts';
 import { attemptDue } from '../webhooks/attempt-due.ts';
@@ -57,7 +58,7 @@ test('a traced request has its trace in all its log lines, any other has none', 
   const forged = { ...HEADERS, traceparent: `${HEADERS.traceparent}\u00e9` };
   await send(service, shop, { path: '/external/v1/payments', headers: forged });
   await service.app.inject({ url: '/%zz', headers: HEADERS });
-  await vi.waitFor(() => expect(service.logs).toHaveLength(4));
+  await vi.waitFor(() => expect(service.logs).toHaveLength(4), SOON);
   expect(service.logs.map(({ traceId }) => traceId)).toEqual([TRACE, undefined, undefined, TRACE]);
 });
 

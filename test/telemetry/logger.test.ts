@@ -1,29 +1,49 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
+import { COMPILE_CACHE } from '../helpers/compile-cache.ts';
 
 const MODULE = pathToFileURL(join(import.meta.dirname, '../../src/telemetry/logger.ts')).href;
 const NOTE = 'Zoë ☕ 🦊';
 
-/** What a process writes that has `log`, and `write(n)`, which logs `n` more numbered lines. */
-async function linesOf(script: string): Promise<Record<string, unknown>[]> {
+/**
+ * What a process writes that has `log`, `write(n)`, which logs `n` more numbered lines, and `seen`, which
+ * resolves once the line with `until` in it has come out.
+ * @param then What happens to the process at that moment.
+ */
+async function linesOf(
+  script: string,
+  until = '',
+  then = (child: ChildProcess): unknown => child.stdin?.end(),
+): Promise<Record<string, unknown>[]> {
   const prelude = `
+    import { once } from 'node:events';
     import { setTimeout as sleep } from 'node:timers/promises';
     import { createLogger, standardOutput } from '${MODULE}';
     const log = createLogger({ logLevel: 'info' }, 'test', standardOutput());
     let number = 0;
     const write = count => {
       for (let n = 0; n < count; n++) log.info({ number: number++, note: '${NOTE}' }, 'numbered');
-    };`;
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', prelude + script]);
-  const [output, errors] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'close'),
-  ]);
+    };
+    const seen = () => once(process.stdin.resume(), 'end');`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', prelude + script], {
+    env: { ...process.env, ...COMPILE_CACHE },
+  });
+  const watch = async () => {
+    let output = '';
+    let isOver = until === '';
+    for await (const part of child.stdout.setEncoding('utf8')) {
+      output += part;
+      if (isOver || !output.includes(until)) continue;
+      isOver = true;
+      then(child);
+    }
+    return output;
+  };
+  const [output, errors] = await Promise.all([watch(), text(child.stderr), once(child, 'close')]);
   if (!output.endsWith('\n')) throw new Error(`no whole lines, but ${output}${errors}`);
   return output
     .trimEnd()
@@ -54,15 +74,19 @@ test.concurrent.for([
     end: "log.fatal('lost'); process.kill(process.pid, 'SIGKILL');",
   },
 ])('what waits for more lines is written when $when', async ({ end }) => {
-  // Some 10 KB, which wait for more; what came before is written by then.
-  const lines = await linesOf(`write(1_000); await sleep(500); write(60); ${end}`);
+  // What came before is written by then; some 10 KB wait for more.
+  const script = `write(1_000); await seen(); await sleep(100); write(60); ${end}`;
+  const lines = await linesOf(script, '"number":999,');
   expect(numbersOf(lines)).toEqual(upTo(1_060));
 });
 
-test.concurrent('a line waits a moment for others at most', async () => {
-  const lines = await linesOf(`
-    write(1);
-    setTimeout(() => process.kill(process.pid, 'SIGKILL'), 1_000);`);
+test.concurrent('a line that no others follow is written all the same', async () => {
+  const kill = (child: ChildProcess) => child.kill('SIGKILL');
+  const lines = await linesOf(
+    'write(1); setInterval(() => undefined, 1_000);',
+    '"number":0,',
+    kill,
+  );
   expect(numbersOf(lines)).toEqual([0]);
 });
 

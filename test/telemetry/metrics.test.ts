@@ -16,6 +16,7 @@ import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { addPayment } from '../helpers/payments.ts';
 import { createPrompt, requestPrompt } from '../helpers/prompts.ts';
 import { send } from '../helpers/signed-request.ts';
+import { SOON } from '../helpers/soon.ts';
 import { type Receiver, startReceiver, status } from '../webhooks/receiver.ts';
 import { openShop } from '../webhooks/shop.ts';
 import { parseExposition, type ScrapedMetric, sumOf } from './exposition.ts';
@@ -72,7 +73,7 @@ async function over(act: () => Promise<unknown>, done: (since: Since) => void): 
   await vi.waitFor(async () => {
     const after = await scrape();
     done((name, labels) => sumOf(after, name, labels) - sumOf(before, name, labels));
-  });
+  }, SOON);
 }
 
 test('GET /metrics and health are all there is', async () => {

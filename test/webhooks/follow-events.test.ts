@@ -33,7 +33,8 @@ test('reads each event once, also one that commits after a later one', async () 
   const next = follow(Date.now());
   expect(await next()).toEqual([]);
   const late = firstIdOf(Date.now());
-  const first = await write(-1_000);
+  // Later than anything that is written below, however long that takes.
+  const first = await write(-30_000);
   expect(await next()).toEqual([first]);
   expect(await next()).toEqual([]);
   const second = await write();
@@ -44,7 +45,7 @@ test('reads each event once, also one that commits after a later one', async () 
 
 test('reads neither what was before, nor other merchants, nor other types', async () => {
   const other = await addMerchant(service);
-  await write(5_000);
+  await write(5_000, 'payment_prompt.expired');
   const next = follow(Date.now() - 2_000, ['payment_prompt.expired']);
   await write(0, 'payment_prompt.expired', other.merchant);
   await write(0, 'payment_prompt.created');

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { COMPILE_CACHE } from '../helpers/compile-cache.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { type Receiver, stall, startReceiver, status } from './receiver.ts';
 import { openShop, type Shop } from './shop.ts';
@@ -23,6 +24,7 @@ function spawnWorker({ databaseUrl, masterKey }: Shop): ChildProcess {
   const worker = spawn(process.execPath, [resolve(import.meta.dirname, '../../src/worker.ts')], {
     env: {
       PATH: process.env.PATH,
+      ...COMPILE_CACHE,
       NODE_ENV: 'test',
       LOG_LEVEL: 'error',
       DATABASE_URL: databaseUrl,
@@ -64,4 +66,4 @@ test('what a killed worker was sending is sent by the next one', async () => {
   const [one, two] = receiver.requests;
   expect(two?.headers['webhook-id']).toBe(one?.headers['webhook-id']);
   expect(two?.body).toBe(one?.body);
-}, 40_000);
+});

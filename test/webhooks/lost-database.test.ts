@@ -3,14 +3,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vi
 import { connect, type Database } from '../../src/database/connection.ts';
 import { type CuttingProxy, startCuttingProxy } from '../helpers/cutting-proxy.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
+import { SOON } from '../helpers/soon.ts';
 import { startTcpProxy } from '../helpers/tcp-proxy.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { type RunningWorker, startWorker } from './running-worker.ts';
 import { openShop, type Shop } from './shop.ts';
 
 /** A worker whose connection breaks where that would lose or repeat an attempt. */
-
-const SOON = { timeout: 5_000, interval: 20 };
 
 let database: TestDatabase;
 let proxy: CuttingProxy;
@@ -90,4 +89,4 @@ test('a network that swallows everything holds webhooks up for less than 10 seco
   await worker.stop();
   await db.destroy();
   await network.cut();
-}, 40_000);
+});

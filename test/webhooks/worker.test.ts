@@ -4,10 +4,14 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { guardedConnector } from '../../src/outbound/guarded-connector.ts';
 import { claimDeliveries } from '../../src/repositories/webhook-claims.ts';
 import { attemptDelivery } from '../../src/webhooks/attempt-delivery.ts';
+import { ATTEMPT_TIMEOUT_MS } from '../../src/webhooks/send.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { type Receiver, stall, startReceiver, status } from './receiver.ts';
 import { type RunningWorker, startWorker } from './running-worker.ts';
 import { openShop, type Shop } from './shop.ts';
+
+/** A third of what an endpoint that stalls takes, and far more than another one needs. */
+const PROMPT_MS = ATTEMPT_TIMEOUT_MS / 3;
 
 let database: TestDatabase;
 let shop: Shop;
@@ -70,7 +74,8 @@ test('an event is sent at once, and what comes of it is in the log', async () =>
   const told = Date.now();
   await shop.tell('payment_prompt.detected');
   await receiver.received(2);
-  expect(Date.now() - told).toBeLessThan(1_000);
+  // Less than the pause after a failure; usually it is a fifth of a second.
+  expect(Date.now() - told).toBeLessThan(5_000);
   await untilStatus('succeeded');
   await worker.stop();
   expect(shop.logs.filter(({ msg }) => msg === 'webhook attempted')).toHaveLength(2);
@@ -104,14 +109,14 @@ test('an endpoint that stalls with a thousand waiting delays no other', async ()
     await receiver.received(count);
     waits.push(Date.now() - told);
   }
-  expect(Math.max(...waits)).toBeLessThan(1_500);
+  expect(Math.max(...waits)).toBeLessThan(PROMPT_MS);
   // It holds one slot and no more, and nothing of it is lost.
   expect(stalled.requests).toHaveLength(1);
   const statuses = (await shop.deliveries()).map(delivery => delivery.status);
   expect(statuses).toEqual(Array(1000).fill('pending'));
   await stalled.close();
   await worker.stop();
-}, 30_000);
+});
 
 test('many endpoints that stall, of several merchants, delay no other', async () => {
   const stalled = await startReceiver(stall);
@@ -131,7 +136,7 @@ test('many endpoints that stall, of several merchants, delay no other', async ()
     const told = Date.now();
     await other.tell();
     await receiver.received(count);
-    expect(Date.now() - told).toBeLessThan(2_000);
+    expect(Date.now() - told).toBeLessThan(PROMPT_MS);
   };
   const [other = shop, ...shops] = await openShops(11);
   await other.addEndpoint(receiver.url);
@@ -146,7 +151,7 @@ test('many endpoints that stall, of several merchants, delay no other', async ()
   expect(stalled.requests).toHaveLength(16);
   await stalled.close();
   await worker.stop();
-}, 30_000);
+});
 
 test('told to stop, the worker waits for the answers it may still get', async () => {
   receiver.answer = stall;
@@ -194,4 +199,4 @@ test('an attempt that stopping cuts off is left to the next worker', async () =>
   expect(receiver.requests).toHaveLength(2);
 });
 
-test('the worker survives the loss of every connection to the queue', () => survival, 60_000);
+test('the worker survives the loss of every connection to the queue', () => survival);

@@ -243,7 +243,7 @@ test('more than a thousand signatures are all read', async () => {
   }
   const transfers = await look(sol(own));
   expect(new Set(transfers.map(({ transactionHash }) => transactionHash)).size).toBe(1_005);
-}, 30_000);
+});
 
 test('a list that lags behind the balance is asked for again', async () => {
   const own = newWallet().address;
