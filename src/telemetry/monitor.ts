@@ -93,7 +93,13 @@ function connectBacklog(
   return db;
 }
 
+/**
+ * How often the delay of the event loop is sampled, in milliseconds; the percentiles include it. Every
+ * sample wakes the process: at the default of 10 they are half of what an idle process costs.
+ */
+const EVENT_LOOP_SAMPLE_MS = 50;
+
 /** Adds Node's own metrics of the process: memory, CPU, event loop lag, garbage collection. */
 export function watchProcess({ registry }: Monitor): void {
-  collectDefaultMetrics({ register: registry });
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_SAMPLE_MS });
 }
