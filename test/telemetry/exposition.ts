@@ -14,6 +14,8 @@ export interface ScrapedMetric {
 }
 
 const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/;
+/** Statistics of what was sampled since the scrape before: `Nan` where that is nothing yet. */
+const MAY_BE_NO_NUMBER = /^nodejs_eventloop_lag_/;
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\\n]|\\[\\"n])*)"/g;
 
 /**
@@ -55,9 +57,10 @@ export function parseExposition(text: string): Map<string, ScrapedMetric> {
 function parseSample(line: string): ScrapedSample {
   const [, name, inside = '', number] = SAMPLE.exec(line) ?? [];
   const labels = [...inside.matchAll(LABEL)];
-  const value = Number(number?.replace('Inf', 'Infinity'));
-  if (name === undefined || number === undefined || Number.isNaN(value)) {
-    throw new Error(`no sample: ${line}`);
+  if (name === undefined || number === undefined) throw new Error(`no sample: ${line}`);
+  const value = Number(number.replace('Inf', 'Infinity'));
+  if (Number.isNaN(value) && !(number === 'Nan' && MAY_BE_NO_NUMBER.test(name))) {
+    throw new Error(`no number: ${line}`);
   }
   if (labels.map(([whole]) => whole).join(',') !== inside) throw new Error(`labels: ${line}`);
   return {
