@@ -4,6 +4,7 @@ import { connectPipeline } from '../../src/database/pipeline.ts';
 import { listPayments } from '../../src/payments/list-payments.ts';
 import { findMerchantPayment } from '../../src/repositories/merchant-payments.ts';
 import { ADDRESSES } from '../helpers/accounts.ts';
+import { watchNetworks } from '../helpers/watch-networks.ts';
 import { createOnce } from './creation.ts';
 import type { BenchDatabase } from './databases.ts';
 import { buildHistories, compareSizes, type History } from './histories.ts';
@@ -102,6 +103,7 @@ async function fill(
   { db, url }: BenchDatabase,
   payments: number,
 ): Promise<Known> {
+  await watchNetworks(db);
   const history = await fillHistory(db, payments);
   const { merchantId } = history;
   const operator = { db, clock: Date.now, actor: 'bench' };
