@@ -1,8 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { audited } from '../accounts/audited-change.ts';
-import { findEvidenceFault, makeEvidence } from '../evidence/document.ts';
-import { type PublicJwk, readPublicKeys } from '../evidence/keys.ts';
+import { makeEvidence, type SignedEvidence } from '../evidence/document.ts';
+import { readPublicKeys } from '../evidence/keys.ts';
+import { EvidenceRefused, verifyEvidence } from '../evidence/verify.ts';
 import { requirePayment } from './payment-object.ts';
 import { printObject } from './print.ts';
 import { withSession } from './session.ts';
@@ -47,28 +48,35 @@ export function define(noun: Command, terminal: Terminal): void {
     .argument('<file>', 'file with the evidence')
     .option('--keys <file or URL>', 'public keys to verify with, instead of those of the database')
     .action(async (file: string, { keys, ...flags }: VerifyFlags) => {
-      const document = await readJson(file);
+      const content = await readFile(file).catch(refuseFile);
       const known = keys === undefined ? await ownKeys(terminal) : await readKeys(keys);
-      const fault = findEvidenceFault(document, known);
-      if (fault !== null) throw new CommandFailed(`${file} proves nothing. ${fault}`);
-      const { evidence, keyId } = document as { evidence: Record<string, unknown>; keyId: string };
-      const { id, status } = evidence.payment as Record<string, unknown>;
-      const { madeAt, service } = evidence;
-      printObject(terminal, flags, { valid: true, keyId, service, madeAt, paymentId: id, status });
+      const { evidence, keyId } = readEvidence(file, content, known);
+      const { madeAt, service, payment } = evidence;
+      const { id: paymentId, status } = payment;
+      printObject(terminal, flags, { valid: true, keyId, service, madeAt, paymentId, status });
     });
 }
 
-async function ownKeys(terminal: Terminal): Promise<readonly PublicJwk[]> {
-  let keys: readonly PublicJwk[] = [];
+function readEvidence(file: string, content: Uint8Array, keys: readonly unknown[]): SignedEvidence {
+  try {
+    return verifyEvidence(content, keys);
+  } catch (error) {
+    if (!(error instanceof EvidenceRefused)) throw error;
+    throw new CommandFailed(`${file} proves nothing. ${error.message}`);
+  }
+}
+
+async function ownKeys(terminal: Terminal): Promise<readonly unknown[]> {
+  let keys: readonly unknown[] = [];
   await withSession(terminal, async ({ db }) => {
     ({ keys } = await readPublicKeys(db));
   });
   return keys;
 }
 
-async function readKeys(from: string): Promise<readonly PublicJwk[]> {
+async function readKeys(from: string): Promise<readonly unknown[]> {
   const set = /^https?:/.test(from) ? await fetchJson(from) : await readJson(from);
-  const { keys } = (set ?? {}) as { keys?: readonly PublicJwk[] };
+  const { keys } = (set ?? {}) as { keys?: unknown };
   if (!Array.isArray(keys)) throw new CommandFailed(`${from} is no set of public keys.`);
   return keys;
 }

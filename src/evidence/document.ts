@@ -1,4 +1,4 @@
-import { sign, verify } from 'node:crypto';
+import { sign } from 'node:crypto';
 import type { PaymentSnapshot } from '#schemas/payment.ts';
 import type { Keyring } from '../crypto/keyring.ts';
 import type { Connection, Database } from '../database/connection.ts';
@@ -10,7 +10,7 @@ import { findChainHeights } from '../repositories/chains.ts';
 import { listAnswers } from '../repositories/evidence.ts';
 import type { Clock } from '../time/clock.ts';
 import { canonicalJson } from './canonical.ts';
-import { openSigningKey, type PublicJwk, toPublicKey } from './keys.ts';
+import { openSigningKey } from './keys.ts';
 
 /** Of the document's form; it changes when members change their meaning. */
 const VERSION = 1;
@@ -145,21 +145,4 @@ function toEvents(facts: readonly PaymentFact[]): object[] {
 
 function originOf(url: string): string {
   return new URL(url).origin;
-}
-
-/** Why a document proves nothing; null if its signature is right. */
-export function findEvidenceFault(document: unknown, keys: readonly PublicJwk[]): string | null {
-  const { evidence, signature, keyId } = (document ?? {}) as Partial<SignedEvidence>;
-  if (typeof signature !== 'string' || typeof keyId !== 'string' || evidence === undefined) {
-    return 'It is no evidence: it needs evidence, signature and keyId.';
-  }
-  const key = keys.find(({ kid }) => kid === keyId);
-  if (key === undefined) return `The key ${keyId} is not among the public keys.`;
-  const isRight = verify(
-    null,
-    Buffer.from(canonicalJson(evidence)),
-    toPublicKey(key),
-    Buffer.from(signature, 'base64'),
-  );
-  return isRight ? null : 'The signature does not fit: the document was changed.';
 }

@@ -7,7 +7,7 @@ export type PanelRefusalReason =
   | { readonly kind: 'signed-out' }
   /** The second factor is still asked for. */
   | { readonly kind: 'half-signed-in' }
-  /** Another site has sent the form, or nobody can tell which. */
+  /** Another site has sent the form or led to the file, or nobody can tell which. */
   | { readonly kind: 'foreign-origin' }
   | {
       readonly kind: 'not-allowed';

@@ -15,7 +15,13 @@ export function requireSameOrigin(request: FastifyRequest, panelUrl: string): vo
   if (!isOwn) throw new PanelRefusal({ kind: 'foreign-origin' });
 }
 
-/** Whether a person has followed a link of one of our own pages. */
-export function isFromOwnPage({ headers }: FastifyRequest): boolean {
-  return headers['sec-fetch-site'] === 'same-origin';
+/**
+ * Refuses a file that another site leads to: a person gets it, and has it written to the audit log, only by
+ * a link of our own pages.
+ * @throws PanelRefusal
+ */
+export function requireOwnPage({ headers }: FastifyRequest): void {
+  if (headers['sec-fetch-site'] !== 'same-origin') {
+    throw new PanelRefusal({ kind: 'foreign-origin' });
+  }
 }

@@ -7,7 +7,14 @@ import { setMerchant } from '../../src/accounts/merchants.ts';
 import { setUser } from '../../src/accounts/users.ts';
 import { addMerchant, addPartner, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
-import { addMerchantUser, addPartnerUser, addPerson, open, submit } from '../helpers/panel.ts';
+import {
+  addMerchantUser,
+  addPartnerUser,
+  addPerson,
+  HOST,
+  open,
+  submit,
+} from '../helpers/panel.ts';
 import { addPayment } from '../helpers/payments.ts';
 
 /** Who may use a route, in words; everybody else is refused. */
@@ -251,6 +258,25 @@ test.each([
   expect((await open(service, `/panel/merchants/${ids.merchant}`, { cookie })).statusCode).toBe(
     200,
   );
+});
+
+test.each([
+  ['another site', { 'sec-fetch-site': 'cross-site' }],
+  ['another host of the domain', { 'sec-fetch-site': 'same-site' }],
+  ['a line that somebody typed', { 'sec-fetch-site': 'none' }],
+  ['nobody knows where', {}],
+])('a file is not had by a link of %s', async (_, headers) => {
+  const before = await snapshot();
+  for (const [route] of ROUTES.filter(([each]) => /\.(csv|json)$/.test(each))) {
+    const cookie = cookies[route.includes('/partners/') ? 'owner' : 'admin'] ?? '';
+    const url = (route.split(' ')[1] ?? '')
+      .replace('merchants/:accountId', `merchants/${ids.merchant}`)
+      .replace('partners/:accountId', `partners/${ids.partner}`)
+      .replace(':paymentId', ids.payment ?? '');
+    const response = await service.app.inject({ url, headers: { host: HOST, cookie, ...headers } });
+    expect(response.statusCode, route).toBe(403);
+  }
+  expect(await snapshot()).toEqual(before);
 });
 
 test('an old browser is taken at the origin that it tells', async () => {

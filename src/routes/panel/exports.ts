@@ -3,8 +3,7 @@ import { audited } from '../../accounts/audited-change.ts';
 import type { Database } from '../../database/connection.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { operatorOf, sessionOf } from '../../http/panel-access.ts';
-import { PanelRefusal } from '../../http/panel-refusal.ts';
-import { isFromOwnPage } from '../../http/same-origin.ts';
+import { requireOwnPage } from '../../http/same-origin.ts';
 import type { Clock } from '../../time/clock.ts';
 
 const HOUR_MS = 60 * 60_000;
@@ -41,7 +40,7 @@ export class Exports {
     filters: Readonly<Record<string, unknown>>,
     pages: AsyncIterable<readonly T[]>,
   ): AsyncIterable<readonly T[]> {
-    if (!isFromOwnPage(request)) throw new PanelRefusal({ kind: 'foreign-origin' });
+    requireOwnPage(request);
     const { id } = sessionOf(request).person;
     this.#admit(id);
     return this.#follow(request, id, filters, pages);

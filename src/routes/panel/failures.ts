@@ -85,8 +85,8 @@ function sendRefusal(
         reply,
         options,
         {
-          title: 'This form came from elsewhere',
-          content: html`<p>Nothing was changed. Only forms of this panel's own pages are taken; open the page again and send it from there.</p>`,
+          title: 'This request came from elsewhere',
+          content: html`<p>Nothing was changed. Forms are taken, and files given, only from this panel's own pages; open the page again and try from there.</p>`,
         },
         403,
       );

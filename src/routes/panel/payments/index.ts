@@ -8,6 +8,7 @@ import { ApiError } from '../../../errors/api-error.ts';
 import { makeEvidence } from '../../../evidence/document.ts';
 import { readFields } from '../../../http/form-body.ts';
 import { membershipOf, operatorOf } from '../../../http/panel-access.ts';
+import { requireOwnPage } from '../../../http/same-origin.ts';
 import { readHistory } from '../../../payments/history.ts';
 import { listPayments } from '../../../payments/list-payments.ts';
 import { toPaymentObject } from '../../../payments/payment-object.ts';
@@ -90,6 +91,7 @@ ${page.data.length === 0 ? empty : renderPayments(url, page.data)}
   );
 
   app.get(`${PATH}/:paymentId/evidence.json`, rule('payments.evidence'), async (request, reply) => {
+    requireOwnPage(request);
     const payment = await requirePayment(request);
     const signed = await makeEvidence({ db, keyring, clock, publicUrl }, payment);
     await audited(operatorOf(request, db, clock), 'payment.evidence', async () => ({

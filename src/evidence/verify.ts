@@ -1,0 +1,109 @@
+import { verify } from 'node:crypto';
+import { canonicalJson } from './canonical.ts';
+import type { SignedEvidence } from './document.ts';
+import { type PublicJwk, toPublicKey } from './keys.ts';
+
+const STRING = /"(?:[^"\\]|\\.)*"/g;
+const NUMBER = /-?\d[-+.\deE]*/g;
+const SIGNED: readonly string[] = ['evidence', 'signature', 'keyId'];
+
+/** A document proves nothing. The message is one line, a whole sentence. */
+export class EvidenceRefused extends Error {
+  override readonly name = 'EvidenceRefused';
+}
+
+/**
+ * Reads a document of which every byte is either signed or without meaning. White space, the order of
+ * members and escapes in strings are free. Refused is what one reader would see and another would not: members
+ * that are there twice or beside the signed ones, numbers spelled otherwise than they were signed, and text that
+ * is not UTF-8.
+ * @param content The file.
+ * @throws EvidenceRefused also when the signature does not fit.
+ */
+export function verifyEvidence(content: Uint8Array, keys: readonly unknown[]): SignedEvidence {
+  const document = readDocument(content);
+  const { evidence, signature, keyId } = document;
+  const key = keys.filter(isObject).find(({ kid }) => kid === keyId);
+  if (key === undefined) {
+    throw new EvidenceRefused(`The key ${JSON.stringify(keyId)} is not among the public keys.`);
+  }
+  if (!isEd25519(key)) throw new EvidenceRefused(`The public key ${keyId} is no Ed25519 key.`);
+  const bytes = Buffer.from(signature, 'base64');
+  // Node skips what is no base64, and whatever follows the padding.
+  const isPlain = bytes.toString('base64') === signature;
+  if (isPlain && verify(null, Buffer.from(canonicalJson(evidence)), toPublicKey(key), bytes)) {
+    return document;
+  }
+  throw new EvidenceRefused('The signature does not fit: the document was changed.');
+}
+
+function readDocument(content: Uint8Array): SignedEvidence {
+  const text = readText(content);
+  const document = parse(text);
+  if (!isObject(document) || !isSigned(document)) {
+    throw new EvidenceRefused('It is no evidence: it needs evidence, signature and keyId.');
+  }
+  const unsigned = Object.keys(document).find(name => !SIGNED.includes(name));
+  if (unsigned !== undefined) {
+    throw new EvidenceRefused(`The member ${JSON.stringify(unsigned)} is not signed.`);
+  }
+  // Of a member that is there twice, the last one alone has been parsed.
+  if (countMembers(text) !== countMembers(JSON.stringify(document))) {
+    throw new EvidenceRefused(
+      'A member is there twice, so that readers may differ in what it says.',
+    );
+  }
+  // The signature is over numbers as they are read: 5000.0000000000000001 has become 5000.
+  const respelled = numbersIn(text).find(each => String(Number(each)) !== each);
+  if (respelled !== undefined) {
+    throw new EvidenceRefused(
+      `The number ${respelled} is spelled otherwise than it was signed, so that readers may differ in what it says.`,
+    );
+  }
+  return document;
+}
+
+function readText(content: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content);
+  } catch {
+    throw new EvidenceRefused('It is not UTF-8.');
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new EvidenceRefused('It is no JSON.');
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
+
+function isSigned(
+  document: Readonly<Record<string, unknown>>,
+): document is Readonly<Record<string, unknown>> & SignedEvidence {
+  const { evidence, signature, keyId } = document;
+  return isObject(evidence) && typeof signature === 'string' && typeof keyId === 'string';
+}
+
+function isEd25519(
+  key: Readonly<Record<string, unknown>>,
+): key is Record<string, unknown> & PublicJwk {
+  const { kty, crv, x } = key;
+  return kty === 'OKP' && crv === 'Ed25519' && typeof x === 'string' && /^[\w-]{43}$/.test(x);
+}
+
+/** The numbers of JSON text, as it spells them. */
+function numbersIn(json: string): readonly string[] {
+  return json.replaceAll(STRING, '').match(NUMBER) ?? [];
+}
+
+/** How many members JSON text writes: its strings that a colon follows. */
+function countMembers(json: string): number {
+  const strings = json.match(/"(?:[^"\\]|\\.)*"\s*:?/g) ?? [];
+  return strings.filter(each => each.endsWith(':')).length;
+}
