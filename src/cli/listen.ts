@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { EVENT_TYPES, type EventType } from '#schemas/event.ts';
+import { EVENT_TYPES, type EventType, PAYMENT_EVENT_TYPES } from '#schemas/event.ts';
 import { type Config, readConfig } from '../config/config.ts';
 import { findService } from '../development/local-service.ts';
 import type { EventFollower } from '../webhooks/follow-events.ts';
@@ -38,14 +38,14 @@ export function define(command: Command, terminal: Terminal): void {
     .option('--merchant <id>', 'whose events (default: the shop of the demo)', parseId)
     .option(
       '--types <a,b>',
-      `comma-separated: ${EVENT_TYPES.join(', ')} (default: all)`,
+      `comma-separated: ${EVENT_TYPES.join(', ')} (default: the first ${PAYMENT_EVENT_TYPES.length}, as for an endpoint)`,
       listOf(EVENT_TYPES),
     )
     .option('--json', 'print one JSON document on each line')
     .addHelpText(
       'after',
       `
-Sends every event from now on, until Ctrl-C, signed like a webhook: with the secret in WEBHOOK_SECRET,
+Sends the events from now on, until Ctrl-C, signed like a webhook: with the secret in WEBHOOK_SECRET,
 or with a new one, which it prints. Each is sent once, one after the other; nothing is repeated, and
 nothing else changes: webhook endpoints get their deliveries as ever. Not in production.`,
     )
@@ -132,7 +132,8 @@ async function prepare(listening: Listening, { db, config }: Session) {
     const forwarder = createForwarder(flags.forwardTo, terminal.env.WEBHOOK_SECRET);
     // Back by as much as an ID may be older than its event; what is there already is passed over.
     const since = (await readDatabaseClock(db)) - LOOK_BACK_MS;
-    const follower = new EventFollower({ merchantId, types: flags.types, since });
+    const { types = PAYMENT_EVENT_TYPES } = flags;
+    const follower = new EventFollower({ merchantId, types, since });
     while ((await follower.next(db)).length > 0 && !isOver(listening)) {
       // The next read begins where this one ended.
     }

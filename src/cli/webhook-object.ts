@@ -1,5 +1,6 @@
 import type { WebhookAttempt, WebhookEndpoint } from '../database/webhook-tables.ts';
 import type { DeliveryWithEventType } from '../repositories/webhook-deliveries.ts';
+import { subscriptionOf } from '../webhooks/manage-endpoints.ts';
 
 /**
  * An endpoint without its secrets.
@@ -11,7 +12,7 @@ export function endpointObject(endpoint: WebhookEndpoint, now: number) {
     id: endpoint.id,
     merchantId: endpoint.merchant_id,
     url: endpoint.url,
-    types: endpoint.types ?? ['all'],
+    types: subscriptionOf(endpoint),
     status: endpoint.disabled_at === null ? 'enabled' : 'disabled',
     createdAt: endpoint.created_at,
     // The row keeps the previous secret until cleanup, even after its grace period.

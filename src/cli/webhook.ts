@@ -1,14 +1,16 @@
 import type { Command } from 'commander';
-import { EVENT_TYPES, type EventType } from '#schemas/event.ts';
+import { EVENT_TYPES, PAYMENT_EVENT_TYPES } from '#schemas/event.ts';
 import { requireMerchant } from '../accounts/merchants.ts';
 import { listWebhookEndpoints } from '../repositories/webhook-endpoints.ts';
 import { disableEndpoint, enableEndpoint, setEndpoint } from '../webhooks/change-endpoint.ts';
 import {
+  ALL_TYPES,
   createEndpoint,
   ENDPOINTS_MAXIMUM,
   type IssuedEndpoint,
   rotateEndpointSecret,
   SECRET_GRACE_MS,
+  type Subscription,
 } from '../webhooks/manage-endpoints.ts';
 import { printList, printObject } from './print.ts';
 import { type Session, withSession } from './session.ts';
@@ -32,27 +34,23 @@ const GRACE_HOURS = SECRET_GRACE_MS / 3_600_000;
 interface CreateFlags extends JsonFlag {
   readonly merchant: string;
   readonly url: string;
-  readonly types?: EventType[];
+  readonly types?: Subscription;
 }
 
 interface SetFlags extends JsonFlag {
   readonly url?: string;
-  readonly types?: EventType[];
+  readonly types?: Subscription;
 }
 
-/** Word for every type of event, as `mp webhook list` shows it. */
-const ALL_TYPES = 'all';
+const parseTypes = listOf([ALL_TYPES, ...EVENT_TYPES]);
+const TYPES = `comma-separated: ${EVENT_TYPES.join(', ')}; or ${ALL_TYPES}, which are the first ${PAYMENT_EVENT_TYPES.length}`;
 
 /** `mp webhook create | list | set | enable | disable | test | rotate | deliveries | redeliver` */
 export function define(noun: Command, terminal: Terminal): void {
   addVerb(noun, 'create', `add an endpoint, at most ${ENDPOINTS_MAXIMUM}; its secret is shown once`)
     .requiredOption('--merchant <id>', 'merchant ID', parseId)
     .requiredOption('--url <url>', 'URL to send events to; https in production')
-    .option(
-      '--types <a,b>',
-      `comma-separated: ${EVENT_TYPES.join(', ')} (default: all)`,
-      listOf(EVENT_TYPES),
-    )
+    .option('--types <a,b>', `${TYPES} (default: ${ALL_TYPES})`, parseTypes)
     .action(({ merchant: merchantId, url, types, ...flags }: CreateFlags) =>
       withSession(terminal, async session => {
         const issued = await createEndpoint(session, session.keyring, {
@@ -91,11 +89,7 @@ export function define(noun: Command, terminal: Terminal): void {
   addVerb(noun, 'set', 'change an endpoint')
     .argument('<id>', 'ID of a webhook endpoint', parseId)
     .option('--url <url>', 'URL to send events to, pending ones as well')
-    .option(
-      '--types <a,b>',
-      `comma-separated: ${EVENT_TYPES.join(', ')}; or ${ALL_TYPES}`,
-      parseTypes,
-    )
+    .option('--types <a,b>', TYPES, parseTypes)
     .action((id: string, { url, types, ...flags }: SetFlags, command: Command) => {
       requireFlag(command, ['url', 'types']);
       return withSession(terminal, async session => {
@@ -126,10 +120,6 @@ export function define(noun: Command, terminal: Terminal): void {
 
   defineTest(noun, terminal);
   defineDeliveries(noun, terminal);
-}
-
-function parseTypes(text: string): EventType[] {
-  return text === ALL_TYPES ? [] : listOf(EVENT_TYPES)(text);
 }
 
 /** Prints the secret right after the ID, where it is hard to overlook. */

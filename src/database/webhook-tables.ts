@@ -5,8 +5,10 @@ export interface WebhookEndpointsTable {
   id: string;
   merchant_id: string;
   url: string;
-  /** null for every type. */
+  /** null for every type of a payment's events, and with `deposit_events` for a deposit's too. */
   types: string[] | null;
+  /** Counts only where `types` is null. */
+  deposit_events: Defaulted<boolean>;
   secret: Buffer;
   master_key_version: number;
   previous_secret: Buffer | null;

@@ -1,4 +1,3 @@
-import type { EventType } from '#schemas/event.ts';
 import {
   audited,
   columnsToSet,
@@ -15,12 +14,18 @@ import {
   updateWebhookEndpoint,
 } from '../repositories/webhook-endpoints.ts';
 import { parseEndpointUrl } from './endpoint-url.ts';
-import { originOf, requireEnabledEndpoint, requirePlace, typesColumn } from './manage-endpoints.ts';
+import {
+  originOf,
+  requireEnabledEndpoint,
+  requirePlace,
+  type Subscription,
+  subscriptionColumns,
+  subscriptionOf,
+} from './manage-endpoints.ts';
 
 export interface EndpointChange {
   readonly url?: string | undefined;
-  /** Empty for all types, including future ones. */
-  readonly types?: readonly EventType[] | undefined;
+  readonly types?: Subscription | undefined;
   /** As in NewEndpoint. */
   readonly allowPrivateAddresses: boolean;
 }
@@ -37,19 +42,18 @@ export function setEndpoint(
   { url, types, allowPrivateAddresses }: EndpointChange,
 ): Promise<WebhookEndpoint> {
   const href = url === undefined ? undefined : parseEndpointUrl(url, allowPrivateAddresses);
-  const columns = columnsToSet({ url: href, types: types && typesColumn(types) });
+  const columns = columnsToSet({ url: href, ...(types && subscriptionColumns(types)) });
   return audited(operator, 'webhook.set', async tx => {
     const endpoint = await lockWithMerchant(tx, id);
     if (href !== undefined && endpoint.disabled_at === null) {
       await requirePlace(tx, endpoint.merchant_id, { id, url: href });
     }
     const result = await updateWebhookEndpoint(tx, id, columns);
-    const { url: _, ...detail } = columns;
-    return {
-      result,
-      objectId: id,
-      detail: href === undefined ? detail : { origin: originOf(href), ...detail },
+    const detail = {
+      ...(href === undefined ? {} : { origin: originOf(href) }),
+      ...(types === undefined ? {} : { types: subscriptionOf(result) }),
     };
+    return { result, objectId: id, detail };
   });
 }
 

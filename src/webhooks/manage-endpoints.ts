@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import type { EventType } from '#schemas/event.ts';
+import { DEPOSIT_EVENT_TYPES, type EventType } from '#schemas/event.ts';
 import { audited, OperationRefused, type Operator } from '../accounts/audited-change.ts';
 import type { Keyring } from '../crypto/keyring.ts';
 import type { Connection } from '../database/connection.ts';
@@ -22,6 +22,12 @@ export const SECRET_GRACE_MS = 24 * 60 * 60 * 1000;
 
 const SECRET_BYTES = 32;
 
+/** Word for every type of a payment's events, including future ones. */
+export const ALL_TYPES = 'all';
+
+/** What an endpoint gets; empty for ALL_TYPES alone. Events of deposits go only to those that name them. */
+export type Subscription = readonly (EventType | typeof ALL_TYPES)[];
+
 /** An endpoint with its new secret, which is shown only once. */
 export interface IssuedEndpoint {
   readonly endpoint: WebhookEndpoint;
@@ -31,8 +37,7 @@ export interface IssuedEndpoint {
 export interface NewEndpoint {
   readonly merchantId: string;
   readonly url: string;
-  /** Omitted or empty for all types, including future ones. */
-  readonly types?: readonly EventType[] | undefined;
+  readonly types?: Subscription | undefined;
   /** Whether plain HTTP and local addresses are allowed; never in production. */
   readonly allowPrivateAddresses: boolean;
 }
@@ -59,14 +64,14 @@ export function createEndpoint(
       id,
       merchant_id: merchantId,
       url: href,
-      types: typesColumn(types),
+      ...subscriptionColumns(types),
       ...columns,
       created_at: now,
     });
     return {
       result: { endpoint, secret },
       objectId: id,
-      detail: { merchantId, origin: originOf(href), types: endpoint.types },
+      detail: { merchantId, origin: originOf(href), types: subscriptionOf(endpoint) },
     };
   });
 }
@@ -130,9 +135,24 @@ export async function requirePlace(
   }
 }
 
-/** The column of the types that an endpoint receives; null for all, including future ones. */
-export function typesColumn(types: readonly EventType[]): EventType[] | null {
-  return types.length === 0 ? null : [...new Set(types)];
+/** The columns that keep what an endpoint gets. */
+export function subscriptionColumns(
+  types: Subscription,
+): Pick<WebhookEndpoint, 'types' | 'deposit_events'> {
+  const named = [...new Set(types)].filter(type => type !== ALL_TYPES);
+  const all = types.length === 0 || types.includes(ALL_TYPES);
+  return {
+    types: all ? null : named,
+    deposit_events: all && named.some(type => DEPOSIT_EVENT_TYPES.some(each => each === type)),
+  };
+}
+
+/** What an endpoint gets, in words that create it. */
+export function subscriptionOf({
+  types,
+  deposit_events,
+}: Pick<WebhookEndpoint, 'types' | 'deposit_events'>): string[] {
+  return types ?? [ALL_TYPES, ...(deposit_events ? DEPOSIT_EVENT_TYPES : [])];
 }
 
 /** What the audit log has of a URL: not the path and query, which may contain credentials. */

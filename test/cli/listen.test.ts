@@ -1,7 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { run } from '../../src/cli/run.ts';
 import { verifyWebhook } from '../../src/client/index.ts';
+import { newId } from '../../src/crypto/new-id.ts';
 import type { Merchant } from '../../src/database/account-tables.ts';
+import { insertEvent } from '../../src/repositories/events.ts';
 import { addMerchant } from '../helpers/accounts.ts';
 import { addPayment } from '../helpers/payments.ts';
 import { recordEvent } from '../helpers/record-event.ts';
@@ -77,6 +79,15 @@ async function tell(merchant = shop, type: 'created' | 'expired' = 'created'): P
   return payment.id;
 }
 
+/** Writes an event that goes only to those who name its type. */
+function tellDeposit(): Promise<void> {
+  return insertEvent(service.db, {
+    ...{ id: newId(), merchantId: shop.id, paymentId: null, createdAt: new Date() },
+    ...{ type: 'payment_prompt.deposit_unmatched', data: '{"id":"deposit"}' },
+    ...{ traceparent: null, tracestate: null },
+  });
+}
+
 const paymentsTold = () => receiver.requests.map(({ event }) => event.data.id);
 
 test('sends what happens to a merchant from now on, signed, until Ctrl-C', async () => {
@@ -86,6 +97,7 @@ test('sends what happens to a merchant from now on, signed, until Ctrl-C', async
   const [, secret = ''] = /^export WEBHOOK_SECRET='(whsec_\S+)' /m.exec(listener.out) ?? [];
   expect(listener.out).toContain(`Events of Shop (${shop.id}) go to ${receiver.url}.`);
   await tell(other);
+  await tellDeposit();
   const payment = await tell();
   await receiver.received(1);
   const [request] = receiver.requests;

@@ -85,10 +85,7 @@ test.each([
   ['nothing to set on a member', ['member', 'set', ID]],
   ['another commission above the whole', ['merchant', 'set', ID, '--commission-bps', '10001']],
   ['nothing to set on a webhook endpoint', ['webhook', 'set', ID]],
-  [
-    'types of which one is unknown',
-    ['webhook', 'set', ID, '--types', 'all,payment_prompt.created'],
-  ],
+  ['types of which one is unknown', ['webhook', 'set', ID, '--types', 'all,payment_prompt.paid']],
   ['no ID', ['merchant', 'show', 'shop']],
   ['an ID in braces', ['merchant', 'show', `{${ID}}`]],
   ['a switch that is neither', ['network', 'set', 'btc', '--active', 'yes']],

@@ -152,8 +152,13 @@ describe('mp webhook set, enable and disable', () => {
     const last = await tell(merchant);
     await deliver();
     expect(told('/new?token=s3cret')).toEqual([payment, last]);
-    expect(await service.ask('audit', '--object', id, '--limit', '3')).toMatchObject([
-      { action: 'webhook.set', detail: { types: null } },
+    const both = ['all', 'payment_prompt.deposit_unmatched'];
+    expect(await service.ask('webhook', 'set', id, '--types', both.join())).toMatchObject({
+      types: both,
+    });
+    expect(await service.ask('audit', '--object', id, '--limit', '4')).toMatchObject([
+      { action: 'webhook.set', detail: { types: both } },
+      { action: 'webhook.set', detail: { types: ['all'] } },
       { action: 'webhook.set', detail: { types: ['payment_prompt.successful'] } },
       { action: 'webhook.set', detail: { origin } },
     ]);

@@ -1,12 +1,13 @@
+import { type Kysely, sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { EventType } from '#schemas/event.ts';
+import { up as addDepositEvents } from '../../migrations/0037_deposit_events.ts';
 import { setAddress } from '../../src/accounts/deposit-addresses.ts';
 import { createMerchant } from '../../src/accounts/merchants.ts';
 import type { Merchant } from '../../src/database/account-tables.ts';
 import { movePayment } from '../../src/payments/move-payment.ts';
 import { dismissDeposit } from '../../src/settlement/inbox.ts';
 import { type Finality, observeTransfer } from '../../src/settlement/observe-transfer.ts';
-import { createEndpoint } from '../../src/webhooks/manage-endpoints.ts';
+import { createEndpoint, type Subscription } from '../../src/webhooks/manage-endpoints.ts';
 import { ADDRESSES, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addOpenPayment } from '../helpers/open-payment.ts';
@@ -108,21 +109,40 @@ test('nobody is told of what was paid, undone, or settled elsewhere before', asy
   expect(await told(one)).toEqual([]);
 });
 
-test('goes to the endpoints that want it', async () => {
-  const operator = operatorOf(service);
-  const add = async (path: string, types?: EventType[]) => {
-    const url = `https://shop.example.com/${path}`;
-    const place = { merchantId: one.id, url, types, allowPrivateAddresses: true };
-    return (await createEndpoint(operator, service.keyring, place)).endpoint.id;
-  };
-  const wanted = [await add('all'), await add('unmatched', [TYPE])];
-  await add('paid', ['payment_prompt.successful']);
-  await send(1n)('final');
+async function addEndpoint(path: string, types?: Subscription): Promise<string> {
+  const url = `https://shop.example.com/${path}`;
+  const place = { merchantId: one.id, url, types, allowPrivateAddresses: true };
+  return (await createEndpoint(operatorOf(service), service.keyring, place)).endpoint.id;
+}
+
+/** The endpoints that are told of the last deposit. */
+async function toldOfNext(): Promise<string[]> {
+  const { id } = await send(1n)('final');
   const deliveries = await service.db
     .selectFrom('webhook_deliveries')
     .innerJoin('events', 'events.id', 'event_id')
     .select('endpoint_id')
     .where('merchant_id', '=', one.id)
+    .where(sql`data ->> 'id'`, '=', id)
     .execute();
-  expect(deliveries.map(({ endpoint_id: id }) => id).toSorted()).toEqual(wanted.toSorted());
+  return deliveries.map(({ endpoint_id: endpoint }) => endpoint).toSorted();
+}
+
+test('goes to the endpoints that name it, and to no other', async () => {
+  const wanted = [
+    await addEndpoint('unmatched', [TYPE]),
+    await addEndpoint('all-and-unmatched', ['all', TYPE]),
+  ];
+  await addEndpoint('omitted');
+  await addEndpoint('all', ['all']);
+  await addEndpoint('paid', ['payment_prompt.successful']);
+  expect(await toldOfNext()).toEqual(wanted.toSorted());
+});
+
+test('goes on to the endpoints that got it before it had to be named', async () => {
+  const earlier = [await addEndpoint('omitted'), await addEndpoint('unmatched', [TYPE])];
+  await addEndpoint('paid', ['payment_prompt.successful']);
+  await sql`alter table webhook_endpoints drop column deposit_events`.execute(service.db);
+  await addDepositEvents(service.db as unknown as Kysely<unknown>);
+  expect(await toldOfNext()).toEqual(earlier.toSorted());
 });

@@ -76,7 +76,7 @@ test('secrets are stored sealed, and never in the audit log', async () => {
     .where('object_id', '=', id)
     .execute();
   expect(audit).toMatchObject([
-    { action: 'webhook.create', detail: { origin: 'https://shop.example.com', types: null } },
+    { action: 'webhook.create', detail: { origin: 'https://shop.example.com', types: ['all'] } },
   ]);
   expect(JSON.stringify(audit)).not.toMatch(/whsec|t0ken/);
 });

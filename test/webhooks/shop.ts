@@ -30,7 +30,11 @@ export interface Shop {
   readonly logs: Record<string, unknown>[];
   readonly logger: ReturnType<typeof createLogger>;
   addMerchant(): Promise<Merchant>;
-  addEndpoint(url: string, types?: EventType[], merchant?: Merchant): Promise<IssuedEndpoint>;
+  addEndpoint(
+    url: string,
+    types?: readonly EventType[],
+    merchant?: Merchant,
+  ): Promise<IssuedEndpoint>;
   /** Records an event of the payment, in a transaction of its own unless one is given. */
   tell(type?: PaymentEventType, db?: Connection): Promise<void>;
   /** Makes the attempt of every delivery that is waiting, whatever its time. */

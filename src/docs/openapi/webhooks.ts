@@ -21,7 +21,7 @@ const MEANINGS: Readonly<Record<EventType, string>> = {
   'payment_prompt.expired': 'The time ran out without a payment.',
   'payment_prompt.cancelled': 'The payment was cancelled before any funds were seen.',
   'payment_prompt.deposit_unmatched':
-    'A transfer to one of your addresses is final, and no payment took it.',
+    'A transfer to one of your addresses is final, and no payment took it. Only endpoints that name this type get it.',
 };
 
 /** What an event of the type means. */

@@ -99,7 +99,7 @@ test('has a webhook for each type of event, and a delivered one is as documented
   const receiver = await startReceiver();
   try {
     const shop = await openShop(database);
-    await shop.addEndpoint(receiver.url);
+    await shop.addEndpoint(receiver.url, EVENT_TYPES);
     for (const type of PAYMENT_EVENT_TYPES) await shop.tell(type);
     await setAddress(shop.operator, { merchantId: shop.merchant.id }, 'btc', ADDRESSES.btc);
     const told = { position: 0, blockHeight: 1, blockHash: null, occurredAt: new Date() };
