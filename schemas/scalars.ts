@@ -5,9 +5,9 @@ export const Uuid = (description: string) => Type.String({ format: 'uuid', descr
 /** RFC 3339 date-time in UTC with milliseconds, as the service writes it. */
 export const Timestamp = (description: string) => Type.String({ format: 'date-time', description });
 
-/** RFC 3339 date-time, or a date alone, which means midnight UTC. */
+/** ISO 8601 date-time, UTC without a zone, or a date alone, which means midnight UTC. */
 export const DateBound = (description: string) =>
-  Type.String({ format: 'rfc3339-bound', description });
+  Type.String({ format: 'date-bound', description });
 
 /**
  * The schema's value or null. One `type` with two names serializes a fifth faster than a union of two

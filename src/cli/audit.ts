@@ -27,7 +27,7 @@ const PLAIN = /^[^\s"'={}[\],\p{Cc}]+$/u;
 /** `mp audit` */
 export function define(command: Command, terminal: Terminal): void {
   addPageFlags(addJsonFlag(command), 'audit entry')
-    .option('--since <date>', 'only changes since this RFC 3339 date-time or date', parseDate)
+    .option('--since <date>', 'only changes since this ISO 8601 date-time or date', parseDate)
     .option('--actor <name>', 'only changes by this operator', parseName)
     .option(
       '--object <id>',

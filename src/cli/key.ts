@@ -52,7 +52,7 @@ export function define(noun: Command, terminal: Terminal): void {
       `comma-separated: ${SCOPES.join(', ')} (default: all); a member's key has those of its role`,
       listOf(SCOPES),
     )
-    .option('--expires-at <time>', 'RFC 3339 date-time or date (default: never)', parseDate)
+    .option('--expires-at <time>', 'ISO 8601 date-time or date (default: never)', parseDate)
     .action((flags: CreateFlags, command: Command) => {
       requireFlag(command, ['merchant', 'member']);
       const { merchant, member = '', name, scopes, expiresAt } = flags;

@@ -54,7 +54,7 @@ export function defineList(noun: Command, terminal: Terminal): void {
     .addOption(choice('--status <status>', 'only payments with this status', STATUSES))
     .option('--blockchain <id>', 'only payments on this network, for example btc')
     .option('--reference <text>', 'only payments with exactly this customerReferenceId')
-    .option('--since <date>', 'created at this RFC 3339 date-time or later', parseDate)
+    .option('--since <date>', 'created at this ISO 8601 date-time or later', parseDate)
     .option(
       '--until <date>',
       'created at this date-time or earlier; a day is included',

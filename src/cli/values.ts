@@ -1,9 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { UUID } from '#schemas/uuid.ts';
 import * as input from '../accounts/input.ts';
-import { parseDateBound, toInclusiveEnd } from '../time/date-bound.ts';
+import { DATE_EXPECTED, parseDateBound, toInclusiveEnd } from '../time/date-bound.ts';
 
-const DATE_EXPECTED = 'Must be an RFC 3339 date-time, for example 2030-01-31T12:00:00Z, or a date.';
 const PAGE_DEFAULT = 100;
 const PAGE_MAXIMUM = 1000;
 
@@ -119,14 +118,14 @@ export function integerFrom(minimum: number, maximum: number): (text: string) =>
 export function parseDate(text: string): Date {
   const date = parseDateBound(text);
   if (date !== undefined) return date;
-  throw new InvalidArgumentError(DATE_EXPECTED);
+  throw new InvalidArgumentError(`Must be ${DATE_EXPECTED}.`);
 }
 
 /** Parses an inclusive end: a date alone is that whole UTC day. */
 export function parseInclusiveEnd(text: string): Date {
   const end = toInclusiveEnd(text);
   if (end !== undefined) return end;
-  throw new InvalidArgumentError(DATE_EXPECTED);
+  throw new InvalidArgumentError(`Must be ${DATE_EXPECTED}.`);
 }
 
 /** Parses a comma-separated list of some of the words. */

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import { parseDateBound } from '../time/date-bound.ts';
+import { DATE_EXPECTED, parseDateBound } from '../time/date-bound.ts';
 import { findConflicts, findUnsafeInProduction } from './conflicts.ts';
 import { type Environment, EnvironmentReader } from './environment-reader.ts';
 import { type ReadFile, withSecretFiles } from './secret-files.ts';
@@ -162,7 +162,7 @@ export function readConfig(given: Environment, readFile?: ReadFile): Config {
     requestsInFlightMax: from.integer('REQUESTS_IN_FLIGHT_MAX', 500, 1, 100_000),
     rates: from.oneOf('RATES', simulation ? 'fixed' : 'live', RATES),
     legacySunset: from.read<Date | null>('LEGACY_SUNSET', null, {
-      expected: 'an RFC 3339 date, or date-time with its offset',
+      expected: DATE_EXPECTED,
       parse: parseDateBound,
     }),
     retentionDays: from.integer('RETENTION_DAYS', 90, RETENTION_DAYS_MINIMUM, 36_500),

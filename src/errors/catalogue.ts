@@ -60,7 +60,7 @@ export const ERRORS = {
     meaning: 'A parameter has the wrong type, is out of range, or conflicts with another one.',
     why: [
       'An amount in dollars (`19.99`) or as text (`"1999"`) where whole cents are required.',
-      'An ID that is no UUID, a number out of range, a date that is not RFC 3339, or a `+` in a query that is not written as `%2B`.',
+      'An ID that is no UUID, a number out of range, a date that is not ISO 8601 (week and ordinal dates are not taken), or a `+` in a query that is not written as `%2B`.',
       'Two parameters that exclude each other, such as `startingAfter` and `endingBefore`.',
       '`merchantId` missing with a partner key, or sent with a merchant key.',
     ],

@@ -2,7 +2,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import { UUID } from '#schemas/uuid.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { parseDateBound } from '../time/date-bound.ts';
+import { DATE_EXPECTED, parseDateBound } from '../time/date-bound.ts';
 
 /** Numbers in a query are plain digits: `1e1`, `5.0`, `+5` and `05` are refused. */
 const CANONICAL_INTEGER = /^(0|[1-9]\d{0,14})$/;
@@ -27,7 +27,7 @@ type Fields = Record<string, unknown>;
 const ajv = new Ajv({ useDefaults: true, removeAdditional: false, coerceTypes: false });
 ajv.addFormat('uuid', UUID);
 ajv.addFormat('date-time', true);
-ajv.addFormat('rfc3339-bound', text => parseDateBound(text) !== undefined);
+ajv.addFormat('date-bound', text => parseDateBound(text) !== undefined);
 
 /**
  * Validates bodies, queries and path parameters: unknown fields are E1002, everything else wrong is
@@ -110,8 +110,8 @@ export function expectation({ keyword, params }: ErrorObject): string {
     case 'enum':
       return `must be one of ${params.allowedValues.join(', ')}`;
     case 'format':
-      return params.format === 'rfc3339-bound'
-        ? 'must be an RFC 3339 date-time or date, with + written as %2B'
+      return params.format === 'date-bound'
+        ? `must be ${DATE_EXPECTED}, with + written as %2B`
         : 'must be a UUID';
     default:
       return 'is not valid';

@@ -51,7 +51,7 @@ describe('E1001: a query value that its parameter does not take', () => {
         'a&customerReferenceId=b',
         'a&customerReferenceId=a',
       ],
-      ['createdAfter', '', 'now', '2026-02-30', '2026-13-01', '1779019200', '2026-01-01T00:00'],
+      ['createdAfter', '', 'now', '2026-02-30', '2026-13-01', '1779019200', '2026-W01-4'],
       ['createdAfter', '2026-01-01T00:00:00+01:00', '2026-01-01%00', '2026-01-01&createdAfter='],
       ['createdBefore', '', '+2026-01-01', '2026-01-01T24:00:00Z', '-271821-04-20', '%zz'],
     ].flatMap(([name = '', ...values]) => values.map(value => [name, value] as const)),

@@ -118,6 +118,14 @@ describe('pages and filters', () => {
     });
   });
 
+  test.each([
+    ...['2026-01-01T00:00', '2026-01-01T00:00:00', '2026-01-01T00:00:00,000', '20260101'],
+    ...['20260101T000000Z', '20260101T0100+0100', '2026-01-01T01:00+0100', '2026-01-01T00:00Z'],
+  ])('takes %s for the beginning of 2026', async createdAfter => {
+    const all = { ids: ids.slice(0, -1), hasMore: false };
+    expect(await page({ limit: 100, createdAfter })).toEqual(all);
+  });
+
   test('takes every date that can be written', async () => {
     for (const createdAfter of ['0000-01-01', '0001-01-01', '0000-01-01T00:00:00+23:59']) {
       expect((await page({ limit: 100, createdAfter })).ids).toHaveLength(PAYMENTS);
@@ -127,9 +135,13 @@ describe('pages and filters', () => {
     }
   });
 
-  test.each(['yesterday', '2026-02-30', '2026-01-01T00:00:00', '2026-1-1', '1767225600', ''])(
+  test.each(['yesterday', '2026-02-30', '2026-W01-4', '2026-001', '2026-1-1', '1767225600', ''])(
     'refuses createdAfter=%s',
-    async text => expectRefusal(await get(`?createdAfter=${text}`), 'E1001', 'createdAfter'),
+    async text => {
+      const refused = await get(`?createdAfter=${text}`);
+      expectRefusal(refused, 'E1001', 'createdAfter');
+      expect(refused.json().error.message).toContain('2030-01-31T12:00:00Z');
+    },
   );
 
   test('refuses an offset whose plus sign is not encoded, and says so', async () => {

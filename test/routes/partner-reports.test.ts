@@ -305,6 +305,8 @@ describe('payments', () => {
   test('bounds are inclusive', async () => {
     const { createdAt } = (await get(`/payments/${ids.pending}`)).json();
     expect(await found(`?startDate=${createdAt}&endDate=${createdAt}`)).toEqual(['pending']);
+    const basic = createdAt.replaceAll(/[:-]/g, '').replace('Z', '%2B0000');
+    expect(await found(`?startDate=${basic}&endDate=${basic}`)).toEqual(['pending']);
   });
 
   test('of others answer like missing ones', async () => {
@@ -327,6 +329,7 @@ describe('payments', () => {
     ['merchantId=7', 'E1001', 'merchantId'],
     ['startDate=yesterday', 'E1001', 'startDate'],
     ['endDate=2026-02-30', 'E1001', 'endDate'],
+    ['startDate=2026-W20-7', 'E1001', 'startDate'],
     ['actionRequired=yes', 'E1001', 'actionRequired'],
     [`search=${'x'.repeat(256)}`, 'E1001', 'search'],
     ['search=%00', 'E1001', 'search'],

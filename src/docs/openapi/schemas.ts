@@ -79,7 +79,7 @@ function referInside(value: object): unknown {
 /** Replaces formats that only this service's validators know by standard ones. */
 function publicFormats(schema: Record<string, unknown>): Record<string, unknown> {
   const { type, format, ...rest } = schema;
-  if (format === 'rfc3339-bound') {
+  if (format === 'date-bound') {
     return { ...rest, type, anyOf: [{ format: 'date-time' }, { format: 'date' }] };
   }
   return format === 'dollars' ? { type, ...rest } : schema;

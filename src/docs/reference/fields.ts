@@ -104,7 +104,9 @@ function limitsOf(schema: Schema): string[] {
     limits.push(`${minItems} to ${maxItems} entries`);
   }
   if (anyOf !== undefined)
-    limits.push('an RFC 3339 date-time, or a date, which is its midnight in UTC');
+    limits.push(
+      'an ISO 8601 date-time, UTC without a zone, or a date, which is its midnight in UTC',
+    );
   if (schema.default !== undefined) limits.push(`default ${schema.default}`);
   return limits;
 }
