@@ -23,6 +23,11 @@ import { cut } from './session-client.ts';
 export interface ChangeFeed {
   /** Whether the lease holds: every change that was acknowledged to its maker has arrived. */
   isCurrent(): boolean;
+  /**
+   * Resolves with whether the lease holds, once it has been renewed if it has lapsed: it does between two
+   * renewals of an idle feed, which this does not make busy. Takes at most the length of a lease.
+   */
+  renew(): Promise<boolean>;
   /** Increases with every change, and whenever changes may have been missed. */
   readonly generation: number;
   /** @param listener Called with the ID of what changed; null when anything may have changed. */
@@ -71,6 +76,7 @@ export interface ChangeFeedOptions extends Omit<SessionOptions, 'pooler'> {
 /** A feed without a lease: nothing is cached. */
 export const NO_CHANGE_FEED: ChangeFeed = {
   isCurrent: () => false,
+  renew: async () => false,
   generation: 0,
   onChange: () => undefined,
   close: async () => undefined,
@@ -86,6 +92,7 @@ export function openChangeFeed(options: ChangeFeedOptions): ChangeFeed {
   let trustedUntil = Number.NEGATIVE_INFINITY;
   let askedAt = now();
   let wake = Promise.withResolvers<void>();
+  let renewed = Promise.withResolvers<void>();
 
   function tell(subject: string | null) {
     generation += 1;
@@ -110,9 +117,11 @@ export function openChangeFeed(options: ChangeFeedOptions): ChangeFeed {
     });
     let heardAt = now();
     client.on('notification', ({ channel, payload = '' }) => {
-      if (channel === CHANNEL) tell(payload === '*' ? null : payload);
-      else trustedUntil = Number(payload) + LEASE_MS;
       heardAt = now();
+      if (channel === CHANNEL) return tell(payload === '*' ? null : payload);
+      trustedUntil = Number(payload) + LEASE_MS;
+      renewed.resolve();
+      renewed = Promise.withResolvers();
     });
     try {
       await client.connect();
@@ -171,6 +180,13 @@ export function openChangeFeed(options: ChangeFeedOptions): ChangeFeed {
       if (at - askedAt > IDLE_AFTER_MS) wake.resolve();
       askedAt = at;
       return at < trustedUntil;
+    },
+    async renew() {
+      if (now() >= trustedUntil) {
+        wake.resolve();
+        await Promise.race([renewed.promise, pause(LEASE_MS)]);
+      }
+      return now() < trustedUntil;
     },
     get generation() {
       return generation;

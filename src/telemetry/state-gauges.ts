@@ -102,8 +102,8 @@ export function registerApiGauges(registry: Registry, { nonces, changes }: ApiSt
     name: 'eps_account_changes_heard',
     help: 'Whether changes to accounts are heard, so that accounts may be remembered: 1 or 0',
     registers: [registry],
-    collect() {
-      this.set(changes.isCurrent() ? 1 : 0);
+    async collect() {
+      this.set((await changes.renew()) ? 1 : 0);
     },
   });
 }

@@ -143,6 +143,9 @@ describe('a feed', () => {
     later += 3_000;
     await renewed(1);
     expect(await renewed(1)).toBeGreaterThan(500);
+    // A scrape has the lease renewed and does not make the feed busy.
+    expect(await feed.renew()).toBe(true);
+    expect(await renewed(2)).toBeGreaterThan(500);
     const begun = performance.now();
     feed.isCurrent();
     await vi.waitUntil(() => feed.isCurrent(), SOON);

@@ -1,0 +1,53 @@
+import { Registry } from 'prom-client';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { type ChangeFeed, LEASE_MS, openChangeFeed } from '../../src/database/change-feed.ts';
+import { createPostgresNonces } from '../../src/signing/postgres-nonces.ts';
+import { registerApiGauges } from '../../src/telemetry/state-gauges.ts';
+import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
+import { SOON } from '../helpers/soon.ts';
+import { startTcpProxy, type TcpProxy } from '../helpers/tcp-proxy.ts';
+import { parseExposition, sumOf } from './exposition.ts';
+
+let database: TestDatabase;
+let proxy: TcpProxy;
+let changes: ChangeFeed;
+/** How far the feed's clock is ahead, in milliseconds. */
+let later = 0;
+const registry = new Registry();
+
+beforeAll(async () => {
+  database = await cloneDatabase();
+  const target = new URL(database.url);
+  proxy = await startTcpProxy(target.hostname, Number(target.port));
+  target.host = `127.0.0.1:${proxy.port}`;
+  changes = openChangeFeed({
+    url: target.href,
+    applicationName: 'test-scraped-feed',
+    onError: () => undefined,
+    now: () => performance.now() + later,
+  });
+  await vi.waitUntil(() => changes.isCurrent(), SOON);
+  registerApiGauges(registry, { nonces: createPostgresNonces(database.db), changes });
+});
+afterAll(async () => {
+  await changes.close();
+  await proxy.cut();
+  await database.drop();
+});
+
+const heard = async () =>
+  sumOf(parseExposition(await registry.metrics()), 'eps_account_changes_heard');
+
+test('a replica that nobody asks anything of tells that it hears changes, whenever it is scraped', async () => {
+  // Less at a time than a connection may be silent; after ten seconds the feed is idle.
+  for (let seconds = 0; seconds < 45; seconds += 3) {
+    later += 3_000;
+    expect(await heard()).toBe(1);
+  }
+});
+
+test('a replica whose connection went silent tells that it hears nothing', async () => {
+  proxy.freeze();
+  later += LEASE_MS;
+  expect(await heard()).toBe(0);
+});
