@@ -51,7 +51,8 @@ const ACCOUNTS_REMEMBERED = 10_000;
 export async function buildApp(config: Config, deps: Dependencies): Promise<FastifyInstance> {
   const { panelUrl, publicUrl, simulation } = config;
   const isDevelopment = config.environment !== 'production';
-  const failures = { publicUrl, isUnavailable, simulation, sunset: config.legacySunset };
+  const { legacyDeprecation: deprecation, legacySunset: sunset } = config;
+  const failures = { publicUrl, isUnavailable, simulation, deprecation, sunset };
   const requestLog = createRequestLog(deps.logger);
   const connections = new Connections();
   const app = Fastify({

@@ -46,7 +46,9 @@ export interface Config {
   readonly requestsInFlightMax: number;
   /** Source of asset prices: `live` asks markets, `fixed` uses constants for development. */
   readonly rates: 'live' | 'fixed';
-  /** When the older contract (/external without a version) ends; null while undecided. */
+  /** Since when the older contract (/external without a version) is deprecated; null tells no date. */
+  readonly legacyDeprecation: Date | null;
+  /** When it ends; null while undecided. */
   readonly legacySunset: Date | null;
   /** How long events, webhook deliveries and their attempts are kept, in days. */
   readonly retentionDays: number;
@@ -108,6 +110,9 @@ export function readConfig(given: Environment, readFile?: ReadFile): Config {
   const databaseUrl = (name: string) =>
     from.connectionUrl(name, 'a postgres:// URL', ['postgres:', 'postgresql:']);
 
+  const date = (name: string) =>
+    from.read<Date | null>(name, null, { expected: DATE_EXPECTED, parse: parseDateBound });
+
   const environment = from.oneOf('NODE_ENV', 'development', ENVIRONMENTS);
   const isProduction = environment === 'production';
   const simulates = from.oneOf('SIMULATION', env.DATABASE_URL ? 'off' : 'on', SWITCH);
@@ -161,10 +166,8 @@ export function readConfig(given: Environment, readFile?: ReadFile): Config {
     rateLimitWindowSeconds: from.integer('RATE_LIMIT_WINDOW_SECONDS', 60, 1, 86_400),
     requestsInFlightMax: from.integer('REQUESTS_IN_FLIGHT_MAX', 500, 1, 100_000),
     rates: from.oneOf('RATES', simulation ? 'fixed' : 'live', RATES),
-    legacySunset: from.read<Date | null>('LEGACY_SUNSET', null, {
-      expected: DATE_EXPECTED,
-      parse: parseDateBound,
-    }),
+    legacyDeprecation: date('LEGACY_DEPRECATION'),
+    legacySunset: date('LEGACY_SUNSET'),
     retentionDays: from.integer('RETENTION_DAYS', 90, RETENTION_DAYS_MINIMUM, 36_500),
     watchIntervalMs: from.integer<number | null>('WATCH_INTERVAL_MS', null, 10, 60_000),
     logLevel: from.oneOf('LOG_LEVEL', 'info', LOG_LEVELS),

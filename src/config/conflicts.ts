@@ -8,6 +8,8 @@ interface Settings {
   readonly panelUrl: string | null;
   readonly rates: 'live' | 'fixed';
   readonly metrics: { readonly port: number } | null;
+  readonly legacyDeprecation: Date | null;
+  readonly legacySunset: Date | null;
 }
 
 /** Values that pay without money. */
@@ -43,6 +45,11 @@ export function findConflicts(env: Environment, settings: Settings): string[] {
     for (const name of ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET']) {
       if (!env[name]) problems.push(`${name} is not set, but PROCESSOR=stripe needs it.`);
     }
+  }
+  const { legacyDeprecation: deprecation, legacySunset: sunset } = settings;
+  if (deprecation !== null && sunset !== null && sunset < deprecation) {
+    // RFC 9745 §4.
+    problems.push('LEGACY_SUNSET is before LEGACY_DEPRECATION; it must not be.');
   }
   return problems;
 }

@@ -46,7 +46,6 @@ import {
 import { FIRST_INQUIRY_MS, REGULATED_WINDOW_MINUTES } from '../payments/regulated-flow.ts';
 import { PAUSES } from '../processors/follow-up.ts';
 import { LANGUAGE_TAGS } from '../routes/checkout/texts/languages.ts';
-import { DEPRECATED_SINCE } from '../routes/legacy/deprecation.ts';
 import { formatDollars } from '../routes/pages/format-dollars.ts';
 import { MERCHANT_ID } from '../routes/partner/examples.ts';
 import { CREATED, PAYMENT_ID, SUCCESSFUL_PAYMENT } from '../routes/v1/examples.ts';
@@ -102,6 +101,7 @@ export interface DocsSettings
     | 'simulation'
     | 'rateLimitMax'
     | 'rateLimitWindowSeconds'
+    | 'legacyDeprecation'
     | 'legacySunset'
     | 'retentionDays'
   > {
@@ -117,7 +117,8 @@ const json = (value: unknown) => JSON.stringify(value, null, 2);
 
 /** Every number, table and example that guides take from the code. */
 export function factsOf(settings: DocsSettings): Facts {
-  const { publicUrl, rateLimitMax, rateLimitWindowSeconds, legacySunset } = settings;
+  const { publicUrl, rateLimitMax, rateLimitWindowSeconds } = settings;
+  const { legacyDeprecation, legacySunset } = settings;
   return {
     'public-url': publicUrl,
     'client.version': settings.client?.version ?? readVersion(),
@@ -233,7 +234,10 @@ export function factsOf(settings: DocsSettings): Facts {
     'networks.lags': lagTable(),
     'networks.test': codes(BLOCKCHAIN_IDS.filter(isTestNetwork)),
 
-    'legacy.since': day(DEPRECATED_SINCE),
+    'legacy.since':
+      legacyDeprecation === null
+        ? 'is deprecated'
+        : `has been deprecated since **${day(legacyDeprecation)}**`,
     'legacy.end':
       legacySunset === null
         ? 'no date for its end has been set'

@@ -12,6 +12,7 @@ const SETTINGS = {
   simulation: false,
   rateLimitMax: 60,
   rateLimitWindowSeconds: 60,
+  legacyDeprecation: null,
   legacySunset: null,
   retentionDays: 90,
   client: undefined,

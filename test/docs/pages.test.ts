@@ -162,11 +162,12 @@ describe('the pages say what the service does:', () => {
   });
 
   test('the end of the older contract, once there is one', async () => {
-    expect(await guide('older-contract')).toContain('no date for its end');
-    const ending = await startTestApp({ beside: service, env: { LEGACY_SUNSET: '2027-03-01' } });
+    expect(await guide('older-contract')).toContain('It is deprecated, and no date for its end');
+    const env = { LEGACY_DEPRECATION: '2026-09-01', LEGACY_SUNSET: '2027-03-01' };
+    const ending = await startTestApp({ beside: service, env });
     const text = await read('/docs/older-contract.md', ending);
     await ending.close();
-    expect(text).toContain('ends on **2027-03-01**');
+    expect(text).toContain('deprecated since **2026-09-01**, and it ends on **2027-03-01**');
   });
 });
 

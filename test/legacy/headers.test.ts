@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-describe('every answer says that it is deprecated, and what does the same in v1', () => {
+describe('every answer says what does the same in v1, and no date that nobody has set', () => {
   test.each([
     ['a creation', { body: BODY }, 201, '/external/v1/payments/prompt'],
     ['a refused creation', { body: {} }, 400, '/external/v1/payments/prompt'],
@@ -49,19 +49,23 @@ describe('every answer says that it is deprecated, and what does the same in v1'
   });
 });
 
-describe('Sunset', () => {
-  test('is on every answer once it is decided', async () => {
-    const env = { LEGACY_SUNSET: '2027-06-30T22:00:00-02:00' };
+describe('Deprecation and Sunset', () => {
+  test('are on every answer once they are set', async () => {
+    const env = {
+      LEGACY_DEPRECATION: '2026-05-01T00:00:00.900Z',
+      LEGACY_SUNSET: '2027-06-30T22:00:00-02:00',
+    };
     const replica = await startTestApp({ beside: service, env });
     try {
       const requests = [{}, { body: BODY }, { body: {} }, { path: '/external/nothing' }];
       for (const request of [...requests, { path: '/external/%zz' }]) {
         const answer = await ask(replica, shop, request);
         expect(answer.headers.sunset).toBe('Thu, 01 Jul 2027 00:00:00 GMT');
-        expectLegacyHeaders(answer);
+        expectLegacyHeaders(answer, undefined, '@1777593600');
       }
       const v1 = await replica.app.inject({ url: '/external/v1/payments' });
       expect(v1.headers).not.toHaveProperty('sunset');
+      expect(v1.headers).not.toHaveProperty('deprecation');
     } finally {
       await replica.close();
     }
@@ -73,8 +77,11 @@ describe('Sunset', () => {
     ['2028-02-29t12:00:00.5+01:00', '2028-02-29T11:00:00.500Z'],
     ['2027-01-31T12:00', '2027-01-31T12:00:00.000Z'],
   ])('is read from %s', (text, instant) => {
-    expect(readConfig({ LEGACY_SUNSET: text }).legacySunset?.toISOString()).toBe(instant);
-    expect(readConfig({ LEGACY_SUNSET: '' }).legacySunset).toBeNull();
+    const config = readConfig({ LEGACY_DEPRECATION: text, LEGACY_SUNSET: text });
+    expect(config.legacyDeprecation?.toISOString()).toBe(instant);
+    expect(config.legacySunset?.toISOString()).toBe(instant);
+    const unset = readConfig({ LEGACY_DEPRECATION: '', LEGACY_SUNSET: '' });
+    expect(unset).toMatchObject({ legacyDeprecation: null, legacySunset: null });
   });
 
   test.each(['soon', '2027', '2027-1-31', '2027-02-30', '2027-13-01', '2027-W01-1'])(
@@ -87,6 +94,11 @@ describe('Sunset', () => {
       );
     },
   );
+});
+
+test('the end is not before the deprecation', () => {
+  const read = () => readConfig({ LEGACY_DEPRECATION: '2027-01-02', LEGACY_SUNSET: '2027-01-01' });
+  expect(read).toThrow('LEGACY_SUNSET is before LEGACY_DEPRECATION');
 });
 
 describe('failures of ours have the same shape', () => {

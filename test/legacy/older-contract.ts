@@ -94,8 +94,12 @@ export function expectLegacyRefusal(answer: Answer, reason: LegacyReason, detail
 }
 
 /** Expects what every answer of the older contract carries. */
-export function expectLegacyHeaders({ headers }: Answer, successor?: string): void {
-  expect(headers.deprecation).toBe('@1767225600');
+export function expectLegacyHeaders(
+  { headers }: Answer,
+  successor?: string,
+  deprecation?: string,
+): void {
+  expect(headers.deprecation).toBe(deprecation);
   expect(headers.link).toMatch(
     /^<https:\/\/pay\.example\.test\/external\/v1[^>]*>; rel="successor-version"$/,
   );

@@ -1,4 +1,3 @@
-import { DEPRECATED_SINCE } from '../../routes/legacy/deprecation.ts';
 import type { Header, Reference } from './document.ts';
 
 /** Every header that a response may have. */
@@ -24,8 +23,8 @@ export const HEADERS = {
     schema: { type: 'string', const: 'true' },
   },
   Deprecation: {
-    description: `When the older contract was deprecated (RFC 9745): ${DEPRECATED_SINCE.toISOString().slice(0, 10)}.`,
-    required: true,
+    description:
+      'Since when the older contract is deprecated (RFC 9745); absent where no date is set.',
     schema: { type: 'string' },
   },
   Link: {

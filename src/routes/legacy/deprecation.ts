@@ -1,32 +1,30 @@
 import { V1_PREFIX } from '../v1/index.ts';
 import { LEGACY_PREFIX } from './paths.ts';
 
-/**
- * When the older contract was deprecated: the start of the year in which v1 replaced it. Sent as a
- * structured date (RFC 9745).
- */
-export const DEPRECATED_SINCE = new Date('2026-01-01T00:00:00Z');
-
 const PROMPT = /^\/payments\/prompt(?:\/(?<id>[0-9a-f-]{36}))?$/i;
 
 export interface DeprecationSettings {
   readonly publicUrl: string;
+  /** Since when the older contract is deprecated; null where no date was set. */
+  readonly deprecation: Date | null;
   /** When the older contract ends; null while undecided. */
   readonly sunset: Date | null;
 }
 
 /**
- * Headers of every response of the older contract: Deprecation, a Link to the route of v1 that replaces it
- * and, once decided, Sunset (RFC 8594).
+ * Headers of every response of the older contract: a Link to the route of v1 that replaces it and, where
+ * they were set, the dates Deprecation (RFC 9745) and Sunset (RFC 8594).
  * @param target The request target, as sent.
  */
 export function deprecationHeaders(
   target: string,
-  { publicUrl, sunset }: DeprecationSettings,
+  { publicUrl, deprecation, sunset }: DeprecationSettings,
 ): Record<string, string> {
   return {
-    deprecation: `@${DEPRECATED_SINCE.getTime() / 1000}`,
     link: `<${publicUrl}${successorOf(target)}>; rel="successor-version"`,
+    ...(deprecation === null
+      ? {}
+      : { deprecation: `@${Math.floor(deprecation.getTime() / 1000)}` }),
     ...(sunset === null ? {} : { sunset: sunset.toUTCString() }),
   };
 }
