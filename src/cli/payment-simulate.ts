@@ -1,9 +1,10 @@
 import { audited } from '../accounts/audited-change.ts';
-import type { Deposit, DepositOutcome } from '../database/deposit-tables.ts';
+import type { Deposit } from '../database/deposit-tables.ts';
 import type { Payment } from '../database/payment-tables.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { simulateRegulated } from '../processors/simulate-regulated.ts';
 import { SIMULATION_CASES, type SimulationCase, simulate } from '../settlement/simulate.ts';
+import { describeUntaken } from '../settlement/untaken.ts';
 import { requirePayment } from './payment-object.ts';
 import type { Session } from './session.ts';
 import { CommandFailed } from './terminal.ts';
@@ -16,17 +17,6 @@ export interface Played {
   /** The simulated transfers. */
   readonly deposits: readonly Deposit[];
 }
-
-/** Why a transfer is in the inbox. */
-const INBOX_REASONS: Readonly<Partial<Record<DepositOutcome, string>>> = {
-  ambiguous:
-    'several payments are open at the address, so that its amount does not tell which one it is for',
-  duplicate: 'the payment has this amount already',
-  late: 'the payment that asked for this amount has ended',
-  over: 'it is far more than the payment asks for',
-  under: 'it is neither the whole amount nor the rest that its payment waits for',
-  unknown: 'no payment asks for this amount',
-};
 
 /**
  * Plays a case on a payment, like its customer and the chain or the sandbox processor, and writes it to
@@ -88,11 +78,7 @@ function describeResult(before: Payment, after: Payment, deposits: readonly Depo
   return [
     `The payment is ${moved ? 'now' : 'still'} ${stateOf(after)}.`,
     ...(error === null ? [] : [error]),
-    ...deposits.flatMap(({ id, payment_id, state, outcome }) =>
-      payment_id === null && (state === 'seen' || state === 'final')
-        ? [`A transfer went to the inbox as ${outcome} (${id}): ${INBOX_REASONS[outcome]}.`]
-        : [],
-    ),
+    ...describeUntaken(deposits),
   ].join('\n');
 }
 

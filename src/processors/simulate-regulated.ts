@@ -37,7 +37,7 @@ export function simulateRegulated(
   const kinds = CASES[simulation];
   if (kinds === undefined) {
     throw new OperationRefused(
-      `"${simulation}" happens on chain; a payment on a US account has ${REGULATED_CASES.join(', ')}.`,
+      `A payment on a US account has ${REGULATED_CASES.join(', ')}; "${simulation}" is played on chain alone.`,
     );
   }
   return sendNotifications(deps, sandbox, payment, kinds, {

@@ -9,6 +9,7 @@ import { movePayment } from '../payments/move-payment.ts';
 import type { Rates } from '../rates/rate-source.ts';
 import { listPaymentDeposits } from '../repositories/deposits.ts';
 import { findNetwork, findSimulatedNetwork } from '../repositories/networks.ts';
+import { listUnderpaid } from '../repositories/payment-moves.ts';
 import { findPayment } from '../repositories/payments.ts';
 import { hasLapsed } from './lapse-quotes.ts';
 import { type Finality, type ObservedTransfer, observeTransfer } from './observe-transfer.ts';
@@ -21,13 +22,14 @@ export const SIMULATION_CASES = {
   detect: 'the exact amount is seen, not final yet',
   under: 'too little arrives',
   rest: 'too little arrives, then the exact rest',
-  over: 'a little too much arrives and becomes final',
+  over: 'a little too much arrives and becomes final; it waits for an operator while several payments are open at the address',
   late: 'the exact amount arrives after the payment has ended',
   duplicate: 'the exact amount arrives twice',
   revert: 'the transaction fails on chain',
   reorg: 'the exact amount is seen, then undone by the chain',
   fail: 'the transaction fails on chain after it was seen',
   cancel: 'the customer cancels',
+  expire: 'the time runs out without a payment, or after too little',
 } as const;
 
 export type SimulationCase = keyof typeof SIMULATION_CASES;
@@ -74,6 +76,8 @@ export async function simulate(
         now,
       }),
     );
+  } else if (simulation === 'expire') {
+    await expire(db, payment, now);
   } else {
     const selected = await ensureNetwork({ db, rates }, payment, blockchainId, now);
     deposits = await simulateTransfers(db, selected, simulation, now);
@@ -84,7 +88,7 @@ export async function simulate(
 async function simulateTransfers(
   db: Database,
   payment: Payment,
-  simulation: Exclude<SimulationCase, 'cancel'>,
+  simulation: Exclude<SimulationCase, 'cancel' | 'expire'>,
   now: Date,
 ): Promise<Deposit[]> {
   const requested = BigInt(payment.token_amount ?? 0);
@@ -114,15 +118,7 @@ async function simulateTransfers(
     case 'detect':
       return report(transfer(requested), 'seen');
     case 'late':
-      await transact(db, tx =>
-        movePayment(tx, {
-          paymentId: payment.id,
-          move: 'expire',
-          actor: ACTOR,
-          reason: 'expired by simulation',
-          now,
-        }),
-      );
+      await expire(db, payment, now);
       return report(transfer(requested), 'seen', 'final');
     case 'confirm': {
       // Finalises the transfer seen before, if there is one.
@@ -155,6 +151,25 @@ async function simulateTransfers(
     case 'reorg':
       return report(transfer(requested), 'seen', 'reversed');
   }
+}
+
+/**
+ * Ends a payment as its deadline would.
+ * @throws OperationRefused on a network whose chain has a node: a real transfer may be on its way.
+ */
+async function expire(db: Database, { id, blockchain_id }: Payment, now: Date): Promise<void> {
+  const network = blockchain_id === null ? undefined : await findNetwork(db, blockchain_id);
+  if (network !== undefined) requireSimulated(network);
+  await transact(db, async tx => {
+    const isUnderpaid = (await listUnderpaid(tx, [id])).length > 0;
+    await movePayment(tx, {
+      paymentId: id,
+      move: isUnderpaid ? 'expireUnderpaid' : 'expire',
+      actor: ACTOR,
+      reason: 'expired by simulation',
+      now,
+    });
+  });
 }
 
 async function ensureNetwork(

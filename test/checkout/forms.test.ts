@@ -64,10 +64,26 @@ describe('what a form asks for is done, and leads back to the page', () => {
   });
 
   test.each(Object.keys(SIMULATION_CASES) as SimulationCase[])('simulating %s', async play => {
+    // With others open at the address, an amount would not tell whose it is.
+    await service.db
+      .updateTable('reservations')
+      .set({ released_at: new Date(0) })
+      .execute();
     const checkout = await open();
     await checkout.pick('eth');
     const response = await checkout.post('simulate', { case: play }, PEOPLE);
     expect(response.statusCode, response.body).toBe(303);
+  });
+
+  test('simulating what an open payment at the same address makes ambiguous says so', async () => {
+    const [other, checkout] = [await open(), await open()];
+    await other.pick('eth');
+    await checkout.pick('eth');
+    const response = await checkout.post('simulate', { case: 'over' }, PEOPLE);
+    expect(response.statusCode).toBe(200);
+    expect(response.body).toMatch(
+      /id="notice"[^>]*>The payment is still pending\. A transfer went to the inbox as ambiguous /,
+    );
   });
 
   test('the address of a form, loaded by itself, leads to the page', async () => {

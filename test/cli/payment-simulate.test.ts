@@ -17,6 +17,12 @@ interface Simulated {
   };
 }
 
+/** Addresses that no other merchant has. */
+const ALONE = [
+  '0x52908400098527886E0F7030069857D2E4169EE7',
+  '0x8617E340B3D01FA5F11F306F4090FD50E238070D',
+] as const;
+
 let service: Operated;
 let us: MerchantWithKey;
 let partnerId: string;
@@ -88,7 +94,7 @@ describe('on a US account', () => {
     const id = await create(us);
     const play = ['payment', 'simulate', id, '--case'];
     expect(await service.refused(...play, 'reorg')).toBe(
-      '"reorg" happens on chain; a payment on a US account has confirm, detect, fail, cancel.',
+      'A payment on a US account has confirm, detect, fail, cancel; "reorg" is played on chain alone.',
     );
     expect(await service.refused(...play, 'confirm', '--network', 'eth')).toContain('no network');
     await service.db
@@ -121,6 +127,37 @@ describe('on chain', () => {
     expect(out).toMatch(/\n\nThe payment is still pending\.\nA transfer went to the inbox as/);
   });
 
+  test('a little too much settles the only payment that is open, and else says why it waits', async () => {
+    const shop = await addMerchant(service, { addresses: { eth: ALONE[0] } });
+    const [first, second] = [await create(shop), await create(shop)];
+    await simulate(first, 'reorg', '--network', 'eth');
+    await simulate(second, 'reorg', '--network', 'eth');
+    const waiting = await simulate(second, 'over');
+    expect(waiting.status).toBe('pending');
+    expect(waiting.simulation.result).toMatch(
+      /^The payment is still pending\.\nA transfer went to the inbox as ambiguous .*several payments are open/,
+    );
+    expect((await simulate(first, 'expire')).status).toBe('expired');
+    expect((await simulate(second, 'over')).status).toBe('successful');
+  });
+
+  test('the time runs out for what waits, is underpaid or has no network yet, and for nothing else', async () => {
+    const shop = await addMerchant(service, { addresses: { eth: ALONE[1] } });
+    expect((await simulate(await create(shop), 'expire')).status).toBe('expired');
+    const underpaid = await create(shop);
+    await simulate(underpaid, 'under', '--network', 'eth');
+    expect(await simulate(underpaid, 'expire')).toMatchObject({
+      ...{ status: 'unsuccessful', sessionStatus: 'expired' },
+      simulation: { result: 'The payment is now unsuccessful.' },
+    });
+    const seen = await create(shop);
+    await simulate(seen, 'detect', '--network', 'eth');
+    expect((await simulate(seen, 'expire')).simulation.result).toBe(
+      'The payment is still pending, with its funds seen.',
+    );
+    expect(await eventsOf(underpaid)).toEqual(['created', 'unsuccessful']);
+  });
+
   test('tells what became of the payment, and of transfers that it did not take', async () => {
     const shop = await addMerchant(service);
     const play = async (name: string) =>
@@ -132,6 +169,8 @@ describe('on chain', () => {
     expect(await play('duplicate')).toMatch(
       /^The payment is now successful\.\nA transfer went to the inbox as (late|duplicate) /,
     );
+    expect(await play('over')).toBe('The payment is now successful.');
+    expect(await play('expire')).toBe('The payment is now expired.');
     expect(await play('under')).toMatch(
       /^The payment is still pending\.\nReceived 0\.\d+ ETH of 0\.\d+ ETH by the transfer 0x\w+, remaining 0\.\d+ ETH\. Exactly/,
     );
@@ -152,6 +191,8 @@ describe('on chain', () => {
         const play = ['payment', 'simulate', ...flags, '--case', 'confirm'];
         expect(await service.refused(...play)).toContain(refusal);
       }
+      const expire = ['payment', 'simulate', chosen, '--case', 'expire'];
+      expect(await service.refused(...expire)).toContain(refusal);
       expect((await findPayment(service.db, open))?.blockchain_id).toBeNull();
       // The customer may still cancel it.
       expect((await simulate(chosen, 'cancel')).status).toBe('cancelled');

@@ -169,4 +169,22 @@ describe('a payment', () => {
     const late = await submit(service, `${path}/${id}/simulate`, { case: 'confirm' }, member);
     expect(late.statusCode).toBe(422);
   });
+
+  test('that still waits after a simulated transfer says why', async () => {
+    const add = () =>
+      addPayment(service.db, shop.merchant, {
+        created_at: new Date(service.clock.now),
+        offered_blockchain_ids: ['eth'],
+      });
+    const [one, other] = [await add(), await add()];
+    const play = (id: string, name: string) =>
+      submit(service, `${path}/${id}/simulate`, { case: name }, member);
+    expect((await play(one.id, 'reorg')).statusCode).toBe(303);
+    expect((await play(other.id, 'reorg')).statusCode).toBe(303);
+    const waiting = await play(other.id, 'over');
+    expect(waiting.statusCode).toBe(200);
+    expect(textOf(waiting)).toContain('went to the inbox as ambiguous');
+    expect((await play(one.id, 'expire')).statusCode).toBe(303);
+    expect((await play(other.id, 'over')).statusCode).toBe(303);
+  });
 });

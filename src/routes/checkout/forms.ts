@@ -8,6 +8,7 @@ import { ERRORS } from '../../errors/catalogue.ts';
 import { readFields } from '../../http/form-body.ts';
 import { selectNetwork } from '../../settlement/select-network.ts';
 import { SIMULATION_CASES, type SimulationCase, simulate } from '../../settlement/simulate.ts';
+import { whyItWaits } from '../../settlement/untaken.ts';
 import type { CheckoutDependencies } from './dependencies.ts';
 import { wantsJson } from './failures.ts';
 import type { CheckoutRequest, Pages } from './pages.ts';
@@ -15,7 +16,8 @@ import { speechOf } from './speech.ts';
 
 /** What a form does. */
 interface Action {
-  readonly perform: (payment: Payment, now: Date) => Promise<unknown>;
+  /** Answers what the page has to say of it; null for nothing. */
+  readonly perform: (payment: Payment, now: Date) => Promise<string | null>;
   /** Key of the text that tells of its refusal. */
   readonly failure: 'network' | 'cancel' | 'simulate';
   /** Stage in which the action has already been done, so that repeating it is not an error. */
@@ -31,8 +33,11 @@ export function registerForms(
   app.post('/:token/network', async (request: CheckoutRequest, reply) => {
     const { network: blockchainId } = readFields(request, ['network']);
     return act(request, reply, {
-      perform: (payment, now) =>
-        selectNetwork(db, rates, { payment, blockchainId, simulation, log: request.log }, now),
+      perform: async (payment, now) => {
+        const choice = { payment, blockchainId, simulation, log: request.log };
+        await selectNetwork(db, rates, choice, now);
+        return null;
+      },
       failure: 'network',
     });
   });
@@ -40,7 +45,10 @@ export function registerForms(
   app.post('/:token/cancel', async (request: CheckoutRequest, reply) => {
     readFields(request, []);
     return act(request, reply, {
-      perform: (payment, now) => cancelCheckout(db, payment, now, request.trace),
+      perform: async (payment, now) => {
+        await cancelCheckout(db, payment, now, request.trace);
+        return null;
+      },
       failure: 'cancel',
       done: 'cancelled',
     });
@@ -51,7 +59,9 @@ export function registerForms(
       const { case: name } = readFields(request, ['case']);
       if (!isCase(name)) throw new ApiError('E1001', 'There is no such case.', { param: 'case' });
       return act(request, reply, {
-        perform: (payment, now) => simulate({ db, rates }, payment.id, name, now),
+        // For developers, in English alone.
+        perform: async (payment, now) =>
+          whyItWaits(await simulate({ db, rates }, payment.id, name, now)),
         failure: 'simulate',
       });
     });
@@ -64,7 +74,7 @@ export function registerForms(
     );
   }
 
-  /** Performs an action, then redirects to the page, or renders it with a notice if it was refused. */
+  /** Performs an action, then redirects to the page, or renders it with a notice if there is something to say. */
   async function act(
     request: CheckoutRequest,
     reply: FastifyReply,
@@ -72,9 +82,13 @@ export function registerForms(
   ): Promise<FastifyReply> {
     const { token } = request.params;
     const payment = await findCheckoutPayment(db, token);
-    const refusal = await attempt(() => perform(payment, new Date(clock())));
-    if (refusal === undefined) return reply.redirect(pages.locationOf(request), 303);
+    const outcome = await attempt(() => perform(payment, new Date(clock())));
+    if (outcome === null) return reply.redirect(pages.locationOf(request), 303);
     const current = await findCheckoutPayment(db, token);
+    if (!(outcome instanceof ApiError)) {
+      return pages.send(request, reply, current, { notice: outcome });
+    }
+    const refusal = outcome;
     const stage = stageOf(current, new Date(clock()));
     if (stage === done) return reply.redirect(pages.locationOf(request), 303);
     if (wantsJson(request)) throw refusal;
@@ -89,11 +103,10 @@ export function registerForms(
   }
 }
 
-/** Returns a refusal that the page can explain, and rethrows any other failure. */
-async function attempt(perform: () => Promise<unknown>): Promise<ApiError | undefined> {
+/** Returns also a refusal that the page can explain, and rethrows any other failure. */
+async function attempt(perform: () => Promise<string | null>): Promise<ApiError | string | null> {
   try {
-    await perform();
-    return undefined;
+    return await perform();
   } catch (error) {
     if (error instanceof OperationRefused) {
       return new ApiError('E1040', error.message, { cause: error });

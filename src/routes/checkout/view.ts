@@ -21,7 +21,7 @@ export interface CheckoutView {
   /** What a proxy serves the service under; empty at the root. */
   readonly basePath: string;
   readonly speech: Speech;
-  /** Why the customer's last action was refused; null for no notice. */
+  /** Why the customer's last action was refused, or what came of it; null for no notice. */
   readonly notice: string | null;
   /** null when the customer looked up nothing. */
   readonly lookUp: LookUp | null;

@@ -17,6 +17,7 @@ import { REGULATED_CASES, simulateRegulated } from '../../../processors/simulate
 import { findNetwork } from '../../../repositories/networks.ts';
 import { findOwnPayment, findOwnPaymentsByHash } from '../../../repositories/payments.ts';
 import { SIMULATION_CASES, type SimulationCase, simulate } from '../../../settlement/simulate.ts';
+import { whyItWaits } from '../../../settlement/untaken.ts';
 import { utcDay } from '../../../time/days.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { html } from '../../pages/html.ts';
@@ -114,8 +115,9 @@ ${page.data.length === 0 ? empty : renderPayments(url, page.data)}
       const fault = { field: 'case', message: `There is no case ${name} for this payment.` };
       return show(request, reply, payment, fault);
     }
+    let waits: string | null;
     try {
-      await play(payment, name as SimulationCase);
+      waits = await play(payment, name as SimulationCase);
     } catch (error) {
       if (!(error instanceof OperationRefused || isConflict(error))) throw error;
       return show(request, reply, payment, { field: null, message: (error as Error).message });
@@ -125,7 +127,14 @@ ${page.data.length === 0 ? empty : renderPayments(url, page.data)}
       objectId: payment.id,
       detail: { case: name },
     }));
-    return leadTo(reply, panelUrl, `${pathOf(request)}/${payment.id}`);
+    if (waits === null) return leadTo(reply, panelUrl, `${pathOf(request)}/${payment.id}`);
+    return show(
+      request,
+      reply,
+      await requirePayment(request),
+      { field: null, message: waits },
+      200,
+    );
   });
 
   async function requirePayment(request: FastifyRequest): Promise<Payment> {
@@ -143,6 +152,7 @@ ${page.data.length === 0 ? empty : renderPayments(url, page.data)}
     reply: FastifyReply,
     payment: Payment,
     fault: FormFault | null,
+    status = fault === null ? 200 : 422,
   ): Promise<FastifyReply> {
     const network =
       payment.blockchain_id === null ? undefined : await findNetwork(db, payment.blockchain_id);
@@ -154,16 +164,17 @@ ${page.data.length === 0 ? empty : renderPayments(url, page.data)}
       cases: simulation ? casesOf(payment) : [],
       fault,
     });
-    return sendPage(request, reply, deps, page, fault === null ? 200 : 422);
+    return sendPage(request, reply, deps, page, status);
   }
 
-  async function play(payment: Payment, name: SimulationCase): Promise<void> {
+  /** Answers why the payment waits if a transfer of the case did not settle it. */
+  async function play(payment: Payment, name: SimulationCase): Promise<string | null> {
     if (payment.flow === 'crypto') {
-      await simulate({ db, rates }, payment.id, name, new Date(clock()));
-      return;
+      return whyItWaits(await simulate({ db, rates }, payment.id, name, new Date(clock())));
     }
     const sandbox = createSandboxProcessor(keyring, publicUrl);
     await simulateRegulated({ db, clock }, sandbox, payment, name);
+    return null;
   }
 
   /** A page of the list; by ID or hash, the few payments that are found. */
