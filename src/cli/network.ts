@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { parseExplorer } from '../accounts/explorer-url.ts';
 import { WINDOW_MINUTES_MAXIMUM } from '../accounts/networks.ts';
+import type { Config } from '../config/config.ts';
 import type { Network } from '../database/network-tables.ts';
 import { listNetworks } from '../repositories/networks.ts';
 import {
@@ -20,8 +21,8 @@ import { addVerb, integerFrom, type JsonFlag, parseOnOff, requireFlag } from './
 /** `mp network list | set | status | rescan | audit | resume` */
 export function define(noun: Command, terminal: Terminal): void {
   addVerb(noun, 'list', 'list all networks').action((flags: JsonFlag) =>
-    withSession(terminal, async ({ db }) => {
-      const networks = (await listNetworks(db)).map(networkObject);
+    withSession(terminal, async ({ db, config }) => {
+      const networks = (await listNetworks(db)).map(network => networkObject(network, config));
       printList(terminal, flags, networks, [
         'id',
         'name',
@@ -60,7 +61,7 @@ export function define(noun: Command, terminal: Terminal): void {
       const change = { ...flags, explorer: flags.explorer === 'off' ? null : flags.explorer };
       return withSession(terminal, async session => {
         const network = await configureNetwork(session, toolsOf(session), id, change);
-        printObject(terminal, json ? { json } : {}, networkObject(network));
+        printObject(terminal, json ? { json } : {}, networkObject(network, session.config));
       });
     });
 
@@ -78,7 +79,9 @@ interface SetFlags extends JsonFlag {
   readonly explorer?: string;
 }
 
-function networkObject(network: Network) {
+/** A chain without a node is simulated only where the process simulates; elsewhere nobody settles it. */
+function networkObject(network: Network, { simulation }: Pick<Config, 'simulation'>) {
+  const { settled_by: settledBy } = network;
   return {
     id: network.id,
     name: network.name,
@@ -88,7 +91,7 @@ function networkObject(network: Network) {
     assetName: network.asset_name,
     assetDecimals: network.asset_decimals,
     windowMinutes: network.window_minutes,
-    settledBy: network.settled_by,
+    settledBy: settledBy === 'simulation' && !simulation ? 'nobody' : settledBy,
     explorer: network.explorer,
     isActive: network.is_active,
     chain: network.chain,

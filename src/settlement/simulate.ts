@@ -22,7 +22,7 @@ export const SIMULATION_CASES = {
   detect: 'the exact amount is seen, not final yet',
   under: 'too little arrives',
   rest: 'too little arrives, then the exact rest',
-  over: 'a little too much arrives and becomes final; it waits for an operator while several payments are open at the address',
+  over: 'a little too much arrives and becomes final, unless others are open at the address',
   late: 'the exact amount arrives after the payment has ended',
   duplicate: 'the exact amount arrives twice',
   revert: 'the transaction fails on chain',

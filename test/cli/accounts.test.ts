@@ -54,6 +54,13 @@ test('networks are listed and set', async () => {
     /^id +name +environment +assetSymbol +windowMinutes +settledBy +isActive\n/,
   );
   expect(table.out).toMatch(/\nbtc +Bitcoin Mainnet +production +BTC +45 +simulation +true\n/);
+  // A process that does not simulate, as in production, has nobody who settles without a node.
+  const real = { ...service.env, SIMULATION: 'off' };
+  const { out } = await mpHere(['network', 'list'], real);
+  expect(out).toMatch(/\nbtc +Bitcoin Mainnet +production +BTC +45 +nobody +true\n/);
+  expect(out).not.toContain('simulation');
+  const set = await mpHere(['network', 'set', 'btc', '--window-minutes', '45', '--json'], real);
+  expect(JSON.parse(set.out)).toMatchObject({ id: 'btc', settledBy: 'nobody' });
 });
 
 test('a network has a block explorer, https alone and off by default', async () => {
