@@ -355,7 +355,7 @@ export const ERRORS = {
       'Too many requests were in flight, in all or of this key. `Retry-After` says when to retry.',
     ],
     remedy:
-      'Wait for the seconds in Retry-After, or back off exponentially, and retry with a fresh signature and the same idempotency key. If the response has Idempotent-Replayed, use a new key.',
+      'Wait for the seconds in Retry-After, or back off exponentially, and retry with a fresh signature; a create with the same idempotency key. If that is answered with Idempotent-Replayed, the key will not execute again: look the payment up by customerReferenceId, and create it under another key only if there is none.',
     example: { message: 'The service is overloaded; nothing was executed.', retryAfterSeconds: 1 },
   },
   E9001: {

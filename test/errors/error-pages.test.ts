@@ -55,6 +55,19 @@ describe.each(Object.entries(ERRORS))('the page of %s', (errorCode, entry) => {
   });
 });
 
+test.each(['E5001', 'E5002'])(
+  'after %s no order is created under another key unseen',
+  async code => {
+    const text = textOf((await open(`/docs/errors/${code}`)).body);
+    const [, remedy = ''] = / What to do (.*?) See also: /.exec(text) ?? [];
+    const lookUp = remedy.indexOf('look the payment up by customerReferenceId');
+    const otherKey = remedy.search(/(new|another) (idempotency )?key/);
+    expect(lookUp).toBeGreaterThan(-1);
+    expect(otherKey).toBeGreaterThan(lookUp);
+    if (code === 'E5002') expect(remedy.slice(0, lookUp)).toContain('the same idempotency key');
+  },
+);
+
 test('the list leads to every page', async () => {
   const answer = await open('/docs/errors');
   expect(answer.headers['content-security-policy']).toBe(POLICY);
