@@ -20,7 +20,7 @@ import {
   updateMerchant,
 } from '../repositories/merchants.ts';
 import { audited, columnsToSet, OperationRefused, type Operator } from './audited-change.ts';
-import type { Logo } from './logo/logo.ts';
+import type { Logo } from './logo.ts';
 import { requirePartner } from './partners.ts';
 
 export interface NewMerchant {

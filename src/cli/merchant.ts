@@ -1,7 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { ImageRefused, LOGO_PIXELS_MAXIMUM } from '../accounts/logo/image.ts';
-import { LOGO_BYTES_MAXIMUM, type Logo, parseLogo } from '../accounts/logo/logo.ts';
+import {
+  ImageRefused,
+  LOGO_BYTES_MAXIMUM,
+  LOGO_PIXELS_MAXIMUM,
+  type Logo,
+  parseLogo,
+} from '../accounts/logo.ts';
 import {
   createMerchant,
   type MerchantChange,

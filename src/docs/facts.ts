@@ -14,8 +14,7 @@ import {
 } from '#schemas/partner-reports.ts';
 import { PAYMENT_STATUSES } from '#schemas/payment.ts';
 import { ADDRESSES_MAXIMUM } from '../accounts/deposit-addresses.ts';
-import { LOGO_PIXELS_MAXIMUM } from '../accounts/logo/image.ts';
-import { LOGO_BYTES_MAXIMUM } from '../accounts/logo/logo.ts';
+import { LOGO_BYTES_MAXIMUM, LOGO_PIXELS_MAXIMUM } from '../accounts/logo.ts';
 import { TOLERANCE_BPS_MAXIMUM } from '../accounts/merchants.ts';
 import { LOOPBACK_HOSTS, REDIRECT_DOMAINS_MAXIMUM } from '../accounts/redirect-domains.ts';
 import { RETURNED } from '../checkout/checkout.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { LOGO_BYTES_MAXIMUM, parseLogo } from '../../src/accounts/logo/logo.ts';
+import { LOGO_BYTES_MAXIMUM, parseLogo } from '../../src/accounts/logo.ts';
 import { type MerchantChange, setMerchant } from '../../src/accounts/merchants.ts';
 import { formatBaseUnits } from '../../src/payments/token-amount.ts';
 import { ADDRESSES, addMerchant, type MerchantWithKey, operatorOf } from '../helpers/accounts.ts';
