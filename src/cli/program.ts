@@ -33,6 +33,11 @@ const NOUNS: readonly Noun[] = [
     load: () => import('./merchant.ts'),
   },
   {
+    name: 'doctor',
+    description: "what is missing until a merchant's first payment can settle",
+    load: () => import('./doctor.ts'),
+  },
+  {
     name: 'branch',
     description: 'branches of a merchant',
     load: () => import('./branch.ts'),

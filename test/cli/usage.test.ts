@@ -12,6 +12,7 @@ const VERBS = {
   migrate: [],
   network: ['list', 'set', 'status', 'rescan', 'audit', 'resume'],
   merchant: ['create', 'list', 'show', 'set'],
+  doctor: [],
   branch: ['create', 'list'],
   address: ['set', 'remove', 'list'],
   domain: ['add', 'remove', 'list'],

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addMerchant } from '../helpers/accounts.ts';
+import { revokeKey } from '../../src/keys/manage-keys.ts';
+import { addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addMerchantUser, open, textOf } from '../helpers/panel.ts';
 import { addPayment } from '../helpers/payments.ts';
@@ -44,4 +45,29 @@ test('it shows what was paid today, in seven days and in thirty', async () => {
   const page = await homeOf(merchant.id, false);
   expect(page).toContain('Today $10.00 1 paid 7 days $30.00 2 paid 30 days $150.00 4 paid');
   expect(page).toContain('highest day $80.00');
+});
+
+test('it says what is missing until a first payment can settle, and what helps', async () => {
+  const { merchant, keyId } = await addMerchant(service, { addresses: {} });
+  await revokeKey(operatorOf(service), keyId);
+  const page = await homeOf(merchant.id, false);
+  expect(page).toContain('Until a first payment can settle The main branch has no address');
+  expect(page).toContain(`Ask your operator: mp address set --merchant ${merchant.id}`);
+  expect(page).toContain('nothing to sign its requests with. Create a key');
+  const { cookie } = await addMerchantUser(service, merchant.id, 'member');
+  const seen = textOf(await open(service, `/panel/merchants/${merchant.id}`, { cookie }));
+  expect(seen).toContain(`Ask your operator: mp key create --merchant ${merchant.id}`);
+});
+
+test('what is advised is said until a first payment has settled', async () => {
+  const { merchant } = await addMerchant(service);
+  const before = await homeOf(merchant.id, false);
+  expect(before).toContain('Before you go live No domain is allowed');
+  expect(before).not.toContain('Nobody signs in');
+  const at = new Date(service.clock.now);
+  await addPayment(service.db, merchant, {
+    ...{ created_at: at, paid_at: at, transaction_hash: '0x2', blockchain_id: 'eth' },
+    ...{ status: 'successful', session_status: 'completed' },
+  });
+  expect(await homeOf(merchant.id, false)).not.toContain('No domain is allowed');
 });

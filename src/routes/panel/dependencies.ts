@@ -2,6 +2,7 @@ import type { Keyring } from '../../crypto/keyring.ts';
 import type { Database } from '../../database/connection.ts';
 import type { PanelCookies } from '../../http/panel-cookies.ts';
 import type { RateLimits } from '../../http/rate-limit.ts';
+import type { Processor } from '../../payments/processor.ts';
 import type { Rates } from '../../rates/rate-source.ts';
 import type { Clock } from '../../time/clock.ts';
 
@@ -14,6 +15,8 @@ export interface PanelDependencies {
   readonly clock: Clock;
   /** For simulated payments, which choose a network. */
   readonly rates: Rates;
+  /** Collects payments on US accounts; null refuses to create them. */
+  readonly processor: Processor | null;
   readonly limits: RateLimits;
   readonly cookies: PanelCookies;
   /** Base URL of the panel. */

@@ -3,6 +3,7 @@ import { isDatabaseUnavailable } from '../../../database/errors.ts';
 import { membershipOf, sessionOf } from '../../../http/panel-access.ts';
 import { listPayments } from '../../../payments/list-payments.ts';
 import { type PaidFigures, readPaidFigures } from '../../../payments/paid-figures.ts';
+import { checkFirstPayment } from '../../../settlement/first-payment.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { renderDays } from '../chart.ts';
@@ -12,26 +13,30 @@ import { accountPath } from '../navigation.ts';
 import { sendPage } from '../pages.ts';
 import { renderPayments } from '../payments/list.ts';
 import { type Attention, readAttention } from './attention.ts';
+import { renderSteps } from './steps.ts';
 
 const LATEST = 10;
 
 /** A merchant's first page: what was paid, what needs attention, the latest payments. */
 export function registerHome(app: FastifyInstance, deps: PanelDependencies): void {
-  const { clock, panelUrl, publicUrl, reports } = deps;
+  const { clock, panelUrl, processor, publicUrl, reports, simulation } = deps;
   const basePath = basePathOf(panelUrl);
+  const service = { simulation, hasPanel: true, hasProcessor: processor !== null };
   const config = { panel: { for: 'merchant', permission: 'home.read' } } as const;
 
   app.get('/merchants/:accountId', { config }, async (request, reply) => {
     const membership = membershipOf(request);
     const { accountId } = membership;
     const now = new Date(clock());
-    const [figures, attention, latest] = await Promise.all([
+    const [figures, attention, latest, firstPayment] = await Promise.all([
       readPaidFigures(reports, accountId, now).catch(withoutFigures),
       readAttention(reports, membership, sessionOf(request), now),
       listPayments(reports, accountId, { limit: LATEST }, {}),
+      checkFirstPayment(reports, accountId, service, now),
     ]);
     const path = basePath + accountPath(membership);
-    const content = html`${attention.length > 0 && renderAttention(attention, basePath)}
+    const content = html`${renderSteps(firstPayment, membership, basePath)}
+${attention.length > 0 && renderAttention(attention, basePath)}
 ${figures === null ? html`<p class="notice">The figures take too long just now; reload the page to try again.</p>` : renderFigures(figures)}
 <section aria-labelledby="latest"><h2 id="latest">Latest payments</h2>
 ${

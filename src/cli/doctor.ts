@@ -1,0 +1,42 @@
+import type { Command } from 'commander';
+import { checkFirstPayment, type FirstPayment } from '../settlement/first-payment.ts';
+import type { Step } from '../settlement/setup-steps.ts';
+import { cell, printJson, printLines } from './print.ts';
+import { withSession } from './session.ts';
+import { AnsweredFailure, type Terminal } from './terminal.ts';
+import { addJsonFlag, type JsonFlag, parseId } from './values.ts';
+
+/** `mp doctor` */
+export function define(command: Command, terminal: Terminal): void {
+  addJsonFlag(command)
+    .argument('<merchant>', 'merchant ID', parseId)
+    .addHelpText(
+      'after',
+      '\nExit status 1 while a step is missing without which no payment settles.',
+    )
+    .action((merchantId: string, { json }: JsonFlag) =>
+      withSession(terminal, async ({ db, config, clock }) => {
+        const service = {
+          simulation: config.simulation,
+          hasPanel: config.panelUrl !== null,
+          hasProcessor: config.processor !== null,
+        };
+        const checked = await checkFirstPayment(db, merchantId, service, new Date(clock()));
+        if (json) printJson(terminal, { merchantId, ...checked });
+        else printLines(terminal, checked.steps.flatMap(stepLines), summaryOf(checked));
+        if (!checked.canSettle) throw new AnsweredFailure();
+      }),
+    );
+}
+
+function stepLines({ name, state, finding, remedy }: Step): string[] {
+  const mark = `${state.padEnd('advised'.length)}  ${name.padEnd('processor'.length)}  `;
+  const help = remedy === null ? [] : [`${' '.repeat(mark.length)}${remedy}`];
+  return [`${mark}${cell(finding)}`, ...help];
+}
+
+function summaryOf({ merchantName, canSettle, steps }: FirstPayment): string {
+  if (canSettle) return `A payment of ${cell(merchantName)} can settle.`;
+  const count = steps.filter(({ state }) => state === 'missing').length;
+  return `No payment of ${cell(merchantName)} can settle yet: ${count} of ${steps.length} steps ${count === 1 ? 'is' : 'are'} missing.`;
+}

@@ -1,0 +1,43 @@
+/** What the process that asks is configured with. */
+export interface ServiceSetup {
+  /** Whether payments may be simulated. */
+  readonly simulation: boolean;
+  readonly hasPanel: boolean;
+  /** Whether payments on US accounts are collected. */
+  readonly hasProcessor: boolean;
+}
+
+/** Something that has to be set up, in the order of the guide. */
+export interface Step {
+  readonly name:
+    | 'account'
+    | 'node'
+    | 'address'
+    | 'worker'
+    | 'processor'
+    | 'domain'
+    | 'key'
+    | 'webhook'
+    | 'person';
+  /** `missing`: no payment can settle without it. `advised`: payments settle, but something else fails. */
+  readonly state: 'done' | 'missing' | 'advised';
+  /** What is there, or what fails without it. */
+  readonly finding: string;
+  /** The command that helps, with its placeholders in capitals; null where all is done. */
+  readonly remedy: string | null;
+}
+
+/** A step without its name. */
+export type Result = Omit<Step, 'name'>;
+
+export const done = (finding: string): Result => ({ state: 'done', finding, remedy: null });
+export const missing = (finding: string, remedy: string): Result => ({
+  state: 'missing',
+  finding,
+  remedy,
+});
+export const advised = (finding: string, remedy: string): Result => ({
+  state: 'advised',
+  finding,
+  remedy,
+});
