@@ -35,6 +35,7 @@ export const GUIDE_GROUPS = [
     title: 'Operating',
     slugs: [
       'operating/deploy',
+      'operating/go-live',
       'operating/configuration',
       'operating/command-line',
       'operating/panel',
