@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { requireMerchant } from '../accounts/merchants.ts';
 import { requirePartner } from '../accounts/partners.ts';
+import { formerPairUntil } from '../keys/former-pair.ts';
 import {
   createKey,
   type IssuedKey,
@@ -114,7 +115,6 @@ function printIssued(terminal: Terminal, flags: JsonFlag, key: IssuedKey, note: 
  * @param now Milliseconds since the epoch.
  */
 function keyObject(key: KeyWithRole, now: number) {
-  const { previous_valid_until: previous } = key;
   return {
     keyId: key.id,
     ...(key.partner_member_id === null ? {} : { memberId: key.partner_member_id }),
@@ -124,8 +124,7 @@ function keyObject(key: KeyWithRole, now: number) {
     expiresAt: key.expires_at,
     createdAt: key.created_at,
     rotatedAt: key.rotated_at,
-    // The row keeps the previous pair until cleanup, even after its grace period.
-    previousValidUntil: previous !== null && previous.getTime() > now ? previous : null,
+    previousValidUntil: formerPairUntil(key, new Date(now)),
   };
 }
 

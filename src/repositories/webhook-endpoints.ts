@@ -1,4 +1,4 @@
-import type { Insertable, Updateable } from 'kysely';
+import { type Insertable, sql, type Updateable } from 'kysely';
 import type { Connection } from '../database/connection.ts';
 import type { WebhookEndpoint, WebhookEndpointsTable } from '../database/webhook-tables.ts';
 
@@ -55,6 +55,41 @@ export function listEnabledEndpoints(
     .where('disabled_at', 'is', null)
     .limit(limit)
     .execute();
+}
+
+/** How many deliveries of an endpoint are looked at, from each end of its backlog. */
+const DELIVERIES_LOOKED_AT = 100;
+
+/**
+ * At most `limit` endpoints of a merchant that are disabled, or to which an event from before `since` could
+ * not be delivered, and nothing that came after it either.
+ */
+export async function listTroubledEndpoints(
+  db: Connection,
+  merchantId: string,
+  { since, limit }: { readonly since: Date; readonly limit: number },
+): Promise<Pick<WebhookEndpoint, 'id' | 'url' | 'disabled_at'>[]> {
+  const { rows } = await sql<Pick<WebhookEndpoint, 'id' | 'url' | 'disabled_at'>>`
+    select endpoint.id, endpoint.url, endpoint.disabled_at from webhook_endpoints as endpoint
+    cross join lateral (
+      select max(created_at) filter (where status = 'failed') as failed_at,
+             max(finished_at) filter (where status = 'succeeded') as succeeded_at
+      from (select created_at, finished_at, status from webhook_deliveries
+            where endpoint_id = endpoint.id
+            order by created_at desc, id desc limit ${DELIVERIES_LOOKED_AT}) as newest
+    ) as newest
+    cross join lateral (
+      -- Those that failed longest are tried again last.
+      select max(created_at) filter (where attempts > 0 and created_at <= ${since}) as waiting_since
+      from (select created_at, attempts from webhook_deliveries
+            where endpoint_id = endpoint.id and status = 'pending'
+            order by next_attempt_at desc limit ${DELIVERIES_LOOKED_AT}) as pending
+    ) as pending
+    where endpoint.merchant_id = ${merchantId}
+      and (endpoint.disabled_at is not null
+           or greatest(waiting_since, failed_at) > coalesce(succeeded_at, '-infinity'))
+    order by endpoint.id limit ${limit}`.execute(db);
+  return rows;
 }
 
 /** Newest first, at most `limit`. With `before`, only those older than that endpoint. */

@@ -98,7 +98,7 @@ test('a revoked key is refused for good, and nothing of its secrets is left', as
   const old = await create();
   const key = await service.ask<IssuedKey>('key', 'rotate', old.keyId);
   const revoked = await service.ask('key', 'revoke', key.keyId);
-  expect(revoked).toMatchObject({ keyId: key.keyId, status: 'revoked' });
+  expect(revoked).toMatchObject({ keyId: key.keyId, status: 'revoked', previousValidUntil: null });
   expect([await answerTo(key), await answerTo(old)]).toEqual(['E2005', 'E2005']);
   const row = await service.db
     .selectFrom('api_keys')

@@ -1,9 +1,12 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { revokeKey } from '../../src/keys/manage-keys.ts';
+import { revokeKey, rotateKey } from '../../src/keys/manage-keys.ts';
+import { createEndpoint } from '../../src/webhooks/manage-endpoints.ts';
 import { addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addMerchantUser, open, textOf } from '../helpers/panel.ts';
 import { addPayment } from '../helpers/payments.ts';
+import { recordEvent } from '../helpers/record-event.ts';
 
 let service: TestApp;
 
@@ -70,4 +73,77 @@ test('what is advised is said until a first payment has settled', async () => {
     ...{ status: 'successful', session_status: 'completed' },
   });
   expect(await homeOf(merchant.id, false)).not.toContain('No domain is allowed');
+});
+
+test('an endpoint to which nothing could be delivered for an hour needs attention', async () => {
+  const { db, keyring, clock } = service;
+  const { merchant } = await addMerchant(service);
+  const { endpoint } = await createEndpoint(operatorOf(service), keyring, {
+    ...{ merchantId: merchant.id, url: 'https://shop.example.com/secret-path' },
+    allowPrivateAddresses: false,
+  });
+  const payment = await addPayment(db, merchant, { created_at: new Date(clock.now) });
+  const saysSo = async () => {
+    const page = await homeOf(merchant.id, false);
+    expect(page).not.toContain('secret-path');
+    return page.includes(
+      'Nothing could be delivered to the webhook endpoint at https://shop.example.com for an hour or more',
+    );
+  };
+  /** Makes a delivery of so many minutes ago. */
+  const deliver = async (minutes: number, status: 'pending' | 'failed' | 'succeeded') => {
+    await sql`delete from webhook_deliveries where redelivery_of is null and status = 'cancelled'`.execute(
+      db,
+    );
+    await recordEvent(db, 'payment_prompt.created', payment, new Date(clock.now));
+    const at = new Date(clock.now - minutes * 60_000);
+    await sql`
+      update webhook_deliveries
+      set status = ${status}, attempts = 4, created_at = ${at},
+          next_attempt_at = ${status === 'pending' ? new Date(clock.now) : null},
+          finished_at = ${status === 'pending' ? null : at}
+      where endpoint_id = ${endpoint.id} and attempts = 0`.execute(db);
+  };
+  expect(await saysSo()).toBe(false);
+  await deliver(59, 'pending');
+  expect(await saysSo()).toBe(false);
+  await deliver(61, 'pending');
+  expect(await saysSo()).toBe(true);
+  await deliver(30, 'succeeded');
+  expect(await saysSo()).toBe(false);
+  await deliver(20, 'failed');
+  expect(await saysSo()).toBe(true);
+  await deliver(10, 'succeeded');
+  expect(await saysSo()).toBe(false);
+});
+
+test('a revoked key has no former secret that still works', async () => {
+  const { merchant, keyId } = await addMerchant(service);
+  await rotateKey(operatorOf(service), service.keyring, keyId, false);
+  const admin = await addMerchantUser(service, merchant.id, 'admin');
+  const url = `/panel/merchants/${merchant.id}`;
+  const pages = async () => [
+    textOf(await open(service, url, admin)),
+    textOf(await open(service, `${url}/settings/developer/keys/${keyId}`, admin)),
+  ];
+  for (const page of await pages()) expect(page).toMatch(/[Ff]ormer secret/);
+  await revokeKey(operatorOf(service), keyId);
+  const [home, key] = await pages();
+  expect(home).not.toMatch(/[Ff]ormer secret/);
+  expect(key).not.toMatch(/[Ff]ormer secret/);
+  expect(key).toContain('revoked');
+});
+
+test('the navigation keeps its mark on the pages below a link', async () => {
+  const { merchant, keyId } = await addMerchant(service);
+  const { cookie } = await addMerchantUser(service, merchant.id, 'admin');
+  const markedOn = async (path: string) => {
+    const { body } = await open(service, `/panel/merchants/${merchant.id}${path}`, { cookie });
+    const side = body.slice(body.indexOf('class="side'), body.indexOf('<main'));
+    return [...side.matchAll(/aria-current="(\w+)">([^<]+)</g)].map(([, how, text]) => [text, how]);
+  };
+  expect(await markedOn('')).toEqual([['Home', 'page']]);
+  expect(await markedOn('/settings/developer/keys')).toEqual([['API keys', 'page']]);
+  expect(await markedOn(`/settings/developer/keys/${keyId}`)).toEqual([['API keys', 'true']]);
+  expect(await markedOn('/settings/developer/keys/new')).toEqual([['API keys', 'true']]);
 });

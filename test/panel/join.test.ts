@@ -46,7 +46,7 @@ async function formOf(path: string) {
 test('an invitation makes a person with password, app and recovery codes', async () => {
   const path = await invite();
   const page = await open(service, path);
-  expect(textOf(page)).toContain('test invites Grace to Blue Coffee as a Merchant Admin.');
+  expect(textOf(page)).toContain('Blue Coffee invites Grace to its panel as a Merchant Admin.');
   const joined = await submit(service, path, await formOf(path));
   expect(joined.statusCode).toBe(200);
   expect(joined.body.match(/[A-Z2-7]{4}(-[A-Z2-7]{4}){5}/g)).toHaveLength(8);
@@ -86,7 +86,7 @@ test('two at once with one link: one gets in', async () => {
 test.each([
   ['a short password', { password: 'too short' }, 'at least 15 characters'],
   ['a name as password', { password: 'bluecoffeebluecoffee' }, 'anybody could try'],
-  ['one character again and again', { password: 'x'.repeat(20) }, 'repeats one short run'],
+  ['one character again and again', { password: 'x'.repeat(20) }, 'repeats one word or run'],
   ['a wrong code', { code: '000000' }, 'not the code that the app shows'],
   ['another secret', { secret: 'nonsense' }, 'not the code that the app shows'],
   ['no e-mail', { email: 'nobody' }, 'no e-mail address'],

@@ -52,6 +52,9 @@ test('a new key works, is shown once, and is audited with who made it', async ()
   expect(created.statusCode).toBe(200);
   const key = credentialsOf(created);
   expect(await statusWith(key)).toBe(200);
+  expect(textOf(created)).toContain(
+    `MP_URL=https://pay.example.test MP_KEY_ID=${key.keyId} MP_SECRET=${key.secret} MP_PASSPHRASE=`,
+  );
   const page = await open(service, `${path}/${key.keyId}`, admin);
   expect(page.body).not.toContain(key.secret);
   expect(page.body).not.toContain(key.passphrase);

@@ -48,6 +48,7 @@ test('merchants and payments are found by the filters of the reports', async () 
   const first = await open(service, `${path}/payments`, owner);
   expect(textOf(first)).toContain('30 in all');
   expect(first.body).toContain('page=2');
+  expect(first.body).toContain('Reference</th>');
   const none = await open(service, `${path}/payments?status=cancelled`, owner);
   expect(textOf(none)).toContain('No payment matches.');
 });

@@ -94,9 +94,11 @@ function renderBar({ basePath, publicUrl, session, path }: PageFrame): Html {
 }
 
 function renderLinks(links: readonly PanelLink[], { basePath, path }: PageFrame): Html {
+  // Every page is below the first one.
+  const [first] = links;
   return html`<ul>${links.map(
-    ({ href, text }) =>
-      html`<li><a href="${basePath}${href}"${current(href, path)}>${text}</a></li>`,
+    link =>
+      html`<li><a href="${basePath}${link.href}"${current(link.href, path, link !== first)}>${link.text}</a></li>`,
   )}</ul>`;
 }
 

@@ -1,10 +1,11 @@
 import type { Connection } from '../../../database/connection.ts';
+import { formerPairUntil } from '../../../keys/former-pair.ts';
 import type { OpenSession } from '../../../people/panel-sessions.ts';
 import { countOwnUnmatched } from '../../../repositories/account-deposits.ts';
 import { listApiKeys } from '../../../repositories/api-keys.ts';
 import type { Membership } from '../../../repositories/memberships.ts';
 import { listRecoveryCodes } from '../../../repositories/people.ts';
-import { listWebhookEndpoints } from '../../../repositories/webhook-endpoints.ts';
+import { listTroubledEndpoints } from '../../../repositories/webhook-endpoints.ts';
 import { PANEL_PREFIX } from '../assets.ts';
 import { counted } from '../format.ts';
 import { accountPath } from '../navigation.ts';
@@ -16,7 +17,8 @@ export interface Attention {
   readonly href: string | null;
 }
 
-const DAY_MS = 24 * 60 * 60_000;
+const HOUR_MS = 60 * 60_000;
+const DAY_MS = 24 * HOUR_MS;
 const EXPIRING_WITHIN_MS = 14 * DAY_MS;
 /** Counted up to this; the page itself lists them all. */
 const UNMATCHED_MAXIMUM = 100;
@@ -34,7 +36,10 @@ export async function readAttention(
   const [unmatched, keys, endpoints, codes] = await Promise.all([
     countOwnUnmatched(db, accountId, UNMATCHED_MAXIMUM),
     listApiKeys(db, { merchantId: accountId }),
-    listWebhookEndpoints(db, { merchantId: accountId, limit: ENDPOINTS_MAXIMUM }),
+    listTroubledEndpoints(db, accountId, {
+      since: new Date(now.getTime() - HOUR_MS),
+      limit: ENDPOINTS_MAXIMUM,
+    }),
     person.is_demo ? [] : listRecoveryCodes(db, person.id),
   ]);
   const path = accountPath(membership);
@@ -48,14 +53,15 @@ export async function readAttention(
     });
   }
   for (const key of keys) {
-    const { id, name, revoked_at: revoked, expires_at: expires, previous_valid_until: grace } = key;
+    const { id, name, revoked_at: revoked, expires_at: expires } = key;
     const href = `${keysPath}/${id}`;
     const isUsable = revoked === null && (expires === null || expires > now);
     if (!isUsable) continue;
     if (expires !== null && expires.getTime() - now.getTime() <= EXPIRING_WITHIN_MS) {
       found.push({ text: `The API key ${name} expires on ${day(expires)}`, href });
     }
-    if (grace !== null && grace > now) {
+    const grace = formerPairUntil(key, now);
+    if (grace !== null) {
       found.push({
         text: `The former secret of the API key ${name} still works until ${day(grace)}`,
         href,
@@ -63,9 +69,12 @@ export async function readAttention(
     }
   }
   for (const { url, disabled_at: disabled } of endpoints) {
-    if (disabled === null) continue;
     const { origin } = new URL(url);
-    found.push({ text: `The webhook endpoint at ${origin} is disabled`, href: null });
+    const text =
+      disabled === null
+        ? `Nothing could be delivered to the webhook endpoint at ${origin} for an hour or more`
+        : `The webhook endpoint at ${origin} is disabled`;
+    found.push({ text, href: null });
   }
   if (!person.is_demo && codes.length < RECOVERY_CODES_FEW) {
     const href = `${PANEL_PREFIX}/profile`;

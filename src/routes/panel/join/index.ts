@@ -98,7 +98,7 @@ export function registerJoin(app: FastifyInstance, deps: PanelDependencies): voi
     const { session } = visitOf(request);
     const page = invitationPage({
       ...parts,
-      ...{ invited, madeBy: link.made_by, email: email ?? invited.email },
+      ...{ invited, email: email ?? invited.email },
       person: session?.isComplete === true && !session.person.is_demo ? session.person : null,
     });
     return sendPage(request, reply, deps, page, status);

@@ -22,20 +22,18 @@ export function invitationPage({
   token,
   fault,
   invited,
-  madeBy,
   email,
   secret,
   person,
 }: JoinParts & {
   readonly invited: Invited;
-  readonly madeBy: string;
   readonly email: string;
   readonly secret: string;
   /** Who has signed in, if anybody. */
   readonly person: { readonly name: string; readonly email: string } | null;
 }): PanelPage {
   const path = `${JOIN_PATH}/${token}`;
-  const lead = html`${madeBy} invites ${invited.name} to ${invited.accountName} as ${ROLE_NAMES[invited.role]}.`;
+  const lead = html`${invited.accountName} invites ${invited.name} to its panel as ${ROLE_NAMES[invited.role]}.`;
   if (person !== null) {
     return {
       title: `Join ${invited.accountName}`,

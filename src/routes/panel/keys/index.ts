@@ -176,7 +176,12 @@ function registerKeysOf(
   ): FastifyReply {
     const url = urlOf(request);
     if (issued === undefined) return sendPage(request, reply, deps, alreadyDonePage(url), 409);
-    return sendPage(request, reply, deps, issuedKeyPage(title, issued, url));
+    return sendPage(
+      request,
+      reply,
+      deps,
+      issuedKeyPage(title, issued, { listUrl: url, publicUrl }),
+    );
   }
 
   function showForm(

@@ -1,3 +1,4 @@
+import { formerPairUntil } from '../../../keys/former-pair.ts';
 import type { IssuedKey } from '../../../keys/manage-keys.ts';
 import { MERCHANT_SCOPES, type Scope, scopesOf } from '../../../keys/scopes.ts';
 import type { KeyWithUse } from '../../../repositories/api-keys.ts';
@@ -70,9 +71,7 @@ function renderState(key: KeyWithUse, now: Date): Html {
   if (key.revoked_at !== null) return html`<span class="tag bad">revoked</span>`;
   if (key.expires_at !== null && key.expires_at <= now)
     return html`<span class="tag bad">expired</span>`;
-  if (key.previous_valid_until !== null && key.previous_valid_until > now) {
-    return html`<span class="tag">rotating</span>`;
-  }
+  if (formerPairUntil(key, now) !== null) return html`<span class="tag">rotating</span>`;
   return html`<span class="tag good">active</span>`;
 }
 
@@ -127,8 +126,12 @@ ${renderField({ name: 'date', label: 'Date, where you chose one', type: 'date', 
 }
 
 /** ID, secret and passphrase, shown once. */
-export function issuedKeyPage(title: string, key: IssuedKey, listUrl: string): PanelPage {
-  const lines = `MP_KEY_ID=${key.keyId}\nMP_SECRET=${key.secret}\nMP_PASSPHRASE=${key.passphrase}`;
+export function issuedKeyPage(
+  title: string,
+  key: IssuedKey,
+  { listUrl, publicUrl }: { readonly listUrl: string; readonly publicUrl: string },
+): PanelPage {
+  const lines = `MP_URL=${publicUrl}\nMP_KEY_ID=${key.keyId}\nMP_SECRET=${key.secret}\nMP_PASSPHRASE=${key.passphrase}`;
   const secret = (id: string, name: string, value: string) =>
     html`<h2>${name}</h2><div class="secret"><pre><code id="${id}">${value}</code></pre>
 <button type="button" class="plain copy" data-copy="${id}" hidden>Copy</button></div>`;
@@ -166,7 +169,6 @@ export function keyPage({
 }): PanelPage {
   const isOver = key.revoked_at !== null || (key.expires_at !== null && key.expires_at <= now);
   const time = (date: Date | null) => (date === null ? null : dateTime(date));
-  const grace = key.previous_valid_until;
   return {
     title: key.name,
     lead: html`${renderState(key, now)} <code>${key.id}</code>`,
@@ -177,7 +179,7 @@ ${renderFacts([
   ['Created', dateTime(key.created_at)],
   ['Expires', key.expires_at === null ? 'never' : dateTime(key.expires_at)],
   ['Rotated', time(key.rotated_at)],
-  ['Former secret works until', grace !== null && grace > now ? dateTime(grace) : null],
+  ['Former secret works until', time(formerPairUntil(key, now))],
   ['Revoked', time(key.revoked_at)],
   [
     'Last used',

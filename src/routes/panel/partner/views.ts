@@ -130,6 +130,11 @@ export function renderPartnerPayments(path: string, payments: readonly PartnerPa
     { title: 'Status', cell: row => renderPaymentStatus(row) },
     { title: 'Merchant', cell: ({ merchantName }) => merchantName, secondary: true },
     { title: 'Network', cell: ({ blockchainId }) => blockchainId, secondary: true },
+    {
+      title: 'Reference',
+      cell: ({ customerReferenceId }) => customerReferenceId,
+      secondary: true,
+    },
   ];
   return renderTable('Payments', columns, payments);
 }
