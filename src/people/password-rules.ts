@@ -10,6 +10,18 @@ interface Known {
 
 const PRODUCT = 'External Payments Service';
 
+/** What fingers go along: letters, digits, and rows of the usual keyboards. */
+const ROWS = [
+  ...['abcdefghijklmnopqrstuvwxyz', '01234567890'],
+  ...['qwertyuiop', 'asdfghjkl', 'zxcvbnm'],
+  ...['qwertzuiopü', 'asdfghjklöä', 'yxcvbnm'],
+  ...['azertyuiop', 'qsdfghjklm', 'wxcvbn'],
+  ...['йцукенгшщзхъ', 'фывапролджэ', 'ячсмитьбю'],
+];
+const BOTH_WAYS = [...ROWS, ...ROWS.map(row => [...row].reverse().join(''))];
+/** Pieces of a row that are as long as this on average make no password: `1234qwerasdfzxcv`. */
+const PIECE_LENGTH = 4;
+
 /**
  * Why a password is not accepted; undefined if it is. Any characters will do, as they are typed; length
  * is what makes it hard to guess (NIST SP 800-63B-4, 3.1.1.2).
@@ -25,7 +37,14 @@ export function findPasswordFault(password: string, { email, names }: Known): st
   if (known.some(name => name !== '' && (plain === name || isRepeated(plain, name)))) {
     return 'This is a name or an e-mail address that anybody could try. Choose another one.';
   }
-  if (hasPeriod(characters)) return 'This repeats one short run of characters. Choose another one.';
+  // Neither separators nor a number at an end make a repeated word harder to guess.
+  const words = plain.replaceAll(/^[^\p{L}]+|[^\p{L}]+$/gu, '');
+  if ([password.toLowerCase(), plain, words].some(hasPeriod)) {
+    return 'This repeats one word or run of characters. Choose another one.';
+  }
+  if (PIECE_LENGTH * countPieces(password.toLowerCase()) <= characters.length) {
+    return 'This goes along the keyboard or the alphabet. Choose another one.';
+  }
   return undefined;
 }
 
@@ -41,11 +60,28 @@ function isRepeated(text: string, part: string): boolean {
   );
 }
 
-/** Whether the text is a run of at most four characters again and again. */
-function hasPeriod(characters: readonly string[]): boolean {
-  return [1, 2, 3, 4].some(period =>
-    characters.every(
-      (character, index) => index < period || character === characters[index - period],
-    ),
-  );
+/** Whether the text is one run of characters at least twice, the last of them perhaps in part. */
+function hasPeriod(text: string): boolean {
+  const characters = [...text];
+  for (let period = 1; 2 * period <= characters.length; period += 1) {
+    if (characters.every((each, index) => index < period || each === characters[index - period])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/** In how many pieces a text falls, each of which is one character again and again, or part of a row. */
+function countPieces(text: string): number {
+  let pieces = 0;
+  let piece = '';
+  for (const character of text) {
+    const longer = piece + character;
+    const goesOn =
+      piece !== '' &&
+      (isRepeated(longer, character) || BOTH_WAYS.some(row => row.includes(longer)));
+    if (!goesOn) pieces += 1;
+    piece = goesOn ? longer : character;
+  }
+  return pieces;
 }
