@@ -17,6 +17,14 @@ export function clientNetwork(request: FastifyRequest): string {
   return normalizeIP(clientAddress(request) ?? '');
 }
 
+/** Bits of an IPv6 address that a site with several networks has in common (RFC 6177). */
+const SITE_BITS = 56;
+
+/** What stands for one site: an IPv4 address, or the /56 that an IPv6 address belongs to. */
+export function clientSite(request: FastifyRequest): string {
+  return normalizeIP(clientAddress(request) ?? '', SITE_BITS);
+}
+
 /**
  * Fastify's `trustProxy`. Fastify trusts nobody by a number of hops alone, since a client that connects
  * directly can write as many hops; who configures one keeps the port reachable by the proxies only.

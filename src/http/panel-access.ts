@@ -7,7 +7,7 @@ import { ApiError } from '../errors/api-error.ts';
 import { type OpenSession, openSession, type Visitor } from '../people/panel-sessions.ts';
 import { findMembership, listDeciders, type Membership } from '../repositories/memberships.ts';
 import type { Clock } from '../time/clock.ts';
-import { clientAddress } from './client-address.ts';
+import { clientAddress, clientSite } from './client-address.ts';
 import type { PanelCookies } from './panel-cookies.ts';
 import { PanelRefusal } from './panel-refusal.ts';
 import type { RateLimits } from './rate-limit.ts';
@@ -86,6 +86,7 @@ async function admit(
   const visitor = {
     device: request.headers['user-agent'] ?? '',
     address: clientAddress(request) ?? '',
+    site: clientSite(request),
   };
   const token = cookies.readSession(request);
   const session =

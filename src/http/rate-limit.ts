@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Counter } from 'prom-client';
 import { ApiError } from '../errors/api-error.ts';
 import type { Clock } from '../time/clock.ts';
-import { clientNetwork } from './client-address.ts';
+import { clientNetwork, clientSite } from './client-address.ts';
 import { rateLimitStore } from './rate-limit-store.ts';
 
 declare module 'fastify' {
@@ -31,7 +31,7 @@ export interface RateLimits {
   countPage(request: FastifyRequest): Promise<void>;
   /** Counts checkout pages, which poll every two seconds, by address. */
   countCheckout(request: FastifyRequest): Promise<void>;
-  /** Counts what somebody tries to sign in to the panel with, by address. */
+  /** Counts what somebody tries to sign in to the panel with, by site. */
   countSignIn(request: FastifyRequest): Promise<void>;
   /** Counts a request of a session of the panel by `request.panelSessionId`. */
   countPanel(request: FastifyRequest): Promise<void>;
@@ -52,7 +52,7 @@ interface RateLimitOptions {
  */
 const CHECKOUT_FACTOR = 10;
 
-/** Attempts to sign in from an address, in five minutes: enough for an office behind one. */
+/** Attempts to sign in from a site, in five minutes: enough for an office behind one address. */
 const SIGN_INS = { most: 20, seconds: 300 };
 /** Requests of a session of the panel in a minute: a page with what it loads takes five. */
 const PANEL = { most: 300, seconds: 60 };
@@ -117,7 +117,7 @@ export async function createRateLimits(
 
   const pages = createLimiter('page');
   const checkouts = createLimiter('checkout', { most: max * CHECKOUT_FACTOR });
-  const signIns = createLimiter('sign-in', SIGN_INS);
+  const signIns = createLimiter('sign-in', SIGN_INS, clientSite);
   const panel = createLimiter('panel', PANEL, ({ panelSessionId }) => panelSessionId ?? '');
   const secrets = createLimiter(
     'secret',

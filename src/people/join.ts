@@ -1,5 +1,4 @@
 import { v7 as uuidv7 } from 'uuid';
-import type { Keyring } from '../crypto/keyring.ts';
 import { hashToken } from '../crypto/token.ts';
 import type { Connection } from '../database/connection.ts';
 import { isUniqueViolation } from '../database/errors.ts';
@@ -16,36 +15,16 @@ import {
 import { takeLink } from '../repositories/panel-links.ts';
 import { deleteSessionsOf } from '../repositories/panel-sessions.ts';
 import { findPerson, insertPerson, lockPerson, updatePerson } from '../repositories/people.ts';
-import { findCodeStep, isCodeSecret } from './codes.ts';
 import type { PeopleDependencies } from './dependencies.ts';
+import { findOpenLink } from './links.ts';
+import { checkNewPassword, type NewApp, type NewFactors, sealApp } from './new-factors.ts';
 import { beginSession, type Visitor } from './panel-sessions.ts';
-import { hashPassword, verifyPassword } from './password-hash.ts';
-import { findPasswordFault } from './password-rules.ts';
+import { hashPassword, isSamePassword, verifyPassword } from './password-hash.ts';
+import { takeTurnOfSite } from './password-turns.ts';
 import { renewRecoveryCodes } from './recovery-codes.ts';
+import { FieldRefused, LinkEnded } from './refusals.ts';
 import { auditPerson, rememberDevice } from './sign-in.ts';
 import { forgetFailures } from './throttle.ts';
-
-/** A form is refused: the reason, and the field that it is about. */
-export class FieldRefused extends Error {
-  readonly field: string;
-
-  constructor(field: string, message: string) {
-    super(message);
-    this.name = 'FieldRefused';
-    this.field = field;
-  }
-}
-
-/** The link was used, or has expired, while the form was open. */
-export class LinkEnded extends Error {}
-
-/** What somebody signs in with from now on. */
-export interface NewFactors {
-  readonly password: string;
-  /** Secret of the authenticator app, in base32, and a code that the app shows for it. */
-  readonly secret: string;
-  readonly code: string;
-}
 
 /** Somebody who has come in by a link. */
 export interface Joined {
@@ -82,18 +61,23 @@ export async function joinAsNew(
   const { db, keyring, clock } = deps;
   const now = new Date(clock());
   const id = uuidv7();
-  const step = checkCode(factors, clock());
+  const app = sealNewApp(deps, id, factors);
+  const open = await findOpenLink(db, token, now);
+  const known = open && (await findInvited(db, open));
+  if (known === undefined) throw new LinkEnded();
+  checkNewPassword(factors.password, 'password', { email, names: [known.name, known.accountName] });
+  const password = await takeTurnOfSite(visitor.site, () =>
+    hashPassword(keyring, id, factors.password),
+  );
   try {
     return await transact(db, async tx => {
       const link = await requireLink(tx, token, now);
       const invited = await findInvited(tx, link);
       if (invited === undefined) throw new LinkEnded();
-      const names = [invited.name, invited.accountName];
-      checkPassword(factors.password, email, names);
       const person = await insertPerson(tx, {
         ...{ id, name: invited.name, email, created_at: now },
-        ...(await hashPassword(keyring, id, factors.password)),
-        ...sealCode(keyring, id, factors.secret, step),
+        ...password,
+        ...app,
       });
       await setPerson(tx, invited.kind, invited.memberId, id);
       await forgetFailures(tx, keyring, email);
@@ -146,28 +130,35 @@ export async function joinAsPerson(
  * @throws FieldRefused, LinkEnded, ApiError E5002.
  */
 export async function renewFactors(
-  { db, keyring, clock }: PeopleDependencies,
+  deps: PeopleDependencies,
   token: string,
-  { password, secret, code }: NewFactors,
+  factors: NewFactors,
   visitor: Visitor,
 ): Promise<Omit<Joined, 'token' | 'device'>> {
+  const { db, keyring, clock } = deps;
+  const { password } = factors;
   const now = new Date(clock());
+  const open = await findOpenLink(db, token, now);
+  const owner = open?.person_id == null ? undefined : await findPerson(db, open.person_id);
+  if (open === undefined || owner === undefined) throw new LinkEnded();
+  const renewsPassword = open.purpose !== 'factors';
+  const renewsCode = open.purpose !== 'password';
+  const app = renewsCode ? sealNewApp(deps, owner.id, factors) : {};
+  if (renewsPassword) {
+    checkNewPassword(password, 'password', { email: owner.email, names: [owner.name] });
+  }
+  const renewed = await takeTurnOfSite(visitor.site, async () => {
+    if (renewsPassword) return hashPassword(keyring, owner.id, password);
+    const { isRight } = await verifyPassword(keyring, owner.id, owner, password);
+    if (!isRight) throw new FieldRefused('password', 'This is not your password.');
+    return {};
+  });
   return transact(db, async tx => {
     const link = await requireLink(tx, token, now);
-    const person = link.person_id === null ? undefined : await lockPerson(tx, link.person_id);
+    const person = await lockPerson(tx, owner.id);
     if (person === undefined) throw new LinkEnded();
-    const renewsPassword = link.purpose !== 'factors';
-    const renewsCode = link.purpose !== 'password';
-    const step = renewsCode ? checkCode({ secret, code }, clock()) : 0;
-    if (renewsPassword) {
-      checkPassword(password, person.email, [person.name]);
-    } else if (!(await verifyPassword(keyring, person.id, person, password)).isRight) {
-      throw new FieldRefused('password', 'This is not your password.');
-    }
-    await updatePerson(tx, person.id, {
-      ...(renewsPassword ? await hashPassword(keyring, person.id, password) : {}),
-      ...(renewsCode ? sealCode(keyring, person.id, secret, step) : {}),
-    });
+    if (!renewsPassword && !isSamePassword(person, owner)) throw new LinkEnded();
+    await updatePerson(tx, person.id, { ...renewed, ...app });
     await deleteSessionsOf(tx, person.id, null);
     await forgetFailures(tx, keyring, person.email);
     const recoveryCodes = renewsCode ? await renewRecoveryCodes(tx, person.id) : [];
@@ -213,26 +204,13 @@ async function requireLink(tx: Connection, token: string, now: Date): Promise<Pa
   return link;
 }
 
-function checkCode({ secret, code }: Pick<NewFactors, 'secret' | 'code'>, now: number): number {
-  const step = isCodeSecret(secret) ? findCodeStep(secret, code, now) : undefined;
-  if (step !== undefined) return step;
-  throw new FieldRefused(
-    'code',
-    'This is not the code that the app shows for this QR code. Wait for the next one, and check that the clocks are right.',
-  );
-}
-
-function checkPassword(password: string, email: string, names: readonly string[]): void {
-  const fault = findPasswordFault(password, { email, names });
-  if (fault !== undefined) throw new FieldRefused('password', fault);
-}
-
-function sealCode(keyring: Keyring, personId: string, secret: string, step: number) {
-  return {
-    code_secret: keyring.seal(secret, personId),
-    code_key_version: keyring.currentVersion,
-    code_last_step: step,
-  };
+function sealNewApp({ keyring, clock }: PeopleDependencies, personId: string, app: NewApp) {
+  return sealApp(keyring, personId, app, {
+    now: clock(),
+    field: 'code',
+    reason:
+      'This is not the code that the app shows for this QR code. Wait for the next one, and check that the clocks are right.',
+  });
 }
 
 async function begin(tx: Connection, person: Person, visitor: Visitor, now: Date) {

@@ -38,6 +38,8 @@ export interface Visitor {
   /** What the browser says it is. */
   readonly device: string;
   readonly address: string;
+  /** Their IPv4 address, or the network of their IPv6 address: who shares it takes turns. */
+  readonly site: string;
 }
 
 /**
@@ -83,7 +85,7 @@ export async function beginSession(
   }: {
     readonly methods: SignInMethod[];
     readonly secondFactorAt: Date | null;
-    readonly visitor: Visitor;
+    readonly visitor: Pick<Visitor, 'device' | 'address'>;
     readonly now: Date;
   },
 ): Promise<string> {

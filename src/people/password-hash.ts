@@ -2,7 +2,6 @@ import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Keyring } from '../crypto/keyring.ts';
 import type { Person } from '../database/people-tables.ts';
-import { ApiError } from '../errors/api-error.ts';
 
 const derive = promisify(argon2);
 
@@ -15,45 +14,16 @@ const RECIPES = {
 } as const;
 const CURRENT_RECIPE = 1;
 
-/** A hash takes 46 MiB and a core for about a tenth of a second. */
-const AT_ONCE = 2;
-const WAITING_MAXIMUM = 20;
-
 /** The columns of a person's password. */
 export type StoredPassword = Pick<
   Person,
   'password_hash' | 'password_salt' | 'password_recipe' | 'password_key_version'
 >;
 
-let running = 0;
-const waiting: (() => void)[] = [];
-
-/** @throws ApiError E5002 when too many wait already. */
-async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  if (running >= AT_ONCE) {
-    if (waiting.length >= WAITING_MAXIMUM) {
-      throw new ApiError('E5002', 'Too many people sign in at this moment.', {
-        retryAfterSeconds: 2,
-      });
-    }
-    await new Promise<void>(resolve => waiting.push(resolve));
-  } else {
-    running += 1;
-  }
-  try {
-    return await work();
-  } finally {
-    const next = waiting.shift();
-    // The place passes on to who waits, or is free again.
-    if (next !== undefined) next();
-    else running -= 1;
-  }
-}
-
 /**
  * Hashes a password for storage: argon2id over its keyed hash, so that what a copy of the database holds
- * cannot be guessed at without the master key.
- * @throws ApiError E5002 when too many hashes are being computed.
+ * cannot be guessed at without the master key. It takes a core for about a tenth of a second: call it in a turn
+ * of `password-turns.ts`, and never while a connection of the database is held.
  */
 export async function hashPassword(
   keyring: Keyring,
@@ -71,9 +41,8 @@ export async function hashPassword(
 }
 
 /**
- * Compares a password. Without a stored one it takes as long, and is false.
+ * Compares a password, in a turn as well. Without a stored one it takes as long, and is false.
  * @returns `isOld` when the password is right and should be hashed anew: recipe or master key have changed.
- * @throws ApiError E5002 when too many hashes are being computed.
  */
 export async function verifyPassword(
   keyring: Keyring,
@@ -91,8 +60,15 @@ export async function verifyPassword(
   return { isRight, isOld: isRight && isOld };
 }
 
+/** Whether a password was not changed between two looks at the person. */
+export function isSamePassword(one: StoredPassword, other: StoredPassword): boolean {
+  const { password_hash: hash } = one;
+  if (hash === null || other.password_hash === null) return hash === other.password_hash;
+  return hash.equals(other.password_hash);
+}
+
 function compute(message: Buffer, nonce: Buffer, recipe: number): Promise<Buffer> {
   const parameters = RECIPES[recipe as keyof typeof RECIPES];
   if (parameters === undefined) throw new Error(`there is no password recipe ${recipe}`);
-  return inTurn(() => derive('argon2id', { message, nonce, tagLength: HASH_BYTES, ...parameters }));
+  return derive('argon2id', { message, nonce, tagLength: HASH_BYTES, ...parameters });
 }

@@ -4,11 +4,12 @@ import type { Connection } from '../database/connection.ts';
 import type { Person } from '../database/people-tables.ts';
 import { transact } from '../database/transaction.ts';
 import { insertAuditEntry } from '../repositories/audit-log.ts';
-import { findPersonByEmail, updatePerson } from '../repositories/people.ts';
+import { findPersonByEmail, lockPerson, updatePerson } from '../repositories/people.ts';
 import { insertDevice } from '../repositories/sign-in-counters.ts';
 import type { PeopleDependencies } from './dependencies.ts';
 import { beginSession, type Visitor } from './panel-sessions.ts';
-import { hashPassword, verifyPassword } from './password-hash.ts';
+import { hashPassword, isSamePassword, verifyPassword } from './password-hash.ts';
+import { takeTurnOfSite } from './password-turns.ts';
 import { admitAttempt, findCounter, forgetFailures } from './throttle.ts';
 
 export const signIns = new Counter({
@@ -20,15 +21,30 @@ export const signIns = new Counter({
 /** For an unknown e-mail, so that it costs what a known one does. */
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
+interface Typed {
+  readonly email: string;
+  readonly password: string;
+  /** Token of a device that signed in before, if the browser has one. */
+  readonly device: string | undefined;
+}
+
 /**
  * Checks e-mail and password, and begins the session that asks for the second factor.
- * @param device Token of a device that signed in before, if the browser has one.
  * @returns The session's token; undefined for whatever is wrong, which is not told.
  * @throws ApiError E5002 when too many sign in at once.
  */
-export async function signIn(
+export function signIn(
+  deps: PeopleDependencies,
+  typed: Typed,
+  visitor: Visitor,
+): Promise<string | undefined> {
+  // What is refused for want of a turn does not count as a failure.
+  return takeTurnOfSite(visitor.site, () => signInNow(deps, typed, visitor));
+}
+
+async function signInNow(
   { db, keyring, clock }: PeopleDependencies,
-  { email, password, device }: { email: string; password: string; device: string | undefined },
+  { email, password, device }: Typed,
   visitor: Visitor,
 ): Promise<string | undefined> {
   const now = new Date(clock());
@@ -46,6 +62,9 @@ export async function signIn(
   const renewed = isOld ? await hashPassword(keyring, person.id, password) : undefined;
   signIns.inc({ method: 'password', outcome: 'accepted' });
   return transact(db, async tx => {
+    const present = await lockPerson(tx, person.id);
+    // Changed since it was compared: then it was another one that was right.
+    if (present === undefined || !isSamePassword(present, person)) return undefined;
     await forgetFailures(tx, keyring, email, counter);
     if (renewed !== undefined) await updatePerson(tx, person.id, renewed);
     const methods = ['password' as const];

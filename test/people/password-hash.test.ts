@@ -27,13 +27,3 @@ test('without a password none is right', async () => {
   expect((await verifyPassword(keyring, PERSON, none, '')).isRight).toBe(false);
   expect((await verifyPassword(keyring, PERSON, undefined, '')).isRight).toBe(false);
 });
-
-test('more than twenty that wait are refused, and the rest get their turn', async () => {
-  const outcomes = await Promise.allSettled(
-    Array.from({ length: 30 }, () => hashPassword(keyring, PERSON, 'right')),
-  );
-  const refused = outcomes.filter(({ status }) => status === 'rejected');
-  expect(refused).toHaveLength(8);
-  expect(refused[0]).toMatchObject({ reason: { errorCode: 'E5002', retryAfterSeconds: 2 } });
-  expect((await hashPassword(keyring, PERSON, 'right')).password_hash).toHaveLength(32);
-});

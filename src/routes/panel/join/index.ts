@@ -6,15 +6,14 @@ import { readFields } from '../../../http/form-body.ts';
 import { visitOf } from '../../../http/panel-access.ts';
 import { isCodeSecret, newCodeSecret } from '../../../people/codes.ts';
 import {
-  FieldRefused,
   findInvited,
   joinAsNew,
   joinAsPerson,
   joinDemo,
-  LinkEnded,
   renewFactors,
 } from '../../../people/join.ts';
 import { findOpenLink } from '../../../people/links.ts';
+import { FieldRefused, LinkEnded } from '../../../people/refusals.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { PANEL_PREFIX } from '../assets.ts';
 import type { PanelDependencies } from '../dependencies.ts';

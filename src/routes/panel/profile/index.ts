@@ -6,14 +6,13 @@ import { ApiError } from '../../../errors/api-error.ts';
 import { readFields } from '../../../http/form-body.ts';
 import { sessionOf } from '../../../http/panel-access.ts';
 import { newCodeSecret } from '../../../people/codes.ts';
-import { FieldRefused } from '../../../people/join.ts';
 import {
   changeApp,
   changeEmail,
   changePassword,
   changeRecoveryCodes,
-  WrongProof,
 } from '../../../people/profile.ts';
+import { FieldRefused, WrongProof } from '../../../people/refusals.ts';
 import { noteWrong } from '../../../people/second-factor.ts';
 import {
   deleteSession,
