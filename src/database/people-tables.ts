@@ -20,6 +20,8 @@ export interface PeopleTable {
   code_key_version: number | null;
   /** The last period of 30 seconds whose code was used, which counts once. */
   code_last_step: number | null;
+  /** When too many wrong codes were last entered; null since the password was changed. */
+  code_closed_at: Date | null;
   created_at: Date;
 }
 
@@ -70,7 +72,7 @@ export interface PanelLinksTable {
 
 export interface SignInCountersTable {
   key: Buffer;
-  /** Since `began_at`. */
+  /** Since `began_at`, without a pause as long as attempts are refused afterwards. */
   failures: number;
   /** Since the last success. */
   in_row: number;

@@ -43,6 +43,8 @@ import {
   RESPONSE_LIFETIME_MS,
 } from '../payments/idempotency.ts';
 import { FIRST_INQUIRY_MS, REGULATED_WINDOW_MINUTES } from '../payments/regulated-flow.ts';
+import { SESSION_WRONG_MAXIMUM } from '../people/proofs.ts';
+import { ATTEMPT_LIMITS } from '../people/throttle.ts';
 import { PAUSES } from '../processors/follow-up.ts';
 import { LANGUAGE_TAGS } from '../routes/checkout/texts/languages.ts';
 import { formatDollars } from '../routes/pages/format-dollars.ts';
@@ -166,6 +168,10 @@ export function factsOf(settings: DocsSettings): Facts {
     'scopes.merchant': codes(MERCHANT_SCOPES),
     'scopes.owner': codes(PARTNER_OWNER_SCOPES),
     'scopes.developer': codes(PARTNER_DEVELOPER_SCOPES),
+    'sign-in.session-wrong': SESSION_WRONG_MAXIMUM,
+    'sign-in.failures': ATTEMPT_LIMITS.failures,
+    'sign-in.window': formatDuration(ATTEMPT_LIMITS.windowMs / 1000),
+    'sign-in.in-row': ATTEMPT_LIMITS.inRow,
     'timestamp.window': TIMESTAMP_WINDOW_SECONDS,
     'nonce.max': NONCE_MAXIMUM,
     'nonce.lifetime': formatDuration(NONCE_LIFETIME_SECONDS),

@@ -87,6 +87,7 @@ async function admit(
     device: request.headers['user-agent'] ?? '',
     address: clientAddress(request) ?? '',
     site: clientSite(request),
+    deviceToken: cookies.readDevice(request),
   };
   const token = cookies.readSession(request);
   const session =

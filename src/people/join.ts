@@ -19,12 +19,13 @@ import type { PeopleDependencies } from './dependencies.ts';
 import { findOpenLink } from './links.ts';
 import { checkNewPassword, type NewApp, type NewFactors, sealApp } from './new-factors.ts';
 import { beginSession, type Visitor } from './panel-sessions.ts';
-import { hashPassword, isSamePassword, verifyPassword } from './password-hash.ts';
+import { hashPassword, isSamePassword } from './password-hash.ts';
 import { takeTurnOfSite } from './password-turns.ts';
+import { provePassword } from './proofs.ts';
 import { renewRecoveryCodes } from './recovery-codes.ts';
 import { FieldRefused, LinkEnded } from './refusals.ts';
 import { auditPerson, rememberDevice } from './sign-in.ts';
-import { forgetFailures } from './throttle.ts';
+import { forgetAllFailures, forgetFailures } from './throttle.ts';
 
 /** Somebody who has come in by a link. */
 export interface Joined {
@@ -80,7 +81,7 @@ export async function joinAsNew(
         ...app,
       });
       await setPerson(tx, invited.kind, invited.memberId, id);
-      await forgetFailures(tx, keyring, email);
+      await forgetFailures(tx, keyring, person, null);
       const recoveryCodes = await renewRecoveryCodes(tx, id);
       const detail = { accountId: invited.accountId, role: invited.role };
       await auditPerson(tx, person, 'person.join', { address: visitor.address, now, detail });
@@ -148,9 +149,10 @@ export async function renewFactors(
     checkNewPassword(password, 'password', { email: owner.email, names: [owner.name] });
   }
   const renewed = await takeTurnOfSite(visitor.site, async () => {
-    if (renewsPassword) return hashPassword(keyring, owner.id, password);
-    const { isRight } = await verifyPassword(keyring, owner.id, owner, password);
-    if (!isRight) throw new FieldRefused('password', 'This is not your password.');
+    if (renewsPassword) {
+      return { ...(await hashPassword(keyring, owner.id, password)), code_closed_at: null };
+    }
+    await provePassword(deps, owner, password, visitor);
     return {};
   });
   return transact(db, async tx => {
@@ -160,7 +162,7 @@ export async function renewFactors(
     if (!renewsPassword && !isSamePassword(person, owner)) throw new LinkEnded();
     await updatePerson(tx, person.id, { ...renewed, ...app });
     await deleteSessionsOf(tx, person.id, null);
-    await forgetFailures(tx, keyring, person.email);
+    await forgetAllFailures(tx, keyring, person);
     const recoveryCodes = renewsCode ? await renewRecoveryCodes(tx, person.id) : [];
     const detail = { purpose: link.purpose };
     await auditPerson(tx, person, 'person.renew', { address: visitor.address, now, detail });

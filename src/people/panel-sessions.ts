@@ -9,6 +9,7 @@ import {
   type SessionWithPerson,
   updateSession,
 } from '../repositories/panel-sessions.ts';
+import { SessionEnded } from './refusals.ts';
 
 const MINUTE_MS = 60_000;
 /** Without a request for so long, a session ends. */
@@ -40,6 +41,8 @@ export interface Visitor {
   readonly address: string;
   /** Their IPv4 address, or the network of their IPv6 address: who shares it takes turns. */
   readonly site: string;
+  /** Token of a device that signed in before, if the browser has one. */
+  readonly deviceToken: string | undefined;
 }
 
 /**
@@ -108,21 +111,22 @@ export async function beginSession(
 
 /**
  * Notes that a second factor was given, under a new token: one that somebody had before leads nowhere.
- * @returns The new token; undefined for a session that has ended meanwhile.
+ * @returns The new token.
+ * @throws SessionEnded when it has ended meanwhile.
  */
 export async function confirmSession(
   tx: Connection,
   { id, methods }: Pick<PanelSession, 'id' | 'methods'>,
   method: SignInMethod,
   now: Date,
-): Promise<string | undefined> {
+): Promise<string> {
   const token = newToken();
   const session = await updateSession(tx, id, {
     token_hash: hashToken(token),
     methods: [...new Set([...methods, method])],
     second_factor_at: now,
-    wrong_codes: 0,
     last_seen_at: now,
   });
-  return session === undefined ? undefined : token;
+  if (session === undefined) throw new SessionEnded();
+  return token;
 }

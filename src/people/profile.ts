@@ -1,19 +1,19 @@
-import type { Connection } from '../database/connection.ts';
-import type { PanelSession, Person } from '../database/people-tables.ts';
-import { transact } from '../database/transaction.ts';
-import { deleteSessionsOf } from '../repositories/panel-sessions.ts';
-import { findPerson, lockPerson, updatePerson } from '../repositories/people.ts';
+import type { Person } from '../database/people-tables.ts';
+import { deleteSessionsOf, type SessionWithPerson } from '../repositories/panel-sessions.ts';
+import { findPerson, updatePerson } from '../repositories/people.ts';
 import type { PeopleDependencies } from './dependencies.ts';
 import { checkNewPassword, type NewApp, sealApp } from './new-factors.ts';
-import { hashPassword, isSamePassword, verifyPassword } from './password-hash.ts';
+import type { Visitor } from './panel-sessions.ts';
+import { hashPassword } from './password-hash.ts';
 import { takeTurnOfSession } from './password-turns.ts';
+import { attemptIn, proveCode, provePassword } from './proofs.ts';
 import { renewRecoveryCodes } from './recovery-codes.ts';
-import { WrongProof } from './refusals.ts';
-import { takeCode } from './second-factor.ts';
+import { SessionEnded } from './refusals.ts';
 import { auditPerson } from './sign-in.ts';
 
 /** Proof that whoever changes what a person signs in with is that person (OWASP ASVS 5.0, 7.5.1). */
-export interface Proof {
+export interface Proof extends SessionWithPerson {
+  readonly visitor: Visitor;
   readonly password: string;
   readonly code: string;
 }
@@ -29,48 +29,44 @@ interface Change {
 
 /**
  * Changes the password of somebody who has signed in. All their other sessions end.
- * @throws WrongProof; FieldRefused for a password that is not accepted; ApiError E5002.
+ * @throws FieldRefused for a password that is not accepted; whatever `change` throws.
  */
 export async function changePassword(
   deps: PeopleDependencies,
-  session: PanelSession,
   proof: Proof,
   newPassword: string,
 ): Promise<void> {
-  await change(deps, session, proof, {
+  await change(deps, proof, {
     action: 'person.password',
     prepare({ email, name, id }) {
       checkNewPassword(newPassword, 'new-password', { email, names: [name] });
-      return () => hashPassword(deps.keyring, id, newPassword);
+      return async () => ({
+        ...(await hashPassword(deps.keyring, id, newPassword)),
+        code_closed_at: null,
+      });
     },
   });
 }
 
 /**
  * Changes the e-mail that somebody signs in with.
- * @throws WrongProof; ApiError E5002; an error of the database where somebody has it already.
+ * @throws An error of the database where somebody has it already; whatever `change` throws.
  */
 export async function changeEmail(
   deps: PeopleDependencies,
-  session: PanelSession,
   proof: Proof,
   email: string,
 ): Promise<void> {
-  await change(deps, session, proof, { action: 'person.email', prepare: () => () => ({ email }) });
+  await change(deps, proof, { action: 'person.email', prepare: () => () => ({ email }) });
 }
 
 /**
  * Replaces the authenticator app, and with it the recovery codes.
  * @returns The new recovery codes, shown once.
- * @throws WrongProof; FieldRefused for a wrong code of the new app; ApiError E5002.
+ * @throws FieldRefused for a wrong code of the new app; whatever `change` throws.
  */
-export function changeApp(
-  deps: PeopleDependencies,
-  session: PanelSession,
-  proof: Proof,
-  app: NewApp,
-): Promise<string[]> {
-  return change(deps, session, proof, {
+export function changeApp(deps: PeopleDependencies, proof: Proof, app: NewApp): Promise<string[]> {
+  return change(deps, proof, {
     action: 'person.app',
     prepare({ id }) {
       const sealed = sealApp(deps.keyring, id, app, {
@@ -87,14 +83,10 @@ export function changeApp(
 /**
  * Makes new recovery codes; the former ones no longer work.
  * @returns The codes, shown once.
- * @throws WrongProof, ApiError E5002.
+ * @throws whatever `change` throws.
  */
-export function changeRecoveryCodes(
-  deps: PeopleDependencies,
-  session: PanelSession,
-  proof: Proof,
-): Promise<string[]> {
-  return change(deps, session, proof, {
+export function changeRecoveryCodes(deps: PeopleDependencies, proof: Proof): Promise<string[]> {
+  return change(deps, proof, {
     action: 'person.recovery-codes',
     prepare: () => () => ({}),
     renewsRecoveryCodes: true,
@@ -102,46 +94,34 @@ export function changeRecoveryCodes(
 }
 
 /**
- * Checks the proof, makes the change, ends all other sessions and audits it. Only then is a connection held:
- * passwords are hashed before, when it is the session's turn.
+ * Checks the proof, makes the change, ends all other sessions and audits it. Passwords are hashed before a
+ * connection is held, when it is the session's turn.
  * @returns New recovery codes, if the change renews them.
+ * @throws WrongProof, SecondFactorClosed, SessionEnded; ApiError E5002 when too many wait for a turn.
  */
 function change(
   deps: PeopleDependencies,
-  session: PanelSession,
-  { password, code }: Proof,
+  { session, person, visitor, password, code }: Proof,
   { action, prepare, renewsRecoveryCodes }: Change,
 ): Promise<string[]> {
-  const { db, keyring, clock } = deps;
+  const { db, clock } = deps;
   return takeTurnOfSession(session.id, async () => {
-    const known = await findPerson(db, session.person_id);
-    if (known === undefined) throw new Error('the person of the session is gone');
-    const columnsOf = prepare(known);
-    if (!(await verifyPassword(keyring, known.id, known, password)).isRight) {
-      throw new WrongProof('password', 'This is not your password.');
-    }
-    const columns = await columnsOf();
-    return transact(db, async tx => {
-      const person = await lockPerson(tx, known.id);
-      // Changed since it was compared: then it was another one that was right.
-      if (person === undefined || !isSamePassword(person, known)) {
-        throw new WrongProof('password', 'This is not your password any more.');
-      }
-      if ((await takeCode(tx, { keyring, clock }, person, code)) === undefined) {
-        throw new WrongProof(
-          'code',
-          'This code is not right. Wait for the next one; each counts once.',
-        );
-      }
-      return apply(tx, person);
+    const compared = await findPerson(db, person.id);
+    if (compared === undefined) throw new SessionEnded();
+    const columnsOf = prepare(compared);
+    return attemptIn(db, session, async () => {
+      await provePassword(deps, compared, password, visitor);
+      const columns = await columnsOf();
+      return proveCode(deps, code, {
+        ...{ session, person, compared, visitor },
+        async work(tx, present) {
+          if (Object.keys(columns).length > 0) await updatePerson(tx, present.id, columns);
+          await deleteSessionsOf(tx, present.id, session.id);
+          const { address } = visitor;
+          await auditPerson(tx, present, action, { address, now: new Date(clock()) });
+          return renewsRecoveryCodes === true ? renewRecoveryCodes(tx, present.id) : [];
+        },
+      });
     });
-
-    async function apply(tx: Connection, person: Person): Promise<string[]> {
-      if (Object.keys(columns).length > 0) await updatePerson(tx, person.id, columns);
-      await deleteSessionsOf(tx, person.id, session.id);
-      const { address } = session;
-      await auditPerson(tx, person, action, { address, now: new Date(clock()) });
-      return renewsRecoveryCodes === true ? renewRecoveryCodes(tx, person.id) : [];
-    }
   });
 }

@@ -12,5 +12,22 @@ export class FieldRefused extends Error {
 /** The password or the code is not that of the person. */
 export class WrongProof extends FieldRefused {}
 
+/** Too many codes were wrong: none is looked at for a while on this kind of device. */
+export class SecondFactorClosed extends WrongProof {
+  /** @param isKnownDevice Whether this is a device that the person signed in with before. */
+  constructor(isKnownDevice: boolean) {
+    const others = isKnownDevice
+      ? ''
+      : ', and at once on a device that you have signed in with before';
+    super(
+      'code',
+      `Too many wrong codes were entered for you${isKnownDevice ? ' on this device' : ''}. Codes are taken again in a quarter of an hour${others}. If this stays, ask for a link for a new password.`,
+    );
+  }
+}
+
+/** The session has ended: elsewhere, or by too many wrong codes and passwords. */
+export class SessionEnded extends Error {}
+
 /** The link was used, or has expired, while the form was open. */
 export class LinkEnded extends Error {}

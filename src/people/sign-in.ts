@@ -10,11 +10,11 @@ import type { PeopleDependencies } from './dependencies.ts';
 import { beginSession, type Visitor } from './panel-sessions.ts';
 import { hashPassword, isSamePassword, verifyPassword } from './password-hash.ts';
 import { takeTurnOfSite } from './password-turns.ts';
-import { admitAttempt, findCounter, forgetFailures } from './throttle.ts';
+import { admitPassword, findKnownDevice } from './throttle.ts';
 
 export const signIns = new Counter({
   name: 'eps_panel_sign_ins_total',
-  help: 'Attempts to sign in to the panel, by what was given and what came of it',
+  help: 'Passwords and codes given to the panel, by what was given and what came of it',
   labelNames: ['method', 'outcome'],
 });
 
@@ -24,12 +24,11 @@ const NOBODY = '00000000-0000-0000-0000-000000000000';
 interface Typed {
   readonly email: string;
   readonly password: string;
-  /** Token of a device that signed in before, if the browser has one. */
-  readonly device: string | undefined;
 }
 
 /**
- * Checks e-mail and password, and begins the session that asks for the second factor.
+ * Checks e-mail and password, and begins the session that asks for the second factor. A right password counts
+ * as a failure until that was given: whoever has guessed it must not get more attempts by it.
  * @returns The session's token; undefined for whatever is wrong, which is not told.
  * @throws ApiError E5002 when too many sign in at once.
  */
@@ -44,12 +43,12 @@ export function signIn(
 
 async function signInNow(
   { db, keyring, clock }: PeopleDependencies,
-  { email, password, device }: Typed,
+  { email, password }: Typed,
   visitor: Visitor,
 ): Promise<string | undefined> {
   const now = new Date(clock());
-  const counter = await findCounter(db, keyring, { email, device, now });
-  if (!(await admitAttempt(db, counter, now))) {
+  const device = await findKnownDevice(db, { email, token: visitor.deviceToken, now });
+  if ((await admitPassword(db, keyring, { email, device, now })) === 'refused') {
     signIns.inc({ method: 'password', outcome: 'throttled' });
     return undefined;
   }
@@ -65,7 +64,6 @@ async function signInNow(
     const present = await lockPerson(tx, person.id);
     // Changed since it was compared: then it was another one that was right.
     if (present === undefined || !isSamePassword(present, person)) return undefined;
-    await forgetFailures(tx, keyring, email, counter);
     if (renewed !== undefined) await updatePerson(tx, person.id, renewed);
     const methods = ['password' as const];
     return beginSession(tx, person, { methods, secondFactorAt: null, visitor, now });

@@ -5,7 +5,7 @@ import type { PanelSession, PanelSessionsTable, Person } from '../database/peopl
 /** A session with the person it belongs to. */
 export interface SessionWithPerson {
   readonly session: PanelSession;
-  readonly person: Pick<Person, 'id' | 'name' | 'email' | 'is_demo'>;
+  readonly person: Pick<Person, 'id' | 'name' | 'email' | 'is_demo' | 'code_closed_at'>;
 }
 
 /** @param tokenHash SHA-256 of the token in the cookie. */
@@ -17,12 +17,13 @@ export async function findSession(
     .selectFrom('panel_sessions')
     .innerJoin('people', 'people.id', 'panel_sessions.person_id')
     .selectAll('panel_sessions')
-    .select(['people.name as personName', 'people.email as personEmail'])
+    .select(['people.name as personName', 'people.email as personEmail', 'people.code_closed_at'])
     .where('token_hash', '=', tokenHash)
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  const { personName: name, personEmail: email, ...session } = row;
-  return { session, person: { id: session.person_id, name, email, is_demo: session.is_demo } };
+  const { personName: name, personEmail: email, code_closed_at, ...session } = row;
+  const { person_id: id, is_demo } = session;
+  return { session, person: { id, name, email, is_demo, code_closed_at } };
 }
 
 export function insertSession(
@@ -47,14 +48,19 @@ export function updateSession(
 }
 
 /**
- * Counts a wrong code.
- * @returns How many there were; undefined for a session that has ended meanwhile.
+ * Counts an attempt at a code or a password as wrong before it is looked at, so that many at once count as many.
+ * @returns How many there were; undefined beyond `most`, and for a session that has ended.
  */
-export async function countWrongCode(db: Connection, id: string): Promise<number | undefined> {
+export async function countWrong(
+  db: Connection,
+  id: string,
+  most: number,
+): Promise<number | undefined> {
   const row = await db
     .updateTable('panel_sessions')
     .set(({ eb }) => ({ wrong_codes: eb('wrong_codes', '+', 1) }))
     .where('id', '=', id)
+    .where('wrong_codes', '<', most)
     .returning('wrong_codes')
     .executeTakeFirst();
   return row?.wrong_codes;

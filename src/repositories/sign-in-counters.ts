@@ -2,41 +2,48 @@ import { sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
 
 export interface AttemptLimits {
-  /** Failures within `windowMs` after which attempts are refused for `windowMs`. */
+  /**
+   * Failures after which attempts are refused for `windowMs`. A pause as long begins anew, so that so many within
+   * any `windowMs` are enough.
+   */
   readonly failures: number;
   readonly windowMs: number;
   /** Failures in a row after which they are refused for good. */
   readonly inRow: number;
 }
 
+/** Whether an attempt may be made; the `last` one is followed by refusals, unless it succeeds. */
+export type Admission = 'admitted' | 'last' | 'refused';
+
 /**
  * Counts an attempt as failed before it is looked at, so that many at once count as many; a success forgets
  * them all.
- * @returns Whether it is admitted.
  */
 export async function countAttempt(
   db: Connection,
   key: Buffer,
   { failures, windowMs, inRow }: AttemptLimits,
   now: Date,
-): Promise<boolean> {
-  const begun = new Date(now.getTime() - windowMs);
+): Promise<Admission> {
+  const before = new Date(now.getTime() - windowMs);
   const blockedUntil = new Date(now.getTime() + windowMs);
-  const { rows } = await sql`
+  const { rows } = await sql<{ isLast: boolean }>`
     insert into sign_in_counters as counter (key, failures, in_row, began_at, updated_at)
     values (${key}, 1, 1, ${now}, ${now})
     on conflict (key) do update set
-      failures = case when counter.began_at <= ${begun} then 1 else counter.failures + 1 end,
-      began_at = case when counter.began_at <= ${begun} then ${now} else counter.began_at end,
+      failures = case when counter.updated_at <= ${before} then 1 else counter.failures + 1 end,
+      began_at = case when counter.updated_at <= ${before} then ${now} else counter.began_at end,
       in_row = counter.in_row + 1,
       blocked_until = case
-        when counter.began_at > ${begun} and counter.failures + 1 >= ${failures}
+        when counter.updated_at > ${before} and counter.failures + 1 >= ${failures}
         then ${blockedUntil}::timestamptz end,
       updated_at = ${now}
     where (counter.blocked_until is null or counter.blocked_until <= ${now})
       and counter.in_row < ${inRow}
-    returning key`.execute(db);
-  return rows.length === 1;
+    returning failures >= ${failures} or in_row >= ${inRow} as "isLast"`.execute(db);
+  const [counted] = rows;
+  if (counted === undefined) return 'refused';
+  return counted.isLast ? 'last' : 'admitted';
 }
 
 export async function forgetAttempts(db: Connection, keys: readonly Buffer[]): Promise<void> {
@@ -85,6 +92,18 @@ export async function isKnownDevice(
     .where('known_devices.created_at', '>', since)
     .executeTakeFirst();
   return row !== undefined;
+}
+
+/** Token hashes of the devices that have signed in as a person, newest first, at most a thousand. */
+export async function listDevices(db: Connection, personId: string): Promise<Buffer[]> {
+  const rows = await db
+    .selectFrom('known_devices')
+    .select('token_hash')
+    .where('person_id', '=', personId)
+    .orderBy('created_at', 'desc')
+    .limit(1_000)
+    .execute();
+  return rows.map(({ token_hash: hash }) => hash);
 }
 
 /** Deletes at most `limit` devices that signed in last before. */

@@ -15,6 +15,7 @@ import type { TestApp } from './app.ts';
 /** Where the panel of a test's application is; see `testConfig`. */
 export const HOST = 'pay.example.test';
 export const SESSION_COOKIE = '__Host-mp_panel';
+export const DEVICE_COOKIE = '__Host-mp_device';
 export const PASSWORD = 'a password that nobody else has';
 
 /** Somebody who signs in, and the cookie of a session that is complete. */
@@ -61,6 +62,31 @@ export async function addPerson(
     now,
   });
   return { personId: id, email, secret, cookie: `${SESSION_COOKIE}=${token}` };
+}
+
+/**
+ * Begins another session of a person who is not of the demo.
+ * @param factorMinutesAgo Minutes since the second factor; null while it is asked for.
+ * @returns Its cookie.
+ */
+export async function addSession(
+  { db, clock }: Pick<TestApp, 'db' | 'clock'>,
+  { personId }: Pick<Visitor, 'personId'>,
+  factorMinutesAgo: number | null = 0,
+): Promise<string> {
+  const now = new Date(clock());
+  const token = await beginSession(
+    db,
+    { id: personId, is_demo: false },
+    {
+      methods: factorMinutesAgo === null ? ['password'] : ['password', 'code'],
+      secondFactorAt:
+        factorMinutesAgo === null ? null : new Date(now.getTime() - factorMinutesAgo * 60_000),
+      visitor: { device: 'test', address: '127.0.0.1' },
+      now,
+    },
+  );
+  return `${SESSION_COOKIE}=${token}`;
 }
 
 /** Makes a person who signs in as a user of a merchant. */
@@ -146,6 +172,12 @@ export function submit(
 /** The code that an authenticator app shows at a time. */
 export function codeAt(secret: string, now: number): string {
   return new TOTP({ secret }).generate({ timestamp: now });
+}
+
+/** A code that the app shows neither at a time nor half a minute before. */
+export function wrongCodeAt(secret: string, now: number): string {
+  const right = [codeAt(secret, now), codeAt(secret, now - 30_000)];
+  return ['000000', '000001', '000002'].find(code => !right.includes(code)) ?? '';
 }
 
 /** The cookie that an answer sets. */

@@ -2,8 +2,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { decidingRole, ROLE_NAMES } from '../../access/permissions.ts';
 import { ERRORS } from '../../errors/catalogue.ts';
 import { logFailure, toApiError } from '../../errors/handler.ts';
+import { visitOf } from '../../http/panel-access.ts';
 import type { PanelCookies } from '../../http/panel-cookies.ts';
 import { PanelRefusal, type PanelRefusalReason } from '../../http/panel-refusal.ts';
+import { SecondFactorClosed, SessionEnded } from '../../people/refusals.ts';
 import { basePathOf } from '../pages/base-path.ts';
 import { html } from '../pages/html.ts';
 import { PANEL_PREFIX } from './assets.ts';
@@ -21,6 +23,10 @@ export function sendPanelFailure(
   reply: FastifyReply,
   options: PanelFailureOptions,
 ): FastifyReply {
+  if (error instanceof SessionEnded) {
+    options.cookies.clearSession(reply);
+    return leadTo(reply, options.panelUrl, `${PANEL_PREFIX}/sign-in`);
+  }
   if (error instanceof PanelRefusal) return sendRefusal(error.reason, request, reply, options);
   const apiError = toApiError(error, options.isUnavailable);
   logFailure(request, apiError);
@@ -33,6 +39,14 @@ export function sendPanelFailure(
   const content = html`<p>${text}</p>
 <p class="quiet">Request <code>${request.id}</code></p>`;
   return sendPage(request, reply, options, { title, content }, status);
+}
+
+/** Tells an operator that somebody may be guessing at a person's codes. */
+export function logClosed(error: unknown, request: FastifyRequest): void {
+  if (!(error instanceof SecondFactorClosed)) return;
+  const { session, visitor } = visitOf(request);
+  const { address } = visitor;
+  request.log.warn({ personId: session?.person.id, address }, 'too many wrong codes for a person');
 }
 
 function textsOf(status: number): { title: string; text: string } {

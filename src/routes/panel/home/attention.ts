@@ -7,6 +7,7 @@ import type { Membership } from '../../../repositories/memberships.ts';
 import { listRecoveryCodes } from '../../../repositories/people.ts';
 import { listTroubledEndpoints } from '../../../repositories/webhook-endpoints.ts';
 import { PANEL_PREFIX } from '../assets.ts';
+import { CHANGE_PASSWORD, describeClosedCodes } from '../closed-codes.ts';
 import { counted } from '../format.ts';
 import { accountPath } from '../navigation.ts';
 
@@ -45,6 +46,8 @@ export async function readAttention(
   const path = accountPath(membership);
   const keysPath = `${path}/settings/developer/keys`;
   const found: Attention[] = [];
+  const closed = describeClosedCodes(person, now);
+  if (closed !== null) found.push({ text: closed, href: CHANGE_PASSWORD });
   if (unmatched > 0) {
     const more = unmatched === UNMATCHED_MAXIMUM ? 'or more ' : '';
     found.push({

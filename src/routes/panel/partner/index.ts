@@ -4,7 +4,7 @@ import { isAllowed, type Permission } from '../../../access/permissions.ts';
 import { setPartner } from '../../../accounts/partners.ts';
 import { ApiError } from '../../../errors/api-error.ts';
 import { readFields } from '../../../http/form-body.ts';
-import { membershipOf, operatorOf } from '../../../http/panel-access.ts';
+import { membershipOf, operatorOf, sessionOf } from '../../../http/panel-access.ts';
 import { listMerchantReports, readMerchantReport } from '../../../partners/merchant-reports.ts';
 import { readFilters, readOverview, readTeam } from '../../../partners/overview.ts';
 import {
@@ -15,6 +15,7 @@ import {
 import { utcDay } from '../../../time/days.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { html } from '../../pages/html.ts';
+import { renderClosedCodes } from '../closed-codes.ts';
 import { sendCsv } from '../csv.ts';
 import type { PanelDependencies } from '../dependencies.ts';
 import { EXPORT_PAGE, type Exports, exportBounds } from '../exports.ts';
@@ -60,9 +61,11 @@ export function registerPartner(
 
   app.get(PATH, rule('overview.read'), async (request, reply) => {
     const { accountId, role } = membershipOf(request);
-    const overview = await readOverview(reports, accountId, new Date(clock()));
+    const now = new Date(clock());
+    const overview = await readOverview(reports, accountId, now);
     const page = overviewPage(urlOf(request), overview, isAllowed(role, 'merchants.read'));
-    return sendPage(request, reply, deps, page);
+    const notice = renderClosedCodes(sessionOf(request).person, now, basePathOf(panelUrl));
+    return sendPage(request, reply, deps, { ...page, content: html`${notice}${page.content}` });
   });
 
   app.get(`${PATH}/merchants`, rule('merchants.read'), async (request, reply) => {

@@ -4,7 +4,7 @@ import { parseEmail } from '../../../accounts/input.ts';
 import { isUniqueViolation } from '../../../database/errors.ts';
 import { ApiError } from '../../../errors/api-error.ts';
 import { readFields } from '../../../http/form-body.ts';
-import { sessionOf } from '../../../http/panel-access.ts';
+import { sessionOf, visitOf } from '../../../http/panel-access.ts';
 import { newCodeSecret } from '../../../people/codes.ts';
 import {
   changeApp,
@@ -12,8 +12,7 @@ import {
   changePassword,
   changeRecoveryCodes,
 } from '../../../people/profile.ts';
-import { FieldRefused, WrongProof } from '../../../people/refusals.ts';
-import { noteWrong } from '../../../people/second-factor.ts';
+import { FieldRefused } from '../../../people/refusals.ts';
 import {
   deleteSession,
   deleteSessionsOf,
@@ -22,7 +21,9 @@ import {
 import { listRecoveryCodes } from '../../../repositories/people.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { PANEL_PREFIX } from '../assets.ts';
+import { renderClosedCodes } from '../closed-codes.ts';
 import type { PanelDependencies } from '../dependencies.ts';
+import { logClosed } from '../failures.ts';
 import type { FormFault } from '../form.ts';
 import { recoveryCodesPage } from '../join/views.ts';
 import { leadTo, sendPage } from '../pages.ts';
@@ -33,7 +34,7 @@ const FORMS: readonly ProfileForm[] = ['email', 'password', 'app', 'recovery-cod
 
 /** What somebody signs in with, and their sessions. */
 export function registerProfile(app: FastifyInstance, deps: PanelDependencies): void {
-  const { clock, cookies, db, keyring, limits, panelUrl } = deps;
+  const { clock, db, keyring, limits, panelUrl } = deps;
   const people = { db, keyring, clock };
   const basePath = basePathOf(panelUrl);
   const person = { config: { panel: { for: 'person' } } } as const;
@@ -47,6 +48,7 @@ export function registerProfile(app: FastifyInstance, deps: PanelDependencies): 
     const page = profilePage({
       ...{ basePath, sessions, ownSession: session.id, recoveryCodesLeft: codes.length },
       person: { ...own, isDemo: own.is_demo },
+      notice: renderClosedCodes(own, new Date(clock()), basePath),
     });
     return sendPage(request, reply, deps, page);
   });
@@ -81,7 +83,7 @@ export function registerProfile(app: FastifyInstance, deps: PanelDependencies): 
     reply: FastifyReply,
     form: ProfileForm,
   ): Promise<FastifyReply> {
-    const { session } = sessionOf(request);
+    const who = { ...sessionOf(request), visitor: visitOf(request).visitor };
     let sent: { email?: string; secret?: string } = {};
     try {
       switch (form) {
@@ -92,30 +94,29 @@ export function registerProfile(app: FastifyInstance, deps: PanelDependencies): 
           if (email === undefined) {
             throw new FieldRefused('email', 'This is no e-mail address, such as ada@example.com.');
           }
-          await changeEmail(people, session, fields, email);
+          await changeEmail(people, { ...who, ...fields }, email);
           break;
         }
         case 'password': {
           const fields = readFields(request, ['new-password', 'password', 'code']);
-          await changePassword(people, session, fields, fields['new-password']);
+          await changePassword(people, { ...who, ...fields }, fields['new-password']);
           break;
         }
         case 'app': {
           const fields = readFields(request, ['secret', 'new-code', 'password', 'code']);
           sent = { secret: fields.secret };
           const newApp = { secret: fields.secret, code: fields['new-code'] };
-          return showCodes(request, reply, await changeApp(people, session, fields, newApp));
+          const codes = await changeApp(people, { ...who, ...fields }, newApp);
+          return showCodes(request, reply, codes);
         }
         case 'recovery-codes': {
           const proof = readFields(request, ['password', 'code']);
-          return showCodes(request, reply, await changeRecoveryCodes(people, session, proof));
+          const codes = await changeRecoveryCodes(people, { ...who, ...proof });
+          return showCodes(request, reply, codes);
         }
       }
     } catch (error) {
-      if (error instanceof WrongProof && (await noteWrong(db, session)) === 'ended') {
-        cookies.clearSession(reply);
-        return leadTo(reply, panelUrl, `${PANEL_PREFIX}/sign-in`);
-      }
+      logClosed(error, request);
       const fault = faultOf(error);
       if (fault === undefined) throw error;
       return show(request, reply, form, fault, sent);

@@ -16,6 +16,8 @@ export interface ProfileParts {
   /** ID of the session that looks at the page. */
   readonly ownSession: string;
   readonly recoveryCodesLeft: number;
+  /** What the person should know before anything else. */
+  readonly notice: Html | null;
 }
 
 /** What somebody signs in with, and where they have signed in. */
@@ -25,13 +27,14 @@ export function profilePage({
   sessions,
   ownSession,
   recoveryCodesLeft,
+  notice,
 }: ProfileParts): PanelPage {
   const link = (path: string, text: string) =>
     html`<a href="${basePath}${PROFILE}/${path}">${text}</a>`;
   return {
     title: person.name,
     lead: person.email,
-    content: html`${
+    content: html`${notice}${
       person.isDemo
         ? html`<p class="notice">You look around in the demo: there is nothing to sign in with.</p>`
         : html`<section aria-labelledby="signing-in"><h2 id="signing-in">Signing in</h2>

@@ -1,12 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { readFields } from '../../../http/form-body.ts';
 import { sessionOf, visitOf } from '../../../http/panel-access.ts';
+import { WrongProof } from '../../../people/refusals.ts';
 import { confirm, confirmDemo } from '../../../people/second-factor.ts';
 import { signIn } from '../../../people/sign-in.ts';
 import { deleteSession } from '../../../repositories/panel-sessions.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { PANEL_PREFIX } from '../assets.ts';
 import type { PanelDependencies } from '../dependencies.ts';
+import { logClosed } from '../failures.ts';
 import type { FormFault } from '../form.ts';
 import { readNext, withNext } from '../next.ts';
 import { leadTo, sendPage } from '../pages.ts';
@@ -19,7 +21,6 @@ const CONFIRM = '/confirm';
 /** One text for whatever is wrong, so that nobody learns who signs in here. */
 const REFUSED =
   'E-mail or password are not right, or there were too many attempts. Try again, after a quarter of an hour if it stays.';
-const WRONG_CODE = 'This code is not right. Wait for the next one; each counts once.';
 
 /** Signing in with password and code, giving a code again, and signing out. */
 export function registerSignIn(app: FastifyInstance, deps: PanelDependencies): void {
@@ -40,12 +41,8 @@ export function registerSignIn(app: FastifyInstance, deps: PanelDependencies): v
     await limits.countSignIn(request);
     const next = nextOf(request);
     const { email, password } = readFields(request, ['email', 'password']);
-    const device = cookies.readDevice(request);
-    const token = await signIn(
-      deps,
-      { email: email.trim(), password, device },
-      visitOf(request).visitor,
-    );
+    const typed = { email: email.trim(), password };
+    const token = await signIn(deps, typed, visitOf(request).visitor);
     if (token === undefined) {
       const fault = { field: null, message: REFUSED };
       return sendPage(request, reply, deps, signInPage({ basePath, next, fault, email }), 422);
@@ -77,10 +74,10 @@ export function registerSignIn(app: FastifyInstance, deps: PanelDependencies): v
     const { session, person: own } = sessionOf(request);
     const next = nextOf(request);
     if (own.is_demo) {
-      const token = await confirmDemo(deps, session);
-      if (token !== undefined) cookies.setSession(reply, token);
+      cookies.setSession(reply, await confirmDemo(deps, session));
       return leadTo(reply, panelUrl, next);
     }
+    await limits.countSignIn(request);
     return takeCode(request, reply, fault => {
       const page = confirmPage({ basePath, next, fault, isDemo: false });
       return sendPage(request, reply, deps, page, 422);
@@ -104,17 +101,16 @@ export function registerSignIn(app: FastifyInstance, deps: PanelDependencies): v
     again: (fault: FormFault) => FastifyReply,
   ): Promise<FastifyReply> {
     const { code } = readFields(request, ['code']);
-    const result = await confirm(deps, sessionOf(request).session, code);
-    switch (result.outcome) {
-      case 'confirmed':
-        cookies.setSession(reply, result.token);
-        if (result.device !== null) cookies.setDevice(reply, result.device);
-        return leadTo(reply, panelUrl, nextOf(request));
-      case 'wrong':
-        return again({ field: 'code', message: WRONG_CODE });
-      case 'ended':
-        cookies.clearSession(reply);
-        return leadTo(reply, panelUrl, PANEL_PREFIX + SIGN_IN);
+    try {
+      const { visitor } = visitOf(request);
+      const { token, device } = await confirm(deps, sessionOf(request), code, visitor);
+      cookies.setSession(reply, token);
+      if (device !== null) cookies.setDevice(reply, device);
+      return leadTo(reply, panelUrl, nextOf(request));
+    } catch (error) {
+      if (!(error instanceof WrongProof)) throw error;
+      logClosed(error, request);
+      return again({ field: error.field, message: error.message });
     }
   }
 }
