@@ -17,7 +17,7 @@ export const IDLE_MS = 60 * MINUTE_MS;
 /** And in any case after so long. */
 export const LIFETIME_MS = 12 * 60 * MINUTE_MS;
 /** How long the form for the second factor waits. */
-const HALF_MS = 10 * MINUTE_MS;
+export const HALF_MS = 10 * MINUTE_MS;
 /** How long a second factor counts as recent. */
 export const RECENT_MS = 10 * MINUTE_MS;
 /** How often it is written down that a session is used. */
@@ -73,7 +73,8 @@ function hasEnded(session: PanelSession, now: Date): boolean {
 }
 
 /**
- * Begins a session; beyond ten, the person's oldest one ends.
+ * Begins a session; beyond ten complete ones, the person's oldest one ends. One that waits for its second
+ * factor ends none: a password alone must not.
  * @param secondFactorAt null while it is still to be asked for.
  * @returns The token for the cookie.
  */
@@ -93,6 +94,7 @@ export async function beginSession(
   },
 ): Promise<string> {
   const token = newToken();
+  if (secondFactorAt !== null || person.is_demo) await makeRoom(tx, person.id);
   await insertSession(tx, {
     id: uuidv7(),
     token_hash: hashToken(token),
@@ -105,8 +107,12 @@ export async function beginSession(
     created_at: now,
     last_seen_at: now,
   });
-  await deleteOldestSessions(tx, person.id, SESSIONS_MAXIMUM);
   return token;
+}
+
+/** Ends the oldest of ten sessions, for another one. */
+function makeRoom(tx: Connection, personId: string): Promise<void> {
+  return deleteOldestSessions(tx, personId, SESSIONS_MAXIMUM - 1);
 }
 
 /**
@@ -116,11 +122,12 @@ export async function beginSession(
  */
 export async function confirmSession(
   tx: Connection,
-  { id, methods }: Pick<PanelSession, 'id' | 'methods'>,
+  { id, methods, person_id, second_factor_at }: PanelSession,
   method: SignInMethod,
   now: Date,
 ): Promise<string> {
   const token = newToken();
+  if (second_factor_at === null) await makeRoom(tx, person_id);
   const session = await updateSession(tx, id, {
     token_hash: hashToken(token),
     methods: [...new Set([...methods, method])],

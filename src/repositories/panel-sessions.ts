@@ -1,4 +1,4 @@
-import type { Insertable, Updateable } from 'kysely';
+import { type Insertable, sql, type Updateable } from 'kysely';
 import type { Connection } from '../database/connection.ts';
 import type { PanelSession, PanelSessionsTable, Person } from '../database/people-tables.ts';
 
@@ -66,7 +66,7 @@ export async function countWrong(
   return row?.wrong_codes;
 }
 
-/** Sessions of a person, newest first; there are ten at most. */
+/** Sessions of a person, newest first: ten at most, and those that wait for a second factor. */
 export function listSessions(db: Connection, personId: string): Promise<PanelSession[]> {
   return db
     .selectFrom('panel_sessions')
@@ -99,7 +99,13 @@ export async function deleteSessionsOf(
   return Number((await query.executeTakeFirstOrThrow()).numDeletedRows);
 }
 
-/** Ends the oldest sessions of a person beyond the newest `keep`. */
+/**
+ * Whether a session has all that it needs. One that waits for its second factor leads nowhere else; in the
+ * demo none is asked for.
+ */
+const isComplete = sql<boolean>`(second_factor_at is not null or is_demo)`;
+
+/** Ends the oldest complete sessions of a person beyond the newest `keep`. */
 export async function deleteOldestSessions(
   db: Connection,
   personId: string,
@@ -114,6 +120,7 @@ export async function deleteOldestSessions(
         .selectFrom('panel_sessions')
         .select('id')
         .where('person_id', '=', personId)
+        .where(isComplete)
         .orderBy('created_at', 'desc')
         .orderBy('id', 'desc')
         .offset(keep),
@@ -121,10 +128,17 @@ export async function deleteOldestSessions(
     .execute();
 }
 
-/** Deletes at most `limit` sessions that were last seen, or began, before. */
+/**
+ * Deletes at most `limit` sessions that were last seen, or began, before, and those that wait for a second factor
+ * since before `halfBefore`.
+ */
 export async function deleteEndedSessions(
   db: Connection,
-  { seenBefore, createdBefore }: { seenBefore: Date; createdBefore: Date },
+  {
+    seenBefore,
+    createdBefore,
+    halfBefore,
+  }: { seenBefore: Date; createdBefore: Date; halfBefore: Date },
   limit: number,
 ): Promise<number> {
   const { numDeletedRows } = await db
@@ -135,8 +149,12 @@ export async function deleteEndedSessions(
       db
         .selectFrom('panel_sessions')
         .select('id')
-        .where(({ eb, or }) =>
-          or([eb('last_seen_at', '<', seenBefore), eb('created_at', '<', createdBefore)]),
+        .where(({ eb, or, and, not }) =>
+          or([
+            eb('last_seen_at', '<', seenBefore),
+            eb('created_at', '<', createdBefore),
+            and([not(isComplete), eb('created_at', '<', halfBefore)]),
+          ]),
         )
         .limit(limit),
     )

@@ -1,5 +1,5 @@
 import type { Connection, Database } from '../database/connection.ts';
-import { IDLE_MS, LIFETIME_MS } from '../people/panel-sessions.ts';
+import { HALF_MS, IDLE_MS, LIFETIME_MS } from '../people/panel-sessions.ts';
 import { DEVICE_KNOWN_MS } from '../people/throttle.ts';
 import { wipePreviousSecrets } from '../repositories/api-keys.ts';
 import { deleteExpiredResponses } from '../repositories/idempotency-keys.ts';
@@ -44,6 +44,7 @@ const REMOVALS: readonly Removal[] = [
       {
         seenBefore: new Date(now.getTime() - IDLE_MS),
         createdBefore: new Date(now.getTime() - LIFETIME_MS),
+        halfBefore: new Date(now.getTime() - HALF_MS),
       },
       limit,
     ),

@@ -5,8 +5,10 @@ import { addMerchant } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import {
   addMerchantUser,
+  addSession,
   codeAt,
   cookieOf,
+  DEVICE_COOKIE,
   open,
   PASSWORD,
   SESSION_COOKIE,
@@ -16,7 +18,6 @@ import {
 } from '../helpers/panel.ts';
 
 const MINUTE_MS = 60_000;
-const DEVICE_COOKIE = '__Host-mp_device';
 
 let service: TestApp;
 let merchantId: string;
@@ -203,14 +204,31 @@ describe('a session', () => {
     expect(await isIn(other.cookie)).toBe(false);
   });
 
-  test('is one of ten: the oldest ends', async () => {
+  test('is one of ten: the oldest ends once another is complete', async () => {
     const admin = await newAdmin();
+    const half = cookieOf(await tryPassword(admin.email, PASSWORD));
+    const others: string[] = [];
+    for (let begun = 0; begun < 9; begun++) {
+      service.clock.now += 1;
+      others.push(await addSession(service, admin));
+    }
     expect(await isIn(admin.cookie)).toBe(true);
+    const code = codeAt(admin.secret, service.clock.now);
+    const full = await submit(service, '/panel/sign-in/code', { code }, { cookie: half });
+    expect(await isIn(admin.cookie)).toBe(false);
+    for (const cookie of [...others, cookieOf(full)]) expect(await isIn(cookie)).toBe(true);
+  });
+
+  test('does not end by a password alone, however often and wherever it is given', async () => {
+    const admin = await newAdmin();
     for (let begun = 0; begun < 10; begun++) {
       service.clock.now += 1;
-      await tryPassword(admin.email, PASSWORD);
+      const half = await tryPassword(admin.email, PASSWORD, admin.cookie);
+      expect(half.statusCode).toBe(303);
     }
-    expect(await isIn(admin.cookie)).toBe(false);
+    expect(await isIn(admin.cookie)).toBe(true);
+    const profile = await open(service, '/panel/profile', admin);
+    expect(profile.body.match(/password only/g)).toHaveLength(10);
   });
 });
 

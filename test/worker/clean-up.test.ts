@@ -166,6 +166,7 @@ test('wipes the previous secrets whose grace period is over, and only those', as
 test('ends what nobody can use any more of the panel, and nothing else', async () => {
   const { db } = service;
   const [idle, active] = [await addPerson(service), await addPerson(service)];
+  const waiting = await addPerson(service, { factorMinutesAgo: null });
   const link = { person_id: idle.personId, merchant_user_id: null, partner_member_id: null };
   await makeLink(db, 'both', link, 'test', at(-3 * DAY_MS));
   await makeLink(db, 'both', { ...link, person_id: active.personId }, 'test', at(0));
@@ -182,6 +183,11 @@ test('ends what nobody can use any more of the panel, and nothing else', async (
     .updateTable('panel_sessions')
     .set({ last_seen_at: at(-61 * 60_000) })
     .where('person_id', '=', idle.personId)
+    .execute();
+  await db
+    .updateTable('panel_sessions')
+    .set({ created_at: at(-11 * 60_000) })
+    .where('person_id', 'in', [active.personId, waiting.personId])
     .execute();
   await cleanUp();
   const { rows } = await sql`

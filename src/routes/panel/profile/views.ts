@@ -53,7 +53,7 @@ ${
 <p class="quiet">A session ends after an hour without a request, and after twelve hours in any case.</p>
 <ul class="rows">${sessions.map(
       session =>
-        html`<li><div><strong>${deviceOf(session.device)}</strong>${session.id === ownSession && html` <span class="tag">this one</span>`}<br>
+        html`<li><div><strong>${deviceOf(session.device)}</strong>${session.id === ownSession && html` <span class="tag">this one</span>`}${session.second_factor_at === null && !person.isDemo && html` <span class="tag">password only</span>`}<br>
 <span class="quiet">${session.address}, since ${dateTime(session.created_at)}, last seen ${dateTime(session.last_seen_at)}</span></div>
 ${session.id !== ownSession && renderButton(`${basePath}${PROFILE}/sessions/${session.id}/end`, 'End', 'plain')}</li>`,
     )}</ul>

@@ -47,8 +47,8 @@ export function registerSignIn(app: FastifyInstance, deps: PanelDependencies): v
       const fault = { field: null, message: REFUSED };
       return sendPage(request, reply, deps, signInPage({ basePath, next, fault, email }), 422);
     }
-    // Whatever session the browser had is another one's, or an older one.
-    await endSession(request);
+    // One that waits for its code is of no use any more; a complete one must not end by a password alone.
+    if (visitOf(request).session?.isComplete === false) await endSession(request);
     cookies.setSession(reply, token);
     return leadTo(reply, panelUrl, withNext(PANEL_PREFIX + CODE, next));
   });
