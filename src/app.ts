@@ -97,7 +97,7 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
   });
   if (panelUrl !== null) {
     const cookies = createPanelCookies(panelUrl);
-    const panel = { ...deps, ...failures, panelUrl, cookies, limits };
+    const panel = { ...deps, ...failures, panelUrl, cookies, limits, admitsDemo: isDevelopment };
     app.register(async scope => registerPanel(scope, panel), { prefix: PANEL_PREFIX });
   }
   app.register(async processor => registerProcessor(processor, { ...deps, limits, simulation }));

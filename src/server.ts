@@ -6,6 +6,7 @@ import { makeDemo, printNextStep } from './development/demo.ts';
 import { makeDemoLink } from './development/demo-link.ts';
 import { announceService, localUrl } from './development/local-service.ts';
 import { DRAIN_MS } from './http/graceful-close.ts';
+import { reportDemoPeople } from './runtime/demo-people.ts';
 import { openDependencies } from './runtime/dependencies.ts';
 import { aborted, runProcess } from './runtime/process.ts';
 import { reportRights } from './runtime/role-rights.ts';
@@ -23,6 +24,7 @@ await runProcess('api', async (config, logger, signal) => {
   await prepareStorage(config, storage, logger);
   await reportRights(config, storage, logger);
   await reportUnwatched(config, storage.db, logger);
+  await reportDemoPeople(config, storage.db, logger);
   const demoOperator = { ...storage, clock: Date.now, actor: 'demo', origin: 'demo' } as const;
   if (config.databaseUrl === null) {
     await makeDemo(config.dataDirectory, demoOperator);

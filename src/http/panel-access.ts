@@ -50,6 +50,8 @@ interface PanelAccessDependencies {
   readonly limits: RateLimits;
   /** Base URL of the panel. */
   readonly panelUrl: string;
+  /** Whether people of the demo, who have no factors, may sign in. */
+  readonly admitsDemo: boolean;
 }
 
 /**
@@ -81,7 +83,7 @@ function isChange({ method }: FastifyRequest): boolean {
 async function admit(
   request: FastifyRequest,
   rule: PanelRule,
-  { db, clock, cookies, limits }: PanelAccessDependencies,
+  { db, clock, cookies, limits, admitsDemo }: PanelAccessDependencies,
 ): Promise<void> {
   const visitor = {
     device: request.headers['user-agent'] ?? '',
@@ -91,7 +93,9 @@ async function admit(
   };
   const token = cookies.readSession(request);
   const session =
-    token === undefined ? null : ((await openSession(db, token, new Date(clock()))) ?? null);
+    token === undefined
+      ? null
+      : ((await openSession(db, token, { now: new Date(clock()), admitsDemo })) ?? null);
   request.visit = { session, membership: null, visitor };
   if (session === null) {
     await limits.countPage(request);

@@ -113,7 +113,7 @@ export async function joinAsPerson(
       const link = await requireLink(tx, token, now);
       const invited = await findInvited(tx, link);
       const person = await findPerson(tx, personId);
-      if (invited === undefined || person === undefined) throw new LinkEnded();
+      if (invited === undefined || person === undefined || person.is_demo) throw new LinkEnded();
       await setPerson(tx, invited.kind, invited.memberId, personId);
       const detail = { accountId: invited.accountId, role: invited.role };
       await auditPerson(tx, person, 'person.join', { address, now, detail });
@@ -141,7 +141,7 @@ export async function renewFactors(
   const now = new Date(clock());
   const open = await findOpenLink(db, token, now);
   const owner = open?.person_id == null ? undefined : await findPerson(db, open.person_id);
-  if (open === undefined || owner === undefined) throw new LinkEnded();
+  if (open === undefined || owner === undefined || owner.is_demo) throw new LinkEnded();
   const renewsPassword = open.purpose !== 'factors';
   const renewsCode = open.purpose !== 'password';
   const app = renewsCode ? sealNewApp(deps, owner.id, factors) : {};

@@ -6,6 +6,7 @@ import type { LinkPurpose, PanelLink } from '../database/people-tables.ts';
 import { findMerchantUser } from '../repositories/merchant-users.ts';
 import { endLinksOf, findLink, insertLink, type LinkSubject } from '../repositories/panel-links.ts';
 import { findPartnerMember } from '../repositories/partners.ts';
+import { findPerson } from '../repositories/people.ts';
 
 /** Path of the page that a link leads to; its token follows. */
 export const JOIN_PATH = '/panel/join';
@@ -80,6 +81,10 @@ export function linkFor(
     if (found === undefined) throw new OperationRefused(`There is no user or member ${id}.`);
     if (found.person_id === null) {
       throw new OperationRefused('Nobody signs in as this user yet; invite somebody first.');
+    }
+    const person = await findPerson(tx, found.person_id);
+    if (person?.is_demo === true) {
+      throw new OperationRefused('Whoever plays with the demo has nothing to sign in with.');
     }
     const subject = {
       person_id: found.person_id,

@@ -48,15 +48,17 @@ export interface Visitor {
 /**
  * Finds the session of a cookie, and notes once a minute that it is used. The database is asked on every
  * request, so a session that is ended has ended everywhere.
+ * @param admitsDemo Whether people of the demo, who have no factors, may sign in here.
  */
 export async function openSession(
   db: Connection,
   token: string,
-  now: Date,
+  { now, admitsDemo }: { now: Date; admitsDemo: boolean },
 ): Promise<OpenSession | undefined> {
   const found = await findSession(db, hashToken(token));
   if (found === undefined || hasEnded(found.session, now)) return undefined;
   const { session } = found;
+  if (session.is_demo && !admitsDemo) return undefined;
   if (now.getTime() - session.last_seen_at.getTime() >= SEEN_EVERY_MS) {
     await updateSession(db, session.id, { last_seen_at: now });
   }

@@ -10,6 +10,16 @@ export function findPerson(db: Connection, id: string): Promise<Person | undefin
   return db.selectFrom('people').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
+/** How many people play with the demo. */
+export async function countDemoPeople(db: Connection): Promise<number> {
+  const { count } = await db
+    .selectFrom('people')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('is_demo', '=', true)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
 /** @param email In any case. */
 export function findPersonByEmail(db: Connection, email: string): Promise<Person | undefined> {
   return db

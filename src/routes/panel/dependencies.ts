@@ -23,6 +23,8 @@ export interface PanelDependencies {
   readonly panelUrl: string;
   /** Base URL of the API and the documentation. */
   readonly publicUrl: string;
+  /** Whether people of the demo, who have no factors, may sign in: never in production. */
+  readonly admitsDemo: boolean;
   /** Whether payments may be simulated. */
   readonly simulation: boolean;
   readonly isUnavailable: (error: unknown) => boolean;

@@ -31,7 +31,7 @@ interface Sent {
 
 /** Links that let somebody in: looking at one changes nothing, sending its form uses it up. */
 export function registerJoin(app: FastifyInstance, deps: PanelDependencies): void {
-  const { clock, cookies, db, limits, panelUrl } = deps;
+  const { admitsDemo, clock, cookies, db, limits, panelUrl } = deps;
   const basePath = basePathOf(panelUrl);
   const anybody = { config: { panel: { for: 'anybody' } } } as const;
   const person = { config: { panel: { for: 'person' } } } as const;
@@ -73,7 +73,9 @@ export function registerJoin(app: FastifyInstance, deps: PanelDependencies): voi
   const tokenOf = ({ params }: FastifyRequest) => (params as { token: string }).token;
 
   async function openLink(token: string): Promise<PanelLink | undefined> {
-    return isToken(token) ? findOpenLink(db, token, new Date(clock())) : undefined;
+    if (!isToken(token)) return undefined;
+    const link = await findOpenLink(db, token, new Date(clock()));
+    return link?.purpose === 'demo' && !admitsDemo ? undefined : link;
   }
 
   async function show(

@@ -1,0 +1,19 @@
+import type { FastifyBaseLogger } from 'fastify';
+import type { Config } from '../config/config.ts';
+import type { Connection } from '../database/connection.ts';
+import { countDemoPeople } from '../repositories/people.ts';
+
+/** Says in the log of production that the database has been that of a demo, whose people cannot sign in. */
+export async function reportDemoPeople(
+  { environment }: Pick<Config, 'environment'>,
+  db: Connection,
+  logger: Pick<FastifyBaseLogger, 'warn'>,
+): Promise<void> {
+  if (environment !== 'production') return;
+  const people = await countDemoPeople(db);
+  if (people === 0) return;
+  logger.warn(
+    { people },
+    'this database has people of a demo: they have no password and no code, and cannot sign in to the panel in production',
+  );
+}
