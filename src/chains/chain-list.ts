@@ -19,6 +19,8 @@ export interface Chain {
   }[];
   /** Pause between two ticks, in milliseconds. */
   readonly pauseMs: number;
+  /** Time between two blocks where they come fast, in milliseconds. */
+  readonly blockMs: number;
   /** Entries of the ring: how far back a branch may begin, if it does not begin at a final block. */
   readonly ring: number;
   /** Age at which a newest block that stands still means another node, in milliseconds. */
@@ -44,6 +46,7 @@ type Facts = Omit<Chain, 'id' | 'identities'>;
 const BITCOIN: Facts = {
   family: 'bitcoin',
   pauseMs: 10 * SECOND,
+  blockMs: 10 * MINUTE,
   ring: 12,
   staleHeadMs: 3 * HOUR,
   offeredLagMs: 2 * MINUTE,
@@ -56,6 +59,7 @@ const BITCOIN: Facts = {
 const ETHEREUM: Facts = {
   family: 'evm',
   pauseMs: 6 * SECOND,
+  blockMs: 12 * SECOND,
   ring: 64,
   staleHeadMs: 90 * SECOND,
   offeredLagMs: 3 * MINUTE,
@@ -68,6 +72,7 @@ const ETHEREUM: Facts = {
 const BNB: Facts = {
   ...ETHEREUM,
   pauseMs: 3 * SECOND,
+  blockMs: 400,
   ring: 300,
   staleHeadMs: 30 * SECOND,
   offeredLagMs: MINUTE,
@@ -75,10 +80,17 @@ const BNB: Facts = {
   coverage: 'sweep',
   usualFinalityMs: 10 * SECOND,
 };
-const AVALANCHE: Facts = { ...BNB, ring: 16, staleHeadMs: MINUTE, tipIsFinal: true };
+const AVALANCHE: Facts = {
+  ...BNB,
+  blockMs: SECOND,
+  ring: 16,
+  staleHeadMs: MINUTE,
+  tipIsFinal: true,
+};
 const SOLANA: Facts = {
   family: 'solana',
   pauseMs: 3 * SECOND,
+  blockMs: 400,
   ring: 64,
   staleHeadMs: 30 * SECOND,
   offeredLagMs: MINUTE,
@@ -91,6 +103,7 @@ const SOLANA: Facts = {
 const TRON: Facts = {
   ...BNB,
   family: 'tron',
+  blockMs: 3 * SECOND,
   ring: 64,
   staleHeadMs: MINUTE,
   offeredLagMs: 2 * MINUTE,

@@ -30,7 +30,7 @@ export interface ChainsTable {
   /** Rises with each holder, so that a former one can never write. */
   lease_epoch: Defaulted<number>;
   lease_until: Date | null;
-  /** Why nothing is written until an operator resumes the chain; null while it is watched. */
+  /** Why nothing is written until the node has a recorded block again; null while the chain is watched. */
   halted: string | null;
 }
 

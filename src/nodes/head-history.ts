@@ -12,6 +12,11 @@ export interface Head {
 export interface HeadHistory {
   tell(node: string, height: number, now: number): void;
   headOf(node: string): Head | undefined;
+  /**
+   * Whether a height is out of the reach of what was told before: further up than blocks can have been made
+   * since, or further down than servers lag behind one another.
+   */
+  isFar(node: string, height: number, now: number): boolean;
   /** Whether the node's head stood still for too long, or is behind where another one was before that. */
   isStale(node: string): boolean;
   forget(node: string): void;
@@ -20,8 +25,17 @@ export interface HeadHistory {
 /** More than are told within twice the longest span, at one each 10 s. */
 const MARKS_MAXIMUM = 2_500;
 
-/** @param staleMs How long a head may stand still, or be behind, in milliseconds. */
-export function createHeadHistory(staleMs: number): HeadHistory {
+/** Blocks that a head may be above or below the expected one: some come fast, and servers lag a little. */
+const LEEWAY = 10;
+
+interface HeadTimes {
+  /** How long a head may stand still, or be behind, in milliseconds. */
+  readonly staleMs: number;
+  /** Time between two blocks where they come fast, in milliseconds. */
+  readonly blockMs: number;
+}
+
+export function createHeadHistory({ staleMs, blockMs }: HeadTimes): HeadHistory {
   const heads = new Map<string, Head>();
   /** When the chain was first seen at each height, oldest first. */
   let marks: { readonly height: number; readonly at: number }[] = [];
@@ -45,6 +59,13 @@ export function createHeadHistory(staleMs: number): HeadHistory {
       mark(height, now);
     },
     headOf: node => heads.get(node),
+    isFar(node, height, now) {
+      const newest = marks.at(-1);
+      if (newest === undefined) return true;
+      const made = Math.abs(now - newest.at) / blockMs;
+      const own = heads.get(node)?.height ?? height;
+      return height > newest.height + made + LEEWAY || height < own - LEEWAY;
+    },
     isStale(node) {
       const head = heads.get(node);
       if (head === undefined) return false;

@@ -37,6 +37,12 @@ export interface Member {
    * @throws NodeFailure, or the signal's reason if it is aborted.
    */
   requireUsable(signal: AbortSignal): Promise<void>;
+  /**
+   * Verifies the node once more if a connection to it is newer than its verification.
+   * @param always Whether to verify it in any case.
+   * @throws NodeFailure, or the signal's reason if it is aborted.
+   */
+  verifyConnection(always: boolean, signal: AbortSignal): Promise<void>;
   /** Counts a failure that only a reader of its answers could see. */
   struck(failure: Error): void;
   /** It is not the chain's: it is not asked before it is verified again, in a minute. */
@@ -53,6 +59,12 @@ interface MemberOptions {
   readonly ending: AbortSignal;
 }
 
+interface Verified {
+  readonly at: number;
+  readonly failures: number;
+  readonly connections: number;
+}
+
 interface Told {
   readonly reason: string;
   readonly at: number;
@@ -66,7 +78,7 @@ export function createMember(
   const { id, label, role } = open.settings;
   // Apart from the pause of requests: a node may answer well, and wrongly.
   const strikes = createPause(clock);
-  let verified: { readonly at: number; readonly failures: number } | null = null;
+  let verified: Verified | null = null;
   let verifying: Promise<void> | null = null;
   let refusal: Told | null = null;
   let strike: Told | null = null;
@@ -77,6 +89,7 @@ export function createMember(
   function refuse(reason: string): void {
     refusal = { reason, at: clock() };
     verified = null;
+    heads.forget(id);
   }
 
   async function runVerification(): Promise<void> {
@@ -84,7 +97,7 @@ export function createMember(
     try {
       await verify(open.within(AbortSignal.any([ending, timeout])));
       refusal = null;
-      verified = { at: clock(), failures: open.failures() };
+      verified = { at: clock(), failures: open.failures(), connections: open.connections() };
     } catch (error) {
       if (ending.aborted) throw error;
       if (timeout.aborted) throw new NodeFailure(`${label}: could not be verified in time`);
@@ -95,6 +108,11 @@ export function createMember(
     } finally {
       verifying = null;
     }
+  }
+
+  async function verifyAgain(signal: AbortSignal): Promise<void> {
+    verifying ??= runVerification();
+    await untilAborted(verifying, signal);
   }
 
   function stateNow(): NodeState {
@@ -123,8 +141,11 @@ export function createMember(
         throw new NodeFailure(`${label}: left alone for ${seconds} s after ${strike?.reason}`);
       }
       if (isWithin(verified, TRUSTED_MS) && verified?.failures === open.failures()) return;
-      verifying ??= runVerification();
-      await untilAborted(verifying, signal);
+      await verifyAgain(signal);
+    },
+    async verifyConnection(always, signal) {
+      if (!always && verified?.connections === open.connections()) return;
+      await verifyAgain(signal);
     },
     struck(failure) {
       if (failure instanceof NodeFailure && isCounted(failure)) return;

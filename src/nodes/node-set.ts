@@ -17,11 +17,16 @@ import { openNode } from './open-node.ts';
  */
 const HEAD_AGE_MS = 45_000;
 
+/** Blocks below its newest that a node has to show: another server behind the same URL may lag so far. */
+const SERVERS_LAG = 3;
+
 export interface NodeSetOptions {
   readonly db: Connection;
   readonly chain: string;
   /** How long a head may stand still, or be behind another node's, in milliseconds. */
   readonly staleHeadMs: number;
+  /** Time between two blocks where they come fast, in milliseconds. */
+  readonly blockMs: number;
   readonly keyring: Keyring;
   readonly clock: Clock;
   readonly logger: Pick<BaseLogger, 'error' | 'warn' | 'info'>;
@@ -32,6 +37,8 @@ export interface NodeSetOptions {
   readonly verify: (node: Node) => Promise<void>;
   /** Height of the node's newest block. Without it, nodes that are not in use are not asked. */
   readonly readHeight?: (node: Node) => Promise<number>;
+  /** Whether the node has a block of this height. Without it, what a node tells of its newest is enough. */
+  readonly hasBlock?: (node: Node, height: number) => Promise<boolean>;
   /** Whether states are kept in the database and in metrics: the chain's watcher does, others only ask. */
   readonly reports?: boolean;
   /** Calls a second to each node, if it is less than what the node allows. */
@@ -57,8 +64,13 @@ export interface NodeSet {
    * opened here; or the signal's reason.
    */
   check(signal: AbortSignal): Promise<Node | null>;
-  /** Tells the height of a node's newest block. */
-  reportHead(nodeId: string, height: number): void;
+  /**
+   * Takes the height of a node's newest block for true, which other nodes are then measured by: once the node
+   * is verified on every connection that it was told on and, where the height is out of reach, once more,
+   * and shows that it has blocks up there.
+   * @throws NodeFailure, RpcError, or the signal's reason if it is aborted.
+   */
+  acceptHead(nodeId: string, height: number, signal: AbortSignal): Promise<void>;
   /** Tells a NodeFailure of an adapter: answers that do not fit together. Others are counted already. */
   reportFailure(nodeId: string, failure: Error): void;
   /** Tells that a node has been found not to be one of the chain. */
@@ -72,9 +84,9 @@ export interface NodeSet {
 
 /** Makes the set of a chain's nodes. It is empty until `refresh`. */
 export function openNodeSet(options: NodeSetOptions): NodeSet {
-  const { db, chain, keyring, clock, logger, verify, readHeight } = options;
+  const { db, chain, keyring, clock, logger, verify, readHeight, hasBlock } = options;
   const controller = new AbortController();
-  const heads = createHeadHistory(options.staleHeadMs);
+  const heads = createHeadHistory({ staleMs: options.staleHeadMs, blockMs: options.blockMs });
   const reports = options.reports ? createNodeReports({ db, chain, clock, logger }) : undefined;
   /** In the order in which they are asked. */
   let members = new Map<string, Member>();
@@ -131,17 +143,35 @@ export function openNodeSet(options: NodeSetOptions): NodeSet {
     throw new NodeFailure(`no node of ${chain} can be asked: ${reasons.join('; ')}`);
   }
 
+  async function accept(member: Member, height: number, signal: AbortSignal): Promise<void> {
+    const { id, label } = member.open.settings;
+    const isFar = heads.isFar(id, height, clock());
+    // The first head of all follows the verification before a node is used.
+    const isKnown = heads.headOf(id) !== undefined;
+    await member.verifyConnection(isFar && isKnown, signal);
+    if (isFar && hasBlock !== undefined) {
+      const shown = Math.max(0, height - SERVERS_LAG);
+      if (!(await hasBlock(member.open.within(signal), shown))) {
+        throw new NodeFailure(
+          `${label} has no block ${shown}, and says that its newest is ${height}`,
+        );
+      }
+    }
+    heads.tell(id, height, clock());
+  }
+
   /** Keeps the heads of nodes that are not in use fresh, without holding up the tick. */
   function pollIdle(): void {
-    if (readHeight === undefined) return;
+    // Where nobody is told how they are, one alone is behind no other.
+    if (readHeight === undefined || (reports === undefined && members.size < 2)) return;
     for (const [id, member] of members) {
       const age = Math.abs(clock() - (heads.headOf(id)?.toldAt ?? 0));
       if (age < HEAD_AGE_MS || member.pausedFor() > 0 || polls.has(id)) continue;
       const poll = async () => {
         try {
           await member.requireUsable(controller.signal);
-          const node = member.open.within(controller.signal);
-          heads.tell(id, await readHeight(node), clock());
+          const height = await readHeight(member.open.within(controller.signal));
+          await accept(member, height, controller.signal);
         } catch {
           // The member knows why, and tells it.
         } finally {
@@ -181,8 +211,9 @@ export function openNodeSet(options: NodeSetOptions): NodeSet {
       const list = withRole('check');
       return list.length === 0 && !hasCheck ? null : choose(list, signal);
     },
-    reportHead(nodeId, height) {
-      if (members.has(nodeId)) heads.tell(nodeId, height, clock());
+    async acceptHead(nodeId, height, signal) {
+      const member = members.get(nodeId);
+      if (member !== undefined) await accept(member, height, signal);
     },
     reportFailure: (nodeId, failure) => members.get(nodeId)?.struck(failure),
     distrust: (nodeId, reason) => members.get(nodeId)?.refuse(reason),

@@ -55,6 +55,8 @@ export interface OpenNode {
   lastFailure(): string | null;
   /** How often it has failed. */
   failures(): number;
+  /** How many connections to it were opened so far. */
+  connections(): number;
   /** Most calls of a batch, if it has refused one of more; null if it has refused none. */
   batchLimit(): number | null;
   close(): Promise<void>;
@@ -230,6 +232,7 @@ export function openNode(
     pausedFor: () => pause.remaining(),
     lastFailure: () => lastFailure,
     failures: () => failures,
+    connections: () => transport.connections(),
     batchLimit: () => batchLimit,
     close: () => transport.close(),
   };

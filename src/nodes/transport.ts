@@ -41,6 +41,8 @@ export interface Transport {
    * @throws NodeFailure, or the signal's reason if it is aborted.
    */
   post(path: string, body: string, options: PostOptions): Promise<NodeAnswer>;
+  /** How many connections were opened so far: behind a new one may be another server. */
+  connections(): number;
   /** Ends the calls under way. */
   close(): Promise<void>;
 }
@@ -62,6 +64,10 @@ export function openTransport(
     headersTimeout: 0,
     bodyTimeout: 0,
     maxResponseSize: ANSWER_MAXIMUM_BYTES,
+  });
+  let connections = 0;
+  agent.on('connect', () => {
+    connections += 1;
   });
   return {
     async post(path, body, { signal, timeoutMs }) {
@@ -92,6 +98,7 @@ export function openTransport(
         throw new NodeFailure(`${label}: ${reason}`);
       }
     },
+    connections: () => connections,
     close: () => agent.destroy(),
   };
 }

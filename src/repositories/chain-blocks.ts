@@ -13,6 +13,20 @@ export function listRing(db: Connection, chain: string): Promise<ChainBlock[]> {
     .execute();
 }
 
+/** The entry of the ring at a height. */
+export function findRingEntry(
+  db: Connection,
+  chain: string,
+  height: number,
+): Promise<ChainBlock | undefined> {
+  return db
+    .selectFrom('chain_blocks')
+    .selectAll()
+    .where('chain', '=', chain)
+    .where('height', '=', height)
+    .executeTakeFirst();
+}
+
 /** Adds the last block of a recorded range. */
 export async function addToRing(db: Connection, block: ChainBlock): Promise<void> {
   await db

@@ -23,7 +23,9 @@ export interface ChainStatus {
 /** All chains (12), in the order of the documentation. */
 export async function listChainStatus(db: Connection): Promise<ChainStatus[]> {
   const { rows } = await sql<ChainStatus>`
-    select id, halted, greatest(head_height, cursor_height) as height,
+    select id, halted,
+           case when halted is null or head_height is null then greatest(head_height, cursor_height)
+                else head_height end as height,
            cursor_height as "scannedHeight", final_height as "finalHeight",
            watched_until as "watchedUntil", "nodesSince",
            case when lease_until > now() then lease_holder end as holder

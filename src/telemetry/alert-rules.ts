@@ -157,7 +157,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
     'ChainHalted',
     'max by (chain) (eps_chain_halted) == 1',
     '0s',
-    'The chain {{ $labels.chain }} waits for an operator: see "mp network status" and "mp network resume".',
+    'The chain {{ $labels.chain }} is halted: payments on it are not seen. See "mp network status" and "A halted chain".',
   ),
   rule(
     'critical',

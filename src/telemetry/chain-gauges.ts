@@ -66,7 +66,7 @@ export function registerChainGauges(registry: Registry, deps: ChainGaugesDepende
   );
   ofEach(
     'eps_chain_halted',
-    'Whether the chain waits for an operator to resume it: 1 or 0',
+    'Whether the chain is halted, so that nothing is written: 1 or 0',
     ({ halted }) => (halted === null ? 0 : 1),
   );
   ofEach(

@@ -96,7 +96,7 @@ async function goOn(
   if (!isChainId(chainId)) throw new Error(`there is no chain ${chainId}`);
   const chain = chainOf(chainId);
   const adapter = adapterOf(chain);
-  const nodes = openChainNodes(chain, adapter, dependencies);
+  const nodes = openChainNodes(chain, adapter, { ...dependencies, isBrief: true });
   try {
     await nodes.refresh();
     const node = await nodes.check(signal);

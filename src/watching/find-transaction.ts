@@ -50,7 +50,7 @@ export async function findTransaction(
   const watch = await listWatched(db, chain.id);
   const cents = await findCents(db, networkId, transactionHash);
   const { keyring, isProduction } = tools;
-  const options = { db, keyring, clock, logger: SILENT, isProduction };
+  const options = { db, keyring, clock, logger: SILENT, isProduction, isBrief: true } as const;
   const nodes = openChainNodes(chain, adapter, options);
   let found: TransactionOnChain;
   try {

@@ -11,22 +11,26 @@ interface ChainNodesOptions
   > {
   /** Refuses nodes of private chains. */
   readonly isProduction: boolean;
+  /** For a few questions, for which nodes that are not in use need not be asked how they are. */
+  readonly isBrief?: true;
 }
 
 /** The nodes of a chain, each verified to be one of it before it is asked. */
 export function openChainNodes(
   chain: Chain,
   adapter: ChainAdapter,
-  { isProduction, ...options }: ChainNodesOptions,
+  { isProduction, isBrief, ...options }: ChainNodesOptions,
 ): NodeSet {
   return openNodeSet({
     ...options,
     chain: chain.id,
     staleHeadMs: chain.staleHeadMs,
+    blockMs: chain.blockMs,
     async verify(node) {
       const identity = (await findChain(options.db, chain.id))?.identity ?? null;
       await verifyIdentity(adapter, chain, node, { identity, isProduction });
     },
-    readHeight: node => adapter.readHeight(node),
+    ...(isBrief ? {} : { readHeight: node => adapter.readHeight(node) }),
+    hasBlock: async (node, height) => (await adapter.readBlock(node, height)) !== null,
   });
 }

@@ -65,7 +65,7 @@ export function resumeWatching(
     if (from === null && halted === null) {
       throw new OperationRefused(`${id} is not halted. To scan it again, give --from BLOCK.`);
     }
-    // The newest block of a halted chain is not known: its nodes are not asked.
+    // The newest block of a halted chain may be that of a wrong node.
     if (from !== null && halted === null && head !== null && from > head) {
       throw new OperationRefused(`The newest block of ${id} is ${head}.`);
     }

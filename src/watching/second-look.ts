@@ -1,6 +1,7 @@
 import type { Block } from '../chains/adapter.ts';
 import { NodeFailure, RpcError } from '../nodes/node.ts';
 import { findChain } from '../repositories/chains.ts';
+import { readHeads } from './heads.ts';
 import { type Pass, sweep } from './scan.ts';
 import type { Watcher } from './watcher.ts';
 
@@ -25,8 +26,7 @@ export async function lookAgain(
   try {
     const check = await nodes.check(pass.signal);
     if (check === null) return await sweep(watcher, swept, to, pass);
-    const heads = await adapter.readHeads(check, null);
-    nodes.reportHead(check.id, heads.tip.height);
+    const heads = await readHeads(watcher, check, null, pass.signal);
     const reached = Math.min(to, heads.finalHeight ?? heads.tip.height - 1);
     return await sweep(watcher, swept, reached, { ...pass, node: check });
   } catch (error) {

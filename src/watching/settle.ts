@@ -6,6 +6,7 @@ import { addFinding } from '../repositories/findings.ts';
 import { listUnsettled, type UnsettledDeposit } from '../repositories/watched-deposits.ts';
 import type { ObservedTransfer } from '../settlement/observe-transfer.ts';
 import { isSettled, parseFinality } from './finality.ts';
+import { readHeads } from './heads.ts';
 import { keepEvidence } from './keep-evidence.ts';
 import { lookUpDeposits, type Placed } from './look-up-deposits.ts';
 import { disagreements } from './metrics.ts';
@@ -135,13 +136,12 @@ async function confirm(
   placed: readonly Placed[],
   signal: AbortSignal,
 ): Promise<readonly Placed[]> {
-  const { adapter, log, nodes, chain } = watcher;
+  const { log, nodes, chain } = watcher;
   if (placed.length === 0) return placed;
   try {
     const check = await nodes.check(signal);
     if (check === null) return placed;
-    const { tip } = await adapter.readHeads(check, null);
-    nodes.reportHead(check.id, tip.height);
+    const { tip } = await readHeads(watcher, check, null, signal);
     const reached = placed.filter(({ deposit }) => (deposit.block_height ?? 0) <= tip.height);
     const answers = await lookUpDeposits(
       watcher,

@@ -5,12 +5,14 @@ import { findChain, updateChain } from '../repositories/chains.ts';
 import { hasExpiringPayment, listEndingAddresses } from '../repositories/watch-list.ts';
 import { coveredUntil } from './coverage.ts';
 import { finish, later } from './finish.ts';
+import { readHeads } from './heads.ts';
 import { IDLE_POLL_MS, moveIdleCursor } from './idle.ts';
 import { findInflows, nativeAddresses, noteJoined } from './inflows.ts';
+import { createLowHead } from './low-head.ts';
 import { createMempool } from './mempool.ts';
 import { wasPolledLately } from './occurred-at.ts';
 import { createPlacing } from './place.ts';
-import { reorganise } from './reorganise.ts';
+import { meetAnotherHash, requireSameChain } from './reorganise.ts';
 import { continueRescan } from './rescan.ts';
 import { RETRY_EVERY_MS, retryUnapplied } from './retry-unapplied.ts';
 import { STATE_KEPT } from './rises.ts';
@@ -31,6 +33,7 @@ const ENDING_MAXIMUM = 1_000;
 export type TickResult =
   /** Another worker watches the chain. */
   | 'elsewhere'
+  /** Nothing is written before the node has a recorded block again, or an operator resumes the chain. */
   | 'halted'
   /** Nothing is watched, or the node's newest block is below the cursor. */
   | 'nothing'
@@ -53,10 +56,14 @@ export function createTick(watcher: Watcher): Tick {
   const { adapter, chain, clock, db, lease, log, nodes } = watcher;
   const placing = createPlacing();
   const mempool = createMempool(watcher);
+  const lowHead = createLowHead(watcher);
   let inflowsAt = Number.NEGATIVE_INFINITY;
   let retriedAt = Number.NEGATIVE_INFINITY;
   let placedAt = Number.NEGATIVE_INFINITY;
   let rescanFailedAt = Number.NEGATIVE_INFINITY;
+  let askedAt = Number.NEGATIVE_INFINITY;
+  /** The newest block that the look before was told of, while nothing is watched. */
+  let told: Block | undefined;
   /** Whether a rescan goes on, for which an idle chain is looked at again at once. */
   let isRescanning = false;
 
@@ -64,11 +71,14 @@ export function createTick(watcher: Watcher): Tick {
     if (!(await lease.hold())) return 'elsewhere';
     using _kept = lease.keep();
     const state = await findChain(db, chain.id);
-    if (state === undefined || state.halted !== null) return 'halted';
+    if (state === undefined) return 'halted';
+    const isHalted = state.halted !== null;
+    if (isHalted && Math.abs(clock() - askedAt) < IDLE_POLL_MS) return 'halted';
     await nodes.refresh();
-    const idle = (await watcher.watchList.read(db, new Date(clock()))).length === 0;
+    const idle = !isHalted && (await watcher.watchList.read(db, new Date(clock()))).length === 0;
     if (idle && !isRescanning && wasPolled(state, clock())) return 'nothing';
 
+    askedAt = clock();
     const node = await nodes.primary(signal);
     try {
       return await ask(state, node, idle, signal);
@@ -87,18 +97,25 @@ export function createTick(watcher: Watcher): Tick {
     signal: AbortSignal,
   ): Promise<TickResult> {
     const polledAt = new Date(clock());
-    const heads = await adapter.readHeads(node, idle ? state.head_height : state.cursor_height);
-    nodes.reportHead(node.id, heads.tip.height);
+    const height = idle ? state.head_height : state.cursor_height;
+    const heads = await readHeads(watcher, node, height, signal);
+    if (heads.tip.height < (state.cursor_height ?? 0)) return lowHead.meet(state, node, heads);
+    lowHead.isOver();
     if (idle) return watchNothing(state, node, heads, polledAt, signal);
-    // A node that lags, or a branch that is still growing: nothing is undone for it.
-    if (heads.tip.height < (state.cursor_height ?? 0)) return 'nothing';
+    told = undefined;
     const { cursorHash } = heads;
     const isOther = cursorHash !== undefined && state.cursor_hash !== cursorHash;
-    if (state.cursor_height !== null && isOther) {
-      await meetAnotherHash(state, node, cursorHash);
-      return 'more';
-    }
+    if (state.cursor_height !== null && isOther)
+      return (await meetAnotherHash(watcher, node, state, cursorHash)) ? 'more' : 'halted';
+    if (state.halted !== null) return watchOn(node);
     return watch(state, node, heads, polledAt, signal);
+  }
+
+  /** The node has the block at the cursor of a halted chain, which another node may have had otherwise. */
+  async function watchOn({ label: node }: Node): Promise<TickResult> {
+    log.warn({ chain: chain.id, node }, 'chain watched on: the node has the last recorded block');
+    await lease.write(tx => updateChain(tx, chain.id, { halted: null }));
+    return 'more';
   }
 
   async function watchNothing(
@@ -109,6 +126,9 @@ export function createTick(watcher: Watcher): Tick {
     signal: AbortSignal,
   ): Promise<TickResult> {
     const tips = tipsOf(heads);
+    const isOther = told?.height === state.head_height && told?.hash !== heads.cursorHash;
+    if (told !== undefined && isOther) await requireSameChain(watcher, node, state);
+    told = heads.tip;
     if (state.cursor_height === null) {
       await placeCursor(watcher, node, state, { tip: heads.tip, tips });
     }
@@ -121,25 +141,6 @@ export function createTick(watcher: Watcher): Tick {
       }),
     );
     return isRescanning ? 'more' : 'nothing';
-  }
-
-  /** The block at the cursor is another one than when it was recorded. */
-  async function meetAnotherHash(
-    state: ChainState,
-    node: Node,
-    cursorHash: string | null,
-  ): Promise<void> {
-    if (cursorHash === null) {
-      throw new NodeFailure(
-        `${node.label} has no block ${state.cursor_height}, which is below its newest`,
-      );
-    }
-    // Where an operator has resumed the chain, whatever the node has is right.
-    if (state.cursor_hash === '') {
-      await lease.write(tx => updateChain(tx, chain.id, { cursor_hash: cursorHash }));
-    } else {
-      await reorganise(watcher, node, state);
-    }
   }
 
   async function watch(

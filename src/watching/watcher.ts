@@ -21,8 +21,11 @@ export interface ChainNodes {
    * @throws NodeFailure if there is one and it cannot be asked.
    */
   check(signal: AbortSignal): Promise<Node | null>;
-  /** Tells the height of a node's newest block; one that stands still or lags is asked no more. */
-  reportHead(nodeId: string, height: number): void;
+  /**
+   * Takes the height of a node's newest block for true; one that stands still or lags is asked no more.
+   * @throws NodeFailure, RpcError if it cannot be true, or the node is not one of the chain.
+   */
+  acceptHead(nodeId: string, height: number, signal: AbortSignal): Promise<void>;
   /** Tells that a node's answers do not fit together. */
   reportFailure(nodeId: string, failure: Error): void;
   /** Tells that a node serves another chain than it did. */

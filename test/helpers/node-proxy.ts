@@ -48,6 +48,10 @@ export interface NodeProxy {
   misbehave(how: Misbehaviour | null, times?: number): void;
   /** Alters each result of the node; null passes them on as they are. */
   alter(change: Alter | null): void;
+  /** Passes requests on to another node from now on. */
+  redirect(upstream: string): void;
+  /** Closes the connections that carry no request. */
+  disconnect(): void;
   stop(): Promise<void>;
 }
 
@@ -65,7 +69,8 @@ const OVERSIZED_BYTES = 65 * 1024 * 1024;
 const HTML = '<!doctype html><title>502 Bad Gateway</title><h1>Bad Gateway</h1>';
 
 /** Stands in front of a JSON-RPC node, and misbehaves as providers do. Its URL has a path. */
-export async function startNodeProxy(upstream: string): Promise<NodeProxy> {
+export async function startNodeProxy(first: string): Promise<NodeProxy> {
+  let upstream = first;
   const calls: SeenCall[] = [];
   const requests: NodeProxy['requests'] = [];
   let misbehaviour: Misbehaviour | null = null;
@@ -115,6 +120,10 @@ export async function startNodeProxy(upstream: string): Promise<NodeProxy> {
     alter(alter) {
       change = alter;
     },
+    redirect(other) {
+      upstream = other;
+    },
+    disconnect: () => server.closeIdleConnections(),
     async stop() {
       const closed = once(server, 'close');
       server.close();

@@ -37,11 +37,15 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
   const log = (_: object, message?: string) => void logged.push(message ?? '');
   const { signal } = new AbortController();
 
-  function openSet(readHeight?: (node: Node) => Promise<number>): NodeSet {
+  function openSet(
+    readHeight?: (node: Node) => Promise<number>,
+    hasBlock?: (node: Node, height: number) => Promise<boolean>,
+  ): NodeSet {
     return openNodeSet({
       db: database.db,
       chain: CHAIN,
       staleHeadMs: STALE_MS,
+      blockMs: 12_000,
       keyring,
       clock: () => now,
       logger: { error: log, warn: log, info: log },
@@ -50,6 +54,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
         if (id !== 11_155_111) throw new WrongIdentity(`its chain ID is ${id}, not 11155111`);
       },
       ...(readHeight && { readHeight }),
+      ...(hasBlock && { hasBlock }),
       reports: true,
     });
   }
@@ -213,33 +218,91 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
 
   test('prefers a node whose head moves, and which is not behind', async () => {
     const [first, second] = [await addNode(one.url, 'one'), await addNode(two.url, 'two')];
-    set.reportHead(first, 100);
+    await set.acceptHead(first, 100, signal);
     now += STALE_MS;
-    set.reportHead(first, 100);
+    await set.acceptHead(first, 100, signal);
     expect(await label()).toBe('one');
     now += 1;
     // Another backend of the same node that lags is no block.
-    set.reportHead(first, 99);
+    await set.acceptHead(first, 99, signal);
     expect(await label()).toBe('two');
     expect(set.state(first)).toMatchObject({ state: 'behind', height: 99 });
-    set.reportHead(first, 101);
+    await set.acceptHead(first, 101, signal);
     expect(await label()).toBe('one');
 
     // It goes on, at a distance of more than the span.
-    set.reportHead(second, 200);
+    await set.acceptHead(second, 200, signal);
     now += STALE_MS - 1;
-    set.reportHead(first, 199);
+    await set.acceptHead(first, 199, signal);
     expect(await label()).toBe('one');
     now += 1;
-    set.reportHead(first, 199);
+    await set.acceptHead(first, 199, signal);
     expect(await label()).toBe('two');
     // If all are behind, the chain may stand still.
-    set.reportHead(second, 200);
+    await set.acceptHead(second, 200, signal);
     now += STALE_MS;
-    set.reportHead(first, 199);
-    set.reportHead(second, 200);
+    await set.acceptHead(first, 199, signal);
+    await set.acceptHead(second, 200, signal);
     expect(set.states().map(({ state }) => state)).toEqual(['behind', 'behind']);
     expect(await label()).toBe('two');
+  });
+
+  test('believes a height out of reach only of a node that is still one of the chain', async () => {
+    const [first, second] = [await addNode(one.url, 'one'), await addNode(two.url, 'two')];
+    expect(await label()).toBe('one');
+    await set.acceptHead(first, 100, signal);
+    asked(one);
+    now += 12_000;
+    await set.acceptHead(first, 101, signal);
+    expect(asked(one)).toEqual([]);
+
+    one.alter((method, _, result) => (method === 'eth_chainId' ? '0x1' : result));
+    expect(await reasonOf(set.acceptHead(first, 9e15, signal))).toContain('its chain ID is 1');
+    await set.acceptHead(second, 102, signal);
+    expect(set.state(first)).toMatchObject({ state: 'refused', height: null });
+    expect(set.state(second)).toMatchObject({ state: 'up', height: 102 });
+    // A head that goes back as far is no better.
+    two.alter((method, _, result) => (method === 'eth_chainId' ? '0x1' : result));
+    expect(await reasonOf(set.acceptHead(second, 50, signal))).toContain('its chain ID is 1');
+  });
+
+  test('believes no height at which the node has no blocks', async () => {
+    await set.close();
+    let far = 0;
+    const readHeight = async (node: Node) => (node.label === 'two' ? far : 100);
+    const shown: number[] = [];
+    set = openSet(readHeight, async (_, height) => {
+      shown.push(height);
+      return height < 1_000;
+    });
+    const [first, second] = [await addNode(one.url, 'one'), await addNode(two.url, 'two')];
+    await expect.poll(() => set.states().map(({ height }) => height)).toEqual([100, 0]);
+    expect(await reasonOf(set.acceptHead(first, 9e15, signal))).toBe(
+      `one has no block ${9e15 - 3}, and says that its newest is ${9e15}`,
+    );
+    expect(shown.at(-1)).toBe(9e15 - 3);
+    // Nor where a node that is not in use tells it.
+    far = 9e15;
+    now += 45_000;
+    await set.acceptHead(first, 103, signal);
+    shown.length = 0;
+    await set.refresh();
+    await expect.poll(() => shown).toEqual([9e15 - 3]);
+    now += STALE_MS;
+    await set.acceptHead(first, 110, signal);
+    expect(set.state(first)).toMatchObject({ state: 'up', height: 110 });
+    expect(set.state(second)).toMatchObject({ height: 0 });
+  });
+
+  test('believes no height that came on a connection to another chain', async () => {
+    const first = await addNode(one.url, 'one');
+    const node = await set.primary(signal);
+    await set.acceptHead(first, 100, signal);
+    one.disconnect();
+    one.alter((method, _, result) => (method === 'eth_chainId' ? '0x1' : result));
+    await expect.poll(() => node.call('eth_blockNumber', [])).toMatch(/^0x/);
+    expect(await reasonOf(set.acceptHead(first, 101, signal))).toContain('its chain ID is 1');
+    expect(set.state(first)).toMatchObject({ state: 'refused' });
   });
 
   test('keeps what it sees for operators', async () => {
@@ -250,7 +313,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     two.misbehave({ kind: 'html' });
     now += 45_000;
     await anvil.rpc('anvil_mine', ['0x2']);
-    set.reportHead(first, 2);
+    await set.acceptHead(first, 2, signal);
     await set.refresh();
     await expect.poll(() => set.states()[1]?.state).toBe('failing');
     await set.refresh();
@@ -267,7 +330,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     expect(gauge).toContain('eps_node_up{chain="eth-test",node="two",role="check"} 0');
 
     // What changes little is written every ten seconds.
-    set.reportHead(first, 3);
+    await set.acceptHead(first, 3, signal);
     now += 9_999;
     await set.refresh();
     expect((await listSeenNodes(database.db))[0]).toMatchObject({ height: 2, at });

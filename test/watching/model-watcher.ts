@@ -60,7 +60,7 @@ export function createModelWatcher({
         return primary;
       },
       check: async () => (self.check === null ? null : checkNode),
-      reportHead: () => undefined,
+      acceptHead: async () => undefined,
       reportFailure: (_id: string, failure: Error) => void self.failures.push(failure),
       distrust: () => undefined,
       close: async () => undefined,

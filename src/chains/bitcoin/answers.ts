@@ -24,8 +24,11 @@ export function failure(node: Node, message: string, cause?: unknown): NodeFailu
 export const isNotFound = (answer: unknown): answer is RpcError =>
   answer instanceof RpcError && answer.code === NOT_FOUND;
 
+/** Above the newest block, or above what a height can be, for which there is no code. */
 export const isOutOfRange = (answer: unknown): answer is RpcError =>
-  answer instanceof RpcError && answer.code === OUT_OF_RANGE;
+  answer instanceof RpcError &&
+  (answer.code === OUT_OF_RANGE ||
+    (answer.code === MISCELLANEOUS && answer.message === 'JSON integer out of range'));
 
 /**
  * The node had the block, and has deleted it to save space. Only the message tells: the longer one is that

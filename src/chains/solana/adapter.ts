@@ -30,6 +30,8 @@ import { foreignOf, toTransaction, transactionCall, transfersOf } from './transf
 const BATCH = 50;
 /** Time of a slot, for where the time of the newest block does not matter. */
 const SLOT_MS = 400;
+/** Slots whose time is estimated: over more of them than a minute's, slots that take longer or less add up. */
+const ESTIMATED_SLOTS = 150;
 /** Slots before a range whose signatures are listed again, since a list may lag: two minutes. */
 const LISTED_AGAIN = 300;
 /** Slots that are listed of an address whose payment ends: an hour, as long as a customer may take. */
@@ -109,14 +111,16 @@ export function createSolanaAdapter(): ChainAdapter {
   };
 }
 
-/** The block of the newest slot. Its time is as exact as that of the cursor, where there is one. */
+/** The block of the newest slot. Its time is as exact as that of the cursor, where that is near. */
 async function describeNewest(
   node: Node,
   slot: number,
   hash: string,
   before: Block | WithoutBlock | null,
 ): Promise<Block> {
-  if (before === null || typeof before === 'string') {
+  const isNear =
+    before !== null && typeof before !== 'string' && slot - before.height <= ESTIMATED_SLOTS;
+  if (!isNear) {
     const block = await readBlockAt(node, slot);
     if (block === null) throw new NodeFailure(`${node.label} has no block of slot ${slot}`);
     return block;

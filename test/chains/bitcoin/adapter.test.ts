@@ -66,6 +66,9 @@ describe.skipIf(missing)(missing ? BITCOIND_MISSING : 'a real node', () => {
     expect(await adapter.readHeads(node, count + 1)).toMatchObject({ tip, cursorHash: null });
     expect(await adapter.readBlock(node, count)).toEqual(tip);
     expect(await adapter.readBlock(node, count + 1)).toBeNull();
+    // More than a height can be, which the node refuses otherwise.
+    expect(await adapter.readHeads(node, 9e15)).toMatchObject({ tip, cursorHash: null });
+    expect(await adapter.readBlock(node, 9e15)).toBeNull();
     expect(await adapter.readBlock(node, 0)).toMatchObject({
       hash: await adapter.identify(node),
       parentHash: '0'.repeat(64),

@@ -78,6 +78,13 @@ test('heads are the confirmed and the finalized slot', async () => {
   expect(cursorHash).toBe((await adapter.readBlock(node, cursor))?.hash);
 });
 
+test('the time of a newest slot far above the cursor is not estimated', async () => {
+  const before = solana.slot;
+  solana.mine(200);
+  const { tip } = await adapter.readHeads(node, before);
+  expect(tip.time).toEqual((await adapter.readBlock(node, tip.height))?.time);
+});
+
 test('a slot without a block is looked at as the block before it', async () => {
   const before = solana.slot;
   solana.skipSlots(3);
