@@ -63,6 +63,7 @@ export async function matchPayment(
       named === undefined &&
       holder?.releasedAt != null &&
       holder.releasedAt.getTime() > at.getTime() - LATE_FOR_MS,
+    isPaid: holder?.payment.status === 'successful',
   });
   if (paymentId === null) return { outcome, payment_id: null };
   const payment =

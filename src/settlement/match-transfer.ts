@@ -30,6 +30,8 @@ export interface AddressState {
   readonly open: readonly Waiting[];
   /** Whether a payment that has ended, or ended within `LATE_FOR_MS` before, had reserved exactly this amount. */
   readonly reservedBefore: boolean;
+  /** Whether that payment is paid. */
+  readonly isPaid: boolean;
 }
 
 /**
@@ -44,13 +46,13 @@ export interface AddressState {
  */
 export function matchTransfer(
   tokenAmount: bigint,
-  { exact, open, reservedBefore }: AddressState,
+  { exact, open, reservedBefore, isPaid }: AddressState,
 ): Match {
   if (exact !== undefined) {
     const { paymentId, seen, isRest } = exact;
     return seen ? inbox('duplicate') : { outcome: isRest ? 'rest' : 'exact', paymentId };
   }
-  if (reservedBefore) return inbox('late');
+  if (reservedBefore) return inbox(isPaid ? 'duplicate' : 'late');
   const [single, second] = open;
   if (second !== undefined) return inbox('ambiguous');
   if (single === undefined || isDust(tokenAmount, single.tokenAmount)) return inbox('unknown');

@@ -262,6 +262,18 @@ describe('what belongs to somebody else', () => {
     expect((await findPayment(service.db, id))?.last_error_code).toBeNull();
   });
 
+  test('a second time after the payment is paid is a duplicate, and after it has ended late', async () => {
+    await open();
+    await observe(transfer(asked, 'final'));
+    const again = transfer(asked, 'seen');
+    expect(await observe(again)).toMatchObject({ outcome: 'duplicate', payment_id: null });
+    expect(await observe({ ...again, finality: 'final' })).toMatchObject({ outcome: 'duplicate' });
+    asked += 1n;
+    const { id } = await open();
+    await cancel(id);
+    expect(await observe(transfer(asked, 'final'))).toMatchObject({ outcome: 'late' });
+  });
+
   test('a duplicate of an earlier payment never pays a later one', async () => {
     await open();
     await observe(transfer(asked, 'final'));

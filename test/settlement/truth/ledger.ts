@@ -220,7 +220,10 @@ export class Ledger {
       if (payment.state !== OPEN) return { outcome: 'duplicate', payment: null };
       return this.#inTime(payment, last, last.isRest ? 'rest' : 'exact', earliest);
     }
-    if (last?.to != null && last.to > at - DAY) return { outcome: 'late', payment: null };
+    if (last?.to != null && last.to > at - DAY) {
+      const isPaid = this.#payment(last.payment).state === 'successful/completed';
+      return { outcome: isPaid ? 'duplicate' : 'late', payment: null };
+    }
     const waited = asked.filter(hold => {
       const { state, quotedUntil, end } = this.#payment(hold.payment);
       if (hold.isRest) return false;
