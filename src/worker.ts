@@ -1,5 +1,6 @@
 import { listChains } from './chains/chain-list.ts';
 import { openProcessor } from './processors/open-processor.ts';
+import { openRates } from './rates/open-rates.ts';
 import { runProcess } from './runtime/process.ts';
 import { reportRights } from './runtime/role-rights.ts';
 import { openStorage, prepareStorage } from './runtime/storage.ts';
@@ -35,6 +36,7 @@ await runProcess('worker', async (config, logger, signal) => {
       ...storage,
       processor: openProcessor(config, keyring, clock),
       clock,
+      rates: openRates(config, { clock, log: logger }),
       logger,
       retentionDays: config.retentionDays,
       watchIntervalMs: config.watchIntervalMs,

@@ -1,5 +1,5 @@
 import type { Generated, Selectable } from 'kysely';
-import type { BaseUnits, Defaulted } from './column-types.ts';
+import type { BaseUnits, Cents, Defaulted } from './column-types.ts';
 
 export interface ReservationsTable {
   id: Generated<number>;
@@ -30,6 +30,12 @@ export type DepositOutcome =
   | 'unknown'
   | 'assigned';
 
+/** What was done with the money of a deposit that no payment took. */
+export type Remedy = 'returned' | 'kept' | 'other';
+
+/** How a deposit deviates from what its payment, or the one that it was meant for, asked for. */
+export type Deviation = 'under' | 'over' | 'late' | 'duplicate';
+
 export interface DepositsTable {
   id: string;
   blockchain_id: string;
@@ -54,6 +60,38 @@ export interface DepositsTable {
   source: Defaulted<DepositSource>;
   /** Outputs that the transaction spends, as `hash:index` (Bitcoin); null elsewhere. */
   inputs: string[] | null;
+  /** US dollars for one whole unit, scaled by 1e18, soon after it arrived; null while it is not known. */
+  usd_price: Defaulted<string | null>;
+  /** When that was the price. */
+  priced_at: Defaulted<Date | null>;
+  /** What it was worth at that price, in US cents, rounded down. */
+  value_cents: Defaulted<Cents | null>;
+  /** null for one that is not dismissed, and for one that an earlier release dismissed. */
+  remedy: Defaulted<Remedy | null>;
+  /** To whom it was returned; null for any other remedy. */
+  remedy_to: Defaulted<string | null>;
+  /** Hash of the transaction that returned it; null for any other remedy. */
+  remedy_hash: Defaulted<string | null>;
+  remedy_note: Defaulted<string | null>;
+}
+
+/** An assignment of too little that a merchant's admin asks another one to confirm. */
+export interface AskedAssignmentsTable {
+  deposit_id: string;
+  payment_id: string;
+  /** Who asks. */
+  person_id: string;
+  asked_at: Date;
+}
+
+/** Kept by a trigger; see the migration. */
+export interface DeviatingDepositsTable {
+  deposit_id: string;
+  payment_id: string;
+  kind: Deviation;
+  /** The payment's merchant and creation. */
+  merchant_id: string;
+  created_at: Date;
 }
 
 /** What a node answered about a transaction when its deposits became final. */
@@ -71,6 +109,8 @@ export interface TransactionAnswersTable {
 export interface DepositTables {
   reservations: ReservationsTable;
   deposits: DepositsTable;
+  asked_assignments: AskedAssignmentsTable;
+  deviating_deposits: DeviatingDepositsTable;
   transaction_answers: TransactionAnswersTable;
 }
 

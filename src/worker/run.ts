@@ -1,6 +1,7 @@
 import type { BaseLogger } from 'pino';
 import type { Database } from '../database/connection.ts';
 import type { Processor } from '../payments/processor.ts';
+import type { Rates } from '../rates/rate-source.ts';
 import type { Clock } from '../time/clock.ts';
 import { auditYesterdayLoop } from './audit-yesterday.ts';
 import { cancelDeactivatedLoop } from './cancel-deactivated.ts';
@@ -12,11 +13,14 @@ import { followUpRegulatedLoop } from './follow-up-regulated.ts';
 import { lapseQuotesLoop } from './lapse-quotes.ts';
 import { runLoop } from './loop.ts';
 import { removeOldEventsLoop } from './remove-old-events.ts';
+import { valueDepositsLoop } from './value-deposits.ts';
 import { type WatchDependencies, watchChainsLoop } from './watch-chains.ts';
 
 export interface WorkerDependencies extends WebhookDependencies, WatchDependencies {
   readonly db: Database;
   readonly clock: Clock;
+  /** What deposits in the inbox are valued by. */
+  readonly rates: Rates;
   /** Processor of US accounts; null if they are not served. */
   readonly processor: Processor | null;
   /** How long events and webhook deliveries are kept. */
@@ -29,7 +33,7 @@ export async function runWorker(
   dependencies: WorkerDependencies,
   signal: AbortSignal,
 ): Promise<void> {
-  const { db, clock, logger, retentionDays } = dependencies;
+  const { db, clock, logger, rates, retentionDays } = dependencies;
   const loops = [
     expirePaymentsLoop(db, clock, logger),
     lapseQuotesLoop(db, clock, logger),
@@ -41,6 +45,7 @@ export async function runWorker(
     deliverWebhooksLoop(dependencies),
     watchChainsLoop(dependencies),
     auditYesterdayLoop(dependencies),
+    valueDepositsLoop(db, rates, clock),
   ];
   await Promise.all(loops.map(loop => runLoop(loop, logger, signal)));
 }

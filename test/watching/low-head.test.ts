@@ -37,7 +37,7 @@ afterAll(() => service.close());
 beforeEach(async () => {
   const { db, clock } = service;
   clock.now += 48 * 60 * MINUTE_MS;
-  await sql`truncate deposits, reservations, findings`.execute(db);
+  await sql`truncate asked_assignments, deposits, reservations, findings`.execute(db);
   await watchModel(db, CHAIN, 'final');
   model = new ModelChain(clock, FINAL_DEPTH);
   clock.now += MINUTE_MS;

@@ -46,7 +46,7 @@ async function begin(id: ChainId): Promise<void> {
   const { db, clock } = service;
   chain = id;
   clock.now += DAY_MS;
-  await sql`truncate deposits, reservations, findings, rescans`.execute(db);
+  await sql`truncate asked_assignments, deposits, reservations, findings, rescans`.execute(db);
   await watchModel(db, chain, id === 'btc-test' ? '3' : 'final');
   model = new ModelChain(clock, id === 'btc-test' ? null : FINAL_DEPTH);
   clock.now += MINUTE_MS;

@@ -1,0 +1,33 @@
+import type { Database } from '../database/connection.ts';
+import { type Rates, RateUnavailable } from '../rates/rate-source.ts';
+import { listUnpricedNetworks, priceDeposits } from '../repositories/deposit-values.ts';
+
+/**
+ * Records what deposits in the inbox are worth, at the price of now: call it often, so that this is the
+ * price at which they arrived. At most `limit` of a network; those of an asset without a price just now stay
+ * for the next call.
+ * @returns How many were valued.
+ */
+export async function valueDeposits(
+  db: Database,
+  rates: Rates,
+  now: Date,
+  limit: number,
+): Promise<number> {
+  let valued = 0;
+  for (const { blockchainId, assetSymbol } of await listUnpricedNetworks(db)) {
+    const usdPrice = await priceOf(rates, assetSymbol);
+    if (usdPrice === null) continue;
+    valued += await priceDeposits(db, blockchainId, { usdPrice, at: now }, limit);
+  }
+  return valued;
+}
+
+async function priceOf(rates: Rates, symbol: string): Promise<bigint | null> {
+  try {
+    return await rates.usdPrice(symbol);
+  } catch (error) {
+    if (error instanceof RateUnavailable) return null;
+    throw error;
+  }
+}
