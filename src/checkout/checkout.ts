@@ -9,6 +9,7 @@ import { listOfferedNetworks } from '../payments/offered-networks.ts';
 import { type Rates, RateUnavailable } from '../rates/rate-source.ts';
 import { listConfiguredNetworks } from '../repositories/deposit-addresses.ts';
 import { listPaymentDeposits } from '../repositories/deposits.ts';
+import { listStrayDeposits, type StrayDeposit } from '../repositories/deviations.ts';
 import { findLogoHash } from '../repositories/merchant-logos.ts';
 import { findMerchant } from '../repositories/merchants.ts';
 import { findNetworkOnChain, type NetworkOnChain } from '../repositories/networks.ts';
@@ -60,6 +61,8 @@ export interface Checkout {
   readonly progress: Progress;
   /** What a paid payment has received on its network, in the asset's smallest unit; null before. */
   readonly received: bigint | null;
+  /** Transfers of exactly its amount that came after the payment's end, or again. */
+  readonly strays: readonly StrayDeposit[];
 }
 
 /** Query parameters that are added to a redirectUrl. */
@@ -119,6 +122,7 @@ export async function readCheckout(
     ),
     progress: network === null ? NO_PROGRESS : await readProgress(db, payment, network, now),
     received: payment.status === 'successful' ? await readReceived(db, payment) : null,
+    strays: payment.status === 'pending' ? [] : await listStrayDeposits(db, payment.id),
   };
 }
 

@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
+import { OperationRefused } from '../accounts/audited-change.ts';
 import type { Deposit } from '../database/deposit-tables.ts';
 import { listDeposits, listUnmatchedDeposits } from '../repositories/deposits.ts';
-import { assignDeposit, dismissDeposit } from '../settlement/inbox.ts';
+import { ConsentNeeded } from '../settlement/assignment.ts';
+import { assignDeposit, dismissDeposit, type RemedyOf } from '../settlement/inbox.ts';
 import { depositObjects, depositRow } from './deposit-object.ts';
 import { printJson, printList, printObject } from './print.ts';
 import { type Session, withSession } from './session.ts';
@@ -15,6 +17,25 @@ interface ListFlags extends JsonFlag {
   readonly unmatched?: true;
   readonly limit: number;
 }
+
+interface AssignFlags extends JsonFlag {
+  readonly otherOrder?: true;
+  readonly arrived?: string;
+  readonly due?: string;
+}
+
+interface DismissFlags extends JsonFlag {
+  readonly returnedTo?: string;
+  readonly returnHash?: string;
+  readonly kept?: true;
+  readonly note?: string;
+}
+
+/** Which flags consent to what an assignment is refused for. */
+const CONSENT_FLAGS: Readonly<Record<ConsentNeeded['to'], string>> = {
+  otherOrder: 'To assign it all the same, add --other-order.',
+  amounts: 'To assign it all the same, add both amounts: --arrived and --due.',
+};
 
 /** `mp deposit list | assign | dismiss` */
 export function define(noun: Command, terminal: Terminal): void {
@@ -41,20 +62,63 @@ export function define(noun: Command, terminal: Terminal): void {
   addVerb(noun, 'assign', 'assign an unmatched deposit to a pending payment')
     .argument('<deposit>', 'deposit ID', parseId)
     .argument('<payment>', 'payment ID', parseId)
-    .action((deposit: string, payment: string, flags: JsonFlag) =>
+    .option('--other-order', 'although another payment had asked for exactly this amount')
+    .option('--arrived <amount>', 'with --due: settle the payment with too little, which is this')
+    .option('--due <amount>', 'what is due')
+    .action((deposit: string, payment: string, flags: AssignFlags) =>
       withSession(terminal, async session => {
-        await print(terminal, flags, session, await assignDeposit(session, deposit, payment));
+        await print(terminal, flags, session, await assign(session, deposit, payment, flags));
       }),
     );
 
-  addVerb(noun, 'dismiss', 'remove an unmatched deposit from the inbox')
+  const dismiss = addVerb(noun, 'dismiss', 'remove an unmatched deposit from the inbox')
     .argument('<deposit>', 'deposit ID', parseId)
-    .option('--note <text>', 'how it was settled, for the audit log', parseName)
-    .action((deposit: string, { note, ...flags }: JsonFlag & { note?: string }) =>
-      withSession(terminal, async session => {
-        await print(terminal, flags, session, await dismissDeposit(session, deposit, note));
-      }),
-    );
+    .option(
+      '--returned-to <whom>',
+      'the money was returned, to whom or to which address',
+      parseName,
+    )
+    .option('--return-hash <hash>', 'transaction that returned it', parseName)
+    .option('--kept', 'the money was kept')
+    .option('--note <text>', 'anything to add; alone, what else was done', parseName);
+  dismiss.action((deposit: string, flags: DismissFlags) => {
+    const remedy = remedyOf(dismiss, flags);
+    return withSession(terminal, async session => {
+      await print(terminal, flags, session, await dismissDeposit(session, deposit, remedy));
+    });
+  });
+}
+
+async function assign(
+  session: Session,
+  deposit: string,
+  payment: string,
+  { otherOrder, arrived, due }: AssignFlags,
+): Promise<Deposit> {
+  const amounts = arrived === undefined || due === undefined ? undefined : { arrived, due };
+  try {
+    return await assignDeposit(session, deposit, payment, { otherOrder, amounts });
+  } catch (error) {
+    if (!(error instanceof ConsentNeeded)) throw error;
+    throw new OperationRefused(`${error.message} ${CONSENT_FLAGS[error.to]}`);
+  }
+}
+
+/** What was done with the money; ends the command with wrong usage unless the flags say one thing. */
+function remedyOf(
+  command: Command,
+  { returnedTo: to, returnHash: hash, kept, note }: DismissFlags,
+): RemedyOf {
+  if (to !== undefined && hash !== undefined && kept === undefined) {
+    return { remedy: 'returned', to, hash, note };
+  }
+  if (to === undefined && hash === undefined) {
+    if (kept === true) return { remedy: 'kept', note };
+    if (note !== undefined) return { remedy: 'other', note };
+  }
+  return command.error(
+    'error: say what was done with the money: --returned-to and --return-hash, or --kept, or --note',
+  );
 }
 
 async function print(

@@ -3,6 +3,7 @@ import type { Connection } from '../database/connection.ts';
 import type { Payment } from '../database/payment-tables.ts';
 import { toPaymentSnapshot } from '../payments/payment-object.ts';
 import { listPaymentDeposits } from '../repositories/deposits.ts';
+import { listStrayDeposits } from '../repositories/deviations.ts';
 import { listTransitions } from '../repositories/payment-moves.ts';
 import { findPayment } from '../repositories/payments.ts';
 import { depositObjects } from './deposit-object.ts';
@@ -25,11 +26,12 @@ export function paymentFields(payment: Payment) {
   };
 }
 
-/** Adds the payment's history and its deposits. */
+/** Adds the payment's history, its deposits, and those of its amount that came too late or twice. */
 export async function paymentObject({ db }: Session, payment: Payment) {
-  const [transitions, deposits] = await Promise.all([
+  const [transitions, deposits, strays] = await Promise.all([
     listTransitions(db, payment.id),
     listPaymentDeposits(db, payment.id),
+    listStrayDeposits(db, payment.id),
   ]);
   return {
     ...paymentFields(payment),
@@ -41,6 +43,7 @@ export async function paymentObject({ db }: Session, payment: Payment) {
       reason: transition.reason,
     })),
     deposits: await depositObjects(db, deposits),
+    strayDeposits: await depositObjects(db, strays),
   };
 }
 

@@ -18,6 +18,22 @@ export function registerFormBody(app: FastifyInstance, limitBytes: number): void
 }
 
 /**
+ * Takes a field that may be given any number of times out of a form, before `readFields` reads the others.
+ * @throws ApiError E1001 for more than `maximum` values.
+ */
+export function takeRepeated({ body }: FastifyRequest, name: string, maximum: number): string[] {
+  if (!(body instanceof URLSearchParams)) return [];
+  const values = body.getAll(name);
+  if (values.length > maximum) {
+    throw new ApiError('E1001', `At most ${maximum} of ${name} are taken at once.`, {
+      param: name,
+    });
+  }
+  body.delete(name);
+  return values;
+}
+
+/**
  * Reads a form that has exactly the named fields, each once; those in `optional` may be missing, as
  * checkboxes are that are not ticked, and are empty then.
  * @throws ApiError E1002 for an unknown field, E1001 for a missing or repeated one.

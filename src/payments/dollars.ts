@@ -25,3 +25,14 @@ export function toDollarText(cents: number): string {
   const fraction = String(cents % CENTS_PER_DOLLAR).padStart(2, '0');
   return `${Math.floor(cents / CENTS_PER_DOLLAR)}.${fraction}`;
 }
+
+/** As people write dollars: `1234.5`, `$1,234.50`. */
+const WRITTEN = /^\$? ?(\d{1,3}(?:,\d{3})+|\d+)(\.\d{1,2})?$/;
+
+/** Cents of dollars as people write them; undefined for any other text. */
+export function parseDollars(text: string): number | undefined {
+  const [, whole, fraction = ''] = WRITTEN.exec(text.trim()) ?? [];
+  if (whole === undefined) return undefined;
+  const cents = Number(whole.replaceAll(',', '') + fraction.slice(1).padEnd(2, '0'));
+  return Number.isSafeInteger(cents) ? cents : undefined;
+}

@@ -102,6 +102,15 @@ export function findDepositById(db: Connection, id: string): Promise<Deposit | u
   return db.selectFrom('deposits').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
+/** Those of the deposits that there are, in any order. */
+export function findDepositsById(db: Connection, ids: readonly string[]): Promise<Deposit[]> {
+  return db
+    .selectFrom('deposits')
+    .selectAll()
+    .where('id', '=', sql<string>`any(${ids}::uuid[])`)
+    .execute();
+}
+
 /** Reads a deposit and locks its row until the transaction ends. */
 export function lockDeposit(db: Connection, id: string): Promise<Deposit | undefined> {
   return db.selectFrom('deposits').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();

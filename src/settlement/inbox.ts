@@ -1,76 +1,155 @@
 import { audited, OperationRefused, type Operator } from '../accounts/audited-change.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Deposit } from '../database/deposit-tables.ts';
+import { transact } from '../database/transaction.ts';
+import { deleteAskedAssignment, saveAskedAssignment } from '../repositories/asked-assignments.ts';
 import { findDepositContexts } from '../repositories/deposit-context.ts';
 import {
   findDepositById,
+  findDepositsById,
   lockAddresses,
   lockDeposit,
   updateDeposit,
 } from '../repositories/deposits.ts';
-import { lockPayment } from '../repositories/payment-moves.ts';
 import { applyDeposit } from './apply-deposit.ts';
+import {
+  amountsOf,
+  type Consent,
+  requireAssignable,
+  requireConfirmed,
+  requireOrder,
+} from './assignment.ts';
 
-const SETTLE_ELSEWHERE = 'Settle with the customer, then dismiss the deposit with a note of how.';
+/** What was done with the money of a deposit that no payment took. */
+export type RemedyOf =
+  | {
+      readonly remedy: 'returned';
+      /** To whom. */
+      readonly to: string;
+      /** Hash of the transaction. */
+      readonly hash: string;
+      readonly note?: string | undefined;
+    }
+  | { readonly remedy: 'kept'; readonly note?: string | undefined }
+  | { readonly remedy: 'other'; readonly note: string };
+
+/** Most deposits that are dismissed at once. */
+export const DISMISSALS_MAXIMUM = 100;
 
 /**
- * Assigns an unmatched deposit to a pending payment. The operator is responsible for the amount.
- * @throws OperationRefused for a deposit that is assigned, dismissed or without funds, and for a
- * payment that has ended, has funds already or expects another network or address.
+ * Assigns an unmatched deposit to a pending payment. One of less than what is due, less what the merchant
+ * tolerates, settles it only if two people of the merchant's want it, or an operator.
+ * @throws ConsentNeeded, which says what whoever assigns it has to consent to; OperationRefused for a deposit
+ * that is assigned, dismissed or without funds, and for a payment that has ended, has funds already or
+ * expects another network or address.
  */
 export function assignDeposit(
   operator: Operator,
   depositId: string,
   paymentId: string,
+  consent: Consent = {},
 ): Promise<Deposit> {
   return audited(operator, 'deposit.assign', async (tx, now) => {
     const deposit = await requireUnmatched(tx, depositId);
-    const payment = await lockPayment(tx, paymentId);
-    if (payment === undefined) throw new OperationRefused(`There is no payment ${paymentId}.`);
-    if (payment.status !== 'pending') {
-      throw new OperationRefused(
-        `The payment has ended: it is ${payment.status} and stays so. ${SETTLE_ELSEWHERE}`,
-      );
-    }
-    if (payment.session_status !== 'pending') {
-      throw new OperationRefused(`The payment has funds already. ${SETTLE_ELSEWHERE}`);
-    }
-    if (payment.blockchain_id !== deposit.blockchain_id) {
-      throw new OperationRefused('The payment is on another network than the deposit.');
-    }
-    if (payment.address !== deposit.address) {
-      throw new OperationRefused('The deposit went to another address than that of the payment.');
-    }
+    const assignment = await requireAssignable(tx, deposit, paymentId);
+    await requireOrder(tx, assignment, consent);
+    const { isTooLittle } = assignment;
+    const askedBy = isTooLittle ? await requireConfirmed(tx, operator, assignment, consent) : null;
+    await deleteAskedAssignment(tx, depositId);
     const assigned = await updateDeposit(tx, depositId, {
       outcome: 'assigned',
       payment_id: paymentId,
       updated_at: now,
     });
     const result = await applyDeposit(tx, assigned, now);
-    return { result, objectId: depositId, detail: { paymentId } };
+    const detail = {
+      ...{ paymentId, ...amountsOf(assignment), usdPrice: deposit.usd_price },
+      ...(isTooLittle ? { isTooLittle, askedBy } : {}),
+    };
+    return { result, objectId: depositId, detail };
   });
 }
 
 /**
- * Removes a deposit from the inbox, because it was settled with the customer elsewhere.
- * @param note How it was settled, for the audit log.
+ * Asks a second person of the merchant's to confirm that too little settles a payment.
+ * @param operator Who asks, in the panel.
+ * @throws OperationRefused as `assignDeposit` does, and for a deposit that suffices.
+ */
+export function askToAssign(
+  operator: Operator & { readonly personId: string },
+  depositId: string,
+  paymentId: string,
+): Promise<void> {
+  return audited(operator, 'deposit.ask-to-assign', async (tx, now) => {
+    const deposit = await requireUnmatched(tx, depositId);
+    const assignment = await requireAssignable(tx, deposit, paymentId);
+    if (!assignment.isTooLittle) {
+      throw new OperationRefused('The deposit suffices: it can be assigned at once.');
+    }
+    await saveAskedAssignment(tx, {
+      deposit_id: depositId,
+      payment_id: paymentId,
+      person_id: operator.personId,
+      asked_at: now,
+    });
+    const detail = { paymentId, ...amountsOf(assignment) };
+    return { result: undefined, objectId: depositId, detail };
+  });
+}
+
+/**
+ * Removes a deposit from the inbox, and records what was done with the money.
  * @throws OperationRefused for a deposit that is assigned, dismissed or without funds.
  */
 export function dismissDeposit(
   operator: Operator,
   depositId: string,
-  note?: string,
+  remedy: RemedyOf,
 ): Promise<Deposit> {
   return audited(operator, 'deposit.dismiss', async (tx, now) => {
     const deposit = await requireUnmatched(tx, depositId);
     const context = (await findDepositContexts(tx, [deposit])).get(depositId);
-    const result = await updateDeposit(tx, depositId, { dismissed_at: now, updated_at: now });
-    const detail = {
-      merchantIds: context?.merchantIds ?? [],
-      ...(note === undefined ? {} : { note }),
-    };
+    const isReturned = remedy.remedy === 'returned';
+    await deleteAskedAssignment(tx, depositId);
+    const result = await updateDeposit(tx, depositId, {
+      dismissed_at: now,
+      remedy: remedy.remedy,
+      remedy_to: isReturned ? remedy.to : null,
+      remedy_hash: isReturned ? remedy.hash : null,
+      remedy_note: remedy.note ?? null,
+      updated_at: now,
+    });
+    const detail = { merchantIds: context?.merchantIds ?? [], ...remedy };
     return { result, objectId: depositId, detail };
   });
+}
+
+/**
+ * Dismisses several deposits, all or none.
+ * @throws OperationRefused for more than `DISMISSALS_MAXIMUM`, and as `dismissDeposit` does.
+ */
+export async function dismissDeposits(
+  operator: Operator,
+  depositIds: readonly string[],
+  remedy: RemedyOf,
+): Promise<void> {
+  if (depositIds.length > DISMISSALS_MAXIMUM) {
+    throw new OperationRefused(`At most ${DISMISSALS_MAXIMUM} deposits are dismissed at once.`);
+  }
+  const run = async (tx: Connection) => {
+    const deposits = (await findDepositsById(tx, depositIds)).toSorted(inLockOrder);
+    for (const { id } of deposits) await dismissDeposit({ ...operator, db: tx }, id, remedy);
+  };
+  await (operator.db.isTransaction ? run(operator.db) : transact(operator.db, run));
+}
+
+/** The order in which watchers lock addresses. */
+function inLockOrder(a: Deposit, b: Deposit): number {
+  return compare(a.blockchain_id, b.blockchain_id) || compare(a.address, b.address);
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
 }
 
 /** Locks the address before the deposit, in the order of `observeTransfer`, to avoid deadlocks. */

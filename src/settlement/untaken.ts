@@ -1,24 +1,39 @@
 import type { Deposit, DepositOutcome } from '../database/deposit-tables.ts';
 import type { Simulation } from './simulate.ts';
 
-/** Why a transfer is in the inbox. */
-const INBOX_REASONS: Readonly<Partial<Record<DepositOutcome, string>>> = {
-  ambiguous:
-    'several payments are open at the address, so that its amount does not tell which one it is for',
-  duplicate: 'the payment has this amount already',
-  late: 'the payment that asked for this amount has ended',
-  over: 'it is far more than the payment asks for',
-  under: 'it is neither the whole amount nor the rest that its payment waits for',
-  unknown: 'no payment asks for this amount',
+interface Reason {
+  /** A word or two. */
+  readonly short: string;
+  /** A sentence without its capital and its period. */
+  readonly text: string;
+}
+
+/** Why no payment took a transfer, so that it is in the inbox. */
+export const UNTAKEN_REASONS: Readonly<Partial<Record<DepositOutcome, Reason>>> = {
+  ambiguous: {
+    short: 'ambiguous',
+    text: 'several payments wait at the address, and its amount does not tell which one it is for',
+  },
+  duplicate: { short: 'duplicate', text: 'its payment has this amount already' },
+  late: { short: 'too late', text: 'the payment that asked for this amount had ended' },
+  over: { short: 'far too much', text: 'it is far more than its payment asks for' },
+  under: {
+    short: 'too little',
+    text: 'it is neither the whole amount nor the rest that its payment waits for',
+  },
+  unknown: { short: 'unknown amount', text: 'no payment asked for this amount' },
 };
 
 /** A sentence for each transfer that has arrived and that no payment took. */
 export function describeUntaken(deposits: readonly Deposit[]): string[] {
-  return deposits.flatMap(({ id, payment_id, state, outcome }) =>
-    payment_id === null && (state === 'seen' || state === 'final')
-      ? [`A transfer went to the inbox as ${outcome} (${id}): ${INBOX_REASONS[outcome]}.`]
-      : [],
-  );
+  return deposits
+    .filter(
+      ({ payment_id, state }) => payment_id === null && (state === 'seen' || state === 'final'),
+    )
+    .map(({ id, outcome }) => {
+      const reason = UNTAKEN_REASONS[outcome]?.text ?? outcome;
+      return `A transfer went to the inbox as ${outcome} (${id}): ${reason}.`;
+    });
 }
 
 /** Why a simulated payment still waits although a transfer has arrived; null if there is no such reason. */

@@ -120,7 +120,7 @@ describe('on chain', () => {
       ...{ case: 'under', deposits: [{ outcome: 'ambiguous', paymentId: null }] },
     });
     expect(simulation.result).toMatch(
-      /^The payment is still pending\.\nA transfer went to the inbox as ambiguous \([0-9a-f-]{36}\): several payments are open/,
+      /^The payment is still pending\.\nA transfer went to the inbox as ambiguous \([0-9a-f-]{36}\): several payments wait at the address/,
     );
     // In text, the result is the last thing printed.
     const { out } = await mpHere(['payment', 'simulate', second, '--case', 'under'], service.env);
@@ -135,7 +135,7 @@ describe('on chain', () => {
     const waiting = await simulate(second, 'over');
     expect(waiting.status).toBe('pending');
     expect(waiting.simulation.result).toMatch(
-      /^The payment is still pending\.\nA transfer went to the inbox as ambiguous .*several payments are open/,
+      /^The payment is still pending\.\nA transfer went to the inbox as ambiguous .*several payments wait at the address/,
     );
     expect((await simulate(first, 'expire')).status).toBe('expired');
     expect((await simulate(second, 'over')).status).toBe('successful');
@@ -164,7 +164,7 @@ describe('on chain', () => {
       (await simulate(await create(shop), name, '--network', 'eth')).simulation.result;
     expect(await play('confirm')).toBe('The payment is now successful.');
     expect(await play('late')).toMatch(
-      /^The payment is now expired\.\nA transfer went to the inbox as late .* has ended\.$/,
+      /^The payment is now expired\.\nA transfer went to the inbox as late .* had ended\.$/,
     );
     expect(await play('duplicate')).toMatch(
       /^The payment is now successful\.\nA transfer went to the inbox as duplicate /,

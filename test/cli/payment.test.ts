@@ -157,7 +157,12 @@ test('deposits are listed with decimals, their merchant and the payments they wo
   // Who had a payment at an address is known after the address has been removed, too.
   await service.ask('address', 'remove', ...owner);
   expect(await find()).toMatchObject({ merchantIds: [merchant.id] });
-  await service.ask('deposit', 'assign', deposit.id, near);
+  // It is too little by the smallest unit.
+  expect(await service.refused('deposit', 'assign', deposit.id, near)).toBe(
+    '1.5 arrived, and 1.500000000000000001 is due: too little to settle the payment. Type both amounts to confirm it. To assign it all the same, add both amounts: --arrived and --due.',
+  );
+  const amounts = ['--arrived', '1.5', '--due', '1.500000000000000001'];
+  await service.ask('deposit', 'assign', deposit.id, near, ...amounts);
   expect(await find()).toMatchObject({
     ...{ outcome: 'assigned', paymentId: near, merchantIds: [merchant.id], fits: [] },
   });
@@ -173,7 +178,7 @@ test('the inbox lists what no payment took, and lets go of it', async () => {
   const ended = await createPayment();
   await simulate(ended, 'late');
   const [late] = (await inbox()).filter(deposit => !before.includes(deposit.id));
-  expect(late).toMatchObject({ outcome: 'late', paymentId: null });
+  expect(late).toMatchObject({ outcome: 'late', paymentId: null, meantFor: ended });
   const deposit = late?.id ?? '';
 
   expect(await service.refused('deposit', 'assign', deposit, ended)).toBe(
@@ -182,12 +187,23 @@ test('the inbox lists what no payment took, and lets go of it', async () => {
   const open = await createPayment();
   expect(await service.refused('deposit', 'assign', deposit, open)).toContain('another network');
   await simulate(open, 'reorg');
-  expect(await service.ask('deposit', 'assign', deposit, open)).toMatchObject({
+  expect(await service.refused('deposit', 'assign', deposit, open)).toBe(
+    `Payment ${ended}, which is expired, had asked for exactly this amount. Make sure that it is not that customer’s money. To assign it all the same, add --other-order.`,
+  );
+  expect(await service.ask('payment', 'show', ended)).toMatchObject({
+    strayDeposits: [{ id: deposit, outcome: 'late', remedy: null }],
+  });
+  const dues = await amountsOf(deposit, open);
+  expect(
+    await service.ask('deposit', 'assign', deposit, open, '--other-order', ...dues),
+  ).toMatchObject({
     outcome: 'assigned',
     paymentId: open,
   });
   expect(await service.ask('payment', 'show', open)).toMatchObject({ status: 'successful' });
-  expect(await service.refused('deposit', 'dismiss', deposit)).toContain('belongs to payment');
+  expect(await service.refused('deposit', 'dismiss', deposit, '--kept')).toContain(
+    'belongs to payment',
+  );
   const paid = await createPayment();
   await simulate(paid, 'duplicate');
   const [double] = (await inbox()).filter(one => !before.includes(one.id));
@@ -197,10 +213,25 @@ test('the inbox lists what no payment took, and lets go of it', async () => {
   expect(await service.refused('deposit', 'assign', double?.id ?? '', seen)).toContain(
     'has funds already. Settle with the customer',
   );
-  await service.ask('deposit', 'dismiss', double?.id ?? '');
+  expect(double).toMatchObject({ outcome: 'duplicate' });
+  const unsaid = await mpHere(['deposit', 'dismiss', double?.id ?? ''], service.env);
+  expect(unsaid).toMatchObject({ status: 2 });
+  expect(unsaid.err).toContain('say what was done with the money');
+  const returned = ['--returned-to', 'Ada', '--return-hash', '0xback'];
+  expect(await service.ask('deposit', 'dismiss', double?.id ?? '', ...returned)).toMatchObject({
+    remedy: { remedy: 'returned', to: 'Ada', transactionHash: '0xback', note: null },
+  });
 
   await simulate(await createPayment(), 'late');
   const [another] = (await inbox()).filter(one => !before.includes(one.id));
-  await service.ask('deposit', 'dismiss', another?.id ?? '');
+  await service.ask('deposit', 'dismiss', another?.id ?? '', '--note', 'a voucher');
   expect((await inbox()).map(one => one.id)).toEqual(before);
 });
+
+/** The flags that let a deposit settle a payment, whether it is enough or not. */
+async function amountsOf(depositId: string, paymentId: string): Promise<string[]> {
+  const deposits = await service.ask<{ id: string; tokenAmount: string }[]>('deposit', 'list');
+  const { tokenAmount } = await service.ask<{ tokenAmount: string }>('payment', 'show', paymentId);
+  const arrived = deposits.find(({ id }) => id === depositId)?.tokenAmount ?? '';
+  return ['--arrived', arrived, '--due', tokenAmount];
+}

@@ -62,7 +62,9 @@ const ROUTES: readonly (readonly [string, Who])[] = [
   [`POST ${M}/payments/:paymentId/simulate`, 'admin and member'],
   [`GET ${M}/unmatched`, 'admin and member'],
   [`GET ${M}/unmatched/:depositId`, 'admin and member'],
+  [`POST ${M}/unmatched/dismiss`, 'admin'],
   [`POST ${M}/unmatched/:depositId/assign`, 'admin'],
+  [`POST ${M}/unmatched/:depositId/ask`, 'admin'],
   [`POST ${M}/unmatched/:depositId/dismiss`, 'admin'],
   [`GET ${M}/settings/developer/keys`, 'admin and member'],
   [`GET ${M}/settings/developer/keys/new`, 'admin'],
@@ -89,7 +91,7 @@ const ROUTES: readonly (readonly [string, Who])[] = [
 
 /** Forms that need a second factor of the last ten minutes. */
 const RECENT = ROUTES.filter(([route]) =>
-  /assign|dismiss|keys\/(new|:keyId\/)|self-service/.test(route),
+  /assign|ask$|dismiss|keys\/(new|:keyId\/)|self-service/.test(route),
 );
 
 let service: TestApp;

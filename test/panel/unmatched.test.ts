@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setAddress } from '../../src/accounts/deposit-addresses.ts';
 import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
+import { valueDeposits } from '../../src/settlement/value-deposits.ts';
 import { ADDRESSES, addMerchant, type MerchantWithKey, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { openCheckout } from '../helpers/checkout.ts';
-import { addMerchantUser, open, submit, textOf, type Visitor } from '../helpers/panel.ts';
+import { addMerchantUser, HOST, open, submit, textOf, type Visitor } from '../helpers/panel.ts';
 
 const OWN = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 const OTHERS = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC';
@@ -23,6 +24,8 @@ beforeAll(async () => {
   path = `/panel/merchants/${shop.merchant.id}/unmatched`;
 });
 afterAll(() => service.close());
+
+const KEPT = { remedy: 'kept', to: '', hash: '', note: '' } as const;
 
 /** A deposit that no payment takes. */
 function arrive(address: string, tokenAmount = 12_345n) {
@@ -52,49 +55,197 @@ test('the inbox has what arrived at addresses that only this merchant ever had',
   expect((await open(service, `${path}/${foreign.id}`, admin)).statusCode).toBe(404);
   const home = await open(service, path.replace('/unmatched', ''), admin);
   expect(textOf(home)).toContain('1 deposit that no payment took');
-  const dismissed = await submit(
-    service,
-    `${path}/${own.id}/dismiss`,
-    { note: 'sent back' },
-    admin,
-  );
+  const dismissed = await submit(service, `${path}/${own.id}/dismiss`, { ...KEPT }, admin);
   expect(dismissed.statusCode).toBe(303);
   expect(textOf(await open(service, path, admin))).toContain('Nothing waits.');
 });
 
-test('an address that another merchant has as well, or had, is nobody’s', async () => {
+test('an address that another merchant has as well, or had, is nobody’s, and the page says so', async () => {
   const address = ADDRESSES['eth-test'];
   const former = await addMerchant(service, { addresses: { 'eth-test': address } });
   const present = await addMerchant(service, { addresses: { 'eth-test': address } });
   const operator = operatorOf(service);
   await setAddress(operator, { merchantId: former.merchant.id }, 'eth-test', OTHERS);
-  const deposit = await arrive(address);
   const user = await addMerchantUser(service, present.merchant.id, 'admin');
   const inbox = `/panel/merchants/${present.merchant.id}/unmatched`;
+  expect(textOf(await open(service, inbox, user))).not.toContain('not shown');
+  const deposit = await arrive(address);
   expect((await open(service, `${inbox}/${deposit.id}`, user)).statusCode).toBe(404);
+  const page = textOf(await open(service, inbox, user));
+  expect(page).toContain('Nothing waits. 1 more deposit is not shown');
+  expect(page).toContain('Only your operator sees such deposits');
+  await arrive(address);
+  expect(textOf(await open(service, inbox, user))).toContain('2 more deposits are not shown');
 });
 
-test('a deposit is dismissed with a note alone', async () => {
+test('a deposit is dismissed with what was done with the money', async () => {
   const { id } = await arrive(OWN);
-  const refused = await submit(service, `${path}/${id}/dismiss`, { note: ' ' }, admin);
-  expect(refused.statusCode).toBe(422);
-  expect(textOf(refused)).toContain('how it was settled');
-  await submit(service, `${path}/${id}/dismiss`, { note: 'sent back' }, admin);
+  const dismiss = (fields: Record<string, string>) =>
+    submit(service, `${path}/${id}/dismiss`, { to: '', hash: '', note: '', ...fields }, admin);
+  for (const [fields, reason] of [
+    [{}, 'Say what was done with the money.'],
+    [{ remedy: 'other', note: ' ' }, 'Say how it was settled'],
+    [{ remedy: 'returned', hash: '0xback' }, 'Say to whom'],
+    [{ remedy: 'returned', to: 'Ada' }, 'hash of the transaction'],
+  ] as const) {
+    const refused = await dismiss(fields);
+    expect(refused.statusCode).toBe(422);
+    expect(textOf(refused)).toContain(reason);
+  }
+  const returned = { remedy: 'returned', to: 'Ada', hash: '0xback', note: 'ticket 7' } as const;
+  expect((await dismiss(returned)).statusCode).toBe(303);
   const entry = await service.db
     .selectFrom('audit_log')
     .selectAll()
     .where('object_id', '=', id)
     .executeTakeFirstOrThrow();
-  expect(entry).toMatchObject({ actor: admin.email, detail: { note: 'sent back' } });
+  expect(entry).toMatchObject({ actor: admin.email, detail: returned });
+});
+
+describe('a full inbox', () => {
+  const listed = ({ body }: { body: string }) =>
+    [...body.matchAll(/unmatched\/([0-9a-f-]{36})"/g)].map(([, id]) => id);
+  const more = ({ body }: { body: string }) =>
+    /<a href="([^"]+)" rel="next"/.exec(body)?.[1]?.replaceAll('&amp;', '&') ?? '';
+  const ids: string[] = [];
+
+  beforeAll(async () => {
+    // In ETH at $4,000, from $4 to $108; they do not arrive in the order of their values.
+    const values = Array.from({ length: 27 }, (_, n) => 1 + ((n * 10) % 27));
+    const arrived: [number, string][] = [];
+    for (const n of values) arrived.push([n, (await arrive(OWN, BigInt(n) * 10n ** 15n)).id]);
+    ids.push(...arrived.toSorted(([a], [b]) => b - a).map(([, id]) => id));
+    await valueDeposits(service.db, service.rates, new Date(service.clock.now), 1_000);
+    // One whose value is not known yet.
+    ids.unshift((await arrive(OWN, 1n)).id);
+  });
+
+  test('has the most valuable first, and before those what is not valued yet', async () => {
+    const first = await open(service, path, admin);
+    expect(listed(first)).toEqual(ids.slice(0, 25));
+    expect(textOf(first)).toContain('$108.00');
+    const second = await open(service, more(first), admin);
+    expect(listed(second)).toEqual(ids.slice(25));
+    expect(more(second)).toBe('');
+  });
+
+  test('is filtered by value, reason and network', async () => {
+    expect(listed(await open(service, `${path}?worth=12`, admin))).toEqual(ids.slice(-3));
+    expect(listed(await open(service, `${path}?why=unknown&worth=$4.00`, admin))).toEqual(
+      ids.slice(-1),
+    );
+    for (const query of ['why=late', 'network=btc']) {
+      const none = await open(service, `${path}?${query}`, admin);
+      expect(textOf(none)).toContain('No deposit matches. Clear filters');
+    }
+  });
+
+  test('is cleared of many at once, all or none, by an admin', async () => {
+    const dismiss = (deposits: readonly (string | undefined)[], fields = {}) => {
+      const payload = new URLSearchParams({ ...KEPT, ...fields });
+      for (const id of deposits) payload.append('deposit', id ?? '');
+      return service.app.inject({
+        method: 'POST',
+        url: `${path}/dismiss?worth=12`,
+        headers: {
+          ...{ host: HOST, cookie: admin.cookie, 'sec-fetch-site': 'same-origin' },
+          'content-type': 'application/x-www-form-urlencoded',
+        },
+        payload: payload.toString(),
+      });
+    };
+    const member = await addMerchantUser(service, shop.merchant.id, 'member');
+    expect((await open(service, path, member)).body).not.toContain('type="checkbox"');
+    expect(textOf(await dismiss([]))).toContain('Tick the deposits first.');
+    expect((await dismiss(ids)).statusCode).toBe(400);
+    const unsaid = await dismiss(ids.slice(-2), { remedy: '' });
+    expect(unsaid.statusCode).toBe(422);
+    expect(unsaid.body.match(/ checked/g)).toHaveLength(2);
+    const foreign = await arrive(OTHERS);
+    expect(textOf(await dismiss([ids.at(-1), foreign.id]))).toContain('Nothing was changed.');
+    expect(listed(await open(service, `${path}?worth=12`, admin))).toHaveLength(3);
+    const done = await dismiss(ids.slice(-2));
+    expect(done.headers.location).toBe(`${path}?worth=12.00`);
+    expect(listed(await open(service, `${path}?worth=12`, admin))).toEqual([ids.at(-3)]);
+  });
+});
+
+test('a deposit of too little is confirmed by a second admin, who types both amounts', async () => {
+  const checkout = await openCheckout(service, shop);
+  await checkout.pick('eth-test');
+  const deposit = await arrive(OWN, 1n);
+  const at = `${path}/${deposit.id}`;
+  const form = { payment: checkout.paymentId };
+  const refused = await submit(service, `${at}/assign`, form, admin);
+  expect(refused.statusCode).toBe(422);
+  expect(textOf(refused)).toContain('too little to settle the payment');
+  expect(textOf(refused)).toContain('Ask a second admin');
+  expect((await submit(service, `${at}/ask`, form, admin)).headers.location).toBe(at);
+  expect(textOf(await open(service, at, admin))).toContain('Another admin has to confirm that.');
+  const [, due = ''] = /due ([\d.]+) ETH/.exec(textOf(await open(service, at, admin))) ?? [];
+  const typed = { ...form, sure: '', arrived: '0.000000000000000001', due };
+  expect((await submit(service, `${at}/assign`, typed, admin)).statusCode).toBe(422);
+  const grace = await addMerchantUser(service, shop.merchant.id, 'admin', { name: 'Grace' });
+  expect(textOf(await open(service, at, grace))).toContain('Ada asked to assign it to $50.00');
+  expect((await checkout.payment()).status).toBe('pending');
+  expect((await submit(service, `${at}/assign`, typed, grace)).statusCode).toBe(303);
+  expect((await checkout.payment()).status).toBe('successful');
+});
+
+test('a late deposit and its payment lead to each other, and it goes elsewhere only on purpose', async () => {
+  const checkout = await openCheckout(service, shop, { customerReferenceId: 'order 17' });
+  await checkout.pick('eth-test');
+  const { token_amount: amount } = await checkout.payment();
+  await checkout.simulate('cancel');
+  const deposit = await arrive(OWN, BigInt(amount ?? 0));
+  const page = await open(service, `${path}/${deposit.id}`, admin);
+  expect(textOf(page)).toContain(
+    'The payment that it fits exactly $50.00 , order 17: cancelled since',
+  );
+  expect(page.body).toContain(`/payments/${checkout.paymentId}"`);
+  const ended = path.replace('unmatched', `payments/${checkout.paymentId}`);
+  const before = await open(service, ended, admin);
+  expect(textOf(before)).toContain('Arrived too late: 0.0125');
+  expect(before.body).toContain(`${path}/${deposit.id}"`);
+  expect((await checkout.get()).body).toContain('arrived too late for this payment');
+
+  const other = await openCheckout(service, shop, { amount: 4000 });
+  await other.pick('eth-test');
+  const form = { payment: other.paymentId };
+  const asked = await submit(service, `${path}/${deposit.id}/assign`, form, admin);
+  expect(asked.statusCode).toBe(422);
+  expect(textOf(asked)).toContain(`Payment ${checkout.paymentId}, which is cancelled, had asked`);
+  expect(textOf(asked)).toContain('Assign it to $40.00 all the same');
+  const sure = { ...form, sure: 'yes', arrived: '', due: '' };
+  expect((await submit(service, `${path}/${deposit.id}/assign`, sure, admin)).statusCode).toBe(303);
+  expect((await other.payment()).status).toBe('successful');
+  expect(textOf(await open(service, ended, admin))).toContain('Assigned to another payment');
+});
+
+test('a payer learns what became of a transfer that came too late', async () => {
+  const checkout = await openCheckout(service, shop);
+  await checkout.pick('eth-test');
+  const { token_amount: amount } = await checkout.payment();
+  await checkout.simulate('cancel');
+  const { id, transaction_hash: hash } = await arrive(OWN, BigInt(amount ?? 0));
+  const waiting = await checkout.get();
+  expect(waiting.body).toContain(`<code class="text" dir="ltr">${hash}</code>`);
+  expect(waiting.body).toContain('It did not count. Contact Shop');
+  const returned = { remedy: 'returned', to: 'ada@example.com', hash: '0xback', note: 'secret' };
+  await submit(service, `${path}/${id}/dismiss`, returned, admin);
+  const settled = await checkout.get();
+  expect(settled.body).toContain('It has been returned by this transaction:');
+  expect(settled.body).toContain('0xback');
+  expect(settled.body).not.toMatch(/ada@example|secret/);
 });
 
 test('a deposit is assigned to a payment that waits there, which then is paid', async () => {
   const checkout = await openCheckout(service, shop);
   await checkout.pick('eth-test');
   const { token_amount: amount } = await checkout.payment();
-  const deposit = await arrive(OWN, BigInt(amount ?? 0) * 2n);
+  const deposit = await arrive(OWN, BigInt(amount ?? 0) * 2n + 7n);
   const page = await open(service, `${path}/${deposit.id}`, admin);
-  expect(textOf(page)).toContain('far more than its payment asks for');
+  expect(textOf(page)).toContain('It is far more than its payment asks for.');
   expect(textOf(page)).toContain('$50.00');
   const member = await addMerchantUser(service, shop.merchant.id, 'member');
   expect((await open(service, `${path}/${deposit.id}`, member)).body).not.toContain('Assign<');

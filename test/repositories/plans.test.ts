@@ -3,8 +3,19 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createMerchant } from '../../src/accounts/merchants.ts';
 import type { Database } from '../../src/database/connection.ts';
-import { listOwnUnmatched } from '../../src/repositories/account-deposits.ts';
+import {
+  countOwnUnmatched,
+  countSharedUnmatched,
+  type InboxFilters,
+  listOwnUnmatched,
+} from '../../src/repositories/account-deposits.ts';
 import { countHeldPayments, findOldestSeen } from '../../src/repositories/chain-status.ts';
+import { listUnpricedNetworks, priceDeposits } from '../../src/repositories/deposit-values.ts';
+import {
+  findMeantPayments,
+  listStrayDeposits,
+  readArrivals,
+} from '../../src/repositories/deviations.ts';
 import { deleteExpiredResponses } from '../../src/repositories/idempotency-keys.ts';
 import { hastenInquiries, lockOpenOfInactive } from '../../src/repositories/inactive-merchants.ts';
 import {
@@ -45,6 +56,7 @@ let database: TestDatabase;
 let session: pg.Client;
 let merchantId: string;
 let paymentId: string;
+let depositId: string;
 let endpointId: string;
 const now = new Date();
 
@@ -83,6 +95,15 @@ beforeAll(async () => {
            now() - n * interval '1 minute', now()
     from generate_series(1, 500) as n`.execute(db);
   await sql`
+    insert into deviating_deposits
+    select deposits.id, payments.id, case when random() < 0.5 then 'late' else 'under' end,
+           merchant_id, created_at
+    from deposits join payments on payments.id = payment_id`.execute(db);
+  await sql`
+    insert into payment_transitions
+    select gen_random_uuid(), id, 'pending', 'pending', status, session_status, created_at, '', ''
+    from payments where status <> 'pending'`.execute(db);
+  await sql`
     insert into nonces select 'mpk', n::text, now() + n * interval '1 second'
     from generate_series(-500, 20000) as n`.execute(db);
   await sql`
@@ -99,6 +120,12 @@ beforeAll(async () => {
     .limit(1)
     .executeTakeFirstOrThrow();
   [paymentId, merchantId] = [middle.id, middle.merchant_id];
+  const deposit = await db
+    .selectFrom('deposits')
+    .select('id')
+    .where('payment_id', 'is', null)
+    .executeTakeFirstOrThrow();
+  depositId = deposit.id;
   session = new pg.Client({ connectionString: database.url });
   await session.connect();
 });
@@ -173,10 +200,23 @@ test('what was paid on each day is summed from the index alone', async () => {
   expect(new Set(reads.map(node => node['Node Type']))).toEqual(new Set(['Index Only Scan']));
 });
 
-test('deposits that a merchant has to settle are found among the open ones', async () => {
-  const page = { after: undefined, limit: LIMIT };
-  const nodes = await plansOf(db => listOwnUnmatched(db, merchantId, page));
-  expect([...indexesOf(nodes)]).toContain('deposits_unmatched');
+describe('deposits that a merchant has to settle', () => {
+  test.each<[string, InboxFilters, string | undefined]>([
+    ['all', {}, undefined],
+    ['worth little', { valueMaximum: 100 }, undefined],
+    ['late ones of a network, on a later page', { outcome: 'late', blockchainId: 'eth' }, 'after'],
+  ])('%s: are read from each address, the most valuable first', async (_, filters, after) => {
+    const page = { after: after && depositId, limit: LIMIT };
+    const nodes = await plansOf(db => listOwnUnmatched(db, merchantId, filters, page));
+    expect([...indexesOf(nodes)]).toContain('deposits_inbox');
+  });
+
+  test('are counted, those that it cannot be told are its own as well', async () => {
+    for (const count of [countOwnUnmatched, countSharedUnmatched]) {
+      const nodes = await plansOf(db => count(db, merchantId, LIMIT));
+      expect([...indexesOf(nodes)]).toContain('deposits_inbox');
+    }
+  });
 });
 
 describe('a page of a merchant', () => {
@@ -253,6 +293,27 @@ test.each<[string, (db: Database) => Promise<unknown>, string[]]>([
     'events to remove',
     db => deleteOldEvents(db, new Date(0), 500),
     ['events_pkey', 'webhook_deliveries_event', 'webhook_deliveries_pkey'],
+  ],
+  ['networks with deposits to value', db => listUnpricedNetworks(db), ['deposits_unpriced']],
+  [
+    'deposits to value',
+    db => priceDeposits(db, 'eth', { usdPrice: 1n, at: now }, 500),
+    ['deposits_unpriced', 'deposits_pkey'],
+  ],
+  [
+    'what did not count for a payment',
+    db => listStrayDeposits(db, paymentId),
+    ['deviating_deposits_payment', 'deposits_pkey'],
+  ],
+  [
+    'the payment that a deposit was meant for',
+    db => findMeantPayments(db, [depositId]),
+    ['deviating_deposits_pkey', 'payments_pkey', 'payment_transitions_payment'],
+  ],
+  [
+    'what arrived for payments',
+    db => readArrivals(db, [paymentId]),
+    ['payments_pkey', 'deposits_payment', 'deviating_deposits_payment'],
   ],
   ['nonces that expired', db => deleteExpiredNonces(db, now, 1000), ['nonces_expiry']],
   [

@@ -597,10 +597,11 @@ describe('the inbox', () => {
     await expirePayments(service.db, new Date(service.clock.now + 2 * HOUR_MS), 100);
     const late = await observe(transfer(asked, 'final'));
     await expect(assignDeposit(operatorOf(service), late.id, id)).rejects.toThrow('has ended');
-    expect(await dismissDeposit(operatorOf(service), late.id)).toMatchObject({
+    const kept = { remedy: 'kept' } as const;
+    expect(await dismissDeposit(operatorOf(service), late.id, kept)).toMatchObject({
       dismissed_at: now(),
     });
-    await expect(dismissDeposit(operatorOf(service), late.id)).rejects.toThrow('dismissed');
+    await expect(dismissDeposit(operatorOf(service), late.id, kept)).rejects.toThrow('dismissed');
   });
 });
 

@@ -104,7 +104,7 @@ test('nobody is told of what was paid, undone, or settled elsewhere before', asy
   await send(1n)('reversed');
   const tell = send(1n);
   const { id } = await tell('seen');
-  await dismissDeposit(operatorOf(service), id);
+  await dismissDeposit(operatorOf(service), id, { remedy: 'kept' });
   await tell('final');
   expect(await told(one)).toEqual([]);
 });

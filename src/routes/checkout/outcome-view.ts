@@ -5,6 +5,7 @@ import { renderConfirmations } from './confirmations.ts';
 import { renderContact } from './contact.ts';
 import { renderExplorerLink } from './explorer-link.ts';
 import { renderReceipt } from './receipt.ts';
+import { renderStrays } from './strays.ts';
 import { type CheckoutView, merchantOf, type Quote } from './view.ts';
 import { copyButton, renderProgress } from './waiting-view.ts';
 
@@ -30,6 +31,7 @@ export function renderOutcome(view: CheckoutView, stage: OutcomeStage, quote: Qu
 <svg class="mark" viewBox="0 0 24 24" aria-hidden="true"><circle cx="12" cy="12" r="11"/><path d="${MARKS[stage]}"/></svg>
 <h1 id="title" tabindex="-1">${title}</h1>
 <p>${text}</p>
+${renderStrays(view)}
 ${renderNextSteps(view, stage)}
 ${stage === 'paid' && renderReceipt(view, quote)}
 ${stage === 'confirming' && confirmations && renderConfirmations(confirmations, speech)}

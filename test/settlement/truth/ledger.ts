@@ -167,6 +167,11 @@ export class Ledger {
     const payment = this.#payment(id);
     if (deposit === undefined || !isWaiting(deposit) || payment.state !== OPEN) return;
     if (payment.network !== deposit.network || payment.address !== deposit.address) return;
+    // One person alone lets no payment be settled with too little.
+    const own = this.holds.filter(hold => hold.payment === id && hold.to === null);
+    const due = own.find(hold => hold.isRest)?.amount ?? payment.amount ?? 0n;
+    const short = due - deposit.amount;
+    if (short * 10_000n > (payment.amount ?? 0n) * this.#rules.toleranceBps) return;
     Object.assign(deposit, { outcome: 'assigned', payment });
     this.#apply(deposit, now);
   }

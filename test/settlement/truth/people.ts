@@ -45,7 +45,7 @@ export async function perform(
   if (act.kind === 'dismiss') {
     const key = keyOf(played, act.transfer);
     const id = key === undefined ? undefined : await findDeposit(db, played, act.transfer);
-    if (id !== undefined) await refusable(dismissDeposit(operator, id));
+    if (id !== undefined) await refusable(dismissDeposit(operator, id, { remedy: 'kept' }));
     return { text: `the operator dismisses ${key}`, repeat: ledger => ledger.dismiss(key ?? '') };
   }
   const asked = played.payments[act.payment];
@@ -55,7 +55,8 @@ export async function perform(
   if (act.kind === 'assign') {
     const key = keyOf(played, act.transfer);
     const deposit = key === undefined ? undefined : await findDeposit(db, played, act.transfer);
-    if (deposit !== undefined) await refusable(assignDeposit(operator, deposit, id));
+    const consent = { otherOrder: true };
+    if (deposit !== undefined) await refusable(assignDeposit(operator, deposit, id, consent));
     return {
       text: `the operator assigns ${key} to payment ${act.payment}`,
       repeat: ledger => ledger.assign(key ?? '', id, act.at),

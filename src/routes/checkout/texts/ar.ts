@@ -153,6 +153,15 @@ export const ar: CheckoutTexts = {
     print: 'طباعة',
   },
 
+  strays: {
+    late: amount => `وصل ${isolate(amount)} متأخرًا جدًا عن عملية الدفع هذه.`,
+    duplicate: amount => `وصل ${isolate(amount)} مرة ثانية لعملية الدفع هذه.`,
+    waits: merchant => `لم يُحتسب. تواصل مع ${isolate(merchant)} واذكر هذه المعاملة.`,
+    returned: 'أُعيد بهذه المعاملة:',
+    settled: merchant =>
+      `لم يُحتسب، وقد عالج ${isolate(merchant)} الأمر. تواصل مع ${isolate(merchant)} بشأنه.`,
+  },
+
   options: {
     change: 'الدفع بطريقة أخرى',
     changeWarning:

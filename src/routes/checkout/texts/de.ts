@@ -153,6 +153,16 @@ export const de: CheckoutTexts = {
     print: 'Drucken',
   },
 
+  strays: {
+    late: amount => `${amount} ist für diese Zahlung zu spät eingegangen.`,
+    duplicate: amount => `${amount} ist für diese Zahlung ein zweites Mal eingegangen.`,
+    waits: merchant =>
+      `Es zählte nicht. Kontaktieren Sie ${merchant} und nennen Sie diese Transaktion.`,
+    returned: 'Es wurde mit dieser Transaktion zurückgesendet:',
+    settled: merchant =>
+      `Es zählte nicht, und ${merchant} hat sich darum gekümmert. Fragen Sie ${merchant} danach.`,
+  },
+
   options: {
     change: 'Anders bezahlen',
     changeWarning:

@@ -156,6 +156,17 @@ export const en = {
     print: 'Print',
   },
 
+  /** Transfers of exactly the amount that did not count. */
+  strays: {
+    late: (amount: string) => `${amount} arrived too late for this payment.`,
+    duplicate: (amount: string) => `${amount} arrived a second time for this payment.`,
+    waits: (merchant: string) =>
+      `It did not count. Contact ${merchant}, and name this transaction.`,
+    returned: 'It has been returned by this transaction:',
+    settled: (merchant: string) =>
+      `It did not count, and ${merchant} has dealt with it. Contact ${merchant} about it.`,
+  },
+
   options: {
     change: 'Pay another way',
     changeWarning:

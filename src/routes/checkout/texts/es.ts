@@ -151,6 +151,15 @@ export const es: CheckoutTexts = {
     print: 'Imprimir',
   },
 
+  strays: {
+    late: amount => `${amount} llegó demasiado tarde para este pago.`,
+    duplicate: amount => `${amount} llegó por segunda vez para este pago.`,
+    waits: merchant => `No contó. Comuníquese con ${merchant} e indique esta transacción.`,
+    returned: 'Se devolvió con esta transacción:',
+    settled: merchant =>
+      `No contó, y ${merchant} ya se ha ocupado de ello. Comuníquese con ${merchant} al respecto.`,
+  },
+
   options: {
     change: 'Pagar de otra forma',
     changeWarning:

@@ -152,6 +152,15 @@ export const fr: CheckoutTexts = {
     print: 'Imprimer',
   },
 
+  strays: {
+    late: amount => `${amount} est arrivé trop tard pour ce paiement.`,
+    duplicate: amount => `${amount} est arrivé une seconde fois pour ce paiement.`,
+    waits: merchant => `Cela n’a pas compté. Contactez ${merchant} et indiquez cette transaction.`,
+    returned: 'Cela a été renvoyé par cette transaction :',
+    settled: merchant =>
+      `Cela n’a pas compté, et ${merchant} s’en est occupé. Contactez ${merchant} à ce sujet.`,
+  },
+
   options: {
     change: 'Payer autrement',
     changeWarning:

@@ -152,6 +152,16 @@ export const ja: CheckoutTexts = {
     print: '印刷',
   },
 
+  strays: {
+    late: amount => `${amount}がこのお支払いの期限後に届きました。`,
+    duplicate: amount => `${amount}がこのお支払いに対して再度届きました。`,
+    waits: merchant =>
+      `お支払いとして扱われていません。${merchant}にお問い合わせのうえ、このトランザクションをお伝えください。`,
+    returned: '次のトランザクションで返金されました。',
+    settled: merchant =>
+      `お支払いとして扱われず、${merchant}が対応済みです。詳しくは${merchant}にお問い合わせください。`,
+  },
+
   options: {
     change: '別の方法で支払う',
     changeWarning:

@@ -151,6 +151,15 @@ export const pt: CheckoutTexts = {
     print: 'Imprimir',
   },
 
+  strays: {
+    late: amount => `${amount} chegou tarde demais para este pagamento.`,
+    duplicate: amount => `${amount} chegou pela segunda vez para este pagamento.`,
+    waits: merchant => `Não contou. Entre em contato com ${merchant} e informe esta transação.`,
+    returned: 'Foi devolvido por esta transação:',
+    settled: merchant =>
+      `Não contou, e ${merchant} já cuidou disso. Entre em contato com ${merchant} a respeito.`,
+  },
+
   options: {
     change: 'Pagar de outra forma',
     changeWarning:

@@ -153,6 +153,15 @@ export const tr: CheckoutTexts = {
     print: 'Yazdır',
   },
 
+  strays: {
+    late: amount => `${amount} bu ödeme için çok geç geldi.`,
+    duplicate: amount => `${amount} bu ödeme için ikinci kez geldi.`,
+    waits: merchant => `Ödemeye sayılmadı. ${merchant} ile iletişime geçin ve bu işlemi belirtin.`,
+    returned: 'Şu işlemle geri gönderildi:',
+    settled: merchant =>
+      `Ödemeye sayılmadı; ${merchant} bununla ilgilendi. Bilgi için ${merchant} ile iletişime geçin.`,
+  },
+
   options: {
     change: 'Başka bir yöntemle öde',
     changeWarning:

@@ -7,6 +7,7 @@ import { dateTime, dollars } from '../format.ts';
 import type { PanelPage } from '../layout.ts';
 import { renderStatus } from '../status.ts';
 import { renderFacts } from '../table.ts';
+import { renderStrays, type StrayParts } from './strays.ts';
 import { renderTimeline } from './timeline.ts';
 
 /** How often the page of a pending payment looks for news, in seconds. */
@@ -19,6 +20,7 @@ export interface DetailParts {
   /** Of the network that the customer chose; null where there is none. */
   readonly assetSymbol: string | null;
   readonly facts: readonly PaymentFact[];
+  readonly strays: StrayParts;
   /** Cases that can be simulated, with what happens in each; empty where nothing is. */
   readonly cases: readonly (readonly [string, string])[];
   readonly fault: FormFault | null;
@@ -30,6 +32,7 @@ export function detailPage({
   payment,
   assetSymbol,
   facts,
+  strays,
   cases,
   fault,
 }: DetailParts): PanelPage {
@@ -42,6 +45,7 @@ export function detailPage({
     lead: html`${renderStatus(shown)} <code>${payment.id}</code>`,
     ...(status === 'pending' ? { refreshSeconds: REFRESH_SECONDS } : {}),
     content: html`${renderFault(fault)}
+${renderStrays(strays)}
 ${renderFacts([
   ['Created', dateTime(shown.createdAt)],
   [status === 'pending' ? 'Expires' : 'Time to pay until', dateTime(shown.expiresAt)],

@@ -14,6 +14,8 @@ import { listPayments } from '../../../payments/list-payments.ts';
 import { toPaymentObject } from '../../../payments/payment-object.ts';
 import { createSandboxProcessor } from '../../../processors/sandbox-processor.ts';
 import { REGULATED_CASES, simulateRegulated } from '../../../processors/simulate-regulated.ts';
+import { findOwnUnmatchedOf } from '../../../repositories/account-deposits.ts';
+import { listStrayDeposits } from '../../../repositories/deviations.ts';
 import { findNetwork } from '../../../repositories/networks.ts';
 import { findOwnPayment, findOwnPaymentsByHash } from '../../../repositories/payments.ts';
 import { SIMULATION_CASES, type SimulationCase, simulate } from '../../../settlement/simulate.ts';
@@ -156,7 +158,15 @@ ${page.data.length === 0 ? empty : renderPayments(url, page.data)}
   ): Promise<FastifyReply> {
     const network =
       payment.blockchain_id === null ? undefined : await findNetwork(db, payment.blockchain_id);
+    const { accountId } = membershipOf(request);
+    const strays = await listStrayDeposits(reports, payment.id);
+    const ids = strays.map(({ id }) => id);
+    const waiting = await findOwnUnmatchedOf(reports, accountId, ids);
     const page = detailPage({
+      strays: {
+        ...{ strays, waiting: new Set(waiting.map(({ id }) => id)), merchantId: accountId },
+        accountUrl: basePathOf(panelUrl) + accountPath(membershipOf(request)),
+      },
       assetSymbol: network?.asset_symbol ?? null,
       url: `${urlOf(request)}/${payment.id}`,
       payment,

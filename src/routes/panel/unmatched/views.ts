@@ -1,94 +1,27 @@
-import type { Deposit, DepositOutcome } from '../../../database/deposit-tables.ts';
-import type { Payment } from '../../../database/payment-tables.ts';
+import type { Deposit } from '../../../database/deposit-tables.ts';
 import { formatBaseUnits } from '../../../payments/token-amount.ts';
-import type { DepositContext } from '../../../repositories/deposit-context.ts';
+import { UNTAKEN_REASONS } from '../../../settlement/untaken.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { type FormFault, renderFault, renderField } from '../form.ts';
+import { renderFault } from '../form.ts';
 import { dateTime, dollars } from '../format.ts';
 import type { PanelPage } from '../layout.ts';
-import { renderFacts, renderPaging, renderTable } from '../table.ts';
-
-/** Why no payment took a deposit. */
-const REASONS: Readonly<Partial<Record<DepositOutcome, string>>> = {
-  ambiguous:
-    'Several payments wait at the address, and its amount does not tell which one it is for.',
-  duplicate: 'Its payment has this amount already.',
-  late: 'The payment that asked for this amount had ended.',
-  over: 'It is far more than its payment asks for.',
-  under: 'It is neither the whole amount nor the rest that its payment waits for.',
-  unknown: 'No payment asked for this amount.',
-};
-
-const SHORT_REASONS: Readonly<Partial<Record<DepositOutcome, string>>> = {
-  ambiguous: 'ambiguous',
-  duplicate: 'paid twice',
-  late: 'too late',
-  over: 'far too much',
-  under: 'too little',
-  unknown: 'unknown amount',
-};
-
-interface InboxParts {
-  /** The page's address, with the base path. */
-  readonly url: string;
-  readonly deposits: readonly Deposit[];
-  readonly contexts: ReadonlyMap<string, DepositContext>;
-  readonly hasMore: boolean;
-}
-
-export function inboxPage({ url, deposits, contexts, hasMore }: InboxParts): PanelPage {
-  const last = deposits.at(-1);
-  return {
-    title: 'Unmatched deposits',
-    lead: 'What arrived at your addresses, and no payment took. The oldest come first.',
-    content:
-      deposits.length === 0
-        ? html`<p>Nothing waits.</p>`
-        : html`${renderTable<Deposit>(
-            'Unmatched deposits',
-            [
-              {
-                title: 'Arrived',
-                cell: ({ id, observed_at: at }) => html`<a href="${url}/${id}">${dateTime(at)}</a>`,
-              },
-              {
-                title: 'Amount',
-                cell: deposit => amountOf(deposit, contexts.get(deposit.id)),
-                number: true,
-              },
-              { title: 'Why', cell: ({ outcome }) => SHORT_REASONS[outcome] ?? outcome },
-              { title: 'Network', cell: ({ blockchain_id: id }) => id, secondary: true },
-              {
-                title: 'State',
-                cell: ({ state }) => (state === 'final' ? 'final' : 'confirming'),
-                secondary: true,
-              },
-            ],
-            deposits,
-          )}
-${renderPaging(null, hasMore && last !== undefined ? `${url}?after=${last.id}` : null)}`,
-  };
-}
-
-interface DepositParts {
-  readonly url: string;
-  readonly paymentsUrl: string;
-  readonly deposit: Deposit;
-  readonly context: DepositContext;
-  readonly fits: readonly { readonly payment: Payment; readonly tokenAmount: string }[];
-  readonly fault: FormFault | null;
-  /** Whether the reader may assign or dismiss it. */
-  readonly maySettle: boolean;
-}
+import { renderFacts } from '../table.ts';
+import { renderConsent, renderTyped } from './consent.ts';
+import type { DepositParts } from './deposit-parts.ts';
+import { depositAmount } from './inbox.ts';
+import { renderRemedy } from './remedy.ts';
 
 export function depositPage(parts: DepositParts): PanelPage {
-  const { url, deposit, context, fault, maySettle } = parts;
+  const { url, deposit, context, fault, wanted, maySettle } = parts;
   return {
-    title: amountOf(deposit, context),
-    lead: REASONS[deposit.outcome] ?? deposit.outcome,
-    content: html`${renderFault(fault)}
+    title: depositAmount(deposit, context),
+    lead: reasonOf(deposit),
+    content: html`${wanted === null ? renderFault(fault) : renderConsent(parts, wanted)}
+${renderMeant(parts)}
+${renderAsked(parts)}
 ${renderFacts([
   ['Arrived', dateTime(deposit.observed_at)],
+  ['Worth', worthOf(deposit)],
   ['State', deposit.state === 'final' ? 'final' : 'confirming: it may still be undone'],
   ['Network', deposit.blockchain_id],
   ['Address', html`<code>${deposit.address}</code>`],
@@ -99,11 +32,47 @@ ${
   maySettle &&
   html`<section aria-labelledby="dismiss"><h2 id="dismiss">Settled with the customer?</h2>
 <form method="post" action="${url}/dismiss" class="stack">
-${renderField({ name: 'note', label: 'How it was settled', hint: 'For the audit log, for example: sent back on 3 May.', maxlength: 200 }, fault)}
+${renderRemedy(fault, parts.fields)}
 <button class="danger">Dismiss</button>
 </form></section>`
 }`,
   };
+}
+
+/** Why no payment took it, as a sentence. */
+function reasonOf({ outcome }: Deposit): string {
+  const text = UNTAKEN_REASONS[outcome]?.text ?? outcome;
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
+function worthOf({ value_cents: cents, priced_at: at }: Deposit): Html | null {
+  if (cents === null || at === null) return null;
+  return html`${dollars(cents)}, at the price of ${dateTime(at)}`;
+}
+
+/** The payment that it fits exactly, which stays as it is. */
+function renderMeant({ paymentsUrl, meant }: DepositParts): Html | null {
+  if (meant === undefined) return null;
+  const { id, amount, status, customer_reference_id: reference, movedAt } = meant;
+  const told =
+    status === 'successful'
+      ? 'It is paid: this is a second transfer of the same amount.'
+      : status === 'pending'
+        ? 'It is still open, but does not wait for this amount any more.'
+        : 'It stays so. Settle with that customer, then dismiss the deposit.';
+  return html`<section aria-labelledby="meant"><h2 id="meant">The payment that it fits exactly</h2>
+<p><a href="${paymentsUrl}/${id}">${dollars(amount)}</a>${reference !== null && html`, ${reference}`}: <strong>${status}</strong>${movedAt !== null && html` since ${dateTime(movedAt)}`}. ${told}</p></section>`;
+}
+
+/** An assignment that waits for a second person, who types both amounts to confirm it. */
+function renderAsked(parts: DepositParts): Html | null {
+  const { asked, personId, maySettle, paymentsUrl, wanted } = parts;
+  if (asked === undefined) return null;
+  const { payment } = asked;
+  const isOwn = asked.personId === personId;
+  return html`<section aria-labelledby="asked"><h2 id="asked">Waits for a second admin</h2>
+<p>${isOwn ? 'You asked' : html`${asked.name} asked`} to assign it to <a href="${paymentsUrl}/${payment.id}">${dollars(payment.amount)}</a>, though it is too little. ${isOwn ? 'Another admin has to confirm that.' : 'That settles the payment, and cannot be undone.'}</p>
+${!isOwn && maySettle && wanted === null && renderTyped(parts, payment.id)}</section>`;
 }
 
 function renderFits({ url, paymentsUrl, deposit, context, fits, maySettle }: DepositParts): Html {
@@ -111,9 +80,9 @@ function renderFits({ url, paymentsUrl, deposit, context, fits, maySettle }: Dep
   if (fits.length === 0) {
     return html`<section aria-labelledby="fits">${heading}<p>None. Settle it with the customer, then dismiss it.</p></section>`;
   }
-  const arrived = amountOf(deposit, context);
+  const arrived = depositAmount(deposit, context);
   return html`<section aria-labelledby="fits">${heading}
-<p class="quiet">Assigning makes the payment successful once the deposit is final, whatever its amount; that cannot be undone.</p>
+<p class="quiet">Assigning makes the payment successful once the deposit is final; that cannot be undone.</p>
 <ul class="rows">${fits.map(
     ({ payment, tokenAmount }) => html`<li><div>
 <a href="${paymentsUrl}/${payment.id}">${dollars(payment.amount)}</a>${payment.customer_reference_id !== null && html`, ${payment.customer_reference_id}`}<br>
@@ -123,10 +92,4 @@ ${
   html`<form method="post" action="${url}/assign"><input type="hidden" name="payment" value="${payment.id}"><button>Assign</button></form>`
 }</li>`,
   )}</ul></section>`;
-}
-
-function amountOf(deposit: Deposit, context: DepositContext | undefined): string {
-  if (context === undefined) return deposit.token_amount;
-  const amount = formatBaseUnits(BigInt(deposit.token_amount), context.assetDecimals);
-  return `${amount} ${context.assetSymbol}`;
 }

@@ -1,0 +1,145 @@
+import { OperationRefused, type Operator } from '../accounts/audited-change.ts';
+import type { Connection } from '../database/connection.ts';
+import type { Deposit } from '../database/deposit-tables.ts';
+import type { Payment } from '../database/payment-tables.ts';
+import { formatBaseUnits, parseBaseUnits } from '../payments/token-amount.ts';
+import { findAskedAssignment } from '../repositories/asked-assignments.ts';
+import { findMeantPayments } from '../repositories/deviations.ts';
+import { findMerchant } from '../repositories/merchants.ts';
+import { lockPayment } from '../repositories/payment-moves.ts';
+import { findRest } from '../repositories/reservations.ts';
+
+export const SETTLE_ELSEWHERE =
+  'Settle with the customer, then dismiss the deposit with a note of how.';
+
+const BASIS_POINTS = 10_000n;
+
+/** What whoever assigns a deposit has been told, and wants all the same. */
+export interface Consent {
+  /** Whether another payment had asked for exactly its amount. */
+  readonly otherOrder?: boolean | undefined;
+  /** That it is too little: both amounts, typed as decimals of the asset. */
+  readonly amounts?: TypedAmounts | undefined;
+}
+
+export interface TypedAmounts {
+  readonly arrived: string;
+  readonly due: string;
+}
+
+/**
+ * An assignment is refused until whoever makes it consents: it is not to the order that the amount was of, or
+ * it is too little, to which one person alone cannot consent.
+ */
+export class ConsentNeeded extends OperationRefused {
+  readonly to: keyof Consent;
+
+  constructor(to: keyof Consent, message: string) {
+    super(message);
+    this.to = to;
+  }
+}
+
+/** A deposit beside what a payment still waits for, in the asset's smallest unit. */
+export interface Assignment {
+  readonly deposit: Deposit;
+  readonly payment: Payment;
+  readonly arrived: bigint;
+  /** The whole amount, or the rest after a final transfer of too little. */
+  readonly due: bigint;
+  readonly decimals: number;
+  /** Whether less has arrived than is due less what the merchant tolerates. */
+  readonly isTooLittle: boolean;
+}
+
+/**
+ * The assignment of a deposit to a payment, whose row is locked.
+ * @throws OperationRefused for a payment that has ended, has funds already or expects another network or
+ * address.
+ */
+export async function requireAssignable(
+  db: Connection,
+  deposit: Deposit,
+  paymentId: string,
+): Promise<Assignment> {
+  const payment = await lockPayment(db, paymentId);
+  if (payment === undefined) throw new OperationRefused(`There is no payment ${paymentId}.`);
+  if (payment.status !== 'pending') {
+    throw new OperationRefused(
+      `The payment has ended: it is ${payment.status} and stays so. ${SETTLE_ELSEWHERE}`,
+    );
+  }
+  if (payment.session_status !== 'pending') {
+    throw new OperationRefused(`The payment has funds already. ${SETTLE_ELSEWHERE}`);
+  }
+  if (payment.blockchain_id !== deposit.blockchain_id || payment.token_amount === null) {
+    throw new OperationRefused('The payment is on another network than the deposit.');
+  }
+  if (payment.address !== deposit.address) {
+    throw new OperationRefused('The deposit went to another address than that of the payment.');
+  }
+  const [rest, merchant] = await Promise.all([
+    findRest(db, payment.id),
+    findMerchant(db, payment.merchant_id),
+  ]);
+  const whole = BigInt(payment.token_amount);
+  const due = rest?.tokenAmount ?? whole;
+  const arrived = BigInt(deposit.token_amount);
+  const tolerance = BigInt(merchant?.underpayment_tolerance_bps ?? 0);
+  return {
+    ...{ deposit, payment, arrived, due, decimals: payment.token_decimals ?? 0 },
+    isTooLittle: (due - arrived) * BASIS_POINTS > whole * tolerance,
+  };
+}
+
+/** Both amounts as decimals of the asset, as they are typed and recorded. */
+export function amountsOf({ arrived, due, decimals }: Assignment): TypedAmounts {
+  return { arrived: formatBaseUnits(arrived, decimals), due: formatBaseUnits(due, decimals) };
+}
+
+/** @throws ConsentNeeded where another payment had asked for exactly this amount. */
+export async function requireOrder(
+  db: Connection,
+  { deposit, payment }: Assignment,
+  { otherOrder }: Consent,
+): Promise<void> {
+  if (otherOrder === true) return;
+  const meant = (await findMeantPayments(db, [deposit.id])).get(deposit.id);
+  if (meant === undefined || meant.id === payment.id) return;
+  throw new ConsentNeeded(
+    'otherOrder',
+    `Payment ${meant.id}, which is ${meant.status}, had asked for exactly this amount. Make sure that it is not that customer’s money.`,
+  );
+}
+
+/**
+ * Lets too little settle a payment only if two people want it, or an operator: whoever confirms has typed both
+ * amounts, and in the panel another person has asked for it before.
+ * @returns Who asked for it; null for an operator.
+ * @throws ConsentNeeded
+ */
+export async function requireConfirmed(
+  db: Connection,
+  { personId }: Pick<Operator, 'personId'>,
+  assignment: Assignment,
+  { amounts: typed }: Consent,
+): Promise<string | null> {
+  const { arrived, due, deposit, payment, decimals } = assignment;
+  const amounts = amountsOf(assignment);
+  const refuse = (hint: string) =>
+    new ConsentNeeded(
+      'amounts',
+      `${amounts.arrived} arrived, and ${amounts.due} is due: too little to settle the payment. ${hint}`,
+    );
+  const asked = personId === undefined ? undefined : await findAskedAssignment(db, deposit.id);
+  const isAsked = asked?.paymentId === payment.id && asked.personId !== personId;
+  if (personId !== undefined && !isAsked) {
+    throw refuse('A second admin, or your operator, has to confirm it.');
+  }
+  if (typed === undefined) throw refuse('Type both amounts to confirm it.');
+  const isRight =
+    parseBaseUnits(typed.arrived, decimals) === arrived &&
+    parseBaseUnits(typed.due, decimals) === due;
+  if (!isRight) throw refuse('The amounts that were typed are others.');
+  return asked?.personId ?? null;
+}
