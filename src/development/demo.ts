@@ -17,18 +17,29 @@ import { DEMO_FILE, type DemoCredentials, readDemo } from './demo-credentials.ts
 type KeyOperator = Operator & { readonly keyring: Keyring };
 type DemoOperator = Omit<KeyOperator, 'db'> & { readonly db: Database };
 
+type Addresses = Readonly<Record<NetworkFamily, string>>;
+
 /**
- * Deposit addresses of the demo merchants on test networks. All are public examples: BIP-173's first
- * P2WPKH test vector, the first account of Hardhat's and Anvil's published mnemonic, and two from the
- * documentation of block explorers. Never send anything of value to them.
+ * Deposit addresses of the demo merchants on test networks, other ones for each: a deposit at an address that
+ * two merchants have is shown to neither. All are public examples: test vectors of BIP-173, the first accounts
+ * of Hardhat's and Anvil's published mnemonic, and those of the documentation of Solana, Tron and block
+ * explorers. Never send anything of value to them.
  */
-const TEST_ADDRESSES: Readonly<Record<NetworkFamily, string>> = {
+const SHOP_ADDRESSES: Addresses = {
   bitcoin: 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx',
   ethereum: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
   bnb: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
   avalanche: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
   solana: '7v91N7iZ9mNicL8WfG6cgSCKyRXydQjLh6UYBWwm6y1Q',
   tron: 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8',
+};
+const LINKED_SHOP_ADDRESSES: Addresses = {
+  bitcoin: 'tb1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3q0sl5k7',
+  ethereum: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+  bnb: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+  avalanche: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+  solana: '83astBRguLMdt2h5U1Tpdq5tjFoJ6noeGwaY3mDLVcri',
+  tron: 'TZ4UXDV5ZhNW7fb2AMSbgfAEZ7hWsnYS2g',
 };
 
 /**
@@ -105,8 +116,11 @@ async function createAccounts(operator: KeyOperator): Promise<DemoCredentials> {
     partnerId: partner.id,
     settlement: 'direct',
   });
-  for (const merchant of [shop, linked]) {
-    await setTestAddresses(operator, merchant.id);
+  for (const [merchant, addresses] of [
+    [shop, SHOP_ADDRESSES],
+    [linked, LINKED_SHOP_ADDRESSES],
+  ] as const) {
+    await setTestAddresses(operator, merchant.id, addresses);
     await addDomain(operator, merchant.id, 'localhost');
   }
   return {
@@ -117,11 +131,15 @@ async function createAccounts(operator: KeyOperator): Promise<DemoCredentials> {
   };
 }
 
-async function setTestAddresses(operator: KeyOperator, merchantId: string): Promise<void> {
+async function setTestAddresses(
+  operator: KeyOperator,
+  merchantId: string,
+  addresses: Addresses,
+): Promise<void> {
   const networks = await listNetworks(operator.db);
   for (const { id, family, environment } of networks) {
     if (environment === 'test') {
-      await setAddress(operator, { merchantId }, id, TEST_ADDRESSES[family]);
+      await setAddress(operator, { merchantId }, id, addresses[family]);
     }
   }
 }
