@@ -43,6 +43,8 @@ export interface PanelSessionsTable {
   /** When the second factor was last given; null while it is asked for. */
   second_factor_at: Date | null;
   wrong_codes: Defaulted<number>;
+  /** SHA-256 of the token of the invitation that somebody signs in for; null for none. */
+  link_hash: Buffer | null;
   /** What the browser says it is. */
   device: string;
   address: string;

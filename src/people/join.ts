@@ -63,7 +63,7 @@ export async function joinAsNew(
   const now = new Date(clock());
   const id = uuidv7();
   const app = sealNewApp(deps, id, factors);
-  const open = await findOpenLink(db, token, now);
+  const open = await findOpenLink(db, hashToken(token), now);
   const known = open && (await findInvited(db, open));
   if (known === undefined) throw new LinkEnded();
   checkNewPassword(factors.password, 'password', { email, names: [known.name, known.accountName] });
@@ -72,7 +72,7 @@ export async function joinAsNew(
   );
   try {
     return await transact(db, async tx => {
-      const link = await requireLink(tx, token, now);
+      const link = await requireLink(tx, hashToken(token), now);
       const invited = await findInvited(tx, link);
       if (invited === undefined) throw new LinkEnded();
       const person = await insertPerson(tx, {
@@ -99,18 +99,19 @@ export async function joinAsNew(
 
 /**
  * Accepts an invitation as somebody who has signed in.
+ * @param tokenHash SHA-256 of the invitation's token.
  * @throws FieldRefused when they can enter the account already, LinkEnded.
  */
 export async function joinAsPerson(
   { db, clock }: PeopleDependencies,
-  token: string,
+  tokenHash: Buffer,
   personId: string,
   address: string,
 ): Promise<Invited> {
   const now = new Date(clock());
   try {
     return await transact(db, async tx => {
-      const link = await requireLink(tx, token, now);
+      const link = await requireLink(tx, tokenHash, now);
       const invited = await findInvited(tx, link);
       const person = await findPerson(tx, personId);
       if (invited === undefined || person === undefined || person.is_demo) throw new LinkEnded();
@@ -139,7 +140,7 @@ export async function renewFactors(
   const { db, keyring, clock } = deps;
   const { password } = factors;
   const now = new Date(clock());
-  const open = await findOpenLink(db, token, now);
+  const open = await findOpenLink(db, hashToken(token), now);
   const owner = open?.person_id == null ? undefined : await findPerson(db, open.person_id);
   if (open === undefined || owner === undefined || owner.is_demo) throw new LinkEnded();
   const renewsPassword = open.purpose !== 'factors';
@@ -156,7 +157,7 @@ export async function renewFactors(
     return {};
   });
   return transact(db, async tx => {
-    const link = await requireLink(tx, token, now);
+    const link = await requireLink(tx, hashToken(token), now);
     const person = await lockPerson(tx, owner.id);
     if (person === undefined) throw new LinkEnded();
     if (!renewsPassword && !isSamePassword(person, owner)) throw new LinkEnded();
@@ -182,7 +183,7 @@ export async function joinDemo(
 ): Promise<{ readonly token: string; readonly account: Membership | undefined }> {
   const now = new Date(clock());
   return transact(db, async tx => {
-    const link = await requireLink(tx, token, now);
+    const link = await requireLink(tx, hashToken(token), now);
     const person = link.person_id === null ? undefined : await findPerson(tx, link.person_id);
     if (person === undefined || !person.is_demo) throw new LinkEnded();
     const { address } = visitor;
@@ -200,8 +201,8 @@ export async function joinDemo(
   });
 }
 
-async function requireLink(tx: Connection, token: string, now: Date): Promise<PanelLink> {
-  const link = await takeLink(tx, hashToken(token), now);
+async function requireLink(tx: Connection, tokenHash: Buffer, now: Date): Promise<PanelLink> {
+  const link = await takeLink(tx, tokenHash, now);
   if (link === undefined) throw new LinkEnded();
   return link;
 }

@@ -120,12 +120,15 @@ export async function makeLink(
   return { token, expiresAt };
 }
 
-/** A link that can still be used; undefined for one that was used, has expired or does not exist. */
+/**
+ * A link that can still be used; undefined for one that was used, has expired or does not exist.
+ * @param tokenHash SHA-256 of its token.
+ */
 export async function findOpenLink(
   db: Connection,
-  token: string,
+  tokenHash: Buffer,
   now: Date,
 ): Promise<PanelLink | undefined> {
-  const link = await findLink(db, hashToken(token));
+  const link = await findLink(db, tokenHash);
   return link !== undefined && link.used_at === null && link.expires_at > now ? link : undefined;
 }

@@ -86,11 +86,14 @@ export async function beginSession(
   {
     methods,
     secondFactorAt,
+    linkHash = null,
     visitor,
     now,
   }: {
     readonly methods: SignInMethod[];
     readonly secondFactorAt: Date | null;
+    /** Of the invitation that is continued afterwards. */
+    readonly linkHash?: Buffer | null;
     readonly visitor: Pick<Visitor, 'device' | 'address'>;
     readonly now: Date;
   },
@@ -104,6 +107,7 @@ export async function beginSession(
     is_demo: person.is_demo,
     methods,
     second_factor_at: secondFactorAt,
+    link_hash: linkHash,
     device: visitor.device.slice(0, DEVICE_MAXIMUM),
     address: visitor.address,
     created_at: now,

@@ -24,6 +24,8 @@ const NOBODY = '00000000-0000-0000-0000-000000000000';
 interface Typed {
   readonly email: string;
   readonly password: string;
+  /** Of the invitation that is accepted afterwards; null for none. */
+  readonly linkHash: Buffer | null;
 }
 
 /**
@@ -43,7 +45,7 @@ export function signIn(
 
 async function signInNow(
   { db, keyring, clock }: PeopleDependencies,
-  { email, password }: Typed,
+  { email, password, linkHash }: Typed,
   visitor: Visitor,
 ): Promise<string | undefined> {
   const now = new Date(clock());
@@ -66,7 +68,7 @@ async function signInNow(
     if (present === undefined || !isSamePassword(present, person)) return undefined;
     if (renewed !== undefined) await updatePerson(tx, person.id, renewed);
     const methods = ['password' as const];
-    return beginSession(tx, person, { methods, secondFactorAt: null, visitor, now });
+    return beginSession(tx, person, { methods, secondFactorAt: null, linkHash, visitor, now });
   });
 }
 

@@ -123,6 +123,83 @@ describe('an e-mail that somebody signs in with', () => {
   });
 });
 
+describe('signing in to accept an invitation', () => {
+  const form = { password: PASSWORD };
+  const newPerson = () =>
+    addMerchantUser(service, merchantId, 'member', { name: 'Lin', withPassword: true });
+
+  test('goes on from the session, and the token gets into no query', async () => {
+    const other = await addMerchant(service, { name: 'Red Tea' });
+    const lin = await newPerson();
+    const invited = await createUser(operatorOf(service), {
+      ...{ merchantId: other.merchant.id, name: 'Lin', email: lin.email, role: 'admin' },
+    });
+    const { token } = await inviteUser(operatorOf(service), invited.id);
+    const page = await open(service, `/panel/join/${token}`);
+    expect(page.body).not.toContain(`${encodeURIComponent('/panel/join/')}`);
+    const [, path = ''] = /href="(\/panel\/join\/[^"?]+)">Sign in</.exec(page.body) ?? [];
+    expect((await open(service, path)).body).toContain(`action="${path}"`);
+    const wrong = await submit(service, path, { ...form, email: 'nobody@example.com' });
+    expect(wrong.statusCode).toBe(422);
+    expect(wrong.body).toContain(`action="${path}"`);
+    const half = await submit(service, path, { ...form, email: lin.email });
+    expect(half.headers.location).toBe('/panel/sign-in/code');
+    const code = codeAt(lin.secret, service.clock.now);
+    const full = await submit(service, '/panel/sign-in/code', { code }, { cookie: cookieOf(half) });
+    expect(full.headers.location).toBe('/panel/invitation');
+    const cookie = cookieOf(full);
+    const invitation = await open(service, '/panel/invitation', { cookie });
+    expect(textOf(invitation)).toContain('Red Tea invites Lin to its panel as a Merchant Admin.');
+    expect(textOf(invitation)).toContain('Join as Lin');
+    const accepted = await submit(service, '/panel/invitation', {}, { cookie });
+    expect(accepted.headers.location).toBe(`/panel/merchants/${other.merchant.id}`);
+    const home = await open(service, `/panel/merchants/${other.merchant.id}`, { cookie });
+    expect(home.statusCode).toBe(200);
+    expect((await open(service, '/panel/invitation', { cookie })).statusCode).toBe(404);
+    expect((await submit(service, '/panel/invitation', {}, { cookie })).statusCode).toBe(404);
+    // A code that is asked for later leads back to what it was asked for.
+    service.clock.now += 30_000;
+    const again = { code: codeAt(lin.secret, service.clock.now) };
+    const recent = await submit(service, '/panel/confirm?next=/panel/profile', again, { cookie });
+    expect(recent.headers.location).toBe('/panel/profile');
+  });
+
+  test('to an account that somebody can enter already is refused in words', async () => {
+    const lin = await newPerson();
+    const path = `${await invite()}/sign-in`;
+    const half = await submit(service, path, { ...form, email: lin.email });
+    const code = codeAt(lin.secret, service.clock.now);
+    const full = await submit(service, '/panel/sign-in/code', { code }, { cookie: cookieOf(half) });
+    const refused = await submit(service, '/panel/invitation', {}, { cookie: cookieOf(full) });
+    expect(refused.statusCode).toBe(422);
+    expect(textOf(refused)).toContain('You can enter this account already.');
+  });
+
+  test('is asked for by the page of the link when a session has ended meanwhile', async () => {
+    const path = await invite();
+    const headers = {
+      'sec-fetch-site': 'same-origin',
+      referer: `https://pay.example.test${path}`,
+    };
+    const refused = await submit(service, `${path}/accept`, {}, { headers });
+    expect(refused.headers.location).toBe(path);
+    const half = await addPerson(service, { factorMinutesAgo: null });
+    const waiting = await submit(service, `${path}/accept`, {}, { ...half, headers });
+    expect(waiting.headers.location).toBe('/panel/sign-in/code');
+  });
+
+  test('leads back to the link where somebody has signed in, and nowhere without one', async () => {
+    const path = await invite();
+    const lin = await newPerson();
+    expect((await open(service, `${path}/sign-in`, lin)).headers.location).toBe(path);
+    expect((await open(service, '/panel/invitation', lin)).statusCode).toBe(404);
+    for (const token of ['short', '..%2f..%2fdocs', '%0d%0aset-cookie:%20a=b']) {
+      expect((await open(service, `/panel/join/${token}/sign-in`, lin)).statusCode).toBe(404);
+      expect((await open(service, `/panel/join/${token}/sign-in`)).statusCode).toBe(404);
+    }
+  });
+});
+
 test('a partner invites likewise', async () => {
   const { partner, member } = await addPartner(service, { role: 'developer' });
   const { token } = await inviteMember(operatorOf(service), member.id);

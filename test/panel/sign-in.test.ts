@@ -255,6 +255,7 @@ test.each([
   ['/panel/../docs', '/panel'],
   ['/panel/..%2f..', '/panel/..%2f..'],
   ['/docs', '/panel'],
+  [`/panel/join/${'x'.repeat(43)}`, '/panel'],
   ['javascript:alert(1)', '/panel'],
   ['/panel/\\evil.example', '/panel//evil.example'],
   [`/panel/${'x'.repeat(600)}`, '/panel'],

@@ -9,6 +9,7 @@ import { SecondFactorClosed, SessionEnded } from '../../people/refusals.ts';
 import { basePathOf } from '../pages/base-path.ts';
 import { html } from '../pages/html.ts';
 import { PANEL_PREFIX } from './assets.ts';
+import { isLinkPath } from './next.ts';
 import { leadTo, type PageSettings, sendPage } from './pages.ts';
 
 export interface PanelFailureOptions extends PageSettings {
@@ -84,10 +85,12 @@ function sendRefusal(
   request.log.info({ refusal: reason.kind, personId, route: request.routeOptions.url }, 'refused');
   // A form that was refused is begun anew from its page.
   const next = request.method === 'GET' ? request.url : pageOfForm(request, basePathOf(panelUrl));
-  const suffix = `?next=${encodeURIComponent(next)}`;
+  const suffix = isLinkPath(next) ? '' : `?next=${encodeURIComponent(next)}`;
   switch (reason.kind) {
     case 'signed-out':
       options.cookies.clearSession(reply);
+      // The page of a link is there for everybody, and leads to signing in by itself.
+      if (isLinkPath(next)) return leadTo(reply, panelUrl, next);
       return leadTo(reply, panelUrl, `${PANEL_PREFIX}/sign-in${suffix}`);
     case 'half-signed-in':
       return leadTo(reply, panelUrl, `${PANEL_PREFIX}/sign-in/code${suffix}`);

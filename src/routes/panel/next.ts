@@ -1,11 +1,17 @@
+import { JOIN_PATH } from '../../people/links.ts';
 import { PANEL_PREFIX } from './assets.ts';
 
 /** Longest path that is kept while somebody signs in, in characters. */
 const LENGTH_MAXIMUM = 500;
 
+/** Whether a path has a link's token in it, which must not get into a query: proxies and browsers keep those. */
+export function isLinkPath(path: string): boolean {
+  return path.startsWith(`${JOIN_PATH}/`);
+}
+
 /**
  * Where to go after signing in: a path below the panel, so that no link of somebody else's leads away from
- * it.
+ * it, and none of a link.
  * @param text What the address says, from whomever.
  */
 export function readNext(text: string | undefined): string {
@@ -14,7 +20,7 @@ export function readNext(text: string | undefined): string {
   if (!text.startsWith(`${PANEL_PREFIX}/`) || !URL.canParse(text, base)) return PANEL_PREFIX;
   const { origin, pathname, search } = new URL(text, base);
   const isBelow = origin === base && pathname.startsWith(`${PANEL_PREFIX}/`);
-  return isBelow ? pathname + search : PANEL_PREFIX;
+  return isBelow && !isLinkPath(pathname) ? pathname + search : PANEL_PREFIX;
 }
 
 /** The query that keeps where to go. */

@@ -1,17 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parseEmail } from '../../../accounts/input.ts';
-import { isToken } from '../../../crypto/token.ts';
+import { hashToken, isToken } from '../../../crypto/token.ts';
 import type { PanelLink } from '../../../database/people-tables.ts';
 import { readFields } from '../../../http/form-body.ts';
 import { visitOf } from '../../../http/panel-access.ts';
 import { isCodeSecret, newCodeSecret } from '../../../people/codes.ts';
-import {
-  findInvited,
-  joinAsNew,
-  joinAsPerson,
-  joinDemo,
-  renewFactors,
-} from '../../../people/join.ts';
+import { findInvited, joinAsNew, joinDemo, renewFactors } from '../../../people/join.ts';
 import { findOpenLink } from '../../../people/links.ts';
 import { FieldRefused, LinkEnded } from '../../../people/refusals.ts';
 import { basePathOf } from '../../pages/base-path.ts';
@@ -20,6 +14,7 @@ import type { PanelDependencies } from '../dependencies.ts';
 import type { FormFault } from '../form.ts';
 import { accountPath } from '../navigation.ts';
 import { leadTo, sendPage } from '../pages.ts';
+import { registerAccept, showInvitation } from './accept.ts';
 import { demoPage, ENDED_PAGE, invitationPage, recoveryCodesPage, renewalPage } from './views.ts';
 
 /** What a form was sent with, for showing it again. */
@@ -34,7 +29,6 @@ export function registerJoin(app: FastifyInstance, deps: PanelDependencies): voi
   const { admitsDemo, clock, cookies, db, limits, panelUrl } = deps;
   const basePath = basePathOf(panelUrl);
   const anybody = { config: { panel: { for: 'anybody' } } } as const;
-  const person = { config: { panel: { for: 'person' } } } as const;
 
   app.get('/join/:token', anybody, async (request, reply) => {
     await limits.countSignIn(request);
@@ -57,24 +51,13 @@ export function registerJoin(app: FastifyInstance, deps: PanelDependencies): voi
     }
   });
 
-  app.post('/join/:token/accept', person, async (request, reply) => {
-    const { session, visitor } = visitOf(request);
-    if (session === null) throw new Error('the route asks for a session');
-    readFields(request, []);
-    try {
-      const { id } = session.person;
-      const invited = await joinAsPerson(deps, tokenOf(request), id, visitor.address);
-      return leadTo(reply, panelUrl, accountPath(invited));
-    } catch (error) {
-      return refuse(error, request, reply, {});
-    }
-  });
+  registerAccept(app, deps);
 
   const tokenOf = ({ params }: FastifyRequest) => (params as { token: string }).token;
 
   async function openLink(token: string): Promise<PanelLink | undefined> {
     if (!isToken(token)) return undefined;
-    const link = await findOpenLink(db, token, new Date(clock()));
+    const link = await findOpenLink(db, hashToken(token), new Date(clock()));
     return link?.purpose === 'demo' && !admitsDemo ? undefined : link;
   }
 
@@ -94,13 +77,15 @@ export function registerJoin(app: FastifyInstance, deps: PanelDependencies): voi
       const page = renewalPage({ ...parts, purpose: link.purpose });
       return sendPage(request, reply, deps, page, status);
     }
+    const { session } = visitOf(request);
+    if (session?.isComplete === true && !session.person.is_demo) {
+      return showInvitation(request, reply, deps, fault);
+    }
     const invited = await findInvited(db, link);
     if (invited === undefined) return sendPage(request, reply, deps, ENDED_PAGE, 404);
-    const { session } = visitOf(request);
     const page = invitationPage({
       ...parts,
       ...{ invited, email: email ?? invited.email },
-      person: session?.isComplete === true && !session.person.is_demo ? session.person : null,
     });
     return sendPage(request, reply, deps, page, status);
   }

@@ -5,10 +5,8 @@ import { JOIN_PATH } from '../../../people/links.ts';
 import type { Invited } from '../../../repositories/memberships.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { renderQrCode } from '../../pages/qr-code.ts';
-import { PANEL_PREFIX } from '../assets.ts';
 import { type FormFault, renderButton, renderFault, renderField } from '../form.ts';
 import type { PanelPage } from '../layout.ts';
-import { withNext } from '../next.ts';
 
 interface JoinParts {
   readonly basePath: string;
@@ -16,7 +14,7 @@ interface JoinParts {
   readonly fault: FormFault | null;
 }
 
-/** An invitation: choose a password and set up an authenticator app, or enter as who one is already. */
+/** An invitation for somebody new, who chooses a password and sets up an authenticator app. */
 export function invitationPage({
   basePath,
   token,
@@ -24,37 +22,51 @@ export function invitationPage({
   invited,
   email,
   secret,
-  person,
 }: JoinParts & {
   readonly invited: Invited;
   readonly email: string;
   readonly secret: string;
-  /** Who has signed in, if anybody. */
-  readonly person: { readonly name: string; readonly email: string } | null;
 }): PanelPage {
   const path = `${JOIN_PATH}/${token}`;
-  const lead = html`${invited.accountName} invites ${invited.name} to its panel as ${ROLE_NAMES[invited.role]}.`;
-  if (person !== null) {
-    return {
-      title: `Join ${invited.accountName}`,
-      lead,
-      content: html`${renderFault(fault)}
-<p>You have signed in as ${person.email}. ${invited.accountName} becomes one of your accounts.</p>
-${renderButton(`${basePath}${path}/accept`, `Join as ${person.name}`)}
-<p class="quiet">Somebody else? Sign out first, then open the link again.</p>`,
-    };
-  }
   return {
-    title: `Join ${invited.accountName}`,
-    lead,
+    ...headOf(invited),
     content: html`${renderFault(fault)}
-<p>You sign in here already? <a href="${basePath}${withNext(`${PANEL_PREFIX}/sign-in`, path)}">Sign in</a>, and this account becomes one of yours.</p>
+<p>You sign in here already? <a href="${basePath}${path}/sign-in">Sign in</a>, and this account becomes one of yours.</p>
 <form method="post" action="${basePath}${path}" class="stack">
 ${renderField({ name: 'email', label: 'E-mail to sign in with', type: 'email', value: email, autocomplete: 'username' }, fault)}
 ${passwordField(fault, 'new')}
 ${codeFields(secret, email, fault)}
 <button>Join</button>
 </form>`,
+  };
+}
+
+/** An invitation for somebody who has signed in. */
+export function acceptPage({
+  basePath,
+  action,
+  fault,
+  invited,
+  person,
+}: Omit<JoinParts, 'token'> & {
+  readonly invited: Invited;
+  /** Where the form goes, without the base path. */
+  readonly action: string;
+  readonly person: { readonly name: string; readonly email: string };
+}): PanelPage {
+  return {
+    ...headOf(invited),
+    content: html`${renderFault(fault)}
+<p>You have signed in as ${person.email}. ${invited.accountName} becomes one of your accounts.</p>
+${renderButton(basePath + action, `Join as ${person.name}`)}
+<p class="quiet">Somebody else? Sign out first, then open the link again.</p>`,
+  };
+}
+
+function headOf(invited: Invited): Pick<PanelPage, 'title' | 'lead'> {
+  return {
+    title: `Join ${invited.accountName}`,
+    lead: html`${invited.accountName} invites ${invited.name} to its panel as ${ROLE_NAMES[invited.role]}.`,
   };
 }
 

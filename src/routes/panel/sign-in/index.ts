@@ -1,6 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { hashToken, isToken } from '../../../crypto/token.ts';
+import { ApiError } from '../../../errors/api-error.ts';
 import { readFields } from '../../../http/form-body.ts';
 import { sessionOf, visitOf } from '../../../http/panel-access.ts';
+import { JOIN_PATH } from '../../../people/links.ts';
 import { WrongProof } from '../../../people/refusals.ts';
 import { confirm, confirmDemo } from '../../../people/second-factor.ts';
 import { signIn } from '../../../people/sign-in.ts';
@@ -10,11 +13,14 @@ import { PANEL_PREFIX } from '../assets.ts';
 import type { PanelDependencies } from '../dependencies.ts';
 import { logClosed } from '../failures.ts';
 import type { FormFault } from '../form.ts';
+import { INVITATION } from '../join/accept.ts';
 import { readNext, withNext } from '../next.ts';
 import { leadTo, sendPage } from '../pages.ts';
 import { codePage, confirmPage, signInPage } from './views.ts';
 
 const SIGN_IN = '/sign-in';
+/** Signing in to accept the invitation of a link, which the session remembers. */
+const SIGN_IN_TO_JOIN = '/join/:token/sign-in';
 const CODE = '/sign-in/code';
 const CONFIRM = '/confirm';
 
@@ -31,27 +37,56 @@ export function registerSignIn(app: FastifyInstance, deps: PanelDependencies): v
   const person = { config: { panel: { for: 'person' } } } as const;
   const nextOf = ({ query }: FastifyRequest) => readNext((query as { next?: string }).next);
 
-  app.get(SIGN_IN, anybody, (request, reply) => {
-    const next = nextOf(request);
-    if (visitOf(request).session?.isComplete) return leadTo(reply, panelUrl, next);
-    return sendPage(request, reply, deps, signInPage({ basePath, next, fault: null, email: '' }));
-  });
+  for (const path of [SIGN_IN, SIGN_IN_TO_JOIN]) {
+    app.get(path, anybody, (request, reply) => {
+      if (visitOf(request).session?.isComplete) return leadTo(reply, panelUrl, afterwards(request));
+      return show(request, reply, { fault: null, email: '' });
+    });
+    app.post(path, anybody, takePassword);
+  }
 
-  app.post(SIGN_IN, anybody, async (request, reply) => {
+  /** Token of the link in the path; undefined where there is none. */
+  function tokenOf({ params }: FastifyRequest): string | undefined {
+    const { token } = params as { token?: string };
+    if (token !== undefined && !isToken(token)) throw new ApiError('E3001');
+    return token;
+  }
+
+  /** Where somebody goes who has signed in already. */
+  function afterwards(request: FastifyRequest): string {
+    const token = tokenOf(request);
+    return token === undefined ? nextOf(request) : `${JOIN_PATH}/${token}`;
+  }
+
+  function show(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { fault, email }: { fault: FormFault | null; email: string },
+  ): FastifyReply {
+    const token = tokenOf(request);
+    const action =
+      token === undefined
+        ? withNext(PANEL_PREFIX + SIGN_IN, nextOf(request))
+        : `${JOIN_PATH}/${token}/sign-in`;
+    const page = signInPage({ action: basePath + action, fault, email });
+    return sendPage(request, reply, deps, page, fault === null ? 200 : 422);
+  }
+
+  async function takePassword(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     await limits.countSignIn(request);
-    const next = nextOf(request);
     const { email, password } = readFields(request, ['email', 'password']);
-    const typed = { email: email.trim(), password };
+    const link = tokenOf(request);
+    const linkHash = link === undefined ? null : hashToken(link);
+    const typed = { email: email.trim(), password, linkHash };
     const token = await signIn(deps, typed, visitOf(request).visitor);
     if (token === undefined) {
-      const fault = { field: null, message: REFUSED };
-      return sendPage(request, reply, deps, signInPage({ basePath, next, fault, email }), 422);
+      return show(request, reply, { fault: { field: null, message: REFUSED }, email });
     }
     // One that waits for its code is of no use any more; a complete one must not end by a password alone.
     if (visitOf(request).session?.isComplete === false) await endSession(request);
     cookies.setSession(reply, token);
-    return leadTo(reply, panelUrl, withNext(PANEL_PREFIX + CODE, next));
-  });
+    return leadTo(reply, panelUrl, withNext(PANEL_PREFIX + CODE, nextOf(request)));
+  }
 
   app.get(CODE, half, (request, reply) =>
     sendPage(request, reply, deps, codePage({ basePath, next: nextOf(request), fault: null })),
@@ -103,10 +138,13 @@ export function registerSignIn(app: FastifyInstance, deps: PanelDependencies): v
     const { code } = readFields(request, ['code']);
     try {
       const { visitor } = visitOf(request);
+      const { session } = sessionOf(request);
       const { token, device } = await confirm(deps, sessionOf(request), code, visitor);
       cookies.setSession(reply, token);
       if (device !== null) cookies.setDevice(reply, device);
-      return leadTo(reply, panelUrl, nextOf(request));
+      const isForInvitation = session.second_factor_at === null && session.link_hash !== null;
+      const path = isForInvitation ? PANEL_PREFIX + INVITATION : nextOf(request);
+      return leadTo(reply, panelUrl, path);
     } catch (error) {
       if (!(error instanceof WrongProof)) throw error;
       logClosed(error, request);

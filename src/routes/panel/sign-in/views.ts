@@ -13,15 +13,19 @@ interface FormParts {
 
 /** E-mail and password. */
 export function signInPage({
-  basePath,
-  next,
+  action,
   fault,
   email,
-}: FormParts & { email: string }): PanelPage {
+}: {
+  /** Where the form goes, with the base path. */
+  readonly action: string;
+  readonly fault: FormFault | null;
+  readonly email: string;
+}): PanelPage {
   return {
     title: 'Sign in',
     content: html`${renderFault(fault)}
-<form method="post" action="${basePath}${withNext(`${PANEL_PREFIX}/sign-in`, next)}" class="stack">
+<form method="post" action="${action}" class="stack">
 ${renderField({ name: 'email', label: 'E-mail', type: 'email', value: email, autocomplete: 'username' }, fault)}
 ${renderField({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' }, fault)}
 <button>Continue</button>
