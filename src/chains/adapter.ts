@@ -56,6 +56,22 @@ export interface ChainTransfer {
   readonly references?: readonly string[];
 }
 
+/** A transfer to a watched address before anything more is asked about it. */
+export interface Arrival {
+  readonly blockchainId: string;
+  readonly transactionHash: string;
+  /** The canonical spelling, as in the watch list. */
+  readonly address: string;
+  /** Integer of the asset's smallest unit; 0 where a token's event says so. */
+  readonly tokenAmount: bigint;
+}
+
+/**
+ * How much a transfer matters: a payment waits at its address; none does, and a person may have to decide;
+ * or it is dust, which costs no further question and becomes no deposit.
+ */
+export type Weight = 'awaited' | 'other' | 'dust';
+
 export interface ScanRequest {
   /** First and last height, both included; `to` is at most the tip. */
   readonly from: number;
@@ -70,12 +86,28 @@ export interface ScanRequest {
   readonly parentHash?: string | null;
   /** Watched addresses whose payments end now, so that nothing of them may be left for later (Solana). */
   readonly ending?: readonly string[];
+  /** Weighs transfers, in the order of the chain. Without it those of nothing alone are dust. */
+  readonly weigh?: (arrivals: readonly Arrival[]) => Promise<readonly Weight[]>;
+  /**
+   * Tells what an address has to gain at least for what a payment may wait for, tolerances included; null
+   * where nothing is asked for. In the order of the places.
+   */
+  readonly leastAsked?: (
+    places: readonly Pick<Arrival, 'blockchainId' | 'address'>[],
+  ) => Promise<readonly (bigint | null)[]>;
+  /**
+   * Takes the transfers to addresses at which payments wait, before anything is asked about others. They are
+   * among the transfers of the scan as well.
+   */
+  readonly takeAwaited?: (transfers: readonly ChainTransfer[]) => Promise<void>;
 }
 
 export interface Scan {
   /** The last block that was scanned: `to`, or an earlier one where so many blocks are too much at once. */
   readonly through: Block;
   readonly transfers: readonly ChainTransfer[];
+  /** What was left out as dust, in the order of the chain. Adapters that do not weigh tell it as transfers. */
+  readonly dust?: readonly Arrival[];
 }
 
 /** A transfer of something else to a watched address: another contract, or a worthless look-alike. */

@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
 import { OperationRefused } from '../accounts/audited-change.ts';
 import type { Deposit } from '../database/deposit-tables.ts';
+import { formatBaseUnits } from '../payments/token-amount.ts';
 import { listDeposits, listUnmatchedDeposits } from '../repositories/deposits.ts';
+import { type DustOfDay, listDust } from '../repositories/dust.ts';
 import { ConsentNeeded } from '../settlement/assignment.ts';
 import { assignDeposit, dismissDeposit, type RemedyOf } from '../settlement/inbox.ts';
 import { depositObjects, depositRow } from './deposit-object.ts';
@@ -37,7 +39,7 @@ const CONSENT_FLAGS: Readonly<Record<ConsentNeeded['to'], string>> = {
   amounts: 'To assign it all the same, add both amounts: --arrived and --due.',
 };
 
-/** `mp deposit list | assign | dismiss` */
+/** `mp deposit list | dust | assign | dismiss` */
 export function define(noun: Command, terminal: Terminal): void {
   addVerb(noun, 'list', 'list deposits, newest first')
     .option('--unmatched', 'only deposits without a payment, oldest first (the inbox)')
@@ -55,6 +57,27 @@ export function define(noun: Command, terminal: Terminal): void {
         printList(terminal, flags, deposits.map(depositRow), [
           ...(['id', 'blockchainId', 'amount', 'state', 'outcome'] as const),
           ...(['merchant', 'paymentId', 'fits', 'observedAt'] as const),
+        ]);
+      }),
+    );
+
+  addVerb(noun, 'dust', 'list what was too little to be a deposit, by day, the newest first')
+    .option(
+      '--limit <n>',
+      `most rows to list, 1 to ${LIST_MAXIMUM}`,
+      integerFrom(1, LIST_MAXIMUM),
+      LIST_DEFAULT,
+    )
+    .action(({ limit, ...flags }: JsonFlag & { limit: number }) =>
+      withSession(terminal, async ({ db }) => {
+        const dust = (await listDust(db, limit)).map(dustObject);
+        if (flags.json) return printJson(terminal, dust);
+        const rows = dust.map(({ tokenAmount, assetSymbol, ...row }) => {
+          return { ...row, amount: `${tokenAmount} ${assetSymbol}` };
+        });
+        printList(terminal, flags, rows, [
+          ...(['day', 'blockchainId', 'address', 'transfers', 'amount'] as const),
+          ...(['firstHash', 'lastHash'] as const),
         ]);
       }),
     );
@@ -119,6 +142,11 @@ function remedyOf(
   return command.error(
     'error: say what was done with the money: --returned-to and --return-hash, or --kept, or --note',
   );
+}
+
+/** Dust of a day as it is printed; the sum is a decimal string. */
+function dustObject({ tokenAmount, assetDecimals, ...dust }: DustOfDay) {
+  return { ...dust, tokenAmount: formatBaseUnits(BigInt(tokenAmount), assetDecimals) };
 }
 
 async function print(

@@ -1,5 +1,5 @@
 import type { Generated, Selectable } from 'kysely';
-import type { BaseUnits, Cents, Defaulted } from './column-types.ts';
+import type { BaseUnits, Cents, Day, Defaulted } from './column-types.ts';
 
 export interface ReservationsTable {
   id: Generated<number>;
@@ -105,12 +105,27 @@ export interface TransactionAnswersTable {
   recorded_at: Date;
 }
 
+/** Transfers to an address that are worth nothing to anybody, of one day. */
+export interface DustTable {
+  blockchain_id: string;
+  address: string;
+  /** UTC day on which they were counted. */
+  day: Day;
+  /** How many there were. */
+  transfers: number;
+  /** What they amount to together. */
+  token_amount: BaseUnits;
+  first_hash: string;
+  last_hash: string;
+}
+
 /** Amounts that payments wait for, and transfers that arrived. */
 export interface DepositTables {
   reservations: ReservationsTable;
   deposits: DepositsTable;
   asked_assignments: AskedAssignmentsTable;
   deviating_deposits: DeviatingDepositsTable;
+  dust: DustTable;
   transaction_answers: TransactionAnswersTable;
 }
 

@@ -53,6 +53,7 @@ import { CREATED, PAYMENT_ID, SUCCESSFUL_PAYMENT } from '../routes/v1/examples.t
 import { LATE_FOR_MS, OVERPAYMENT_PER_MILLE } from '../settlement/match-transfer.ts';
 import { BUDGET_CENTS, BUDGET_PER_MILLE } from '../settlement/quote-amounts.ts';
 import { SIMULATION_CASES } from '../settlement/simulate.ts';
+import { DUST_BELOW_CENTS, DUST_PER_MILLE, NEAR_DIVISOR } from '../settlement/weigh-transfers.ts';
 import { TIMESTAMP_WINDOW_SECONDS } from '../signing/canonical.ts';
 import { NONCE_LIFETIME_SECONDS } from '../signing/nonce-store.ts';
 import { NONCE_MAXIMUM } from '../signing/verify-signature.ts';
@@ -224,6 +225,9 @@ export function factsOf(settings: DocsSettings): Facts {
     'quote.budget-cents': Number(BUDGET_CENTS),
     'quote.budget-percent': Number(BUDGET_PER_MILLE) / 10,
     'address.max': ADDRESSES_MAXIMUM,
+    'dust.share': `${Number(DUST_PER_MILLE) / 10} %`,
+    'dust.below': formatDollars(DUST_BELOW_CENTS),
+    'dust.near': `${100 / Number(NEAR_DIVISOR)} %`,
     'deposit.late-for': formatDuration(LATE_FOR_MS / 1000),
     'inquiry.first': formatDuration(FIRST_INQUIRY_MS / 1000),
     'inquiry.longest': formatDuration(PAUSES.longest / 1000),

@@ -17,8 +17,8 @@ export interface Match {
  */
 export const LATE_FOR_MS = 24 * 60 * 60_000;
 
-/** Transfers below this share of the requested amount, in per mille, are ignored as dust: 1 %. */
-const DUST_PER_MILLE = 10n;
+/** Less than this share of the requested amount, in per mille, is no part of it: 1 %. */
+const PART_PER_MILLE = 10n;
 
 const BASIS_POINTS = 10_000n;
 
@@ -55,7 +55,7 @@ export function matchTransfer(
   if (reservedBefore) return inbox(isPaid ? 'duplicate' : 'late');
   const [single, second] = open;
   if (second !== undefined) return inbox('ambiguous');
-  if (single === undefined || isDust(tokenAmount, single.tokenAmount)) return inbox('unknown');
+  if (single === undefined || isTooLittle(tokenAmount, single.tokenAmount)) return inbox('unknown');
   const { paymentId } = single;
   if (tokenAmount > single.tokenAmount) {
     return isSmallExcess(tokenAmount, single.tokenAmount)
@@ -74,9 +74,9 @@ function isSmallExcess(received: bigint, requested: bigint): boolean {
   return (received - requested) * 1000n <= requested * OVERPAYMENT_PER_MILLE;
 }
 
-/** Some chains are full of worthless spam transfers, which must not mark a payment as underpaid. */
-function isDust(received: bigint, requested: bigint): boolean {
-  return received * 1000n < requested * DUST_PER_MILLE;
+/** What is far less than a payment asks for must not mark it as underpaid, though it may be worth something. */
+function isTooLittle(received: bigint, requested: bigint): boolean {
+  return received * 1000n < requested * PART_PER_MILLE;
 }
 
 function inbox(outcome: DepositOutcome): Match {

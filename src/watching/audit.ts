@@ -8,6 +8,7 @@ import { findDeposits } from '../repositories/deposits.ts';
 import { addFinding } from '../repositories/findings.ts';
 import { listConfiguredAddresses } from '../repositories/watch-list.ts';
 import { LATE_FOR_MS } from '../settlement/match-transfer.ts';
+import { weighTransfers } from '../settlement/weigh-transfers.ts';
 import { toWatched } from './watch-list.ts';
 
 /** Deposits of one part that are compared; a part with more is divided by its blocks. */
@@ -90,7 +91,8 @@ async function findMissing(
     ({ transactionHash, position }) => !known.has(keyOf(transactionHash, position)),
   );
   const places = await findAwaited(db, blockchainId, unknown.map(placeOf), LATE_FOR_MS);
-  const missing = new Set(places.map(place => unknown[place]));
+  const awaited = places.flatMap(place => unknown[place] ?? []);
+  const missing = new Set(await withoutDust(db, awaited));
   return transfers.flatMap((transfer): Difference[] => {
     const { transactionHash, position, address, tokenAmount: amount, block } = transfer;
     const place = { transactionHash, position, address, amount, height: block?.height ?? null };
@@ -106,6 +108,20 @@ async function findMissing(
     const detail = `${node.label} shows it in block ${block?.hash}; in the ledger ${wrong}.`;
     return [{ kind: 'differs', ...place, detail }];
   });
+}
+
+/** Transfers without such as are dust by what was asked for when they were made. */
+async function withoutDust(
+  db: Connection,
+  transfers: readonly ChainTransfer[],
+): Promise<ChainTransfer[]> {
+  const kept: ChainTransfer[] = [];
+  for (const [at, own] of Map.groupBy(transfers, ({ block }) => block?.time.getTime() ?? 0)) {
+    const since = new Date(at - LATE_FOR_MS);
+    const weights = await weighTransfers(db, own, { since, until: new Date(at) });
+    kept.push(...own.filter((_, index) => weights[index] !== 'dust'));
+  }
+  return kept;
 }
 
 /** Where a transfer went, and when. */

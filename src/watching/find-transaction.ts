@@ -8,6 +8,7 @@ import { listDepositsByHash } from '../repositories/deposits.ts';
 import { listSettledNetworks } from '../repositories/networks.ts';
 import { findPayment } from '../repositories/payments.ts';
 import { listConfiguredAddresses } from '../repositories/watch-list.ts';
+import { isMissing } from './found-transfers.ts';
 import { lookUpOnChain, type TransactionOnChain } from './look-up.ts';
 import { adapterFor, type NodeTools, requireChain } from './manage-nodes.ts';
 import { openChainNodes } from './open-chain-nodes.ts';
@@ -72,7 +73,7 @@ export async function findTransaction(
     await nodes.close();
   }
   const isInBlock = found.occurredAt !== null;
-  const missing = found.transfers.filter(each => isInBlock && each.depositId === null).length;
+  const missing = found.transfers.filter(each => isInBlock && isMissing(each)).length;
   if (missing > 0) {
     await audited(operator, 'network.find-transaction', async () => ({
       result: undefined,

@@ -9,8 +9,8 @@ import {
   trimBalances,
 } from '../repositories/native-balances.ts';
 import { tellUntraceable } from '../settlement/tell-unmatched.ts';
-import { type LastPoll, occurredAt } from './occurred-at.ts';
-import { record, toObserved } from './record.ts';
+import { readDustLimits } from '../settlement/weigh-transfers.ts';
+import { recordSeen, type Sight } from './record-seen.ts';
 import { findRises, type Rise } from './rises.ts';
 import type { Watcher } from './watcher.ts';
 
@@ -51,7 +51,7 @@ export async function noteJoined(
  * cursor that is higher than the one before and all top-level transactions since make it. Where the node
  * traces, the transfer is recorded; else it becomes a finding.
  * @param finalHeight Older balances than this are needed no more.
- * @param last The poll before, which tells when a transfer was made.
+ * @param sight What transfers are judged by. A rise that is dust needs no explanation.
  * @throws NodeFailure, LeaseLost.
  */
 export async function findInflows(
@@ -59,7 +59,7 @@ export async function findInflows(
   node: Node,
   watch: readonly WatchedAddress[],
   cursor: Pinned,
-  { finalHeight, last }: { readonly finalHeight: number; readonly last: LastPoll },
+  { finalHeight, sight }: { readonly finalHeight: number; readonly sight: Sight },
 ): Promise<void> {
   const { adapter, chain, db, lease } = watcher;
   const native = nativeAddresses(watch);
@@ -73,12 +73,16 @@ export async function findInflows(
     due.map(({ address }) => address),
     cursor,
   );
+  const places = due.map(({ address }) => ({ blockchainId: chain.id, address }));
+  const limitOf = await readDustLimits(db, places, { since: sight.askedSince });
+  const dustBelow = (address: string) => limitOf({ blockchainId: chain.id, address });
   const rises: Rise[] = [];
   for (const [height, group] of Map.groupBy(due, each => each.height)) {
     const own = now.filter(({ address }) => group.some(each => each.address === address));
-    rises.push(...(await findRises(watcher, adapter.internal, node, group, own, height)));
+    const subject = { db, chain, internal: adapter.internal, node, dustBelow };
+    rises.push(...(await findRises(subject, group, own, height)));
   }
-  await explain(watcher, node, { internal: adapter.internal, native, last }, rises);
+  await explain(watcher, node, { internal: adapter.internal, native, sight }, rises);
   await lease.write(async tx => {
     await putBalances(tx, chain.id, now);
     await trimBalances(tx, chain.id, finalHeight, addresses);
@@ -99,26 +103,19 @@ async function readBalances(
 interface Explaining {
   readonly internal: InternalTransfers;
   readonly native: readonly WatchedAddress[];
-  readonly last: LastPoll;
+  readonly sight: Sight;
 }
 
 /** Records what a trace explains; the rest becomes findings. */
 async function explain(
   watcher: Watcher,
   node: Node,
-  { internal, native, last }: Explaining,
+  { internal, native, sight }: Explaining,
   rises: readonly Rise[],
 ): Promise<void> {
-  const { chain, clock } = watcher;
   for (const [height, group] of Map.groupBy(rises, ({ height }) => height)) {
     const traced = await trace(internal, node, height, native);
-    const now = new Date(clock());
-    await record(
-      watcher,
-      (traced ?? []).map(transfer =>
-        toObserved(transfer, 'seen', occurredAt(chain, transfer, last, now)),
-      ),
-    );
+    await recordSeen(watcher, traced ?? [], sight);
     for (const { address, amount } of group) {
       const explained = (traced ?? [])
         .filter(transfer => transfer.address === address)

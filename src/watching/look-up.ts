@@ -8,6 +8,7 @@ import { findChain } from '../repositories/chains.ts';
 import { hasUnexplainedInflow } from '../repositories/findings.ts';
 import { isSettled, parseFinality, requiredBlocks } from './finality.ts';
 import { type FoundTransfer, rescanMissing, withDeposits } from './found-transfers.ts';
+import { askedSince } from './record-seen.ts';
 
 /**
  * What a chain says of a transaction:
@@ -77,11 +78,13 @@ export async function lookUpOnChain(
   asked: AskedNode,
   question: LookUpQuestion,
 ): Promise<TransactionOnChain> {
-  const { network, transactionHash, cents } = question;
+  const { network, transactionHash, cents, now } = question;
   if (!isChainId(network.chain)) throw new RangeError(`there is no chain ${network.chain}`);
   const chain = await findChain(db, network.chain);
   if (chain === undefined) throw new RangeError(`there is no chain ${network.chain}`);
-  const rule = parseFinality(network.finality ?? chainOf(network.chain).finality);
+  const facts = chainOf(network.chain);
+  const since = (madeAt: Date) => askedSince({ chain: facts, clock: () => now.getTime() }, madeAt);
+  const rule = parseFinality(network.finality ?? facts.finality);
   const required = requiredBlocks(rule, cents);
   const report = await asked.adapter.lookUp(asked.node, {
     transactionHash,
@@ -94,7 +97,7 @@ export async function lookUpOnChain(
     return { ...outside, verdict: report.status };
   }
   if (report.status === 'pending') {
-    const transfers = await withDeposits(db, transactionHash, report.transfers);
+    const transfers = await withDeposits(db, transactionHash, report.transfers, since(now));
     // Where an adapter reads no mempool, nobody knows yet what the transaction will pay.
     const tells = transfers.length > 0 || asked.adapter.readMempool !== undefined;
     const verdict = tells ? verdictOf(transfers, network, 'pending') : 'pending';
@@ -104,7 +107,7 @@ export async function lookUpOnChain(
   const confirmations = depthOf(block.height, chain);
   const inBlock = { confirmations, required, occurredAt: block.time };
   if (report.status === 'failed') return { ...inBlock, transfers: [], verdict: 'failed' };
-  const transfers = await withDeposits(db, transactionHash, report.transfers);
+  const transfers = await withDeposits(db, transactionHash, report.transfers, since(block.time));
   if (question.since === null || block.time >= question.since) {
     await rescanMissing(db, question, transfers, block.height);
   }

@@ -3,8 +3,7 @@ import type { ChainState } from '../database/watching-tables.ts';
 import type { Node } from '../nodes/node.ts';
 import { findOldestReservation } from '../repositories/watch-list.ts';
 import { LATE_FOR_MS } from '../settlement/match-transfer.ts';
-import { occurredAt } from './occurred-at.ts';
-import { record, toObserved } from './record.ts';
+import { askedSince, recordSeen } from './record-seen.ts';
 import type { Watcher } from './watcher.ts';
 
 /** How far the clock of a node may be behind, in milliseconds. */
@@ -30,22 +29,17 @@ export function createMempool(watcher: Watcher): Mempool {
       const { transfers, complete, recorded } = await adapter.readMempool(
         node,
         watch,
-        await since(watch),
+        await enteredSince(watch),
       );
-      const now = new Date(clock());
-      await record(
-        watcher,
-        transfers.map(transfer =>
-          toObserved(transfer, 'seen', occurredAt(chain, transfer, state, now)),
-        ),
-      );
+      const since = askedSince(watcher, state.watched_until);
+      await recordSeen(watcher, transfers, { last: state, askedSince: since });
       recorded();
       return complete;
     },
   };
 
   /** What entered the mempool before the oldest reservation need not be read when a worker starts. */
-  async function since(watch: readonly WatchedAddress[]): Promise<Date | null> {
+  async function enteredSince(watch: readonly WatchedAddress[]): Promise<Date | null> {
     if (watch.length === 0 || wasRead) return null;
     wasRead = true;
     const oldest = await findOldestReservation(db, chain.id, new Date(clock() - LATE_FOR_MS));

@@ -21,3 +21,10 @@ export const disagreements = new Counter({
   help: 'Deposits that a check node does not confirm as the primary node shows them',
   labelNames: ['chain', 'node'],
 });
+
+/** Transfers that were left out as dust. */
+export const dustTransfers = new Counter({
+  name: 'eps_dust_transfers_total',
+  help: 'Transfers to watched addresses that are worth nothing to any payment, and were only counted',
+  labelNames: ['blockchain_id'],
+});

@@ -1,22 +1,22 @@
-import type { ChainTransfer, WatchedAddress } from '../chains/adapter.ts';
+import type { ChainTransfer } from '../chains/adapter.ts';
 import type { Rescan } from '../database/watching-tables.ts';
 import { advanceRescan, findOpenRescan } from '../repositories/rescans.ts';
 import { listConfiguredAddresses } from '../repositories/watch-list.ts';
-import { NO_POLL, occurredAt } from './occurred-at.ts';
-import { record, toObserved } from './record.ts';
+import { NO_POLL } from './occurred-at.ts';
+import { askedSince, recordSeen } from './record-seen.ts';
 import { type Pass, scanRange } from './scan.ts';
 import { toWatched } from './watch-list.ts';
 import type { Watcher } from './watcher.ts';
 
 /**
  * Goes on with the oldest rescan of the chain: scans what the adapter takes at once, for every configured
- * address of the network.
+ * address of the network. Dust is not counted: nobody knows whether it was before.
  * @returns Whether there was one.
  * @throws NodeFailure, LeaseLost.
  */
 export async function continueRescan(
   watcher: Watcher,
-  { node, tips, signal }: Omit<Pass, 'watch'>,
+  { node, tips, signal }: Omit<Pass, 'watch' | 'askedSince'>,
 ): Promise<boolean> {
   const { chain, db } = watcher;
   const rescan = await findOpenRescan(db, chain.id);
@@ -27,10 +27,17 @@ export async function continueRescan(
     await finish(watcher, rescan);
     return true;
   }
-  await recordInternal(watcher, { node, watch }, { from: rescan.next_height, to });
+  // Where the node does not tell when that was, whatever was ever asked for counts.
+  const first = await watcher.adapter.readBlock(node, rescan.next_height).catch(() => null);
+  const since = askedSince(watcher, first?.time ?? new Date(0));
+  await recordInternal(
+    watcher,
+    { node, watch, askedSince: since },
+    { from: rescan.next_height, to },
+  );
   await scanRange(
     watcher,
-    { node, tips, watch, signal },
+    { node, tips, watch, askedSince: since, signal },
     { from: rescan.next_height, to, parentHash: null },
     NO_POLL,
     (tx, through) =>
@@ -52,19 +59,15 @@ export const TRACED_MAXIMUM = 20;
 /** What contracts have sent in the native asset, where the node traces and the range is short. */
 async function recordInternal(
   watcher: Watcher,
-  { node, watch }: Pick<Pass, 'node'> & { readonly watch: readonly WatchedAddress[] },
+  { node, watch, askedSince: since }: Pick<Pass, 'node' | 'watch' | 'askedSince'>,
   { from, to }: { readonly from: number; readonly to: number },
 ): Promise<void> {
-  const { adapter, chain, clock } = watcher;
+  const { adapter } = watcher;
   const native = watch.filter(({ network }) => network.contract === null);
   if (adapter.internal === undefined || native.length === 0 || to - from >= TRACED_MAXIMUM) return;
   const found: ChainTransfer[] = [];
   for (let height = from; height <= to; height++) {
     found.push(...((await adapter.internal.trace(node, height, native)) ?? []));
   }
-  const now = new Date(clock());
-  await record(
-    watcher,
-    found.map(transfer => toObserved(transfer, 'seen', occurredAt(chain, transfer, NO_POLL, now))),
-  );
+  await recordSeen(watcher, found, { last: NO_POLL, askedSince: since });
 }

@@ -19,6 +19,13 @@ export const STATE_KEPT = 100;
 /** Blocks that are read at once; the node's allowance decides how fast they come. */
 const CONCURRENCY = 20;
 
+interface Subject extends Pick<Watcher, 'chain' | 'db'> {
+  readonly internal: InternalTransfers;
+  readonly node: Node;
+  /** By how much the balance of an address may rise without anybody wanting to know why. */
+  dustBelow(address: string): bigint;
+}
+
 /**
  * Finds where balances rose by more than recorded transfers and top-level transactions explain.
  * @param before What each address held at `from`.
@@ -26,9 +33,7 @@ const CONCURRENCY = 20;
  * @throws NodeFailure.
  */
 export async function findRises(
-  { chain, db }: Pick<Watcher, 'chain' | 'db'>,
-  internal: InternalTransfers,
-  node: Node,
+  { chain, db, internal, node, dustBelow }: Subject,
   before: readonly NativeBalance[],
   after: readonly NativeBalance[],
   from: number,
@@ -37,9 +42,10 @@ export async function findRises(
   const start = new Map(before.map(({ address, balance }) => [address, balance]));
   const arrived = await sumArrivals(db, chain.id, { from, to }, [...start.keys()]);
   // Most balances changed by recorded transfers alone, and need no block to be read again.
-  const open = after.filter(
-    ({ address, balance }) => balance !== (start.get(address) ?? 0n) + (arrived.get(address) ?? 0n),
-  );
+  const open = after.filter(({ address, balance }) => {
+    const excess = balance - (start.get(address) ?? 0n) - (arrived.get(address) ?? 0n);
+    return excess < 0n || (excess > 0n && excess >= dustBelow(address));
+  });
   if (open.length === 0) return [];
   const addresses = open.map(({ address }) => address);
   if (to - from > SPAN_MAXIMUM) {

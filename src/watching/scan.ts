@@ -1,11 +1,20 @@
-import type { Block, ScanRequest, WatchedAddress } from '../chains/adapter.ts';
+import type {
+  Arrival,
+  Block,
+  ChainTransfer,
+  ScanRequest,
+  WatchedAddress,
+} from '../chains/adapter.ts';
 import type { Connection } from '../database/connection.ts';
 import type { ChainState } from '../database/watching-tables.ts';
 import { type Node, NodeFailure } from '../nodes/node.ts';
 import { addToRing, trimRing } from '../repositories/chain-blocks.ts';
 import { updateChain } from '../repositories/chains.ts';
+import { readLeastAsked, weighTransfers } from '../settlement/weigh-transfers.ts';
+import { countDust } from './count-dust.ts';
 import { type LastPoll, NO_POLL, occurredAt } from './occurred-at.ts';
 import { record, toObserved } from './record.ts';
+import { recordSeen, type Sight } from './record-seen.ts';
 import type { Tips } from './settle.ts';
 import type { Watcher } from './watcher.ts';
 
@@ -20,6 +29,8 @@ export interface Pass {
   readonly watch: readonly WatchedAddress[];
   /** Addresses of them whose payments end now; none unless given. */
   readonly ending?: readonly string[];
+  /** As of `Sight`. */
+  readonly askedSince: Date;
   readonly signal: AbortSignal;
 }
 
@@ -45,7 +56,9 @@ export async function scanToTip(
       pass,
       { from: next, to: tip, parentHash: through?.hash ?? state.cursor_hash },
       state,
-      async (tx, block) => {
+      async (tx, block, dust) => {
+        // Elsewhere the second look counts it, which happens once.
+        if (watcher.adapter.looksOnce === true) await countDust(watcher, tx, dust);
         await addToRing(tx, ringEntry(chain.id, block));
         await trimRing(tx, chain.id, chain.ring, final);
         await updateChain(tx, chain.id, {
@@ -83,8 +96,15 @@ export async function sweep(
   let next = swept + 1;
   while (next <= to && !pass.signal.aborted && clock() < until) {
     const parentHash = through?.hash ?? null;
-    through = await scanRange(watcher, pass, { from: next, to, parentHash }, NO_POLL, (tx, block) =>
-      updateChain(tx, chain.id, { swept_height: block.height }),
+    through = await scanRange(
+      watcher,
+      pass,
+      { from: next, to, parentHash },
+      NO_POLL,
+      async (tx, block, dust) => {
+        await countDust(watcher, tx, dust);
+        await updateChain(tx, chain.id, { swept_height: block.height });
+      },
     );
     next = through.height + 1;
   }
@@ -92,27 +112,41 @@ export async function sweep(
 }
 
 /**
- * Scans as many blocks of a range as the adapter takes at once, and records what they contain.
- * @param advance Runs in the last transaction.
+ * Scans as many blocks of a range as the adapter takes at once, and records what they contain: what payments
+ * wait for as soon as it is found, all else afterwards.
+ * @param advance Runs in the last transaction, and gets the dust of the blocks.
  */
 export async function scanRange(
   watcher: Watcher,
-  { node, tips, watch, ending = [] }: Pass,
+  { node, tips, watch, ending = [], askedSince: since }: Pass,
   range: Pick<ScanRequest, 'from' | 'to' | 'parentHash'>,
   last: LastPoll,
-  advance: (tx: Connection, through: Block) => Promise<void>,
+  advance: (tx: Connection, through: Block, dust: readonly Arrival[]) => Promise<void>,
 ): Promise<Block> {
-  const { adapter, chain, clock } = watcher;
-  const undoableFrom = tips.final === null ? range.from : tips.final + 1;
-  const request = { ...range, watch, undoableFrom, ending };
-  const { through, transfers } = await adapter.scan(node, request);
+  const { adapter, chain, clock, db } = watcher;
+  const sight: Sight = { last, askedSince: since };
+  const request: ScanRequest = {
+    ...range,
+    watch,
+    ending,
+    undoableFrom: tips.final === null ? range.from : tips.final + 1,
+    weigh: arrivals => weighTransfers(db, arrivals, { since }),
+    leastAsked: places => readLeastAsked(db, places, { since }),
+    takeAwaited: transfers => {
+      const now = new Date(clock());
+      const at = (transfer: ChainTransfer) => occurredAt(chain, transfer, last, now);
+      return record(
+        watcher,
+        transfers.map(transfer => toObserved(transfer, 'seen', at(transfer))),
+      );
+    },
+  };
+  const { through, transfers, dust = [] } = await adapter.scan(node, request);
   if (through.height < range.from || through.height > range.to) {
     throw new NodeFailure(`${node.label} scanned up to ${through.height}, which was not asked`);
   }
-  const now = new Date(clock());
-  const observed = transfers.map(transfer =>
-    toObserved(transfer, 'seen', occurredAt(chain, transfer, last, now)),
+  await recordSeen(watcher, transfers, sight, (tx, more) =>
+    advance(tx, through, [...dust, ...more]),
   );
-  await record(watcher, observed, tx => advance(tx, through));
   return through;
 }

@@ -31,7 +31,8 @@ export async function lookAgain(
     return await sweep(watcher, swept, reached, { ...pass, node: check });
   } catch (error) {
     if (!(error instanceof NodeFailure || error instanceof RpcError)) throw error;
-    // The second look of the same node is worth more than none.
-    return sweep(watcher, swept, to, pass);
+    // The second look of the same node is worth more than none. What the other one has swept is done.
+    const { swept_height: reached = null } = (await findChain(db, chain.id)) ?? {};
+    return sweep(watcher, reached ?? swept, to, pass);
   }
 }

@@ -12,6 +12,7 @@ import { createLowHead } from './low-head.ts';
 import { createMempool } from './mempool.ts';
 import { wasPolledLately } from './occurred-at.ts';
 import { createPlacing } from './place.ts';
+import { askedSince } from './record-seen.ts';
 import { meetAnotherHash, requireSameChain } from './reorganise.ts';
 import { continueRescan } from './rescan.ts';
 import { RETRY_EVERY_MS, retryUnapplied } from './retry-unapplied.ts';
@@ -161,7 +162,8 @@ export function createTick(watcher: Watcher): Tick {
       adapter.looksOnce === true
         ? await listEndingAddresses(db, chain.id, new Date(clock()), ENDING_MAXIMUM)
         : [];
-    const pass: Pass = { node, tips, watch: list, ending, signal };
+    const since = askedSince(watcher, state.watched_until);
+    const pass: Pass = { node, tips, watch: list, ending, askedSince: since, signal };
     if (state.cursor_height !== null && state.cursor_hash !== null) {
       const cursor = { height: state.cursor_height, hash: state.cursor_hash };
       // Further back a node has forgotten what was held; once the chain is caught up, it is read.
@@ -198,7 +200,7 @@ export function createTick(watcher: Watcher): Tick {
     }
     await findInflows(watcher, node, list, cursor, {
       finalHeight: tips.final ?? cursor.height,
-      last: state,
+      sight: { last: state, askedSince: askedSince(watcher, state.watched_until) },
     });
     inflowsAt = clock();
   }

@@ -90,13 +90,13 @@ beforeEach(async () => {
   clock.now = midnight + 27 * HOUR_MS;
 });
 
-/** A payment for more than anybody sends. */
+/** A payment for more than anybody sends, and little enough for all of it to be more than dust. */
 async function waitAt(address: string): Promise<void> {
   const { db, clock } = service;
   const now = new Date(clock.now);
   const { id } = await addPayment(db, merchant, { created_at: now });
   await sql`update reservations set released_at = ${now} where released_at is null`.execute(db);
-  const slot = { blockchainId: TOKEN, address, tokenAmount: 1_000_000n };
+  const slot = { blockchainId: TOKEN, address, tokenAmount: 100_000n };
   if (!(await insertReservation(db, id, slot, now))) throw new Error('taken');
 }
 
