@@ -6,6 +6,7 @@ import { readHeads, readHeight } from './heads.ts';
 import { createInternalTransfers } from './internal.ts';
 import { createLogRanges } from './log-query.ts';
 import { lookUpTransactions } from './look-up.ts';
+import { ReceiptMemory } from './receipt-memory.ts';
 import { scanBlocks } from './scan.ts';
 import { readTokenDecimals } from './token-decimals.ts';
 
@@ -16,11 +17,11 @@ const OLD_BLOCKS = 1_000;
 const NOBODY = '0x0000000000000000000000000000000000000000';
 
 /**
- * Reads Ethereum and the chains like it, over the standard JSON-RPC. Keeps nothing but how wide a query
- * each node takes.
+ * Reads Ethereum and the chains like it, over the standard JSON-RPC. Keeps how wide a query each node
+ * takes, and receipts for the second look.
  */
 export function createEvmAdapter(chain: Chain): ChainAdapter {
-  const ranges = createLogRanges();
+  const memory = { ranges: createLogRanges(), receipts: new ReceiptMemory() };
   const internal = createInternalTransfers();
 
   return {
@@ -54,7 +55,7 @@ export function createEvmAdapter(chain: Chain): ChainAdapter {
       return toBlock(node, answer, height);
     },
 
-    scan: (node, request) => scanBlocks(node, request, chain, ranges),
+    scan: (node, request) => scanBlocks(node, request, chain, memory),
 
     async lookUp(node, request) {
       const [report] = await lookUpTransactions(node, [request], internal);

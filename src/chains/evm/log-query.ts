@@ -2,7 +2,8 @@ import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
 import type { Block } from '../adapter.ts';
 import { toFields, toList } from '../answers.ts';
 import { toCount, toHash, toParameter } from './answers.ts';
-import { addressTopic, TRANSFER } from './transfer-logs.ts';
+import type { Hit } from './hits.ts';
+import { addressTopic, readTransfer, TRANSFER } from './transfer-logs.ts';
 import type { Watched } from './watched.ts';
 
 /** Addresses that a query names; above it, every transfer of the tokens is asked for and filtered here. */
@@ -17,13 +18,6 @@ const TOO_WIDE =
 const NOT_THERE =
   /header not found|unknown block|block not found|(can|could )not find block|BlockOutOfRange|beyond (the )?current head|into the future|unfinalized data|not (currently )?canonical|missing trie node|prun(ed|ing)|historical state|state (is )?(not |un)available|resource not found/i;
 
-/** Where a log is. */
-export interface LogPlace {
-  readonly height: number;
-  readonly blockHash: string;
-  readonly transactionHash: string;
-}
-
 /** Parameters of `eth_getLogs` for transfers to watched addresses. */
 export function transferFilter({ tokens }: Watched) {
   const addresses = new Set([...tokens.values()].flatMap(own => [...own.keys()]));
@@ -33,15 +27,15 @@ export function transferFilter({ tokens }: Watched) {
 }
 
 /**
- * The places of logs, as a node has answered a query.
+ * The transfers to watched addresses that a node has answered a query with.
  * @throws NodeFailure for a log of a block that was not asked for.
  */
-export function toPlaces(
+export function toHits(
   node: Node,
   value: unknown,
   asked: { readonly from: number; readonly to: number } | Pick<Block, 'hash'>,
   { tokens }: Watched,
-): LogPlace[] {
+): Hit[] {
   if (value instanceof RpcError) throw asNodeError(node, value);
   return toList(node, value, 'the logs').flatMap(each => {
     const log = toFields(node, each, 'a log');
@@ -56,10 +50,11 @@ export function toPlaces(
         : place.height >= asked.from && place.height <= asked.to;
     if (!fits) throw new NodeFailure(`${node.label}: a log came of block ${place.height}, unasked`);
     // Above the limit of topics, most of what comes is somebody else's.
-    const recipients = tokens.get(String(log.address).toLowerCase());
-    const topic = Array.isArray(log.topics) ? String(log.topics[2]) : '';
-    const isOurs = recipients?.has(`0x${topic.slice(-40).toLowerCase()}`) === true;
-    return isOurs && log.removed !== true ? [place] : [];
+    const transfer = log.removed === true ? undefined : readTransfer(log);
+    const watched = tokens.get(transfer?.contract ?? '')?.get(transfer?.to ?? '');
+    if (transfer === undefined || watched === undefined) return [];
+    const { network, address } = watched;
+    return [{ ...place, blockchainId: network.id, address, tokenAmount: transfer.amount }];
   });
 }
 
@@ -110,20 +105,20 @@ export function blockQuery(watched: Watched, blockHash: string) {
 }
 
 /**
- * The places of a block's logs. Where a node finds all transfers of the tokens too many for an answer, they
+ * The transfers of a block. Where a node finds all transfers of the tokens too many for an answer, they
  * are asked for by parts of the addresses.
  * @param answer To a query for this block.
  */
-export async function placesOfBlock(
+export async function hitsOfBlock(
   node: Node,
   answer: unknown,
   block: Pick<Block, 'hash'>,
   watched: Watched,
-): Promise<LogPlace[]> {
+): Promise<Hit[]> {
   const parts = isTooWide(answer) ? divide(watched) : [];
-  if (parts.length < 2) return toPlaces(node, answer, block, watched);
+  if (parts.length < 2) return toHits(node, answer, block, watched);
   const answers = await node.batch(parts.map(part => blockQuery(part, block.hash)));
-  return parts.flatMap((part, index) => toPlaces(node, answers[index], block, part));
+  return parts.flatMap((part, index) => toHits(node, answers[index], block, part));
 }
 
 /** The same tokens, with so many addresses at a time as a query can name. */

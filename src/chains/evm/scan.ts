@@ -1,5 +1,5 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
-import type { Block, ChainTransfer, Scan, ScanRequest } from '../adapter.ts';
+import type { Block, Scan, ScanRequest } from '../adapter.ts';
 import type { Chain } from '../chain-list.ts';
 import { requireBlock, toParameter } from './answers.ts';
 import {
@@ -10,21 +10,27 @@ import {
   requireChain,
   type WholeBlock,
 } from './blocks.ts';
+import { type Found, type Hit, type HitReader, type Reading, readHits } from './hits.ts';
 import {
   blockQuery,
+  hitsOfBlock,
   isTooWide,
-  type LogPlace,
   type LogRanges,
-  placesOfBlock,
   rangeQuery,
-  toPlaces,
+  toHits,
 } from './log-query.ts';
-import { readReceipts, requireReceipt } from './receipts.ts';
+import type { ReceiptMemory } from './receipt-memory.ts';
 import { tokenTransfers } from './transfer-logs.ts';
 import { indexWatched, type Watched } from './watched.ts';
 
 /** Blocks of one scan that are read whole, or whose logs are asked for one by one. */
 const BLOCKS_ONE_BY_ONE = 100;
+
+/** What is remembered from one scan to the next. */
+export interface ScanMemory {
+  readonly ranges: LogRanges;
+  readonly receipts: ReceiptMemory;
+}
 
 /**
  * Scans blocks for transfers: those of tokens by their logs, those of the native asset by the top-level
@@ -36,18 +42,19 @@ export async function scanBlocks(
   node: Node,
   request: ScanRequest,
   chain: Chain,
-  ranges: LogRanges,
+  { ranges, receipts }: ScanMemory,
 ): Promise<Scan> {
+  const reading: Reading = { node, request, receipts };
   const watched = indexWatched(request.watch);
   const isNative = watched.native.size > 0;
   const isByHash = chain.coverage === 'tip' && request.to >= request.undoableFrom;
-  if (isNative) return scanWhole(node, request, watched, isByHash);
+  if (isNative) return scanWhole(reading, request, watched, isByHash);
   if (watched.tokens.size === 0) return skip(node, request);
-  if (!isByHash) return scanRange(node, request, watched, ranges);
+  if (!isByHash) return scanRange(reading, request, watched, ranges);
   // What is final already goes by ranges, the rest block by block.
   return request.from < request.undoableFrom
-    ? scanRange(node, { ...request, to: request.undoableFrom - 1 }, watched, ranges)
-    : scanByHash(node, request, watched);
+    ? scanRange(reading, { ...request, to: request.undoableFrom - 1 }, watched, ranges)
+    : scanByHash(reading, request, watched);
 }
 
 async function skip(node: Node, { to }: ScanRequest): Promise<Scan> {
@@ -58,11 +65,12 @@ async function skip(node: Node, { to }: ScanRequest): Promise<Scan> {
 
 /** Logs of one range: its first and its last block, and the logs, in one request. */
 async function scanRange(
-  node: Node,
+  reading: Reading,
   request: ScanRequest,
   watched: Watched,
   ranges: LogRanges,
 ): Promise<Scan> {
+  const { node } = reading;
   const { from, parentHash } = request;
   for (;;) {
     const to = Math.min(request.to, from + ranges.of(node) - 1);
@@ -77,23 +85,25 @@ async function scanRange(
     }
     requireChain(node, [requireBlock(node, first, from)], parentHash);
     const through = requireBlock(node, last, to);
-    const places =
+    const hits =
       from === to
-        ? await placesOfBlock(node, logs, through, watched)
-        : toPlaces(node, logs, { from, to }, watched);
+        ? await hitsOfBlock(node, logs, through, watched)
+        : toHits(node, logs, { from, to }, watched);
     if (to - from + 1 === ranges.of(node)) ranges.answered(node);
-    const blocks = await readHitBlocks(node, places, through);
-    return { through, transfers: await readTransfers(node, places, blocks, watched) };
+    const found = await readTokens(reading, hits, watched, own =>
+      readHitBlocks(node, own, through),
+    );
+    return { through, ...found };
   }
 }
 
 /** The blocks of hits, whose hashes must be those of the logs. */
 async function readHitBlocks(
   node: Node,
-  places: readonly LogPlace[],
+  hits: readonly Hit[],
   through: Block,
 ): Promise<Map<string, Block>> {
-  const heights = [...new Set(places.map(({ height }) => height))];
+  const heights = [...new Set(hits.map(({ height }) => height))];
   const blocks = new Map([[through.hash, through]]);
   const unread = heights.filter(height => height !== through.height);
   for (let next = 0; next < unread.length; next += BLOCKS_ONE_BY_ONE) {
@@ -104,35 +114,37 @@ async function readHitBlocks(
   return blocks;
 }
 
-async function scanByHash(node: Node, request: ScanRequest, watched: Watched): Promise<Scan> {
+async function scanByHash(reading: Reading, request: ScanRequest, watched: Watched): Promise<Scan> {
+  const { node } = reading;
   const to = Math.min(request.to, request.from + BLOCKS_ONE_BY_ONE - 1);
   const blocks = await readHeaders(node, heightsOf(request.from, to));
   requireChain(node, blocks, request.parentHash);
-  return { through: lastOf(node, blocks), transfers: await readByHash(node, blocks, watched) };
+  return { through: lastOf(node, blocks), ...(await readByHash(reading, blocks, watched)) };
 }
 
 /** Transfers of tokens in blocks, whose logs are asked for by their hashes. */
 async function readByHash(
-  node: Node,
+  reading: Reading,
   blocks: readonly Block[],
   watched: Watched,
-): Promise<ChainTransfer[]> {
+): Promise<Found> {
+  const { node } = reading;
   const answers = await node.batch(blocks.map(({ hash }) => blockQuery(watched, hash)));
-  const places: LogPlace[] = [];
+  const hits: Hit[] = [];
   for (const [index, block] of blocks.entries()) {
-    places.push(...(await placesOfBlock(node, answers[index], block, watched)));
+    hits.push(...(await hitsOfBlock(node, answers[index], block, watched)));
   }
-  const byHash = new Map(blocks.map(block => [block.hash, block]));
-  return readTransfers(node, places, byHash, watched);
+  return readTokens(reading, hits, watched, async () => byHash(blocks));
 }
 
 /** Whole blocks, for transfers of the native asset; those of tokens beside them. */
 async function scanWhole(
-  node: Node,
+  reading: Reading,
   request: ScanRequest,
   watched: Watched,
   isByHash: boolean,
 ): Promise<Scan> {
+  const { node } = reading;
   const to = Math.min(request.to, request.from + BLOCKS_ONE_BY_ONE - 1);
   const blocks: WholeBlock[] = [];
   for (let next = request.from; next <= to; next += BLOCKS_PER_BATCH) {
@@ -140,95 +152,92 @@ async function scanWhole(
     blocks.push(...(await readWholeBlocks(node, heightsOf(next, last))));
   }
   requireChain(node, blocks, request.parentHash);
-  const native = await readNative(node, blocks, watched);
+  const native = await readNative(reading, blocks, watched);
   const tokens =
     watched.tokens.size === 0
-      ? []
+      ? NOTHING
       : isByHash
-        ? await readByHash(node, blocks, watched)
-        : await readByRange(node, blocks, watched);
-  return { through: lastOf(node, blocks), transfers: [...native, ...tokens] };
+        ? await readByHash(reading, blocks, watched)
+        : await readByRange(reading, blocks, watched);
+  return { through: lastOf(node, blocks), ...join(native, tokens) };
 }
 
 async function readByRange(
-  node: Node,
+  reading: Reading,
   blocks: readonly Block[],
   watched: Watched,
-): Promise<ChainTransfer[]> {
+): Promise<Found> {
+  const { node } = reading;
   const [from, to] = [blocks[0]?.height ?? 0, blocks.at(-1)?.height ?? 0];
   const query = rangeQuery(watched, from, to);
   const [logs] = await node.batch([query]);
   if (isTooWide(logs) && blocks.length > 1) {
     const middle = Math.ceil(blocks.length / 2);
-    return [
-      ...(await readByRange(node, blocks.slice(0, middle), watched)),
-      ...(await readByRange(node, blocks.slice(middle), watched)),
-    ];
+    return join(
+      await readByRange(reading, blocks.slice(0, middle), watched),
+      await readByRange(reading, blocks.slice(middle), watched),
+    );
   }
   const [only, ...others] = blocks;
-  const places =
+  const hits =
     only !== undefined && others.length === 0
-      ? await placesOfBlock(node, logs, only, watched)
-      : toPlaces(node, logs, { from, to }, watched);
-  const byHash = new Map(blocks.map(block => [block.hash, block]));
-  return readTransfers(node, places, byHash, watched);
+      ? await hitsOfBlock(node, logs, only, watched)
+      : toHits(node, logs, { from, to }, watched);
+  return readTokens(reading, hits, watched, async () => byHash(blocks));
 }
 
 /** Top-level transfers, each with its receipt. */
-async function readNative(
-  node: Node,
+function readNative(
+  reading: Reading,
   blocks: readonly WholeBlock[],
   { native }: Watched,
-): Promise<ChainTransfer[]> {
-  const hits = blocks.flatMap(block =>
-    block.transactions.flatMap(transaction => {
-      const watched = native.get(transaction.to ?? '');
-      return watched === undefined || transaction.value === 0n
-        ? []
-        : [{ block, transaction, watched }];
+): Promise<Found> {
+  const hits = blocks.flatMap(({ height, hash: blockHash, transactions }) =>
+    transactions.flatMap(({ hash: transactionHash, to, value }) => {
+      const watched = native.get(to ?? '');
+      // A call of a contract moves nothing, and is no transfer.
+      if (watched === undefined || value === 0n) return [];
+      const { network, address } = watched;
+      const arrival = { blockchainId: network.id, transactionHash, address, tokenAmount: value };
+      return [{ ...arrival, height, blockHash }];
     }),
   );
-  const receipts = await readReceipts(
-    node,
-    hits.map(({ transaction }) => transaction.hash),
-  );
-  return hits.flatMap(({ block, transaction, watched }) => {
-    const receipt = requireReceipt(node, receipts, transaction.hash, block);
-    if (!receipt.succeeded) return [];
-    const { height, hash, time } = block;
-    return [
-      {
-        blockchainId: watched.network.id,
-        transactionHash: transaction.hash,
-        position: 0,
-        address: watched.address,
-        tokenAmount: transaction.value,
-        block: { height, hash, time },
-        inputs: null,
-        maturity: 1,
-      },
-    ];
+  const arrivals = new Map(hits.map(hit => [hit.transactionHash, hit]));
+  return readHits(reading, hits, {
+    readBlocks: async () => byHash(blocks),
+    toTransfers({ succeeded, transactionHash }, block) {
+      const hit = arrivals.get(transactionHash);
+      if (!succeeded || hit === undefined) return [];
+      const { blockchainId, address, tokenAmount } = hit;
+      const transfer = { blockchainId, transactionHash, position: 0, address, tokenAmount, block };
+      return [{ ...transfer, inputs: null, maturity: 1 }];
+    },
   });
 }
 
-/** Transfers of tokens in the transactions of these logs, by their receipts. */
-async function readTransfers(
-  node: Node,
-  places: readonly LogPlace[],
-  blocks: ReadonlyMap<string, Block>,
+/** Transfers of tokens in the transactions of these logs. */
+function readTokens(
+  reading: Reading,
+  hits: readonly Hit[],
   watched: Watched,
-): Promise<ChainTransfer[]> {
-  const blockOf = new Map(places.map(each => [each.transactionHash, each.blockHash]));
-  const receipts = await readReceipts(node, [...blockOf.keys()]);
-  return [...blockOf].flatMap(([transactionHash, blockHash]) => {
-    const block = blocks.get(blockHash);
-    if (block === undefined) {
-      throw new NodeFailure(`${node.label}: a log came of another branch`);
-    }
-    const receipt = requireReceipt(node, receipts, transactionHash, block);
-    const { height, hash, time } = block;
-    return tokenTransfers(receipt, { height, hash, time }, watched);
-  });
+  readBlocks: (hits: readonly Hit[]) => Promise<ReadonlyMap<string, Block>>,
+): Promise<Found> {
+  const toTransfers = (...[receipt, block]: Parameters<HitReader['toTransfers']>) =>
+    tokenTransfers(receipt, block, watched);
+  return readHits(reading, hits, { readBlocks, toTransfers });
+}
+
+const NOTHING: Found = { transfers: [], dust: [] };
+
+function join(one: Found, other: Found): Found {
+  return {
+    transfers: [...one.transfers, ...other.transfers],
+    dust: [...one.dust, ...other.dust],
+  };
+}
+
+function byHash(blocks: readonly Block[]): Map<string, Block> {
+  return new Map(blocks.map(block => [block.hash, block]));
 }
 
 function lastOf(node: Node, blocks: readonly Block[]): Block {

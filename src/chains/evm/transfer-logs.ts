@@ -22,8 +22,8 @@ export function addressTopic(address: string): string {
   return `0x${address.slice(2).toLowerCase().padStart(64, '0')}`;
 }
 
-/** Reads a log as a transfer; undefined for any other event, and for tokens that are not fungible. */
-function readTransfer({ address, topics, data }: Fields): TransferLog | undefined {
+/** Reads a log as a transfer of any amount; undefined for any other event, and for tokens that are not fungible. */
+export function readTransfer({ address, topics, data }: Fields): TransferLog | undefined {
   if (typeof address !== 'string' || !Array.isArray(topics) || typeof data !== 'string') {
     return undefined;
   }

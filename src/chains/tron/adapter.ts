@@ -1,16 +1,24 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
-import type { Block, ChainAdapter, Heads, ScanRequest } from '../adapter.ts';
+import type { Arrival, Block, ChainAdapter, Heads, ScanRequest } from '../adapter.ts';
 import { orThrow, toFields } from '../answers.ts';
 import type { Chain } from '../chain-list.ts';
 import { toAmount, toBlock, toParameter } from '../evm/answers.ts';
 import { readHeads as readEvmHeads, readHeight } from '../evm/heads.ts';
-import { createLogRanges, type LogRanges } from '../evm/log-query.ts';
-import { scanBlocks } from '../evm/scan.ts';
+import { createLogRanges } from '../evm/log-query.ts';
+import { ReceiptMemory } from '../evm/receipt-memory.ts';
+import { type ScanMemory, scanBlocks } from '../evm/scan.ts';
 import { readTokenDecimals } from '../evm/token-decimals.ts';
 import { toWalletBlock } from './answers.ts';
 import { inCanonical, lookUpTransaction, toPlainBlock } from './look-up.ts';
 import { accountsOf, scanNative } from './native.ts';
-import { rpcOf, spell, toHexAddress, toPlainHash, toPrefixedHash } from './spelling.ts';
+import {
+  rpcOf,
+  type Spelled,
+  spell,
+  toHexAddress,
+  toPlainHash,
+  toPrefixedHash,
+} from './spelling.ts';
 
 /** Calls of one batch; nodes that take none are asked one by one. */
 const BATCH = 50;
@@ -22,7 +30,7 @@ const ID_DIGITS = 8;
  * solid, by `/walletsolidity`.
  */
 export function createTronAdapter(chain: Chain): ChainAdapter {
-  const ranges = createLogRanges();
+  const memory = { ranges: createLogRanges(), receipts: new ReceiptMemory() };
 
   return {
     async identify(node) {
@@ -64,7 +72,7 @@ export function createTronAdapter(chain: Chain): ChainAdapter {
       return block === null ? null : toPlainBlock(block);
     },
 
-    scan: (node, request) => scan(node, request, chain, ranges),
+    scan: (node, request) => scan(node, request, chain, memory),
 
     lookUp: lookUpTransaction,
   };
@@ -91,7 +99,7 @@ async function readSolidHeight(node: Node): Promise<number> {
   return toWalletBlock(node, answer, Number(number)).height;
 }
 
-async function scan(node: Node, request: ScanRequest, chain: Chain, ranges: LogRanges) {
+async function scan(node: Node, request: ScanRequest, chain: Chain, memory: ScanMemory) {
   const spelled = spell(request.watch);
   const accounts = accountsOf(spelled.hex);
   const tokens = spelled.hex.filter(({ network }) => network.contract !== null);
@@ -108,9 +116,10 @@ async function scan(node: Node, request: ScanRequest, chain: Chain, ranges: LogR
       to: native?.through.height ?? request.to,
       parentHash: parentHash ? toPrefixedHash(parentHash) : null,
       watch: tokens,
+      ...inHex(request, spelled),
     },
     chain,
-    ranges,
+    memory,
   );
   const through = toPlainBlock(found.through);
   requireSameBranch(node, through, native?.through);
@@ -118,7 +127,35 @@ async function scan(node: Node, request: ScanRequest, chain: Chain, ranges: LogR
   const transfers = [...(native?.transfers ?? []), ...found.transfers].filter(
     ({ block }) => (block?.height ?? 0) <= through.height,
   );
-  return { through, transfers: transfers.map(transfer => inCanonical(transfer, spelled)) };
+  return {
+    through,
+    transfers: transfers.map(transfer => inCanonical(transfer, spelled)),
+    dust: (found.dust ?? []).map(arrival => arrivalOf(arrival, spelled)),
+  };
+}
+
+/** Weighs and takes what is found in hex as the chain writes it. */
+function inHex(
+  { weigh, takeAwaited }: ScanRequest,
+  spelled: Spelled,
+): Pick<ScanRequest, 'weigh' | 'takeAwaited'> {
+  return {
+    ...(weigh && { weigh: arrivals => weigh(arrivals.map(each => arrivalOf(each, spelled))) }),
+    ...(takeAwaited && {
+      takeAwaited: transfers => takeAwaited(transfers.map(each => inCanonical(each, spelled))),
+    }),
+  };
+}
+
+/** An arrival with hash and address as the chain writes them. */
+function arrivalOf(
+  { blockchainId, transactionHash, address, tokenAmount }: Arrival,
+  spelled: Spelled,
+) {
+  return {
+    ...{ blockchainId, tokenAmount, transactionHash: toPlainHash(transactionHash) },
+    address: spelled.toCanonical(blockchainId, address),
+  };
 }
 
 function requireSameBranch(node: Node, through: Block, whole: Block | undefined): void {

@@ -10,7 +10,8 @@ import { type PlainNode, plainNode } from '../../helpers/plain-node.ts';
 import { NATIVE, USDC, watch } from './networks.ts';
 
 describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`, () => {
-  const adapter = createEvmAdapter(chainOf('eth-test'));
+  const create = () => createEvmAdapter(chainOf('eth-test'));
+  const adapter = create();
   let evm: Evm;
   let proxy: NodeProxy;
   let payer: string;
@@ -36,9 +37,12 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
 
   type Range = Pick<ScanRequest, 'from' | 'to'> & Partial<ScanRequest>;
 
-  /** Scans one block unless a range is given; everything is final below `undoableFrom`, 0 unless given. */
-  const scan = (list: readonly WatchedAddress[], range: Range) =>
-    adapter.scan(node, { watch: list, undoableFrom: 0, ...range });
+  /**
+   * Scans for the first time; everything is final below `undoableFrom`, 0 unless given.
+   * @param by Another adapter, which knows what it has read before.
+   */
+  const scan = (list: readonly WatchedAddress[], range: Range, by = create()) =>
+    by.scan(node, { watch: list, undoableFrom: 0, ...range });
 
   const FINAL = { undoableFrom: Number.MAX_SAFE_INTEGER };
 
@@ -130,6 +134,36 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
         const { transfers } = await scan([...list, ...also], one);
         expect(transfers).toHaveLength(expected().length);
       }
+    });
+
+    test('are asked for once by both looks, those that somebody waits for first, and dust never', async () => {
+      const list = watch(USDC, a, b, c);
+      const both = create();
+      const request: Range = {
+        ...{ from: height, to: height },
+        weigh: async arrivals =>
+          arrivals.map(({ address, tokenAmount }) =>
+            tokenAmount < 14n ? 'dust' : address === b ? 'awaited' : 'other',
+          ),
+        takeAwaited: async transfers => {
+          taken.push(...transfers.map(({ tokenAmount }) => tokenAmount));
+          asked.push(receipts());
+        },
+      };
+      const taken: bigint[] = [];
+      const asked: number[] = [];
+      const receipts = () => node.asked.filter(each => each.endsWith('Receipt')).length;
+      const { transfers, dust = [] } = await scan(list, request, both);
+      // What pays several addresses is one transaction.
+      expect(taken).toEqual([15n, 16n, 18n, 16n]);
+      expect([...asked, receipts()]).toEqual([2, 4]);
+      const amounts = expected().map(([, , , amount]) => BigInt(amount ?? 0));
+      expect(transfers.map(({ tokenAmount }) => tokenAmount).toSorted()).toEqual(
+        amounts.filter(amount => amount >= 14n).toSorted(),
+      );
+      expect(dust.map(({ tokenAmount }) => tokenAmount)).toEqual([10n, 10n, 0n, 1n]);
+      expect(await scan(list, { ...request, ...FINAL }, both)).toMatchObject({ transfers, dust });
+      expect(receipts()).toBe(4);
     });
 
     test('cost the same number of calls for 10,000 addresses as for 100', async () => {

@@ -1,0 +1,51 @@
+import type { Node } from '../../nodes/node.ts';
+import { type Receipt, readReceipts } from './receipts.ts';
+
+/** Logs of all receipts that are kept: some 20 MB. */
+const LOGS_MAXIMUM = 20_000;
+
+/**
+ * Keeps receipts from the first look at a block to the second, so that the same node is not asked for them
+ * twice. A receipt of another block than the second look shows is asked for again.
+ */
+export class ReceiptMemory {
+  readonly #receipts = new Map<string, Receipt>();
+  #logs = 0;
+
+  /** The receipts of these transactions, by their hashes; those without one are left out. */
+  async read(
+    node: Node,
+    wanted: readonly { readonly transactionHash: string; readonly blockHash: string }[],
+  ): Promise<Map<string, Receipt>> {
+    const found = new Map<string, Receipt>();
+    const missing = new Set<string>();
+    for (const { transactionHash, blockHash } of wanted) {
+      if (found.has(transactionHash)) continue;
+      const kept = this.#take(`${node.id} ${transactionHash}`);
+      if (kept?.blockHash === blockHash) found.set(transactionHash, kept);
+      else missing.add(transactionHash);
+    }
+    for (const [hash, receipt] of await readReceipts(node, [...missing])) {
+      this.#keep(`${node.id} ${hash}`, receipt);
+      found.set(hash, receipt);
+    }
+    return found;
+  }
+
+  #take(key: string): Receipt | undefined {
+    const receipt = this.#receipts.get(key);
+    if (receipt !== undefined) this.#logs -= receipt.logs.length;
+    this.#receipts.delete(key);
+    return receipt;
+  }
+
+  #keep(key: string, receipt: Receipt): void {
+    this.#take(key);
+    this.#receipts.set(key, receipt);
+    this.#logs += receipt.logs.length;
+    for (const oldest of this.#receipts.keys()) {
+      if (this.#logs <= LOGS_MAXIMUM) break;
+      this.#take(oldest);
+    }
+  }
+}
