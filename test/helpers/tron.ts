@@ -74,11 +74,13 @@ export function sendByContract(
     rejected = false,
     failed = false,
     tokenId,
-  }: Partial<{ rejected: boolean; failed: boolean; tokenId: string }> = {},
+    caller,
+  }: Partial<{ rejected: boolean; failed: boolean; tokenId: string; caller: string }> = {},
 ): TronTransaction {
   const value = { callValue: amount, ...(tokenId === undefined ? {} : { tokenId }) };
   const internal = {
-    ...{ hash: newHash(), caller_address: SENDER, note: '63616c6c' },
+    ...{ hash: newHash(), note: '63616c6c' },
+    caller_address: caller === undefined ? SENDER : walletHex(caller),
     transferTo_address: walletHex(to),
     callValueInfo: [value],
     ...(rejected ? { rejected: true } : {}),

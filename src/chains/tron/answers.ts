@@ -139,5 +139,9 @@ function toInternal(node: Node, value: unknown, place: number): InternalTransfer
     if (tokenId !== undefined && tokenId !== '') continue;
     amount += BigInt(toInteger(node, callValue, 'the value of an internal transaction'));
   }
-  return amount === 0n ? [] : [{ place, to: toHexOrNothing(fields.transferTo_address), amount }];
+  // A contract that pays itself has no more than before.
+  const to = toHexOrNothing(fields.transferTo_address);
+  return amount === 0n || to === toHexOrNothing(fields.caller_address)
+    ? []
+    : [{ place, to, amount }];
 }

@@ -84,6 +84,7 @@ describe('TRX', () => {
     ['what a contract sends and takes back', sendByContract(OWN, 7, { rejected: true })],
     ['what a call sends that fails', sendByContract(OWN, 7, { failed: true })],
     ['a TRC-10 asset that a contract sends', sendByContract(OWN, 7, { tokenId: '1005416' })],
+    ['what an address sends to itself', sendByContract(OWN, 7, { caller: OWN })],
   ])('%s does not count', async (_, transaction) => {
     expect(await transfersOf([TRX], transaction)).toEqual([]);
     expect(await transfersOf([TRX], sendTrx(OWN, 1))).toHaveLength(1);
