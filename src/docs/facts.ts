@@ -43,9 +43,11 @@ import {
   RESPONSE_LIFETIME_MS,
 } from '../payments/idempotency.ts';
 import { FIRST_INQUIRY_MS, REGULATED_WINDOW_MINUTES } from '../payments/regulated-flow.ts';
+import { PART_MINIMUM } from '../payments/search-payments.ts';
 import { SESSION_WRONG_MAXIMUM } from '../people/proofs.ts';
 import { ATTEMPT_LIMITS } from '../people/throttle.ts';
 import { PAUSES } from '../processors/follow-up.ts';
+import { SEARCH_WINDOW } from '../repositories/payment-search.ts';
 import { LANGUAGE_TAGS } from '../routes/checkout/texts/languages.ts';
 import { formatDollars } from '../routes/pages/format-dollars.ts';
 import { MERCHANT_ID } from '../routes/partner/examples.ts';
@@ -274,6 +276,8 @@ export function factsOf(settings: DocsSettings): Facts {
     'nodes.look-up-calls': LOOK_UP_CALLS_PER_SECOND,
     'rescan.traced-max': TRACED_MAXIMUM,
     'audit.hour': `${String(QUIET_HOUR).padStart(2, '0')}:00`,
+    'panel.search-part': PART_MINIMUM,
+    'panel.search-window': SEARCH_WINDOW.toLocaleString('en-US'),
     'rescan.max': RESCAN_MAXIMUM.toLocaleString('en-US'),
     'alerts.rules': alertTable(),
     'clock.told': CLOCK_TOLD_SECONDS,

@@ -61,6 +61,9 @@ export async function listStrayDeposits(
 export interface Arrivals {
   /** On its network, not undone, in the asset's smallest unit; null for nothing. */
   readonly received: string | null;
+  /** Of the asset; null before a network is chosen. */
+  readonly assetSymbol: string | null;
+  readonly assetDecimals: number | null;
   readonly under: boolean;
   readonly over: boolean;
   /** Whether exactly its amount came after its end. */
@@ -113,9 +116,10 @@ export async function readArrivals(
   paymentIds: readonly string[],
 ): Promise<Map<string, Arrivals>> {
   const { rows } = await sql<Arrivals & { id: string }>`
-    select payments.id, received::text, ${deviates('under')} as under, ${deviates('over')} as "over",
+    select payments.id, received::text, asset_symbol as "assetSymbol",
+           asset_decimals as "assetDecimals", ${deviates('under')} as under, ${deviates('over')} as "over",
            late, duplicate
-    from payments ${ARRIVED}
+    from payments left join networks on networks.id = payments.blockchain_id ${ARRIVED}
     where payments.id = any(${paymentIds}::uuid[])`.execute(db);
   return new Map(rows.map(({ id, ...arrivals }) => [id, arrivals]));
 }

@@ -53,6 +53,15 @@ test('merchants and payments are found by the filters of the reports', async () 
   expect(textOf(none)).toContain('No payment matches.');
 });
 
+test('days in the wrong order are refused in words, by the list and by the file', async () => {
+  const days = 'from=2026-03-02&to=2026-03-01';
+  const page = await open(service, `${path}/payments?${days}`, owner);
+  expect(page.statusCode).toBe(422);
+  expect(textOf(page)).toContain('From, 2026-03-02, is after To, 2026-03-01.');
+  const file = await open(service, `${path}/payments.csv?${days}`, owner);
+  expect(file.headers.location).toBe(`${path}/payments?${days}`);
+});
+
 test('what belongs to others is not found', async () => {
   const other = await addMerchant(service);
   const foreign = await addPayment(service.db, other.merchant, { created_at: new Date() });

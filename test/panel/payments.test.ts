@@ -1,7 +1,12 @@
+import { sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
+import { SEARCH_WINDOW } from '../../src/repositories/payment-search.ts';
+import { findPayment } from '../../src/repositories/payments.ts';
+import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
+import { ADDRESSES, addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { openCheckout } from '../helpers/checkout.ts';
 import { addMerchantUser, HOST, open, submit, textOf, type Visitor } from '../helpers/panel.ts';
 import { addPayment } from '../helpers/payments.ts';
 
@@ -52,8 +57,15 @@ test('the list goes page by page, there and back', async () => {
 
 test.each([
   ['status=cancelled', [3]],
-  ['search=order 7', [7]],
-  ['search=order', []],
+  // Whole or in part, in whatever case; two characters are too few.
+  ['search=order 59', [59]],
+  ['search=DER 59', [59]],
+  ['search=59', []],
+  ['search=or', []],
+  ['search=rder 5&status=pending', [5, ...Array.from({ length: 10 }, (_, n) => 50 + n)]],
+  ['search=$10.07', [7]],
+  ['search=10.59', [59]],
+  ['search=10.5', [50]],
   ['status=nonsense&from=yesterday', null],
 ] as const)('with ?%s it shows what matches', async (query, expected) => {
   const page = await open(service, `${path}?${query.replaceAll(' ', '%20')}`, member);
@@ -66,6 +78,158 @@ test('a payment is found by its ID, and by days with their ends', async () => {
   expect(listed(one)).toEqual([ids[9]]);
   const day = new Date(service.clock.now - 5 * DAY_MS).toISOString().slice(0, 10);
   expect(listed(await open(service, `${path}?from=${day}&to=${day}`, member))).toEqual([ids[5]]);
+});
+
+test('a search looks at a bounded number of payments, and goes on', async () => {
+  const first = await open(service, `${path}?search=ORDER`, member);
+  expect(listed(first)).toEqual(ids.slice(0, 25));
+  const second = await open(service, linkOf(first, 'next') ?? '', member);
+  expect(listed(second)).toEqual(ids.slice(25, 50));
+  const third = await open(service, linkOf(second, 'next') ?? '', member);
+  expect(listed(third)).toEqual(ids.slice(50));
+  expect(linkOf(third, 'next')).toBeUndefined();
+  expect(textOf(third)).toContain('Newest');
+
+  const large = (await addMerchant(service)).merchant;
+  const { id } = await addPayment(service.db, large, {
+    created_at: new Date(service.clock.now - DAY_MS),
+    customer_reference_id: 'the oldest',
+  });
+  await sql`
+    insert into payments (id, merchant_id, branch_id, created_by, flow, amount, commission_bps,
+                          commission_payer, settlement_model, offered_blockchain_ids, expires_at,
+                          created_at)
+    select gen_random_uuid(), merchant_id, branch_id, created_by, flow, amount, commission_bps,
+           commission_payer, settlement_model, offered_blockchain_ids, expires_at,
+           created_at + n * interval '1 second'
+    from payments, generate_series(1, ${SEARCH_WINDOW}) as n where id = ${id}`.execute(service.db);
+  const reader = await addMerchantUser(service, large.id, 'member');
+  const url = `/panel/merchants/${large.id}/payments`;
+  const none = await open(service, `${url}?search=oldest`, reader);
+  expect(textOf(none)).toContain('None among the 10,000 payments that were searched.');
+  expect(listed(await open(service, linkOf(none, 'next') ?? '', reader))).toEqual([id]);
+  // A whole reference is found at once, however old, and not again where the search comes to it.
+  const older = [];
+  for (let index = 1; index <= 30; index++) {
+    older.push(
+      await addPayment(service.db, large, {
+        created_at: new Date(service.clock.now - DAY_MS - index),
+        customer_reference_id: index % 10 === 0 ? 'not the oldest' : 'the oldest',
+      }),
+    );
+  }
+  const all = [id, ...older.map(payment => payment.id)].toSorted();
+  const begin = await open(service, `${url}?search=the+oldest`, reader);
+  expect(listed(begin)).toHaveLength(25);
+  expect(listed(begin)[0]).toBe(id);
+  const rest = await open(service, linkOf(begin, 'next') ?? '', reader);
+  expect([...listed(begin), ...listed(rest)].toSorted()).toEqual(all);
+  const file = await service.app.inject({
+    url: `${url}.csv?search=the+oldest`,
+    headers: { host: HOST, cookie: reader.cookie, 'sec-fetch-site': 'same-origin' },
+  });
+  const rows = file.body.trimEnd().split('\r\n').slice(1);
+  expect(rows.map(row => row.slice(1, 37)).toSorted()).toEqual(all);
+});
+
+describe('what has arrived', () => {
+  const USDC = { blockchainId: 'eth-usdc-test', address: ADDRESSES['eth-test'] };
+  let account: MerchantWithKey;
+  let reader: Visitor;
+  let url: string;
+  let serial = 0;
+  const found = new Map<string, string>();
+
+  /** A payment of $50 in a stablecoin, and transfers of these shares of it. */
+  async function pay(name: string, ...shares: readonly bigint[]) {
+    const checkout = await openCheckout(service, account, { customerReferenceId: name });
+    await checkout.pick(USDC.blockchainId);
+    const { token_amount: asked, address } = await checkout.payment();
+    for (const share of shares) {
+      serial += 1;
+      const told = {
+        ...{ transactionHash: `0xarrived${serial}`, position: 0, ...USDC, address: address ?? '' },
+        ...{ tokenAmount: (BigInt(asked ?? 0) * share) / 1000n, blockHeight: 1, blockHash: null },
+        ...{ occurredAt: new Date(service.clock.now) },
+        ...({ source: 'simulation', finality: 'final' } as const),
+      };
+      await observeTransfer(service.db, told, new Date(service.clock.now));
+      // Nobody who comes later is taken for somebody who waited.
+      service.clock.now += 1_000;
+    }
+    found.set(name, checkout.paymentId);
+    return checkout;
+  }
+
+  beforeAll(async () => {
+    account = await addMerchant(service, {
+      addresses: { 'eth-usdc-test': ADDRESSES['eth-test'] },
+    });
+    reader = await addMerchantUser(service, account.merchant.id, 'member');
+    url = `/panel/merchants/${account.merchant.id}/payments`;
+    await pay('exactly', 1000n);
+    await pay('too much', 1010n);
+    await pay('twice', 1000n, 1000n);
+    const late = await pay('late');
+    await late.simulate('late');
+    const short = await pay('too little', 500n);
+    await short.simulate('rest');
+    await pay('half', 500n);
+  });
+
+  const shown = async (query: string) => {
+    const page = await open(service, `${url}?${query}`, reader);
+    const names = [...found].filter(([, id]) => listed(page).includes(id)).map(([name]) => name);
+    return { names, text: textOf(page) };
+  };
+
+  test.each([
+    ['under', ['half'], 'underpaid'],
+    ['over', ['too much'], 'overpaid'],
+    ['duplicate', ['twice'], 'paid twice'],
+    ['late', ['late'], 'arrived late'],
+  ])('is a filter (%s) and a badge', async (kind, names, badge) => {
+    const list = await shown(`arrived=${kind}`);
+    expect(list.names).toEqual(names);
+    expect(list.text).toMatch(new RegExp(`(pending|successful|expired) ${badge}`));
+    // In the filter, and once in the list.
+    const all = await shown('');
+    expect(all.text.split(` ${badge} `).length - 1).toBe(2);
+  });
+
+  test('is a column of the list and of the file, and filters go together', async () => {
+    const list = await shown('search=half');
+    expect(list.names).toEqual(['half']);
+    expect(list.text).toMatch(/\$50\.00 pending underpaid 25(\.\d+)? USDC/);
+    expect((await shown('arrived=under&status=successful')).names).toEqual([]);
+    expect((await shown('arrived=under&search=hal')).names).toEqual(['half']);
+    expect((await shown('search=HALF&from=2020-01-01&to=2020-01-02')).names).toEqual([]);
+    const file = await service.app.inject({
+      url: `${url}.csv?arrived=under`,
+      headers: { host: HOST, cookie: reader.cookie, 'sec-fetch-site': 'same-origin' },
+    });
+    const [head = '', row = '', ...rest] = file.body.trimEnd().split('\r\n');
+    expect(rest).toEqual([]);
+    expect(head).toContain('received');
+    expect(row).toMatch(/25(\.\d+)? USDC/);
+  });
+
+  test('payments are found by an amount on chain and by their address', async () => {
+    const payment = await findPayment(service.db, found.get('half') ?? '');
+    const amount = String(Number(payment?.token_amount) / 1e6);
+    expect((await shown(`search=${amount}`)).names).toEqual(['half']);
+    const all = await shown(`search=${ADDRESSES['eth-test'].toLowerCase()}`);
+    expect(all.names).toEqual([...found.keys()]);
+  });
+});
+
+test('days in the wrong order are refused in words, by the list and by the file', async () => {
+  const days = 'from=2026-03-02&to=2026-03-01';
+  const page = await open(service, `${path}?${days}`, member);
+  expect(page.statusCode).toBe(422);
+  expect(textOf(page)).toContain('From, 2026-03-02, is after To, 2026-03-01.');
+  const file = await open(service, `${path}.csv?${days}`, member);
+  expect(file.headers.location).toBe(`${path}?${days}`);
 });
 
 test('a filter that finds nothing says so, and how to get out of it', async () => {
@@ -106,6 +270,7 @@ describe('the file', () => {
       .selectFrom('audit_log')
       .selectAll()
       .where('action', '=', 'payment.export')
+      .where('actor', '=', member.email)
       .executeTakeFirstOrThrow();
     expect(entry).toMatchObject({ actor: member.email, detail: { rows: 61 } });
   });

@@ -27,6 +27,7 @@ import {
 import { deleteExpiredNonces } from '../../src/repositories/nonces.ts';
 import { sumPaidByDay } from '../../src/repositories/paid-figures.ts';
 import { lockDuePayments, lockLapsedQuotes } from '../../src/repositories/payment-moves.ts';
+import { type PaymentSearch, searchPayments } from '../../src/repositories/payment-search.ts';
 import { claimInquiries } from '../../src/repositories/regulated-payments.ts';
 import { deleteOldEvents } from '../../src/repositories/retention.ts';
 import { listEndingAddresses } from '../../src/repositories/watch-list.ts';
@@ -138,12 +139,15 @@ afterAll(async () => {
  * The nodes of the plans of what `run` sends: with its values known, and as a statement is planned
  * that has been prepared.
  */
-async function plansOf(run: (db: Database) => Promise<unknown>): Promise<PlanNode[]> {
+async function plansOf(
+  run: (db: Database) => Promise<unknown>,
+  statements = 1,
+): Promise<PlanNode[]> {
   const query = vi.spyOn(pg.Client.prototype, 'query');
   await run(database.db);
   const sent = query.mock.calls.map(([statement]) => statement as unknown as pg.QueryConfig);
   query.mockRestore();
-  expect(sent).toHaveLength(1);
+  expect(sent).toHaveLength(statements);
   const nodes: PlanNode[] = [];
   for (const { text, values = [] } of sent) {
     const literals = values.map(value => pg.escapeLiteral(toText(value))).join(', ');
@@ -249,6 +253,25 @@ describe('a page of a merchant', () => {
     // fewer than it could show, they may be sorted.
     const sorts = nodes.filter(node => node['Node Type'] === 'Sort');
     expect(sorts.filter(node => node['Plan Rows'] > LIMIT)).toEqual([]);
+  });
+});
+
+describe('a search of a merchant', () => {
+  const text = { whole: 'ORD', part: 'ORD', cents: 5000, tokens: '50' };
+  test.each<[string, PaymentSearch, string]>([
+    ['text', { text }, 'payments_list'],
+    ['text in a status', { text, status: 'successful' }, 'payments_list_status'],
+    ['what arrived late', { deviation: 'late' }, 'deviating_deposits_list'],
+    ['what is underpaid', { deviation: 'under', text }, 'deviating_deposits_list'],
+  ])('for %s looks at a bounded number of payments, in their order', async (_, search, index) => {
+    for (const after of [undefined, paymentId]) {
+      const page = { after, limit: LIMIT };
+      const nodes = await plansOf(db => searchPayments(db, merchantId, search, page), 2);
+      expect([...indexesOf(nodes)]).toEqual(expect.arrayContaining([index, 'payments_pkey']));
+      // Read in the order of the index: nothing is collected and sorted, but for a page.
+      const sorts = nodes.filter(node => node['Node Type'] === 'Sort');
+      expect(sorts).toEqual([]);
+    }
   });
 });
 

@@ -3,6 +3,7 @@ import { isDatabaseUnavailable } from '../../../database/errors.ts';
 import { membershipOf, sessionOf } from '../../../http/panel-access.ts';
 import { listPayments } from '../../../payments/list-payments.ts';
 import { type PaidFigures, readPaidFigures } from '../../../payments/paid-figures.ts';
+import { readArrivals } from '../../../repositories/deviations.ts';
 import { checkFirstPayment } from '../../../settlement/first-payment.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { type Html, html } from '../../pages/html.ts';
@@ -35,6 +36,10 @@ export function registerHome(app: FastifyInstance, deps: PanelDependencies): voi
       checkFirstPayment(reports, accountId, service, now),
     ]);
     const path = basePath + accountPath(membership);
+    const arrivals = await readArrivals(
+      reports,
+      latest.data.map(({ id }) => id),
+    );
     const content = html`${renderSteps(firstPayment, membership, basePath)}
 ${attention.length > 0 && renderAttention(attention, basePath)}
 ${figures === null ? html`<p class="notice">The figures take too long just now; reload the page to try again.</p>` : renderFigures(figures)}
@@ -46,7 +51,7 @@ ${
         publicUrl,
         sessionOf(request).person.is_demo,
       )
-    : html`${renderPayments(`${path}/payments`, latest.data)}<p><a href="${path}/payments">All payments</a></p>`
+    : html`${renderPayments(`${path}/payments`, latest.data, arrivals)}<p><a href="${path}/payments">All payments</a></p>`
 }</section>`;
     return sendPage(request, reply, deps, { title: membership.name, content });
   });

@@ -5,7 +5,7 @@ import type { PaymentStatus } from '../../../database/payment-tables.ts';
 import type { PartnerPaymentReportQuery } from '../../../partners/payment-reports.ts';
 import { toDate, toInclusiveEnd } from '../../../time/date-bound.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { renderField, renderSelect } from '../form.ts';
+import { type FormFault, renderField, renderSelect } from '../form.ts';
 import { STATUSES } from '../payments/list.ts';
 
 /** Longest text that is searched for, as in the reports of the API. */
@@ -77,6 +77,7 @@ export function renderPartnerFilters(
   path: string,
   list: PartnerListRequest,
   { merchants, blockchainIds }: PartnerFilters,
+  fault: FormFault | null,
 ): Html {
   const any = { value: '', text: 'Any' };
   return html`<form method="get" action="${path}" class="filters" role="search">
@@ -84,7 +85,7 @@ ${renderField({ name: 'search', label: 'Search', placeholder: 'Merchant, ID, add
 ${renderSelect({ name: 'status', label: 'Status', value: list.status ?? '', choices: [any, ...STATUSES.map(value => ({ value, text: value }))] })}
 ${renderSelect({ name: 'merchant', label: 'Merchant', value: list.merchantId ?? '', choices: [any, ...merchants.map(({ id, name }) => ({ value: id, text: name }))] })}
 ${renderSelect({ name: 'network', label: 'Network', value: list.blockchainId ?? '', choices: [any, ...blockchainIds.map(value => ({ value, text: value }))] })}
-${renderField({ name: 'from', label: 'From', type: 'date', value: list.from ?? '', required: false }, null)}
+${renderField({ name: 'from', label: 'From', type: 'date', value: list.from ?? '', required: false }, fault)}
 ${renderField({ name: 'to', label: 'To', type: 'date', value: list.to ?? '', required: false }, null)}
 <button>Filter</button>
 </form>`;

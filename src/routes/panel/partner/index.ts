@@ -19,10 +19,11 @@ import { renderClosedCodes } from '../closed-codes.ts';
 import { sendCsv } from '../csv.ts';
 import type { PanelDependencies } from '../dependencies.ts';
 import { EXPORT_PAGE, type Exports, exportBounds } from '../exports.ts';
-import { renderField } from '../form.ts';
+import { renderFault, renderField } from '../form.ts';
 import { count } from '../format.ts';
 import { accountPath } from '../navigation.ts';
 import { leadTo, sendPage } from '../pages.ts';
+import { faultOfDays } from '../payments/list.ts';
 import { renderPaging } from '../table.ts';
 import { PARTNER_PAYMENT_COLUMNS } from './export-columns.ts';
 import { partnerListUrl, readPartnerList, renderPartnerFilters, toReportQuery } from './filters.ts';
@@ -104,6 +105,12 @@ ${renderPages(address, page, total)}`,
     const url = urlOf(request);
     const list = readPartnerList(queryOf(request));
     const page = pageOf(request);
+    const fault = faultOfDays(list);
+    if (fault !== null) {
+      const filters = await readFilters(reports, accountId);
+      const content = html`${renderFault(fault)}${renderPartnerFilters(`${url}/payments`, list, filters, fault)}`;
+      return sendPage(request, reply, deps, { title: 'Payments', content }, 422);
+    }
     const [filters, { data, total }] = await Promise.all([
       readFilters(reports, accountId),
       listPaymentReports(reports, accountId, { ...toReportQuery(list), page, limit: PAGE_SIZE }),
@@ -116,7 +123,7 @@ ${renderPages(address, page, total)}`,
     return sendPage(request, reply, deps, {
       title: 'Payments',
       lead: `${count(total)} in all`,
-      content: html`${renderPartnerFilters(`${url}/payments`, list, filters)}
+      content: html`${renderPartnerFilters(`${url}/payments`, list, filters, null)}
 ${data.length === 0 ? empty : renderPartnerPayments(url, data)}
 <div class="buttons">${renderPages(address, page, total)}
 <a href="${partnerListUrl(`${url}/payments.csv`, list)}" download>Download as CSV</a></div>`,
@@ -126,6 +133,11 @@ ${data.length === 0 ? empty : renderPartnerPayments(url, data)}
   app.get(`${PATH}/payments.csv`, rule('payments.export'), (request, reply) => {
     const { accountId } = membershipOf(request);
     const list = readPartnerList(queryOf(request));
+    // The list says what is wrong with the days.
+    if (faultOfDays(list) !== null) {
+      const path = `${accountPath(membershipOf(request))}/payments`;
+      return leadTo(reply, panelUrl, partnerListUrl(path, list));
+    }
     const query = toReportQuery(list);
     const now = new Date(clock());
     const bounds = exportBounds({ from: query.startDate, to: query.endDate }, now);

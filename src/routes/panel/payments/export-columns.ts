@@ -2,8 +2,11 @@ import type { PaymentObject } from '#schemas/payment.ts';
 import { toDollarText } from '../../../payments/dollars.ts';
 import type { CsvColumn } from '../csv.ts';
 
+/** A payment with what has arrived for it, as the list shows it. */
+export type ExportedPayment = PaymentObject & { readonly received: string | null };
+
 /** What a file of payments holds: times in ISO 8601 and UTC, amounts in dollars. */
-export const PAYMENT_COLUMNS: readonly CsvColumn<PaymentObject>[] = [
+export const PAYMENT_COLUMNS: readonly CsvColumn<ExportedPayment>[] = [
   { title: 'id', cell: ({ id }) => id },
   { title: 'createdAt', cell: ({ createdAt }) => createdAt },
   { title: 'paidAt', cell: ({ paidAt }) => paidAt },
@@ -20,5 +23,6 @@ export const PAYMENT_COLUMNS: readonly CsvColumn<PaymentObject>[] = [
   { title: 'tokenAmount', cell: ({ tokenAmount }) => tokenAmount },
   { title: 'transactionHash', cell: ({ transactionHash }) => transactionHash },
   { title: 'customerReferenceId', cell: ({ customerReferenceId }) => customerReferenceId },
+  { title: 'received', cell: ({ received }) => received },
   { title: 'lastError', cell: ({ lastError }) => lastError?.code ?? null },
 ];

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { PaymentObject } from '#schemas/payment.ts';
 import { UUID } from '#schemas/uuid.ts';
 import type { Permission } from '../../../access/permissions.ts';
 import { audited, OperationRefused } from '../../../accounts/audited-change.ts';
@@ -10,47 +9,26 @@ import { readFields } from '../../../http/form-body.ts';
 import { membershipOf, operatorOf } from '../../../http/panel-access.ts';
 import { requireOwnPage } from '../../../http/same-origin.ts';
 import { readHistory } from '../../../payments/history.ts';
-import { listPayments } from '../../../payments/list-payments.ts';
-import { toPaymentObject } from '../../../payments/payment-object.ts';
 import { createSandboxProcessor } from '../../../processors/sandbox-processor.ts';
 import { REGULATED_CASES, simulateRegulated } from '../../../processors/simulate-regulated.ts';
 import { findOwnUnmatchedOf } from '../../../repositories/account-deposits.ts';
 import { listStrayDeposits } from '../../../repositories/deviations.ts';
 import { findNetwork } from '../../../repositories/networks.ts';
-import { findOwnPayment, findOwnPaymentsByHash } from '../../../repositories/payments.ts';
+import { findOwnPayment } from '../../../repositories/payments.ts';
 import { SIMULATION_CASES, type SimulationCase, simulate } from '../../../settlement/simulate.ts';
 import { whyItWaits } from '../../../settlement/untaken.ts';
-import { utcDay } from '../../../time/days.ts';
 import { basePathOf } from '../../pages/base-path.ts';
-import { html } from '../../pages/html.ts';
-import { sendCsv } from '../csv.ts';
 import type { PanelDependencies } from '../dependencies.ts';
-import { EXPORT_PAGE, type Exports, exportBounds } from '../exports.ts';
+import type { Exports } from '../exports.ts';
 import type { FormFault } from '../form.ts';
 import { accountPath } from '../navigation.ts';
 import { leadTo, sendPage } from '../pages.ts';
 import { detailPage } from './detail.ts';
-import { PAYMENT_COLUMNS } from './export-columns.ts';
-import {
-  isFiltered,
-  type ListRequest,
-  listUrl,
-  readListRequest,
-  renderFilters,
-  renderListPaging,
-  renderPayments,
-  toFilters,
-} from './list.ts';
+import { registerPaymentList } from './list-routes.ts';
 
 const PATH = '/merchants/:accountId/payments';
-const PAGE_SIZE = 25;
 
-interface Page {
-  readonly data: readonly PaymentObject[];
-  readonly hasMore: boolean;
-}
-
-/** The payments of a merchant: list, one with its timeline, file, simulation. */
+/** The payments of a merchant: list and file, one with its timeline, simulation. */
 export function registerPayments(
   app: FastifyInstance,
   deps: PanelDependencies,
@@ -63,31 +41,7 @@ export function registerPayments(
   const pathOf = (request: FastifyRequest) => `${accountPath(membershipOf(request))}/payments`;
   const urlOf = (request: FastifyRequest) => basePathOf(panelUrl) + pathOf(request);
 
-  app.get(PATH, rule('payments.read'), async (request, reply) => {
-    const list = readListRequest(request.query as Record<string, unknown>);
-    const { accountId } = membershipOf(request);
-    const page = await readPage(accountId, list);
-    const url = urlOf(request);
-    const empty = isFiltered(list)
-      ? html`<p>No payment matches. <a href="${url}">Clear filters</a></p>`
-      : html`<p>No payment yet. Create one with your API key, as the <a href="${publicUrl}/docs/quickstart">quickstart</a> shows.</p>`;
-    return sendPage(request, reply, deps, {
-      title: 'Payments',
-      content: html`${renderFilters(url, list)}
-${page.data.length === 0 ? empty : renderPayments(url, page.data)}
-<div class="buttons">${renderListPaging(url, list, page.data, page.hasMore)}
-<a href="${listUrl(`${url}.csv`, list)}" download>Download as CSV</a></div>`,
-    });
-  });
-
-  app.get(`${PATH}.csv`, rule('payments.export'), (request, reply) => {
-    const list = readListRequest(request.query as Record<string, unknown>);
-    const { accountId } = membershipOf(request);
-    const { status, from, to, search } = list;
-    const rows = exports.begin(request, { status, from, to, search }, readAll(accountId, list));
-    const name = `payments-${utcDay(new Date(clock()))}.csv`;
-    return sendCsv(reply, name, PAYMENT_COLUMNS, rows);
-  });
+  registerPaymentList(app, deps, exports);
 
   app.get(`${PATH}/:paymentId`, rule('payments.read'), async (request, reply) =>
     show(request, reply, await requirePayment(request), null),
@@ -185,60 +139,6 @@ ${page.data.length === 0 ? empty : renderPayments(url, page.data)}
     const sandbox = createSandboxProcessor(keyring, publicUrl);
     await simulateRegulated({ db, clock }, sandbox, payment, name);
     return null;
-  }
-
-  /** A page of the list; by ID or hash, the few payments that are found. */
-  async function readPage(merchantId: string, list: ListRequest): Promise<Page> {
-    const { search } = list;
-    if (search !== undefined) {
-      const found = await findExact(merchantId, search, list);
-      if (found.length > 0) return { data: found, hasMore: false };
-    }
-    const query = { limit: PAGE_SIZE, ...list.cursor };
-    return listPayments(reports, merchantId, query, toFilters(list));
-  }
-
-  async function findExact(
-    merchantId: string,
-    search: string,
-    { status }: ListRequest,
-  ): Promise<PaymentObject[]> {
-    const ids = UUID.test(search)
-      ? [search]
-      : await findOwnPaymentsByHash(reports, merchantId, search);
-    const found = await Promise.all(ids.map(id => findOwnPayment(reports, merchantId, id)));
-    return found
-      .filter(payment => payment !== undefined)
-      .filter(payment => status === undefined || payment.status === status)
-      .map(toPaymentObject);
-  }
-
-  async function* readAll(
-    merchantId: string,
-    list: ListRequest,
-  ): AsyncGenerator<readonly PaymentObject[]> {
-    const { search } = list;
-    if (search !== undefined) {
-      const found = await findExact(merchantId, search, list);
-      if (found.length > 0) return yield found;
-    }
-    const filters = toFilters(list);
-    const bounds = exportBounds(
-      { from: filters.createdAfter, to: filters.createdBefore },
-      new Date(clock() + 1),
-    );
-    let after: string | undefined;
-    for (;;) {
-      const page = await listPayments(
-        reports,
-        merchantId,
-        { limit: EXPORT_PAGE, ...(after === undefined ? {} : { startingAfter: after }) },
-        { ...filters, createdAfter: bounds.from, createdBefore: bounds.to },
-      );
-      yield page.data;
-      after = page.data.at(-1)?.id;
-      if (!page.hasMore) return;
-    }
   }
 }
 
