@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { readVersion } from '../docs/client-package/package-file.ts';
 import type { Terminal } from './terminal.ts';
 
 type Define = (command: Command, terminal: Terminal) => void;
@@ -147,14 +148,15 @@ export async function buildProgram(args: readonly string[], terminal: Terminal):
   const program = new Command('mp')
     .description('Operates the External Payments Service.')
     .usage('NOUN VERB [flags]')
+    .version(readVersion(), '--version', 'print the version of the service')
     .exitOverride()
     .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
     .showHelpAfterError('Add --help to see the usage.')
     .addHelpText(
       'after',
       '\nExit status: 0 done, 1 refused or failed, 2 wrong usage. With --json, standard output is\n' +
-        'exactly one JSON document. Changes are written to the audit log under MP_ACTOR, or the\n' +
-        'name of the operating system user.',
+        'exactly one JSON document: the result, or {"error": {"exitStatus", "message"}}. Changes\n' +
+        'are written to the audit log under MP_ACTOR, or the name of the operating system user.',
     );
   const noun = nounOf(args);
   for (const { name, description, load } of NOUNS) {

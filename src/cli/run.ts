@@ -8,21 +8,35 @@ const FAILED = 1;
 const WRONG_USAGE = 2;
 
 /**
- * Runs a command line.
+ * Runs a command line. With `--json`, standard output gets the failure where it has got no result.
  * @param args Arguments after `mp`.
  * @returns The exit status.
  */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+  let hasAnswered = false;
+  const out = (text: string) => {
+    hasAnswered = true;
+    terminal.out(text);
+  };
+  const fail = (exitStatus: number, message: string) => {
+    if (args.includes('--json') && !hasAnswered) {
+      out(`${JSON.stringify({ error: { exitStatus, message } })}\n`);
+    }
+    return exitStatus;
+  };
   try {
-    const program = await buildProgram(args, terminal);
+    const program = await buildProgram(args, { ...terminal, out });
     await program.parseAsync(args, { from: 'user' });
     return DONE;
   } catch (error) {
     // Commander has already printed its message, or the help.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? DONE : WRONG_USAGE;
+    if (error instanceof CommanderError) {
+      return error.exitCode === 0 ? DONE : fail(WRONG_USAGE, error.message.replace(/^error: /, ''));
+    }
     if (error instanceof AnsweredFailure) return FAILED;
-    terminal.err(`${await describe(error)}\n`);
-    return FAILED;
+    const message = await describe(error);
+    terminal.err(`${message}\n`);
+    return fail(FAILED, message);
   }
 }
 

@@ -161,6 +161,8 @@ export class MigrationsPending extends Error {
   constructor(names: readonly string[]) {
     super(`The database lacks ${names.join(', ')}: run "npx mp migrate" first.`);
     this.name = 'MigrationsPending';
+    // Logs have the message beside the stack, whose first line would list them once more.
+    this.stack = this.name;
   }
 }
 

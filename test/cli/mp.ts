@@ -94,8 +94,10 @@ export async function startOperated(): Promise<Operated> {
     ask: async (...args) => documentOf(args, await mpHere([...args, '--json'], env)),
     async refused(...args) {
       const { status, out, err } = await mpHere([...args, '--json'], env);
-      if (status !== 1 || out !== '') throw new Error(`mp ${args.join(' ')}: ${status} ${out}`);
-      return err.trimEnd();
+      const message = err.trimEnd();
+      const told = `${JSON.stringify({ error: { exitStatus: 1, message } })}\n`;
+      if (status !== 1 || out !== told) throw new Error(`mp ${args.join(' ')}: ${status} ${out}`);
+      return message;
     },
     async close() {
       await second.close();

@@ -1,4 +1,4 @@
-import { access, constants } from 'node:fs/promises';
+import { access, constants, readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { mp, mpHere } from './mp.ts';
@@ -152,8 +152,32 @@ test.each([
   ['an unknown demo account', ['request', 'GET', '/', '--as', 'owner']],
 ])('wrong usage: %s', async (_, args) => {
   const { status, out, err } = await mpHere(args, UNREACHABLE);
-  expect({ status, out }).toEqual({ status: 2, out: '' });
+  expect(status).toBe(2);
+  if (!args.includes('--json')) expect(out).toBe('');
   expect(err).toMatch(/^(error: |Usage: )/);
+});
+
+test('with --json a failure is one JSON document in place of the result', async () => {
+  const told = async (args: readonly string[]) => {
+    const { status, out, err } = await mpHere([...args, '--json'], UNREACHABLE);
+    const { error } = JSON.parse(out);
+    expect(error.exitStatus).toBe(status);
+    return { status, message: error.message, err };
+  };
+  const failed = await told(['network', 'list']);
+  expect(failed).toMatchObject({ status: 1, err: `${failed.message}\n` });
+  expect(failed.message).toMatch(/^The database cannot be reached/);
+  const wrong = await told(['merchant', 'set', ID]);
+  expect(wrong.status).toBe(2);
+  expect(wrong.message).toMatch(/^give at least one of --/);
+  expect(wrong.err).toContain(`error: ${wrong.message}\n`);
+});
+
+test('the version is that of the service', async () => {
+  const { version } = JSON.parse(
+    await readFile(resolve(import.meta.dirname, '../../package.json'), 'utf8'),
+  );
+  expect(await mpHere(['--version'])).toEqual({ status: 0, out: `${version}\n`, err: '' });
 });
 
 test.each([

@@ -32,6 +32,7 @@ describe.each(['src/server.ts', 'src/worker.ts'] as const)('%s', script => {
       status: 1,
       last: { level: 'fatal', err: { message: expect.stringContaining('run "npx mp migrate"') } },
     });
+    expect(JSON.stringify(failure.last).match(/0001_networks/g)).toHaveLength(1);
     // And one that simulates says so before anything else.
     expect(failure.messages[0]).toMatch(/^SIMULATION is on/);
   });
