@@ -11,7 +11,7 @@ import { addJsonFlag, choice, type JsonFlag } from './values.ts';
 export function define(command: Command, terminal: Terminal): void {
   addJsonFlag(command)
     .addOption(choice('--as <account>', 'whose demo key (default: merchant)', [...DEMO_ROLES]))
-    .addHelpText('after', '\nIn a shell: eval "$(npx mp env)"')
+    .addHelpText('after', '\nIn a shell: eval "$(npx --no mp env)"')
     .action(async ({ as = 'merchant', ...flags }: JsonFlag & { as?: DemoRole }) => {
       const { dataDirectory } = readConfig({ DATA_DIRECTORY: terminal.env.DATA_DIRECTORY });
       const demo = await openDemo(dataDirectory, ['MP_KEY_ID', 'MP_SECRET', 'MP_PASSPHRASE']);

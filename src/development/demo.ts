@@ -78,12 +78,12 @@ export async function printNextStep(
 The External Payments Service is listening on ${url}
 Try next, in another terminal:
 
-  ${directory}npx mp request POST /external/v1/payments/prompt --body '{"amount":5000}'
+  ${directory}npx --no mp request POST /external/v1/payments/prompt --body '{"amount":5000}'
 
 Events of its payments, to a server of yours, and a test of that server:
 
-  ${directory}npx mp listen --forward-to http://localhost:8080/hooks
-  ${directory}npx mp webhook test --url http://localhost:8080/hooks
+  ${directory}npx --no mp listen --forward-to http://localhost:8080/hooks
+  ${directory}npx --no mp webhook test --url http://localhost:8080/hooks
 
 ${panelLink === null ? '' : `Panel (signs you in, once): ${panelLink}\n`}Documentation: ${url}/docs
 

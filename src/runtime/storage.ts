@@ -159,7 +159,7 @@ export async function withoutTimeLimit<T>(
 /** The database is older than this code base. */
 export class MigrationsPending extends Error {
   constructor(names: readonly string[]) {
-    super(`The database lacks ${names.join(', ')}: run "npx mp migrate" first.`);
+    super(`The database lacks ${names.join(', ')}: run "npx --no mp migrate" first.`);
     this.name = 'MigrationsPending';
     // Logs have the message beside the stack, whose first line would list them once more.
     this.stack = this.name;
@@ -195,7 +195,7 @@ async function pendingInStorage({ db, directUrl }: Storage): Promise<string[]> {
   } catch (error) {
     if (!isAccessDenied(error)) throw error;
     throw new ServiceRoleError(
-      `The role ${roleOf(directUrl).name} may not read the database: run "npx mp migrate" first, with ` +
+      `The role ${roleOf(directUrl).name} may not read the database: run "npx --no mp migrate" first, with ` +
         'MIGRATION_DATABASE_URL.',
       { cause: error },
     );

@@ -19,7 +19,7 @@ test('an empty database is refused until it is migrated', async () => {
   expect(early.status).toBe(1);
   expect(JSON.parse(early.out).error.message).toBe(early.err.trimEnd());
   expect(early.err).toMatch(
-    /^The database lacks 0001_networks, .*: run "npx mp migrate" first\.\n$/,
+    /^The database lacks 0001_networks, .*: run "npx --no mp migrate" first\.\n$/,
   );
 
   const files = await readdir(resolve(import.meta.dirname, '../../migrations'));

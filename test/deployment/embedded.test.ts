@@ -64,7 +64,7 @@ describe.skipIf(!hasEmbedded())(hasEmbedded() ? 'npm start' : EMBEDDED_MISSING, 
     expect((await fetch(`${url}/docs`)).status).toBe(200);
     expect(said).toContain(`Documentation: ${url}/docs`);
     const [, command = ''] = /^ {2}(.* mp request .*)$/m.exec(said) ?? [];
-    const shell = spawn('sh', ['-c', command.replace('npx mp', `node ${ROOT}/src/cli.ts`)], {
+    const shell = spawn('sh', ['-c', command.replace('npx --no mp', `node ${ROOT}/src/cli.ts`)], {
       env: TERMINAL,
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -81,7 +81,7 @@ describe.skipIf(!hasEmbedded())(hasEmbedded() ? 'npm start' : EMBEDDED_MISSING, 
     const shell = (command: RegExp) => {
       const [, line = ''] = command.exec(said) ?? [];
       const started = line
-        .replace('npx mp', `exec node ${ROOT}/src/cli.ts`)
+        .replace('npx --no mp', `exec node ${ROOT}/src/cli.ts`)
         .replace('http://localhost:8080/hooks', receiver.url);
       return spawn('sh', ['-c', started], {
         env: TERMINAL,
@@ -107,10 +107,14 @@ describe.skipIf(!hasEmbedded())(hasEmbedded() ? 'npm start' : EMBEDDED_MISSING, 
       expect(event.type).toBe('payment_prompt.created');
       // The guide on nodes takes the ID of the payment with this.
       const guide = readFileSync(join(ROOT, 'src/docs/guides/operating/try-chains.md'), 'utf8');
-      const [, newest = ''] = /^ID=\$\((npx mp .*)\)$/m.exec(guide) ?? [];
-      const id = execFileSync('sh', ['-c', newest.replace('npx mp', `node ${ROOT}/src/cli.ts`)], {
-        env: { ...TERMINAL, DATA_DIRECTORY: directory },
-      });
+      const [, newest = ''] = /^ID=\$\((npx --no mp .*)\)$/m.exec(guide) ?? [];
+      const id = execFileSync(
+        'sh',
+        ['-c', newest.replace('npx --no mp', `node ${ROOT}/src/cli.ts`)],
+        {
+          env: { ...TERMINAL, DATA_DIRECTORY: directory },
+        },
+      );
       expect(id.toString().trim()).toBe(event.data.id);
       const ended = once(listening, 'close');
       listening.kill('SIGINT');

@@ -30,7 +30,10 @@ describe.each(['src/server.ts', 'src/worker.ts'] as const)('%s', script => {
     const failure = await failToStart({ ...env, SIMULATION: 'on' }, script);
     expect(failure).toMatchObject({
       status: 1,
-      last: { level: 'fatal', err: { message: expect.stringContaining('run "npx mp migrate"') } },
+      last: {
+        level: 'fatal',
+        err: { message: expect.stringContaining('run "npx --no mp migrate"') },
+      },
     });
     expect(JSON.stringify(failure.last).match(/0001_networks/g)).toHaveLength(1);
     // And one that simulates says so before anything else.

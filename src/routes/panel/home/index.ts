@@ -85,7 +85,7 @@ function renderFirstPayment(keys: string, publicUrl: string, isDemo: boolean): H
 ${
   isDemo &&
   html`<p>Or create one from a terminal with the demo's key:</p>
-<div class="secret"><pre><code id="first">npx mp request POST /external/v1/payments/prompt --body '{"amount":5000}'</code></pre>
+<div class="secret"><pre><code id="first">npx --no mp request POST /external/v1/payments/prompt --body '{"amount":5000}'</code></pre>
 <button type="button" class="plain copy" data-copy="first" hidden>Copy</button></div>`
 }`;
 }
