@@ -66,7 +66,10 @@ function createRenderer(basePath: string): Renderer {
         return renderCode(text, lang);
       },
       table(token) {
-        return renderTable(token, cell => this.parser.parseInline(cell.tokens));
+        const titles = token.header.map(({ tokens }) =>
+          this.parser.parseInline(tokens, this.parser.textRenderer),
+        );
+        return renderTable(token, titles, cell => this.parser.parseInline(cell.tokens));
       },
       html: ({ text }) => escapeHtml(text),
     },
@@ -80,12 +83,20 @@ function renderCode(source: string, language = ''): string {
   return `<pre tabindex="0"><code${label}>${highlight(source, language)}</code></pre>\n`;
 }
 
-function renderTable({ header, rows }: Tokens.Table, render: (cell: Tokens.TableCell) => string) {
+/** @param titles Of the columns, as text: each cell has its own, which phones show in place of the head. */
+function renderTable(
+  { header, rows }: Tokens.Table,
+  titles: readonly string[],
+  render: (cell: Tokens.TableCell) => string,
+) {
   const head = header.map(cell => `<th scope="col">${render(cell)}</th>`).join('');
   const body = rows.map(
     ([first, ...others]) =>
       `<tr>${first === undefined ? '' : `<th scope="row">${render(first)}</th>`}${others
-        .map(cell => `<td>${render(cell)}</td>`)
+        .map(
+          (cell, index) =>
+            `<td data-title="${escapeHtml(titles[index + 1] ?? '')}">${render(cell)}</td>`,
+        )
         .join('')}</tr>`,
   );
   return `<div class="scroll" tabindex="0"><table>

@@ -148,6 +148,30 @@ describe('the search', () => {
     });
   });
 
+  test('finds what newcomers ask for, and words with a letter wrong', async () => {
+    await visit('/docs', {}, async page => {
+      const status = page.locator('.found [role="status"]');
+      const firstFor = async (query: string, counted: RegExp) => {
+        await page.getByRole('searchbox').fill(query);
+        await status.filter({ hasText: counted }).waitFor();
+        return results(page).first().getAttribute('href');
+      };
+      const count = /^\d+( of \d+)? results?$/;
+      for (const query of ['csv', 'branding', 'TOTP', 'invoice']) {
+        expect(await firstFor(query, count), query).toMatch(/^\/docs\//);
+        await page.getByRole('searchbox').fill('');
+        await status.filter({ hasText: /^$/ }).waitFor({ state: 'attached' });
+      }
+      // A letter missing, too many, another, two swapped; and one of two words.
+      for (const typo of ['webhoks', 'webhoooks', 'webhpoks', 'wehbooks']) {
+        expect(await firstFor(typo, / for “webhooks”$/), typo).toBe('/docs/webhooks');
+      }
+      expect(await firstFor('rate limti', / for “rate limit”$/)).toBe(
+        '/docs/idempotency#rate-limit',
+      );
+    });
+  });
+
   test('says when it finds nothing, and when it cannot look', async () => {
     await visit('/docs', {}, async page => {
       const status = page.locator('.found [role="status"]');

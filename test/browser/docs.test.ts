@@ -46,6 +46,25 @@ test('on a phone the contents open above the page and lead on', async () => {
   });
 });
 
+test('on a phone each cell of a wide table says which column it is of', async () => {
+  await visit('/docs/operating/configuration', { viewport: PHONE }, async page => {
+    const row = page.locator('tr', { hasText: 'RETENTION_DAYS' });
+    const cells = await row.locator('th, td').all();
+    const boxes = await Promise.all(cells.map(cell => cell.boundingBox()));
+    const width = (await row.boundingBox())?.width ?? 0;
+    expect(boxes).toHaveLength(3);
+    for (const [index, box] of boxes.entries()) {
+      expect(box?.width).toBeGreaterThan(width - 2);
+      if (index > 0) expect(box?.y).toBeGreaterThan(boxes[index - 1]?.y ?? 0);
+    }
+    const labels = await page.evaluate(`[...document.querySelectorAll('tr')]
+      .filter(row => row.textContent.includes('RETENTION_DAYS'))
+      .flatMap(row => [...row.querySelectorAll('td')])
+      .map(cell => getComputedStyle(cell, '::before').content)`);
+    expect(labels).toEqual(['"meaning: "', '"default: "']);
+  });
+});
+
 test('on a desktop the contents stand beside the page', async () => {
   await visit('/docs/reference', { viewport: DESKTOP, javaScriptEnabled: false }, async page => {
     await page.locator('.side a', { hasText: 'Create a payment' }).click();

@@ -3,6 +3,8 @@
 const SHOWN_MAXIMUM = 8;
 /** Shortest term that is looked for inside words, as in `customerReferenceId`. */
 const PART_MINIMUM = 5;
+/** Shortest term in which one wrong letter is corrected: shorter ones are close to too many words. */
+const TYPO_MINIMUM = 4;
 /** Time limit for loading the index, in milliseconds. */
 const TIMEOUT_MS = 10_000;
 /** What a match is worth. The beginning of a word of the heading counts by its share of that word. */
@@ -80,19 +82,46 @@ async function show() {
     return tell('The index cannot be loaded. Try again later.');
   }
   if (query !== input.value) return;
+  const meant = terms.map(term => correct(term, sections));
   const matches = sections
-    .map(section => ({ section, worth: worthOf(section, terms) }))
+    .map(section => ({ section, worth: worthOf(section, meant) }))
     .filter(({ worth }) => worth > 0)
     .sort((one, other) => other.worth - one.worth);
   const shown = matches.slice(0, SHOWN_MAXIMUM);
   results.replaceChildren(...shown.map(({ section }) => link(section)));
-  tell(countOf(matches.length, query.trim()));
+  const isCorrected = meant.some((term, index) => term !== terms[index]);
+  tell(countOf(matches.length, query.trim()) + (isCorrected ? ` for “${meant.join(' ')}”` : ''));
 }
 
 function countOf(count, query) {
   if (count === 0) return `Nothing found for “${query}”.`;
   if (count === 1) return '1 result';
   return count > SHOWN_MAXIMUM ? `${SHOWN_MAXIMUM} of ${count} results` : `${count} results`;
+}
+
+/** The term itself where it finds something; else a word that differs by one letter, headings first. */
+function correct(term, sections) {
+  if (term.length < TYPO_MINIMUM) return term;
+  if (sections.some(section => worthOf(section, [term]) > 0)) return term;
+  const isMeant = word => differsByOne(word, term);
+  for (const part of ['named', 'words']) {
+    for (const section of sections) {
+      const word = section[part].find(isMeant);
+      if (word !== undefined) return word;
+    }
+  }
+  return term;
+}
+
+/** Whether one letter is missing, too many, another, or swapped with the next. */
+function differsByOne(one, other) {
+  const [short, long] = one.length < other.length ? [one, other] : [other, one];
+  let at = 0;
+  while (at < short.length && short[at] === long[at]) at += 1;
+  const [left, right] = [short.slice(at), long.slice(at)];
+  if (short.length < long.length) return left === right.slice(1);
+  const isSwapped = left[0] === right[1] && left[1] === right[0];
+  return left.slice(1) === right.slice(1) || (isSwapped && left.slice(2) === right.slice(2));
 }
 
 /** Zero unless a term is found in the section itself; what has more of the terms is worth more. */
