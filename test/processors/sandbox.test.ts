@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createSandboxProcessor } from '../../src/processors/sandbox-processor.ts';
+import { LANGUAGE_TAGS, languageOf } from '../../src/routes/checkout/texts/languages.ts';
+import { SANDBOX_TEXTS } from '../../src/routes/processor/texts.ts';
 import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { createPrompt, expectRefusal } from '../helpers/prompts.ts';
@@ -78,10 +80,50 @@ describe('the page', () => {
     expect(page.body).toContain('O&#39;Neil &lt;b&gt;&quot;Books&quot; &amp; Sons&lt;/b&gt;');
     expect(page.body).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
     expect(page.body).not.toMatch(/<script>|<b>|style=|onclick/);
-    expect(page.body).toContain('<option value="sol">SOL on Solana Mainnet</option>');
-    expect(page.body).toContain('<option value="eth-usdc">USDC on Ethereum Mainnet</option>');
-    expect(page.body).toMatch(/data-countdown="[\dT:.-]+Z" data-now="[\dT:.-]+Z">Pay before/);
+    expect(page.body).toContain('<option value="sol">SOL · Solana Mainnet</option>');
+    expect(page.body).toContain('<option value="eth-usdc">USDC · Ethereum Mainnet</option>');
+    expect(page.body).toMatch(
+      /data-countdown="[\dT:.-]+Z" data-now="[\dT:.-]+Z" data-left="\{0\} left to pay">Pay before/,
+    );
     expect(buttonsOf(page.body)).toEqual(['pay', 'hold', 'fail', 'cancel']);
+  });
+
+  test("speaks the payer's language, and has the order's reference", async () => {
+    const { path } = await createPayment({ customerReferenceId: 'order-7' });
+    const inLanguage = (url: string, language: string) =>
+      service.app.inject({ url, headers: { 'accept-language': language } });
+    expect((await open(path)).body).toContain('<p>Order <bdi>order-7</bdi></p>');
+    for (const tag of LANGUAGE_TAGS) {
+      const { body } = await inLanguage(path, tag);
+      expect(body).toContain(`<html lang="${tag}" dir="${languageOf(tag).direction}">`);
+      expect(body).toContain('<bdi>order-7</bdi>');
+      for (const text of [SANDBOX_TEXTS[tag].buttons.hold, languageOf(tag).texts.simulation]) {
+        expect(body).toContain(text);
+      }
+      const done = await inLanguage('/processor/done', tag);
+      expect(done.body).toContain(`<h1>${SANDBOX_TEXTS[tag].thanks}</h1>`);
+    }
+    // One that is chosen by hand stays.
+    const paid = await press(`${path}?lang=de`, 'hold');
+    expect(paid.headers.location).toBe(`${path.split('/').at(-1)}?lang=de`);
+    expect((await press(`${path}?lang=de`, 'pay')).body).toContain('Das ist nicht mehr möglich.');
+  });
+
+  test('has test networks apart from those whose coins are worth something', async () => {
+    const { path } = await createPayment();
+    const groups = [
+      ...(await open(path)).body.matchAll(/<optgroup label="([^"]+)">\n(.*?)<\/optgroup>/gs),
+    ];
+    expect(groups.map(([, label]) => label)).toEqual([
+      'Networks',
+      'Test networks: coins without value',
+    ]);
+    const ids = groups.map(([, , options = '']) =>
+      [...options.matchAll(/value="([^"]+)"/g)].map(([, id = '']) => id),
+    );
+    expect(ids[0]?.length).toBeGreaterThan(5);
+    expect(ids[0]?.filter(id => /-(test|dev)$/.test(id))).toEqual([]);
+    expect(ids[1]?.filter(id => !/-(test|dev)$/.test(id))).toEqual([]);
   });
 
   test('has its styles and its script from here alone', async () => {
@@ -119,7 +161,7 @@ describe('the page', () => {
         const page = await service.app.inject({ method, url: `/processor/sandbox/${token}` });
         expect(page.statusCode).toBe(404);
         expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
-        expect(page.body).toContain('There is no payment here');
+        expect(page.body).toContain('There is no such payment page');
         expect(page.body).not.toContain('<b>');
       }
     },

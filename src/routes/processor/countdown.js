@@ -3,14 +3,14 @@
 const element = document.querySelector('[data-countdown]');
 
 if (element !== null) {
-  const { countdown, now } = element.dataset;
+  const { countdown, now, left: text } = element.dataset;
   /** The server's clock minus the browser's, in milliseconds. */
   const clockOffset = Date.parse(now) - Date.now();
   const draw = () => {
     const left = Date.parse(countdown) - (Date.now() + clockOffset);
     const seconds = Math.max(0, Math.ceil(left / 1000));
     const [minutes, rest] = [Math.floor(seconds / 60), String(seconds % 60).padStart(2, '0')];
-    element.textContent = `${minutes}:${rest} left to pay`;
+    element.textContent = text.replace('{0}', `${minutes}:${rest}`);
     if (seconds > 0) return;
     clearInterval(timer);
     location.reload();

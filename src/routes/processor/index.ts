@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../../errors/api-error.ts';
 import { readRawBody } from '../../http/raw-body.ts';
 import { receiveNotification } from '../../processors/receive-notification.ts';
+import { speechOf } from '../checkout/speech.ts';
 import type { ProcessorDependencies } from './dependencies.ts';
 import { PROCESSOR_ASSETS, PROCESSOR_PREFIX, renderDone, sendPage } from './page.ts';
 import { registerSandbox } from './sandbox.ts';
@@ -20,9 +21,10 @@ export function registerProcessor(app: FastifyInstance, deps: ProcessorDependenc
   app.register(async assets => PROCESSOR_ASSETS.register(assets), { prefix: PROCESSOR_PREFIX });
   app.register(async pages => {
     pages.addHook('onRequest', async request => deps.limits.countPage(request));
-    pages.get('/processor/done', (_request, reply) =>
-      sendPage(reply, 200, renderDone(deps.simulation)),
-    );
+    pages.get('/processor/done', (request, reply) => {
+      const { simulation } = deps;
+      return sendPage(reply, 200, renderDone({ simulation, speech: speechOf(request) }));
+    });
     if (deps.processor?.name === 'sandbox') registerSandbox(pages, deps, deps.processor);
   });
 }

@@ -1,8 +1,9 @@
 import type { FastifyReply } from 'fastify';
 import { PRIVATE_PAGE_HEADERS, pageHeaders } from '../../http/security-headers.ts';
+import type { Speech } from '../checkout/speech.ts';
 import { BASE_STYLE, openAssets } from '../pages/assets.ts';
 import { type Html, html } from '../pages/html.ts';
-import { SIMULATION_NOTICE } from '../pages/simulation-notice.ts';
+import { SANDBOX_TEXTS } from './texts.ts';
 
 const HEADERS = {
   ...pageHeaders("script-src 'self'", "style-src 'self'", "form-action 'self'"),
@@ -22,10 +23,20 @@ export const PROCESSOR_ASSETS = openAssets(PROCESSOR_PREFIX, {
   'countdown.js': new URL('./countdown.js', import.meta.url),
 });
 
-/** @param simulation Whether payments may be simulated. */
-export function renderPage(title: string, content: Html, simulation: boolean): string {
+interface PageFrame {
+  /** Whether payments may be simulated. */
+  readonly simulation: boolean;
+  readonly speech: Speech;
+}
+
+export function renderPage(
+  title: string,
+  content: Html,
+  { simulation, speech }: PageFrame,
+): string {
+  const { tag, direction, texts } = speech;
   return html`<!doctype html>
-<html lang="en">
+<html lang="${tag}" dir="${direction}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -35,7 +46,7 @@ export function renderPage(title: string, content: Html, simulation: boolean): s
 <script type="module" src="${PROCESSOR_ASSETS.path('', 'countdown.js')}"></script>
 </head>
 <body>
-${simulation && SIMULATION_NOTICE}<main>
+${simulation && html`<aside class="simulation">${texts.simulation}</aside>\n`}<main>
 ${content}
 </main>
 </body>
@@ -44,11 +55,7 @@ ${content}
 }
 
 /** Page that a processor returns the customer to. It does not know how the payment ended. */
-export function renderDone(simulation: boolean): string {
-  return renderPage(
-    'Thank you',
-    html`<h1>Thank you</h1>
-<p>The merchant is told as soon as your payment is settled. You can close this page.</p>`,
-    simulation,
-  );
+export function renderDone(frame: PageFrame): string {
+  const { thanks, thanksText } = SANDBOX_TEXTS[frame.speech.tag];
+  return renderPage(thanks, html`<h1>${thanks}</h1>\n<p>${thanksText}</p>`, frame);
 }

@@ -1,33 +1,13 @@
 import type { Network } from '../../database/network-tables.ts';
 import type { Payment } from '../../database/payment-tables.ts';
 import { dueCents } from '../../payments/commission.ts';
-import { formatDollars } from '../pages/format-dollars.ts';
+import type { Speech } from '../checkout/speech.ts';
 import { type Html, html } from '../pages/html.ts';
 import { renderPage } from './page.ts';
+import { SANDBOX_TEXTS, type SandboxAction } from './texts.ts';
 
 /** A payment as the sandbox shows it. */
 export type SandboxPayment = Payment & { readonly merchant_name: string };
-
-/** Value that a button of the page submits. */
-export type SandboxAction = 'pay' | 'hold' | 'settle' | 'fail' | 'cancel';
-
-const TIME = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short', timeZone: 'UTC' });
-
-const BUTTONS: Readonly<Record<SandboxAction, string>> = {
-  pay: 'Pay',
-  hold: 'Pay, but do not settle yet',
-  settle: 'Settle',
-  fail: 'Let the payment fail',
-  cancel: 'Cancel',
-};
-
-const ENDINGS: Readonly<Record<Payment['status'], string>> = {
-  pending: 'The payment has been seen and is not settled yet.',
-  successful: 'The payment is settled. You can close this page.',
-  unsuccessful: 'The payment failed. Nothing was taken.',
-  expired: 'The time to pay is over. Nothing was taken.',
-  cancelled: 'The payment was cancelled. Nothing was taken.',
-};
 
 /** Actions that the payment's state allows; none once it has ended. */
 export function actionsFor(payment: Payment, now: Date): readonly SandboxAction[] {
@@ -41,54 +21,78 @@ interface SandboxView {
   /** Networks that the customer may choose. The merchant does not learn the choice. */
   readonly networks: readonly Network[];
   readonly now: Date;
+  readonly speech: Speech;
   /** Why the last action was refused. */
   readonly notice?: string;
 }
 
-export function renderSandbox({ payment, networks, now, notice }: SandboxView): string {
+export function renderSandbox({ payment, networks, now, speech, notice }: SandboxView): string {
+  const { customer_reference_id: reference } = payment;
+  const texts = SANDBOX_TEXTS[speech.tag];
   const actions = actionsFor(payment, now);
   const expired = payment.status === 'pending' && actions.length === 0;
-  const ending = ENDINGS[expired ? 'expired' : payment.status];
+  const ending = texts.endings[expired ? 'expired' : payment.status];
   const open = actions.includes('pay');
-  const title = `Pay ${formatDollars(dueCents(payment))}`;
+  const title = texts.title(speech.format.dollars(dueCents(payment)));
   return renderPage(
     title,
-    html`<p class="quiet">Sandbox: no money moves here.</p>
+    html`<p class="quiet">${texts.sandbox}</p>
 <h1>${title}</h1>
-<p>to ${payment.merchant_name}</p>
-${payment.note ? html`<p>${payment.note}</p>` : null}
+<p><bdi>${payment.merchant_name}</bdi></p>
+${reference ? html`<p>${speech.texts.orderReference} <bdi>${reference}</bdi></p>` : null}
+${payment.note ? html`<p dir="auto">${payment.note}</p>` : null}
 ${notice === undefined ? null : html`<p role="alert">${notice}</p>`}
-${open ? renderDeadline(payment.expires_at, now) : html`<p role="status">${ending}</p>`}
-${actions.length === 0 ? null : renderForm(actions, open ? networks : [])}`,
-    true,
+${open ? renderDeadline(payment.expires_at, now, speech) : html`<p role="status">${ending}</p>`}
+${actions.length === 0 ? null : renderForm(actions, open ? networks : [], speech)}`,
+    { simulation: true, speech },
   );
 }
 
 /** The page for an unknown token. */
-export function renderMissing(): string {
-  return renderPage(
-    'Not found',
-    html`<h1>There is no payment here</h1>
-<p>Check that you opened the whole link, or ask the merchant for a new one.</p>`,
-    true,
-  );
+export function renderMissing(speech: Speech): string {
+  const { title, text } = speech.texts.failures.missing;
+  return renderPage(title, html`<h1>${title}</h1>\n<p>${text}</p>`, { simulation: true, speech });
 }
 
 /** The page's script counts down to it. */
-function renderDeadline(at: Date, now: Date): Html {
-  return html`<p class="quiet" role="timer" data-countdown="${at.toISOString()}" data-now="${now.toISOString()}">Pay before ${TIME.format(at)} UTC</p>`;
+function renderDeadline(at: Date, now: Date, { texts, format }: Speech): Html {
+  const text = texts.waiting.payBefore(format.timeOfDay(at));
+  return html`<p class="quiet" role="timer" data-countdown="${at.toISOString()}" data-now="${now.toISOString()}" data-left="${texts.script.leftToPay}">${text}</p>`;
 }
 
 /** The form has no `action`, so it posts to the URL of the page, which contains the token. */
-function renderForm(actions: readonly SandboxAction[], networks: readonly Network[]): Html {
-  const options = networks.map(
-    ({ id, name, asset_symbol: symbol }) =>
-      html`<option value="${id}">${symbol} on ${name}</option>\n`,
-  );
-  const buttons = actions.map(
-    action => html`<button name="action" value="${action}">${BUTTONS[action]}</button>\n`,
-  );
+function renderForm(
+  actions: readonly SandboxAction[],
+  networks: readonly Network[],
+  { tag }: Speech,
+): Html {
+  const { buttons, network } = SANDBOX_TEXTS[tag];
+  const choice = html`<label for="network">${network}</label>
+<select id="network" name="network">
+${renderNetworks(networks, tag)}</select>`;
   return html`<form method="post">
-${options.length > 0 && html`<label for="network">Network</label>\n<select id="network" name="network">\n${options}</select>`}
-${buttons}</form>`;
+${networks.length > 0 && choice}
+${actions.map(action => html`<button name="action" value="${action}">${buttons[action]}</button>\n`)}</form>`;
+}
+
+/** Test networks stand apart, where there are both. */
+function renderNetworks(networks: readonly Network[], tag: Speech['tag']): Html {
+  const { mainNetworks, testNetworks } = SANDBOX_TEXTS[tag];
+  const groups = [
+    { label: mainNetworks, members: networks.filter(each => each.environment === 'production') },
+    { label: testNetworks, members: networks.filter(each => each.environment === 'test') },
+  ].filter(({ members }) => members.length > 0);
+  const [only, ...others] = groups;
+  if (only !== undefined && others.length === 0) return renderOptions(only.members);
+  return html`${groups.map(
+    ({ label, members }) =>
+      html`<optgroup label="${label}">\n${renderOptions(members)}</optgroup>\n`,
+  )}`;
+}
+
+function renderOptions(networks: readonly Network[]): Html {
+  return html`${networks.map(
+    ({ id, name, asset_symbol: symbol }) =>
+      html`<option value="${id}">${symbol} · ${name}</option>\n`,
+  )}`;
 }

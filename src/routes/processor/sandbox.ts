@@ -7,9 +7,11 @@ import {
 import type { SandboxProcessor } from '../../processors/sandbox-processor.ts';
 import { listActiveNetworks } from '../../repositories/networks.ts';
 import { findPaymentOfSession } from '../../repositories/regulated-payments.ts';
+import { speechOf } from '../checkout/speech.ts';
 import type { ProcessorDependencies } from './dependencies.ts';
 import { sendPage } from './page.ts';
-import { actionsFor, renderMissing, renderSandbox, type SandboxAction } from './sandbox-pages.ts';
+import { actionsFor, renderMissing, renderSandbox } from './sandbox-pages.ts';
+import type { SandboxAction } from './texts.ts';
 
 type SessionRoute = { Params: { token: string } };
 
@@ -35,29 +37,32 @@ export function registerSandbox(
     findPaymentOfSession(db, sandbox.name, sandbox.externalIdOf(params.token));
 
   app.get<SessionRoute>('/processor/sandbox/:token', async (request, reply) => {
+    const speech = speechOf(request);
     const payment = await find(request);
-    if (payment === undefined) return sendPage(reply, 404, renderMissing());
+    if (payment === undefined) return sendPage(reply, 404, renderMissing(speech));
     const networks = await listActiveNetworks(db);
-    return sendPage(reply, 200, renderSandbox({ payment, networks, now: new Date(clock()) }));
+    const now = new Date(clock());
+    return sendPage(reply, 200, renderSandbox({ payment, networks, now, speech }));
   });
 
   app.post<SessionRoute>('/processor/sandbox/:token', async (request, reply) => {
     const body = await readRawBody(request.raw);
+    const speech = speechOf(request);
     const payment = await find(request);
-    if (payment === undefined) return sendPage(reply, 404, renderMissing());
+    if (payment === undefined) return sendPage(reply, 404, renderMissing(speech));
     const now = new Date(clock());
     const form = new URLSearchParams(body.toString());
     const action = actionsFor(payment, now).find(allowed => allowed === form.get('action'));
     if (action === undefined) {
-      const notice = 'That is not possible any more.';
+      const notice = `${speech.texts.failures.conflict.title}.`;
       const networks = await listActiveNetworks(db);
-      return sendPage(reply, 409, renderSandbox({ payment, networks, now, notice }));
+      return sendPage(reply, 409, renderSandbox({ payment, networks, now, speech, notice }));
     }
     request.log.info({ paymentId: payment.id, action, network: form.get('network') }, 'sandbox');
     const { trace, log } = request;
     await sendNotifications({ db, clock }, sandbox, payment, NOTIFICATIONS[action], { trace, log });
     // Redirect, so that a reload does not submit the form again. The target is relative, because a proxy
     // may publish the service below a path.
-    return reply.redirect(request.params.token, 303);
+    return reply.redirect(request.params.token + speech.query, 303);
   });
 }
