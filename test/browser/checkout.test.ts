@@ -7,7 +7,7 @@ import { LANGUAGE_TAGS } from '../../src/routes/checkout/texts/languages.ts';
 import { expirePayments } from '../../src/settlement/expire-on-chain.ts';
 import { ADDRESSES, addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
-import { launchBrowser, NARROW, windowOf } from '../helpers/browser.ts';
+import { DESKTOP, launchBrowser, NARROW, PHONE, windowOf } from '../helpers/browser.ts';
 import { type OpenedCheckout, openCheckout } from '../helpers/checkout.ts';
 import { expectAccessible } from './accessible.ts';
 
@@ -430,6 +430,95 @@ test('networks are searched by coin and network, once there are many', async () 
     expect(await page.getByRole('searchbox').isVisible()).toBe(false);
   });
 });
+
+describe('on every screen', () => {
+  const SCREENS = [NARROW, PHONE, DESKTOP];
+
+  test('the notice of a simulation spans the page', async () => {
+    const { path } = await open();
+    await visit(path, async page => {
+      for (const screen of SCREENS) {
+        await page.setViewportSize(screen);
+        const box = await page.locator('.simulation').boundingBox();
+        expect(box).toMatchObject({ x: 0, y: 0, width: screen.width });
+      }
+    });
+  });
+
+  test('the amounts of the picker end in one line, beside the network', async () => {
+    const many = await addMerchant(service, { addresses: EVERYWHERE });
+    const { path } = await openCheckout(service, many);
+    await visit(path, async page => {
+      for (const screen of SCREENS) {
+        await page.setViewportSize(screen);
+        const places =
+          (await page.evaluate(`[...document.querySelectorAll('.network')].map(each => {
+          const [where, amount] = ['.where', '.estimate'].map(name =>
+            each.querySelector(name).getBoundingClientRect());
+          return { end: Math.round(amount.right), lower: amount.top - where.top, gap: amount.left - where.right };
+        })`)) as { end: number; lower: number; gap: number }[];
+        expect(places.length).toBeGreaterThan(8);
+        expect(new Set(places.map(({ end }) => end)).size).toBe(1);
+        for (const { lower, gap } of places) {
+          expect(Math.abs(lower)).toBeLessThan(8);
+          expect(gap).toBeGreaterThanOrEqual(0);
+        }
+      }
+    });
+  });
+
+  test('no line of Japanese breaks within a word', async () => {
+    const { path } = await open();
+    await visit(`${path}?lang=ja`, async page => {
+      await page.getByText('お支払いをキャンセルする').click();
+      for (let width = 260; width <= 480; width += 4) {
+        await page.setViewportSize({ width, height: 800 });
+        expect(await brokenWords(page, 'キャンセル'), `${width}`).toBe(0);
+      }
+    });
+  });
+
+  test('an Arabic page has the number of an amount left of its unit', async () => {
+    const { path } = await open();
+    await visit(`${path}?lang=ar`, async page => {
+      const inOrder = (selector: string) =>
+        page.evaluate(`[...document.querySelectorAll('${selector}')].map(element => {
+          const node = [...element.childNodes].find(each => each.nodeType === 3);
+          const at = pattern => {
+            const index = node.data.search(pattern);
+            const range = document.createRange();
+            range.setStart(node, index);
+            range.setEnd(node, index + 1);
+            return range.getBoundingClientRect().left;
+          };
+          return at(/\\d/) < at(/[A-Z]/);
+        })`);
+      expect(await inOrder('.total')).toEqual([true]);
+      expect(await inOrder('.estimate')).toEqual([true, true, true]);
+      await page.getByRole('button', { name: 'Bitcoin' }).click();
+      await waitForStage(page, 'waiting');
+      expect(await inOrder('#title')).toEqual([true]);
+    });
+  });
+});
+
+/** How often a word is on two lines. */
+function brokenWords(page: Page, word: string): Promise<number> {
+  return page.evaluate(`(() => {
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    let broken = 0;
+    while (texts.nextNode()) {
+      const { data } = texts.currentNode;
+      for (let at = data.indexOf('${word}'); at !== -1; at = data.indexOf('${word}', at + 1)) {
+        const range = document.createRange();
+        range.setStart(texts.currentNode, at);
+        range.setEnd(texts.currentNode, at + ${word.length});
+        if (new Set([...range.getClientRects()].map(({ top }) => top)).size > 1) broken += 1;
+      }
+    }
+    return broken;
+  })()`);
+}
 
 /** Presses Tab until the focus is there, and expects it to be visible on the way. */
 async function tabTo(page: Page, selector: string): Promise<void> {

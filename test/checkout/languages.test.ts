@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { formatIn } from '../../src/routes/checkout/format.ts';
 import {
   LANGUAGE_TAGS,
   languageOf,
@@ -43,6 +44,23 @@ test.each([
   ['ar', 'ar-EG', 'ar-u-nu-latn'],
 ] as const)('numbers in %s for %s are those of %s', (tag, header, locale) => {
   expect(localeFor(tag, header)).toBe(locale);
+});
+
+test('amounts in a text from right to left have one order: number, then unit', () => {
+  const format = formatIn('ar-u-nu-latn');
+  const amounts = [
+    format.dollars(123_456),
+    format.price(2n * 10n ** 18n),
+    format.price(10n ** 15n),
+    format.amount(12_500_000n, 9, 'ETH'),
+    format.about(12_500_000n, 9, 'ETH'),
+  ];
+  expect(amounts.map(text => text.replaceAll('\u00a0', ' '))).toEqual(
+    ['1,234.56 USD', '2.00 USD', '0.001 USD', '0.0125 ETH', '≈ 0.0125 ETH'].map(
+      text => `\u2066${text}\u2069`,
+    ),
+  );
+  expect(formatIn('en-US').amount(12_500_000n, 9, 'ETH')).toBe('0.0125\u00a0ETH');
 });
 
 /** All strings of a catalogue with their keys; functions are called with their own parameters' names. */

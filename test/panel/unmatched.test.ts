@@ -231,6 +231,9 @@ test('a payer learns what became of a transfer that came too late', async () => 
   const waiting = await checkout.get();
   expect(waiting.body).toContain(`<code class="text" dir="ltr">${hash}</code>`);
   expect(waiting.body).toContain('It did not count. Contact Shop');
+  // Number first, then unit, as wallets show it, in a text from right to left as well.
+  const arabic = await checkout.get(`${checkout.path}?lang=ar`);
+  expect(arabic.body).toMatch(/<p class="notice">[^<]*\u20660[.,٫]\d+\u00a0ETH\u2069/);
   const returned = { remedy: 'returned', to: 'ada@example.com', hash: '0xback', note: 'secret' };
   await submit(service, `${path}/${id}/dismiss`, returned, admin);
   const settled = await checkout.get();

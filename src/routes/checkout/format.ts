@@ -17,6 +17,10 @@ export interface Format {
   dollars(cents: number): string;
   /** An exact amount of an asset, all its digits, from an integer of its smallest unit. */
   tokens(units: bigint, decimals: number): string;
+  /** The same with its asset: `0.0125 ETH`. Number and unit stay on one line and in this order. */
+  amount(units: bigint, decimals: number, symbol: string): string;
+  /** An amount that may change until it is fixed: `≈ 0.0125 ETH`. */
+  about(units: bigint, decimals: number, symbol: string): string;
   /** Dollars for one whole unit, from an integer scaled by 1e18. */
   price(price: bigint): string;
   number(value: number): string;
@@ -57,12 +61,19 @@ function createFormat(locale: string): Format {
   const dateTime = new Intl.DateTimeFormat(locale, { ...times, dateStyle: 'medium' });
   // Intl formats decimal text exactly, unlike a floating-point number.
   const exact = (text: string) => text as Intl.StringNumericLiteral;
+  const inOrder = isRightToLeft(locale) ? isolate : (text: string) => text;
+  const plain = (units: bigint, decimals: number) =>
+    tokens.format(exact(formatBaseUnits(units, decimals)));
   return {
-    dollars: cents => dollars.format(exact(toDollarText(cents))),
-    tokens: (units, decimals) => tokens.format(exact(formatBaseUnits(units, decimals))),
+    dollars: cents => inOrder(dollars.format(exact(toDollarText(cents)))),
+    tokens: plain,
+    amount: (units, decimals, symbol) => inOrder(`${plain(units, decimals)}\u00a0${symbol}`),
+    about: (units, decimals, symbol) => inOrder(`≈\u00a0${plain(units, decimals)}\u00a0${symbol}`),
     price: scaled =>
-      (scaled < PRICE_SCALE ? smallPrice : dollars).format(
-        exact(formatBaseUnits(scaled, SCALE_DECIMALS)),
+      inOrder(
+        (scaled < PRICE_SCALE ? smallPrice : dollars).format(
+          exact(formatBaseUnits(scaled, SCALE_DECIMALS)),
+        ),
       ),
     number: value => number.format(value),
     timeOfDay: date =>
@@ -83,7 +94,19 @@ function inDollars(locale: string, maximumFractionDigits = PRICE_DECIMALS): Intl
     style: 'currency',
     currency: 'USD',
     // The sign of `US$` changes sides in a text from right to left.
-    currencyDisplay: locale.startsWith('ar') ? 'code' : 'symbol',
+    currencyDisplay: isRightToLeft(locale) ? 'code' : 'symbol',
     maximumFractionDigits,
   });
+}
+
+function isRightToLeft(locale: string): boolean {
+  return locale.startsWith('ar');
+}
+
+/**
+ * Keeps an amount in one order in a text from right to left, where the letters of its unit and what stands
+ * beside it would decide: number first, then unit, as wallets show it.
+ */
+function isolate(text: string): string {
+  return `\u2066${text.replaceAll(/[\u200e\u200f]/g, '')}\u2069`;
 }

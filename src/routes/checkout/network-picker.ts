@@ -58,8 +58,7 @@ function renderChoice(
 ): Html {
   const { id, asset_symbol: symbol, asset_name: asset, asset_decimals: decimals, name } = network;
   const { texts, format } = speech;
-  const amount =
-    tokenAmount !== null && `≈\u00a0${format.tokens(tokenAmount, decimals)}\u00a0${symbol}`;
+  const amount = tokenAmount !== null && format.about(tokenAmount, decimals, symbol);
   const window = texts.choose.window(format.duration(payMs));
   const hints = [describeFee(network, speech), window].filter(each => each !== null);
   const hint = available ? hints.join(' · ') : texts.choose.unavailable;

@@ -12,8 +12,8 @@ export function renderStrays(view: CheckoutView): Html | null {
 function renderStray(view: CheckoutView, stray: StrayDeposit): Html {
   const { speech } = view;
   const { strays, outcome } = speech.texts;
-  // A no-break space: an amount without its asset means nothing.
-  const amount = `${speech.format.tokens(BigInt(stray.token_amount), stray.assetDecimals)}\u00a0${stray.assetSymbol}`;
+  const units = BigInt(stray.token_amount);
+  const amount = speech.format.amount(units, stray.assetDecimals, stray.assetSymbol);
   const hash = (text: string) =>
     html`<dl class="values"><div class="value"><dt>${outcome.transaction}</dt><dd><code class="text" dir="ltr">${text}</code></dd></div></dl>`;
   const isSettled = stray.dismissed_at !== null || stray.payment_id !== null;

@@ -69,8 +69,7 @@ export function amountOf(
   { speech }: CheckoutView,
   { tokenAmount, decimals, symbol }: Quote,
 ): string {
-  // A no-break space: an amount without its asset means nothing.
-  return `${speech.format.tokens(tokenAmount, decimals)}\u00a0${symbol}`;
+  return speech.format.amount(tokenAmount, decimals, symbol);
 }
 
 /** The amount as wallets take it: a decimal point, whatever the page's language. */

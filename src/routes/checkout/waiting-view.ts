@@ -40,7 +40,7 @@ ${wallet && html`<a class="button" href="${wallet}" rel="noreferrer">${waiting.o
 <div class="details">
 <dl class="values">
 <div class="value"><dt>${waiting.amount}</dt>
-<dd><bdi><span class="text" id="amount">${view.speech.format.tokens(quote.tokenAmount, quote.decimals)}</span> ${quote.symbol}</bdi> ${copyButton(view.speech, plainAmountOf(quote), 'amount')}</dd></div>
+<dd><bdi dir="ltr"><span class="text" id="amount">${view.speech.format.tokens(quote.tokenAmount, quote.decimals)}</span> ${quote.symbol}</bdi> ${copyButton(view.speech, plainAmountOf(quote), 'amount')}</dd></div>
 <div class="value"><dt>${waiting.address}</dt>
 <dd>${renderAddress(quote.address)} ${copyButton(view.speech, quote.address, 'address')}</dd></div>
 ${renderRate(view)}
@@ -95,7 +95,7 @@ export function priceOf({ checkout, speech }: CheckoutView): string | null {
   const quote = quoteOf(checkout);
   if (quote === null || isStablecoin(quote.symbol)) return null;
   const price = agreedPrice(dueCents(checkout.payment), quote.tokenAmount, quote.decimals);
-  return `${speech.format.number(1)}\u00a0${quote.symbol} = ${speech.format.price(price)}`;
+  return `${speech.format.amount(1n, 0, quote.symbol)} = ${speech.format.price(price)}`;
 }
 
 function renderRate(view: CheckoutView): Html | null {
