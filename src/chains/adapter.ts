@@ -147,8 +147,10 @@ export interface LookUpRequest {
 /** Transfers of a mempool (Bitcoin). */
 export interface MempoolReading {
   readonly transfers: readonly ChainTransfer[];
-  /** Whether all of the list was gone through. The next call goes on where this one ended. */
+  /** Whether all of the list was gone through. */
   readonly complete: boolean;
+  /** Whether the next call goes on where this one ended; not so where the list is too long to be read. */
+  readonly more: boolean;
   /** To be called when the transfers are recorded. Until then they are told by each reading. */
   readonly recorded: () => void;
 }

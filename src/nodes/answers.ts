@@ -1,18 +1,7 @@
 import { RpcError } from './node.ts';
 import type { Redact } from './redaction.ts';
 import type { NodeAnswer } from './transport.ts';
-
-/** Why an answer is none; without the text of the answer, which may be anything. */
-export class UnusableAnswer extends Error {
-  /** What the node asks for; null for the usual pause. */
-  readonly retryAfterMs: number | null;
-
-  constructor(message: string, retryAfterMs: number | null = null) {
-    super(message);
-    this.name = 'UnusableAnswer';
-    this.retryAfterMs = retryAfterMs;
-  }
-}
+import { UnusableAnswer } from './unusable-answer.ts';
 
 /** The node limits calls: status 429, or an error that says so. */
 export class Throttled extends Error {

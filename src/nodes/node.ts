@@ -12,6 +12,17 @@ export class RpcError extends Error {
 }
 
 /**
+ * An answer that is longer, or nested deeper, than may be parsed, to a call that allows for it. Nothing is
+ * wrong with the node.
+ */
+export class AnswerTooLarge extends RpcError {
+  constructor(message: string) {
+    super(0, message);
+    this.name = 'AnswerTooLarge';
+  }
+}
+
+/**
  * A node that did not answer, or whose answer is not what was asked for. The message names the node's
  * label and never its URL.
  */
@@ -33,6 +44,8 @@ export class WrongIdentity extends Error {
 export interface NodeCall {
   readonly method: string;
   readonly params: readonly unknown[];
+  /** Whether an answer that is too large is an AnswerTooLarge: the caller asks for less, or does without. */
+  readonly mayBeTooLarge?: boolean;
 }
 
 /** Longest that a call may take, in milliseconds: most calls, and those that carry a block or a trace. */
@@ -44,6 +57,8 @@ export interface CallOptions {
   readonly timeoutMs?: number;
   /** Path of JSON-RPC below the node's URL, where it is not the URL itself (Tron). */
   readonly path?: string;
+  /** As in NodeCall; in a batch each call says so itself. */
+  readonly mayBeTooLarge?: boolean;
 }
 
 /**
@@ -56,7 +71,7 @@ export interface Node {
   readonly role: NodeRole;
   readonly abilities: NodeAbilities;
   /**
-   * One JSON-RPC call.
+   * One JSON-RPC call. An answer that is larger than the method can rightly return is a failure.
    * @throws RpcError for the node's own error, NodeFailure for anything else.
    */
   call(method: string, params: readonly unknown[], options?: CallOptions): Promise<unknown>;
@@ -68,7 +83,7 @@ export interface Node {
   batch(calls: readonly NodeCall[], options?: CallOptions): Promise<(unknown | RpcError)[]>;
   /**
    * Posts JSON to a path below the node's URL (Tron's REST).
-   * @throws NodeFailure
+   * @throws NodeFailure, AnswerTooLarge.
    */
   post(path: string, body: unknown, options?: CallOptions): Promise<unknown>;
 }

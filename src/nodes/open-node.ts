@@ -1,15 +1,11 @@
 import type { NodeAbilities, NodeRole } from '../database/watching-tables.ts';
 import type { Clock } from '../time/clock.ts';
 import { abortableWait, createAllowance, type Wait } from './allowance.ts';
+import { type AnswerLimits, limitsOf, limitsOfBatch } from './answer-limits.ts';
+import { BatchRefused, readBatch, readDocument, readResult, Throttled } from './answers.ts';
+import { createBatches } from './batches.ts';
 import {
-  BatchRefused,
-  readBatch,
-  readDocument,
-  readResult,
-  Throttled,
-  UnusableAnswer,
-} from './answers.ts';
-import {
+  AnswerTooLarge,
   CALL_TIMEOUT_MS,
   type CallOptions,
   type Node,
@@ -22,6 +18,7 @@ import { type CallOutcome, nodeRequestSeconds, nodeRequests } from './node-metri
 import { createPause } from './pause.ts';
 import { createRedaction } from './redaction.ts';
 import { type NodeAnswer, openTransport } from './transport.ts';
+import { Oversized, UnusableAnswer } from './unusable-answer.ts';
 
 /** Longest pause that a call waits out, in milliseconds; with a longer one it fails at once. */
 const PATIENCE_MS = 5_000;
@@ -69,6 +66,9 @@ interface Exchange<T> {
   readonly body: string;
   readonly signal: AbortSignal;
   readonly options: CallOptions | undefined;
+  readonly limits: AnswerLimits;
+  /** Whether an answer that is too large is no failure, but an AnswerTooLarge. */
+  readonly mayBeTooLarge: boolean;
   read(answer: NodeAnswer): T;
 }
 
@@ -90,14 +90,13 @@ export function openNode(
   const pause = createPause(clock);
   const redact = createRedaction(access);
   // A larger batch would have to wait for an allowance of more than a second.
-  const batchMaximum = Math.max(1, Math.min(abilities.batch, requestsPerSecond));
-  let batchLimit: number | null = null;
+  const batches = createBatches(Math.max(1, Math.min(abilities.batch, requestsPerSecond)));
   let lastFailure: string | null = null;
   let failures = 0;
   let nextId = 1;
 
   async function exchange<T>(request: Exchange<T>): Promise<T> {
-    const { methods, path, body, signal, options, read } = request;
+    const { methods, path, body, signal, options, limits, read } = request;
     for (let attempt = 1; ; attempt += 1) {
       await outlastPause(signal);
       await allowance.take(methods.length, signal);
@@ -110,7 +109,8 @@ export function openNode(
       };
       try {
         const timeoutMs = options?.timeoutMs ?? CALL_TIMEOUT_MS;
-        const answer = await transport.post(path, body, { signal, timeoutMs }).finally(endTimer);
+        const asked = transport.post(path, body, { signal, timeoutMs, limits });
+        const answer = await asked.finally(endTimer);
         const result = read(answer);
         count('answered');
         pause.succeeded(number);
@@ -118,10 +118,11 @@ export function openNode(
         return result;
       } catch (error) {
         signal.throwIfAborted();
-        if (error instanceof RpcError || error instanceof BatchRefused) {
+        const isTooLarge = request.mayBeTooLarge && error instanceof Oversized;
+        if (isTooLarge || error instanceof RpcError || error instanceof BatchRefused) {
           count('refused');
           pause.succeeded(number);
-          throw error;
+          throw isTooLarge ? new AnswerTooLarge(error.message) : error;
         }
         const isThrottled = error instanceof Throttled;
         const isUnusable = error instanceof NodeFailure || error instanceof UnusableAnswer;
@@ -159,7 +160,8 @@ export function openNode(
     return failure;
   }
 
-  function call({ method, params }: NodeCall, signal: AbortSignal, options?: CallOptions) {
+  function call(asked: NodeCall, signal: AbortSignal, options?: CallOptions) {
+    const { method, params, mayBeTooLarge = options?.mayBeTooLarge ?? false } = asked;
     const callId = nextId++;
     return exchange({
       methods: [method],
@@ -167,6 +169,8 @@ export function openNode(
       body: JSON.stringify({ jsonrpc: '2.0', id: callId, method, params }),
       signal,
       options,
+      limits: limitsOf(method, params),
+      mayBeTooLarge,
       read: answer => readResult(answer, callId, redact),
     });
   }
@@ -189,28 +193,18 @@ export function openNode(
       body: JSON.stringify(entries),
       signal,
       options,
+      limits: limitsOfBatch(calls),
+      // Smaller ones tell whose answer it is.
+      mayBeTooLarge: true,
       read: answer => readBatch(answer, ids, redact),
     });
   }
 
-  async function batch(calls: readonly NodeCall[], signal: AbortSignal, options?: CallOptions) {
-    const results: (unknown | RpcError)[] = [];
-    while (results.length < calls.length) {
-      const part = calls.slice(results.length, results.length + (batchLimit ?? batchMaximum));
-      const [first] = part;
-      try {
-        if (part.length === 1 && first !== undefined) {
-          results.push(await call(first, signal, options));
-        } else {
-          results.push(...(await callInBatch(part, signal, options)));
-        }
-      } catch (error) {
-        if (error instanceof RpcError) results.push(error);
-        else if (error instanceof BatchRefused) batchLimit = Math.floor(part.length / 2);
-        else throw error;
-      }
-    }
-    return results;
+  async function send(part: readonly NodeCall[], signal: AbortSignal, options?: CallOptions) {
+    const [only, ...others] = part;
+    return only !== undefined && others.length === 0
+      ? [await call(only, signal, options)]
+      : callInBatch(part, signal, options);
   }
 
   return {
@@ -218,7 +212,7 @@ export function openNode(
     within: signal => ({
       ...{ id, label, role, abilities },
       call: (method, params, options) => call({ method, params }, signal, options),
-      batch: (calls, options) => batch(calls, signal, options),
+      batch: (calls, options) => batches.send(calls, part => send(part, signal, options)),
       post: (path, body, options) =>
         exchange({
           methods: [path],
@@ -226,6 +220,8 @@ export function openNode(
           body: JSON.stringify(body),
           signal,
           options,
+          limits: limitsOf(path, []),
+          mayBeTooLarge: options?.mayBeTooLarge ?? false,
           read: answer => readDocument(answer, redact),
         }),
     }),
@@ -233,7 +229,7 @@ export function openNode(
     lastFailure: () => lastFailure,
     failures: () => failures,
     connections: () => transport.connections(),
-    batchLimit: () => batchLimit,
+    batchLimit: () => batches.limit(),
     close: () => transport.close(),
   };
 }

@@ -1,14 +1,15 @@
 import { lookup as lookUp } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
-import { Agent, buildConnector, type Dispatcher, errors } from 'undici';
+import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { isLocalAddress } from '../outbound/address-guard.ts';
 import { readRetryAfter } from '../outbound/retry-after.ts';
 import type { Clock } from '../time/clock.ts';
+import type { AnswerLimits } from './answer-limits.ts';
 import { NodeFailure } from './node.ts';
 import { type NodeAccess, PLAIN_HTTP } from './node-access.ts';
+import { readBody } from './read-body.ts';
+import { Oversized } from './unusable-answer.ts';
 
-/** Longest answer, in bytes: four times the hex of the largest Bitcoin block, and most traces. */
-const ANSWER_MAXIMUM_BYTES = 64 * 1024 * 1024;
 /** Timeout of connecting, including TLS, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Connections to one node: a batch, look-ups and the other processes' calls share its allowance. */
@@ -31,6 +32,7 @@ export interface NodeAnswer {
 interface PostOptions {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
+  readonly limits: AnswerLimits;
 }
 
 /** The way to one node. */
@@ -38,7 +40,7 @@ export interface Transport {
   /**
    * Posts JSON. Follows no redirect.
    * @param path Below the node's URL; empty for the URL itself.
-   * @throws NodeFailure, or the signal's reason if it is aborted.
+   * @throws NodeFailure, Oversized, or the signal's reason if it is aborted.
    */
   post(path: string, body: string, options: PostOptions): Promise<NodeAnswer>;
   /** How many connections were opened so far: behind a new one may be another server. */
@@ -63,14 +65,13 @@ export function openTransport(
     keepAliveTimeout: KEEP_ALIVE_MS,
     headersTimeout: 0,
     bodyTimeout: 0,
-    maxResponseSize: ANSWER_MAXIMUM_BYTES,
   });
   let connections = 0;
   agent.on('connect', () => {
     connections += 1;
   });
   return {
-    async post(path, body, { signal, timeoutMs }) {
+    async post(path, body, { signal, timeoutMs, limits }) {
       signal.throwIfAborted();
       const timeout = AbortSignal.timeout(timeoutMs);
       try {
@@ -90,10 +91,11 @@ export function openTransport(
         return {
           status: response.statusCode,
           retryAfterMs: retryAfterOf(response, clock),
-          text: await response.body.text(),
+          text: await readBody(response.body, response.statusCode !== 200, limits),
         };
       } catch (error) {
         signal.throwIfAborted();
+        if (error instanceof Oversized) throw error;
         const reason = timeout.aborted ? `no answer within ${timeoutMs / 1000} s` : reasonOf(error);
         throw new NodeFailure(`${label}: ${reason}`);
       }
@@ -111,9 +113,6 @@ function retryAfterOf({ headers }: Dispatcher.ResponseData, clock: Clock): numbe
 
 /** What went wrong, without any text of the error's. */
 function reasonOf(error: unknown): string {
-  if (error instanceof errors.ResponseExceededMaxSizeError) {
-    return `an answer of more than ${ANSWER_MAXIMUM_BYTES / 1024 / 1024} MiB`;
-  }
   if (error instanceof AggregateError) {
     return [...new Set(error.errors.map(reasonOf))].join(', ');
   }

@@ -1,4 +1,4 @@
-import type { WatchedAddress } from '../chains/adapter.ts';
+import type { MempoolReading, WatchedAddress } from '../chains/adapter.ts';
 import type { ChainState } from '../database/watching-tables.ts';
 import type { Node } from '../nodes/node.ts';
 import { findOldestReservation } from '../repositories/watch-list.ts';
@@ -13,20 +13,24 @@ const CLOCK_SKEW_MS = 60_000;
 export interface Mempool {
   /**
    * Records what is new in the mempool.
-   * @returns Whether all of it was read; true where the chain has none.
    * @throws NodeFailure, LeaseLost.
    */
-  read(state: ChainState, node: Node, watch: readonly WatchedAddress[]): Promise<boolean>;
+  read(state: ChainState, node: Node, watch: readonly WatchedAddress[]): Promise<Progress>;
 }
 
+type Progress = Pick<MempoolReading, 'complete' | 'more'>;
+
+/** Of a chain without a mempool. */
+const NOTHING_TO_READ: Progress = { complete: true, more: false };
+
 export function createMempool(watcher: Watcher): Mempool {
-  const { adapter, chain, clock, db } = watcher;
+  const { adapter, chain, clock, db, log } = watcher;
   let wasRead = false;
 
   return {
     async read(state, node, watch) {
-      if (adapter.readMempool === undefined) return true;
-      const { transfers, complete, recorded } = await adapter.readMempool(
+      if (adapter.readMempool === undefined) return NOTHING_TO_READ;
+      const { transfers, complete, more, recorded } = await adapter.readMempool(
         node,
         watch,
         await enteredSince(watch),
@@ -34,7 +38,10 @@ export function createMempool(watcher: Watcher): Mempool {
       const since = askedSince(watcher, state.watched_until);
       await recordSeen(watcher, transfers, { last: state, askedSince: since });
       recorded();
-      return complete;
+      if (!complete && !more) {
+        log.warn({ chain: chain.id, node: node.label }, 'mempool is too long to be listed');
+      }
+      return { complete, more };
     },
   };
 

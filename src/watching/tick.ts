@@ -171,7 +171,10 @@ export function createTick(watcher: Watcher): Tick {
     }
     const through = await scanToTip(watcher, state, pass);
     const isAtTip = (through?.height ?? state.cursor_height) === heads.tip.height;
-    const isComplete = isAtTip && (await mempool.read(state, node, list));
+    const unread = isAtTip
+      ? await mempool.read(state, node, list)
+      : { complete: false, more: true };
+    const isComplete = unread.complete;
     if (isAtTip) await placing.run(watcher, node, tips);
     await settle(watcher, node, tips, signal);
     const swept = await lookAgain(watcher, pass, heads.tip);
@@ -182,7 +185,7 @@ export function createTick(watcher: Watcher): Tick {
     if (isComplete) await retry(node);
     const isBrokenOff = !isAtTip && wasPolledLately(state.polled_at, new Date(clock()));
     await finish(watcher, { heads, polledAt, through: atCursor, swept, isComplete, isBrokenOff });
-    return isComplete && !rescanned ? 'done' : 'more';
+    return unread.more || rescanned ? 'more' : 'done';
   }
 
   /** Each minute, and while a payment is about to expire, which must not happen to one that was paid. */

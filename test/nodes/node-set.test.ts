@@ -183,6 +183,25 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     expect(await label()).toBe('one');
   });
 
+  test('asks the next one while a node answers far too much, though it answers well in between', async () => {
+    const first = await addNode(one.url, 'one');
+    await addNode(two.url, 'two');
+    const node = await set.primary(signal);
+    one.misbehave({ kind: 'oversized' }, 1);
+    expect(await reasonOf(node.call('eth_blockNumber', []))).toBe(
+      'one: an answer of more than 4 KiB',
+    );
+    expect(await label()).toBe('two');
+    expect(set.state(first)).toMatchObject({
+      state: 'failing',
+      lastError: 'one: an answer of more than 4 KiB',
+    });
+    now += 59_999;
+    expect(await label()).toBe('two');
+    now += 1;
+    expect(await label()).toBe('one');
+  });
+
   test('leaves a node alone whose answers do not fit together', async () => {
     const first = await addNode(one.url, 'one');
     await addNode(two.url, 'two');

@@ -119,7 +119,6 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a node' : `a node: ${ANVIL_MISSING}`, () 
     [{ kind: 'status', status: 503 }, 'status 503'],
     [{ kind: 'reset' }, 'no answer (UND_ERR_SOCKET)'],
     [{ kind: 'hanging' }, 'no answer within 0.2 s'],
-    [{ kind: 'oversized' }, 'an answer of more than 64 MiB'],
   ] as const)('%o is a failure of the node', async (how, reason) => {
     const { node, open: own } = open();
     proxy.misbehave(how, 1);

@@ -125,6 +125,7 @@ export class ModelChain {
       return {
         transfers: fresh.flatMap(transaction => toTransfers(transaction, null, watch)),
         complete: true,
+        more: false,
         recorded: () => {
           this.#told = new Set(read.map(({ hash }) => hash));
         },

@@ -514,6 +514,26 @@ describe('on Bitcoin', () => {
     expect(await statusOf(id)).toBe('pending/completed');
   });
 
+  test('nothing expires while the list of the mempool is too long, and blocks are read on', async () => {
+    const [paid, unpaid] = [await ask(), await ask(7_000n, 'B')];
+    await tick();
+    const readMempool = model.adapter.readMempool;
+    const reading = { transfers: [], complete: false, more: false, recorded: () => undefined };
+    Object.assign(model.adapter, { readMempool: async () => reading });
+    send();
+    mine(2);
+    service.clock.now += 20 * MINUTE_MS;
+    // It is not asked at once again.
+    expect(await tick()).toBe('done');
+    await expirePayments(service.db, now(), 100);
+    expect(await statusOf(paid)).toBe('successful/completed');
+    expect(await statusOf(unpaid)).toBe('pending/pending');
+    Object.assign(model.adapter, { readMempool });
+    await tick();
+    await expirePayments(service.db, now(), 100);
+    expect(await statusOf(unpaid)).toBe('expired/expired');
+  });
+
   test('a transfer is seen in the mempool, and its replacement takes its place', async () => {
     const id = await ask();
     await tick();

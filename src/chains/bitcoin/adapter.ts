@@ -1,4 +1,4 @@
-import { BLOCK_TIMEOUT_MS, type Node, NodeFailure } from '../../nodes/node.ts';
+import { AnswerTooLarge, BLOCK_TIMEOUT_MS, type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Block, ChainAdapter } from '../adapter.ts';
 import { orThrow } from '../answers.ts';
 import { askHeader, failure, isOutOfRange, property, toCount, toHash, toText } from './answers.ts';
@@ -82,7 +82,10 @@ export function createBitcoinAdapter(limit: Partial<WorkLimit> = {}): ChainAdapt
       );
       const [info, cursor] = answers.slice(listed.length);
       const memory = recall(node, property(orThrow(info), 'chain'));
-      if (listed.length > 0) memory.mempool.list(node, toMempool(node, orThrow(answers[0])));
+      if (answers[0] instanceof AnswerTooLarge) memory.mempool.skipList();
+      else if (listed.length > 0) {
+        memory.mempool.list(node, toMempool(node, orThrow(answers[0])));
+      }
       const hash = toHash(node, property(info, 'bestblockhash'), 'the newest block');
       memory.tip = memory.tip?.hash === hash ? memory.tip : await readByHash(node, hash);
       const isShorter = cursorHeight === null || isOutOfRange(cursor);

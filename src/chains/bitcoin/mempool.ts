@@ -22,7 +22,11 @@ const FEW = 1_000;
 const SKEW_MS = 2 * 60_000;
 
 /** The call for the IDs of a mempool. */
-export const MEMPOOL_CALL: NodeCall = { method: 'getrawmempool', params: [] };
+export const MEMPOOL_CALL: NodeCall = {
+  method: 'getrawmempool',
+  params: [],
+  mayBeTooLarge: true,
+};
 
 /** The IDs of a mempool, as a node has answered them. */
 export function toMempool(node: Node, answer: unknown): ReadonlySet<string> {
@@ -42,6 +46,7 @@ export class Mempool {
   readonly #told = new Map<string, readonly ChainTransfer[]>();
   #nodeId: string | undefined;
   #isTimed = false;
+  #isListed = false;
 
   /** Takes a node's list. What has left it is forgotten, and told again should it come back. */
   list(node: Node, ids: ReadonlySet<string>): void {
@@ -53,7 +58,13 @@ export class Mempool {
       if (!this.has(id)) (isSame ? this.#arrived : this.#backlog).add(id);
     }
     this.#nodeId = node.id;
+    this.#isListed = true;
     if (!isSame) this.#isTimed = false;
+  }
+
+  /** The list is too long to be read: what is new is not known, and what has left is not forgotten. */
+  skipList(): void {
+    this.#isListed = false;
   }
 
   /** Whether the last list had it, and neither a block nor a question has shown that it is gone. */
@@ -91,9 +102,11 @@ export class Mempool {
 
   #reading(): MempoolReading {
     const told = [...this.#told];
+    const isMore = this.#next().length > 0;
     return {
       transfers: told.flatMap(([, transfers]) => transfers),
-      complete: this.#next().length === 0,
+      complete: this.#isListed && !isMore,
+      more: isMore,
       recorded: () => {
         for (const [id, transfers] of told) {
           if (this.#told.get(id) === transfers) this.#told.delete(id);
@@ -143,7 +156,10 @@ export class Mempool {
     if (this.#isTimed) return;
     this.#isTimed = true;
     try {
-      const entries = await node.call('getrawmempool', [true], { timeoutMs: BLOCK_TIMEOUT_MS });
+      const entries = await node.call('getrawmempool', [true], {
+        timeoutMs: BLOCK_TIMEOUT_MS,
+        mayBeTooLarge: true,
+      });
       const oldest = (since.getTime() - SKEW_MS) / 1_000;
       this.#see(
         [...this.#backlog].filter(id => {

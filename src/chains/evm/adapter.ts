@@ -1,4 +1,4 @@
-import { type Node, RpcError } from '../../nodes/node.ts';
+import { AnswerTooLarge, type Node, RpcError } from '../../nodes/node.ts';
 import type { ChainAdapter } from '../adapter.ts';
 import type { Chain } from '../chain-list.ts';
 import { toAmount, toBlock, toParameter } from './answers.ts';
@@ -78,9 +78,10 @@ async function findTraceMethod(node: Node, height: string) {
 
 async function answers(node: Node, method: string, params: readonly unknown[]): Promise<boolean> {
   try {
-    await node.call(method, params);
+    await node.call(method, params, { mayBeTooLarge: true });
     return true;
   } catch (error) {
+    if (error instanceof AnswerTooLarge) return true;
     if (error instanceof RpcError) return false;
     throw error;
   }

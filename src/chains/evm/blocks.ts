@@ -1,6 +1,6 @@
 import { BLOCK_TIMEOUT_MS, type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Block } from '../adapter.ts';
-import { type Fields, orThrow, toFields, toList } from '../answers.ts';
+import { orThrow, toFields, toList } from '../answers.ts';
 import { requireBlock, toAddressOrNull, toAmount, toHash, toParameter } from './answers.ts';
 
 /** Whole blocks that are asked for in one batch. */
@@ -18,8 +18,8 @@ export interface BlockTransaction {
 
 export interface WholeBlock extends Block {
   readonly transactions: readonly BlockTransaction[];
-  /** The block as the node has sent it. */
-  readonly fields: Fields;
+  /** As the node has sent them; undefined before there were any. */
+  readonly withdrawals: unknown;
 }
 
 /** Reads the headers of these heights. */
@@ -46,7 +46,11 @@ export async function readWholeBlocks(
     const block = requireBlock(node, answers[index], height);
     const fields = toFields(node, orThrow(answers[index]), 'a block');
     const transactions = toList(node, fields.transactions, 'the transactions of a block');
-    return { ...block, fields, transactions: transactions.map(each => toTransaction(node, each)) };
+    return {
+      ...block,
+      withdrawals: fields.withdrawals,
+      transactions: transactions.map(each => toTransaction(node, each)),
+    };
   });
 }
 

@@ -22,7 +22,7 @@ export function createInternalTransfers(): InternalTransfers {
  * Values that calls, creations and ends of contracts brought to watched addresses, where nothing around
  * them failed; and the value of a transaction that creates a contract at one. The position is 1 and the
  * place among all moves of the transaction, the same whichever way the node traces.
- * @returns null if the node does not trace, or does not trace this block any more.
+ * @returns null if the node does not trace, or does not trace this block any more, or the trace is too large.
  * @throws NodeFailure
  */
 async function trace(
@@ -69,7 +69,7 @@ async function traceBlock(
   const [header, traces] = await node.batch(
     [
       { method: 'eth_getBlockByNumber', params: [at, false] },
-      { method, params },
+      { method, params, mayBeTooLarge: true },
     ],
     { timeoutMs: BLOCK_TIMEOUT_MS },
   );

@@ -1,4 +1,10 @@
-import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
+import {
+  AnswerTooLarge,
+  type Node,
+  type NodeCall,
+  NodeFailure,
+  RpcError,
+} from '../../nodes/node.ts';
 import type { Block } from '../adapter.ts';
 import { toFields, toList } from '../answers.ts';
 import { toCount, toHash, toParameter } from './answers.ts';
@@ -76,8 +82,9 @@ export function createLogRanges(): LogRanges {
   };
 }
 
-/** Whether a node refused a query because of how much it asked for. */
+/** Whether a query asked for too much: the node refused it, or answered more than may be parsed. */
 export function isTooWide(error: unknown): boolean {
+  if (error instanceof AnswerTooLarge) return true;
   return (
     error instanceof RpcError && !NOT_THERE.test(error.message) && TOO_WIDE.test(error.message)
   );
@@ -90,9 +97,10 @@ export function asNodeError(node: Node, error: RpcError): Error {
 }
 
 /** Query for one range of heights. */
-export function rangeQuery(watched: Watched, from: number, to: number) {
+export function rangeQuery(watched: Watched, from: number, to: number): NodeCall {
   return {
     method: 'eth_getLogs',
+    mayBeTooLarge: true,
     params: [
       { ...transferFilter(watched), fromBlock: toParameter(from), toBlock: toParameter(to) },
     ],
@@ -100,8 +108,9 @@ export function rangeQuery(watched: Watched, from: number, to: number) {
 }
 
 /** Query for one block, which a node that does not know the block has to refuse. */
-export function blockQuery(watched: Watched, blockHash: string) {
-  return { method: 'eth_getLogs', params: [{ ...transferFilter(watched), blockHash }] };
+export function blockQuery(watched: Watched, blockHash: string): NodeCall {
+  const params = [{ ...transferFilter(watched), blockHash }];
+  return { method: 'eth_getLogs', params, mayBeTooLarge: true };
 }
 
 /**

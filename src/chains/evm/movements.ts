@@ -58,9 +58,8 @@ function feeOf(node: Node, { fields, gasUsed }: Receipt): bigint {
   return BigInt(gasUsed) * price + blobs;
 }
 
-function readWithdrawals(node: Node, { fields }: WholeBlock) {
-  const { withdrawals = [] } = fields;
-  if (withdrawals === null) return [];
+function readWithdrawals(node: Node, { withdrawals }: WholeBlock) {
+  if (withdrawals === undefined || withdrawals === null) return [];
   return toList(node, withdrawals, 'the withdrawals of a block').map(each => {
     const withdrawal = toFields(node, each, 'a withdrawal');
     return {

@@ -1,4 +1,4 @@
-import { BLOCK_TIMEOUT_MS, type Node, NodeFailure } from '../../nodes/node.ts';
+import { AnswerTooLarge, BLOCK_TIMEOUT_MS, type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Block, ChainTransfer, ScanRequest, WatchedAddress } from '../adapter.ts';
 import { toFields, toList } from '../answers.ts';
 import { heightsOf, requireChain } from '../evm/blocks.ts';
@@ -52,11 +52,19 @@ export async function scanNative(
   return { through: { height, hash, parentHash: parent, time }, transfers };
 }
 
-/** Blocks of the newest branch, in one request. */
+/** Blocks of the newest branch, in one request unless they are too large for one answer. */
 async function readBlocks(node: Node, from: number, to: number): Promise<WalletBlock[]> {
   const range = { startNum: from, endNum: to + 1 };
-  const options = { timeoutMs: BLOCK_TIMEOUT_MS };
-  const answer = await node.post('/wallet/getblockbylimitnext', range, options);
+  const options = { timeoutMs: BLOCK_TIMEOUT_MS, mayBeTooLarge: to > from };
+  let answer: unknown;
+  try {
+    answer = await node.post('/wallet/getblockbylimitnext', range, options);
+  } catch (error) {
+    if (!(error instanceof AnswerTooLarge)) throw error;
+    const middle = Math.floor((from + to) / 2);
+    const lower = await readBlocks(node, from, middle);
+    return [...lower, ...(await readBlocks(node, middle + 1, to))];
+  }
   const list = toList(node, toFields(node, answer, 'blocks').block ?? [], 'blocks');
   return heightsOf(from, to).map((height, index) => toWalletBlock(node, list[index] ?? {}, height));
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createBitcoinAdapter } from '../../../src/chains/bitcoin/adapter.ts';
 import { scriptOf } from '../../../src/chains/bitcoin/script.ts';
-import { type Node, NodeFailure, RpcError } from '../../../src/nodes/node.ts';
+import { AnswerTooLarge, type Node, NodeFailure, RpcError } from '../../../src/nodes/node.ts';
 import { doubleHash, reversed, serialize } from './serialize.ts';
 import { ELSEWHERE, watch } from './spend.ts';
 
@@ -107,6 +107,28 @@ describe('a mempool that was full before', () => {
     await adapter.readHeads(node, null);
     const reading = await adapter.readMempool?.(node, WATCH);
     expect(reading).toMatchObject({ complete: true });
+    expect(reading?.transfers).toHaveLength(60);
+  });
+
+  test('is not complete while its list is too long to be read', async () => {
+    const { node, asked } = openNode('one', payments(1, 60));
+    const adapter = createBitcoinAdapter();
+    const tooLong: Node = {
+      ...node,
+      batch: async calls =>
+        (await node.batch(calls)).map((answer, index) =>
+          calls[index]?.method === 'getrawmempool' && calls[index].mayBeTooLarge === true
+            ? new AnswerTooLarge('an answer of more than 16 MiB')
+            : answer,
+        ),
+    };
+    await adapter.readHeads(tooLong, null);
+    const unlisted = { complete: false, more: false, transfers: [] };
+    expect(await adapter.readMempool?.(tooLong, WATCH)).toMatchObject(unlisted);
+    expect(asked).toEqual([]);
+    await adapter.readHeads(node, null);
+    const reading = await adapter.readMempool?.(node, WATCH);
+    expect(reading).toMatchObject({ complete: true, more: false });
     expect(reading?.transfers).toHaveLength(60);
   });
 

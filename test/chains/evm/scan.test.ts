@@ -2,7 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ScanRequest, WatchedAddress } from '../../../src/chains/adapter.ts';
 import { chainOf } from '../../../src/chains/chain-list.ts';
 import { createEvmAdapter } from '../../../src/chains/evm/adapter.ts';
-import { NodeFailure } from '../../../src/nodes/node.ts';
+import { type Node, NodeFailure } from '../../../src/nodes/node.ts';
+import { openNode } from '../../../src/nodes/open-node.ts';
 import { ANVIL_MISSING, hasAnvil, startAnvil } from '../../helpers/anvil.ts';
 import { createEvm, type Evm, RICH, someAddress, USDC_TEST } from '../../helpers/evm.ts';
 import { type NodeProxy, RpcRefusal, startNodeProxy } from '../../helpers/node-proxy.ts';
@@ -279,7 +280,12 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
     });
 
     /** Scans all of it: how many blocks each log query asked for, and what was found. */
-    async function scanAll(refusal: string, widest: number, list: readonly WatchedAddress[]) {
+    async function scanAll(
+      refusal: string | { readonly result: unknown },
+      widest: number,
+      list: readonly WatchedAddress[],
+      own: Node = node,
+    ) {
       const fresh = createEvmAdapter(chainOf('eth-test'));
       const asked: number[] = [];
       proxy.alter((method, [filter], result) => {
@@ -287,12 +293,13 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
         const { fromBlock, toBlock } = filter as { fromBlock: string; toBlock: string };
         const width = Number(toBlock) - Number(fromBlock) + 1;
         asked.push(width);
-        if (width > widest) throw new RpcRefusal(-32_600, refusal);
-        return result;
+        if (width <= widest) return result;
+        if (typeof refusal === 'string') throw new RpcRefusal(-32_600, refusal);
+        return refusal.result;
       });
       const amounts: bigint[] = [];
       for (let from = first; from <= last; ) {
-        const { transfers, through } = await fresh.scan(node, {
+        const { transfers, through } = await fresh.scan(own, {
           ...{ from, to: last, watch: list, ...FINAL },
         });
         amounts.push(...transfers.map(({ tokenAmount }) => tokenAmount));
@@ -310,6 +317,26 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
       const { asked, amounts } = await scanAll(refusal, 60, watch(USDC, payee));
       expect(asked).toEqual([100, 80, 40, 50, 10]);
       expect(amounts).toEqual([40n, 40n, 20n]);
+    });
+
+    test('halve where an answer is larger than may be parsed, which is no failure', async () => {
+      const { url } = proxy;
+      const opened = openNode(
+        {
+          ...{ id: 'n1', chain: 'eth-test', label: 'one', role: 'primary' },
+          ...{ requestsPerSecond: 1_000, access: { url, headers: {} } },
+          abilities: { trace: null, logRange: 160, batch: 50, archive: true, pruneHeight: null },
+        },
+        { clock: Date.now },
+      );
+      const own = opened.within(AbortSignal.timeout(30_000));
+      const large = { result: '0'.repeat(17 * 1024 * 1024) };
+      const { asked, amounts } = await scanAll(large, 60, watch(USDC, payee), own);
+      // Each that is too large is asked for once more, by itself.
+      expect(asked).toEqual([100, 100, 80, 80, 40, 50, 10]);
+      expect(amounts).toEqual([40n, 40n, 20n]);
+      expect(opened.failures()).toBe(0);
+      await opened.close();
     });
 
     test('shrink to one block, also beside whole blocks', async () => {

@@ -4,7 +4,7 @@ import { chainOf } from '../../../src/chains/chain-list.ts';
 import { createTronAdapter } from '../../../src/chains/tron/adapter.ts';
 import { toInfo, toPlainTransfer, toWalletBlock } from '../../../src/chains/tron/answers.ts';
 import { fromHexAddress, toHexAddress } from '../../../src/chains/tron/spelling.ts';
-import { NodeFailure } from '../../../src/nodes/node.ts';
+import { AnswerTooLarge, NodeFailure } from '../../../src/nodes/node.ts';
 import { openNode } from '../../../src/nodes/open-node.ts';
 import { type PlainNode, plainNode } from '../../helpers/plain-node.ts';
 import { sendByContract, sendTokens, sendTrc10, sendTrx, TronNode } from '../../helpers/tron.ts';
@@ -53,6 +53,32 @@ test('identity is the chain ID, which fits the first block', async () => {
   const end = await other.start();
   await expect(adapter.identify(plainNode(other.url))).rejects.toThrow(NodeFailure);
   await end();
+});
+
+test('blocks that are too large for one answer are asked for in parts', async () => {
+  const from = tron.height + 1;
+  tron.pool.push(sendTrx(OWN, 5));
+  tron.mine(10);
+  const widths: number[] = [];
+  const narrow = {
+    ...node,
+    post: async (...args: Parameters<typeof node.post>) => {
+      const [path, range, options] = args;
+      if (path === '/wallet/getblockbylimitnext') {
+        const { startNum, endNum } = range as { startNum: number; endNum: number };
+        widths.push(endNum - startNum);
+        if (endNum - startNum > 3 && options?.mayBeTooLarge === true) {
+          throw new AnswerTooLarge('an answer of more than 16 MiB');
+        }
+      }
+      return node.post(...args);
+    },
+  };
+  const request = { from, to: tron.height, watch: [TRX], undoableFrom: from, parentHash: null };
+  const { through, transfers } = await adapter.scan(narrow, request);
+  expect(widths).toEqual([10, 5, 3, 2, 5, 3, 2]);
+  expect(through.height).toBe(tron.height);
+  expect(transfers).toMatchObject([{ address: OWN, tokenAmount: 5n }]);
 });
 
 test('heads are the newest and the solid block, with hashes as the chain writes them', async () => {

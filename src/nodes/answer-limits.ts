@@ -1,0 +1,103 @@
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/** Longest answer of all, and that of a whole batch, in bytes. */
+export const ANSWER_MAXIMUM_BYTES = 16 * MIB;
+/** Longest answer with a status of failure, in bytes; what is longer is a page for people. */
+export const FAILURE_MAXIMUM_BYTES = 64 * KIB;
+/** Values of one answer: 16 MiB of the emptiest logs that a chain can have are some 500,000. */
+export const VALUES_MAXIMUM = 600_000;
+
+/** What an answer may be at most. */
+export interface AnswerLimits {
+  readonly bytes: number;
+  /** Lists and objects inside one another. */
+  readonly depth: number;
+}
+
+/** A number, a hash or a short header. */
+const WORD = 4 * KIB;
+/** A header, or a list, that some releases make longer. */
+const SMALL = 64 * KIB;
+
+/**
+ * Longest answers by method, or by path, in bytes: what each can rightly return.
+ *
+ * - A header of an EVM block names its transactions, 70 bytes each: 10,000 transfers take all gas of a block.
+ * - A receipt is as long as the gas of one transaction allows (EIP-7825: 16.7 million): 42,000 logs without
+ *   topics and data, 370 bytes each. A lower limit would let any payer make a block unreadable.
+ * - A Bitcoin block has 4 MB at most, which is 8 MB of hex. A transaction as long has its hex twice.
+ * - A transaction of Solana is short; its logs end at 10 KB, and inner calls carry 10 KB each, 64 at most.
+ * - A list of 1,000 signatures has memos of some 600 bytes.
+ */
+const BYTES: Readonly<Record<string, number>> = {
+  eth_blockNumber: WORD,
+  eth_chainId: WORD,
+  eth_getBalance: WORD,
+  eth_call: 256 * KIB,
+  eth_getCode: MIB,
+  eth_getTransactionByHash: 8 * MIB,
+  eth_getTransactionReceipt: ANSWER_MAXIMUM_BYTES,
+  eth_getLogs: ANSWER_MAXIMUM_BYTES,
+  debug_traceBlockByNumber: ANSWER_MAXIMUM_BYTES,
+  trace_block: ANSWER_MAXIMUM_BYTES,
+
+  getbestblockhash: WORD,
+  getblockcount: WORD,
+  getblockhash: WORD,
+  getblockheader: WORD,
+  getblockchaininfo: SMALL,
+  gettxout: 256 * KIB,
+  gettxspendingprevout: 8 * MIB,
+  getblock: 8 * MIB,
+  getrawtransaction: ANSWER_MAXIMUM_BYTES,
+  getrawmempool: ANSWER_MAXIMUM_BYTES,
+
+  getGenesisHash: WORD,
+  getFirstAvailableBlock: WORD,
+  getLatestBlockhash: WORD,
+  getSlot: WORD,
+  getBlock: SMALL,
+  getSignatureStatuses: WORD,
+  getBlocks: SMALL,
+  getMultipleAccounts: 256 * KIB,
+  getTransaction: 2 * MIB,
+  getSignaturesForAddress: 4 * MIB,
+  getTokenAccountsByOwner: 4 * MIB,
+
+  '/wallet/gettransactionbyid': 4 * MIB,
+  '/wallet/gettransactioninfobyid': ANSWER_MAXIMUM_BYTES,
+  '/wallet/getblockbylimitnext': ANSWER_MAXIMUM_BYTES,
+  '/wallet/gettransactioninfobyblocknum': ANSWER_MAXIMUM_BYTES,
+  '/walletsolidity/getblockbynum': ANSWER_MAXIMUM_BYTES,
+  '/walletsolidity/getnowblock': ANSWER_MAXIMUM_BYTES,
+  '/walletsolidity/gettransactioninfobyblocknum': ANSWER_MAXIMUM_BYTES,
+};
+/** Of other methods. */
+const USUAL_BYTES = MIB;
+
+/** Nothing but a trace is nested any deeper. */
+const USUAL_DEPTH = 64;
+/** A call has a list of calls, which may be nested 1,024 times (Ethereum yellow paper, 9.4). */
+const TRACE_DEPTH = 2 * 1_024 + USUAL_DEPTH;
+
+/** What the answer to a call may be at most. */
+export function limitsOf(method: string, params: readonly unknown[]): AnswerLimits {
+  const depth = method === 'debug_traceBlockByNumber' ? TRACE_DEPTH : USUAL_DEPTH;
+  if (method === 'eth_getBlockByNumber') {
+    return { bytes: params[1] === true ? ANSWER_MAXIMUM_BYTES : MIB, depth };
+  }
+  return { bytes: BYTES[method] ?? USUAL_BYTES, depth };
+}
+
+/** What the answer to a batch may be at most. */
+export function limitsOfBatch(
+  calls: readonly { readonly method: string; readonly params: readonly unknown[] }[],
+): AnswerLimits {
+  const limits = calls.map(({ method, params }) => limitsOf(method, params));
+  const sum = limits.reduce((total, { bytes }) => total + bytes, 0);
+  return {
+    bytes: Math.min(sum, ANSWER_MAXIMUM_BYTES),
+    depth: Math.max(...limits.map(({ depth }) => depth)),
+  };
+}

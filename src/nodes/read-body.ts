@@ -1,0 +1,91 @@
+import { type AnswerLimits, FAILURE_MAXIMUM_BYTES, VALUES_MAXIMUM } from './answer-limits.ts';
+import { Oversized } from './unusable-answer.ts';
+
+/**
+ * Reads the JSON of an answer, and refuses it while it arrives where it is more than may be parsed: an empty
+ * list takes two bytes, and some twenty times as much memory.
+ * @param body Left unread from there on where this throws or the answer is one of failure.
+ * @throws Oversized, and what the body throws.
+ */
+export async function readBody(
+  body: AsyncIterable<Uint8Array>,
+  isFailure: boolean,
+  limits: AnswerLimits,
+): Promise<string> {
+  const check = createShapeCheck(limits.depth);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (isFailure) {
+      // It is read for the sake of its error, which is short.
+      if (size > FAILURE_MAXIMUM_BYTES) break;
+    } else {
+      if (size > limits.bytes) throw new Oversized(`of more than ${inUnits(limits.bytes)}`);
+      check(chunk);
+    }
+    chunks.push(chunk);
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks));
+}
+
+function inUnits(bytes: number): string {
+  return bytes < 1024 * 1024 ? `${bytes / 1024} KiB` : `${bytes / 1024 / 1024} MiB`;
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const LIST_BEGINS = 0x5b;
+const LIST_ENDS = 0x5d;
+const OBJECT_BEGINS = 0x7b;
+const OBJECT_ENDS = 0x7d;
+
+/**
+ * Follows JSON as it arrives, by the characters that structure it.
+ * @returns Takes one chunk after the other.
+ * @throws Oversized as soon as lists and objects are nested too deep, or there are too many values.
+ */
+function createShapeCheck(depthMaximum: number): (chunk: Uint8Array) => void {
+  let depth = 0;
+  let values = 0;
+  let isText = false;
+  let isEscaped = false;
+
+  function count(): void {
+    values += 1;
+    if (values > VALUES_MAXIMUM) throw new Oversized(`with more than ${VALUES_MAXIMUM} values`);
+  }
+
+  function enter(): void {
+    count();
+    depth += 1;
+    if (depth > depthMaximum) throw new Oversized(`nested deeper than ${depthMaximum}`);
+  }
+
+  return chunk => {
+    let quote = -1;
+    let backslash = -1;
+    for (let index = 0; index < chunk.length; index++) {
+      const byte = chunk[index];
+      if (isEscaped) isEscaped = false;
+      else if (isText) {
+        // Most of an answer is text, which is searched several times as fast as it is gone through.
+        if (quote < index) quote = find(chunk, QUOTE, index);
+        if (backslash < index) backslash = find(chunk, BACKSLASH, index);
+        isEscaped = backslash < quote;
+        isText = isEscaped || quote === chunk.length;
+        index = Math.min(quote, backslash);
+      } else if (byte === QUOTE) isText = true;
+      else if (byte === COMMA) count();
+      else if (byte === LIST_BEGINS || byte === OBJECT_BEGINS) enter();
+      else if (byte === LIST_ENDS || byte === OBJECT_ENDS) depth -= 1;
+    }
+  };
+}
+
+/** Where the byte is next; the length of the chunk if it is not there. */
+function find(chunk: Uint8Array, byte: number, from: number): number {
+  const index = chunk.indexOf(byte, from);
+  return index < 0 ? chunk.length : index;
+}

@@ -1,0 +1,25 @@
+/** Why an answer is none; without the text of the answer, which may be anything. */
+export class UnusableAnswer extends Error {
+  /** What the node asks for; null for the usual pause. */
+  readonly retryAfterMs: number | null;
+
+  constructor(message: string, retryAfterMs: number | null = null) {
+    super(message);
+    this.name = 'UnusableAnswer';
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/**
+ * How long a node is left alone that has answered far too much, in milliseconds: another one is asked
+ * meanwhile, which its good answers in between must not put off.
+ */
+export const OVERSIZED_PAUSE_MS = 60_000;
+
+/** An answer beyond what the call can rightly return. Nothing of it was parsed. */
+export class Oversized extends UnusableAnswer {
+  constructor(what: string) {
+    super(`an answer ${what}`, OVERSIZED_PAUSE_MS);
+    this.name = 'Oversized';
+  }
+}

@@ -1,0 +1,75 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { ANSWER_MAXIMUM_BYTES, VALUES_MAXIMUM } from '../../src/nodes/answer-limits.ts';
+
+const NESTED_BYTES = 28 * 1024 * 1024;
+/** Less than the limit by what surrounds a result. */
+const LONGEST_BYTES = ANSWER_MAXIMUM_BYTES - 1_000;
+const MOST_VALUES = VALUES_MAXIMUM - 100;
+
+/** Results of the kinds that take much more memory than bytes; those that end in "allowed" are parsed. */
+export const SHAPES = {
+  nested: () => nested('[', ']'),
+  nestedObjects: () => nested('{"a":', '}').replace(':}', ':1}'),
+  tooLong: () => `"${'0'.repeat(ANSWER_MAXIMUM_BYTES)}"`,
+  wide: () => object(LONGEST_BYTES / 8, index => `"${index.toString(36)}":1`),
+  emptyLists: () => list(LONGEST_BYTES / 3, () => '[]'),
+  wideAllowed: () => padded(object(MOST_VALUES, index => `"key${index}":1.5`)),
+  emptyObjectsAllowed: () => padded(list(MOST_VALUES / 2, () => '{}')),
+  objectsOfManyKindsAllowed: () =>
+    padded(list(MOST_VALUES / 2, index => `{"${index.toString(36)}":1.5}`)),
+  textsAllowed: () => padded(list(MOST_VALUES, () => '"abcdefghijkl"')),
+  wideCharactersAllowed: () => `"€${'0'.repeat(LONGEST_BYTES - 10)}"`,
+} as const satisfies Record<string, () => string>;
+
+export type Shape = keyof typeof SHAPES;
+
+function nested(begin: string, end: string): string {
+  const depth = Math.floor(NESTED_BYTES / (begin.length + end.length));
+  return begin.repeat(depth) + end.repeat(depth);
+}
+
+function list(length: number, item: (index: number) => string): string {
+  return `[${Array.from({ length: Math.floor(length) }, (_, index) => item(index)).join(',')}]`;
+}
+
+function object(length: number, member: (index: number) => string): string {
+  return `{${Array.from({ length: Math.floor(length) }, (_, index) => member(index)).join(',')}}`;
+}
+
+/** The value and a text beside it, together as long as an answer may be. */
+function padded(value: string): string {
+  return `[${value},"${'0'.repeat(LONGEST_BYTES - value.length - 5)}"]`;
+}
+
+interface RpcRequest {
+  readonly id: number;
+  readonly params: readonly unknown[];
+}
+
+/** Answers every call with the result that its first parameter names, or that all calls get. */
+export async function serveShapes(shapeOfAll?: Shape) {
+  const server = createServer(async (request, response) => {
+    response.on('error', () => undefined);
+    let text = '';
+    for await (const part of request) text += part;
+    const asked: RpcRequest | RpcRequest[] = JSON.parse(text);
+    const answers = [asked].flat().map(({ id, params }) => {
+      const shape = shapeOfAll ?? (String(params[0]) as Shape);
+      return `{"jsonrpc":"2.0","id":${id},"result":${SHAPES[shape]()}}`;
+    });
+    response.end(Array.isArray(asked) ? `[${answers.join(',')}]` : answers[0]);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async stop() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
