@@ -1,4 +1,5 @@
 import { RpcError } from './node.ts';
+import { parseJson } from './parse-json.ts';
 import type { Redact } from './redaction.ts';
 import type { NodeAnswer } from './transport.ts';
 import { UnusableAnswer } from './unusable-answer.ts';
@@ -111,7 +112,7 @@ function parseBody(
   if (status === 429) throw new Throttled(retryAfterMs);
   if (!statuses.includes(status)) throw new UnusableAnswer(`status ${status}`, retryAfterMs);
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     throw new UnusableAnswer(status === 200 ? 'an answer that is no JSON' : `status ${status}`);
   }

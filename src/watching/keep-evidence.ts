@@ -1,3 +1,4 @@
+import { writeJson } from '../nodes/parse-json.ts';
 import type { RecordedNode } from '../nodes/record-answers.ts';
 import { keepAnswers } from '../repositories/evidence.ts';
 import type { Placed } from './look-up-deposits.ts';
@@ -40,12 +41,12 @@ export async function keepEvidence(
 }
 
 function toText(answers: readonly { readonly method: string; readonly result: unknown }[]): string {
-  const text = JSON.stringify(answers);
+  const text = writeJson(answers);
   if (text.length <= ANSWERS_MAXIMUM) return text;
   return JSON.stringify(
     answers.map(({ method, result }) => ({
       method,
-      omitted: `${JSON.stringify(result ?? null).length} characters`,
+      omitted: `${writeJson(result ?? null).length} characters`,
     })),
   );
 }

@@ -7,6 +7,7 @@ import {
   NodeFailure,
   RpcError,
 } from '../../src/nodes/node.ts';
+import { parseJson } from '../../src/nodes/parse-json.ts';
 
 /** A node that counts what it was asked. */
 export interface PlainNode extends Node {
@@ -57,7 +58,7 @@ export function plainNode(
         body: JSON.stringify(body),
         signal: AbortSignal.timeout(timeoutMs),
       });
-      return await response.json();
+      return parseJson(await response.text());
     } catch (error) {
       throw new NodeFailure('the node did not answer', { cause: error });
     }
