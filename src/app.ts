@@ -1,11 +1,13 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import Fastify, { type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { Config } from './config/config.ts';
 import { FreshCache } from './database/fresh-cache.ts';
 import type { Network } from './database/network-tables.ts';
 import { registerDocs } from './docs/index.ts';
+import { createMissingPage } from './docs/missing.ts';
 import { registerOpenApi } from './docs/openapi/index.ts';
-import { registerErrorHandler } from './errors/handler.ts';
+import { ApiError } from './errors/api-error.ts';
+import { registerErrorHandler, sendError } from './errors/handler.ts';
 import { Admission } from './http/admission.ts';
 import { registerAuthentication } from './http/authentication.ts';
 import { trustedProxies } from './http/client-address.ts';
@@ -15,7 +17,6 @@ import { registerJsonBody } from './http/json-body.ts';
 import { KeyUsage } from './http/key-usage.ts';
 import { registerOpenTelemetry } from './http/open-telemetry.ts';
 import { createPanelCookies } from './http/panel-cookies.ts';
-import { separatePanel } from './http/panel-host.ts';
 import { createRateLimits } from './http/rate-limit.ts';
 import { createRequestLog, registerRequestLog } from './http/request-log.ts';
 import { serverOptions } from './http/server-options.ts';
@@ -24,6 +25,7 @@ import { failUnknownRoutesIn, refuseUnknownRoutes } from './http/unknown-routes.
 import { limitUnreadAnswers } from './http/unread-answers.ts';
 import { answerUnreadableRequest, registerHttpRules } from './http/unreadable-request.ts';
 import { registerValidation } from './http/validation.ts';
+import { wantsHtml } from './http/wants-html.ts';
 import type { KnownKey } from './keys/verify-credentials.ts';
 import { CHECKOUT_PREFIX } from './payments/checkout-path.ts';
 import type { MerchantSetup } from './repositories/merchant-setup.ts';
@@ -32,6 +34,7 @@ import { answerWithoutRoute, renderUnreadable } from './routes/failures-without-
 import { registerHealth } from './routes/health.ts';
 import { registerLegacyRoutes } from './routes/legacy/index.ts';
 import { LEGACY_PREFIX } from './routes/legacy/paths.ts';
+import { keepPanelApart } from './routes/panel/apart.ts';
 import { PANEL_PREFIX } from './routes/panel/assets.ts';
 import { registerPanel } from './routes/panel/index.ts';
 import { PARTNER_PREFIX, registerPartnerRoutes } from './routes/partner/index.ts';
@@ -75,8 +78,12 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
   if (config.otlpEndpoint !== null) {
     await registerOpenTelemetry(app, { endpoint: config.otlpEndpoint, serviceName: 'eps-api' });
   }
-  registerErrorHandler(app, failures);
-  registerHttpRules(app);
+  const sendMissing = createMissingPage(config);
+  registerErrorHandler(app, failures, (error, request, reply, options) =>
+    isUnknownPath(error, request) && wantsHtml(request)
+      ? sendMissing(request, reply)
+      : sendError(error, request, reply, options),
+  );
   registerGracefulClose(app, connections);
   limitUnreadAnswers(app);
   registerValidation(app);
@@ -86,20 +93,24 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
     windowSeconds: config.rateLimitWindowSeconds,
     clock: deps.clock,
   });
-  if (panelUrl !== null) separatePanel(app, { panelUrl, publicUrl, prefix: PANEL_PREFIX });
-  refuseUnknownRoutes(app, limits);
+  const panel = panelUrl !== null && {
+    ...{ ...deps, ...failures, panelUrl, limits, admitsDemo: isDevelopment },
+    cookies: createPanelCookies(panelUrl),
+  };
+  // Before anything is refused in the form of the part that a path belongs to.
+  if (panel) keepPanelApart(app, { ...panel, sendMissing });
+  registerHttpRules(app);
+  refuseUnknownRoutes(app, limits, isLeftToPanel);
 
   registerHealth(app, deps.readiness);
   registerWellKnown(app, { db: deps.reads, limits });
-  app.register(async docs => registerDocs(docs, { settings: config, limits, writeOpenApi }));
+  app.register(async docs =>
+    registerDocs(docs, { settings: config, limits, sendMissing, writeOpenApi }),
+  );
   app.register(async checkout => registerCheckout(checkout, { ...deps, ...failures, limits }), {
     prefix: CHECKOUT_PREFIX,
   });
-  if (panelUrl !== null) {
-    const cookies = createPanelCookies(panelUrl);
-    const panel = { ...deps, ...failures, panelUrl, cookies, limits, admitsDemo: isDevelopment };
-    app.register(async scope => registerPanel(scope, panel), { prefix: PANEL_PREFIX });
-  }
+  if (panel) app.register(async scope => registerPanel(scope, panel), { prefix: PANEL_PREFIX });
   app.register(async processor => registerProcessor(processor, { ...deps, limits, simulation }));
 
   const admission = new Admission(config.requestsInFlightMax);
@@ -149,4 +160,14 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
     { prefix: LEGACY_PREFIX },
   );
   return app;
+}
+
+/** Whether a path belongs to no part of the service. */
+function isUnknownPath(error: unknown, { is404, server }: FastifyRequest): boolean {
+  return is404 && server.prefix === '' && error instanceof ApiError && error.errorCode === 'E3001';
+}
+
+/** The panel first finds out who looks: its answer has the navigation of their account. */
+function isLeftToPanel({ server }: FastifyRequest): boolean {
+  return server.prefix === PANEL_PREFIX;
 }

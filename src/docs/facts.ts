@@ -104,6 +104,7 @@ export interface DocsSettings
   extends Pick<
     Config,
     | 'publicUrl'
+    | 'panelUrl'
     | 'simulation'
     | 'rateLimitMax'
     | 'rateLimitWindowSeconds'

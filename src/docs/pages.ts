@@ -1,4 +1,5 @@
 import { ERRORS } from '../errors/catalogue.ts';
+import { PANEL_PREFIX } from '../routes/panel/assets.ts';
 import { EXAMPLE_BASE } from '../routes/v1/examples.ts';
 import { DOCS_PREFIX } from './assets.ts';
 import { ERROR_CODES, errorIndexMarkdown, errorMarkdown, errorTitle } from './error-pages.ts';
@@ -97,7 +98,15 @@ export function homePage(groups: readonly PageGroup[]): Page {
 }
 
 /** What a browser gets at the root of the service. */
-export function startPage(): Page {
+export function startPage({
+  panelUrl,
+  publicUrl,
+}: Pick<DocsSettings, 'panelUrl' | 'publicUrl'>): Page {
+  const panel = {
+    path: panelUrl === publicUrl ? PANEL_PREFIX : `${panelUrl}${PANEL_PREFIX}`,
+    title: 'Panel',
+    description: 'Your payments, API keys and settings, for who signs in.',
+  };
   return {
     path: '/',
     title: TITLE,
@@ -118,12 +127,13 @@ export function startPage(): Page {
         title: 'Documentation',
         description: 'Guides for integrating and operating the service.',
       },
+      ...(panelUrl === null ? [] : [panel]),
     ]),
     look: 'cards',
   };
 }
 
-/** What a browser gets below /docs where there is no page. */
+/** What a browser gets where there is no page. */
 export function missingPage(): Page {
   return {
     path: `${DOCS_PREFIX}/missing`,

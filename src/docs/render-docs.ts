@@ -14,7 +14,6 @@ import {
   ERRORS_PATH,
   homePage,
   listPages,
-  missingPage,
   type Page,
   type PageGroup,
   REFERENCE_PATH,
@@ -35,8 +34,6 @@ interface RenderedDocs {
   readonly texts: ReadonlyMap<string, StaticText>;
   /** HTML for browsers that ask for `/`. */
   readonly start: string;
-  /** HTML for browsers that ask for a page that does not exist. */
-  readonly missing: string;
 }
 
 const HTML = 'text/html; charset=utf-8';
@@ -52,8 +49,6 @@ export function renderDocs(settings: DocsSettings, document: OpenApiDocument): R
   const place = { basePath: basePathOf(publicUrl), simulation };
   const { groups, errors } = listPages(settings, document);
   const home = homePage(groups);
-  const renderAlone = (page: Page) =>
-    renderPage({ ...page, ...renderMarkdown(page.markdown, place.basePath) }, place);
   const withErrors = [...groups, { title: 'Error codes', pages: errors }];
   const texts = new Map<string, StaticText>();
   const rendered = [home, ...withErrors.flatMap(({ pages }) => pages)].map(page => ({
@@ -84,9 +79,20 @@ export function renderDocs(settings: DocsSettings, document: OpenApiDocument): R
   });
   return {
     texts,
-    start: renderAlone(startPage()),
-    missing: renderAlone(missingPage()),
+    start: renderAlone(startPage(settings), settings),
   };
+}
+
+/** Renders a page without navigation. */
+export function renderAlone(
+  page: Page,
+  { publicUrl, simulation }: Pick<DocsSettings, 'publicUrl' | 'simulation'>,
+): string {
+  const basePath = basePathOf(publicUrl);
+  return renderPage(
+    { ...page, ...renderMarkdown(page.markdown, basePath) },
+    { basePath, simulation },
+  );
 }
 
 /** @param groups The pages of the navigation; without them the page has none. */

@@ -49,10 +49,17 @@ export function logFailure(request: FastifyRequest, error: ApiError): void {
   }
 }
 
-/** Registers the error handler that every failure goes through. */
-export function registerErrorHandler(app: FastifyInstance, options: ErrorHandlerOptions): void {
+/**
+ * Registers the error handler that every failure goes through.
+ * @param send Answers where a part of the service has no form of its own.
+ */
+export function registerErrorHandler(
+  app: FastifyInstance,
+  options: ErrorHandlerOptions,
+  send: typeof sendError = sendError,
+): void {
   app.decorateRequest('errorCode', null);
-  app.setErrorHandler((error, request, reply) => sendError(error, request, reply, options));
+  app.setErrorHandler((error, request, reply) => send(error, request, reply, options));
 }
 
 /** Renders a failure, and logs it where an operator has to know about it. */

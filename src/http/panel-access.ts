@@ -11,7 +11,11 @@ import { clientAddress, clientSite } from './client-address.ts';
 import type { PanelCookies } from './panel-cookies.ts';
 import { PanelRefusal } from './panel-refusal.ts';
 import type { RateLimits } from './rate-limit.ts';
+import { pathOf } from './request-target.ts';
 import { requireSameOrigin } from './same-origin.ts';
+
+/** An account in a path of the panel: its kind, and its ID. */
+const ACCOUNT = /\/(?<kind>merchant|partner)s\/(?<id>[^/]+)/;
 
 /** Who may use a route of the panel. */
 export type PanelRule =
@@ -65,8 +69,11 @@ export function registerPanelAccess(app: FastifyInstance, deps: PanelAccessDepen
   });
   app.addHook('onRequest', async request => {
     const rule = request.routeOptions.config.panel;
-    // A path without a route has no rule either, and is answered as one of somebody else.
-    if (rule === undefined) throw new ApiError('E3001');
+    if (rule === undefined) {
+      // A path without a route. Who is lost finds the way by the navigation of the account.
+      await recognize(request, deps);
+      throw new ApiError('E3001');
+    }
     if (isChange(request)) requireSameOrigin(request, deps.panelUrl);
     await admit(request, rule, deps);
   });
@@ -77,14 +84,13 @@ function isChange({ method }: FastifyRequest): boolean {
 }
 
 /**
- * Notes who looks, as far as that is known, and refuses whoever may not.
- * @throws PanelRefusal; ApiError E3001 for an account of others, E9001 for too many requests.
+ * Notes who looks, as far as that is known, and counts the request.
+ * @throws ApiError E9001 for too many requests.
  */
-async function admit(
+async function visit(
   request: FastifyRequest,
-  rule: PanelRule,
   { db, clock, cookies, limits, admitsDemo }: PanelAccessDependencies,
-): Promise<void> {
+): Promise<PanelVisit> {
   const visitor = {
     device: request.headers['user-agent'] ?? '',
     address: clientAddress(request) ?? '',
@@ -96,15 +102,40 @@ async function admit(
     token === undefined
       ? null
       : ((await openSession(db, token, { now: new Date(clock()), admitsDemo })) ?? null);
-  request.visit = { session, membership: null, visitor };
+  const seen = { session, membership: null, visitor };
+  request.visit = seen;
   if (session === null) {
     await limits.countPage(request);
-    if (rule.for === 'anybody') return;
-    throw new PanelRefusal({ kind: 'signed-out' });
+  } else {
+    request.panelSessionId = session.session.id;
+    await limits.countPanel(request);
   }
-  request.panelSessionId = session.session.id;
-  await limits.countPanel(request);
+  return seen;
+}
+
+/** Notes who looks at a path without a route, and at which of their accounts. */
+async function recognize(request: FastifyRequest, deps: PanelAccessDependencies): Promise<void> {
+  const seen = await visit(request, deps);
+  const { kind, id = '' } = ACCOUNT.exec(pathOf(request.url))?.groups ?? {};
+  if (seen.session?.isComplete !== true || !UUID.test(id)) return;
+  const { person } = seen.session;
+  const membership = await findMembership(deps.db, person.id, kind as Membership['kind'], id);
+  request.visit = { ...seen, membership: membership ?? null };
+}
+
+/**
+ * Refuses whoever may not use a route.
+ * @throws PanelRefusal; ApiError E3001 for an account of others, E9001 for too many requests.
+ */
+async function admit(
+  request: FastifyRequest,
+  rule: PanelRule,
+  deps: PanelAccessDependencies,
+): Promise<void> {
+  const { db } = deps;
+  const { session, visitor } = await visit(request, deps);
   if (rule.for === 'anybody') return;
+  if (session === null) throw new PanelRefusal({ kind: 'signed-out' });
   if (rule.for === 'half-signed-in') {
     if (session.isComplete) throw new ApiError('E3001');
     return;

@@ -1,14 +1,19 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors/api-error.ts';
 import type { RateLimits } from './rate-limit.ts';
 
 /**
  * Refuses requests without a route by E3001. A hook does it, since Fastify would read and parse the
  * body before it calls a handler.
+ * @param isLeft Whether a request is left to a hook of the scope that answers it.
  */
-export function refuseUnknownRoutes(app: FastifyInstance, limits: RateLimits): void {
+export function refuseUnknownRoutes(
+  app: FastifyInstance,
+  limits: RateLimits,
+  isLeft: (request: FastifyRequest) => boolean,
+): void {
   app.addHook('onRequest', (request, _reply, done) => {
-    if (!request.is404) return done();
+    if (!request.is404 || isLeft(request)) return done();
     const refusal = new ApiError('E3001', `There is no ${request.method} on this path.`);
     limits.countPage(request).then(() => done(refusal), done);
   });

@@ -5,6 +5,7 @@ import { newId } from '../crypto/new-id.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Connections } from './connections.ts';
 import { type RequestLog, requestOf } from './request-log.ts';
+import { canonicalAuthority, originOf } from './request-target.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 
 interface UnreadableRequestOptions {
@@ -136,8 +137,22 @@ export function registerHttpRules(app: FastifyInstance): void {
     if (hosts > 1) done(new ApiError('E1000', 'There is more than one Host header.'));
     else if (hosts === 0 && raw.httpVersion === '1.1') {
       done(new ApiError('E1000', 'The Host header is missing.'));
+    } else if (namesOtherHost(raw)) {
+      done(new ApiError('E1000', 'The request target and the Host header name different hosts.'));
     } else done();
   });
+}
+
+/**
+ * Whether a target in absolute form names another host than the Host header, which has to be the same
+ * (RFC 9112, 3.2): a proxy might have let the request pass for one, and this service answer for the other.
+ */
+function namesOtherHost({ url = '', headers: { host } }: IncomingMessage): boolean {
+  if (url.startsWith('/') || host === undefined) return false;
+  const origin = originOf(url);
+  if (origin === undefined) return false;
+  const { scheme, authority } = origin;
+  return canonicalAuthority(scheme, authority) !== canonicalAuthority(scheme, host);
 }
 
 /** How many Host headers were sent; Node's own `headers` keeps the first and drops the rest. */

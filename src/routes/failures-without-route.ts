@@ -4,6 +4,7 @@ import { ERRORS } from '../errors/catalogue.ts';
 import { toAnswer } from '../errors/envelope.ts';
 import { sendError } from '../errors/handler.ts';
 import type { RequestLog } from '../http/request-log.ts';
+import { isBelow } from '../http/request-target.ts';
 import type { UnreadableAnswer } from '../http/unreadable-request.ts';
 import { toLegacyRefusal } from '../legacy/translate.ts';
 import { CHECKOUT_PREFIX } from '../payments/checkout-path.ts';
@@ -49,7 +50,7 @@ function sendInForm(
   return (isForPeople(request.url) ? sendFailure : sendError)(error, request, reply, answers);
 }
 
-const isForPeople = (url: string) => url.startsWith(`${CHECKOUT_PREFIX}/`);
+const isForPeople = (url: string) => isBelow(CHECKOUT_PREFIX, url);
 
 /**
  * Renders the refusal of a request that could not be read, likewise.

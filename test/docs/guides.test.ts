@@ -9,6 +9,7 @@ const FOLDER = resolve(import.meta.dirname, '../../src/docs/guides');
 const FILES = globSync('**/*.md', { cwd: FOLDER });
 const SETTINGS = {
   publicUrl: 'https://pay.example.test',
+  panelUrl: null,
   simulation: false,
   rateLimitMax: 60,
   rateLimitWindowSeconds: 60,

@@ -227,6 +227,30 @@ describe('E3001: unknown routes', () => {
   });
 });
 
+describe('a host that is named twice', () => {
+  const ask = async (target: string, name: string) => {
+    const bytes = `GET ${target} HTTP/1.1\r\nHost: ${name}\r\nConnection: close\r\n\r\n`;
+    const { answers } = await host.converse(bytes);
+    if (answers[0] === undefined) throw new Error('no answer');
+    return answers[0];
+  };
+
+  test.each(['pay.example.test', 'PAY.example.test', 'pay.example.test:80', 'pay.example.test.'])(
+    'is taken when %s says the same',
+    async name => {
+      const answer = await ask('http://pay.example.test/healthz', name);
+      expect(answer.statusCode).toBe(200);
+    },
+  );
+
+  test.each(['panel.example.test', 'pay.example.test:8080', 'x'])(
+    'is refused with %s',
+    async name => {
+      expectRefusal(await ask('http://pay.example.test/healthz', name), 'E1000');
+    },
+  );
+});
+
 test('no refusal left anything behind', async () => {
   await host.expectUnharmed(0);
 });

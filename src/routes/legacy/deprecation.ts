@@ -1,3 +1,4 @@
+import { pathOf } from '../../http/request-target.ts';
 import { V1_PREFIX } from '../v1/index.ts';
 import { LEGACY_PREFIX } from './paths.ts';
 
@@ -31,7 +32,7 @@ export function deprecationHeaders(
 
 /** The route of v1 that replaces a request target, or V1_PREFIX when there is none. */
 function successorOf(target: string): string {
-  const [path = ''] = target.split('?');
+  const path = pathOf(target);
   const route = path.startsWith(LEGACY_PREFIX) ? path.slice(LEGACY_PREFIX.length) : '';
   if (route === '/blockchains/active') return V1_PREFIX + route;
   const prompt = PROMPT.exec(route);

@@ -26,11 +26,13 @@ export async function registerPanel(app: FastifyInstance, deps: PanelDependencie
   const { clock, db, panelUrl } = deps;
   const headers = panelHeaders(panelUrl);
   app.setErrorHandler((error, request, reply) => sendPanelFailure(error, request, reply, deps));
-  failUnknownRoutesIn(app);
-  app.addHook('onSend', async (_request, reply) => void reply.headers(headers));
+  app.addHook('onSend', async (request, reply) => {
+    if (!request.isPanelElsewhere) reply.headers(headers);
+  });
   await app.register(cookie);
   app.register(async files => PANEL_ASSETS.register(files));
   app.register(async pages => {
+    failUnknownRoutesIn(pages);
     registerFormBody(pages, FORM_LIMIT_BYTES);
     registerPanelAccess(pages, deps);
     registerAccounts(pages, deps);

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { pathOf } from '../../http/request-target.ts';
 import { pageHeaders } from '../../http/security-headers.ts';
 import type { Membership } from '../../repositories/memberships.ts';
 import { basePathOf } from '../pages/base-path.ts';
@@ -45,7 +46,7 @@ export function sendPage(
 ): FastifyReply {
   const { session = null, membership = null } = request.visit ?? {};
   const document = renderPage(page, {
-    path: request.url.split('?', 1)[0]?.slice(basePathOf(panelUrl).length) ?? '',
+    path: pathOf(request.url),
     basePath: basePathOf(panelUrl),
     ...{ publicUrl, simulation, session, membership },
     banner: membership === null ? null : bannerOf(membership),
