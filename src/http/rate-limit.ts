@@ -37,6 +37,8 @@ export interface RateLimits {
   countPanel(request: FastifyRequest): Promise<void>;
   /** Counts a secret that is made in the panel, by the account in the path. */
   countSecret(request: FastifyRequest): Promise<void>;
+  /** Counts a file of payments by the person who asks for it in the panel. */
+  countExport(request: FastifyRequest): Promise<void>;
 }
 
 interface RateLimitOptions {
@@ -58,15 +60,17 @@ const SIGN_INS = { most: 20, seconds: 300 };
 const PANEL = { most: 300, seconds: 60 };
 /** Secrets that are made in an account's panel in an hour. */
 const SECRETS = { most: 10, seconds: 3_600 };
+/** Files of payments that a person is given in an hour; each may hold millions of rows. */
+const EXPORTS = { most: 6, seconds: 3_600 };
 
 const rateLimited = new Counter({
   name: 'eps_rate_limited_total',
-  help: 'Requests refused with E9001, by what was counted: a key, failures, pages, checkout pages or sign-ins of an address, a session of the panel, or secrets made there',
+  help: 'Requests refused with E9001, by what was counted: a key, failures, pages, checkout pages or sign-ins of an address, a session of the panel, or secrets and files made there',
   labelNames: ['client'],
 });
 
 /** What is counted, in the metric. */
-type Limited = 'key' | 'failure' | 'page' | 'checkout' | 'sign-in' | 'panel' | 'secret';
+type Limited = 'key' | 'failure' | 'page' | 'checkout' | 'sign-in' | 'panel' | 'secret' | 'export';
 
 /** Counts a client's requests in windows of a fixed length, in this replica's memory. */
 export async function createRateLimits(
@@ -124,6 +128,7 @@ export async function createRateLimits(
     SECRETS,
     ({ params }) => (params as { accountId?: string }).accountId?.toLowerCase() ?? '',
   );
+  const exports = createLimiter('export', EXPORTS, ({ visit }) => visit?.session?.person.id ?? '');
   return {
     refuseExhaustedAddress: request => failures.read(clientNetwork(request), exhausted, windowMs),
     countFailure: request => failures.incr(clientNetwork(request), failed, windowMs),
@@ -133,5 +138,6 @@ export async function createRateLimits(
     countSignIn: signIns,
     countPanel: panel,
     countSecret: secrets,
+    countExport: exports,
   };
 }

@@ -1,6 +1,4 @@
-import { Readable } from 'node:stream';
 import { stringify } from 'csv-stringify/sync';
-import type { FastifyReply } from 'fastify';
 
 /** Bytes that make spreadsheets read the file as UTF-8. */
 const BYTE_ORDER_MARK = '\uFEFF';
@@ -11,23 +9,11 @@ export interface CsvColumn<T> {
 }
 
 /**
- * Sends a file of comma-separated values page by page (RFC 4180). Text that a spreadsheet would take for
- * a formula begins with an apostrophe.
+ * Writes a file of comma-separated values page by page (RFC 4180). Text that a spreadsheet would take for a
+ * formula begins with an apostrophe.
  * @param pages Rows, a page at a time; the next one is read when the client has taken the former.
  */
-export function sendCsv<T>(
-  reply: FastifyReply,
-  name: string,
-  columns: readonly CsvColumn<T>[],
-  pages: AsyncIterable<readonly T[]>,
-): FastifyReply {
-  return reply
-    .header('content-type', 'text/csv; charset=utf-8')
-    .header('content-disposition', `attachment; filename="${name}"`)
-    .send(Readable.from(write(columns, pages)));
-}
-
-async function* write<T>(
+export async function* writeCsv<T>(
   columns: readonly CsvColumn<T>[],
   pages: AsyncIterable<readonly T[]>,
 ): AsyncGenerator<string> {

@@ -1,71 +1,81 @@
-import type { FastifyRequest } from 'fastify';
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { audited } from '../../accounts/audited-change.ts';
-import type { Database } from '../../database/connection.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { operatorOf, sessionOf } from '../../http/panel-access.ts';
 import { requireOwnPage } from '../../http/same-origin.ts';
-import type { Clock } from '../../time/clock.ts';
+import { type CsvColumn, writeCsv } from './csv.ts';
+import type { PanelDependencies } from './dependencies.ts';
 
-const HOUR_MS = 60 * 60_000;
-const EXPORTS_PER_HOUR = 6;
-const DAY_MS = 24 * HOUR_MS;
+const DAY_MS = 24 * 60 * 60_000;
 /** Longest time that a file covers. */
 export const EXPORT_DAYS_MAXIMUM = 366;
 /** Rows that are read at once. */
 export const EXPORT_PAGE = 1_000;
+/** What somebody is told to wait whose former file is still being sent, in seconds. */
+const RUNNING_RETRY_SECONDS = 10;
+
+interface ExportFile<T> {
+  readonly name: string;
+  readonly columns: readonly CsvColumn<T>[];
+  /** What it was asked for, for the audit log. */
+  readonly filters: Readonly<Record<string, unknown>>;
+  readonly pages: AsyncIterable<readonly T[]>;
+}
 
 /**
- * Lets each person have one file at a time, and six an hour, of this replica: a file may hold millions of
+ * Lets each person have one file at a time, and a few an hour, of this replica: a file may hold millions of
  * rows.
  */
 export class Exports {
-  readonly #db: Database;
-  readonly #clock: Clock;
-  readonly #begun = new Map<string, number[]>();
+  readonly #deps: Pick<PanelDependencies, 'db' | 'clock' | 'limits'>;
+  /** People whose files are being sent. */
   readonly #running = new Set<string>();
 
-  constructor(db: Database, clock: Clock) {
-    this.#db = db;
-    this.#clock = clock;
+  constructor(deps: Pick<PanelDependencies, 'db' | 'clock' | 'limits'>) {
+    this.#deps = deps;
   }
 
   /**
-   * Runs an export that a person has asked for on one of our own pages, and audits it at its end.
-   * @param filters What it was asked for, for the audit log.
-   * @returns The pages, to be sent.
+   * Sends a file of comma-separated values that a person has asked for on one of our own pages, and audits
+   * it at its end.
    * @throws PanelRefusal when another site leads here, ApiError E9001 for too many.
    */
-  begin<T>(
+  async send<T>(
     request: FastifyRequest,
-    filters: Readonly<Record<string, unknown>>,
-    pages: AsyncIterable<readonly T[]>,
-  ): AsyncIterable<readonly T[]> {
+    reply: FastifyReply,
+    { name, columns, filters, pages }: ExportFile<T>,
+  ): Promise<FastifyReply> {
     requireOwnPage(request);
-    const { id } = sessionOf(request).person;
-    this.#admit(id);
-    return this.#follow(request, id, filters, pages);
+    this.#occupy(request, reply);
+    await this.#deps.limits.countExport(request);
+    const rows = this.#follow(request, filters, pages);
+    return reply
+      .header('content-type', 'text/csv; charset=utf-8')
+      .header('content-disposition', `attachment; filename="${name}"`)
+      .send(Readable.from(writeCsv(columns, rows)));
   }
 
-  #admit(personId: string): void {
-    const now = this.#clock();
-    const begun = (this.#begun.get(personId) ?? []).filter(at => at > now - HOUR_MS);
-    if (this.#running.has(personId) || begun.length >= EXPORTS_PER_HOUR) {
-      const [oldest = now] = begun;
-      const seconds = this.#running.has(personId) ? 10 : Math.ceil((oldest + HOUR_MS - now) / 1000);
-      throw new ApiError('E9001', 'One file at a time, and six an hour.', {
-        retryAfterSeconds: seconds,
+  /** Holds the person's place until the response is closed, whether anything of it was read or not. */
+  #occupy(request: FastifyRequest, { raw: response }: FastifyReply): void {
+    const { id } = sessionOf(request).person;
+    if (this.#running.has(id)) {
+      throw new ApiError('E9001', 'One file at a time.', {
+        retryAfterSeconds: RUNNING_RETRY_SECONDS,
       });
     }
-    this.#begun.set(personId, [...begun, now]);
-    this.#running.add(personId);
+    // The client is gone already: its close event will not come again.
+    if (response.destroyed) return;
+    this.#running.add(id);
+    response.on('close', () => this.#running.delete(id));
   }
 
   async *#follow<T>(
     request: FastifyRequest,
-    personId: string,
     filters: Readonly<Record<string, unknown>>,
     pages: AsyncIterable<readonly T[]>,
   ): AsyncGenerator<readonly T[]> {
+    const { db, clock } = this.#deps;
     let rows = 0;
     try {
       for await (const page of pages) {
@@ -73,12 +83,10 @@ export class Exports {
         yield page;
       }
     } finally {
-      this.#running.delete(personId);
-      const operator = operatorOf(request, this.#db, this.#clock);
-      const objectId = operator.accountId ?? personId;
+      const operator = operatorOf(request, db, clock);
       await audited(operator, 'payment.export', async () => ({
         result: undefined,
-        objectId,
+        objectId: operator.accountId ?? sessionOf(request).person.id,
         detail: { filters, rows },
       }));
     }

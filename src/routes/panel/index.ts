@@ -23,8 +23,7 @@ const FORM_LIMIT_BYTES = 16 * 1024;
 
 /** The pages on which people see and manage their accounts. They work without scripts. */
 export async function registerPanel(app: FastifyInstance, deps: PanelDependencies): Promise<void> {
-  const { clock, db, panelUrl } = deps;
-  const headers = panelHeaders(panelUrl);
+  const headers = panelHeaders(deps.panelUrl);
   app.setErrorHandler((error, request, reply) => sendPanelFailure(error, request, reply, deps));
   app.addHook('onSend', async (request, reply) => {
     if (!request.isPanelElsewhere) reply.headers(headers);
@@ -39,7 +38,7 @@ export async function registerPanel(app: FastifyInstance, deps: PanelDependencie
     registerSignIn(pages, deps);
     registerJoin(pages, deps);
     registerProfile(pages, deps);
-    const exports = new Exports(db, clock);
+    const exports = new Exports(deps);
     registerHome(pages, deps);
     registerPayments(pages, deps, exports);
     registerUnmatched(pages, deps);

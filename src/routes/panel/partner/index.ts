@@ -16,7 +16,6 @@ import { utcDay } from '../../../time/days.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { html } from '../../pages/html.ts';
 import { renderClosedCodes } from '../closed-codes.ts';
-import { sendCsv } from '../csv.ts';
 import type { PanelDependencies } from '../dependencies.ts';
 import { EXPORT_PAGE, type Exports, exportBounds } from '../exports.ts';
 import { renderFault, renderField } from '../form.ts';
@@ -142,9 +141,12 @@ ${data.length === 0 ? empty : renderPartnerPayments(url, data)}
     const now = new Date(clock());
     const bounds = exportBounds({ from: query.startDate, to: query.endDate }, now);
     const wanted = { ...query, startDate: bounds.from, endDate: bounds.to };
-    const pages = readPaymentReportPages(reports, accountId, wanted, EXPORT_PAGE);
-    const rows = exports.begin(request, { ...list }, pages);
-    return sendCsv(reply, `payments-${utcDay(now)}.csv`, PARTNER_PAYMENT_COLUMNS, rows);
+    return exports.send(request, reply, {
+      name: `payments-${utcDay(now)}.csv`,
+      columns: PARTNER_PAYMENT_COLUMNS,
+      filters: { ...list },
+      pages: readPaymentReportPages(reports, accountId, wanted, EXPORT_PAGE),
+    });
   });
 
   app.get(`${PATH}/payments/:paymentId`, rule('payments.read'), async (request, reply) => {

@@ -12,7 +12,6 @@ import { SEARCH_WINDOW } from '../../../repositories/payment-search.ts';
 import { utcDay } from '../../../time/days.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { sendCsv } from '../csv.ts';
 import type { PanelDependencies } from '../dependencies.ts';
 import { EXPORT_PAGE, type Exports, exportBounds } from '../exports.ts';
 import { renderFault } from '../form.ts';
@@ -86,10 +85,12 @@ ${data.length === 0 ? empty : renderPayments(url, data, await readArrivals(repor
     // The list says what is wrong with the days.
     if (faultOfDays(list) !== null) return leadTo(reply, panelUrl, listUrl(pathOf(request), list));
     const { status, from, to, deviation, search } = list;
-    const filters = { status, from, to, deviation, search };
-    const rows = exports.begin(request, filters, readAll(accountId, list));
-    const name = `payments-${utcDay(new Date(clock()))}.csv`;
-    return sendCsv(reply, name, PAYMENT_COLUMNS, rows);
+    return exports.send(request, reply, {
+      name: `payments-${utcDay(new Date(clock()))}.csv`,
+      columns: PAYMENT_COLUMNS,
+      filters: { status, from, to, deviation, search },
+      pages: readAll(accountId, list),
+    });
   });
 
   async function readPage(merchantId: string, url: string, list: ListRequest): Promise<Page> {
