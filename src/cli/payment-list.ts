@@ -3,13 +3,13 @@ import { OperationRefused } from '../accounts/audited-change.ts';
 import { requireMerchant } from '../accounts/merchants.ts';
 import type { Connection } from '../database/connection.ts';
 import type { PaymentStatus } from '../database/payment-tables.ts';
+import { type CsvCell, type CsvColumn, csvHeader, csvRows } from '../payments/csv.ts';
 import { findNetwork } from '../repositories/networks.ts';
 import {
   listOperatorPayments,
   type OperatorPaymentsQuery,
 } from '../repositories/operator-payments.ts';
 import { findPayment } from '../repositories/payments.ts';
-import { csvLine } from './csv.ts';
 import { paymentFields } from './payment-object.ts';
 import { printList } from './print.ts';
 import { withSession } from './session.ts';
@@ -69,8 +69,8 @@ export function defineList(noun: Command, terminal: Terminal): void {
     .addOption(new Option('--csv', 'print CSV with a header line').conflicts('json'))
     .addHelpText(
       'after',
-      '\nAmounts are US cents, as in the API. In CSV, text that a spreadsheet would take for a\n' +
-        "formula begins with an apostrophe (').",
+      '\nAmounts are US cents, as in the API. In CSV all text is in quotes; what a spreadsheet\n' +
+        "would take for a formula begins with an apostrophe (').",
     )
     .action((flags: ListFlags) =>
       withSession(terminal, async ({ db }) => {
@@ -121,32 +121,32 @@ async function printCsv(
   query: Omit<OperatorPaymentsQuery, 'limit'>,
   limit: number | undefined,
 ): Promise<void> {
-  terminal.out(csvLine(Object.keys(CSV_COLUMNS)));
+  terminal.out(csvHeader(CSV_COLUMNS));
   let { before } = query;
   do {
     const page = await listOperatorPayments(db, { ...query, before, limit: limit ?? PAGE_MAXIMUM });
-    const lines = page.map(payment =>
-      csvLine(Object.values(CSV_COLUMNS).map(read => read(paymentFields(payment)))),
-    );
-    terminal.out(lines.join(''));
+    terminal.out(csvRows(CSV_COLUMNS, page.map(paymentFields)));
     before = page.length === PAGE_MAXIMUM ? page.at(-1)?.id : undefined;
   } while (before !== undefined && limit === undefined && terminal.isRead?.() !== false);
 }
 
 type Fields = ReturnType<typeof paymentFields>;
 
-const CSV_COLUMNS: Readonly<Record<string, (fields: Fields) => unknown>> = {
-  ...columns(
-    ...(['id', 'createdAt', 'merchantId', 'branchId', 'partnerId', 'flow', 'status'] as const),
-    ...(['sessionStatus', 'amount', 'commissionAmount', 'commissionPayer'] as const),
-    ...(['settlementModel', 'blockchainId', 'tokenAmount', 'address', 'transactionHash'] as const),
-    ...(['processor', 'externalId', 'paidAt', 'expiresAt', 'customerReferenceId', 'note'] as const),
-    ...(['cancellationReason'] as const),
-  ),
-  lastErrorCode: ({ lastError }) => lastError?.code,
-  lastErrorMessage: ({ lastError }) => lastError?.message,
-};
+/** Fields that are text or numbers as they are. */
+type PlainName = {
+  [N in keyof Fields]: Fields[N] extends CsvCell ? N : never;
+}[keyof Fields];
 
-function columns(...names: (keyof Fields)[]) {
-  return Object.fromEntries(names.map(name => [name, (fields: Fields) => fields[name]]));
-}
+const PLAIN: readonly PlainName[] = [
+  ...(['id', 'createdAt', 'merchantId', 'branchId', 'partnerId', 'flow', 'status'] as const),
+  ...(['sessionStatus', 'amount', 'commissionAmount', 'commissionPayer'] as const),
+  ...(['settlementModel', 'blockchainId', 'tokenAmount', 'address', 'transactionHash'] as const),
+  ...(['processor', 'externalId', 'paidAt', 'expiresAt', 'customerReferenceId', 'note'] as const),
+  'cancellationReason',
+];
+
+const CSV_COLUMNS: readonly CsvColumn<Fields>[] = [
+  ...PLAIN.map(title => ({ title, cell: (fields: Fields) => fields[title] })),
+  { title: 'lastErrorCode', cell: ({ lastError }) => lastError?.code ?? null },
+  { title: 'lastErrorMessage', cell: ({ lastError }) => lastError?.message ?? null },
+];

@@ -6,10 +6,11 @@ import { addPayment } from '../helpers/payments.ts';
 import { mpHere, type Operated, startOperated } from './mp.ts';
 
 const UNKNOWN = '01890a5d-ac96-774b-bcce-b302099a8057';
-const HEADER =
+const TITLES =
   'id,createdAt,merchantId,branchId,partnerId,flow,status,sessionStatus,amount,commissionAmount,' +
   'commissionPayer,settlementModel,blockchainId,tokenAmount,address,transactionHash,processor,' +
   'externalId,paidAt,expiresAt,customerReferenceId,note,cancellationReason,lastErrorCode,lastErrorMessage';
+const HEADER = `"${TITLES.replaceAll(',', '","')}"`;
 
 let service: Operated;
 let shop: MerchantWithKey;
@@ -102,9 +103,11 @@ describe('mp payment list', () => {
     const [header, newest, paid, oldest, ...rest] = await csv('--merchant', shop.merchant.id);
     expect(header).toBe(HEADER);
     expect(rest).toEqual([]);
-    expect(newest).toContain(`${ids.newest},2026-06-01T00:00:00.000Z,${shop.merchant.id},`);
-    expect(paid).toContain(',successful,completed,1000,12,merchant,split,btc,0.0015,');
-    expect(oldest).toContain(`,'=1+1,"with ""quotes"", and a comma",,amount_underpaid,Too little.`);
+    expect(newest).toContain(`"${ids.newest}","2026-06-01T00:00:00.000Z","${shop.merchant.id}",`);
+    expect(paid).toContain(',"successful","completed",1000,12,"merchant","split","btc","0.0015",');
+    expect(oldest).toContain(
+      `,"'=1+1","with ""quotes"", and a comma",,"amount_underpaid","Too little."`,
+    );
     expect(await csv('--reference', 'nothing')).toEqual([HEADER]);
     expect(await csv('--limit', '1')).toEqual([HEADER, newest]);
     expect(await csv('--merchant', shop.merchant.id, '--before', ids.paid ?? '')).toEqual([

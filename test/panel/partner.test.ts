@@ -80,7 +80,9 @@ test('the file has every payment once, in the order of the list', async () => {
   const { data } = (
     await send(service, partner, { path: '/external/partner/payments?limit=100' })
   ).json();
-  expect(lines.map(line => line.split(',')[0])).toEqual(data.map(({ id }: { id: string }) => id));
+  expect(lines.map(line => line.split(',')[0])).toEqual(
+    data.map(({ id }: { id: string }) => `"${id}"`),
+  );
 });
 
 test('the owner switches the merchants’ own keys off and on, and it holds at once', async () => {

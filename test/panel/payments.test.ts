@@ -261,10 +261,10 @@ describe('the file', () => {
     const { body, headers } = await download(`${path}.csv`);
     expect(headers['content-type']).toBe('text/csv; charset=utf-8');
     expect(headers['content-disposition']).toMatch(/^attachment; filename="payments-[\d-]+\.csv"$/);
-    expect(body.startsWith('\uFEFFid,createdAt,')).toBe(true);
+    expect(body.startsWith('\uFEFF"id","createdAt",')).toBe(true);
     const lines = body.trimEnd().split('\r\n');
     expect(lines).toHaveLength(62);
-    expect(lines[1]).toContain(`${ids[0]},`);
+    expect(lines[1]).toContain(`"${ids[0]}",`);
     expect(lines.at(-1)).toContain(`"'=HYPERLINK(""https://evil.example"")"`);
     const entry = await service.db
       .selectFrom('audit_log')

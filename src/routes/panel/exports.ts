@@ -4,7 +4,8 @@ import { audited } from '../../accounts/audited-change.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { operatorOf, sessionOf } from '../../http/panel-access.ts';
 import { requireOwnPage } from '../../http/same-origin.ts';
-import { type CsvColumn, writeCsv } from './csv.ts';
+import type { CsvColumn } from '../../payments/csv.ts';
+import { writeCsv } from './csv.ts';
 import type { PanelDependencies } from './dependencies.ts';
 
 const DAY_MS = 24 * 60 * 60_000;

@@ -1,5 +1,5 @@
 import type { PartnerPaymentRow } from '#schemas/partner-reports.ts';
-import type { CsvColumn } from '../csv.ts';
+import type { CsvColumn } from '../../../payments/csv.ts';
 
 const dollarText = (dollars: number | null) => (dollars === null ? null : dollars.toFixed(2));
 

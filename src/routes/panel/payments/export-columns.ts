@@ -1,6 +1,6 @@
 import type { PaymentObject } from '#schemas/payment.ts';
+import type { CsvColumn } from '../../../payments/csv.ts';
 import { toDollarText } from '../../../payments/dollars.ts';
-import type { CsvColumn } from '../csv.ts';
 
 /** A payment with what has arrived for it, as the list shows it. */
 export type ExportedPayment = PaymentObject & { readonly received: string | null };
