@@ -1,16 +1,21 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors/api-error.ts';
 import { readRawBody } from './raw-body.ts';
+import { isUsableText, UNUSABLE_TEXT } from './usable-text.ts';
 
 /**
- * Parses form bodies into URLSearchParams and refuses all others.
+ * Parses form bodies into URLSearchParams and refuses all others, and text that cannot be stored.
  * @param limitBytes Size of the largest one.
  */
 export function registerFormBody(app: FastifyInstance, limitBytes: number): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/x-www-form-urlencoded', async (request: FastifyRequest) => {
     const body = await readRawBody(request.raw, limitBytes);
-    return new URLSearchParams(body.toString());
+    const form = new URLSearchParams(body.toString());
+    for (const [param, value] of form) {
+      if (!isUsableText(param + value)) throw new ApiError('E1001', UNUSABLE_TEXT, { param });
+    }
+    return form;
   });
   app.addContentTypeParser('*', async () => {
     throw new ApiError('E1000', 'Send a form as application/x-www-form-urlencoded.');

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifySchema } from 'fastify';
 import { UUID } from '#schemas/uuid.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { DATE_EXPECTED, parseDateBound } from '../time/date-bound.ts';
+import { isUsableText, UNUSABLE_TEXT } from './usable-text.ts';
 
 /** Numbers in a query are plain digits: `1e1`, `5.0`, `+5` and `05` are refused. */
 const CANONICAL_INTEGER = /^(0|[1-9]\d{0,14})$/;
@@ -71,8 +72,8 @@ function refusal(
     return error === undefined ? new ApiError('E1001') : describe(error, where);
   }
   for (const [param, text] of Object.entries(value as Fields)) {
-    if (typeof text === 'string' && (!text.isWellFormed() || text.includes('\0'))) {
-      return new ApiError('E1001', 'Text must be valid Unicode without NUL characters.', { param });
+    if (typeof text === 'string' && !isUsableText(text)) {
+      return new ApiError('E1001', UNUSABLE_TEXT, { param });
     }
   }
   return undefined;

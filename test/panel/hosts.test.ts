@@ -148,3 +148,17 @@ test('a missing page keeps the navigation of the account, for its people alone',
     }
   }
 });
+
+test('text that no column can hold is refused below the navigation, and counted', async () => {
+  const limited = await startTestApp({ env: { RATE_LIMIT_MAX: '1' } });
+  const { merchant } = await addMerchant(limited);
+  const { cookie } = await addMerchantUser(limited, merchant.id, 'admin');
+  const path = `/panel/merchants/${merchant.id}/payments`;
+  const page = await open(limited, `${path}?search=%00`, { cookie });
+  expect(page.statusCode).toBe(400);
+  expect(page.body).toContain(`href="${path}"`);
+  const get = () => limited.app.inject({ url: '/panel/sign-in?next=%00', headers: { host: HOST } });
+  expect((await get()).statusCode).toBe(400);
+  expect((await get()).statusCode).toBe(429);
+  await limited.close();
+});

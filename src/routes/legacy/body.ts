@@ -2,6 +2,7 @@ import { Ajv, type ErrorObject } from 'ajv';
 import type { FastifyInstance } from 'fastify';
 import { parseBody } from '../../http/json-body.ts';
 import { readRawBody } from '../../http/raw-body.ts';
+import { isUsableText } from '../../http/usable-text.ts';
 import { expectation } from '../../http/validation.ts';
 import { LegacyRefusal } from '../../legacy/refusal.ts';
 import { toCents } from '../../payments/dollars.ts';
@@ -63,7 +64,7 @@ function describe(error: ErrorObject): string {
 function unusableText(body: Record<string, unknown>): string | undefined {
   for (const field of ['note', 'redirectUrl']) {
     const text = body[field];
-    if (typeof text === 'string' && (!text.isWellFormed() || text.includes('\0'))) {
+    if (typeof text === 'string' && !isUsableText(text)) {
       return `${field} must be valid Unicode without NUL characters`;
     }
   }

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { registerFormBody } from '../../http/form-body.ts';
 import { registerPanelAccess } from '../../http/panel-access.ts';
 import { failUnknownRoutesIn } from '../../http/unknown-routes.ts';
+import { refuseUnusableText } from '../../http/usable-text.ts';
 import { registerAccounts } from './accounts.ts';
 import { PANEL_ASSETS } from './assets.ts';
 import type { PanelDependencies } from './dependencies.ts';
@@ -34,6 +35,8 @@ export async function registerPanel(app: FastifyInstance, deps: PanelDependencie
     failUnknownRoutesIn(pages);
     registerFormBody(pages, FORM_LIMIT_BYTES);
     registerPanelAccess(pages, deps);
+    // After it is counted, and known who is told.
+    refuseUnusableText(pages);
     registerAccounts(pages, deps);
     registerSignIn(pages, deps);
     registerJoin(pages, deps);

@@ -12,10 +12,10 @@ export function isLinkPath(path: string): boolean {
 /**
  * Where to go after signing in: a path below the panel, so that no link of somebody else's leads away from
  * it, and none of a link.
- * @param text What the address says, from whomever.
+ * @param text What the address says, from whomever; a list where it says it twice.
  */
-export function readNext(text: string | undefined): string {
-  if (text === undefined || text.length > LENGTH_MAXIMUM) return PANEL_PREFIX;
+export function readNext(text: unknown): string {
+  if (typeof text !== 'string' || text.length > LENGTH_MAXIMUM) return PANEL_PREFIX;
   const base = 'http://panel.invalid';
   if (!text.startsWith(`${PANEL_PREFIX}/`) || !URL.canParse(text, base)) return PANEL_PREFIX;
   const { origin, pathname, search } = new URL(text, base);

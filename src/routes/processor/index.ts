@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../../errors/api-error.ts';
 import { readRawBody } from '../../http/raw-body.ts';
+import { refuseUnusableText } from '../../http/usable-text.ts';
 import { receiveNotification } from '../../processors/receive-notification.ts';
 import { speechOf } from '../checkout/speech.ts';
 import type { ProcessorDependencies } from './dependencies.ts';
@@ -21,6 +22,7 @@ export function registerProcessor(app: FastifyInstance, deps: ProcessorDependenc
   app.register(async assets => PROCESSOR_ASSETS.register(assets), { prefix: PROCESSOR_PREFIX });
   app.register(async pages => {
     pages.addHook('onRequest', async request => deps.limits.countPage(request));
+    refuseUnusableText(pages);
     pages.get('/processor/done', (request, reply) => {
       const { simulation } = deps;
       return sendPage(reply, 200, renderDone({ simulation, speech: speechOf(request) }));

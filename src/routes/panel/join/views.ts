@@ -1,4 +1,5 @@
 import { ROLE_NAMES } from '../../../access/permissions.ts';
+import { parseEmail } from '../../../accounts/input.ts';
 import type { LinkPurpose } from '../../../database/people-tables.ts';
 import { codeUri } from '../../../people/codes.ts';
 import { JOIN_PATH } from '../../../people/links.ts';
@@ -35,7 +36,7 @@ export function invitationPage({
 <form method="post" action="${basePath}${path}" class="stack">
 ${renderField({ name: 'email', label: 'E-mail to sign in with', type: 'email', value: email, autocomplete: 'username' }, fault)}
 ${passwordField(fault, 'new')}
-${codeFields(secret, email, fault)}
+${codeFields(secret, parseEmail(email) ?? invited.email, fault)}
 <button>Join</button>
 </form>`,
   };

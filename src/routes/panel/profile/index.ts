@@ -5,7 +5,7 @@ import { isUniqueViolation } from '../../../database/errors.ts';
 import { ApiError } from '../../../errors/api-error.ts';
 import { readFields } from '../../../http/form-body.ts';
 import { sessionOf, visitOf } from '../../../http/panel-access.ts';
-import { newCodeSecret } from '../../../people/codes.ts';
+import { isCodeSecret, newCodeSecret } from '../../../people/codes.ts';
 import {
   changeApp,
   changeEmail,
@@ -129,8 +129,9 @@ export function registerProfile(app: FastifyInstance, deps: PanelDependencies): 
     reply: FastifyReply,
     form: ProfileForm,
     fault: FormFault | null,
-    { email = '', secret = newCodeSecret() }: { email?: string; secret?: string } = {},
+    { email = '', secret: sent = '' }: { email?: string; secret?: string } = {},
   ): FastifyReply {
+    const secret = isCodeSecret(sent) ? sent : newCodeSecret();
     const page = profileFormPage(form, { basePath, email, secret, fault });
     return sendPage(request, reply, deps, page, fault === null ? 200 : 422);
   }

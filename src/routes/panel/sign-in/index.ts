@@ -35,7 +35,7 @@ export function registerSignIn(app: FastifyInstance, deps: PanelDependencies): v
   const anybody = { config: { panel: { for: 'anybody' } } } as const;
   const half = { config: { panel: { for: 'half-signed-in' } } } as const;
   const person = { config: { panel: { for: 'person' } } } as const;
-  const nextOf = ({ query }: FastifyRequest) => readNext((query as { next?: string }).next);
+  const nextOf = ({ query }: FastifyRequest) => readNext((query as { next?: unknown }).next);
 
   for (const path of [SIGN_IN, SIGN_IN_TO_JOIN]) {
     app.get(path, anybody, (request, reply) => {
