@@ -7,6 +7,7 @@ import { registerDocs } from './docs/index.ts';
 import { createMissingPage } from './docs/missing.ts';
 import { registerOpenApi } from './docs/openapi/index.ts';
 import { ApiError } from './errors/api-error.ts';
+import { statusOf } from './errors/envelope.ts';
 import { registerErrorHandler, sendError } from './errors/handler.ts';
 import { Admission } from './http/admission.ts';
 import { registerAuthentication } from './http/authentication.ts';
@@ -21,7 +22,11 @@ import { createRateLimits } from './http/rate-limit.ts';
 import { createRequestLog, registerRequestLog } from './http/request-log.ts';
 import { serverOptions } from './http/server-options.ts';
 import { isUnavailable } from './http/unavailable.ts';
-import { failUnknownRoutesIn, refuseUnknownRoutes } from './http/unknown-routes.ts';
+import {
+  explainUnknownRoutes,
+  failUnknownRoutesIn,
+  refuseUnknownRoutes,
+} from './http/unknown-routes.ts';
 import { limitUnreadAnswers } from './http/unread-answers.ts';
 import { answerUnreadableRequest, registerHttpRules } from './http/unreadable-request.ts';
 import { registerValidation } from './http/validation.ts';
@@ -93,14 +98,16 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
     windowSeconds: config.rateLimitWindowSeconds,
     clock: deps.clock,
   });
+  const explainUnknownRoute = explainUnknownRoutes(app);
   const panel = panelUrl !== null && {
-    ...{ ...deps, ...failures, panelUrl, limits, admitsDemo: isDevelopment },
+    ...{ ...deps, ...failures, panelUrl, limits, explainUnknownRoute },
+    admitsDemo: isDevelopment,
     cookies: createPanelCookies(panelUrl),
   };
   // Before anything is refused in the form of the part that a path belongs to.
   if (panel) keepPanelApart(app, { ...panel, sendMissing });
   registerHttpRules(app);
-  refuseUnknownRoutes(app, limits, isLeftToPanel);
+  refuseUnknownRoutes(app, limits, explainUnknownRoute, isLeftToPanel);
 
   registerHealth(app, deps.readiness);
   registerWellKnown(app, { db: deps.reads, limits });
@@ -164,7 +171,7 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
 
 /** Whether a path belongs to no part of the service. */
 function isUnknownPath(error: unknown, { is404, server }: FastifyRequest): boolean {
-  return is404 && server.prefix === '' && error instanceof ApiError && error.errorCode === 'E3001';
+  return is404 && server.prefix === '' && error instanceof ApiError && statusOf(error) === 404;
 }
 
 /** The panel first finds out who looks: its answer has the navigation of their account. */

@@ -5,6 +5,8 @@ interface ApiErrorOptions {
   readonly param?: string | undefined;
   /** Seconds, sent as Retry-After. */
   readonly retryAfterSeconds?: number;
+  /** Methods that the path has, where another one is answered with 405; sent as Allow. */
+  readonly allow?: readonly string[];
   readonly cause?: unknown;
 }
 
@@ -13,6 +15,7 @@ export class ApiError extends Error {
   readonly errorCode: ErrorCode;
   readonly param: string | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly allow: readonly string[] | undefined;
 
   /** @param message Developer-facing text; the catalogue's meaning when left out. */
   constructor(errorCode: ErrorCode, message?: string, options: ApiErrorOptions = {}) {
@@ -21,5 +24,6 @@ export class ApiError extends Error {
     this.errorCode = errorCode;
     this.param = options.param;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.allow = options.allow;
   }
 }

@@ -78,7 +78,7 @@ export const ERRORS = {
       'A query parameter on a route that takes none, cache busters included.',
     ],
     remedy: 'Remove the field that `param` names, or correct its spelling.',
-    example: { message: 'The body has an unknown field.', param: 'payer' },
+    example: { message: 'The body has an unknown field "payer".', param: 'payer' },
   },
   E1010: {
     ...invalid,
@@ -243,7 +243,7 @@ export const ERRORS = {
     ],
     remedy:
       'Use a merchant key on merchant routes and a partner key on partner routes. If the kind of key is right, have the account activated.',
-    example: { message: 'A partner key is not accepted on this route.' },
+    example: { message: 'This route takes a merchant key; this is a partner key.' },
   },
   E2009: {
     ...unauthenticated,
@@ -292,7 +292,7 @@ export const ERRORS = {
     why: [
       'The ID is of another account or another environment.',
       "A cursor is not one of this account's payments.",
-      "The path or the method is not one of the API's.",
+      "The path or the method is not one of the API's; the message tells the methods of a path, or which path was meant.",
     ],
     remedy: "Check the ID and the path; another account's resources answer the same way.",
     example: { message: 'There is no such payment.' },

@@ -14,14 +14,10 @@ export interface ErrorAnswer {
  * @param publicUrl Base of the documentation links.
  */
 export function toAnswer(error: ApiError, requestId: string, publicUrl: string): ErrorAnswer {
-  const { status, type, code, retry } = ERRORS[error.errorCode];
-  const headers: Record<string, string> = { 'x-mp-should-retry': String(retry) };
-  if (error.retryAfterSeconds !== undefined) {
-    headers['retry-after'] = String(error.retryAfterSeconds);
-  }
+  const { type, code, retry } = ERRORS[error.errorCode];
   return {
-    status,
-    headers,
+    status: statusOf(error),
+    headers: { 'x-mp-should-retry': String(retry), ...refusalHeaders(error) },
     envelope: {
       error: {
         type,
@@ -34,5 +30,18 @@ export function toAnswer(error: ApiError, requestId: string, publicUrl: string):
         requestId,
       },
     },
+  };
+}
+
+/** HTTP status of the answer in whatever form. */
+export function statusOf({ errorCode, allow }: ApiError): number {
+  return allow === undefined ? ERRORS[errorCode].status : 405;
+}
+
+/** Headers that go with an error in whatever form it is told: Retry-After and Allow. */
+export function refusalHeaders({ retryAfterSeconds, allow }: ApiError): Record<string, string> {
+  return {
+    ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
+    ...(allow === undefined ? {} : { allow: allow.join(', ') }),
   };
 }

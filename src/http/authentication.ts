@@ -143,7 +143,7 @@ async function claimNonce(
   { keyId, nonce, timestamp }: SigningHeaders,
   now: number,
 ): Promise<void> {
-  const isRead = request.method === 'GET';
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
   try {
     const { isNew, since } = await deps.nonces.claim(keyId, nonce, now);
     if (!isNew) throw new ApiError('E2009');

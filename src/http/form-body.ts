@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors/api-error.ts';
 import { readRawBody } from './raw-body.ts';
 import { isUsableText, UNUSABLE_TEXT } from './usable-text.ts';
+import { describeUnknownField } from './validation.ts';
 
 /**
  * Parses form bodies into URLSearchParams and refuses all others, and text that cannot be stored.
@@ -52,7 +53,8 @@ export function readFields<const T extends string>(
   const known: readonly string[] = names;
   const unknown = [...form.keys()].find(name => !known.includes(name));
   if (unknown !== undefined) {
-    throw new ApiError('E1002', 'The form has an unknown field.', { param: unknown });
+    const message = describeUnknownField('form', unknown, known);
+    throw new ApiError('E1002', message, { param: unknown });
   }
   const fields = names.map(name => {
     const [value = optional.includes(name) ? '' : undefined, ...more] = form.getAll(name);

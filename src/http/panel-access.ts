@@ -56,6 +56,8 @@ interface PanelAccessDependencies {
   readonly panelUrl: string;
   /** Whether people of the demo, who have no factors, may sign in. */
   readonly admitsDemo: boolean;
+  /** Why a request has no route. */
+  readonly explainUnknownRoute: (request: FastifyRequest) => ApiError;
 }
 
 /**
@@ -72,7 +74,7 @@ export function registerPanelAccess(app: FastifyInstance, deps: PanelAccessDepen
     if (rule === undefined) {
       // A path without a route. Who is lost finds the way by the navigation of the account.
       await recognize(request, deps);
-      throw new ApiError('E3001');
+      throw deps.explainUnknownRoute(request);
     }
     if (isChange(request)) requireSameOrigin(request, deps.panelUrl);
     await admit(request, rule, deps);

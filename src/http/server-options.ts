@@ -53,7 +53,7 @@ export function serverOptions(limits = SERVER_LIMITS) {
     genReqId: newId,
     requestIdHeader: false,
     bodyLimit: BODY_LIMIT_BYTES,
-    exposeHeadRoutes: false,
+    exposeHeadRoutes: true,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     routerOptions: {

@@ -1,21 +1,47 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors/api-error.ts';
 import type { RateLimits } from './rate-limit.ts';
+import { pathOf } from './request-target.ts';
+import { collectRoutes } from './route-table.ts';
+
+/** Longest path that a message repeats, in characters. */
+const PATH_MAXIMUM = 200;
 
 /**
- * Refuses requests without a route by E3001. A hook does it, since Fastify would read and parse the
- * body before it calls a handler.
+ * Explains why requests have no route, once the routes that follow are registered. Of a path of the API it
+ * tells the methods, or which path was meant: both stand in the published reference. Any other path with
+ * another method is refused with 405 and Allow.
+ */
+export function explainUnknownRoutes(app: FastifyInstance): (request: FastifyRequest) => ApiError {
+  const know = collectRoutes(app);
+  return ({ method, url }) => {
+    const { methods, isApi, meant } = know(pathOf(url));
+    const missing = `There is no ${method} on this path`;
+    if (methods.length > 0 && !methods.includes(method)) {
+      const message = `${missing}, only ${inWords(methods)}.`;
+      return new ApiError('E3001', message, isApi ? {} : { allow: methods });
+    }
+    if (meant === undefined || meant.length > PATH_MAXIMUM) {
+      return new ApiError('E3001', `${missing}.`);
+    }
+    return new ApiError('E3001', `${missing}. Did you mean ${meant}?`);
+  };
+}
+
+/**
+ * Refuses requests without a route. A hook does it, since Fastify would read and parse the body before it
+ * calls a handler.
  * @param isLeft Whether a request is left to a hook of the scope that answers it.
  */
 export function refuseUnknownRoutes(
   app: FastifyInstance,
   limits: RateLimits,
+  explain: (request: FastifyRequest) => ApiError,
   isLeft: (request: FastifyRequest) => boolean,
 ): void {
   app.addHook('onRequest', (request, _reply, done) => {
     if (!request.is404 || isLeft(request)) return done();
-    const refusal = new ApiError('E3001', `There is no ${request.method} on this path.`);
-    limits.countPage(request).then(() => done(refusal), done);
+    limits.countPage(request).then(() => done(explain(request)), done);
   });
 }
 
@@ -27,4 +53,10 @@ export function failUnknownRoutesIn(scope: FastifyInstance): void {
   scope.setNotFoundHandler(() => {
     throw new ApiError('E3001');
   });
+}
+
+/** `GET and HEAD`, `GET, HEAD and POST`. */
+function inWords(methods: readonly string[]): string {
+  const last = methods.at(-1) ?? '';
+  return methods.length < 2 ? last : `${methods.slice(0, -1).join(', ')} and ${last}`;
 }

@@ -3,10 +3,16 @@ import type { FastifyInstance, FastifySchema } from 'fastify';
 import { UUID } from '#schemas/uuid.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { DATE_EXPECTED, parseDateBound } from '../time/date-bound.ts';
+import { nearest } from './near-misses.ts';
 import { isUsableText, UNUSABLE_TEXT } from './usable-text.ts';
 
 /** Numbers in a query are plain digits: `1e1`, `5.0`, `+5` and `05` are refused. */
 const CANONICAL_INTEGER = /^(0|[1-9]\d{0,14})$/;
+
+/** Longest name of a field that a message repeats, in characters. */
+const NAME_MAXIMUM = 64;
+/** Unknown fields of a body that are compared with a missing one. */
+const UNKNOWN_MAXIMUM = 20;
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {
   integer: 'a whole number',
@@ -38,12 +44,13 @@ export function registerValidation(app: FastifyInstance): void {
   app.setValidatorCompiler<ObjectSchema>(({ schema, httpPart }) => {
     const validate = ajv.compile(schema);
     const where = httpPart === 'body' ? 'body' : 'query';
+    const known = Object.keys(schema.properties ?? {});
     const ids = Object.entries(schema.properties ?? {}).flatMap(([name, { format }]) =>
       format === 'uuid' ? name : [],
     );
     return (data: unknown) => {
       const value = httpPart === 'querystring' ? readTypes(schema, data as Fields) : data;
-      const error = refusal(validate, value, where);
+      const error = refusal(validate, value, where, known);
       if (error !== undefined) return { error };
       spellCanonically(value as Fields, ids);
       return { value };
@@ -66,10 +73,11 @@ function refusal(
   validate: ValidateFunction,
   value: unknown,
   where: 'body' | 'query',
+  known: readonly string[],
 ): ApiError | undefined {
   if (!validate(value)) {
     const [error] = validate.errors ?? [];
-    return error === undefined ? new ApiError('E1001') : describe(error, where);
+    return error === undefined ? new ApiError('E1001') : describe(error, where, known, value);
   }
   for (const [param, text] of Object.entries(value as Fields)) {
     if (typeof text === 'string' && !isUsableText(text)) {
@@ -79,18 +87,38 @@ function refusal(
   return undefined;
 }
 
-function describe(error: ErrorObject, where: 'body' | 'query'): ApiError {
+function describe(
+  error: ErrorObject,
+  where: 'body' | 'query',
+  known: readonly string[],
+  value: unknown,
+): ApiError {
   if (error.keyword === 'additionalProperties') {
     const param: string = error.params.additionalProperty;
-    return new ApiError('E1002', `The ${where} has an unknown field.`, { param });
+    return new ApiError('E1002', describeUnknownField(where, param, known), { param });
   }
   if (error.keyword === 'required') {
     const param: string = error.params.missingProperty;
-    return new ApiError('E1001', `${param} is required.`, { param });
+    const unknown = Object.keys(Object(value)).filter(name => !known.includes(name));
+    const misspelt = nearest(param, unknown.slice(0, UNKNOWN_MAXIMUM));
+    const hint = misspelt === undefined ? '' : ` The ${where} has "${misspelt}" instead.`;
+    return new ApiError('E1001', `${param} is required.${hint}`, { param });
   }
   const [, param] = error.instancePath.split('/');
   if (param === undefined) return new ApiError('E1001', 'The body must be a JSON object.');
   return new ApiError('E1001', `${param} ${expectation(error)}.`, { param });
+}
+
+/** Names a field that is not known and, where one is near, the field that was meant. */
+export function describeUnknownField(
+  where: 'body' | 'query' | 'form',
+  field: string,
+  known: readonly string[],
+): string {
+  const name = field.length > NAME_MAXIMUM ? `${field.slice(0, NAME_MAXIMUM)}…` : field;
+  const meant = nearest(field, known);
+  const hint = meant === undefined ? '' : ` Did you mean "${meant}"?`;
+  return `The ${where} has an unknown field "${name.toWellFormed()}".${hint}`;
 }
 
 /** What a value has to be, in words that follow its name. */

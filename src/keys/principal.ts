@@ -40,8 +40,8 @@ function authorizeMerchant(
   merchant: NonNullable<KeyWithAccounts['merchant']>,
   rule: AccessRule,
 ): Principal {
-  if (merchant.status !== 'active') throw new ApiError('E2008', 'The merchant is inactive.');
   requireKind('merchant', rule);
+  if (merchant.status !== 'active') throw new ApiError('E2008', 'The merchant is inactive.');
   requireOwnAccess(merchant);
   requireScope(key.scopes, rule);
   return {
@@ -67,17 +67,18 @@ export function requireOwnAccess(merchant: NonNullable<KeyWithAccounts['merchant
 }
 
 function authorizeMember({ key, member }: KeyWithAccounts, rule: AccessRule): Principal {
+  requireKind('partner', rule);
   if (member === null || member.status !== 'active' || member.partner.status !== 'active') {
     throw new ApiError('E2008', 'The partner or its member is inactive.');
   }
-  requireKind('partner', rule);
   requireScope(partnerScopes(member.role), rule);
   return { kind: 'partner', keyId: key.id, accountId: member.partner.id };
 }
 
 function requireKind(kind: Principal['kind'], rule: AccessRule): void {
   if (!rule.principals.includes(kind)) {
-    throw new ApiError('E2008', `A ${kind} key is not accepted on this route.`);
+    const accepted = rule.principals.map(each => `a ${each} key`).join(' or ');
+    throw new ApiError('E2008', `This route takes ${accepted}; this is a ${kind} key.`);
   }
 }
 

@@ -19,6 +19,7 @@ interface Served {
 const REQUEST_TIMEOUT_MS = 5_000;
 /** Most connections: a few scrapers and probes. */
 const CONNECTIONS_MAXIMUM = 16;
+const METHODS = ['GET', 'HEAD'];
 
 /**
  * Serves GET /metrics, /healthz and /readyz on a port of their own, so that the connections of scrapers
@@ -31,9 +32,11 @@ export async function serveMonitoring(
 ): Promise<MonitoringServer> {
   const server = createServer((request, response) => {
     const [path = ''] = (request.url ?? '').split('?');
-    const answer = request.method === 'GET' ? ANSWERS[path] : undefined;
+    const answer = ANSWERS[path];
     if (answer === undefined) response.writeHead(404).end();
-    else answer(served, response).catch(() => response.writeHead(500).end());
+    else if (!METHODS.includes(request.method ?? '')) {
+      response.writeHead(405, { allow: METHODS.join(', ') }).end();
+    } else answer(served, response).catch(() => response.writeHead(500).end());
   });
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.headersTimeout = REQUEST_TIMEOUT_MS;

@@ -417,7 +417,9 @@ describe('a link that leads nowhere', () => {
 
   test('another method', async () => {
     const { path } = await open();
-    expectPage(await service.app.inject({ method: 'DELETE', url: path }), 404);
+    const answer = await service.app.inject({ method: 'DELETE', url: path });
+    expectPage(answer, 405);
+    expect(answer.headers.allow).toBe('GET, HEAD');
   });
 
   test('asked by a script gets the envelope', async () => {

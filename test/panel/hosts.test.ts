@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addMerchant } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
-import { addMerchantUser, HOST, open, textOf } from '../helpers/panel.ts';
+import { addMerchantUser, HOST, open, submit, textOf } from '../helpers/panel.ts';
 import { converse } from '../helpers/raw-http.ts';
 
 const PANEL = 'panel.example.test';
@@ -147,6 +147,10 @@ test('a missing page keeps the navigation of the account, for its people alone',
       expect(body).not.toContain('Blue Coffee');
     }
   }
+  const wrongMethod = await submit(shared, `${path}/payments`, {}, { cookie });
+  expect(wrongMethod.statusCode).toBe(405);
+  expect(wrongMethod.headers.allow).toBe('GET, HEAD');
+  expect(wrongMethod.body).toContain(links);
 });
 
 test('text that no column can hold is refused below the navigation, and counted', async () => {

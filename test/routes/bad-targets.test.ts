@@ -160,7 +160,6 @@ describe('paths', () => {
 
 describe('E3001: unknown routes', () => {
   test.each([
-    '/',
     '*',
     '/nothing',
     '/favicon.ico',
@@ -185,9 +184,19 @@ describe('E3001: unknown routes', () => {
   test.each(['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY', 'PURGE', 'LINK'])(
     '%s on a known path',
     async method => {
-      for (const target of [LIST, CREATE, ACTIVE, '/healthz', '/docs/errors']) {
+      for (const [target, methods] of [
+        [LIST, 'GET and HEAD'],
+        [CREATE, 'GET, HEAD and POST'],
+        [ACTIVE, 'GET and HEAD'],
+        ['/external/partner/overview', 'GET and HEAD'],
+      ] as const) {
         const { message } = expectRefusal(await open(method, target), 'E3001');
-        expect(message).toContain(method);
+        expect(message).toBe(`There is no ${method} on this path, only ${methods}.`);
+      }
+      for (const target of ['/healthz', '/docs/errors', '/', '/openapi.json', '/docs/nothing']) {
+        const answer = await open(method, target);
+        expect(answer.statusCode, target).toBe(405);
+        expect(answer.headers.allow).toBe('GET, HEAD');
       }
       expectRefusal(await host.ask({ method, target: LIST }), 'E3001');
     },
@@ -215,16 +224,26 @@ describe('E3001: unknown routes', () => {
     expectRefusal(await host.ask({ target: LIST, body: '{"amount":5000}' }), 'E3001');
   });
 
-  test('HEAD gets the status and the headers alone', async () => {
-    for (const target of [LIST, '/healthz', '/nothing']) {
-      const answer = await open('HEAD', target);
-      expect(answer).toMatchObject({
-        statusCode: 404,
-        body: '',
-        headers: { 'x-mp-should-retry': 'false' },
-      });
-    }
+  test.each([
+    [`${ACTIVE}/`, ACTIVE],
+    ['/external/v1/payment', LIST],
+    ['/external/v1/%70aymnets', LIST],
+    [`/external/v1/payment/${UUID}`, `${LIST}/${UUID}`],
+    ['/extrnal/v1/blockchains/actve', ACTIVE],
+    ['/external/partner/merchant', '/external/partner/merchants'],
+    [`http://pay.example.test${ACTIVE}/?limit=5`, ACTIVE],
+  ])('of %s it is told that %s was meant', async (target, meant) => {
+    const { message } = expectRefusal(await open('GET', target), 'E3001');
+    expect(message).toBe(`There is no GET on this path. Did you mean ${meant}?`);
   });
+
+  test.each(['/nothing', '/panel2/x', '/external/v1/refunds', `/external/v1/payments/${UUID}/x`])(
+    'of %s nothing is guessed',
+    async target => {
+      const { message } = expectRefusal(await open('GET', target), 'E3001');
+      expect(message).toBe('There is no GET on this path.');
+    },
+  );
 });
 
 describe('a host that is named twice', () => {

@@ -80,7 +80,12 @@ test('GET /metrics and health are all there is', async () => {
   for (const path of ['/', '/metric', '/metrics/', '/external/v1/payments', '/constructor']) {
     expect((await ask(path)).status).toBe(404);
   }
-  expect((await ask('/metrics', 'POST')).status).toBe(404);
+  const posted = await ask('/metrics', 'POST');
+  expect(posted.status).toBe(405);
+  expect(posted.headers.get('allow')).toBe('GET, HEAD');
+  const head = await ask('/metrics', 'HEAD');
+  expect(head.status).toBe(200);
+  expect(await head.text()).toBe('');
   expect((await ask('/metrics?name[]=x')).status).toBe(200);
   expect(await (await ask('/healthz')).json()).toEqual({ status: 'ok' });
   const ready = await ask('/readyz');

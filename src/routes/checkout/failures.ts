@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiError } from '../../errors/api-error.ts';
-import { ERRORS, type ErrorCode } from '../../errors/catalogue.ts';
+import type { ErrorCode } from '../../errors/catalogue.ts';
+import { refusalHeaders, statusOf } from '../../errors/envelope.ts';
 import {
   type ErrorHandlerOptions,
   logFailure,
@@ -48,11 +49,9 @@ export function sendFailure(
   const apiError = toApiError(error, options.isUnavailable);
   logFailure(request, apiError);
   request.errorCode = apiError.errorCode;
-  if (apiError.retryAfterSeconds !== undefined) {
-    reply.header('retry-after', String(apiError.retryAfterSeconds));
-  }
+  reply.headers(refusalHeaders(apiError));
   const page = renderFailure(apiError, request.id, speechOf(request), options);
-  return sendDocument(reply, ERRORS[apiError.errorCode].status, page);
+  return sendDocument(reply, statusOf(apiError), page);
 }
 
 /** The page that tells a person of a failure. */

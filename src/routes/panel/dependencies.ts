@@ -1,5 +1,7 @@
+import type { FastifyRequest } from 'fastify';
 import type { Keyring } from '../../crypto/keyring.ts';
 import type { Database } from '../../database/connection.ts';
+import type { ApiError } from '../../errors/api-error.ts';
 import type { PanelCookies } from '../../http/panel-cookies.ts';
 import type { RateLimits } from '../../http/rate-limit.ts';
 import type { Processor } from '../../payments/processor.ts';
@@ -28,4 +30,6 @@ export interface PanelDependencies {
   /** Whether payments may be simulated. */
   readonly simulation: boolean;
   readonly isUnavailable: (error: unknown) => boolean;
+  /** Why a request has no route. */
+  readonly explainUnknownRoute: (request: FastifyRequest) => ApiError;
 }

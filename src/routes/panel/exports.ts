@@ -39,7 +39,7 @@ export class Exports {
 
   /**
    * Sends a file of comma-separated values that a person has asked for on one of our own pages, and audits
-   * it at its end.
+   * it at its end. HEAD gets the headers, and counts as no file.
    * @throws PanelRefusal when another site leads here, ApiError E9001 for too many.
    */
   async send<T>(
@@ -48,13 +48,16 @@ export class Exports {
     { name, columns, filters, pages }: ExportFile<T>,
   ): Promise<FastifyReply> {
     requireOwnPage(request);
-    this.#occupy(request, reply);
-    await this.#deps.limits.countExport(request);
+    const isRead = request.method !== 'HEAD';
+    if (isRead) {
+      this.#occupy(request, reply);
+      await this.#deps.limits.countExport(request);
+    }
     const rows = this.#follow(request, filters, pages);
     return reply
       .header('content-type', 'text/csv; charset=utf-8')
       .header('content-disposition', `attachment; filename="${name}"`)
-      .send(Readable.from(writeCsv(columns, rows)));
+      .send(Readable.from(isRead ? writeCsv(columns, rows) : []));
   }
 
   /** Holds the person's place until the response is closed, whether anything of it was read or not. */

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { decidingRole, ROLE_NAMES } from '../../access/permissions.ts';
-import { ERRORS } from '../../errors/catalogue.ts';
+import { refusalHeaders, statusOf } from '../../errors/envelope.ts';
 import { logFailure, toApiError } from '../../errors/handler.ts';
 import { visitOf } from '../../http/panel-access.ts';
 import type { PanelCookies } from '../../http/panel-cookies.ts';
@@ -32,10 +32,8 @@ export function sendPanelFailure(
   const apiError = toApiError(error, options.isUnavailable);
   logFailure(request, apiError);
   request.errorCode = apiError.errorCode;
-  if (apiError.retryAfterSeconds !== undefined) {
-    reply.header('retry-after', String(apiError.retryAfterSeconds));
-  }
-  const { status } = ERRORS[apiError.errorCode];
+  reply.headers(refusalHeaders(apiError));
+  const status = statusOf(apiError);
   const { title, text } = textsOf(status);
   const content = html`<p>${text}</p>
 <p class="quiet">Request <code>${request.id}</code></p>`;
@@ -58,6 +56,11 @@ function textsOf(status: number): { title: string; text: string } {
       return {
         title: 'There is no such page',
         text: 'It does not exist, or it is not yours. Check the link, or begin with your accounts.',
+      };
+    case 405:
+      return {
+        title: 'This page is asked for in another way',
+        text: 'Open it by its link, or send its form again.',
       };
     case 429:
       return { title: 'Too many requests', text: 'Wait a minute, then try again.' };
@@ -84,7 +87,8 @@ function sendRefusal(
   const personId = request.visit?.session?.person.id;
   request.log.info({ refusal: reason.kind, personId, route: request.routeOptions.url }, 'refused');
   // A form that was refused is begun anew from its page.
-  const next = request.method === 'GET' ? request.url : pageOfForm(request, basePathOf(panelUrl));
+  const isForm = !['GET', 'HEAD'].includes(request.method);
+  const next = !isForm ? request.url : pageOfForm(request, basePathOf(panelUrl));
   const suffix = isLinkPath(next) ? '' : `?next=${encodeURIComponent(next)}`;
   switch (reason.kind) {
     case 'signed-out':

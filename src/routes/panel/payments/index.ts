@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { UUID } from '#schemas/uuid.ts';
 import type { Permission } from '../../../access/permissions.ts';
@@ -50,17 +51,21 @@ export function registerPayments(
   app.get(`${PATH}/:paymentId/evidence.json`, rule('payments.evidence'), async (request, reply) => {
     requireOwnPage(request);
     const payment = await requirePayment(request);
+    const send = (content: string | Readable) =>
+      reply
+        .header('content-disposition', `attachment; filename="evidence-${payment.id}.json"`)
+        .type('application/json; charset=utf-8')
+        .serializer(String)
+        .send(content);
+    // Nobody is given a document by the headers alone.
+    if (request.method === 'HEAD') return send(Readable.from([]));
     const signed = await makeEvidence({ db, keyring, clock, publicUrl }, payment);
     await audited(operatorOf(request, db, clock), 'payment.evidence', async () => ({
       result: undefined,
       objectId: payment.id,
       detail: { keyId: signed.keyId },
     }));
-    return reply
-      .header('content-disposition', `attachment; filename="evidence-${payment.id}.json"`)
-      .type('application/json; charset=utf-8')
-      .serializer(String)
-      .send(`${JSON.stringify(signed, null, 2)}\n`);
+    return send(`${JSON.stringify(signed, null, 2)}\n`);
   });
 
   app.post(`${PATH}/:paymentId/simulate`, rule('payments.simulate'), async (request, reply) => {

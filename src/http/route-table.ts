@@ -1,0 +1,76 @@
+import type { FastifyInstance } from 'fastify';
+import { editsBetween } from './near-misses.ts';
+
+interface KnownRoute {
+  readonly method: string;
+  readonly segments: readonly string[];
+  /** Whether it is a route of the public API. */
+  readonly isApi: boolean;
+}
+
+/** What a path without a route for its method has instead. */
+export interface PathKnowledge {
+  /** Methods that the path has, in the order of the alphabet. */
+  readonly methods: readonly string[];
+  /** Whether it is a path of the public API. */
+  readonly isApi: boolean;
+  /** The path of the public API that was meant, parameters as they were sent; only without methods. */
+  readonly meant: string | undefined;
+}
+
+/**
+ * Knows every route that is registered from now on, for telling why a request found none. The router can
+ * only say that there is none.
+ */
+export function collectRoutes(app: FastifyInstance): (path: string) => PathKnowledge {
+  const routes: KnownRoute[] = [];
+  app.addHook('onRoute', ({ method, url, config }) => {
+    const segments = url.split('/');
+    const isApi = config?.operation !== undefined;
+    for (const each of [method].flat()) routes.push({ method: each, segments, isApi });
+    // Fastify announces one of the two GETs of a prefix, with and without a slash, but both HEADs.
+    if (method === 'HEAD') routes.push({ method: 'GET', segments, isApi });
+  });
+  return path => {
+    const sent = path.split('/');
+    const found = routes.filter(({ segments }) => editsOf(segments, sent, 0) === 0);
+    const isApi = found.some(route => route.isApi);
+    const methods = [...new Set(found.map(({ method }) => method))].toSorted();
+    if (found.length > 0) return { methods, isApi, meant: undefined };
+    // A slash too many is the mistake that is made most.
+    return { methods, isApi, meant: nearestPath(routes, path.replace(/\/$/, '').split('/')) };
+  };
+}
+
+function nearestPath(routes: readonly KnownRoute[], sent: readonly string[]): string | undefined {
+  let best: { segments: readonly string[]; edits: number } | undefined;
+  for (const { segments, isApi } of routes) {
+    const edits = isApi ? editsOf(segments, sent, 2) : undefined;
+    if (edits !== undefined && (best === undefined || edits < best.edits)) {
+      best = { segments, edits };
+    }
+  }
+  return best?.segments.map((segment, at) => (isParameter(segment) ? sent[at] : segment)).join('/');
+}
+
+/** How far a path is from a route's, in edits of its segments; undefined for more than `most`. */
+function editsOf(
+  segments: readonly string[],
+  sent: readonly string[],
+  most: number,
+): number | undefined {
+  const isOpen = segments.at(-1) === '*';
+  if (isOpen ? sent.length < segments.length : sent.length !== segments.length) return undefined;
+  let edits = 0;
+  for (const [at, segment] of segments.entries()) {
+    const text = sent[at] ?? '';
+    if (segment === '*' || (isParameter(segment) && text !== '')) continue;
+    edits += editsBetween(segment, text) ?? Number.POSITIVE_INFINITY;
+    if (edits > most) return undefined;
+  }
+  return edits;
+}
+
+function isParameter(segment: string): boolean {
+  return segment.startsWith(':');
+}
