@@ -79,11 +79,13 @@ export async function listTroubledEndpoints(
             order by created_at desc, id desc limit ${DELIVERIES_LOOKED_AT}) as newest
     ) as newest
     cross join lateral (
-      -- Those that failed longest are tried again last.
+      -- Those that failed longest are tried again last. With an equality, the planner would go through what
+      -- waits for all other endpoints as well, by time.
       select max(created_at) filter (where attempts > 0 and created_at <= ${since}) as waiting_since
       from (select created_at, attempts from webhook_deliveries
-            where endpoint_id = endpoint.id and status = 'pending'
-            order by next_attempt_at desc limit ${DELIVERIES_LOOKED_AT}) as pending
+            where endpoint_id between endpoint.id and endpoint.id and status = 'pending'
+            order by endpoint_id desc, next_attempt_at desc
+            limit ${DELIVERIES_LOOKED_AT}) as pending
     ) as pending
     where endpoint.merchant_id = ${merchantId}
       and (endpoint.disabled_at is not null

@@ -16,6 +16,7 @@ import {
   listStrayDeposits,
   readArrivals,
 } from '../../src/repositories/deviations.ts';
+import { findFirstPaymentSetup } from '../../src/repositories/first-payment.ts';
 import { deleteExpiredResponses } from '../../src/repositories/idempotency-keys.ts';
 import { hastenInquiries, lockOpenOfInactive } from '../../src/repositories/inactive-merchants.ts';
 import {
@@ -33,6 +34,7 @@ import { deleteOldEvents } from '../../src/repositories/retention.ts';
 import { listEndingAddresses } from '../../src/repositories/watch-list.ts';
 import { claimDeliveries, findDueEndpoints } from '../../src/repositories/webhook-claims.ts';
 import { listDeliveries } from '../../src/repositories/webhook-deliveries.ts';
+import { listTroubledEndpoints } from '../../src/repositories/webhook-endpoints.ts';
 import { insertPayments } from '../bench/payment-history.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { openShop } from '../webhooks/shop.ts';
@@ -223,6 +225,13 @@ describe('deposits that a merchant has to settle', () => {
   });
 });
 
+test('whether a merchant has ever been paid is found in the index', async () => {
+  const nodes = await plansOf(db => findFirstPaymentSetup(db, merchantId, now));
+  const reads = nodes.filter(node => node['Relation Name'] === 'payments');
+  expect(reads).toHaveLength(2);
+  for (const read of reads) expect(read['Index Name']).toMatch(/^payments_(paid|list_status)$/);
+});
+
 describe('a page of a merchant', () => {
   const filters: [name: string, filters: PaymentFilters, index: string][] = [
     ['everything', {}, 'payments_list'],
@@ -311,6 +320,11 @@ test.each<[string, (db: Database) => Promise<unknown>, string[]]>([
     'the latest deliveries to an endpoint',
     db => listDeliveries(db, { endpointId }, 20),
     ['webhook_deliveries_endpoint', 'events_pkey'],
+  ],
+  [
+    'endpoints that take nothing',
+    db => listTroubledEndpoints(db, merchantId, { since: now, limit: 100 }),
+    ['webhook_deliveries_endpoint', 'webhook_deliveries_waiting'],
   ],
   [
     'events to remove',
