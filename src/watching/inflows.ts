@@ -1,4 +1,9 @@
-import type { ChainTransfer, InternalTransfers, WatchedAddress } from '../chains/adapter.ts';
+import type {
+  Arrival,
+  ChainTransfer,
+  InternalTransfers,
+  WatchedAddress,
+} from '../chains/adapter.ts';
 import { newId } from '../crypto/new-id.ts';
 import { type Node, RpcError } from '../nodes/node.ts';
 import { addFinding } from '../repositories/findings.ts';
@@ -18,6 +23,28 @@ import type { Watcher } from './watcher.ts';
 export interface Pinned {
   readonly height: number;
   readonly hash: string;
+}
+
+/**
+ * What top-level transfers that are dust have brought to addresses since balances were last looked at. Losing
+ * it costs the blocks in between a second reading.
+ */
+export class NativeDust {
+  readonly #sums = new Map<string, bigint>();
+
+  add(chain: string, dust: readonly Arrival[]): void {
+    for (const { blockchainId, address, tokenAmount } of dust) {
+      if (blockchainId === chain) this.#sums.set(address, this.of(address) + tokenAmount);
+    }
+  }
+
+  of(address: string): bigint {
+    return this.#sums.get(address) ?? 0n;
+  }
+
+  clear(): void {
+    this.#sums.clear();
+  }
 }
 
 /** Addresses of the watch list that hold the chain's native asset. */
@@ -52,6 +79,7 @@ export async function noteJoined(
  * traces, the transfer is recorded; else it becomes a finding.
  * @param finalHeight Older balances than this are needed no more.
  * @param sight What transfers are judged by. A rise that is dust needs no explanation.
+ * @param dust What the blocks up to the cursor have brought besides; it is cleared.
  * @throws NodeFailure, LeaseLost.
  */
 export async function findInflows(
@@ -59,7 +87,11 @@ export async function findInflows(
   node: Node,
   watch: readonly WatchedAddress[],
   cursor: Pinned,
-  { finalHeight, sight }: { readonly finalHeight: number; readonly sight: Sight },
+  {
+    finalHeight,
+    sight,
+    dust,
+  }: { readonly finalHeight: number; readonly sight: Sight; readonly dust: NativeDust },
 ): Promise<void> {
   const { adapter, chain, db, lease } = watcher;
   const native = nativeAddresses(watch);
@@ -79,7 +111,7 @@ export async function findInflows(
   const rises: Rise[] = [];
   for (const [height, group] of Map.groupBy(due, each => each.height)) {
     const own = now.filter(({ address }) => group.some(each => each.address === address));
-    const subject = { db, chain, internal: adapter.internal, node, dustBelow };
+    const subject = { db, chain, internal: adapter.internal, node, dustBelow, dust };
     rises.push(...(await findRises(subject, group, own, height)));
   }
   await explain(watcher, node, { internal: adapter.internal, native, sight }, rises);
@@ -87,6 +119,7 @@ export async function findInflows(
     await putBalances(tx, chain.id, now);
     await trimBalances(tx, chain.id, finalHeight, addresses);
   });
+  dust.clear();
 }
 
 async function readBalances(

@@ -24,6 +24,8 @@ interface Subject extends Pick<Watcher, 'chain' | 'db'> {
   readonly node: Node;
   /** By how much the balance of an address may rise without anybody wanting to know why. */
   dustBelow(address: string): bigint;
+  /** What is known to have arrived as dust. */
+  readonly dust: { of(address: string): bigint };
 }
 
 /**
@@ -33,7 +35,7 @@ interface Subject extends Pick<Watcher, 'chain' | 'db'> {
  * @throws NodeFailure.
  */
 export async function findRises(
-  { chain, db, internal, node, dustBelow }: Subject,
+  { chain, db, internal, node, dustBelow, dust }: Subject,
   before: readonly NativeBalance[],
   after: readonly NativeBalance[],
   from: number,
@@ -42,19 +44,17 @@ export async function findRises(
   const start = new Map(before.map(({ address, balance }) => [address, balance]));
   const arrived = await sumArrivals(db, chain.id, { from, to }, [...start.keys()]);
   // Most balances changed by recorded transfers alone, and need no block to be read again.
-  const open = after.filter(({ address, balance }) => {
-    const excess = balance - (start.get(address) ?? 0n) - (arrived.get(address) ?? 0n);
-    return excess < 0n || (excess > 0n && excess >= dustBelow(address));
+  const excessOf = ({ address, balance }: NativeBalance) =>
+    balance - (start.get(address) ?? 0n) - (arrived.get(address) ?? 0n) - dust.of(address);
+  const open = after.filter(each => {
+    const excess = excessOf(each);
+    return excess < 0n || (excess > 0n && excess >= dustBelow(each.address));
   });
   if (open.length === 0) return [];
   const addresses = open.map(({ address }) => address);
   if (to - from > SPAN_MAXIMUM) {
     return open
-      .map(({ address, balance }) => ({
-        address,
-        height: to,
-        amount: balance - (start.get(address) ?? 0n) - (arrived.get(address) ?? 0n),
-      }))
+      .map(each => ({ address: each.address, height: to, amount: excessOf(each) }))
       .filter(({ amount }) => amount > 0n);
   }
   const moved = await readMoved(internal, node, { from, to }, addresses);

@@ -31,6 +31,8 @@ export interface Pass {
   readonly ending?: readonly string[];
   /** As of `Sight`. */
   readonly askedSince: Date;
+  /** Gets the dust of blocks up to the tip. */
+  readonly noteDust?: (dust: readonly Arrival[]) => void;
   readonly signal: AbortSignal;
 }
 
@@ -59,6 +61,7 @@ export async function scanToTip(
       async (tx, block, dust) => {
         // Elsewhere the second look counts it, which happens once.
         if (watcher.adapter.looksOnce === true) await countDust(watcher, tx, dust);
+        pass.noteDust?.(dust);
         await addToRing(tx, ringEntry(chain.id, block));
         await trimRing(tx, chain.id, chain.ring, final);
         await updateChain(tx, chain.id, {

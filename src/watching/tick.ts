@@ -1,4 +1,4 @@
-import type { Block, Heads, WatchedAddress } from '../chains/adapter.ts';
+import type { Arrival, Block, Heads, WatchedAddress } from '../chains/adapter.ts';
 import type { ChainState } from '../database/watching-tables.ts';
 import { type Node, NodeFailure, RpcError } from '../nodes/node.ts';
 import { findChain, updateChain } from '../repositories/chains.ts';
@@ -7,7 +7,7 @@ import { coveredUntil } from './coverage.ts';
 import { finish, later } from './finish.ts';
 import { readHeads } from './heads.ts';
 import { IDLE_POLL_MS, moveIdleCursor } from './idle.ts';
-import { findInflows, nativeAddresses, noteJoined } from './inflows.ts';
+import { findInflows, NativeDust, nativeAddresses, noteJoined } from './inflows.ts';
 import { createLowHead } from './low-head.ts';
 import { createMempool } from './mempool.ts';
 import { wasPolledLately } from './occurred-at.ts';
@@ -58,6 +58,7 @@ export function createTick(watcher: Watcher): Tick {
   const placing = createPlacing();
   const mempool = createMempool(watcher);
   const lowHead = createLowHead(watcher);
+  const dust = new NativeDust();
   let inflowsAt = Number.NEGATIVE_INFINITY;
   let retriedAt = Number.NEGATIVE_INFINITY;
   let placedAt = Number.NEGATIVE_INFINITY;
@@ -163,7 +164,8 @@ export function createTick(watcher: Watcher): Tick {
         ? await listEndingAddresses(db, chain.id, new Date(clock()), ENDING_MAXIMUM)
         : [];
     const since = askedSince(watcher, state.watched_until);
-    const pass: Pass = { node, tips, watch: list, ending, askedSince: since, signal };
+    const noteDust = (found: readonly Arrival[]) => dust.add(chain.id, found);
+    const pass: Pass = { node, tips, watch: list, ending, askedSince: since, noteDust, signal };
     if (state.cursor_height !== null && state.cursor_hash !== null) {
       const cursor = { height: state.cursor_height, hash: state.cursor_hash };
       // Further back a node has forgotten what was held; once the chain is caught up, it is read.
@@ -204,6 +206,7 @@ export function createTick(watcher: Watcher): Tick {
     await findInflows(watcher, node, list, cursor, {
       finalHeight: tips.final ?? cursor.height,
       sight: { last: state, askedSince: askedSince(watcher, state.watched_until) },
+      dust,
     });
     inflowsAt = clock();
   }

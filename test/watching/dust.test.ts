@@ -6,6 +6,7 @@ import { chainOf } from '../../src/chains/chain-list.ts';
 import type { Merchant } from '../../src/database/account-tables.ts';
 import { NodeFailure } from '../../src/nodes/node.ts';
 import { listDust } from '../../src/repositories/dust.ts';
+import { listOpenFindings } from '../../src/repositories/findings.ts';
 import { updateOpenPayment } from '../../src/repositories/payment-moves.ts';
 import { findPayment } from '../../src/repositories/payments.ts';
 import { insertReservation } from '../../src/repositories/reservations.ts';
@@ -209,8 +210,8 @@ describe.skipIf(!hasAnvil)(`Ethereum (${hasAnvil ? 'anvil' : ANVIL_MISSING})`, (
     await evm?.anvil.stop();
   });
 
-  async function look(): Promise<void> {
-    service.clock.now = Date.now();
+  async function look(later = 0): Promise<void> {
+    service.clock.now = Date.now() + later;
     await loop.run(AbortSignal.timeout(30_000), () => undefined);
   }
 
@@ -228,9 +229,11 @@ describe.skipIf(!hasAnvil)(`Ethereum (${hasAnvil ? 'anvil' : ANVIL_MISSING})`, (
   test('worthless transfers cost no receipt, and others one in both looks', async () => {
     const [payment, native] = [await ask(TOKEN), await ask('eth-test')];
     await look();
+    // Together they are more than what the payment asks for.
+    const part = BigInt(native.token_amount ?? 0) / 101n;
     for (let sent = 0; sent < FLOOD; sent++) {
       await evm.transferToken(USDC_TEST, address, BigInt(sent % 2));
-      if (sent % 4 === 0) await evm.transferNative(address, 1n);
+      if (sent % 4 === 0) await evm.transferNative(address, part);
     }
     const exact = await evm.transferToken(USDC_TEST, address, BigInt(payment.token_amount ?? 0));
     await evm.mine();
@@ -251,10 +254,18 @@ describe.skipIf(!hasAnvil)(`Ethereum (${hasAnvil ? 'anvil' : ANVIL_MISSING})`, (
     expect(receipts().map(({ params }) => params[0])).toEqual([exact, exact]);
     const rows = await listDust(service.db, 10);
     expect(rows.map(row => [row.blockchainId, row.transfers, row.tokenAmount]).toSorted()).toEqual([
-      ['eth-test', FLOOD / 4, `${FLOOD / 4}`],
+      ['eth-test', FLOOD / 4, `${(BigInt(FLOOD) / 4n) * part}`],
       [TOKEN, FLOOD, `${FLOOD / 2}`],
     ]);
     expect(await deposits()).toMatchObject([{ transaction_hash: exact, outcome: 'exact' }]);
+
+    // Balances are looked at each minute: the blocks need not be read again to explain them.
+    const before = proxy.calls.length;
+    await look(61_000);
+    const methods = proxy.calls.slice(before).map(({ method }) => method);
+    expect(methods).toContain('eth_call');
+    expect(methods).not.toContain('eth_getTransactionReceipt');
+    expect(await listOpenFindings(service.db, 10)).toEqual([]);
 
     const { db, keyring } = service;
     const tools = { keyring, isProduction: false };
