@@ -72,6 +72,21 @@ export interface Arrival {
  */
 export type Weight = 'awaited' | 'other' | 'dust';
 
+/**
+ * An element of a block, such as a transaction or a log, that cannot be read, so that nobody knows what it
+ * pays. The rest of the block is read.
+ */
+export interface Unreadable {
+  /** null where not even that can be read. */
+  readonly transactionHash: string | null;
+  /** Height of its block; null in the mempool, and where that is not known. */
+  readonly height: number | null;
+  /** The watched addresses that it may have paid, as far as it names any. */
+  readonly watched: readonly WatchedAddress[];
+  /** What it is, and what is wrong with it, for an operator. */
+  readonly detail: string;
+}
+
 export interface ScanRequest {
   /** First and last height, both included; `to` is at most the tip. */
   readonly from: number;
@@ -89,13 +104,6 @@ export interface ScanRequest {
   /** Weighs transfers, in the order of the chain. Without it those of nothing alone are dust. */
   readonly weigh?: (arrivals: readonly Arrival[]) => Promise<readonly Weight[]>;
   /**
-   * Tells what an address has to gain at least for what a payment may wait for, tolerances included; null
-   * where nothing is asked for. In the order of the places.
-   */
-  readonly leastAsked?: (
-    places: readonly Pick<Arrival, 'blockchainId' | 'address'>[],
-  ) => Promise<readonly (bigint | null)[]>;
-  /**
    * Takes the transfers to addresses at which payments wait, before anything is asked about others. They are
    * among the transfers of the scan as well.
    */
@@ -108,6 +116,8 @@ export interface Scan {
   readonly transfers: readonly ChainTransfer[];
   /** What was left out as dust, in the order of the chain. Adapters that do not weigh tell it as transfers. */
   readonly dust?: readonly Arrival[];
+  /** What of these blocks cannot be read. None unless given. */
+  readonly unreadable?: readonly Unreadable[];
 }
 
 /** A transfer of something else to a watched address: another contract, or a worthless look-alike. */
@@ -133,6 +143,8 @@ export type TransactionReport =
   | { readonly status: 'pending'; readonly transfers: readonly ChainTransfer[] }
   /** Another transaction has spent what it spends (Bitcoin). */
   | { readonly status: 'replaced' }
+  /** The node has it, and it cannot be read: nobody knows what it pays. */
+  | { readonly status: 'unreadable'; readonly detail: string }
   | { readonly status: 'unknown' };
 
 export interface LookUpRequest {
@@ -147,6 +159,8 @@ export interface LookUpRequest {
 /** Transfers of a mempool (Bitcoin). */
 export interface MempoolReading {
   readonly transfers: readonly ChainTransfer[];
+  /** What of it cannot be read. None unless given. */
+  readonly unreadable?: readonly Unreadable[];
   /** Whether all of the list was gone through. */
   readonly complete: boolean;
   /** Whether the next call goes on where this one ended; not so where the list is too long to be read. */
@@ -170,10 +184,18 @@ export interface Movement {
   readonly amount: bigint;
 }
 
+/** What the trace of a block shows. */
+export interface Traced {
+  /** To watched addresses. */
+  readonly transfers: readonly ChainTransfer[];
+  /** Hashes of the block's transactions whose traces are missing or cannot be read. */
+  readonly unread: ReadonlySet<string>;
+}
+
 /** Finds transfers that contracts make in the native asset. */
 export interface InternalTransfers {
-  /** Balances at one block, in the order of the addresses. */
-  readBalances(node: Node, query: BalanceQuery): Promise<readonly bigint[]>;
+  /** Balances at one block, in the order of the addresses; null for one that cannot be read. */
+  readBalances(node: Node, query: BalanceQuery): Promise<readonly (bigint | null)[]>;
   /** What top-level transactions of a block moved to or from the addresses. */
   readMovements(
     node: Node,
@@ -184,16 +206,14 @@ export interface InternalTransfers {
    * Transfers of a block to the addresses that only a trace shows.
    * @returns null if the node does not trace.
    */
-  trace(
-    node: Node,
-    height: number,
-    watch: readonly WatchedAddress[],
-  ): Promise<readonly ChainTransfer[] | null>;
+  trace(node: Node, height: number, watch: readonly WatchedAddress[]): Promise<Traced | null>;
 }
 
 /**
  * How one family of chains is read. An adapter asks and parses, and decides nothing. What does not fit
- * together (a block of another height, a log of another block) is a NodeFailure.
+ * together (a block of another height, a log of another block) is a NodeFailure, and so is an answer that is
+ * no list where one was asked for. A single element of a list that cannot be read stops nothing: it is told
+ * as `unreadable`, beside what the others pay.
  *
  * Every function throws NodeFailure, and RpcError for an error that the adapter does not understand.
  */

@@ -87,6 +87,8 @@ export function limitsOf(method: string, params: readonly unknown[]): AnswerLimi
   if (method === 'eth_getBlockByNumber') {
     return { bytes: params[1] === true ? ANSWER_MAXIMUM_BYTES : MIB, depth };
   }
+  // With its transactions in JSON beside their hex, a block is several times as long.
+  if (method === 'getblock' && params[1] === 2) return { bytes: ANSWER_MAXIMUM_BYTES, depth };
   return { bytes: BYTES[method] ?? USUAL_BYTES, depth };
 }
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
 import type { PaymentFlow } from '../database/payment-tables.ts';
-import { known, MAY_BE_UNDONE } from './payment-moves.ts';
+import { known, MAY_BE_PAID, MAY_BE_UNDONE } from './payment-moves.ts';
 
 /** Maximum rows that a count reads, because counts are repeated constantly. */
 export const COUNTED_MAXIMUM = 50_000;
@@ -44,7 +44,7 @@ export async function findOverdue(db: Connection, now: Date): Promise<Overdue[]>
         select flow, expires_at from payments
         where flow = 'crypto' and status = 'pending' and session_status = 'pending'
           and coalesce(blockchain_id, '') = known.id and expires_at <= known.until
-          and not ${MAY_BE_UNDONE}
+          and not ${MAY_BE_UNDONE} and not ${MAY_BE_PAID}
         order by expires_at limit 1) as due
       union all (
         select flow, expires_at from payments

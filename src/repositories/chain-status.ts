@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
 import { COUNTED_MAXIMUM } from './backlog.ts';
+import { MAY_BE_PAID } from './payment-moves.ts';
 
 /** How far a chain has been read. */
 export interface ChainStatus {
@@ -35,7 +36,10 @@ export async function listChainStatus(db: Connection): Promise<ChainStatus[]> {
   return rows;
 }
 
-/** A network whose payments do not expire, because its chain is not watched up to their end yet. */
+/**
+ * A network whose payments do not expire, because its chain is not watched up to their end yet, or has
+ * shown something at their address that cannot be read.
+ */
 export interface HeldPayments {
   readonly blockchainId: string;
   readonly chain: string;
@@ -51,7 +55,7 @@ export async function countHeldPayments(db: Connection, now: Date): Promise<Held
       from (select from payments
             where flow = 'crypto' and status = 'pending' and session_status = 'pending'
               and coalesce(blockchain_id, '') = networks.id and expires_at <= ${now}
-              and expires_at > coalesce(watched_until, '-infinity')
+              and (expires_at > coalesce(watched_until, '-infinity') or ${MAY_BE_PAID})
             limit ${COUNTED_MAXIMUM}) as counted) as held
     where networks.settled_by <> 'simulation' and held.count > 0
     order by networks.position`.execute(db);

@@ -5,7 +5,7 @@ import type { Finding } from '../database/watching-tables.ts';
 export interface NewFinding {
   readonly id: string;
   readonly chain: string;
-  /** For example `disagreement`, `final_vanished`, `unapplied` or `unexplained_inflow`. */
+  /** For example `disagreement`, `final_vanished`, `unapplied`, `unexplained_inflow` or `unreadable`. */
   readonly kind: string;
   readonly blockchainId?: string | null;
   readonly transactionHash?: string | null;

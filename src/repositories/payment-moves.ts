@@ -112,9 +112,17 @@ export const MAY_BE_UNDONE = sql`
     where payment_id = payments.id and outcome = 'under' and deposits.state = 'seen'
       and (seen_on.settled_by <> 'simulation' or deposits.source = 'simulation'))`;
 
+/** Whether its chain has shown something at its address that cannot be read, which may have paid it. */
+export const MAY_BE_PAID = sql`
+  exists (
+    select from findings
+    where kind = 'unreadable' and resolved_at is null and found_at >= payments.created_at
+      and findings.blockchain_id = payments.blockchain_id and findings.address = payments.address)`;
+
 /**
  * Locks at most `limit` overdue on-chain payments without funds; skips rows locked by others. Those that
- * have to wait until their network is watched up to their end are not even read, however many they are.
+ * have to wait until their network is watched up to their end are not even read, however many they are. Nor
+ * is one taken that something may have paid which cannot be read.
  * @returns IDs of the payments.
  */
 export async function lockDuePayments(db: Connection, now: Date, limit: number): Promise<string[]> {
@@ -126,7 +134,7 @@ export async function lockDuePayments(db: Connection, now: Date, limit: number):
       select id from payments
       where flow = 'crypto' and status = 'pending' and session_status = 'pending'
         and coalesce(blockchain_id, '') = known.id and expires_at <= known.until
-        and not ${MAY_BE_UNDONE}
+        and not ${MAY_BE_UNDONE} and not ${MAY_BE_PAID}
       order by expires_at limit ${limit} for update skip locked) as due
     limit ${limit}`.execute(db);
   return rows.map(({ id }) => id);
@@ -166,7 +174,7 @@ export async function lockLapsedQuotes(
       select id, settlement_model, last_error_code from payments
       where status = 'pending' and session_status = 'pending'
         and blockchain_id = known.id and quoted_until <= known.until
-        and not ${MAY_BE_UNDONE}
+        and not ${MAY_BE_UNDONE} and not ${MAY_BE_PAID}
       order by quoted_until limit ${limit} for update skip locked) as lapsed
     limit ${limit}`.execute(db);
   return rows;

@@ -78,30 +78,6 @@ export async function readDustLimits(
   return place => limits.get(keyOf(place)) ?? 0n;
 }
 
-/**
- * What an address has to gain at least for what a payment may wait for, a tolerated shortfall included; null
- * where nothing is asked for. In the order of the places.
- */
-export async function readLeastAsked(
-  db: Connection,
-  places: readonly Place[],
-  { since, until }: AskedWithin,
-): Promise<(bigint | null)[]> {
-  const asked = await listAsked(db, places, DUST_BELOW_CENTS, { since, until: until ?? null });
-  const least = new Map(
-    asked.map(each => {
-      const amounts = [...each.rests, ...(each.least === null ? [] : [each.least])];
-      const [first, ...others] = amounts;
-      const smallest =
-        first === undefined
-          ? null
-          : others.reduce((one, other) => (other < one ? other : one), first);
-      return [keyOf(each), smallest === null ? null : smallest - smallest / NEAR_DIVISOR] as const;
-    }),
-  );
-  return places.map(place => least.get(keyOf(place)) ?? null);
-}
-
 /** What is smaller is dust; 0 where nothing is asked for. */
 export function dustBelow({ least, worth }: Pick<Asked, 'least' | 'worth'>): bigint {
   if (least === null || worth === null) return 0n;

@@ -6,6 +6,7 @@ import { listNodes } from '../repositories/nodes.ts';
 import { type AuditedPart, auditPart, type Difference, reportDifferences } from './audit.ts';
 import { adapterFor, type NodeTools, requireChain, settingsOf } from './manage-nodes.ts';
 import { type BlockRange, RESCAN_MAXIMUM, requireSettled } from './operate-chain.ts';
+import { reportUnreadable } from './unreadable.ts';
 import { verifyIdentity } from './verify-identity.ts';
 
 /** Longest that a command audits, in milliseconds. */
@@ -65,7 +66,9 @@ export async function auditNetwork(
     }
     for (let next = from; next <= to; ) {
       const part: AuditedPart = await auditPart({ db, adapter, node, network }, { from: next, to });
-      await reportDifferences(db, network, part.differences, new Date(clock()));
+      const now = new Date(clock());
+      await reportDifferences(db, network, part.differences, now);
+      await reportUnreadable(db, network.chain, part.unreadable, now);
       differences.push(...part.differences);
       transfers += part.transfers;
       next = part.through + 1;

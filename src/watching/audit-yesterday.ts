@@ -16,6 +16,7 @@ import { endOfDay, utcDay } from '../time/days.ts';
 import { auditPart, reportDifferences } from './audit.ts';
 import { findBlockAt } from './find-block.ts';
 import { openChainNodes } from './open-chain-nodes.ts';
+import { reportUnreadable } from './unreadable.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -107,7 +108,9 @@ async function goOn(
     const until = clock() + WORK_MS;
     for (let next = from; next <= to && clock() < until && !signal.aborted; ) {
       const part = await auditPart({ db, adapter, node, network }, { from: next, to });
-      await reportDifferences(db, network, part.differences, new Date(clock()));
+      const now = new Date(clock());
+      await reportDifferences(db, network, part.differences, now);
+      await reportUnreadable(db, network.chain, part.unreadable, now);
       next = part.through + 1;
       progress.nextHeight = next;
       progress.differences += part.differences.length;

@@ -1,4 +1,4 @@
-import type { ChainAdapter, ChainTransfer, WatchedAddress } from '../chains/adapter.ts';
+import type { ChainAdapter, ChainTransfer, Unreadable, WatchedAddress } from '../chains/adapter.ts';
 import { newId } from '../crypto/new-id.ts';
 import type { Connection, Database } from '../database/connection.ts';
 import type { Deposit } from '../database/deposit-tables.ts';
@@ -32,6 +32,8 @@ export interface AuditedPart {
   /** Transfers that the chain shows. */
   readonly transfers: number;
   readonly differences: readonly Difference[];
+  /** What of these blocks cannot be read, and so not be compared. */
+  readonly unreadable: readonly Unreadable[];
 }
 
 interface Subject {
@@ -52,7 +54,7 @@ export async function auditPart(
 ): Promise<AuditedPart> {
   const watch: readonly WatchedAddress[] = toWatched(await listConfiguredAddresses(db, network.id));
   const request = { from, to, watch, undoableFrom: to + 1, parentHash: null };
-  const { through, transfers } = await adapter.scan(node, request);
+  const { through, transfers, unreadable = [] } = await adapter.scan(node, request);
   const last = Math.min(through.height, to);
   const own = transfers.filter(
     ({ blockchainId, block }) => blockchainId === network.id && (block?.height ?? 0) <= last,
@@ -64,6 +66,7 @@ export async function auditPart(
   return {
     through: last,
     transfers: own.length,
+    unreadable,
     differences: [
       ...(await findMissing(db, node, network.id, own)),
       ...(await findSurplus(adapter, node, watch, own, ledger)),

@@ -1,9 +1,4 @@
-import type {
-  Arrival,
-  ChainTransfer,
-  InternalTransfers,
-  WatchedAddress,
-} from '../chains/adapter.ts';
+import type { Arrival, InternalTransfers, Traced, WatchedAddress } from '../chains/adapter.ts';
 import { newId } from '../crypto/new-id.ts';
 import { type Node, RpcError } from '../nodes/node.ts';
 import { addFinding } from '../repositories/findings.ts';
@@ -130,7 +125,11 @@ async function readBalances(
 ): Promise<NativeBalance[]> {
   if (addresses.length === 0) return [];
   const balances = await internal.readBalances(node, { height, hash, addresses });
-  return addresses.map((address, index) => ({ address, height, balance: balances[index] ?? 0n }));
+  // One that cannot be read is compared later, with the same balance as now.
+  return addresses.flatMap((address, index) => {
+    const balance = balances[index] ?? null;
+    return balance === null ? [] : [{ address, height, balance }];
+  });
 }
 
 interface Explaining {
@@ -147,10 +146,10 @@ async function explain(
   rises: readonly Rise[],
 ): Promise<void> {
   for (const [height, group] of Map.groupBy(rises, ({ height }) => height)) {
-    const traced = await trace(internal, node, height, native);
-    await recordSeen(watcher, traced ?? [], sight);
+    const traced = (await trace(internal, node, height, native))?.transfers ?? [];
+    await recordSeen(watcher, traced, sight);
     for (const { address, amount } of group) {
-      const explained = (traced ?? [])
+      const explained = traced
         .filter(transfer => transfer.address === address)
         .reduce((sum, { tokenAmount }) => sum + tokenAmount, 0n);
       if (explained < amount) {
@@ -166,7 +165,7 @@ async function trace(
   node: Node,
   height: number,
   native: readonly WatchedAddress[],
-): Promise<readonly ChainTransfer[] | null> {
+): Promise<Traced | null> {
   try {
     return await internal.trace(node, height, native);
   } catch (error) {
@@ -193,7 +192,7 @@ async function reportInflow(
         address,
         amount,
         height,
-        detail: `The balance rose by ${amount} more than the transactions of the block explain: a contract has sent it, and the node traces no blocks.`,
+        detail: `The balance rose by ${amount} more than the transactions of the block explain: a contract has sent it, and the node does not trace it.`,
       },
       now,
     );

@@ -3,7 +3,7 @@ import { chainOf, isChainId } from '../chains/chain-list.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Network } from '../database/network-tables.ts';
 import type { ChainState } from '../database/watching-tables.ts';
-import type { Node } from '../nodes/node.ts';
+import { type Node, NodeFailure } from '../nodes/node.ts';
 import { findChain } from '../repositories/chains.ts';
 import { hasUnexplainedInflow } from '../repositories/findings.ts';
 import { isSettled, parseFinality, requiredBlocks } from './finality.ts';
@@ -71,7 +71,8 @@ export interface AskedNode {
 /**
  * Asks a chain for a transaction. It credits nothing: a transfer to a watched address that is in a block
  * and not in the ledger has its block scanned again, once.
- * @throws NodeFailure, RpcError, and RangeError for a network whose chain is unknown.
+ * @throws NodeFailure, also for a transaction that cannot be read, RpcError, and RangeError for a network
+ * whose chain is unknown.
  */
 export async function lookUpOnChain(
   db: Connection,
@@ -92,6 +93,7 @@ export async function lookUpOnChain(
     inputs: null,
     blockHash: null,
   });
+  if (report.status === 'unreadable') throw new NodeFailure(report.detail);
   const outside = { confirmations: 0, required, occurredAt: null, transfers: [] };
   if (report.status === 'unknown' || report.status === 'replaced') {
     return { ...outside, verdict: report.status };

@@ -4,6 +4,7 @@ import type { Node } from '../nodes/node.ts';
 import { findOldestReservation } from '../repositories/watch-list.ts';
 import { LATE_FOR_MS } from '../settlement/match-transfer.ts';
 import { askedSince, recordSeen } from './record-seen.ts';
+import { reportUnreadable } from './unreadable.ts';
 import type { Watcher } from './watcher.ts';
 
 /** How far the clock of a node may be behind, in milliseconds. */
@@ -30,13 +31,13 @@ export function createMempool(watcher: Watcher): Mempool {
   return {
     async read(state, node, watch) {
       if (adapter.readMempool === undefined) return NOTHING_TO_READ;
-      const { transfers, complete, more, recorded } = await adapter.readMempool(
-        node,
-        watch,
-        await enteredSince(watch),
-      );
+      const reading = await adapter.readMempool(node, watch, await enteredSince(watch));
+      const { transfers, unreadable = [], complete, more, recorded } = reading;
       const since = askedSince(watcher, state.watched_until);
-      await recordSeen(watcher, transfers, { last: state, askedSince: since });
+      const now = new Date(clock());
+      await recordSeen(watcher, transfers, { last: state, askedSince: since }, tx =>
+        reportUnreadable(tx, chain.id, unreadable, now),
+      );
       recorded();
       if (!complete && !more) {
         log.warn({ chain: chain.id, node: node.label }, 'mempool is too long to be listed');

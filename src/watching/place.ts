@@ -54,7 +54,7 @@ export function createPlacing(): Placing {
           const since = missing.get(hash) ?? clock();
           if (clock() - since >= FORGOTTEN_AFTER_MS) observed.push(toReported(deposit, 'reversed'));
           else stillMissing.set(hash, since);
-        } else if (report.status !== 'pending' && !isUntraced) {
+        } else if (report.status !== 'pending' && report.status !== 'unreadable' && !isUntraced) {
           // Unknown, replaced, or in a block without this transfer.
           observed.push(toReported(deposit, 'reversed'));
         }

@@ -12,6 +12,8 @@ export interface Sight {
   readonly last: LastPoll;
   /** Amounts count as asked for that were reserved until after this time. */
   readonly askedSince: Date;
+  /** When they were seen; now unless given. */
+  readonly seenAt?: Date;
 }
 
 /**
@@ -35,13 +37,13 @@ export function askedSince(
 export async function recordSeen(
   watcher: Watcher,
   transfers: readonly ChainTransfer[],
-  { last, askedSince: since }: Sight,
+  { last, askedSince: since, seenAt }: Sight,
   after?: (tx: Connection, dust: readonly Arrival[]) => Promise<void>,
 ): Promise<void> {
   const { chain, clock, db } = watcher;
   const weights = await weighTransfers(db, transfers, { since });
   const dust = transfers.filter((_, index) => weights[index] === 'dust');
-  const now = new Date(clock());
+  const now = seenAt ?? new Date(clock());
   const observed = transfers
     .filter((_, index) => weights[index] !== 'dust')
     .map(transfer => toObserved(transfer, 'seen', occurredAt(chain, transfer, last, now)));

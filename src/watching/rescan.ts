@@ -67,7 +67,8 @@ async function recordInternal(
   if (adapter.internal === undefined || native.length === 0 || to - from >= TRACED_MAXIMUM) return;
   const found: ChainTransfer[] = [];
   for (let height = from; height <= to; height++) {
-    found.push(...((await adapter.internal.trace(node, height, native)) ?? []));
+    const traced = await adapter.internal.trace(node, height, native);
+    found.push(...(traced?.transfers ?? []));
   }
   await recordSeen(watcher, found, { last: NO_POLL, askedSince: since });
 }

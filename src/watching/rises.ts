@@ -133,6 +133,7 @@ async function balanceAt(
   height: number,
 ): Promise<bigint> {
   const [balance] = await internal.readBalances(node, { height, hash: null, addresses: [address] });
-  if (balance === undefined) throw new NodeFailure(`${node.label} has no balance of ${address}`);
+  if (balance === undefined || balance === null)
+    throw new NodeFailure(`${node.label} has no balance of ${address}`);
   return balance;
 }

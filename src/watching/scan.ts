@@ -10,12 +10,13 @@ import type { ChainState } from '../database/watching-tables.ts';
 import { type Node, NodeFailure } from '../nodes/node.ts';
 import { addToRing, trimRing } from '../repositories/chain-blocks.ts';
 import { updateChain } from '../repositories/chains.ts';
-import { readLeastAsked, weighTransfers } from '../settlement/weigh-transfers.ts';
+import { weighTransfers } from '../settlement/weigh-transfers.ts';
 import { countDust } from './count-dust.ts';
 import { type LastPoll, NO_POLL, occurredAt } from './occurred-at.ts';
 import { record, toObserved } from './record.ts';
 import { recordSeen, type Sight } from './record-seen.ts';
 import type { Tips } from './settle.ts';
+import { reportUnreadable } from './unreadable.ts';
 import type { Watcher } from './watcher.ts';
 
 /** Longest that one tick scans, in milliseconds; then what was found is settled before it goes on. */
@@ -134,7 +135,6 @@ export async function scanRange(
     ending,
     undoableFrom: tips.final === null ? range.from : tips.final + 1,
     weigh: arrivals => weighTransfers(db, arrivals, { since }),
-    leastAsked: places => readLeastAsked(db, places, { since }),
     takeAwaited: transfers => {
       const now = new Date(clock());
       const at = (transfer: ChainTransfer) => occurredAt(chain, transfer, last, now);
@@ -144,12 +144,13 @@ export async function scanRange(
       );
     },
   };
-  const { through, transfers, dust = [] } = await adapter.scan(node, request);
+  const { through, transfers, dust = [], unreadable = [] } = await adapter.scan(node, request);
   if (through.height < range.from || through.height > range.to) {
     throw new NodeFailure(`${node.label} scanned up to ${through.height}, which was not asked`);
   }
-  await recordSeen(watcher, transfers, sight, (tx, more) =>
-    advance(tx, through, [...dust, ...more]),
-  );
+  await recordSeen(watcher, transfers, sight, async (tx, more) => {
+    await reportUnreadable(tx, chain.id, unreadable, new Date(clock()));
+    await advance(tx, through, [...dust, ...more]);
+  });
   return through;
 }

@@ -1,4 +1,4 @@
-import type { TransactionReport } from '../chains/adapter.ts';
+import type { TransactionReport, Unreadable } from '../chains/adapter.ts';
 import { newId } from '../crypto/new-id.ts';
 import { type Node, NodeFailure, RpcError } from '../nodes/node.ts';
 import { recordAnswers } from '../nodes/record-answers.ts';
@@ -11,6 +11,7 @@ import { keepEvidence } from './keep-evidence.ts';
 import { lookUpDeposits, type Placed } from './look-up-deposits.ts';
 import { disagreements } from './metrics.ts';
 import { record, timeOf, toObserved, toReported } from './record.ts';
+import { reportUnreadable } from './unreadable.ts';
 import type { Watcher } from './watcher.ts';
 
 /** Deposits that are read at once. */
@@ -73,6 +74,7 @@ async function settleDue(
   const observed: ObservedTransfer[] = [];
   const confirmed: Placed[] = [];
   const absent: UnsettledDeposit[] = [];
+  const unreadable: Unreadable[] = [];
   const recorded = recordAnswers(node);
   for (const placed of await lookUpDeposits(watcher, recorded.node, due)) {
     const { deposit, report, transfer } = placed;
@@ -88,6 +90,8 @@ async function settleDue(
       isDeepEnough(watcher, deposit, report.block.height, tips)
     ) {
       observed.push(failed(deposit, report));
+    } else if (report.status === 'unreadable') {
+      unreadable.push(toUnreadable(deposit, report.detail));
     } else if (report.status !== 'failed') {
       absent.push(deposit);
     }
@@ -101,6 +105,22 @@ async function settleDue(
   }
   await keepEvidence(watcher, recorded, final);
   await record(watcher, observed);
+  await reportUnreadable(watcher.db, watcher.chain.id, unreadable, new Date(watcher.clock()));
+}
+
+/** A deposit whose transaction could be read when it was seen, and cannot be any more. */
+function toUnreadable(
+  {
+    transaction_hash,
+    block_height: height,
+    blockchain_id: id,
+    contract,
+    address,
+  }: UnsettledDeposit,
+  detail: string,
+): Unreadable {
+  const watched = [{ network: { id, contract }, address }];
+  return { transactionHash: transaction_hash, height, watched, detail };
 }
 
 /**

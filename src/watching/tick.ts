@@ -21,6 +21,7 @@ import { type Pass, scanToTip } from './scan.ts';
 import { lookAgain } from './second-look.ts';
 import { settle, type Tips } from './settle.ts';
 import { placeCursor } from './start.ts';
+import { retryUnreadable } from './unreadable.ts';
 import type { Watcher } from './watcher.ts';
 
 /** How often a chain that is far behind is looked at for blocks to skip, in milliseconds. */
@@ -230,6 +231,7 @@ export function createTick(watcher: Watcher): Tick {
   async function retry(node: Node): Promise<void> {
     if (Math.abs(clock() - retriedAt) < RETRY_EVERY_MS) return;
     await retryUnapplied(watcher, node);
+    await retryUnreadable(watcher, node);
     retriedAt = clock();
   }
 }

@@ -22,6 +22,14 @@ export const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const FINAL_DEPTH = 32;
 const SOL = 1_000_000_000n;
 
+/** What a message of version 1 has in place of instructions of the compute budget. */
+const TRANSACTION_CONFIG = {
+  computeUnitLimit: 200_000,
+  heapSize: null,
+  loadedAccountsDataSizeLimit: 65_536,
+  priorityFee: 5_000,
+};
+
 type Json = Record<string, unknown>;
 
 /** A key pair. */
@@ -30,7 +38,11 @@ export interface Wallet {
   readonly secret: Uint8Array;
 }
 
+/** What version a node tells of a transaction. */
+export type TransactionVersion = 'legacy' | 0 | 1 | 2;
+
 interface Executed {
+  readonly version: TransactionVersion;
   readonly signature: string;
   readonly slot: number;
   readonly message: Message;
@@ -147,16 +159,22 @@ export class SolanaNode {
     instructions: readonly Instruction[],
     signers: readonly Wallet[] = [],
     lookup?: Lookup,
+    version?: TransactionVersion,
   ): string {
     this.mine();
-    return this.sendInSlot(instructions, signers, lookup);
+    return this.sendInSlot(instructions, signers, lookup, version);
   }
 
-  /** Executes a transaction in the newest slot. */
+  /**
+   * Executes a transaction in the newest slot.
+   * @param version What the node tells; a later one than 0 is executed as a legacy one, since the runtime
+   * does not know it.
+   */
   sendInSlot(
     instructions: readonly Instruction[],
     signers: readonly Wallet[] = [],
     lookup?: Lookup,
+    version: TransactionVersion = lookup === undefined ? 'legacy' : 0,
   ): string {
     const svm = this.#svm;
     const all = [this.payer, ...signers];
@@ -181,7 +199,7 @@ export class SolanaNode {
       loadedAddresses: message.loaded,
     };
     const block = this.#blocks.at(-1);
-    block?.transactions.push({ signature, slot: block.slot, message, meta, accounts });
+    block?.transactions.push({ version, signature, slot: block.slot, message, meta, accounts });
     return signature;
   }
 
@@ -407,16 +425,15 @@ export class SolanaNode {
     const known = this.#find(signature);
     if (known === undefined) return null;
     const { block, found } = known;
-    const { message } = found;
-    const isVersioned = message.bytes[0] === 0x80;
-    if (isVersioned && maxSupportedTransactionVersion === undefined) {
+    const { message, version } = found;
+    if (version !== 'legacy' && version > Number(maxSupportedTransactionVersion ?? -1)) {
       throw new SlotError(
         -32015,
-        'Transaction version (0) is not supported by the requesting client.',
+        `Transaction version (${version}) is not supported by the requesting client.`,
       );
     }
     return {
-      ...{ slot: block.slot, blockTime: block.time, version: isVersioned ? 0 : 'legacy' },
+      ...{ slot: block.slot, blockTime: block.time, version },
       meta: found.meta,
       transaction: {
         signatures: [signature],
@@ -424,6 +441,7 @@ export class SolanaNode {
           accountKeys: message.keys,
           header: message.header,
           recentBlockhash: block.parent,
+          ...(version === 1 && { transactionConfig: TRANSACTION_CONFIG }),
         },
       },
     };

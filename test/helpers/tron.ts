@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { toHexAddress } from '../../src/chains/tron/spelling.ts';
+import { writeJson } from '../../src/nodes/parse-json.ts';
 import { serveJson } from './json-server.ts';
 
 /** Chain ID of Shasta, which are the last digits of its first block. */
@@ -56,12 +57,16 @@ function transaction(
 }
 
 /** TRX by an account's own hand. */
-export function sendTrx(to: string, amount: number, contractRet = 'SUCCESS'): TronTransaction {
+export function sendTrx(
+  to: string,
+  amount: number | bigint,
+  contractRet = 'SUCCESS',
+): TronTransaction {
   return transaction('TransferContract', { amount, to_address: walletHex(to) }, { contractRet });
 }
 
 /** A TRC-10 asset, which anybody can make. */
-export function sendTrc10(to: string, amount: number): TronTransaction {
+export function sendTrc10(to: string, amount: number | bigint): TronTransaction {
   const value = { amount, asset_name: '31303035343136', to_address: walletHex(to) };
   return transaction('TransferAssetContract', value);
 }
@@ -69,7 +74,7 @@ export function sendTrc10(to: string, amount: number): TronTransaction {
 /** A call of a contract that sends TRX on. */
 export function sendByContract(
   to: string,
-  amount: number,
+  amount: number | bigint,
   {
     rejected = false,
     failed = false,
@@ -184,7 +189,7 @@ export class TronNode {
   async start(): Promise<() => Promise<void>> {
     const { url, stop } = await serveJson((body, path) => {
       this.requests += 1;
-      const written = JSON.stringify(this.answersOnly ?? this.#answer(path, body as Json | Json[]));
+      const written = writeJson(this.answersOnly ?? this.#answer(path, body as Json | Json[]));
       this.bytes += written.length;
       return written;
     });

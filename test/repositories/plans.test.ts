@@ -113,6 +113,11 @@ beforeAll(async () => {
     insert into idempotency_keys
     select ${shop.merchant.id}, 'POST /', n::text, '', 201, '', now(), now() + n * interval '1 second'
     from generate_series(-500, 20000) as n`.execute(db);
+  await sql`
+    insert into findings
+    select gen_random_uuid(), 'eth', 'unreadable', 'eth', 'odd ' || n, null, '0x' || n, null, n, 'odd',
+           now(), case when n > 20 then now() end
+    from generate_series(1, 5000) as n`.execute(db);
   await sql`vacuum (analyze)`.execute(db);
   // The payment that one half of its merchant's is older than, and the other newer.
   const middle = await db
@@ -288,7 +293,7 @@ test.each<[string, (db: Database) => Promise<unknown>, string[]]>([
   [
     'payments to expire',
     db => lockDuePayments(db, now, 50),
-    ['payments_expiring', 'deposits_payment'],
+    ['payments_expiring', 'deposits_payment', 'findings_unreadable'],
   ],
   ['payments that are held', db => countHeldPayments(db, now), ['payments_expiring']],
   [

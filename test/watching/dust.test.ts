@@ -57,7 +57,9 @@ describe('a model of a chain', () => {
   beforeEach(async () => {
     const { db, clock } = service;
     clock.now += 48 * 60 * MINUTE_MS;
-    await sql`truncate asked_assignments, deposits, dust, reservations, findings, rescans`.execute(db);
+    await sql`truncate asked_assignments, deposits, dust, reservations, findings, rescans`.execute(
+      db,
+    );
     await watchModel(db, CHAIN, 'final');
     model = new ModelChain(clock, FINAL_DEPTH);
     clock.now += MINUTE_MS;
@@ -186,7 +188,9 @@ describe.skipIf(!hasAnvil)(`Ethereum (${hasAnvil ? 'anvil' : ANVIL_MISSING})`, (
 
   beforeAll(async () => {
     const { db, keyring, clock } = service;
-    await sql`truncate asked_assignments, deposits, dust, reservations, findings, rescans`.execute(db);
+    await sql`truncate asked_assignments, deposits, dust, reservations, findings, rescans`.execute(
+      db,
+    );
     await sql`update networks set settled_by = 'simulation' where settled_by = 'chain'`.execute(db);
     evm = createEvm(await startAnvil());
     proxy = await startNodeProxy(evm.anvil.url);

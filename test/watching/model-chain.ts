@@ -34,6 +34,10 @@ const BLOCKS_PER_SCAN = 3;
  */
 export class ModelChain {
   readonly blocks: ModelBlock[] = [];
+  /** Hashes of transactions that the adapter cannot read, while they are in here. */
+  readonly unreadable = new Set<string>();
+  /** Whether it cannot tell either which transactions those are, and whom they pay. */
+  isNameless = false;
   pool: ModelTransaction[] = [];
   readonly #clock: Clock;
   /** Blocks above which one is final; null without a finality of its own, like Bitcoin. */
@@ -151,17 +155,31 @@ export class ModelChain {
       throw new NodeFailure(`${node.label} is on another branch`);
     }
     const blocks = this.blocks.slice(from, last + 1);
+    const transactions = blocks.flatMap(block =>
+      block.transactions.map(transaction => ({ transaction, block })),
+    );
+    const isOdd = ({ transaction: { hash } }: (typeof transactions)[number]) =>
+      this.unreadable.has(hash);
     return {
       through,
-      transfers: blocks.flatMap(block =>
-        block.transactions.flatMap(transaction => toTransfers(transaction, block, watch)),
-      ),
+      transfers: transactions
+        .filter(each => !isOdd(each))
+        .flatMap(({ transaction, block }) => toTransfers(transaction, block, watch)),
+      unreadable: transactions.filter(isOdd).map(({ transaction, block }) => ({
+        transactionHash: this.isNameless ? null : transaction.hash,
+        height: block.height,
+        watched: this.isNameless ? [] : toWatched(transaction, watch),
+        detail: 'it is nonsense',
+      })),
     };
   }
 
   #lookUp({ transactionHash, watch }: LookUpRequest) {
     for (const { transaction, block } of this.transactions()) {
       if (transaction.hash !== transactionHash) continue;
+      if (this.unreadable.has(transactionHash)) {
+        return { status: 'unreadable' as const, detail: 'it is nonsense' };
+      }
       const transfers = toTransfers(transaction, block, watch);
       return { status: 'included' as const, block, transfers, foreign: [] };
     }
@@ -169,6 +187,12 @@ export class ModelChain {
     if (waiting === undefined) return { status: 'replaced' as const };
     return { status: 'pending' as const, transfers: toTransfers(waiting, null, watch) };
   }
+}
+
+function toWatched({ transfers }: ModelTransaction, watch: readonly WatchedAddress[]) {
+  return watch.filter(({ network, address }) =>
+    transfers.some(each => each.blockchainId === network.id && each.address === address),
+  );
 }
 
 function toTransfers(

@@ -332,7 +332,7 @@ describe('while the nodes are away', () => {
           return addresses.map(() => 0n);
         },
         readMovements: async () => [],
-        trace: async () => [],
+        trace: async () => null,
       },
     });
     for (let mined = 0; mined < 150; mined++) {

@@ -108,7 +108,8 @@ export function createBitcoinAdapter(limit: Partial<WorkLimit> = {}): ChainAdapt
     async scan(node, request) {
       const watched = scripts.watched(request.watch);
       return scanBlocks(node, request, watched, { workMs, elapsed }, block => {
-        mempoolOf(node)?.remove(block.transactions.map(({ id }) => id));
+        const { transactions, unreadable } = block;
+        mempoolOf(node)?.remove([...transactions, ...unreadable].map(({ id }) => id));
       });
     },
 

@@ -1,7 +1,9 @@
 import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
 import type { Block } from '../adapter.ts';
 import { orThrow } from '../answers.ts';
+import { OtherAnswer } from '../unreadable.ts';
 import { MalformedBytes } from './byte-reader.ts';
+import { parseTransaction, type Transaction } from './transaction.ts';
 
 // Error codes of a node (Bitcoin Core, src/rpc/protocol.h): what has no code of its own, a hash of nothing,
 // a height above the newest block.
@@ -63,6 +65,20 @@ export function toText(node: Node, answer: unknown, what: string): string {
 export function toCount(node: Node, answer: unknown, what: string): number {
   if (typeof answer === 'number' && Number.isSafeInteger(answer) && answer >= 0) return answer;
   throw failure(node, `${what} is not a number`);
+}
+
+/**
+ * A transaction in hex.
+ * @throws NodeFailure if it cannot be read, OtherAnswer if it is another one.
+ */
+export function readTransaction(node: Node, id: string, hex: unknown): Transaction {
+  const transaction = parsing(node, `transaction ${id}`, () =>
+    parseTransaction(toText(node, hex, `transaction ${id}`)),
+  );
+  if (transaction.id !== id) {
+    throw new OtherAnswer(`${node.label}: transaction ${id} is ${transaction.id}`);
+  }
+  return transaction;
 }
 
 /** @throws NodeFailure naming what the bytes are of. */

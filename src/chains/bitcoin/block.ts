@@ -2,6 +2,14 @@ import { ByteReader, decodeHex, MalformedBytes } from './byte-reader.ts';
 import { doubleSha256, showHash } from './hash.ts';
 import { BLOCK_BYTES, readTransaction, type Transaction } from './transaction.ts';
 
+/** What the header of a block says. */
+export interface BlockHeader {
+  readonly parentHash: string;
+  /** Root of the tree whose leaves are the transactions, as it is in the header. */
+  readonly root: string;
+  readonly time: Date;
+}
+
 export interface ParsedBlock {
   readonly hash: string;
   readonly parentHash: string;
@@ -20,20 +28,46 @@ const TRANSACTION_BYTES = 60;
  */
 export function parseBlock(hex: string, hash: string): ParsedBlock {
   const reader = new ByteReader(decodeHex(hex, BLOCK_BYTES));
-  const found = showHash(doubleSha256(reader.take(HEADER_BYTES)));
-  if (found !== hash) throw new MalformedBytes(`its hash is ${found}`);
-  const header = new ByteReader(reader.bytes.subarray(4, HEADER_BYTES));
-  const parentHash = showHash(header.take(32));
-  const root = showHash(header.take(32));
-  const time = new Date(header.uint32() * 1_000);
+  const { parentHash, root, time } = readHeader(reader.take(HEADER_BYTES), hash);
   const count = reader.count(TRANSACTION_BYTES);
   const transactions = Array.from({ length: count }, () => readTransaction(reader));
   reader.end();
   refuseMisplacedCoinbase(transactions);
-  if (showHash(merkleRoot(transactions.map(each => each.hash))) !== root) {
+  requireRoot(
+    transactions.map(each => each.hash),
+    root,
+  );
+  return { hash, parentHash, time, transactions };
+}
+
+/**
+ * Parses the header of a block in hex, which must have the hash.
+ * @throws MalformedBytes
+ */
+export function parseHeader(hex: string, hash: string): BlockHeader {
+  const bytes = decodeHex(hex, HEADER_BYTES);
+  if (bytes.length !== HEADER_BYTES) throw new MalformedBytes('it is no header');
+  return readHeader(bytes, hash);
+}
+
+function readHeader(bytes: Uint8Array, hash: string): BlockHeader {
+  const found = showHash(doubleSha256(bytes));
+  if (found !== hash) throw new MalformedBytes(`its hash is ${found}`);
+  const header = new ByteReader(bytes.subarray(4));
+  const parentHash = showHash(header.take(32));
+  const root = showHash(header.take(32));
+  return { parentHash, root, time: new Date(header.uint32() * 1_000) };
+}
+
+/**
+ * Checks that a header commits to these transactions and to no other.
+ * @param hashes As they are in the block, in their order.
+ * @throws MalformedBytes
+ */
+export function requireRoot(hashes: readonly Uint8Array[], root: string): void {
+  if (showHash(merkleRoot(hashes)) !== root) {
     throw new MalformedBytes('its transactions are not those of the header');
   }
-  return { hash, parentHash, time, transactions };
 }
 
 /**

@@ -1,10 +1,21 @@
-import { BLOCK_TIMEOUT_MS, type Node, RpcError } from '../../nodes/node.ts';
-import type { Block, ChainTransfer, Scan, ScanRequest } from '../adapter.ts';
+import { BLOCK_TIMEOUT_MS, type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
+import type { Block, ChainTransfer, Scan, ScanRequest, Unreadable } from '../adapter.ts';
 import { orThrow } from '../answers.ts';
 import { PrunedBlock } from '../pruned-block.ts';
-import { failure, isNotFound, isOutOfRange, isPruned, parsing, toHash, toText } from './answers.ts';
-import { type ParsedBlock, parseBlock } from './block.ts';
-import { transfersOf, type WatchedScripts } from './watched-scripts.ts';
+import { readEach, readOrFailure } from '../unreadable.ts';
+import {
+  failure,
+  isNotFound,
+  isOutOfRange,
+  isPruned,
+  parsing,
+  property,
+  readTransaction,
+  toHash,
+  toText,
+} from './answers.ts';
+import { type ParsedBlock, parseBlock, parseHeader, requireRoot } from './block.ts';
+import { toUnreadable, transfersOf, type WatchedScripts } from './watched-scripts.ts';
 
 /** When to stop and to go on with the next call. */
 export interface WorkLimit {
@@ -14,6 +25,8 @@ export interface WorkLimit {
   readonly elapsed: () => number;
 }
 
+/** Hex digits of a header. */
+const HEADER_DIGITS = 160;
 /** Most blocks of one scan: some 40 MB. */
 const BLOCKS_MAXIMUM = 20;
 
@@ -24,18 +37,68 @@ export async function askHash(node: Node, height: number): Promise<string | null
   return toHash(node, orThrow(answer), `the hash of block ${height}`);
 }
 
+/** A block, as far as its transactions can be read. */
+export interface ReadBlock extends ParsedBlock {
+  readonly unreadable: readonly UnreadableTransaction[];
+}
+
+/** A transaction of a block that cannot be read. */
+export interface UnreadableTransaction {
+  readonly id: string;
+  /** As the node has sent it. */
+  readonly sent: unknown;
+  readonly detail: string;
+}
+
 /**
- * A whole block, with every transaction that its header commits to and no other.
+ * A whole block, with every transaction that its header commits to and no other. Where its bytes cannot be
+ * read as a block, each transaction is read by itself.
  * @throws PrunedBlock, NodeFailure
  */
-export async function askBlock(node: Node, hash: string): Promise<ParsedBlock> {
+export async function askBlock(node: Node, hash: string): Promise<ReadBlock> {
   const [answer] = await node.batch([{ method: 'getblock', params: [hash, 0] }], {
     timeoutMs: BLOCK_TIMEOUT_MS,
   });
   if (isPruned(answer)) throw new PrunedBlock(`${node.label}: block ${hash} is pruned`);
   if (isNotFound(answer)) throw failure(node, `there is no block ${hash}`, answer);
   const hex = toText(node, orThrow(answer), 'a block');
-  return parsing(node, `block ${hash}`, () => parseBlock(hex, hash));
+  const read = <T>(parse: () => T) => parsing(node, `block ${hash}`, parse);
+  // What does not begin with the header of the block is none of it.
+  read(() => parseHeader(hex.slice(0, HEADER_DIGITS), hash));
+  const block = readOrFailure(() => read(() => parseBlock(hex, hash)));
+  return block instanceof NodeFailure ? askApart(node, hash, block) : { ...block, unreadable: [] };
+}
+
+/**
+ * A block by its transactions, whose IDs its header commits to.
+ * @param failure Why it could not be read as a whole: thrown where this cannot be read either.
+ */
+async function askApart(node: Node, hash: string, failure: NodeFailure): Promise<ReadBlock> {
+  const [head, whole] = await node.batch(
+    [
+      { method: 'getblockheader', params: [hash, false] },
+      { method: 'getblock', params: [hash, 2] },
+    ],
+    { timeoutMs: BLOCK_TIMEOUT_MS },
+  );
+  const list = property(whole, 'tx');
+  if (head instanceof RpcError || !Array.isArray(list)) throw failure;
+  const ids = list.map(each => toHash(node, property(each, 'txid'), 'the ID of a transaction'));
+  const { parentHash, time } = parsing(node, `block ${hash}`, () => {
+    const header = parseHeader(toText(node, head, 'a header'), hash);
+    requireRoot(
+      ids.map(id => Buffer.from(id, 'hex').reverse()),
+      header.root,
+    );
+    return header;
+  });
+  const unreadable: UnreadableTransaction[] = [];
+  const transactions = readEach(
+    list.map((sent, index) => ({ id: ids[index] ?? '', sent })),
+    ({ id, sent }) => [readTransaction(node, id, property(sent, 'hex'))],
+    ({ id, sent }, detail) => unreadable.push({ id, sent, detail }),
+  );
+  return { hash, parentHash, time, transactions, unreadable };
 }
 
 /**
@@ -48,12 +111,13 @@ export async function scanBlocks(
   request: Pick<ScanRequest, 'from' | 'to' | 'parentHash'>,
   watched: WatchedScripts,
   limit: WorkLimit,
-  onBlock: (block: ParsedBlock) => void,
+  onBlock: (block: ReadBlock) => void,
 ): Promise<Scan> {
   const { from } = request;
   const hashes = await askHashes(node, from, Math.min(request.to, from + BLOCKS_MAXIMUM - 1));
   const until = limit.elapsed() + limit.workMs;
   const transfers: ChainTransfer[] = [];
+  const unreadable: Unreadable[] = [];
   let through: Block | undefined;
   for (const [index, hash] of hashes.entries()) {
     const block = await askBlock(node, hash);
@@ -64,11 +128,12 @@ export async function scanBlocks(
     through = { height: from + index, hash, parentHash, time: block.time };
     const place = { height: through.height, hash, time: block.time };
     transfers.push(...block.transactions.flatMap(each => transfersOf(each, watched, place)));
+    unreadable.push(...block.unreadable.map(each => toUnreadable(each, watched, place.height)));
     onBlock(block);
     if (limit.elapsed() >= until) break;
   }
   if (through === undefined) throw new RangeError(`no blocks from ${from} to ${request.to}`);
-  return { through, transfers };
+  return { through, transfers, unreadable };
 }
 
 async function askHashes(node: Node, from: number, to: number): Promise<string[]> {

@@ -1,19 +1,18 @@
-import type { Node, RpcError } from '../../nodes/node.ts';
+import { type Node, NodeFailure, type RpcError } from '../../nodes/node.ts';
 import { orThrow } from '../answers.ts';
 import { PrunedBlock } from '../pruned-block.ts';
+import { readOrFailure } from '../unreadable.ts';
 import {
   askHeader,
-  failure,
   isNotFound,
   isPruned,
-  parsing,
   property,
+  readTransaction,
   toCount,
   toHash,
-  toText,
 } from './answers.ts';
 import { askHash } from './blocks.ts';
-import { parseTransaction, type Transaction } from './transaction.ts';
+import type { Transaction } from './transaction.ts';
 
 /** What a node has of a transaction. */
 export interface Found {
@@ -36,7 +35,7 @@ const OUTPUTS_MAXIMUM = 8;
 export async function askTransaction(node: Node, id: string): Promise<Found | Missing> {
   const [answer] = await node.batch([{ method: 'getrawtransaction', params: [id, true] }]);
   if (isNotFound(answer)) return { transaction: null, isIndexed: isIndexed(answer) };
-  const transaction = readTransaction(node, id, orThrow(answer));
+  const transaction = readFound(node, id, orThrow(answer));
   const hash = property(answer, 'blockhash');
   if (hash === undefined) return { transaction, blockHash: null, isActive: false };
   return {
@@ -49,14 +48,14 @@ export async function askTransaction(node: Node, id: string): Promise<Found | Mi
 /**
  * Looks in one block.
  * @returns undefined if the block is unknown or does not contain it.
- * @throws PrunedBlock
+ * @throws PrunedBlock, UnreadableTransaction
  */
 export async function askInBlock(node: Node, id: string, hash: string): Promise<Found | undefined> {
   const [answer] = await node.batch([{ method: 'getrawtransaction', params: [id, true, hash] }]);
   if (isNotFound(answer)) return undefined;
   if (isPruned(answer)) throw new PrunedBlock(`${node.label}: block ${hash} is pruned`);
   return {
-    transaction: readTransaction(node, id, orThrow(answer)),
+    transaction: readFound(node, id, orThrow(answer)),
     blockHash: hash,
     isActive: property(answer, 'in_active_chain') === true,
   };
@@ -93,9 +92,16 @@ function isIndexed(error: RpcError): boolean {
   return /\bmempool or blockchain transaction\b/.test(error.message);
 }
 
-function readTransaction(node: Node, id: string, answer: unknown): Transaction {
-  const hex = toText(node, property(answer, 'hex'), 'a transaction');
-  const transaction = parsing(node, `transaction ${id}`, () => parseTransaction(hex));
-  if (transaction.id !== id) throw failure(node, `transaction ${id} is ${transaction.id}`);
+/** A transaction that the node has, and that cannot be read. */
+export class UnreadableTransaction extends NodeFailure {
+  constructor(message: string) {
+    super(message);
+    this.name = 'UnreadableTransaction';
+  }
+}
+
+function readFound(node: Node, id: string, answer: unknown): Transaction {
+  const transaction = readOrFailure(() => readTransaction(node, id, property(answer, 'hex')));
+  if (transaction instanceof NodeFailure) throw new UnreadableTransaction(transaction.message);
   return transaction;
 }

@@ -1,7 +1,13 @@
 import type { Node } from '../../nodes/node.ts';
 import type { LookUpRequest, TransactionReport } from '../adapter.ts';
 import { askHeader, failure, toHash } from './answers.ts';
-import { askBlockOfUnspent, askInBlock, askTransaction, type Found } from './find-transaction.ts';
+import {
+  askBlockOfUnspent,
+  askInBlock,
+  askTransaction,
+  type Found,
+  UnreadableTransaction,
+} from './find-transaction.ts';
 import type { RecentBlocks } from './recent-blocks.ts';
 import { askUnspent, findSpender, onlyConfirmed } from './spending.ts';
 import { transfersOf, type WatchedScripts } from './watched-scripts.ts';
@@ -29,6 +35,20 @@ interface Sought {
  * @throws NodeFailure without an index and inputs, if the node cannot tell: it may be in a block.
  */
 export async function lookUpTransaction(
+  node: Node,
+  request: LookUpRequest,
+  watched: WatchedScripts,
+  recent: RecentBlocks,
+): Promise<TransactionReport> {
+  try {
+    return await lookUp(node, request, watched, recent);
+  } catch (error) {
+    if (!(error instanceof UnreadableTransaction)) throw error;
+    return { status: 'unreadable', detail: error.message };
+  }
+}
+
+async function lookUp(
   node: Node,
   request: LookUpRequest,
   watched: WatchedScripts,

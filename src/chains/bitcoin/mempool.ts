@@ -5,12 +5,12 @@ import {
   NodeFailure,
   RpcError,
 } from '../../nodes/node.ts';
-import type { ChainTransfer, MempoolReading } from '../adapter.ts';
+import type { ChainTransfer, MempoolReading, Unreadable } from '../adapter.ts';
 import { orThrow, toList } from '../answers.ts';
-import { failure, isNotFound, parsing, property, toHash, toText } from './answers.ts';
+import { readOrFailure } from '../unreadable.ts';
+import { isNotFound, property, readTransaction, toHash } from './answers.ts';
 import type { WorkLimit } from './blocks.ts';
-import { parseTransaction } from './transaction.ts';
-import { transfersOf, type WatchedScripts } from './watched-scripts.ts';
+import { toUnreadable, transfersOf, type WatchedScripts } from './watched-scripts.ts';
 
 /** Transactions to ask for at once. */
 const PART = 25;
@@ -44,13 +44,15 @@ export class Mempool {
   readonly #backlog = new Set<string>();
   /** Transfers that were told and perhaps not recorded, by transaction. */
   readonly #told = new Map<string, readonly ChainTransfer[]>();
+  /** What cannot be read, and was perhaps not written down, by transaction. */
+  readonly #unread = new Map<string, Unreadable>();
   #nodeId: string | undefined;
   #isTimed = false;
   #isListed = false;
 
   /** Takes a node's list. What has left it is forgotten, and told again should it come back. */
   list(node: Node, ids: ReadonlySet<string>): void {
-    for (const each of [this.#seen, this.#arrived, this.#backlog, this.#told]) {
+    for (const each of [this.#seen, this.#arrived, this.#backlog, this.#told, this.#unread]) {
       for (const id of each.keys()) if (!ids.has(id)) each.delete(id);
     }
     const isSame = this.#nodeId === node.id;
@@ -75,7 +77,9 @@ export class Mempool {
   /** Forgets what a block contains: its block tells it. */
   remove(ids: Iterable<string>): void {
     for (const id of ids) {
-      for (const each of [this.#seen, this.#arrived, this.#backlog, this.#told]) each.delete(id);
+      for (const each of [this.#seen, this.#arrived, this.#backlog, this.#told, this.#unread]) {
+        each.delete(id);
+      }
     }
   }
 
@@ -102,15 +106,18 @@ export class Mempool {
 
   #reading(): MempoolReading {
     const told = [...this.#told];
+    const unread = [...this.#unread];
     const isMore = this.#next().length > 0;
     return {
       transfers: told.flatMap(([, transfers]) => transfers),
+      unreadable: unread.map(([, unreadable]) => unreadable),
       complete: this.#isListed && !isMore,
       more: isMore,
       recorded: () => {
         for (const [id, transfers] of told) {
           if (this.#told.get(id) === transfers) this.#told.delete(id);
         }
+        for (const [id] of unread) this.#unread.delete(id);
       },
     };
   }
@@ -139,11 +146,15 @@ export class Mempool {
         this.#backlog.delete(id);
         continue;
       }
-      const hex = toText(node, orThrow(answer), 'a transaction');
-      const transaction = parsing(node, `transaction ${id}`, () => parseTransaction(hex));
-      if (transaction.id !== id) throw failure(node, `transaction ${id} is ${transaction.id}`);
-      const transfers = transfersOf(transaction, watched, null);
-      if (transfers.length > 0) this.#told.set(id, transfers);
+      const sent = orThrow(answer);
+      const transaction = readOrFailure(() => readTransaction(node, id, sent));
+      if (transaction instanceof NodeFailure) {
+        const detail = transaction.message;
+        this.#unread.set(id, toUnreadable({ id, sent, detail }, watched, null));
+      } else {
+        const transfers = transfersOf(transaction, watched, null);
+        if (transfers.length > 0) this.#told.set(id, transfers);
+      }
       this.#see([id]);
     }
   }

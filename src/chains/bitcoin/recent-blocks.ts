@@ -57,10 +57,10 @@ export class RecentBlocks {
 }
 
 async function readSummary(node: Node, hash: string): Promise<Summary> {
-  const { parentHash, transactions } = await askBlock(node, hash);
+  const { parentHash, transactions, unreadable } = await askBlock(node, hash);
   return {
     parentHash,
-    ids: new Set(transactions.map(({ id }) => id)),
+    ids: new Set([...transactions, ...unreadable].map(({ id }) => id)),
     spent: new Set(transactions.flatMap(({ inputs }) => inputs)),
   };
 }

@@ -1,4 +1,5 @@
-import type { Block, ChainTransfer, WatchedAddress } from '../adapter.ts';
+import type { Block, ChainTransfer, Unreadable, WatchedAddress } from '../adapter.ts';
+import { findNamed } from '../unreadable.ts';
 import { scriptOf } from './script.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -36,6 +37,17 @@ export class ScriptTable {
     this.#scripts.set(address, script);
     return script;
   }
+}
+
+/** A transaction that cannot be read, with the addresses whose script is somewhere in it. */
+export function toUnreadable(
+  { id, sent, detail }: { readonly id: string; readonly sent: unknown; readonly detail: string },
+  watched: WatchedScripts,
+  height: number | null,
+): Unreadable {
+  const scripts = new Map([...watched].map(([script, entry]) => [entry, script]));
+  const named = findNamed(sent, watched.values(), entry => scripts.get(entry) ?? '');
+  return { transactionHash: id, height, watched: named, detail };
 }
 
 /** Each output of a transaction that pays something to a watched script. */

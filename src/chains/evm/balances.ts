@@ -1,5 +1,6 @@
 import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
 import type { BalanceQuery } from '../adapter.ts';
+import { readOrFailure } from '../unreadable.ts';
 import { toAmount, toParameter } from './answers.ts';
 import { asNodeError } from './log-query.ts';
 
@@ -52,14 +53,14 @@ const PROGRAM = [
 ].join('');
 
 /**
- * Balances at one block, in the order of the addresses.
+ * Balances at one block, in the order of the addresses; null for one that cannot be read.
  * @throws NodeFailure, also where the node's chain has no block of this hash or the node not its state;
  * RpcError for any other refusal.
  */
 export async function readBalances(
   node: Node,
   { height, hash, addresses }: BalanceQuery,
-): Promise<readonly bigint[]> {
+): Promise<readonly (bigint | null)[]> {
   const block =
     hash === null ? toParameter(height) : { blockHash: hash, requireCanonical: true as const };
   const groups: (readonly string[])[] = [];
@@ -69,7 +70,7 @@ export async function readBalances(
   const answers = await node.batch(
     groups.map(group => ({ method: 'eth_call', params: [{ data: toData(group) }, block] })),
   );
-  const balances: bigint[] = [];
+  const balances: (bigint | null)[] = [];
   for (const [index, group] of groups.entries()) {
     const answer = answers[index];
     // Some providers allow no call without a contract: they are asked for each address.
@@ -87,14 +88,20 @@ async function readOneByOne(
   node: Node,
   addresses: readonly string[],
   block: unknown,
-): Promise<bigint[]> {
+): Promise<(bigint | null)[]> {
   const answers = await node.batch(
     addresses.map(address => ({ method: 'eth_getBalance', params: [address, block] })),
   );
-  return answers.map(answer => {
+  const balances = answers.map(answer => {
     if (answer instanceof RpcError) throw asNodeError(node, answer);
-    return toAmount(node, answer, 'a balance');
+    return readOrFailure(() => toAmount(node, answer, 'a balance'));
   });
+  const [first] = balances;
+  // Where nothing can be read, the answers are wrong, and not the accounts.
+  if (first instanceof NodeFailure && balances.every(each => each instanceof NodeFailure)) {
+    throw first;
+  }
+  return balances.map(each => (each instanceof NodeFailure ? null : each));
 }
 
 function toData(addresses: readonly string[]): string {

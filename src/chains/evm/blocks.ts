@@ -1,6 +1,6 @@
 import { BLOCK_TIMEOUT_MS, type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Block } from '../adapter.ts';
-import { orThrow, toFields, toList } from '../answers.ts';
+import { type Fields, orThrow, toFields, toList } from '../answers.ts';
 import { requireBlock, toAddressOrNull, toAmount, toHash, toParameter } from './answers.ts';
 
 /** Whole blocks that are asked for in one batch. */
@@ -17,18 +17,20 @@ export interface BlockTransaction {
 }
 
 export interface WholeBlock extends Block {
-  readonly transactions: readonly BlockTransaction[];
+  /** As the node has sent them: one that cannot be read does not keep the others from it. */
+  readonly transactions: readonly unknown[];
   /** As the node has sent them; undefined before there were any. */
   readonly withdrawals: unknown;
 }
 
+/** The call for the header of a block. */
+export function headerCall(height: number) {
+  return { method: 'eth_getBlockByNumber', params: [toParameter(height), false] };
+}
+
 /** Reads the headers of these heights. */
 export async function readHeaders(node: Node, heights: readonly number[]): Promise<Block[]> {
-  const calls = heights.map(height => ({
-    method: 'eth_getBlockByNumber',
-    params: [toParameter(height), false],
-  }));
-  const answers = await node.batch(calls);
+  const answers = await node.batch(heights.map(headerCall));
   return heights.map((height, index) => requireBlock(node, answers[index], height));
 }
 
@@ -46,14 +48,11 @@ export async function readWholeBlocks(
     const block = requireBlock(node, answers[index], height);
     const fields = toFields(node, orThrow(answers[index]), 'a block');
     const transactions = toList(node, fields.transactions, 'the transactions of a block');
-    return {
-      ...block,
-      withdrawals: fields.withdrawals,
-      transactions: transactions.map(each => toTransaction(node, each)),
-    };
+    return { ...block, withdrawals: fields.withdrawals, transactions };
   });
 }
 
+/** @throws NodeFailure */
 export function toTransaction(node: Node, value: unknown): BlockTransaction {
   const fields = toFields(node, value, 'a transaction');
   return {
@@ -62,6 +61,26 @@ export function toTransaction(node: Node, value: unknown): BlockTransaction {
     from: toAddressOrNull(node, fields.from, 'the sender of a transaction'),
     value: toAmount(node, fields.value, 'the value of a transaction'),
   };
+}
+
+/**
+ * The recipient of a transaction, in lower case; null where it creates a contract. Nothing else of it is
+ * read: transactions of strangers may be of a kind that is not known here.
+ * @throws NodeFailure
+ */
+export function recipientOf(node: Node, value: unknown): string | null {
+  const { hash, to } = toFields(node, value, 'a transaction');
+  toHash(node, hash, 'the hash of a transaction');
+  return toAddressOrNull(node, to, 'the recipient of a transaction');
+}
+
+/** The hash of a transaction that may be unreadable otherwise; null where it has none. */
+export function hashOrNull(
+  value: unknown,
+  name: 'hash' | 'transactionHash' | 'txHash',
+): string | null {
+  const hash = (value as Fields | null | undefined)?.[name];
+  return typeof hash === 'string' && /^0x[0-9a-f]{64}$/i.test(hash) ? hash.toLowerCase() : null;
 }
 
 /** Every number from `from` to `to`, both included. */

@@ -1,10 +1,23 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
-import type { Arrival, Block, ChainTransfer, ScanRequest } from '../adapter.ts';
+import type {
+  Arrival,
+  Block,
+  ChainTransfer,
+  ScanRequest,
+  Unreadable,
+  WatchedAddress,
+  Weight,
+} from '../adapter.ts';
+import { readOrFailure } from '../unreadable.ts';
 import type { ReceiptMemory } from './receipt-memory.ts';
 import { type Receipt, requireReceipt } from './receipts.ts';
 
 /** A log, or a top-level transaction, that pays a watched address: its receipt tells whether it counts. */
-export interface Hit extends Arrival {
+export interface Hit extends Omit<Arrival, 'tokenAmount'> {
+  /** undefined where the log has none that can be read: the receipt tells it, and it is never dust. */
+  readonly tokenAmount: bigint | undefined;
+  /** Whom it pays. */
+  readonly watched: WatchedAddress;
   readonly height: number;
   readonly blockHash: string;
 }
@@ -20,57 +33,121 @@ export interface Reading {
   readonly node: Node;
   readonly request: Pick<ScanRequest, 'weigh' | 'takeAwaited'>;
   readonly receipts: ReceiptMemory;
+  /** Gets what cannot be read. */
+  readonly unreadable: Unreadable[];
 }
 
 /** How the transfers of a family of hits are read. */
 export interface HitReader {
-  /** The blocks of hits, by their hashes. */
-  readBlocks(hits: readonly Hit[]): Promise<ReadonlyMap<string, Block>>;
-  /** Every transfer of a transaction, whether or not it is dust. */
-  toTransfers(receipt: Receipt, block: Pick<Block, 'height' | 'hash' | 'time'>): ChainTransfer[];
+  /** The blocks of hits by their heights; in place of one that cannot be read, its failure. */
+  readBlocks(hits: readonly Hit[]): Promise<ReadonlyMap<number, Block | NodeFailure>>;
+  /**
+   * Every transfer of a transaction, whether or not it is dust.
+   * @param count How many hits it has.
+   * @throws NodeFailure if the receipt does not tell them.
+   */
+  toTransfers(
+    receipt: Receipt,
+    block: Pick<Block, 'height' | 'hash' | 'time'>,
+    count: number,
+  ): ChainTransfer[];
 }
 
 /**
  * Reads the transactions of hits by their receipts, those that pay an address at which a payment waits
- * first, and asks nothing about dust.
+ * first, and asks nothing about dust. A transaction that cannot be read is told as such, with the addresses
+ * that it pays more than dust.
  * @throws NodeFailure
  */
 export async function readHits(
-  { node, request, receipts }: Reading,
+  { node, request, receipts, unreadable }: Reading,
   hits: readonly Hit[],
   reader: HitReader,
 ): Promise<Found> {
   if (hits.length === 0) return { transfers: [], dust: [] };
-  const weights = (await request.weigh?.(hits)) ?? hits.map(weighAlone);
-  const dust = hits.filter((_, index) => weights[index] === 'dust');
-  const kept = hits.filter((_, index) => weights[index] !== 'dust');
-  const awaited = new Set(hits.filter((_, index) => weights[index] === 'awaited').map(hashOf));
-  const blocks = kept.length === 0 ? new Map<string, Block>() : await reader.readBlocks(kept);
+  const weights = await weigh(request, hits);
+  const dust = hits.filter(hasAmount).filter(hit => weights.get(hit) === 'dust');
+  const kept = hits.filter(hit => weights.get(hit) !== 'dust');
+  const awaited = new Set(hits.filter(hit => weights.get(hit) === 'awaited').map(hashOf));
+  const blocks = kept.length === 0 ? new Map<number, Block>() : await reader.readBlocks(kept);
   const dustOf = Map.groupBy(dust, hashOf);
 
+  const answers: (Receipt | NodeFailure)[] = [];
   const read = async (group: readonly Hit[]): Promise<ChainTransfer[]> => {
     const found = await receipts.read(node, group);
-    return [...new Map(group.map(hit => [hit.transactionHash, hit])).values()].flatMap(hit => {
-      const block = blocks.get(hit.blockHash);
-      if (block === undefined) throw new NodeFailure(`${node.label}: a log came of another branch`);
-      const receipt = requireReceipt(node, found, hit.transactionHash, block);
-      const { height, hash, time } = block;
-      const transfers = reader.toTransfers(receipt, { height, hash, time });
-      return without(transfers, dustOf.get(hit.transactionHash) ?? []);
+    answers.push(...found.values());
+    return [...Map.groupBy(group, hashOf)].flatMap(([transactionHash, own]) => {
+      const worthless = dustOf.get(transactionHash) ?? [];
+      const height = own[0]?.height ?? 0;
+      const block = requireBlockOf(node, blocks, own, height);
+      const receipt =
+        block instanceof NodeFailure ? block : requireReceipt(node, found, transactionHash, block);
+      const count = own.length + worthless.length;
+      const transfers =
+        block instanceof NodeFailure || receipt instanceof NodeFailure
+          ? receipt
+          : readOrFailure(() => reader.toTransfers(receipt, placeOf(block), count));
+      if (Array.isArray(transfers)) return without(transfers, worthless);
+      const watched = [...new Set(own.map(hit => hit.watched))];
+      const detail = (transfers as NodeFailure).message;
+      unreadable.push({ transactionHash, height, watched, detail });
+      return [];
     });
   };
   const first = await read(kept.filter(hit => awaited.has(hit.transactionHash)));
   if (first.length > 0) await request.takeAwaited?.(first);
   const others = await read(kept.filter(hit => !awaited.has(hit.transactionHash)));
+  refuseNoneRead(answers);
   return { transfers: [...first, ...others], dust };
 }
 
-function weighAlone({ tokenAmount }: Arrival) {
+/** @throws NodeFailure if there are several receipts, and none can be read: the node is wrong, and not they. */
+function refuseNoneRead(receipts: readonly (Receipt | NodeFailure)[]): void {
+  const [failure, ...others] = receipts.filter(each => each instanceof NodeFailure);
+  if (failure !== undefined && others.length > 0 && others.length + 1 === receipts.length) {
+    throw failure;
+  }
+}
+
+/** Weights of the hits whose amount is known. */
+async function weigh(
+  request: Reading['request'],
+  hits: readonly Hit[],
+): Promise<Map<Hit, Weight | undefined>> {
+  const known = hits.filter(hasAmount);
+  const weights = (await request.weigh?.(known)) ?? known.map(weighAlone);
+  return new Map(known.map((hit, index) => [hit, weights[index]]));
+}
+
+function hasAmount(hit: Hit): hit is Hit & Arrival {
+  return hit.tokenAmount !== undefined;
+}
+
+function weighAlone({ tokenAmount }: Arrival): Weight {
   return tokenAmount === 0n ? 'dust' : 'other';
 }
 
-function hashOf({ transactionHash }: Arrival): string {
+function hashOf({ transactionHash }: Hit): string {
   return transactionHash;
+}
+
+function placeOf({ height, hash, time }: Block) {
+  return { height, hash, time };
+}
+
+/** @throws NodeFailure unless the hits are of the block. */
+function requireBlockOf(
+  node: Node,
+  blocks: ReadonlyMap<number, Block | NodeFailure>,
+  hits: readonly Hit[],
+  height: number,
+): Block | NodeFailure {
+  const block = blocks.get(height);
+  if (block instanceof NodeFailure) return block;
+  if (block === undefined || hits.some(({ blockHash }) => blockHash !== block.hash)) {
+    throw new NodeFailure(`${node.label}: a log came of another branch`);
+  }
+  return block;
 }
 
 /** The transfers of a transaction, without as many of each amount as are dust, which are the last ones. */

@@ -1,11 +1,17 @@
 import { BLOCK_TIMEOUT_MS, type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
-import type { Block, ChainTransfer, InternalTransfers, WatchedAddress } from '../adapter.ts';
+import type {
+  Block,
+  ChainTransfer,
+  InternalTransfers,
+  Traced,
+  WatchedAddress,
+} from '../adapter.ts';
 import { orThrow, toFields, toList } from '../answers.ts';
 import { requireBlock, toCount, toHash, toParameter } from './answers.ts';
 import { readBalances } from './balances.ts';
 import { asNodeError } from './log-query.ts';
 import { readMovements } from './movements.ts';
-import { type InternalMove, readCallTracer, readTraceBlock } from './traces.ts';
+import { readCallTracer, readTraceBlock, type TracedMoves } from './traces.ts';
 import { indexWatched } from './watched.ts';
 
 /** The node's own limit of a trace; that of go-ethereum is 5 s unless given. */
@@ -29,34 +35,36 @@ async function trace(
   node: Node,
   height: number,
   watch: readonly WatchedAddress[],
-): Promise<readonly ChainTransfer[] | null> {
+): Promise<Traced | null> {
   const { native } = indexWatched(watch);
   if (node.abilities.trace === null) return null;
-  if (native.size === 0) return [];
+  if (native.size === 0) return { transfers: [], unread: new Set() };
   const traced = await traceBlock(node, height, node.abilities.trace);
   if (traced === null) return null;
   const { height: number, hash, time } = traced.block;
-  return traced.moves.flatMap(({ transactionHash, place, to, value }) => {
-    const watched = native.get(to);
-    if (watched === undefined) return [];
-    return [
-      {
-        blockchainId: watched.network.id,
-        transactionHash,
-        position: 1 + place,
-        address: watched.address,
-        tokenAmount: value,
-        block: { height: number, hash, time },
-        inputs: null,
-        maturity: 1,
-      },
-    ];
-  });
+  const transfers = traced.moves.flatMap(
+    ({ transactionHash, place, to, value }): ChainTransfer[] => {
+      const watched = native.get(to);
+      if (watched === undefined) return [];
+      return [
+        {
+          blockchainId: watched.network.id,
+          transactionHash,
+          position: 1 + place,
+          address: watched.address,
+          tokenAmount: value,
+          block: { height: number, hash, time },
+          inputs: null,
+          maturity: 1,
+        },
+      ];
+    },
+  );
+  return { transfers, unread: traced.unread };
 }
 
-interface TracedBlock {
+interface TracedBlock extends TracedMoves {
   readonly block: Block;
-  readonly moves: readonly InternalMove[];
 }
 
 async function traceBlock(
@@ -78,11 +86,11 @@ async function traceBlock(
   const fields = toFields(node, orThrow(header), 'a block');
   const transactions = toList(node, fields.transactions, 'the transactions of a block');
   const hashes = transactions.map(each => toHash(node, each, 'the hash of a transaction'));
-  const moves =
+  const traced =
     method === 'trace_block'
       ? readTraceBlock(node, traces, block, hashes)
       : readCallTracer(node, traces, hashes);
-  return moves === null ? null : { block, moves };
+  return { block, ...traced };
 }
 
 /**

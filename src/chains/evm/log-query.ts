@@ -5,12 +5,14 @@ import {
   NodeFailure,
   RpcError,
 } from '../../nodes/node.ts';
-import type { Block } from '../adapter.ts';
+import type { Block, Unreadable } from '../adapter.ts';
 import { toFields, toList } from '../answers.ts';
-import { toCount, toHash, toParameter } from './answers.ts';
+import { findNamed, readEach, readOrFailure } from '../unreadable.ts';
+import { toAddressOrNull, toCount, toHash, toParameter } from './answers.ts';
+import { hashOrNull } from './blocks.ts';
 import type { Hit } from './hits.ts';
 import { addressTopic, readTransfer, TRANSFER } from './transfer-logs.ts';
-import type { Watched } from './watched.ts';
+import { type Watched, watchedTokens } from './watched.ts';
 
 /** Addresses that a query names; above it, every transfer of the tokens is asked for and filtered here. */
 const TOPICS_MAXIMUM = 1_000;
@@ -34,34 +36,64 @@ export function transferFilter({ tokens }: Watched) {
 
 /**
  * The transfers to watched addresses that a node has answered a query with.
+ * @param unreadable Gets the logs that cannot be read.
  * @throws NodeFailure for a log of a block that was not asked for.
  */
 export function toHits(
   node: Node,
   value: unknown,
-  asked: { readonly from: number; readonly to: number } | Pick<Block, 'hash'>,
-  { tokens }: Watched,
+  asked: { readonly from: number; readonly to: number } | Pick<Block, 'height' | 'hash'>,
+  watched: Watched,
+  unreadable: Unreadable[],
 ): Hit[] {
   if (value instanceof RpcError) throw asNodeError(node, value);
-  return toList(node, value, 'the logs').flatMap(each => {
-    const log = toFields(node, each, 'a log');
-    const place = {
-      height: toCount(node, log.blockNumber, 'the block of a log'),
-      blockHash: toHash(node, log.blockHash, 'the block of a log'),
-      transactionHash: toHash(node, log.transactionHash, 'the transaction of a log'),
-    };
+  const logs = readEach(
+    toList(node, value, 'the logs'),
+    each => [toLog(node, each)],
+    (each, detail) => {
+      const ours = findNamed(each, watchedTokens(watched), ({ address }) =>
+        address.slice(2).toLowerCase(),
+      );
+      const height = 'hash' in asked ? asked.height : heightOrNull(node, each);
+      const transactionHash = hashOrNull(each, 'transactionHash');
+      unreadable.push({ transactionHash, height, watched: ours, detail });
+    },
+  );
+  return logs.flatMap(({ contract, recipient, isRemoved, ...place }) => {
     const fits =
       'hash' in asked
         ? place.blockHash === asked.hash
         : place.height >= asked.from && place.height <= asked.to;
     if (!fits) throw new NodeFailure(`${node.label}: a log came of block ${place.height}, unasked`);
     // Above the limit of topics, most of what comes is somebody else's.
-    const transfer = log.removed === true ? undefined : readTransfer(log);
-    const watched = tokens.get(transfer?.contract ?? '')?.get(transfer?.to ?? '');
-    if (transfer === undefined || watched === undefined) return [];
-    const { network, address } = watched;
-    return [{ ...place, blockchainId: network.id, address, tokenAmount: transfer.amount }];
+    const own = watched.tokens.get(contract)?.get(recipient);
+    if (own === undefined || isRemoved) return [];
+    return [{ ...place, blockchainId: own.network.id, address: own.address, watched: own }];
   });
+}
+
+/** @throws NodeFailure */
+function toLog(node: Node, value: unknown) {
+  const log = toFields(node, value, 'a log');
+  const topics = toList(node, log.topics, 'the topics of a log');
+  const contract = toAddressOrNull(node, log.address, 'the contract of a log');
+  if (contract === null) throw new NodeFailure(`${node.label}: a log is of no contract`);
+  return {
+    height: toCount(node, log.blockNumber, 'the block of a log'),
+    blockHash: toHash(node, log.blockHash, 'the block of a log'),
+    transactionHash: toHash(node, log.transactionHash, 'the transaction of a log'),
+    contract,
+    recipient: `0x${toHash(node, topics[2], 'the recipient of a log').slice(-40)}`,
+    tokenAmount: readTransfer(log)?.amount,
+    isRemoved: log.removed === true,
+  };
+}
+
+function heightOrNull(node: Node, log: unknown): number | null {
+  const height = readOrFailure(() =>
+    toCount(node, toFields(node, log, 'a log').blockNumber, 'the block of a log'),
+  );
+  return typeof height === 'number' ? height : null;
 }
 
 /** How many blocks nodes take in one query: halved when one refuses, and grown again by a quarter. */
@@ -121,13 +153,14 @@ export function blockQuery(watched: Watched, blockHash: string): NodeCall {
 export async function hitsOfBlock(
   node: Node,
   answer: unknown,
-  block: Pick<Block, 'hash'>,
+  block: Pick<Block, 'height' | 'hash'>,
   watched: Watched,
+  unreadable: Unreadable[],
 ): Promise<Hit[]> {
   const parts = isTooWide(answer) ? divide(watched) : [];
-  if (parts.length < 2) return toHits(node, answer, block, watched);
+  if (parts.length < 2) return toHits(node, answer, block, watched, unreadable);
   const answers = await node.batch(parts.map(part => blockQuery(part, block.hash)));
-  return parts.flatMap((part, index) => toHits(node, answers[index], block, part));
+  return parts.flatMap((part, index) => toHits(node, answers[index], block, part, unreadable));
 }
 
 /** The same tokens, with so many addresses at a time as a query can name. */

@@ -5,9 +5,11 @@ import type {
   ForeignTransfer,
   InternalTransfers,
   LookUpRequest,
+  Traced,
   TransactionReport,
 } from '../adapter.ts';
 import { orThrow, toFields } from '../answers.ts';
+import { readOrFailure } from '../unreadable.ts';
 import { readHeaders, toTransaction } from './blocks.ts';
 import { type Receipt, toReceipt } from './receipts.ts';
 import { foreignTransfers, tokenTransfers } from './transfer-logs.ts';
@@ -50,22 +52,33 @@ async function lookUpTogether(
       { method: 'eth_getTransactionByHash', params: [transactionHash] },
     ]),
   );
-  const found = requests.map((request, index) => ({
-    request,
-    receipt: toReceipt(node, orThrow(answers[2 * index]), request.transactionHash),
-    transaction: orThrow(answers[2 * index + 1]),
-  }));
+  const found = requests.map((request, index) => {
+    const receipt = orThrow(answers[2 * index]);
+    return {
+      request,
+      receipt: readOrFailure(() => toReceipt(node, receipt, request.transactionHash)),
+      transaction: orThrow(answers[2 * index + 1]),
+    };
+  });
   // After the receipts, so that a block is still there when its receipt is believed.
-  const heights = [...new Set(found.flatMap(({ receipt }) => receipt?.height ?? []))];
+  const heights = [
+    ...new Set(
+      found.flatMap(({ receipt }) =>
+        receipt instanceof NodeFailure ? [] : (receipt?.height ?? []),
+      ),
+    ),
+  ];
   const headers = new Map((await readHeaders(node, heights)).map(block => [block.height, block]));
   const trace = createTracing(node, requests, internal);
   const reports: TransactionReport[] = [];
   for (const { request, receipt, transaction } of found) {
-    const report =
-      receipt === null
-        ? reportWithoutReceipt(node, transaction)
-        : await reportOf(node, request, { receipt, transaction, headers }, trace);
-    reports.push(report);
+    if (receipt instanceof NodeFailure) {
+      reports.push({ status: 'unreadable', detail: receipt.message });
+    } else if (receipt === null) {
+      reports.push(reportWithoutReceipt(node, transaction));
+    } else {
+      reports.push(await reportOf(node, request, { receipt, transaction, headers }, trace));
+    }
   }
   return reports;
 }
@@ -83,6 +96,8 @@ interface Found {
   readonly transaction: unknown;
   readonly headers: ReadonlyMap<number, Block>;
 }
+
+const NOTHING: Traced = { transfers: [], unread: new Set() };
 
 type Trace = (height: number) => ReturnType<InternalTransfers['trace']>;
 
@@ -116,8 +131,13 @@ async function reportOf(
   if (!receipt.succeeded) return { status: 'failed', block };
 
   const watched = indexWatched(watch);
-  const transaction = toTransaction(node, found);
-  const transfers: ChainTransfer[] = tokenTransfers(receipt, block, watched);
+  const read = readOrFailure(() => ({
+    transaction: toTransaction(node, found),
+    tokens: tokenTransfers(node, receipt, block, watched),
+  }));
+  if (read instanceof NodeFailure) return { status: 'unreadable', detail: read.message };
+  const { transaction } = read;
+  const transfers: ChainTransfer[] = [...read.tokens];
   const own = watched.native.get(transaction.to ?? '');
   if (own !== undefined && transaction.value > 0n) {
     transfers.push({
@@ -132,11 +152,12 @@ async function reportOf(
     });
   }
   const mayTellMore = watched.native.size > 0 && receipt.gasUsed > PLAIN_TRANSFER_GAS;
-  const traced = mayTellMore ? await trace(block.height) : [];
-  if (traced?.some(each => each.block?.hash !== block.hash)) {
+  const answered = mayTellMore ? await trace(block.height) : NOTHING;
+  const traced = answered?.unread.has(transactionHash) === true ? null : answered;
+  if (traced?.transfers.some(each => each.block?.hash !== block.hash)) {
     throw new NodeFailure(`${node.label} has a trace of another branch`);
   }
-  const internal = (traced ?? []).filter(
+  const internal = (traced?.transfers ?? []).filter(
     each =>
       each.transactionHash === transactionHash && watched.native.has(each.address.toLowerCase()),
   );

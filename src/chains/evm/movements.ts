@@ -1,12 +1,16 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Movement } from '../adapter.ts';
 import { toFields, toList } from '../answers.ts';
+import { readEach, readOrFailure } from '../unreadable.ts';
 import { toAddressOrNull, toAmount } from './answers.ts';
-import { readWholeBlocks, type WholeBlock } from './blocks.ts';
+import { readWholeBlocks, toTransaction, type WholeBlock } from './blocks.ts';
 import { type Receipt, readReceipts, requireReceipt } from './receipts.ts';
 
 /** Withdrawals of validators are in gwei (EIP-4895). */
 const WEI_PER_GWEI = 1_000_000_000n;
+
+const IGNORE = (): void => undefined;
+const lower = (address: unknown) => (typeof address === 'string' ? address.toLowerCase() : '');
 
 /**
  * What a block did to balances outside of contracts: values of successful top-level transactions, fees of
@@ -24,8 +28,15 @@ export async function readMovements(
   const spelling = new Map(addresses.map(address => [address.toLowerCase(), address]));
   const [block] = await readWholeBlocks(node, [height]);
   if (block === undefined) throw new NodeFailure(`${node.label} has no block ${height}`);
-  const concerned = block.transactions.filter(
-    ({ from, to }) => spelling.has(from ?? '') || spelling.has(to ?? ''),
+  // What cannot be read moves nothing here: then the balance has risen by more than is explained.
+  const concerned = readEach(
+    block.transactions,
+    each => {
+      const { from, to } = toFields(node, each, 'a transaction');
+      const isConcerned = spelling.has(lower(from)) || spelling.has(lower(to));
+      return isConcerned ? [toTransaction(node, each)] : [];
+    },
+    IGNORE,
   );
   const receipts = await readReceipts(
     node,
@@ -38,7 +49,9 @@ export async function readMovements(
   };
   for (const { hash, from, to, value } of concerned) {
     const receipt = requireReceipt(node, receipts, hash, block);
-    if (spelling.has(from ?? '')) move(from, -feeOf(node, receipt));
+    if (receipt instanceof NodeFailure) continue;
+    const fee = readOrFailure(() => feeOf(node, receipt));
+    if (!(fee instanceof NodeFailure)) move(from, -fee);
     if (!receipt.succeeded) continue;
     move(from, -value);
     move(to, value);
@@ -60,11 +73,14 @@ function feeOf(node: Node, { fields, gasUsed }: Receipt): bigint {
 
 function readWithdrawals(node: Node, { withdrawals }: WholeBlock) {
   if (withdrawals === undefined || withdrawals === null) return [];
-  return toList(node, withdrawals, 'the withdrawals of a block').map(each => {
-    const withdrawal = toFields(node, each, 'a withdrawal');
-    return {
-      to: toAddressOrNull(node, withdrawal.address, 'the recipient of a withdrawal'),
-      amount: toAmount(node, withdrawal.amount, 'the amount of a withdrawal') * WEI_PER_GWEI,
-    };
-  });
+  return readEach(
+    toList(node, withdrawals, 'the withdrawals of a block'),
+    each => {
+      const withdrawal = toFields(node, each, 'a withdrawal');
+      const to = toAddressOrNull(node, withdrawal.address, 'the recipient of a withdrawal');
+      const amount = toAmount(node, withdrawal.amount, 'the amount of a withdrawal');
+      return [{ to, amount: amount * WEI_PER_GWEI }];
+    },
+    IGNORE,
+  );
 }

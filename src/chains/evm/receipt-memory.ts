@@ -1,4 +1,4 @@
-import type { Node } from '../../nodes/node.ts';
+import { type Node, NodeFailure } from '../../nodes/node.ts';
 import { type Receipt, readReceipts } from './receipts.ts';
 
 /** Logs of all receipts that are kept: some 20 MB. */
@@ -12,12 +12,15 @@ export class ReceiptMemory {
   readonly #receipts = new Map<string, Receipt>();
   #logs = 0;
 
-  /** The receipts of these transactions, by their hashes; those without one are left out. */
+  /**
+   * The receipts of these transactions, by their hashes; those without one are left out. In place of one that
+   * cannot be read, its failure, also if that is so of all.
+   */
   async read(
     node: Node,
     wanted: readonly { readonly transactionHash: string; readonly blockHash: string }[],
-  ): Promise<Map<string, Receipt>> {
-    const found = new Map<string, Receipt>();
+  ): Promise<Map<string, Receipt | NodeFailure>> {
+    const found = new Map<string, Receipt | NodeFailure>();
     const missing = new Set<string>();
     for (const { transactionHash, blockHash } of wanted) {
       if (found.has(transactionHash)) continue;
@@ -25,8 +28,8 @@ export class ReceiptMemory {
       if (kept?.blockHash === blockHash) found.set(transactionHash, kept);
       else missing.add(transactionHash);
     }
-    for (const [hash, receipt] of await readReceipts(node, [...missing])) {
-      this.#keep(`${node.id} ${hash}`, receipt);
+    for (const [hash, receipt] of await readReceipts(node, [...missing], true)) {
+      if (!(receipt instanceof NodeFailure)) this.#keep(`${node.id} ${hash}`, receipt);
       found.set(hash, receipt);
     }
     return found;

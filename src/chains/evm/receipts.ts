@@ -1,6 +1,7 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Block } from '../adapter.ts';
 import { type Fields, orThrow, toFields, toList } from '../answers.ts';
+import { OtherAnswer, readEach } from '../unreadable.ts';
 import { toCount, toHash } from './answers.ts';
 
 /** Receipts that are asked for in one batch. */
@@ -18,7 +19,10 @@ export interface Receipt {
   readonly fields: Fields;
 }
 
-/** @returns null for a transaction without a receipt. */
+/**
+ * @returns null for a transaction without a receipt.
+ * @throws NodeFailure for one that cannot be read.
+ */
 export function toReceipt(node: Node, value: unknown, transactionHash: string): Receipt | null {
   if (value === null || value === undefined) return null;
   const fields = toFields(node, value, 'a receipt');
@@ -26,7 +30,7 @@ export function toReceipt(node: Node, value: unknown, transactionHash: string): 
     transactionHash: toHash(node, fields.transactionHash, 'the transaction of a receipt'),
     blockHash: toHash(node, fields.blockHash, 'the block of a receipt'),
     height: toCount(node, fields.blockNumber, 'the block of a receipt'),
-    succeeded: fields.status === '0x1',
+    succeeded: toStatus(node, fields.status),
     gasUsed: toCount(node, fields.gasUsed, 'the gas of a receipt'),
     logs: toList(node, fields.logs, 'the logs of a receipt').map(log =>
       toFields(node, log, 'a log'),
@@ -34,38 +38,59 @@ export function toReceipt(node: Node, value: unknown, transactionHash: string): 
     fields,
   };
   if (receipt.transactionHash !== transactionHash) {
-    throw new NodeFailure(`${node.label}: a receipt came for another transaction`);
+    throw new OtherAnswer(`${node.label}: a receipt came for another transaction`);
   }
   return receipt;
 }
 
-/** The receipts of these transactions, by their hashes; those without one are left out. */
+/** Whether a transaction had effect (EIP-658). */
+function toStatus(node: Node, value: unknown): boolean {
+  if (value === '0x1') return true;
+  if (value === '0x0') return false;
+  throw new NodeFailure(`${node.label}: a receipt does not tell whether its transaction failed`);
+}
+
+/**
+ * The receipts of these transactions, by their hashes; those without one are left out. In place of one that
+ * cannot be read, its failure.
+ * @param isPart As of `readEach`.
+ * @throws NodeFailure if they are several and none can be read, RpcError.
+ */
 export async function readReceipts(
   node: Node,
   hashes: readonly string[],
-): Promise<Map<string, Receipt>> {
-  const receipts = new Map<string, Receipt>();
+  isPart = false,
+): Promise<Map<string, Receipt | NodeFailure>> {
+  const receipts = new Map<string, Receipt | NodeFailure>();
   for (let next = 0; next < hashes.length; next += RECEIPTS_PER_BATCH) {
     const together = hashes.slice(next, next + RECEIPTS_PER_BATCH);
     const answers = await node.batch(
       together.map(hash => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
     );
-    for (const [index, hash] of together.entries()) {
-      const receipt = toReceipt(node, orThrow(answers[index]), hash);
-      if (receipt !== null) receipts.set(hash, receipt);
-    }
+    const listed = together.map((hash, index) => ({ hash, answer: orThrow(answers[index]) }));
+    const read = readEach(
+      listed,
+      ({ hash, answer }) => [{ hash, receipt: toReceipt(node, answer, hash) }],
+      ({ hash }, detail) => receipts.set(hash, new NodeFailure(detail)),
+      isPart,
+    );
+    for (const { hash, receipt } of read) if (receipt !== null) receipts.set(hash, receipt);
   }
   return receipts;
 }
 
-/** @throws NodeFailure unless the receipt is there, and of this block. */
+/**
+ * @returns The failure if it cannot be read.
+ * @throws NodeFailure unless the receipt is there, and of this block.
+ */
 export function requireReceipt(
   node: Node,
-  receipts: ReadonlyMap<string, Receipt>,
+  receipts: ReadonlyMap<string, Receipt | NodeFailure>,
   transactionHash: string,
   { hash }: Pick<Block, 'hash'>,
-): Receipt {
+): Receipt | NodeFailure {
   const receipt = receipts.get(transactionHash);
+  if (receipt instanceof NodeFailure) return receipt;
   if (receipt?.blockHash !== hash) {
     throw new NodeFailure(`${node.label}: a receipt is missing, or of another branch`);
   }

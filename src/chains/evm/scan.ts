@@ -1,16 +1,20 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Block, Scan, ScanRequest } from '../adapter.ts';
+import { orThrow } from '../answers.ts';
 import type { Chain } from '../chain-list.ts';
-import { requireBlock, toParameter } from './answers.ts';
+import { readOrFailure } from '../unreadable.ts';
+import { requireBlock } from './answers.ts';
+import { byHeight, readNative, readTokens } from './block-transfers.ts';
 import {
   BLOCKS_PER_BATCH,
+  headerCall,
   heightsOf,
   readHeaders,
   readWholeBlocks,
   requireChain,
   type WholeBlock,
 } from './blocks.ts';
-import { type Found, type Hit, type HitReader, type Reading, readHits } from './hits.ts';
+import type { Found, Hit, Reading } from './hits.ts';
 import {
   blockQuery,
   hitsOfBlock,
@@ -20,7 +24,6 @@ import {
   toHits,
 } from './log-query.ts';
 import type { ReceiptMemory } from './receipt-memory.ts';
-import { tokenTransfers } from './transfer-logs.ts';
 import { indexWatched, type Watched } from './watched.ts';
 
 /** Blocks of one scan that are read whole, or whose logs are asked for one by one. */
@@ -44,7 +47,18 @@ export async function scanBlocks(
   chain: Chain,
   { ranges, receipts }: ScanMemory,
 ): Promise<Scan> {
-  const reading: Reading = { node, request, receipts };
+  const reading: Reading = { node, request, receipts, unreadable: [] };
+  const scan = await scanFamily(reading, request, chain, ranges);
+  return { ...scan, unreadable: reading.unreadable };
+}
+
+async function scanFamily(
+  reading: Reading,
+  request: ScanRequest,
+  chain: Chain,
+  ranges: LogRanges,
+): Promise<Scan> {
+  const { node } = reading;
   const watched = indexWatched(request.watch);
   const isNative = watched.native.size > 0;
   const isByHash = chain.coverage === 'tip' && request.to >= request.undoableFrom;
@@ -70,13 +84,13 @@ async function scanRange(
   watched: Watched,
   ranges: LogRanges,
 ): Promise<Scan> {
-  const { node } = reading;
+  const { node, unreadable } = reading;
   const { from, parentHash } = request;
   for (;;) {
     const to = Math.min(request.to, from + ranges.of(node) - 1);
     const [first, last, logs] = await node.batch([
-      { method: 'eth_getBlockByNumber', params: [toParameter(from), false] },
-      { method: 'eth_getBlockByNumber', params: [toParameter(to), false] },
+      headerCall(from),
+      headerCall(to),
       rangeQuery(watched, from, to),
     ]);
     if (isTooWide(logs) && to > from) {
@@ -87,8 +101,8 @@ async function scanRange(
     const through = requireBlock(node, last, to);
     const hits =
       from === to
-        ? await hitsOfBlock(node, logs, through, watched)
-        : toHits(node, logs, { from, to }, watched);
+        ? await hitsOfBlock(node, logs, through, watched, unreadable)
+        : toHits(node, logs, { from, to }, watched, unreadable);
     if (to - from + 1 === ranges.of(node)) ranges.answered(node);
     const found = await readTokens(reading, hits, watched, own =>
       readHitBlocks(node, own, through),
@@ -97,18 +111,25 @@ async function scanRange(
   }
 }
 
-/** The blocks of hits, whose hashes must be those of the logs. */
+/** The blocks of hits by their heights; in place of one that cannot be read, its failure. */
 async function readHitBlocks(
   node: Node,
   hits: readonly Hit[],
   through: Block,
-): Promise<Map<string, Block>> {
+): Promise<Map<number, Block | NodeFailure>> {
   const heights = [...new Set(hits.map(({ height }) => height))];
-  const blocks = new Map([[through.hash, through]]);
+  const blocks = new Map<number, Block | NodeFailure>([[through.height, through]]);
   const unread = heights.filter(height => height !== through.height);
   for (let next = 0; next < unread.length; next += BLOCKS_ONE_BY_ONE) {
-    for (const block of await readHeaders(node, unread.slice(next, next + BLOCKS_ONE_BY_ONE))) {
-      blocks.set(block.hash, block);
+    const together = unread.slice(next, next + BLOCKS_ONE_BY_ONE);
+    const answers = await node.batch(together.map(headerCall));
+    for (const [index, height] of together.entries()) {
+      const answer = orThrow(answers[index]);
+      if (answer === null) throw new NodeFailure(`${node.label} has no block ${height}`);
+      blocks.set(
+        height,
+        readOrFailure(() => requireBlock(node, answer, height)),
+      );
     }
   }
   return blocks;
@@ -128,13 +149,13 @@ async function readByHash(
   blocks: readonly Block[],
   watched: Watched,
 ): Promise<Found> {
-  const { node } = reading;
+  const { node, unreadable } = reading;
   const answers = await node.batch(blocks.map(({ hash }) => blockQuery(watched, hash)));
   const hits: Hit[] = [];
   for (const [index, block] of blocks.entries()) {
-    hits.push(...(await hitsOfBlock(node, answers[index], block, watched)));
+    hits.push(...(await hitsOfBlock(node, answers[index], block, watched, unreadable)));
   }
-  return readTokens(reading, hits, watched, async () => byHash(blocks));
+  return readTokens(reading, hits, watched, async () => byHeight(blocks));
 }
 
 /** Whole blocks, for transfers of the native asset; those of tokens beside them. */
@@ -167,7 +188,7 @@ async function readByRange(
   blocks: readonly Block[],
   watched: Watched,
 ): Promise<Found> {
-  const { node } = reading;
+  const { node, unreadable } = reading;
   const [from, to] = [blocks[0]?.height ?? 0, blocks.at(-1)?.height ?? 0];
   const query = rangeQuery(watched, from, to);
   const [logs] = await node.batch([query]);
@@ -181,50 +202,9 @@ async function readByRange(
   const [only, ...others] = blocks;
   const hits =
     only !== undefined && others.length === 0
-      ? await hitsOfBlock(node, logs, only, watched)
-      : toHits(node, logs, { from, to }, watched);
-  return readTokens(reading, hits, watched, async () => byHash(blocks));
-}
-
-/** Top-level transfers, each with its receipt. */
-function readNative(
-  reading: Reading,
-  blocks: readonly WholeBlock[],
-  { native }: Watched,
-): Promise<Found> {
-  const hits = blocks.flatMap(({ height, hash: blockHash, transactions }) =>
-    transactions.flatMap(({ hash: transactionHash, to, value }) => {
-      const watched = native.get(to ?? '');
-      // A call of a contract moves nothing, and is no transfer.
-      if (watched === undefined || value === 0n) return [];
-      const { network, address } = watched;
-      const arrival = { blockchainId: network.id, transactionHash, address, tokenAmount: value };
-      return [{ ...arrival, height, blockHash }];
-    }),
-  );
-  const arrivals = new Map(hits.map(hit => [hit.transactionHash, hit]));
-  return readHits(reading, hits, {
-    readBlocks: async () => byHash(blocks),
-    toTransfers({ succeeded, transactionHash }, block) {
-      const hit = arrivals.get(transactionHash);
-      if (!succeeded || hit === undefined) return [];
-      const { blockchainId, address, tokenAmount } = hit;
-      const transfer = { blockchainId, transactionHash, position: 0, address, tokenAmount, block };
-      return [{ ...transfer, inputs: null, maturity: 1 }];
-    },
-  });
-}
-
-/** Transfers of tokens in the transactions of these logs. */
-function readTokens(
-  reading: Reading,
-  hits: readonly Hit[],
-  watched: Watched,
-  readBlocks: (hits: readonly Hit[]) => Promise<ReadonlyMap<string, Block>>,
-): Promise<Found> {
-  const toTransfers = (...[receipt, block]: Parameters<HitReader['toTransfers']>) =>
-    tokenTransfers(receipt, block, watched);
-  return readHits(reading, hits, { readBlocks, toTransfers });
+      ? await hitsOfBlock(node, logs, only, watched, unreadable)
+      : toHits(node, logs, { from, to }, watched, unreadable);
+  return readTokens(reading, hits, watched, async () => byHeight(blocks));
 }
 
 const NOTHING: Found = { transfers: [], dust: [] };
@@ -234,10 +214,6 @@ function join(one: Found, other: Found): Found {
     transfers: [...one.transfers, ...other.transfers],
     dust: [...one.dust, ...other.dust],
   };
-}
-
-function byHash(blocks: readonly Block[]): Map<string, Block> {
-  return new Map(blocks.map(block => [block.hash, block]));
 }
 
 function lastOf(node: Node, blocks: readonly Block[]): Block {

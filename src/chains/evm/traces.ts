@@ -1,7 +1,9 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Block } from '../adapter.ts';
 import { type Fields, toFields, toList } from '../answers.ts';
+import { readEach } from '../unreadable.ts';
 import { toAddressOrNull, toAmount, toHash } from './answers.ts';
+import { hashOrNull } from './blocks.ts';
 
 /** Value that a frame of a transaction has moved. */
 export interface InternalMove {
@@ -16,6 +18,13 @@ export interface InternalMove {
   readonly to: string;
   /** In wei, more than 0. */
   readonly value: bigint;
+}
+
+/** What the trace of a block shows. */
+export interface TracedMoves {
+  readonly moves: readonly InternalMove[];
+  /** Hashes of transactions whose traces are missing or cannot be read. */
+  readonly unread: ReadonlySet<string>;
 }
 
 /** A frame that moves value, in whatever format the node traces. */
@@ -35,36 +44,53 @@ const ENDS = new Set(['suicide', 'selfdestruct']);
 /**
  * The answer to `debug_traceBlockByNumber` with `callTracer`, whose frames contain their calls.
  * @param transactions Hashes of the block's transactions, in their order.
- * @returns null if the node gave up on one of them, for example because it took too long.
+ * @returns Without those on which the node gave up, for example because they took too long.
  * @throws NodeFailure for traces of other transactions.
  */
 export function readCallTracer(
   node: Node,
   answer: unknown,
   transactions: readonly string[],
-): InternalMove[] | null {
+): TracedMoves {
   const traces = toList(node, answer, 'the trace of a block');
   if (traces.length !== transactions.length) {
     throw new NodeFailure(`${node.label}: the trace of a block is that of another one`);
   }
-  const all = traces.map(each => toFields(node, each, 'the trace of a transaction'));
-  if (all.some(({ error }) => error !== undefined && error !== null)) return null;
-  return all.flatMap((fields, index) => {
-    const transactionHash = transactions[index] ?? '';
-    // Older nodes do not tell the hash, but keep the order.
-    const named = fields.txHash ?? transactionHash;
-    if (toHash(node, named, 'the transaction of a trace') !== transactionHash) {
-      throw new NodeFailure(`${node.label}: a trace came for another transaction`);
+  // Older nodes do not tell the hash, but keep the order.
+  const isStray = (each: unknown, index: number) =>
+    (hashOrNull(each, 'txHash') ?? transactions[index]) !== transactions[index];
+  if (traces.some(isStray)) {
+    throw new NodeFailure(`${node.label}: a trace came for another transaction`);
+  }
+  return readOneByOne(transactions, (transactionHash, index) => {
+    const { error, result } = toFields(node, traces[index], 'the trace of a transaction');
+    if (error !== undefined && error !== null) {
+      throw new NodeFailure(`${node.label} gave up on the trace of a transaction`);
     }
-    const root = toFields(node, fields.result, 'the trace of a transaction');
+    const root = toFields(node, result, 'the trace of a transaction');
     return number(transactionHash, [...walkCalls(node, root, true)]);
   });
+}
+
+/** One trace that cannot be read does not keep the others from it, but nothing is read of it. */
+function readOneByOne(
+  transactions: readonly string[],
+  read: (transactionHash: string, index: number) => InternalMove[],
+): TracedMoves {
+  const unread = new Set<string>();
+  const moves = readEach(transactions, read, hash => unread.add(hash));
+  return { moves, unread };
+}
+
+function typeOf(node: Node, { type }: Fields): string {
+  if (typeof type === 'string') return type;
+  throw new NodeFailure(`${node.label}: a frame has no type`);
 }
 
 /** Frames depth first. What fails takes back what it has called. */
 function* walkCalls(node: Node, frame: Fields, isRoot: boolean): Generator<Transfer> {
   if (frame.error !== undefined && frame.error !== null) return;
-  const type = String(frame.type).toUpperCase();
+  const type = typeOf(node, frame).toUpperCase();
   if (CALL_FRAMES.has(type)) {
     yield {
       from: toAddressOrNull(node, frame.from, 'the sender of a frame'),
@@ -89,29 +115,59 @@ export function readTraceBlock(
   answer: unknown,
   block: Pick<Block, 'height' | 'hash'>,
   transactions: readonly string[],
-): InternalMove[] {
-  const frames = new Map<string, Fields[]>();
-  for (const each of toList(node, answer, 'the trace of a block')) {
-    const frame = toFields(node, each, 'a frame');
-    if (toHash(node, frame.blockHash, 'the block of a frame') !== block.hash) {
-      throw new NodeFailure(`${node.label}: a trace came of another block than ${block.height}`);
-    }
-    // Rewards belong to no transaction.
-    if (frame.transactionHash === null || frame.transactionHash === undefined) continue;
-    const hash = toHash(node, frame.transactionHash, 'the transaction of a frame');
-    const own = frames.get(hash);
-    if (own === undefined) frames.set(hash, [frame]);
-    else own.push(frame);
+): TracedMoves {
+  const all = toList(node, answer, 'the trace of a block');
+  const read = readEach(
+    all,
+    each => [toFrame(node, each)],
+    () => undefined,
+  );
+  const stray = read.find(({ blockHash }) => blockHash !== block.hash);
+  if (stray !== undefined) {
+    throw new NodeFailure(`${node.label}: a trace came of another block than ${block.height}`);
   }
-  return transactions.flatMap(hash => {
-    const own = frames.get(hash);
-    if (own === undefined) {
-      throw new NodeFailure(
-        `${node.label}: the trace of block ${block.height} lacks a transaction`,
-      );
+  const frames = Map.groupBy(read, ({ transactionHash }) => transactionHash);
+  const isWhole = read.length === all.length;
+  if (isWhole && transactions.some(hash => !frames.has(hash))) {
+    throw new NodeFailure(`${node.label}: the trace of block ${block.height} lacks a transaction`);
+  }
+  return readOneByOne(transactions, hash => {
+    const own = frames.get(hash)?.map(({ fields }) => fields) ?? [];
+    // A frame that cannot be read may be of any of them, unless they are whole without it.
+    if (!(isWhole || areWhole(node, own))) {
+      throw new NodeFailure(`${node.label}: the trace of ${hash} lacks a frame`);
     }
     return number(hash, transfersOf(node, own));
   });
+}
+
+function toFrame(node: Node, value: unknown) {
+  const fields = toFields(node, value, 'a frame');
+  const { transactionHash } = fields;
+  return {
+    fields,
+    blockHash: toHash(node, fields.blockHash, 'the block of a frame'),
+    // Rewards belong to no transaction.
+    transactionHash:
+      transactionHash === null || transactionHash === undefined
+        ? null
+        : toHash(node, transactionHash, 'the transaction of a frame'),
+  };
+}
+
+/** Whether each frame of a transaction has as many below it as it says. */
+function areWhole(node: Node, frames: readonly Fields[]): boolean {
+  const places = frames.map(({ traceAddress }) =>
+    toList(node, traceAddress, 'the place of a frame').join(),
+  );
+  const below = Map.groupBy(places, place => place.split(',').slice(0, -1).join());
+  return (
+    places.includes('') &&
+    frames.every(
+      ({ subtraces }, index) =>
+        (below.get(places[index] ?? '')?.filter(place => place !== '').length ?? 0) === subtraces,
+    )
+  );
 }
 
 function transfersOf(node: Node, frames: readonly Fields[]): Transfer[] {
@@ -131,7 +187,7 @@ function toTransfer(node: Node, frame: Fields, isRoot: boolean): Transfer | unde
   const action = toFields(node, frame.action, 'the action of a frame');
   const address = (value: unknown) => toAddressOrNull(node, value, 'an address of a frame');
   const amount = (value: unknown) => toAmount(node, value, 'the value of a frame');
-  const type = String(frame.type);
+  const type = typeOf(node, frame);
   if (type === 'call') {
     if (action.callType !== undefined && action.callType !== 'call') return undefined;
     const [from, to] = [address(action.from), address(action.to)];

@@ -1,3 +1,4 @@
+import { type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Block, ChainTransfer, ForeignTransfer } from '../adapter.ts';
 import type { Fields } from '../answers.ts';
 import type { Receipt } from './receipts.ts';
@@ -15,33 +16,37 @@ interface TransferLog {
   /** Both in lower case. */
   readonly contract: string;
   readonly to: string;
-  readonly amount: bigint;
+  /** undefined where the data of the log is no amount. */
+  readonly amount: bigint | undefined;
 }
 
 export function addressTopic(address: string): string {
   return `0x${address.slice(2).toLowerCase().padStart(64, '0')}`;
 }
 
+const lower = (text: unknown) => (typeof text === 'string' ? text.toLowerCase() : '');
+
 /** Reads a log as a transfer of any amount; undefined for any other event, and for tokens that are not fungible. */
 export function readTransfer({ address, topics, data }: Fields): TransferLog | undefined {
-  if (typeof address !== 'string' || !Array.isArray(topics) || typeof data !== 'string') {
-    return undefined;
-  }
+  if (typeof address !== 'string' || !Array.isArray(topics)) return undefined;
   // ERC-721 has the number of the token as a fourth topic, and no data.
-  const [topic, from, to, ...others] = topics.map(each => String(each).toLowerCase());
+  const [topic, from, to, ...others] = topics.map(lower);
   if (topic !== TRANSFER || from === undefined || others.length > 0) return undefined;
   const recipient = ADDRESS_TOPIC.exec(to ?? '')?.[1];
-  const word = data.toLowerCase();
-  if (recipient === undefined || !WORD.test(word)) return undefined;
-  return { contract: address.toLowerCase(), to: `0x${recipient}`, amount: BigInt(word) };
+  if (recipient === undefined) return undefined;
+  const word = lower(data);
+  const amount = WORD.test(word) ? BigInt(word) : undefined;
+  return { contract: address.toLowerCase(), to: `0x${recipient}`, amount };
 }
 
 /**
  * The transfers of tokens to watched addresses that a receipt shows. The position is the log's place among
  * those of its own transaction: `logIndex` counts through the block, and changes when the transaction gets
  * into another one.
+ * @throws NodeFailure for a transfer to a watched address without an amount.
  */
 export function tokenTransfers(
+  node: Node,
   { logs, succeeded, transactionHash }: Receipt,
   block: Pick<Block, 'height' | 'hash' | 'time'>,
   { tokens }: Watched,
@@ -49,9 +54,12 @@ export function tokenTransfers(
   if (!succeeded) return [];
   return logs.flatMap((log, position) => {
     const transfer = log.removed === true ? undefined : readTransfer(log);
-    if (transfer === undefined || transfer.amount === 0n) return [];
+    if (transfer === undefined) return [];
     const watched = tokens.get(transfer.contract)?.get(transfer.to);
-    if (watched === undefined) return [];
+    if (watched === undefined || transfer.amount === 0n) return [];
+    if (transfer.amount === undefined) {
+      throw new NodeFailure(`${node.label}: a transfer of ${transfer.contract} has no amount`);
+    }
     return [
       {
         blockchainId: watched.network.id,
@@ -65,6 +73,14 @@ export function tokenTransfers(
       },
     ];
   });
+}
+
+/** How many logs of a receipt are transfers of watched tokens to watched addresses, of 0 as well. */
+export function countTransfers({ logs }: Receipt, { tokens }: Watched): number {
+  return logs.filter(log => {
+    const transfer = readTransfer(log);
+    return transfer !== undefined && tokens.get(transfer.contract)?.has(transfer.to) === true;
+  }).length;
 }
 
 /** Transfers of other tokens to these addresses. */

@@ -30,3 +30,8 @@ export function allAddresses({ tokens, native }: Watched): Set<string> {
   for (const own of tokens.values()) for (const address of own.keys()) all.add(address);
   return all;
 }
+
+/** Every address that is watched for a token, once for each of its tokens. */
+export function watchedTokens({ tokens }: Watched): WatchedAddress[] {
+  return [...tokens.values()].flatMap(own => [...own.values()]);
+}

@@ -1,6 +1,8 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
-import type { WatchedAddress } from '../adapter.ts';
+import { writeJson } from '../../nodes/parse-json.ts';
+import type { Unreadable, WatchedAddress } from '../adapter.ts';
 import { toFields, toList } from '../answers.ts';
+import { readEach, readOrFailure } from '../unreadable.ts';
 import { CONFIRMED, toText, toValue } from './answers.ts';
 import { associatedAccount } from './programs.ts';
 
@@ -38,28 +40,37 @@ export class WatchedAccounts {
 
   /** Every account of these owners. */
   accountsOf(watch: readonly WatchedAddress[]): string[] {
-    return watch.flatMap(({ network: { contract }, address }) => {
-      if (contract === null) return [address];
-      const key = `${address} ${contract}`;
-      const own = this.#tokenAccounts.get(key) ?? new Set([associatedAccount(address, contract)]);
-      this.#tokenAccounts.set(key, own);
-      return [...own];
-    });
+    return watch.flatMap(each => this.#accountsOf(each));
+  }
+
+  /** Those of the watched addresses to which one of the accounts belongs. */
+  ownersOf(accounts: ReadonlySet<string>, watch: readonly WatchedAddress[]): WatchedAddress[] {
+    return watch.filter(each => this.#accountsOf(each).some(account => accounts.has(account)));
+  }
+
+  #accountsOf({ network: { contract }, address }: WatchedAddress): string[] {
+    if (contract === null) return [address];
+    const key = `${address} ${contract}`;
+    const own = this.#tokenAccounts.get(key) ?? new Set([associatedAccount(address, contract)]);
+    this.#tokenAccounts.set(key, own);
+    return [...own];
   }
 
   /**
    * Reads what the accounts hold.
    * @param slot The node must have come as far.
+   * @param unreadable Gets token accounts of an owner that cannot be read.
    * @returns Those whose transactions are to be listed: changed lately, new, or in turn.
    */
   async findChanged(
     node: Node,
     watch: readonly WatchedAddress[],
     slot: number,
+    unreadable: Unreadable[],
   ): Promise<readonly string[]> {
     const isRound = this.#looks % LOOKS_PER_ROUND === 0;
     this.#looks += 1;
-    await this.#findOthers(node, watch, isRound);
+    await this.#findOthers(node, watch, isRound, unreadable);
     const accounts = [...new Set(this.accountsOf(watch))];
     const states = await readStates(node, accounts, slot);
     const listed: string[] = [];
@@ -114,7 +125,12 @@ export class WatchedAccounts {
   }
 
   /** Looks for token accounts beside the associated one: of owners that are new, and of others in turn. */
-  async #findOthers(node: Node, watch: readonly WatchedAddress[], isRound: boolean): Promise<void> {
+  async #findOthers(
+    node: Node,
+    watch: readonly WatchedAddress[],
+    isRound: boolean,
+    unreadable: Unreadable[],
+  ): Promise<void> {
     const tokens = watch.filter(({ network }) => network.contract !== null);
     const isNew = ({ network, address }: WatchedAddress) =>
       !this.#tokenAccounts.has(`${address} ${network.contract}`);
@@ -132,22 +148,27 @@ export class WatchedAccounts {
           ],
         })),
       );
-      for (const [index, { network, address }] of together.entries()) {
+      for (const [index, watched] of together.entries()) {
+        const { network, address } = watched;
         const mint = network.contract ?? '';
         const key = `${address} ${mint}`;
         const own = this.#tokenAccounts.get(key) ?? new Set([associatedAccount(address, mint)]);
-        for (const account of toAccounts(node, answers[index])) own.add(account);
+        const onUnreadable = (detail: string) =>
+          unreadable.push({ transactionHash: null, height: null, watched: [watched], detail });
+        for (const account of toAccounts(node, answers[index], onUnreadable)) own.add(account);
         this.#tokenAccounts.set(key, own);
       }
     }
   }
 }
 
-function toAccounts(node: Node, answer: unknown): string[] {
+function toAccounts(node: Node, answer: unknown, onUnreadable: (detail: string) => void): string[] {
   if (answer instanceof Error) throw answer;
   const { value } = toValue(node, answer, 'token accounts');
-  return toList(node, value, 'token accounts').map(each =>
-    toText(node, toFields(node, each, 'a token account').pubkey, 'a token account'),
+  return readEach(
+    toList(node, value, 'token accounts'),
+    each => [toText(node, toFields(node, each, 'a token account').pubkey, 'a token account')],
+    (_, detail) => onUnreadable(detail),
   );
 }
 
@@ -173,12 +194,11 @@ async function readStates(
     const list = toList(node, value, 'accounts');
     if (list.length !== part.length) throw new NodeFailure(`${node.label}: accounts are missing`);
     for (const each of list) {
-      if (each === null) {
-        states.push('none');
-        continue;
-      }
-      const { lamports, data } = toFields(node, each, 'an account');
-      states.push(JSON.stringify([lamports, data]));
+      const fields = each === null ? null : readOrFailure(() => toFields(node, each, 'an account'));
+      // Of one that cannot be read nothing is known: its transactions tell.
+      if (fields === null) states.push('none');
+      else if (fields instanceof NodeFailure) states.push(`unreadable ${slot} ${states.length}`);
+      else states.push(writeJson([fields.lamports, fields.data]));
     }
   }
   return states;

@@ -1,14 +1,7 @@
-import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
-import type {
-  Block,
-  ChainAdapter,
-  Heads,
-  LookUpRequest,
-  Scan,
-  ScanRequest,
-  TransactionReport,
-} from '../adapter.ts';
+import { type Node, NodeFailure } from '../../nodes/node.ts';
+import type { Block, ChainAdapter, Heads, LookUpRequest, TransactionReport } from '../adapter.ts';
 import { orThrow, toFields, toList } from '../answers.ts';
+import { readOrFailure } from '../unreadable.ts';
 import { WatchedAccounts } from './accounts.ts';
 import {
   blockCall,
@@ -23,8 +16,9 @@ import {
   type WithoutBlock,
 } from './answers.ts';
 import { TOKEN_PROGRAM } from './programs.ts';
-import { listSignatures, readTransactions } from './signatures.ts';
-import { foreignOf, toTransaction, transactionCall, transfersOf } from './transfers.ts';
+import { scanAccounts } from './scan.ts';
+import { toTransactionOrFailure } from './signatures.ts';
+import { foreignOf, transactionCall, transfersOf } from './transfers.ts';
 
 /** Calls of one batch; nodes that take none are asked one by one. */
 const BATCH = 50;
@@ -32,10 +26,6 @@ const BATCH = 50;
 const SLOT_MS = 400;
 /** Slots whose time is estimated: over more of them than a minute's, slots that take longer or less add up. */
 const ESTIMATED_SLOTS = 150;
-/** Slots before a range whose signatures are listed again, since a list may lag: two minutes. */
-const LISTED_AGAIN = 300;
-/** Slots that are listed of an address whose payment ends: an hour, as long as a customer may take. */
-const LISTED_AT_THE_END = 9_000;
 /** Layout of a mint (spl-token, state.rs): decimals, whether it is in use, its size. */
 const MINT = { decimals: 44, isInitialized: 45, size: 82 };
 
@@ -142,56 +132,6 @@ function hashAt(
   return before?.hash ?? null;
 }
 
-async function scanAccounts(
-  node: Node,
-  { from, to, watch, ending = [] }: ScanRequest,
-  accounts: WatchedAccounts,
-  newest: Block | undefined,
-): Promise<Scan> {
-  const through = newest?.height === to ? newest : await readBlockAt(node, to);
-  if (through === null) throw new NodeFailure(`${node.label} has no block of slot ${to}`);
-  if (watch.length === 0) return { through, transfers: [] };
-  try {
-    const changed = await accounts.findChanged(node, watch, to);
-    const range = { from: Math.max(0, from - LISTED_AGAIN), to };
-    const last = accounts.accountsOf(watch.filter(({ address }) => ending.includes(address)));
-    const hour = { from: Math.max(0, to - LISTED_AT_THE_END), to };
-    const signatures = [
-      ...new Set([
-        ...(await listSignatures(node, changed, range)),
-        ...(await listSignatures(node, last, hour)),
-      ]),
-    ];
-    const transactions = await readTransactions(
-      node,
-      signatures.filter(signature => !accounts.hasRead(signature)),
-    );
-    const hits = transactions.filter(
-      transaction => transfersOf(node, transaction, through, watch).length > 0,
-    );
-    const blocks = await readBlocksAt(
-      node,
-      hits.map(({ slot }) => slot),
-    );
-    accounts.noteRead(signatures);
-    return {
-      through,
-      transfers: hits.flatMap(transaction => {
-        const block = blocks.get(transaction.slot);
-        if (block === undefined) {
-          throw new NodeFailure(`${node.label} keeps no block of slot ${transaction.slot}`);
-        }
-        const { height, hash, time } = block;
-        return transfersOf(node, transaction, { height, hash, time }, watch);
-      }),
-    };
-  } catch (error) {
-    // What was noticed is not recorded, so it has to be noticed again.
-    accounts.reset();
-    throw error;
-  }
-}
-
 /** What became of a transaction, by the branch that the node has confirmed. */
 async function lookUp(
   node: Node,
@@ -202,8 +142,10 @@ async function lookUp(
     transactionCall(transactionHash),
     { method: 'getSignatureStatuses', params: [[transactionHash], history] },
   ]);
-  if (answer instanceof RpcError) throw answer;
-  const transaction = toTransaction(node, answer, transactionHash);
+  const transaction = toTransactionOrFailure(node, answer, transactionHash);
+  if (transaction instanceof NodeFailure) {
+    return { status: 'unreadable', detail: transaction.message };
+  }
   if (transaction === null) {
     const { value } = toValue(node, orThrow(statuses), 'the status of a transaction');
     const [status] = toList(node, value, 'the status of a transaction');
@@ -212,15 +154,15 @@ async function lookUp(
       : { status: 'pending', transfers: [] };
   }
   const block = (await readBlocksAt(node, [transaction.slot])).get(transaction.slot);
-  if (block === undefined) {
-    throw new NodeFailure(`${node.label} keeps no block of slot ${transaction.slot}`);
+  if (block === undefined || block instanceof NodeFailure) {
+    return { status: 'unreadable', detail: block?.message ?? 'it has no block' };
   }
   if (transaction.failed) return { status: 'failed', block };
   const { height, hash, time } = block;
-  return {
-    status: 'included',
-    block,
+  const paid = readOrFailure(() => ({
     transfers: transfersOf(node, transaction, { height, hash, time }, watch),
     foreign: foreignOf(node, transaction, watch),
-  };
+  }));
+  if (paid instanceof NodeFailure) return { status: 'unreadable', detail: paid.message };
+  return { status: 'included', block, ...paid };
 }

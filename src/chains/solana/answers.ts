@@ -1,10 +1,20 @@
 import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
 import type { Block } from '../adapter.ts';
 import { toFields, toList } from '../answers.ts';
+import { readOrFailure } from '../unreadable.ts';
 
 /** What is seen: two thirds of the stake have voted for its block. */
 export const CONFIRMED = { commitment: 'confirmed' } as const;
 export const FINALIZED = { commitment: 'finalized' } as const;
+
+/** The highest version of a transaction that is read; the node refuses to show one of a higher version. */
+export const VERSION_MAXIMUM = 0;
+/** The code of that refusal (Agave, rpc-client-api custom_error.rs). */
+const UNSUPPORTED_VERSION = -32015;
+
+/** Whether a node has a transaction whose version is not read here. */
+export const isUnsupported = (answer: unknown): answer is RpcError =>
+  answer instanceof RpcError && answer.code === UNSUPPORTED_VERSION;
 
 /** A slot in which no block was made, or none that the node keeps (Agave, rpc-client-api custom_error.rs). */
 const SKIPPED = [-32007, -32009];
@@ -39,7 +49,8 @@ export function toValue(node: Node, answer: unknown, what: string) {
 export function blockCall(slot: number) {
   const options = {
     ...CONFIRMED,
-    ...{ transactionDetails: 'none', rewards: false, maxSupportedTransactionVersion: 0 },
+    ...{ transactionDetails: 'none', rewards: false },
+    maxSupportedTransactionVersion: VERSION_MAXIMUM,
   };
   return { method: 'getBlock', params: [slot, options] };
 }
@@ -92,20 +103,24 @@ export async function readBlockAt(node: Node, slot: number): Promise<Block | nul
   return typeof found === 'string' ? null : found;
 }
 
-/** Blocks by their slots; without those that the node keeps no more. */
+/**
+ * Blocks by their slots; in place of one that cannot be read, its failure.
+ * @throws NodeFailure for a slot of which the node has no block, or keeps none.
+ */
 export async function readBlocksAt(
   node: Node,
   slots: readonly number[],
-): Promise<Map<number, Block>> {
+): Promise<Map<number, Block | NodeFailure>> {
   const distinct = [...new Set(slots)];
   const answers = distinct.length === 0 ? [] : await node.batch(distinct.map(blockCall));
-  const blocks = new Map<number, Block>();
+  const blocks = new Map<number, Block | NodeFailure>();
   for (const [index, slot] of distinct.entries()) {
-    const block = toSlotBlock(node, answers[index], slot);
+    const block = readOrFailure(() => toSlotBlock(node, answers[index], slot));
     if (block === null || block === 'skipped') {
       throw new NodeFailure(`${node.label} has no block of slot ${slot}`);
     }
-    if (block !== 'gone') blocks.set(slot, block);
+    if (block === 'gone') throw new NodeFailure(`${node.label} keeps no block of slot ${slot}`);
+    blocks.set(slot, block);
   }
   return blocks;
 }

@@ -1,6 +1,7 @@
 import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
 import { toFields, toList } from '../answers.ts';
-import { CONFIRMED, toSlot, toText } from './answers.ts';
+import { readEach, readOrFailure } from '../unreadable.ts';
+import { CONFIRMED, isUnsupported, toSlot, toText } from './answers.ts';
 import { type SolanaTransaction, toTransaction, transactionCall } from './transfers.ts';
 
 /** Signatures of one list, which has no more. */
@@ -8,16 +9,25 @@ const PAGE = 1_000;
 /** Lists, and transactions, that are asked for in one batch. */
 const TOGETHER = 25;
 
+/** What lists of signatures have told. */
+export interface Listed {
+  /** Transactions without an error, each with the accounts in whose lists it is. */
+  readonly signatures: Map<string, Set<string>>;
+  /** Entries that cannot be read: the account whose list it is, and what is wrong. */
+  readonly unreadable: { readonly account: string; readonly detail: string }[];
+}
+
 /**
  * Signatures of transactions without an error that concern these accounts, in the slots from `from` to `to`,
  * both included. The node must have come as far.
+ * @throws NodeFailure, also for a full list that cannot be gone on from.
  */
 export async function listSignatures(
   node: Node,
   accounts: readonly string[],
   { from, to }: { readonly from: number; readonly to: number },
-): Promise<Set<string>> {
-  const found = new Set<string>();
+  listed: Listed,
+): Promise<void> {
   let waiting: { account: string; before?: string }[] = accounts.map(account => ({ account }));
   while (waiting.length > 0) {
     const together = waiting.slice(0, TOGETHER);
@@ -37,60 +47,95 @@ export async function listSignatures(
     );
     const more: typeof waiting = [];
     for (const [index, { account }] of together.entries()) {
-      const last = takePage(node, answers[index], { from, to }, found);
+      const last = takePage(node, answers[index], account, { from, to }, listed);
       if (last !== undefined) more.push({ account, before: last });
     }
     waiting = [...waiting.slice(TOGETHER), ...more];
   }
-  return found;
 }
 
 /** @returns The last signature of a full page that does not go back far enough yet. */
 function takePage(
   node: Node,
   answer: unknown,
+  account: string,
   { from, to }: { readonly from: number; readonly to: number },
-  found: Set<string>,
+  { signatures, unreadable }: Listed,
 ): string | undefined {
   if (answer instanceof RpcError) throw answer;
-  const list = toList(node, answer, 'signatures').map(each => {
-    const fields = toFields(node, each, 'a signature');
-    return {
-      signature: toText(node, fields.signature, 'a signature'),
-      slot: toSlot(node, fields.slot, 'the slot of a signature'),
-      failed: fields.err !== null,
-    };
-  });
-  for (const { signature, slot, failed } of list) {
-    if (slot >= from && slot <= to && !failed) found.add(signature);
+  const page = toList(node, answer, 'signatures');
+  const read = readEach(
+    page,
+    each => {
+      const fields = toFields(node, each, 'a signature');
+      return [
+        {
+          signature: toText(node, fields.signature, 'a signature'),
+          slot: toSlot(node, fields.slot, 'the slot of a signature'),
+          // Where it is left out, the transaction tells.
+          failed: fields.err !== null && fields.err !== undefined,
+        },
+      ];
+    },
+    (_, detail) => unreadable.push({ account, detail }),
+  );
+  for (const { signature, slot, failed } of read) {
+    if (slot < from || slot > to || failed) continue;
+    signatures.set(signature, (signatures.get(signature) ?? new Set()).add(account));
   }
-  const last = list.at(-1);
-  return list.length === PAGE && last !== undefined && last.slot >= from
+  const last = read.at(-1);
+  return page.length === PAGE && last !== undefined && last.slot >= from
     ? last.signature
     : undefined;
 }
 
+/** Transactions that were read, and what is wrong with the others. */
+export interface ReadTransactions {
+  readonly transactions: readonly SolanaTransaction[];
+  /** By signature. */
+  readonly unreadable: ReadonlyMap<string, string>;
+}
+
 /**
  * The transactions of these signatures.
- * @throws NodeFailure for one that the node has listed and does not have.
+ * @throws NodeFailure for one that the node has listed and does not have, RpcError.
  */
 export async function readTransactions(
   node: Node,
   signatures: readonly string[],
-): Promise<SolanaTransaction[]> {
+): Promise<ReadTransactions> {
   const transactions: SolanaTransaction[] = [];
+  const unreadable = new Map<string, string>();
   for (let next = 0; next < signatures.length; next += TOGETHER) {
     const together = signatures.slice(next, next + TOGETHER);
     const answers = await node.batch(together.map(transactionCall));
-    for (const [index, signature] of together.entries()) {
-      const answer = answers[index];
-      if (answer instanceof RpcError) throw answer;
-      const transaction = toTransaction(node, answer, signature);
-      if (transaction === null) {
+    const listed = together.map((signature, index) => ({ signature, answer: answers[index] }));
+    for (const { signature, answer } of listed) {
+      if (isUnsupported(answer)) unreadable.set(signature, answer.message);
+      else if (answer instanceof RpcError) throw answer;
+      else if (answer === null || answer === undefined) {
         throw new NodeFailure(`${node.label} has no transaction ${signature}, which it has listed`);
       }
-      transactions.push(transaction);
     }
+    transactions.push(
+      ...readEach(
+        listed.filter(({ answer }) => !isUnsupported(answer)),
+        ({ signature, answer }) =>
+          [toTransaction(node, answer, signature)].filter(each => each !== null),
+        ({ signature }, detail) => unreadable.set(signature, detail),
+      ),
+    );
   }
-  return transactions;
+  return { transactions, unreadable };
+}
+
+/** One transaction: null if it is in no block of the node's branch, the failure if it cannot be read. */
+export function toTransactionOrFailure(
+  node: Node,
+  answer: unknown,
+  signature: string,
+): SolanaTransaction | NodeFailure | null {
+  if (isUnsupported(answer)) return new NodeFailure(`${node.label}: ${answer.message}`);
+  if (answer instanceof RpcError) throw answer;
+  return readOrFailure(() => toTransaction(node, answer, signature));
 }

@@ -1,7 +1,12 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
+import { writeJson } from '../../nodes/parse-json.ts';
 import type { Block, ChainTransfer, ForeignTransfer, WatchedAddress } from '../adapter.ts';
 import { type Fields, toFields, toList } from '../answers.ts';
-import { toSlot, toText } from './answers.ts';
+import { OtherAnswer } from '../unreadable.ts';
+import { toSlot, toText, VERSION_MAXIMUM } from './answers.ts';
+
+/** Versions that are read. A node that tells none means a legacy one. */
+const VERSIONS: readonly unknown[] = [undefined, 'legacy', VERSION_MAXIMUM];
 
 /** A transaction in a block, as far as transfers go. */
 export interface SolanaTransaction {
@@ -27,16 +32,19 @@ interface TokenChange {
   readonly after: bigint;
 }
 
-/**
- * Parameters of `getTransaction`. Version 0 is asked for, or transactions with lookup tables would be
- * refused.
- */
+/** Parameters of `getTransaction`. */
 export function transactionCall(signature: string) {
-  const options = { encoding: 'json', commitment: 'confirmed', maxSupportedTransactionVersion: 0 };
+  const options = {
+    ...{ encoding: 'json', commitment: 'confirmed' },
+    maxSupportedTransactionVersion: VERSION_MAXIMUM,
+  };
   return { method: 'getTransaction', params: [signature, options] };
 }
 
-/** @returns null for a transaction that is in no block of the node's branch. */
+/**
+ * @returns null for a transaction that is in no block of the node's branch.
+ * @throws NodeFailure for one that cannot be read.
+ */
 export function toTransaction(
   node: Node,
   answer: unknown,
@@ -46,8 +54,18 @@ export function toTransaction(
   const fields = toFields(node, answer, 'a transaction');
   const meta = toFields(node, fields.meta, 'the meta of a transaction');
   const { signatures, message } = toFields(node, fields.transaction, 'a transaction');
-  if (toList(node, signatures, 'signatures')[0] !== signature) {
-    throw new NodeFailure(`${node.label}: another transaction came than was asked for`);
+  const [first] = toList(node, signatures, 'signatures');
+  if (toText(node, first, 'a signature') !== signature) {
+    throw new OtherAnswer(`${node.label}: another transaction came than was asked for`);
+  }
+  if (!VERSIONS.includes(fields.version)) {
+    throw new NodeFailure(
+      `${node.label}: version ${writeJson(fields.version)} of a transaction is not known`,
+    );
+  }
+  // It is null for a transaction with effect.
+  if (meta.err === undefined) {
+    throw new NodeFailure(`${node.label}: a transaction does not tell whether it failed`);
   }
   const { accountKeys, header } = toFields(node, message, 'the message of a transaction');
   const loaded = toFields(node, meta.loadedAddresses ?? {}, 'the loaded addresses');
@@ -138,11 +156,15 @@ function lamportsOf(
 ): Gain | undefined {
   const position = accounts.indexOf(owner);
   if (position === -1) return undefined;
-  const [from, to] = [before[position], after[position]];
-  if (!Number.isSafeInteger(from) || !Number.isSafeInteger(to)) {
-    throw new NodeFailure(`${node.label}: a balance is no number`);
-  }
-  return { position, amount: BigInt(Number(to)) - BigInt(Number(from)) };
+  const [from, to] = [toLamports(node, before[position]), toLamports(node, after[position])];
+  return { position, amount: to - from };
+}
+
+function toLamports(node: Node, value: unknown): bigint {
+  // Beyond 2^53 - 1 it was parsed as a bigint.
+  if (typeof value === 'bigint') return value;
+  if (!Number.isSafeInteger(value)) throw new NodeFailure(`${node.label}: a balance is no number`);
+  return BigInt(Number(value));
 }
 
 function tokensOf({ tokens }: SolanaTransaction, owner: string, mint: string): Gain | undefined {

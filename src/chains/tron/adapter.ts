@@ -9,7 +9,7 @@ import { ReceiptMemory } from '../evm/receipt-memory.ts';
 import { type ScanMemory, scanBlocks } from '../evm/scan.ts';
 import { readTokenDecimals } from '../evm/token-decimals.ts';
 import { toWalletBlock } from './answers.ts';
-import { inCanonical, lookUpTransaction, toPlainBlock } from './look-up.ts';
+import { inCanonical, lookUpTransaction, toPlainBlock, unreadableInCanonical } from './look-up.ts';
 import { accountsOf, scanNative } from './native.ts';
 import {
   rpcOf,
@@ -106,7 +106,8 @@ async function scan(node: Node, request: ScanRequest, chain: Chain, memory: Scan
   const native = accounts.size === 0 ? undefined : await scanNative(node, request, accounts);
   if (native !== undefined && tokens.length === 0) {
     const transfers = native.transfers.map(transfer => inCanonical(transfer, spelled));
-    return { through: native.through, transfers };
+    const unreadable = native.unreadable.map(each => unreadableInCanonical(each, spelled));
+    return { through: native.through, transfers, unreadable };
   }
   const { parentHash } = request;
   const found = await scanBlocks(
@@ -127,9 +128,13 @@ async function scan(node: Node, request: ScanRequest, chain: Chain, memory: Scan
   const transfers = [...(native?.transfers ?? []), ...found.transfers].filter(
     ({ block }) => (block?.height ?? 0) <= through.height,
   );
+  const unreadable = [...(native?.unreadable ?? []), ...(found.unreadable ?? [])].filter(
+    ({ height }) => (height ?? 0) <= through.height,
+  );
   return {
     through,
     transfers: transfers.map(transfer => inCanonical(transfer, spelled)),
+    unreadable: unreadable.map(each => unreadableInCanonical(each, spelled)),
     dust: (found.dust ?? []).map(arrival => arrivalOf(arrival, spelled)),
   };
 }

@@ -6,13 +6,20 @@ const HASH = /^[0-9a-f]{64}$/i;
 /** An address as the wallet interface writes it: 0x41 and 20 bytes. */
 const ADDRESS = /^41([0-9a-f]{40})$/i;
 
-/** java-tron leaves numbers that are 0 out. */
+/** A number that is a safe integer. java-tron leaves those that are 0 out. */
 export function toInteger(node: Node, value: unknown, what: string): number {
   if (value === undefined) return 0;
   if (!Number.isSafeInteger(value) || Number(value) < 0) {
     throw new NodeFailure(`${node.label}: ${what} is no number`);
   }
   return Number(value);
+}
+
+/** An amount in sun. Numbers beyond 2^53 - 1 were parsed as a bigint. */
+function toSun(node: Node, value: unknown, what: string): bigint {
+  if (typeof value !== 'bigint') return BigInt(toInteger(node, value, what));
+  if (value < 0n) throw new NodeFailure(`${node.label}: ${what} is no number`);
+  return value;
 }
 
 /** 32 bytes, in lower case, without 0x. */
@@ -29,9 +36,15 @@ export function toHexOrNothing(value: unknown): string | undefined {
   return match?.[1] === undefined ? undefined : `0x${match[1].toLowerCase()}`;
 }
 
+/** What is shown of a name that anybody may have chosen. */
+function toTextOrNothing(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
 /** A block as the wallet interface tells it. */
 export interface WalletBlock extends Block {
-  readonly transactions: readonly Fields[];
+  /** As the node has sent them: one that cannot be read does not keep the others from it. */
+  readonly transactions: readonly unknown[];
 }
 
 /** @throws NodeFailure for anything but the block of this height. */
@@ -51,49 +64,84 @@ export function toWalletBlock(node: Node, value: unknown, height: number): Walle
     throw new NodeFailure(`${node.label}: block ${block.height} came for ${height}`);
   }
   const transactions = toList(node, fields.transactions ?? [], 'the transactions of a block');
-  return {
-    ...block,
-    transactions: transactions.map(each => toFields(node, each, 'a transaction')),
-  };
+  return { ...block, transactions };
+}
+
+/** The hash of a transaction that may be unreadable otherwise; null where it has none. */
+export function hashOrNull(value: unknown, name: 'txID' | 'id'): string | null {
+  const hash = (value as Fields | null | undefined)?.[name];
+  return typeof hash === 'string' && HASH.test(hash) ? hash.toLowerCase() : null;
 }
 
 /** A transfer of TRX, or of a TRC-10 asset, which is worth nothing here, by the account's own hand. */
-export interface PlainTransfer {
+export type PlainTransfer = {
   readonly hash: string;
-  readonly kind: 'trx' | 'trc-10';
-  /** Name of the asset; null for TRX. */
-  readonly asset: string | null;
-  readonly to: string | undefined;
-  /** In sun. */
-  readonly amount: bigint;
+  readonly to: string;
   readonly succeeded: boolean;
-}
+} & (
+  | {
+      readonly kind: 'trx';
+      /** In sun. */
+      readonly amount: bigint;
+    }
+  | {
+      readonly kind: 'trc-10';
+      /** Name of the asset. */
+      readonly asset: string;
+    }
+);
 
 /** What a transaction does: it has one contract of a type (Tron.proto, Transaction). */
-export function contractOf(node: Node, fields: Fields): Fields {
-  const raw = toFields(node, fields.raw_data, 'a transaction');
+export function contractOf(node: Node, value: unknown): Fields & { readonly type: string } {
+  const raw = toFields(node, toFields(node, value, 'a transaction').raw_data, 'a transaction');
   const [only] = toList(node, raw.contract, 'the contract of a transaction');
-  return toFields(node, only, 'the contract of a transaction');
+  const contract = toFields(node, only, 'the contract of a transaction');
+  const { type } = contract;
+  if (typeof type !== 'string') {
+    throw new NodeFailure(`${node.label}: the contract of a transaction has no type`);
+  }
+  return { ...contract, type };
 }
 
-/** Reads a transaction as a plain transfer; undefined for any other kind. */
-export function toPlainTransfer(node: Node, fields: Fields): PlainTransfer | undefined {
-  const contract = contractOf(node, fields);
-  const isTrx = contract.type === 'TransferContract';
-  if (!isTrx && contract.type !== 'TransferAssetContract') return undefined;
+/** Types of contracts that are plain transfers (java-tron, Tron.proto, ContractType). */
+const TRX = 'TransferContract';
+const TRC_10 = 'TransferAssetContract';
+
+/**
+ * Reads a transaction as a plain transfer.
+ * @param isOfInterest Whether a transfer to this address is read. Anybody can make a TRC-10 asset and send
+ * whatever amounts of it, so nothing is read of what is of no interest, and never its amount.
+ * @returns undefined for any other kind of transaction, and for a transfer that is of no interest.
+ * @throws NodeFailure
+ */
+export function toPlainTransfer(
+  node: Node,
+  value: unknown,
+  isOfInterest: (to: string) => boolean = () => true,
+): PlainTransfer | undefined {
+  const contract = contractOf(node, value);
+  if (contract.type !== TRX && contract.type !== TRC_10) return undefined;
   const parameter = toFields(node, contract.parameter, 'the parameter of a transfer');
-  const value = toFields(node, parameter.value, 'the parameter of a transfer');
-  const [result] = toList(node, fields.ret ?? [], 'the result of a transaction');
-  const succeeded =
-    typeof result === 'object' && result !== null && (result as Fields).contractRet === 'SUCCESS';
-  return {
+  const transfer = toFields(node, parameter.value, 'the parameter of a transfer');
+  const to = toHexOrNothing(transfer.to_address);
+  if (to === undefined) {
+    throw new NodeFailure(`${node.label}: the recipient of a transfer is no address`);
+  }
+  if (!isOfInterest(to)) return undefined;
+  const fields = toFields(node, value, 'a transaction');
+  const [result] = toList(node, fields.ret, 'the result of a transaction');
+  const { contractRet } = toFields(node, result, 'the result of a transaction');
+  if (typeof contractRet !== 'string') {
+    throw new NodeFailure(`${node.label}: a transaction has no result`);
+  }
+  const shared = {
     hash: toHash(node, fields.txID, 'the hash of a transaction'),
-    kind: isTrx ? 'trx' : 'trc-10',
-    asset: isTrx ? null : String(value.asset_name ?? ''),
-    to: toHexOrNothing(value.to_address),
-    amount: BigInt(toInteger(node, value.amount, 'the amount of a transfer')),
-    succeeded,
+    to,
+    succeeded: contractRet === 'SUCCESS',
   };
+  return contract.type === TRX
+    ? { ...shared, kind: 'trx', amount: toSun(node, transfer.amount, 'the amount of a transfer') }
+    : { ...shared, kind: 'trc-10', asset: toTextOrNothing(transfer.asset_name) };
 }
 
 /** What a node keeps of a transaction that is in a block. */
@@ -108,12 +156,20 @@ export interface TransactionInfo {
 export interface InternalTransfer {
   /** Its place among the internal transactions, those without TRX included. */
   readonly place: number;
-  readonly to: string | undefined;
+  readonly to: string;
   /** In sun. */
   readonly amount: bigint;
 }
 
-export function toInfo(node: Node, value: unknown): TransactionInfo {
+/**
+ * @param isOfInterest Whether what contracts send to this address is read.
+ * @throws NodeFailure
+ */
+export function toInfo(
+  node: Node,
+  value: unknown,
+  isOfInterest: (to: string) => boolean = () => true,
+): TransactionInfo {
   const fields = toFields(node, value, 'the information on a transaction');
   const receipt = toFields(node, fields.receipt ?? {}, 'the receipt of a transaction');
   const { result } = receipt;
@@ -124,24 +180,32 @@ export function toInfo(node: Node, value: unknown): TransactionInfo {
     hash: toHash(node, fields.id, 'the hash of a transaction'),
     height: toInteger(node, fields.blockNumber, 'the block of a transaction'),
     succeeded,
-    internal: internal.flatMap((each, place) => toInternal(node, each, place)),
+    internal: internal.flatMap((each, place) => toInternal(node, each, place, isOfInterest)),
   };
 }
 
-function toInternal(node: Node, value: unknown, place: number): InternalTransfer[] {
+function toInternal(
+  node: Node,
+  value: unknown,
+  place: number,
+  isOfInterest: (to: string) => boolean,
+): InternalTransfer[] {
   const fields = toFields(node, value, 'an internal transaction');
-  if (fields.rejected === true) return [];
+  const to = toHexOrNothing(fields.transferTo_address);
+  if (fields.rejected === true || (to !== undefined && !isOfInterest(to))) return [];
   const values = toList(node, fields.callValueInfo ?? [], 'the value of an internal transaction');
   let amount = 0n;
   for (const each of values) {
     const { callValue, tokenId } = toFields(node, each, 'the value of an internal transaction');
     // With an ID it is a TRC-10 asset.
     if (tokenId !== undefined && tokenId !== '') continue;
-    amount += BigInt(toInteger(node, callValue, 'the value of an internal transaction'));
+    amount += toSun(node, callValue, 'the value of an internal transaction');
   }
   // A contract that pays itself has no more than before.
-  const to = toHexOrNothing(fields.transferTo_address);
-  return amount === 0n || to === toHexOrNothing(fields.caller_address)
-    ? []
-    : [{ place, to, amount }];
+  if (amount === 0n || (to !== undefined && to === toHexOrNothing(fields.caller_address)))
+    return [];
+  if (to === undefined) {
+    throw new NodeFailure(`${node.label}: an internal transaction goes to no address`);
+  }
+  return [{ place, to, amount }];
 }

@@ -5,12 +5,14 @@ import type {
   ForeignTransfer,
   LookUpRequest,
   TransactionReport,
+  Unreadable,
 } from '../adapter.ts';
 import { toFields } from '../answers.ts';
 import { readHeaders } from '../evm/blocks.ts';
 import { readReceipts } from '../evm/receipts.ts';
 import { foreignTransfers, tokenTransfers } from '../evm/transfer-logs.ts';
 import { allAddresses, indexWatched } from '../evm/watched.ts';
+import { readOrFailure } from '../unreadable.ts';
 import { toInfo, toPlainTransfer } from './answers.ts';
 import { accountsOf, internalTransfers, toTransfer } from './native.ts';
 import {
@@ -43,7 +45,12 @@ export async function lookUpTransaction(
   if (toFields(node, answer, 'the information on a transaction').id === undefined) {
     return found.txID === undefined ? { status: 'unknown' } : { status: 'pending', transfers: [] };
   }
-  const info = toInfo(node, answer);
+  const read = readOrFailure(() => ({
+    info: toInfo(node, answer),
+    plain: toPlainTransfer(node, found),
+  }));
+  if (read instanceof NodeFailure) return { status: 'unreadable', detail: read.message };
+  const { info, plain } = read;
   if (info.hash !== hash || found.txID === undefined) {
     throw new NodeFailure(`${node.label}: information came for another transaction`);
   }
@@ -52,17 +59,17 @@ export async function lookUpTransaction(
   const [header] = await readHeaders(rpc, [info.height]);
   if (header === undefined) throw new NodeFailure(`${node.label} has no block ${info.height}`);
   const block = toPlainBlock(header);
-  const plain = toPlainTransfer(node, found);
   if (!info.succeeded || plain?.succeeded === false) return { status: 'failed', block };
 
   const spelled = spell(watch);
   const accounts = accountsOf(spelled.hex);
   const transfers: ChainTransfer[] = internalTransfers(info, block, accounts);
-  const own = accounts.get(plain?.to ?? '');
+  const own = plain === undefined ? undefined : accounts.get(plain.to);
   if (plain?.kind === 'trx' && own !== undefined && plain.amount > 0n) {
     transfers.push(toTransfer(hash, 0, plain.amount, block, own));
   }
   const tokens = plain === undefined ? await readTokens(rpc, hash, header, spelled) : NONE;
+  if (tokens instanceof NodeFailure) return { status: 'unreadable', detail: tokens.message };
   const foreign =
     plain === undefined ? tokens.foreign : foreignOf(plain, spelled, own !== undefined);
   return {
@@ -88,29 +95,31 @@ async function readTokens(
   hash: string,
   header: Block,
   { hex }: Spelled,
-): Promise<Tokens> {
+): Promise<Tokens | NodeFailure> {
   const prefixed = toPrefixedHash(hash);
   const receipt = (await readReceipts(rpc, [prefixed])).get(prefixed);
   if (receipt === undefined) return NONE;
+  if (receipt instanceof NodeFailure) return receipt;
   if (receipt.blockHash !== header.hash) {
     throw new NodeFailure(`${rpc.label} has a receipt of another branch`);
   }
   const watched = indexWatched(hex);
-  return {
-    transfers: tokenTransfers(receipt, header, watched),
+  return readOrFailure(() => ({
+    transfers: tokenTransfers(rpc, receipt, header, watched),
     foreign: foreignTransfers(receipt, watched, allAddresses(watched), FOREIGN_MAXIMUM),
-  };
+  }));
 }
 
 /** A plain transfer to a watched address of what is not watched there: TRC-10, or TRX where tokens are. */
 function foreignOf(
-  { to, kind, asset, amount }: NonNullable<ReturnType<typeof toPlainTransfer>>,
+  plain: NonNullable<ReturnType<typeof toPlainTransfer>>,
   { hex }: Spelled,
   isWatched: boolean,
 ): readonly ForeignTransfer[] {
-  const isOurs = hex.some(({ address }) => address === to);
-  if (to === undefined || amount === 0n || !isOurs || (kind === 'trx' && isWatched)) return [];
-  return [{ address: to, contract: asset }];
+  const { to } = plain;
+  if (!hex.some(({ address }) => address === to)) return [];
+  if (plain.kind === 'trc-10') return [{ address: to, contract: plain.asset }];
+  return isWatched || plain.amount === 0n ? [] : [{ address: to, contract: null }];
 }
 
 /** A transfer with hash and address as the chain writes them. */
@@ -121,6 +130,19 @@ export function inCanonical(transfer: ChainTransfer, spelled: Spelled): ChainTra
     transactionHash: toPlainHash(transactionHash),
     address: spelled.toCanonical(blockchainId, address),
     block: block === null ? null : { ...block, hash: toPlainHash(block.hash) },
+  };
+}
+
+/** The same for what cannot be read. */
+export function unreadableInCanonical(unreadable: Unreadable, spelled: Spelled): Unreadable {
+  const { transactionHash } = unreadable;
+  return {
+    ...unreadable,
+    transactionHash: transactionHash === null ? null : toPlainHash(transactionHash),
+    watched: unreadable.watched.map(({ network, address }) => ({
+      network,
+      address: spelled.toCanonical(network.id, address),
+    })),
   };
 }
 

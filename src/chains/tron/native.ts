@@ -1,9 +1,11 @@
 import { AnswerTooLarge, BLOCK_TIMEOUT_MS, type Node, NodeFailure } from '../../nodes/node.ts';
-import type { Block, ChainTransfer, ScanRequest, WatchedAddress } from '../adapter.ts';
+import type { Block, ChainTransfer, ScanRequest, Unreadable, WatchedAddress } from '../adapter.ts';
 import { toFields, toList } from '../answers.ts';
 import { heightsOf, requireChain } from '../evm/blocks.ts';
+import { findNamed, OtherAnswer, readEach, readOrFailure } from '../unreadable.ts';
 import {
   contractOf,
+  hashOrNull,
   type InternalTransfer,
   type TransactionInfo,
   toInfo,
@@ -28,12 +30,17 @@ export function accountsOf(hex: readonly WatchedAddress[]): WatchedAccounts {
  * Reads whole blocks for transfers of TRX: those that accounts make, and those of contracts where the node
  * keeps them. Never by JSON-RPC: there, a worthless TRC-10 asset looks like TRX.
  * @returns Addresses are in hex, as they were given.
+ * @throws NodeFailure
  */
 export async function scanNative(
   node: Node,
   { from, to, parentHash, undoableFrom }: ScanRequest,
   accounts: WatchedAccounts,
-): Promise<{ readonly through: Block; readonly transfers: ChainTransfer[] }> {
+): Promise<{
+  readonly through: Block;
+  readonly transfers: ChainTransfer[];
+  readonly unreadable: Unreadable[];
+}> {
   const last = Math.min(to, from + BLOCKS_MAXIMUM - 1);
   const isSolid = last < undoableFrom;
   const blocks = isSolid
@@ -41,15 +48,34 @@ export async function scanNative(
     : await readBlocks(node, from, last);
   requireChain(node, blocks, parentHash);
   const transfers: ChainTransfer[] = [];
+  const unreadable: Unreadable[] = [];
   for (const block of blocks) {
-    transfers.push(...plainTransfers(node, block, accounts));
-    const infos = await readInfos(node, block, isSolid);
-    transfers.push(...infos.flatMap(info => internalTransfers(info, block, accounts)));
+    const onUnreadable =
+      (name: 'txID' | 'id') =>
+      (element: unknown, detail: string): void => {
+        const { height } = block;
+        const transactionHash = hashOrNull(element, name);
+        // Without 0x, as the wallet interface writes them.
+        const watched = findNamed(element, accounts.values(), each => each.address.slice(2));
+        unreadable.push({ transactionHash, height, watched, detail });
+      };
+    transfers.push(
+      ...readEach(
+        block.transactions,
+        each => plainTransfers(node, each, block, accounts),
+        onUnreadable('txID'),
+      ),
+      ...readEach(
+        await readInfos(node, block, isSolid),
+        each => internalTransfers(toInfoOf(node, each, block, accounts), block, accounts),
+        onUnreadable('id'),
+      ),
+    );
   }
   const through = blocks.at(-1);
   if (through === undefined) throw new NodeFailure(`${node.label} has no blocks of the range`);
   const { height, hash, parentHash: parent, time } = through;
-  return { through: { height, hash, parentHash: parent, time }, transfers };
+  return { through: { height, hash, parentHash: parent, time }, transfers, unreadable };
 }
 
 /** Blocks of the newest branch, in one request unless they are too large for one answer. */
@@ -65,7 +91,7 @@ async function readBlocks(node: Node, from: number, to: number): Promise<WalletB
     const lower = await readBlocks(node, from, middle);
     return [...lower, ...(await readBlocks(node, middle + 1, to))];
   }
-  const list = toList(node, toFields(node, answer, 'blocks').block ?? [], 'blocks');
+  const list = toList(node, toFields(node, answer, 'blocks').block, 'blocks');
   return heightsOf(from, to).map((height, index) => toWalletBlock(node, list[index] ?? {}, height));
 }
 
@@ -82,37 +108,43 @@ async function readSolidBlocks(node: Node, from: number, to: number): Promise<Wa
 
 function plainTransfers(
   node: Node,
+  transaction: unknown,
   block: WalletBlock,
   accounts: WatchedAccounts,
 ): ChainTransfer[] {
-  return block.transactions.flatMap(fields => {
-    const transfer = toPlainTransfer(node, fields);
-    if (transfer?.kind !== 'trx' || !transfer.succeeded || transfer.amount === 0n) return [];
-    const watched = accounts.get(transfer.to ?? '');
-    if (watched === undefined) return [];
-    return [toTransfer(transfer.hash, 0, transfer.amount, block, watched)];
-  });
+  const transfer = toPlainTransfer(node, transaction, to => accounts.has(to));
+  if (transfer?.kind !== 'trx' || !transfer.succeeded || transfer.amount === 0n) return [];
+  const watched = accounts.get(transfer.to);
+  if (watched === undefined) return [];
+  return [toTransfer(transfer.hash, 0, transfer.amount, block, watched)];
 }
 
-/** What the node keeps of a block's transactions that contracts took part in. */
+/** What the node keeps of a block's transactions, where contracts took part in one of them. */
 async function readInfos(
   node: Node,
   { height, transactions }: WalletBlock,
   isSolid: boolean,
-): Promise<TransactionInfo[]> {
-  if (!transactions.some(fields => contractOf(node, fields).type === 'TriggerSmartContract')) {
-    return [];
-  }
+): Promise<readonly unknown[]> {
+  const isCall = (each: unknown) => contractOf(node, each).type === 'TriggerSmartContract';
+  // One that cannot be read may have been a call.
+  if (!transactions.some(each => readOrFailure(() => isCall(each)) !== false)) return [];
   const path = `${isSolid ? '/walletsolidity' : '/wallet'}/gettransactioninfobyblocknum`;
   const answer = await node.post(path, { num: height }, { timeoutMs: BLOCK_TIMEOUT_MS });
-  const infos = toList(node, Array.isArray(answer) ? answer : [], 'information').map(each =>
-    toInfo(node, each),
-  );
-  const stray = infos.find(info => info.height !== height);
-  if (stray !== undefined) {
-    throw new NodeFailure(`${node.label}: information on block ${stray.height} came for ${height}`);
+  return toList(node, answer, 'the information on a block');
+}
+
+/** Information on a transaction of a block. */
+function toInfoOf(
+  node: Node,
+  value: unknown,
+  { height }: Block,
+  accounts: WatchedAccounts,
+): TransactionInfo {
+  const info = toInfo(node, value, to => accounts.has(to));
+  if (info.height !== height) {
+    throw new OtherAnswer(`${node.label}: information on block ${info.height} came for ${height}`);
   }
-  return infos;
+  return info;
 }
 
 /** TRX that contracts have sent to watched addresses in a transaction. */
@@ -123,7 +155,7 @@ export function internalTransfers(
 ): ChainTransfer[] {
   if (!succeeded) return [];
   return internal.flatMap(({ place, to, amount }: InternalTransfer) => {
-    const watched = accounts.get(to ?? '');
+    const watched = accounts.get(to);
     // 0 is the place of a plain transfer.
     return watched === undefined ? [] : [toTransfer(hash, 1 + place, amount, block, watched)];
   });

@@ -31,8 +31,11 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
   const nodeThat = (trace: PlainNode['abilities']['trace']) => plainNode(proxy.url, {}, { trace });
   const hashAt = async (height: number): Promise<string> =>
     (await evm.anvil.rpc('eth_getBlockByNumber', [`0x${height.toString(16)}`, false])).hash;
-  const balances = (height: number, addresses: readonly string[]) =>
-    internal.readBalances(node, { height, hash: null, addresses });
+  const balances = async (height: number, addresses: readonly string[]) => {
+    const read = await internal.readBalances(node, { height, hash: null, addresses });
+    expect(read).not.toContain(null);
+    return read as readonly bigint[];
+  };
 
   beforeAll(() => {
     node = nodeThat('debug_traceBlockByNumber');
@@ -206,12 +209,14 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
           height,
           watch(NATIVE, ...everybody()),
         );
-        const told = traced?.map(({ transactionHash, position, address, tokenAmount }) => [
-          Object.keys(hashes).find(name => hashes[name] === transactionHash),
-          position,
-          address,
-          tokenAmount,
-        ]);
+        const told = traced?.transfers.map(
+          ({ transactionHash, position, address, tokenAmount }) => [
+            Object.keys(hashes).find(name => hashes[name] === transactionHash),
+            position,
+            address,
+            tokenAmount,
+          ],
+        );
         expect(told?.toSorted()).toEqual(
           [
             ['one', 1, a, 20n],
@@ -225,7 +230,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
             ['created', 1, created, 12n],
           ].toSorted(),
         );
-        const [first] = traced ?? [];
+        const [first] = traced?.transfers ?? [];
         expect(first).toMatchObject({ blockchainId: 'eth-test', inputs: null, maturity: 1 });
         expect(first?.block).toMatchObject({ height, hash: await hashAt(height) });
       },
@@ -239,7 +244,10 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
       const after = await balances(height, addresses);
       for (const [index, address] of addresses.entries()) {
         const explained = [
-          ...(traced ?? []).map(each => ({ address: each.address, amount: each.tokenAmount })),
+          ...(traced?.transfers ?? []).map(each => ({
+            address: each.address,
+            amount: each.tokenAmount,
+          })),
           ...movements,
         ].filter(each => each.address === address);
         const sum = explained.reduce((total, { amount }) => total + amount, 0n);

@@ -58,7 +58,7 @@ function flat(frame: Frame, transactionHash: string, traceAddress: number[] = []
 function moves(frame: Frame): [number, string, bigint][] {
   const calls = readCallTracer(node, [{ txHash: ONE, result: nested(frame) }], [ONE]);
   expect(readTraceBlock(node, flat(frame, ONE), BLOCK, [ONE])).toEqual(calls);
-  return (calls ?? []).map(({ place, to, value, transactionHash }) => {
+  return calls.moves.map(({ place, to, value, transactionHash }) => {
     expect(transactionHash).toBe(ONE);
     return [place, to, value];
   });
@@ -115,15 +115,27 @@ describe('the trace of a block', () => {
   test('has its transactions in order, where a node does not name them', () => {
     const result = nested(call(pay(1)));
     const told = readCallTracer(node, [{ result }, { result }], [ONE, OTHER]);
-    expect(told?.map(each => each.transactionHash)).toEqual([ONE, OTHER]);
+    expect(told.moves.map(each => each.transactionHash)).toEqual([ONE, OTHER]);
   });
 
-  test('is worth nothing where the node gave up on a transaction', () => {
-    const traces = [
-      { result: nested(call(pay(1))) },
+  test('tells the others where that of one transaction cannot be read, or the node gave up', () => {
+    const good = { txHash: ONE, result: nested(call(pay(1))) };
+    const told = { moves: [{ transactionHash: ONE, value: 1n }], unread: new Set([OTHER]) };
+    for (const bad of [
       { txHash: OTHER, error: 'execution timeout' },
-    ];
-    expect(readCallTracer(node, traces, [ONE, OTHER])).toBeNull();
+      { txHash: OTHER, result: null },
+      { txHash: OTHER, result: nested({ ...pay(1), to: 'nonsense' }) },
+      ...[null, 42, 'nonsense', [], {}],
+    ]) {
+      expect(readCallTracer(node, [good, bad], [ONE, OTHER])).toMatchObject(told);
+    }
+    const [own, other] = [flat(call(pay(1)), ONE), flat(call(pay(2), pay(3)), OTHER)];
+    for (const [index, frame] of other.entries()) {
+      for (const bad of [null, 42, {}, [], { ...frame, action: 'nonsense' }]) {
+        const frames = [...own, ...other.with(index, bad as object)];
+        expect(readTraceBlock(node, frames, BLOCK, [ONE, OTHER])).toMatchObject(told);
+      }
+    }
   });
 
   test('may tell rewards, and calls contracts by either name of their end', () => {
@@ -131,7 +143,9 @@ describe('the trace of a block', () => {
     const reward = { type: 'reward', action: author, blockHash: HASH, traceAddress: [] };
     const [root, end] = flat(call({ ...pay(2), type: 'SELFDESTRUCT' }), ONE);
     const frames = [root, { ...end, type: 'selfdestruct' }, { ...reward, transactionHash: null }];
-    expect(readTraceBlock(node, frames, BLOCK, [ONE])).toMatchObject([{ to: payee, value: 2n }]);
+    expect(readTraceBlock(node, frames, BLOCK, [ONE])).toMatchObject({
+      moves: [{ to: payee, value: 2n }],
+    });
   });
 
   test('is a failure of the node if it is of other transactions, or not what it should be', () => {
@@ -139,13 +153,12 @@ describe('the trace of a block', () => {
     for (const [answer, hashes] of [
       [[{ txHash: OTHER, result }], [ONE]],
       [[{ txHash: ONE, result }], [ONE, OTHER]],
-      [[{ txHash: ONE, result: null }], [ONE]],
       [null, []],
     ] as const) {
       expect(() => readCallTracer(node, answer, hashes)).toThrow(NodeFailure);
     }
     const [frame] = flat(call(), ONE);
-    for (const answer of [[{ ...frame, blockHash: OTHER }], [{ ...frame, action: {} }], [], {}]) {
+    for (const answer of [[{ ...frame, blockHash: OTHER }], [], {}, null]) {
       expect(() => readTraceBlock(node, answer, BLOCK, [ONE])).toThrow(NodeFailure);
     }
   });

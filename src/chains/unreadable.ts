@@ -1,0 +1,76 @@
+import { NodeFailure } from '../nodes/node.ts';
+import { writeJson } from '../nodes/parse-json.ts';
+import type { WatchedAddress } from './adapter.ts';
+
+/**
+ * What came can be read, and is not what was asked for: another block, or another transaction. That is a
+ * fault of the node, however many elements of the answer are right.
+ */
+export class OtherAnswer extends NodeFailure {
+  constructor(message: string) {
+    super(message);
+    this.name = 'OtherAnswer';
+  }
+}
+
+/**
+ * Reads each element of a list by itself: one that cannot be read never stops the others. Where there are
+ * several and none can be read, it is the answer that is wrong, and not the elements.
+ * @param read Throws NodeFailure for an element that it cannot read. It must ask no node.
+ * @param onUnreadable Is told of those, when the others have been read.
+ * @param isPart Whether more is read besides, so that these elements alone do not tell that the answer is wrong.
+ * @throws NodeFailure if the list has several elements, and none can be read; OtherAnswer.
+ */
+export function readEach<T, R>(
+  list: readonly T[],
+  read: (element: T, index: number) => readonly R[],
+  onUnreadable: (element: T, detail: string, index: number) => void,
+  isPart = false,
+): R[] {
+  const failures: { element: T; index: number; failure: NodeFailure }[] = [];
+  const results = list.flatMap((element, index) => {
+    const result = readOrFailure(() => read(element, index));
+    if (!(result instanceof NodeFailure)) return result;
+    failures.push({ element, index, failure: result });
+    return [];
+  });
+  const [first] = failures;
+  const isNoneRead = list.length > 1 && failures.length === list.length;
+  if (first !== undefined && isNoneRead && !isPart) {
+    throw first.failure;
+  }
+  for (const { element, index, failure } of failures) {
+    onUnreadable(element, failure.message, index);
+  }
+  return results;
+}
+
+/**
+ * What `read` returns, or the failure to read it. It must ask no node.
+ * @throws OtherAnswer
+ */
+export function readOrFailure<T>(read: () => T): T | NodeFailure {
+  try {
+    return read();
+  } catch (failure) {
+    if (!(failure instanceof NodeFailure) || failure instanceof OtherAnswer) throw failure;
+    return failure;
+  }
+}
+
+/**
+ * The addresses whose spelling is somewhere in an element that cannot be read.
+ * @param spell As the chain writes the address in that place, in lower case unless case matters.
+ */
+export function findNamed(
+  element: unknown,
+  watch: Iterable<WatchedAddress>,
+  spell: (watched: WatchedAddress) => string,
+): WatchedAddress[] {
+  const text = String(writeJson(element));
+  const lower = text.toLowerCase();
+  return [...watch].filter(each => {
+    const spelled = spell(each);
+    return text.includes(spelled) || lower.includes(spelled);
+  });
+}

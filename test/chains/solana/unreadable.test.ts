@@ -1,0 +1,197 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ChainAdapter, Scan, WatchedAddress } from '../../../src/chains/adapter.ts';
+import { createSolanaAdapter } from '../../../src/chains/solana/adapter.ts';
+import { type Node, NodeFailure } from '../../../src/nodes/node.ts';
+import { writeJson } from '../../../src/nodes/parse-json.ts';
+import { alteredNode, replaceNth } from '../../helpers/altered-node.ts';
+import { plainNode } from '../../helpers/plain-node.ts';
+import { sendLamports, sendTokens } from '../../helpers/solana-message.ts';
+import { newWallet, SolanaNode, USDC, type Wallet } from '../../helpers/solana-node.ts';
+import { nonsense } from '../nonsense.ts';
+
+let solana: SolanaNode;
+let node: Node;
+let stop: () => Promise<void>;
+let sender: Wallet;
+let senderTokens: string;
+
+beforeAll(async () => {
+  solana = new SolanaNode(Date.now);
+  stop = await solana.start();
+  node = plainNode(solana.url);
+  sender = newWallet();
+  solana.airdrop(sender.address, 1_000_000_000_000n);
+  senderTokens = solana.fund(sender.address, 1_000_000_000_000n);
+});
+afterAll(() => stop());
+
+const sol = (address: string): WatchedAddress => ({
+  network: { id: 'sol-dev', contract: null },
+  address,
+});
+const usdc = (address: string): WatchedAddress => ({
+  network: { id: 'sol-usdc-dev', contract: USDC },
+  address,
+});
+
+async function scan(
+  adapter: ChainAdapter,
+  asked: Node,
+  from: number,
+  watch: readonly WatchedAddress[],
+): Promise<Scan> {
+  const { tip } = await adapter.readHeads(node, null);
+  return adapter.scan(asked, { from, to: tip.height, watch, undoableFrom: from });
+}
+
+/** An adapter that has looked at these addresses before. */
+async function watching(watch: readonly WatchedAddress[]): Promise<ChainAdapter> {
+  const adapter = createSolanaAdapter();
+  solana.mine();
+  await scan(adapter, node, solana.slot, watch);
+  solana.mine();
+  return adapter;
+}
+
+const pay = (to: string, lamports: bigint, version?: 1 | 2) =>
+  solana.sendInSlot([sendLamports(sender.address, to, lamports)], [sender], undefined, version);
+
+test('a transaction of a version that is not known is a finding of its own, and of its address', async () => {
+  const [known, unknown] = [newWallet().address, newWallet().address];
+  const watch = [sol(known), sol(unknown)];
+  const adapter = await watching(watch);
+  const from = solana.slot;
+  const transactionHash = pay(unknown, 1_000_000_000n, 2);
+  pay(known, 2_000_000_000n);
+  pay(known, 3_000_000_000n);
+  const { transfers, unreadable } = await scan(adapter, node, from, watch);
+  expect(transfers.map(({ tokenAmount }) => tokenAmount).sort()).toEqual([
+    2_000_000_000n,
+    3_000_000_000n,
+  ]);
+  expect(unreadable).toMatchObject([{ transactionHash, watched: [sol(unknown)] }]);
+  expect(unreadable?.[0]?.detail).toContain('version (2) is not supported');
+  const lookUp = { transactionHash, watch, inputs: null, blockHash: null };
+  expect(await adapter.lookUp(node, lookUp)).toMatchObject({ status: 'unreadable' });
+  // It was noticed, and is not asked for again with each look.
+  solana.mine();
+  expect(await scan(adapter, node, solana.slot, watch)).toMatchObject({ unreadable: [] });
+});
+
+/** Elements of the answers of each method, one by one. */
+const SITES = {
+  getTransaction: (result: unknown, each: (element: unknown) => unknown) =>
+    result === null ? null : each(result),
+  getSignaturesForAddress: (result: unknown, each: (element: unknown) => unknown) =>
+    (result as unknown[]).map(each),
+  getMultipleAccounts: (result: unknown, each: (element: unknown) => unknown) => {
+    const answer = result as { value: unknown[] };
+    return { ...answer, value: answer.value.map(each) };
+  },
+  getTokenAccountsByOwner: (result: unknown, each: (element: unknown) => unknown) => {
+    const answer = result as { value: unknown[] };
+    return { ...answer, value: answer.value.map(each) };
+  },
+};
+type Site = keyof typeof SITES;
+
+function spoil(site: Site, nth: number, replace: (element: unknown) => unknown) {
+  const counter = replaceNth(nth, replace);
+  const altered = alteredNode(node, (method, _, result) =>
+    method === site ? SITES[site](result, counter.change) : result,
+  );
+  return { altered, counter };
+}
+
+test.each(Object.keys(SITES) as Site[])(
+  'one element of %s that is nonsense keeps no other from being credited',
+  async site => {
+    const amounts = fc.array(fc.bigInt(1_000_000n, 1_000_000_000n), { minLength: 2, maxLength: 4 });
+    await fc.assert(
+      fc.asyncProperty(amounts, fc.nat(), nonsense, async (drawn, nth, value) => {
+        const owners = drawn.map(() => newWallet().address);
+        const isToken = site === 'getTokenAccountsByOwner';
+        const others = isToken ? owners.map(owner => solana.fund(owner, 0n)) : [];
+        const watch = owners.map(isToken ? usdc : sol);
+        // Token accounts are asked for when a watch begins.
+        const adapter = isToken ? createSolanaAdapter() : await watching(watch);
+        if (isToken) solana.mine();
+        const from = solana.slot;
+        const hashes = drawn.map((amount, index) =>
+          isToken
+            ? solana.sendInSlot(
+                [sendTokens(senderTokens, others[index] ?? '', sender.address, amount)],
+                [sender],
+              )
+            : pay(owners[index] ?? '', amount),
+        );
+        // Each of these lists has one entry for each payment.
+        let own = -1;
+        const { altered } = spoil(site, nth % drawn.length, element => {
+          const text = writeJson(element);
+          own = hashes.findIndex(hash => text.includes(hash));
+          return value;
+        });
+        const { transfers, unreadable } = await scan(adapter, altered, from, watch);
+        // Where an account cannot be read, or is an associated one, all that came is found all the same.
+        const isFound = site === 'getMultipleAccounts' || isToken;
+        expect(transfers.map(({ transactionHash }) => transactionHash).sort()).toEqual(
+          hashes.filter((_, index) => isFound || index !== own).sort(),
+        );
+        if (site === 'getMultipleAccounts') expect(unreadable).toEqual([]);
+        else expect(unreadable).toHaveLength(1);
+        if (!isFound) expect(unreadable).toMatchObject([{ watched: [sol(owners[own] ?? '')] }]);
+      }),
+      { numRuns: 15, seed: 1 },
+    );
+  },
+);
+
+test('a block that cannot be read is a finding for each payment in it', async () => {
+  const [first, second] = [newWallet().address, newWallet().address];
+  const watch = [sol(first), sol(second)];
+  const adapter = await watching(watch);
+  const from = solana.slot;
+  const transactionHash = pay(first, 1_000_000n);
+  solana.mine();
+  pay(second, 2_000_000n);
+  const altered = alteredNode(node, (method, [slot], result) =>
+    method === 'getBlock' && slot === from ? { ...(result as object), blockTime: null } : result,
+  );
+  const { transfers, unreadable } = await scan(adapter, altered, from, watch);
+  expect(transfers).toMatchObject([{ address: second, tokenAmount: 2_000_000n }]);
+  expect(unreadable).toMatchObject([{ transactionHash, watched: [sol(first)] }]);
+});
+
+test('an answer that is no list is a fault of the node, and so is one of which nothing can be read', async () => {
+  const own = newWallet().address;
+  for (const wrong of [null, {}, 'nonsense', [{}, {}]]) {
+    const adapter = await watching([sol(own)]);
+    pay(own, 1_000_000n);
+    const altered = alteredNode(node, (method, _, result) =>
+      method === 'getSignaturesForAddress' ? wrong : result,
+    );
+    await expect(scan(adapter, altered, solana.slot, [sol(own)])).rejects.toThrow(NodeFailure);
+  }
+});
+
+test('lamports that a double cannot hold are exact', async () => {
+  const own = newWallet().address;
+  const adapter = await watching([sol(own)]);
+  const from = solana.slot;
+  pay(own, 1_000_000n);
+  const altered = alteredNode(node, (method, _, result) => {
+    if (method !== 'getTransaction') return result;
+    const { meta, ...rest } = result as { meta: Record<string, number[]> };
+    const shift = (list: number[] = []) => list.map(each => BigInt(each) + 2n ** 60n);
+    const { preBalances, postBalances } = meta;
+    return {
+      ...rest,
+      meta: { ...meta, preBalances: shift(preBalances), postBalances: shift(postBalances) },
+    };
+  });
+  expect((await scan(adapter, altered, from, [sol(own)])).transfers).toMatchObject([
+    { tokenAmount: 1_000_000n },
+  ]);
+});
