@@ -8,7 +8,7 @@ export const CONFIRMED = { commitment: 'confirmed' } as const;
 export const FINALIZED = { commitment: 'finalized' } as const;
 
 /** The highest version of a transaction that is read; the node refuses to show one of a higher version. */
-export const VERSION_MAXIMUM = 0;
+export const VERSION_MAXIMUM = 1;
 /** The code of that refusal (Agave, rpc-client-api custom_error.rs). */
 const UNSUPPORTED_VERSION = -32015;
 

@@ -5,8 +5,13 @@ import { type Fields, toFields, toList } from '../answers.ts';
 import { OtherAnswer } from '../unreadable.ts';
 import { toSlot, toText, VERSION_MAXIMUM } from './answers.ts';
 
-/** Versions that are read. A node that tells none means a legacy one. */
-const VERSIONS: readonly unknown[] = [undefined, 'legacy', VERSION_MAXIMUM];
+/**
+ * Versions that are read. In JSON all have the same header, account keys and balances. Version 0 adds the
+ * addresses of lookup tables, in `meta.loadedAddresses`; version 1 has no tables, and a `transactionConfig`
+ * in its message, which moves nothing (SIMD-0385; @solana/rpc-types 8.0.0, transaction.ts). A node that
+ * tells no version means a legacy one.
+ */
+const VERSIONS: readonly unknown[] = [undefined, 'legacy', 0, VERSION_MAXIMUM];
 
 /** A transaction in a block, as far as transfers go. */
 export interface SolanaTransaction {

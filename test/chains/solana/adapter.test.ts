@@ -230,6 +230,32 @@ describe('tokens', () => {
     expect(await look(usdc(own))).toMatchObject([{ tokenAmount: 8_000_000n }]);
   });
 
+  test('and SOL count in a transaction of version 1', async () => {
+    const own = newWallet().address;
+    const account = solana.fund(own, 0n);
+    await watched(sol(own), usdc(own));
+    const reference = solanaReference('01890a5d-ac96-774b-bcce-b302099a8057');
+    const transactionHash = solana.send(
+      [
+        sendLamports(sender.address, own, 2_000_000_000n, [reference]),
+        sendTokens(senderTokens, account, sender.address, 9_000_000n),
+      ],
+      [sender],
+      undefined,
+      1,
+    );
+    const expected = [
+      { blockchainId: 'sol-dev', transactionHash, tokenAmount: 2_000_000_000n },
+      { blockchainId: 'sol-usdc-dev', transactionHash, tokenAmount: 9_000_000n },
+    ];
+    const transfers = await look(sol(own), usdc(own));
+    expect(transfers).toMatchObject(expected);
+    for (const { references } of transfers) expect(references).toContain(reference);
+    const watch = [sol(own), usdc(own)];
+    const lookUp = { transactionHash, watch, inputs: null, blockHash: null };
+    expect(await adapter.lookUp(node, lookUp)).toMatchObject({ transfers: expected });
+  });
+
   test('of another mint do not count', async () => {
     const [own, mint] = [newWallet().address, newWallet().address];
     solana.setMint(mint);

@@ -63,7 +63,7 @@ test('a transaction of a version that is not known is a finding of its own, and 
   const adapter = await watching(watch);
   const from = solana.slot;
   const transactionHash = pay(unknown, 1_000_000_000n, 2);
-  pay(known, 2_000_000_000n);
+  pay(known, 2_000_000_000n, 1);
   pay(known, 3_000_000_000n);
   const { transfers, unreadable } = await scan(adapter, node, from, watch);
   expect(transfers.map(({ tokenAmount }) => tokenAmount).sort()).toEqual([
