@@ -194,6 +194,8 @@ describe('what an adapter tells', () => {
     expect((await judge(report)).verdict).toBe('included');
     const early = { ...report, block: { ...block, height: 80 } };
     expect((await judge(early)).verdict).toBe('final');
+    const next = { ...report, block: { ...block, height: 81 } };
+    expect((await judge(next)).verdict).toBe('included');
   });
 
   test('another token: one of the chain’s networks, or any other contract', async () => {
