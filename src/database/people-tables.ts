@@ -45,6 +45,8 @@ export interface PanelSessionsTable {
   wrong_codes: Defaulted<number>;
   /** SHA-256 of the token of the invitation that somebody signs in for; null for none. */
   link_hash: Buffer | null;
+  /** Complete session, of anybody, that the browser had before; it ends by the second factor. null for none. */
+  replaced_id: string | null;
   /** What the browser says it is. */
   device: string;
   address: string;

@@ -4,6 +4,7 @@ import type { Connection } from '../database/connection.ts';
 import type { PanelSession, SignInMethod } from '../database/people-tables.ts';
 import {
   deleteOldestSessions,
+  deleteReplacedSession,
   findSession,
   insertSession,
   type SessionWithPerson,
@@ -87,6 +88,7 @@ export async function beginSession(
     methods,
     secondFactorAt,
     linkHash = null,
+    replacedId = null,
     visitor,
     now,
   }: {
@@ -94,6 +96,8 @@ export async function beginSession(
     readonly secondFactorAt: Date | null;
     /** Of the invitation that is continued afterwards. */
     readonly linkHash?: Buffer | null;
+    /** Of the complete session that the browser had before. */
+    readonly replacedId?: string | null;
     readonly visitor: Pick<Visitor, 'device' | 'address'>;
     readonly now: Date;
   },
@@ -108,6 +112,7 @@ export async function beginSession(
     methods,
     second_factor_at: secondFactorAt,
     link_hash: linkHash,
+    replaced_id: replacedId,
     device: visitor.device.slice(0, DEVICE_MAXIMUM),
     address: visitor.address,
     created_at: now,
@@ -122,13 +127,14 @@ function makeRoom(tx: Connection, personId: string): Promise<void> {
 }
 
 /**
- * Notes that a second factor was given, under a new token: one that somebody had before leads nowhere.
+ * Notes that a second factor was given, under a new token: one that somebody had before leads nowhere. What
+ * the session replaces in its browser ends.
  * @returns The new token.
  * @throws SessionEnded when it has ended meanwhile.
  */
 export async function confirmSession(
   tx: Connection,
-  { id, methods, person_id, second_factor_at }: PanelSession,
+  { id, methods, person_id, replaced_id, second_factor_at }: PanelSession,
   method: SignInMethod,
   now: Date,
 ): Promise<string> {
@@ -139,7 +145,9 @@ export async function confirmSession(
     methods: [...new Set([...methods, method])],
     second_factor_at: now,
     last_seen_at: now,
+    replaced_id: null,
   });
   if (session === undefined) throw new SessionEnded();
+  if (replaced_id !== null) await deleteReplacedSession(tx, replaced_id);
   return token;
 }

@@ -26,6 +26,8 @@ interface Typed {
   readonly password: string;
   /** Of the invitation that is accepted afterwards; null for none. */
   readonly linkHash: Buffer | null;
+  /** Complete session of the browser, which the second factor ends; null for none. */
+  readonly replacedId: string | null;
 }
 
 /**
@@ -45,7 +47,7 @@ export function signIn(
 
 async function signInNow(
   { db, keyring, clock }: PeopleDependencies,
-  { email, password, linkHash }: Typed,
+  { email, password, linkHash, replacedId }: Typed,
   visitor: Visitor,
 ): Promise<string | undefined> {
   const now = new Date(clock());
@@ -68,7 +70,9 @@ async function signInNow(
     if (present === undefined || !isSamePassword(present, person)) return undefined;
     if (renewed !== undefined) await updatePerson(tx, person.id, renewed);
     const methods = ['password' as const];
-    return beginSession(tx, person, { methods, secondFactorAt: null, linkHash, visitor, now });
+    return beginSession(tx, person, {
+      ...{ methods, secondFactorAt: null, linkHash, replacedId, visitor, now },
+    });
   });
 }
 

@@ -88,6 +88,11 @@ export async function deleteSession(db: Connection, personId: string, id: string
   return Number(numDeletedRows);
 }
 
+/** Ends the session that another one replaces in its browser, whoever it belongs to. */
+export async function deleteReplacedSession(db: Connection, id: string): Promise<void> {
+  await db.deleteFrom('panel_sessions').where('id', '=', id).execute();
+}
+
 /** Ends all sessions of a person but one, or all. */
 export async function deleteSessionsOf(
   db: Connection,

@@ -15,6 +15,7 @@ import {
   submit,
   textOf,
   type Visitor,
+  wrongCodeAt,
 } from '../helpers/panel.ts';
 
 const MINUTE_MS = 60_000;
@@ -217,6 +218,23 @@ describe('a session', () => {
     const full = await submit(service, '/panel/sign-in/code', { code }, { cookie: half });
     expect(await isIn(admin.cookie)).toBe(false);
     for (const cookie of [...others, cookieOf(full)]) expect(await isIn(cookie)).toBe(true);
+  });
+
+  test('ends when somebody has signed in after it in the same browser', async () => {
+    const [one, other] = [await newAdmin(), await newAdmin()];
+    const elsewhere = await addSession(service, one);
+    const first = await tryPassword(one.email, PASSWORD, one.cookie);
+    // The password is sent again, by another person, while the first code is asked for.
+    const half = cookieOf(await tryPassword(other.email, PASSWORD, cookieOf(first)));
+    expect(await isIn(one.cookie)).toBe(true);
+    const send = (code: string, cookie: string) =>
+      submit(service, '/panel/sign-in/code', { code }, { cookie });
+    expect((await send(wrongCodeAt(other.secret, service.clock.now), half)).statusCode).toBe(422);
+    expect(await isIn(one.cookie)).toBe(true);
+    const full = await send(codeAt(other.secret, service.clock.now), half);
+    expect(await isIn(cookieOf(full))).toBe(true);
+    expect(await isIn(one.cookie)).toBe(false);
+    expect(await isIn(elsewhere)).toBe(true);
   });
 
   test('does not end by a password alone, however often and wherever it is given', async () => {

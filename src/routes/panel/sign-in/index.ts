@@ -77,13 +77,17 @@ export function registerSignIn(app: FastifyInstance, deps: PanelDependencies): v
     const { email, password } = readFields(request, ['email', 'password']);
     const link = tokenOf(request);
     const linkHash = link === undefined ? null : hashToken(link);
-    const typed = { email: email.trim(), password, linkHash };
+    const before = visitOf(request).session;
+    const replacedId =
+      before?.isComplete === true ? before.session.id : (before?.session.replaced_id ?? null);
+    const typed = { email: email.trim(), password, linkHash, replacedId };
     const token = await signIn(deps, typed, visitOf(request).visitor);
     if (token === undefined) {
       return show(request, reply, { fault: { field: null, message: REFUSED }, email });
     }
-    // One that waits for its code is of no use any more; a complete one must not end by a password alone.
-    if (visitOf(request).session?.isComplete === false) await endSession(request);
+    // One that waits for its code is of no use any more; a complete one must not end by a password alone,
+    // but by the second factor that follows.
+    if (before?.isComplete === false) await endSession(request);
     cookies.setSession(reply, token);
     return leadTo(reply, panelUrl, withNext(PANEL_PREFIX + CODE, nextOf(request)));
   }
