@@ -13,7 +13,7 @@ export interface Asked extends Place {
   readonly least: bigint | null;
   /** What so many cents are by the price of a payment, by that one at which they are least. */
   readonly worth: bigint | null;
-  /** What completes payments that wait for the rest. */
+  /** What completes payments, or completed them, after too little has arrived. */
   readonly rests: readonly bigint[];
   /** Whether a payment waits for funds there now. */
   readonly isAwaited: boolean;
@@ -39,12 +39,14 @@ export async function listAsked(
     cross join lateral (
       select (min(token_amount) filter (where rest_of is null))::text as least,
              (min(trunc(token_amount * ${cents} / amount)) filter (where rest_of is null))::text as worth,
-             coalesce(array_agg(token_amount::text) filter (where waits and rest_of is not null), '{}')
+             coalesce(array_agg(token_amount::text) filter (where rest_of is not null), '{}')
+               || coalesce(array_agg((token_amount - arrived)::text) filter (where arrived < token_amount), '{}')
                as rests,
              coalesce(bool_or(waits), false) as "isAwaited"
       from (
-        select lately.token_amount, rest_of, payments.amount,
-               released_at is null and status = 'pending' and session_status = 'pending' as waits
+        select lately.token_amount, rest_of, payments.amount, under.token_amount as arrived,
+               released_at is null and payments.status = 'pending'
+                 and payments.session_status = 'pending' as waits
         from (
           select * from reservations
           where blockchain_id = place.blockchain_id and address = place.address
@@ -54,6 +56,10 @@ export async function listAsked(
           where blockchain_id = place.blockchain_id and address = place.address
             and released_at > ${since}
         ) as lately join payments on payments.id = payment_id
+        -- Nothing is reserved for the rest before the deposit is final, and the payer is told of it sooner.
+        left join deposits as under
+          on under.payment_id = lately.payment_id and under.blockchain_id = lately.blockchain_id
+            and under.outcome = 'under' and under.state in ('seen', 'final') and rest_of is null
         where ${until}::timestamptz is null or reserved_at <= ${until}
       ) as own
     ) as asked`.execute(db);

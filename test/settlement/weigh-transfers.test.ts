@@ -102,6 +102,29 @@ test('one transfer of a rest, however little, is none, nor one that is near', as
   expect((await readDustLimits(service.db, [PLACE], within()))(PLACE)).toBe(0n);
 });
 
+test('what completes a payment is none before anything is reserved for it', async () => {
+  await begin();
+  const { id } = await addPayment(service.db, merchant, {
+    ...{ amount: 10_000, created_at: new Date(0) },
+  });
+  await insertReservation(service.db, id, { ...PLACE, tokenAmount: 100_000_000n }, new Date(0));
+  const { id: under } = await record(99_600_000n);
+  const judge = (state: string) => sql`
+    update deposits set payment_id = ${id}, outcome = 'under', state = ${state} where id = ${under}`;
+  await judge('seen').execute(service.db);
+  expect(await weigh(400_000n, 407_000n, 4_000n)).toEqual(['awaited', 'awaited', 'dust']);
+  await judge('final').execute(service.db);
+  expect(await weigh(400_000n)).toEqual(['awaited']);
+  await judge('failed').execute(service.db);
+  expect(await weigh(400_000n)).toEqual(['dust']);
+});
+
+test('nor is a rest that comes within a day of the end of its payment', async () => {
+  await begin();
+  await hold({ amount: 100_000_000n, cents: 10_000, rest: 400_000n, state: 23 });
+  expect(await weigh(400_000n, 4_000n)).toEqual(['other', 'dust']);
+});
+
 test('what is recorded as a deposit stays one', async () => {
   await begin();
   await hold({ amount: 1_000_000n, cents: 100, rest: null, state: 'waits' });
@@ -150,7 +173,7 @@ test('of amounts of any size, dust serves no payment, and what is not dust may',
       });
       const weights = await weigh(...sums);
       const asked = held.filter(({ state }) => typeof state !== 'number' || state < 24);
-      const rests = held.flatMap(({ rest, state }) => (rest && state === 'waits' ? [rest] : []));
+      const rests = asked.flatMap(({ rest }) => (rest === null ? [] : [rest]));
       for (const [index, amount] of sums.entries()) {
         if (amount === 0n) expect(weights[index]).toBe('dust');
         const isLittle = asked.every(
