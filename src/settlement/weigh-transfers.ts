@@ -101,18 +101,18 @@ async function readAsked(
 }
 
 /**
- * A rest may itself be smaller than dust. One transfer of exactly that amount is what completes the payment,
- * and one that is near may have been meant to; further ones serve nobody, and would cost as much as dust.
+ * A rest may itself be smaller than dust. A transfer of exactly that amount completes the payment, and before
+ * its receipt is read nobody knows whether the first one has failed, so that all of them pass. One that is near
+ * may have been meant to complete it; further ones serve nobody, and would cost as much as dust.
  */
 function serving(asked: Asked): Serving {
   const limit = dustBelow(asked);
-  const exact = new Set(asked.rests);
+  const rests = new Set(asked.rests);
   const near = new Set(asked.rests);
   return {
     isAwaited: asked.isAwaited,
     mayServe(amount) {
-      if (amount >= limit || exact.delete(amount)) return true;
-      if (asked.rests.includes(amount)) return false;
+      if (amount >= limit || rests.has(amount)) return true;
       const rest = [...near].find(each => distance(each, amount) * NEAR_DIVISOR <= each);
       return rest !== undefined && near.delete(rest);
     },

@@ -143,11 +143,12 @@ describe('a model of a chain', () => {
       .where('rest_of', 'is not', null)
       .executeTakeFirstOrThrow();
     expect(BigInt(rest)).toBeLessThan(whole / 100n);
-    for (let sent = 0; sent < 50; sent++) send(BigInt(rest));
+    send(BigInt(rest));
+    for (let sent = 0; sent < 50; sent++) send(BigInt(rest) + 1n);
     send(2n);
     await mineAndTick(FINAL_DEPTH);
     expect(await statusOf(id)).toBe('successful/completed');
-    expect(await deposits()).toHaveLength(2);
+    expect(await deposits()).toHaveLength(3);
     expect(await listDust(service.db, 10)).toMatchObject([{ transfers: 50 }]);
   });
 
