@@ -1,8 +1,8 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
 import { type Receipt, readReceipts } from './receipts.ts';
 
-/** Logs of all receipts that are kept: some 20 MB. */
-const LOGS_MAXIMUM = 20_000;
+/** Receipts that are kept, and all their logs: some 20 MB. */
+const KEPT_MAXIMUM = 20_000;
 
 /**
  * Keeps receipts from the first look at a block to the second, so that the same node is not asked for them
@@ -10,7 +10,8 @@ const LOGS_MAXIMUM = 20_000;
  */
 export class ReceiptMemory {
   readonly #receipts = new Map<string, Receipt>();
-  #logs = 0;
+  /** How many receipts and logs they are. */
+  #kept = 0;
 
   /**
    * The receipts of these transactions, by their hashes; those without one are left out. In place of one that
@@ -37,7 +38,7 @@ export class ReceiptMemory {
 
   #take(key: string): Receipt | undefined {
     const receipt = this.#receipts.get(key);
-    if (receipt !== undefined) this.#logs -= receipt.logs.length;
+    if (receipt !== undefined) this.#kept -= countOf(receipt);
     this.#receipts.delete(key);
     return receipt;
   }
@@ -45,10 +46,14 @@ export class ReceiptMemory {
   #keep(key: string, receipt: Receipt): void {
     this.#take(key);
     this.#receipts.set(key, receipt);
-    this.#logs += receipt.logs.length;
+    this.#kept += countOf(receipt);
     for (const oldest of this.#receipts.keys()) {
-      if (this.#logs <= LOGS_MAXIMUM) break;
+      if (this.#kept <= KEPT_MAXIMUM) break;
       this.#take(oldest);
     }
   }
+}
+
+function countOf({ logs }: Receipt): number {
+  return 1 + logs.length;
 }
