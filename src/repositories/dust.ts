@@ -19,16 +19,24 @@ export interface Asked extends Place {
   readonly isAwaited: boolean;
 }
 
+/** By when amounts were reserved and released, they are read; see `listAsked`. */
+export interface AskedBetween {
+  readonly since: Date;
+  readonly until: Date | null;
+  readonly releasedBy: Date | null;
+}
+
 /**
  * What payments ask for at each of these addresses, or asked for until after `since`.
  * @param cents How much `worth` is.
  * @param until Amounts that were reserved later are left out; null for none.
+ * @param releasedBy Amounts that were released later are left out, unless they are reserved still; null for none.
  */
 export async function listAsked(
   db: Connection,
   places: readonly Place[],
   cents: number,
-  { since, until }: { readonly since: Date; readonly until: Date | null },
+  { since, until, releasedBy }: AskedBetween,
 ): Promise<Asked[]> {
   const { rows } = await sql<
     Place & { least: string | null; worth: string | null; rests: string[]; isAwaited: boolean }
@@ -54,7 +62,7 @@ export async function listAsked(
           union all
           select * from reservations
           where blockchain_id = place.blockchain_id and address = place.address
-            and released_at > ${since}
+            and released_at > ${since} and released_at <= coalesce(${releasedBy}::timestamptz, 'infinity')
         ) as lately join payments on payments.id = payment_id
         -- Nothing is reserved for the rest before the deposit is final, and the payer is told of it sooner.
         left join deposits as under

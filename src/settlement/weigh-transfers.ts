@@ -3,6 +3,7 @@ import type { Weight } from '../chains/adapter.ts';
 import type { Connection } from '../database/connection.ts';
 import {
   type Asked,
+  type AskedBetween,
   type DustTransfer,
   findRecorded,
   listAsked,
@@ -28,7 +29,16 @@ export interface AskedWithin {
   readonly since: Date;
   /** Amounts that were reserved later do not count; all do unless given. */
   readonly until?: Date;
+  /** When the transfers were made at the latest; now unless given. */
+  readonly madeBy?: Date | undefined;
 }
+
+/**
+ * Amounts that were asked for when a transfer was made are released within this time of it, in milliseconds:
+ * a payment waits for a day at most, and after that for its funds to be final. It keeps what is read for a
+ * transfer of long ago small.
+ */
+const RELEASED_WITHIN_MS = 48 * 60 * 60_000;
 
 /**
  * Weighs transfers before anything more is asked about them. Nothing that an amount reserved at the address
@@ -39,10 +49,10 @@ export interface AskedWithin {
 export async function weighTransfers(
   db: Connection,
   transfers: readonly DustTransfer[],
-  { since, until }: AskedWithin,
+  within: AskedWithin,
 ): Promise<Weight[]> {
   if (transfers.length === 0) return [];
-  const asked = await readAsked(db, transfers, { since, until: until ?? null });
+  const asked = await readAsked(db, transfers, between(within));
   const weights = transfers.map((transfer): Weight => {
     const own = asked.get(keyOf(transfer));
     const weight = own?.isAwaited === true ? 'awaited' : 'other';
@@ -69,9 +79,9 @@ export async function weighTransfers(
 export async function readDustLimits(
   db: Connection,
   places: readonly Place[],
-  { since, until }: AskedWithin,
+  within: AskedWithin,
 ): Promise<(place: Place) => bigint> {
-  const asked = await listAsked(db, places, DUST_BELOW_CENTS, { since, until: until ?? null });
+  const asked = await listAsked(db, places, DUST_BELOW_CENTS, between(within));
   const limits = new Map(
     asked.map(each => [keyOf(each), each.rests.length > 0 ? 0n : dustBelow(each)]),
   );
@@ -85,6 +95,11 @@ export function dustBelow({ least, worth }: Pick<Asked, 'least' | 'worth'>): big
   return share < worth ? share : worth;
 }
 
+function between({ since, until, madeBy }: AskedWithin): AskedBetween {
+  const releasedBy = madeBy === undefined ? null : new Date(madeBy.getTime() + RELEASED_WITHIN_MS);
+  return { since, until: until ?? null, releasedBy };
+}
+
 interface Serving {
   readonly isAwaited: boolean;
   mayServe(tokenAmount: bigint): boolean;
@@ -93,7 +108,7 @@ interface Serving {
 async function readAsked(
   db: Connection,
   transfers: readonly DustTransfer[],
-  within: { readonly since: Date; readonly until: Date | null },
+  within: AskedBetween,
 ): Promise<Map<string, Serving>> {
   const places = new Map(transfers.map(transfer => [keyOf(transfer), transfer]));
   const asked = await listAsked(db, [...places.values()], DUST_BELOW_CENTS, within);

@@ -120,8 +120,8 @@ async function withoutDust(
 ): Promise<ChainTransfer[]> {
   const kept: ChainTransfer[] = [];
   for (const [at, own] of Map.groupBy(transfers, ({ block }) => block?.time.getTime() ?? 0)) {
-    const since = new Date(at - LATE_FOR_MS);
-    const weights = await weighTransfers(db, own, { since, until: new Date(at) });
+    const [since, madeBy] = [new Date(at - LATE_FOR_MS), new Date(at)];
+    const weights = await weighTransfers(db, own, { since, until: madeBy, madeBy });
     kept.push(...own.filter((_, index) => weights[index] !== 'dust'));
   }
   return kept;

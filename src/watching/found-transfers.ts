@@ -3,7 +3,7 @@ import type { Connection } from '../database/connection.ts';
 import type { Deposit, DepositOutcome, DepositState } from '../database/deposit-tables.ts';
 import { listDepositsByHash } from '../repositories/deposits.ts';
 import { addRescanOnce } from '../repositories/rescans.ts';
-import { weighTransfers } from '../settlement/weigh-transfers.ts';
+import { type AskedWithin, weighTransfers } from '../settlement/weigh-transfers.ts';
 
 /** A transfer to a watched address, and what the ledger knows of it. */
 export interface FoundTransfer {
@@ -22,19 +22,19 @@ export interface FoundTransfer {
 
 /**
  * Transfers with what the ledger knows of each.
- * @param askedSince As of `Sight`.
+ * @param asked By what they are weighed; null if they are not.
  */
 export async function withDeposits(
   db: Connection,
   transactionHash: string,
   transfers: readonly ChainTransfer[],
-  askedSince: Date,
+  asked: AskedWithin | null,
 ): Promise<FoundTransfer[]> {
   if (transfers.length === 0) return [];
   const ids = [...new Set(transfers.map(({ blockchainId }) => blockchainId))];
   const deposits: Deposit[] = [];
   for (const id of ids) deposits.push(...(await listDepositsByHash(db, id, transactionHash)));
-  const weights = await weighTransfers(db, transfers, { since: askedSince });
+  const weights = asked === null ? [] : await weighTransfers(db, transfers, asked);
   return transfers.map(({ blockchainId, position, address, tokenAmount }, index) => {
     const deposit = deposits.find(
       each => each.blockchain_id === blockchainId && each.position === position,

@@ -55,7 +55,7 @@ export interface LookUpQuestion {
   readonly watch: readonly WatchedAddress[];
   /** What the payment asks for, in cents; null without a payment. */
   readonly cents: number | null;
-  /** Blocks before this time are not scanned again; null for any. */
+  /** Blocks before this time are not scanned again, nor is what they hold weighed; null for any. */
   readonly since: Date | null;
   /** Who is to blame for a rescan. */
   readonly askedBy: string;
@@ -99,7 +99,9 @@ export async function lookUpOnChain(
     return { ...outside, verdict: report.status };
   }
   if (report.status === 'pending') {
-    const transfers = await withDeposits(db, transactionHash, report.transfers, since(now));
+    const transfers = await withDeposits(db, transactionHash, report.transfers, {
+      since: since(now),
+    });
     // Where an adapter reads no mempool, nobody knows yet what the transaction will pay.
     const tells = transfers.length > 0 || asked.adapter.readMempool !== undefined;
     const verdict = tells ? verdictOf(transfers, network, 'pending') : 'pending';
@@ -109,8 +111,10 @@ export async function lookUpOnChain(
   const confirmations = depthOf(block.height, chain);
   const inBlock = { confirmations, required, occurredAt: block.time };
   if (report.status === 'failed') return { ...inBlock, transfers: [], verdict: 'failed' };
-  const transfers = await withDeposits(db, transactionHash, report.transfers, since(block.time));
-  if (question.since === null || block.time >= question.since) {
+  const isRecent = question.since === null || block.time >= question.since;
+  const within = isRecent ? { since: since(block.time), madeBy: block.time } : null;
+  const transfers = await withDeposits(db, transactionHash, report.transfers, within);
+  if (isRecent) {
     await rescanMissing(db, question, transfers, block.height);
   }
   const isFinal = chain.final_height !== null && chain.final_height >= block.height;

@@ -12,6 +12,8 @@ export interface Sight {
   readonly last: LastPoll;
   /** Amounts count as asked for that were reserved until after this time. */
   readonly askedSince: Date;
+  /** When they were made at the latest; now unless given. */
+  readonly madeBy?: Date | undefined;
   /** When they were seen; now unless given. */
   readonly seenAt?: Date;
 }
@@ -37,11 +39,11 @@ export function askedSince(
 export async function recordSeen(
   watcher: Watcher,
   transfers: readonly ChainTransfer[],
-  { last, askedSince: since, seenAt }: Sight,
+  { last, askedSince: since, madeBy, seenAt }: Sight,
   after?: (tx: Connection, dust: readonly Arrival[]) => Promise<void>,
 ): Promise<void> {
   const { chain, clock, db } = watcher;
-  const weights = await weighTransfers(db, transfers, { since });
+  const weights = await weighTransfers(db, transfers, { since, madeBy });
   const dust = transfers.filter((_, index) => weights[index] === 'dust');
   const now = seenAt ?? new Date(clock());
   const observed = transfers

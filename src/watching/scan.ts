@@ -32,6 +32,8 @@ export interface Pass {
   readonly ending?: readonly string[];
   /** As of `Sight`. */
   readonly askedSince: Date;
+  /** As of `Sight`. */
+  readonly madeBy?: Date | undefined;
   /** Gets the dust of blocks up to the tip. */
   readonly noteDust?: (dust: readonly Arrival[]) => void;
   readonly signal: AbortSignal;
@@ -122,19 +124,19 @@ export async function sweep(
  */
 export async function scanRange(
   watcher: Watcher,
-  { node, tips, watch, ending = [], askedSince: since }: Pass,
+  { node, tips, watch, ending = [], askedSince: since, madeBy }: Pass,
   range: Pick<ScanRequest, 'from' | 'to' | 'parentHash'>,
   last: LastPoll,
   advance: (tx: Connection, through: Block, dust: readonly Arrival[]) => Promise<void>,
 ): Promise<Block> {
   const { adapter, chain, clock, db } = watcher;
-  const sight: Sight = { last, askedSince: since };
+  const sight: Sight = { last, askedSince: since, madeBy };
   const request: ScanRequest = {
     ...range,
     watch,
     ending,
     undoableFrom: tips.final === null ? range.from : tips.final + 1,
-    weigh: arrivals => weighTransfers(db, arrivals, { since }),
+    weigh: arrivals => weighTransfers(db, arrivals, { since, madeBy }),
     takeAwaited: transfers => {
       const now = new Date(clock());
       const at = (transfer: ChainTransfer) => occurredAt(chain, transfer, last, now);

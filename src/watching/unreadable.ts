@@ -88,7 +88,8 @@ async function readAgain(watcher: Watcher, node: Node, finding: Finding): Promis
   const read = await readTransfers();
   if (read === undefined) return;
   const { transfers, block } = read;
-  const sight = { last: NO_POLL, seenAt, askedSince: askedSince(watcher, block.time) };
+  const since = askedSince(watcher, block.time);
+  const sight = { last: NO_POLL, seenAt, askedSince: since, madeBy: block.time };
   await recordSeen(watcher, transfers, sight, async (tx, dust) => {
     // Elsewhere the second look counts it, which happens once.
     if (adapter.looksOnce === true) await countDust(watcher, tx, dust);

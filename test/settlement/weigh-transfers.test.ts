@@ -93,6 +93,20 @@ test('where nothing is asked for, or was within a day, only nothing is dust', as
   expect(await weigh(1n, 20_000n)).toEqual(['dust', 'other']);
 });
 
+test('what was asked for long after a transfer was made does not count', async () => {
+  await begin();
+  await hold({ amount: 1_000_000n, cents: 100, rest: null, state: 2 });
+  const madeBefore = (hours: number) => {
+    const madeBy = new Date(service.clock.now - hours * HOUR_MS);
+    const since = new Date(madeBy.getTime() - DAY_MS);
+    return weighTransfers(service.db, [transfer(1n)], { since, madeBy });
+  };
+  expect(await madeBefore(49)).toEqual(['dust']);
+  expect(await madeBefore(51)).toEqual(['other']);
+  await hold({ amount: 2_000_000n, cents: 200, rest: null, state: 'waits' });
+  expect(await madeBefore(51)).toEqual(['dust']);
+});
+
 test('no transfer of a rest, however little, is dust, nor is one that is near', async () => {
   await begin();
   await hold({ amount: 100_000_000n, cents: 10_000, rest: 1_000n, state: 'waits' });

@@ -174,6 +174,18 @@ describe('what an adapter tells', () => {
     return lookUpOnChain(database.db, { adapter, node }, question);
   }
 
+  test('is weighed unless it is older than the question is about', async () => {
+    const weighed = async (time: Date) => {
+      const own = { ...block, time };
+      const nothing = { ...transfer, block: own, tokenAmount: 0n };
+      const { transfers } = await judge({ ...included, block: own, transfers: [nothing] });
+      return transfers.map(({ outcome }) => outcome);
+    };
+    expect(await weighed(BEFORE)).toEqual(['dust']);
+    expect(await weighed(new Date(BEFORE.getTime() - 1))).toEqual([null]);
+    expect(await rescans()).toEqual([]);
+  });
+
   test('pending, where the adapter cannot tell yet what it pays', async () => {
     const pending = { status: 'pending', transfers: [] } as const;
     expect((await judge(pending)).verdict).toBe('pending');

@@ -440,6 +440,29 @@ test('a rescan finds what went to an address that nobody watched', async () => {
   expect(await deposits()).toMatchObject([{ address: 'C', outcome: 'unknown', state: 'final' }]);
 });
 
+test('a rescan judges by what was asked for when its blocks were made', async () => {
+  const { db } = service;
+  await sql`
+    insert into deposit_addresses (branch_id, blockchain_id, address, updated_at)
+    select id, ${chain}, 'D', now() from branches where merchant_id = ${merchant.id}`.execute(db);
+  const early = model.tip.height + 1;
+  model.send({ blockchainId: chain, address: 'D', tokenAmount: 1n });
+  mine();
+  service.clock.now += 4 * DAY_MS;
+  const id = await ask(AMOUNT, 'D');
+  await sql`update reservations set released_at = ${now()} where payment_id = ${id}`.execute(db);
+  model.send({ blockchainId: chain, address: 'D', tokenAmount: 2n });
+  mine();
+  for (const height of [early, model.tip.height]) {
+    const range = { blockchainId: chain, from: height, to: height, askedBy: 'test' };
+    await addRescan(db, range, now());
+    service.clock.now += MINUTE_MS;
+    await tick();
+  }
+  expect(await findOpenRescan(db, chain)).toBeUndefined();
+  expect((await deposits()).map(each => each.token_amount)).toEqual(['1']);
+});
+
 test('a rescan of blocks that the node has no more holds up nothing else', async () => {
   const [paid, unpaid] = [await ask(), await ask(7_000n, 'B')];
   await tick();
