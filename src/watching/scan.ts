@@ -34,8 +34,8 @@ export interface Pass {
   readonly askedSince: Date;
   /** As of `Sight`. */
   readonly madeBy?: Date | undefined;
-  /** Gets the dust of blocks up to the tip. */
-  readonly noteDust?: (dust: readonly Arrival[]) => void;
+  /** Gets the dust of blocks up to the tip, with the hash of the last one that was scanned with them. */
+  readonly noteDust?: (dust: readonly Arrival[], through: string) => void;
   readonly signal: AbortSignal;
 }
 
@@ -64,7 +64,7 @@ export async function scanToTip(
       async (tx, block, dust) => {
         // Elsewhere the second look counts it, which happens once.
         if (watcher.adapter.looksOnce === true) await countDust(watcher, tx, dust);
-        pass.noteDust?.(dust);
+        pass.noteDust?.(dust, block.hash);
         await addToRing(tx, ringEntry(chain.id, block));
         await trimRing(tx, chain.id, chain.ring, final);
         await updateChain(tx, chain.id, {

@@ -1,4 +1,4 @@
-import type { Arrival, Block, Heads, WatchedAddress } from '../chains/adapter.ts';
+import type { Block, Heads, WatchedAddress } from '../chains/adapter.ts';
 import type { ChainState } from '../database/watching-tables.ts';
 import { type Node, NodeFailure, RpcError } from '../nodes/node.ts';
 import { findChain, updateChain } from '../repositories/chains.ts';
@@ -165,7 +165,8 @@ export function createTick(watcher: Watcher): Tick {
         ? await listEndingAddresses(db, chain.id, new Date(clock()), ENDING_MAXIMUM)
         : [];
     const since = askedSince(watcher, state.watched_until);
-    const noteDust = (found: readonly Arrival[]) => dust.add(chain.id, found);
+    dust.begin(state);
+    const noteDust = dust.add.bind(dust, chain.id);
     const pass: Pass = { node, tips, watch: list, ending, askedSince: since, noteDust, signal };
     if (state.cursor_height !== null && state.cursor_hash !== null) {
       const cursor = { height: state.cursor_height, hash: state.cursor_hash };
