@@ -26,7 +26,7 @@ export interface HeadHistory {
 const MARKS_MAXIMUM = 2_500;
 
 /** Blocks that a head may be above or below the expected one: some come fast, and servers lag a little. */
-const LEEWAY = 10;
+export const HEAD_LEEWAY = 10;
 
 interface HeadTimes {
   /** How long a head may stand still, or be behind, in milliseconds. */
@@ -64,7 +64,7 @@ export function createHeadHistory({ staleMs, blockMs }: HeadTimes): HeadHistory 
       if (newest === undefined) return true;
       const made = Math.abs(now - newest.at) / blockMs;
       const own = heads.get(node)?.height ?? height;
-      return height > newest.height + made + LEEWAY || height < own - LEEWAY;
+      return height > newest.height + made + HEAD_LEEWAY || height < own - HEAD_LEEWAY;
     },
     isStale(node) {
       const head = heads.get(node);

@@ -1,4 +1,5 @@
 import type { Heads } from '../chains/adapter.ts';
+import { HEAD_LEEWAY } from '../nodes/head-history.ts';
 import { type Node, NodeFailure } from '../nodes/node.ts';
 import type { Watcher } from './watcher.ts';
 
@@ -19,7 +20,7 @@ export async function readHeads(
 ): Promise<Heads> {
   const heads = await adapter.readHeads(node, cursorHeight);
   const { tip, finalHeight } = heads;
-  if (finalHeight !== null && finalHeight > tip.height) {
+  if (finalHeight !== null && finalHeight > tip.height + HEAD_LEEWAY) {
     throw new NodeFailure(
       `${node.label} shows block ${finalHeight} as final, and ${tip.height} as its newest`,
     );
@@ -30,5 +31,8 @@ export async function readHeads(
     throw new NodeFailure(`${node.label}: the time of its newest block ${tip.height} is to come`);
   }
   await nodes.acceptHead(node.id, tip.height, signal);
-  return heads;
+  // Servers behind one URL may each answer a part of the question, and one of them lag.
+  return finalHeight === null
+    ? heads
+    : { ...heads, finalHeight: Math.min(finalHeight, tip.height) };
 }

@@ -169,8 +169,30 @@ test('a chain that has none of the recorded blocks goes on when the node has the
   expect(await statusOf(id)).toBe('pending/completed');
 });
 
+test.each([0, 1, 10])(
+  'a final block %i above the newest one is that of a server ahead',
+  async by => {
+    const id = await ask();
+    await tick();
+    send();
+    mine();
+    const readHeads = model.adapter.readHeads;
+    Object.assign(model.adapter, {
+      readHeads: async (...args: Parameters<typeof readHeads>) => ({
+        ...(await readHeads(...args)),
+        finalHeight: model.tip.height + by,
+      }),
+    });
+    await tick();
+    expect(watcher.failures).toEqual([]);
+    expect(await state()).toMatchObject({ final_height: model.tip.height });
+    expect(await statusOf(id)).toBe('successful/completed');
+  },
+);
+
 test.each([
-  ['is final above the newest block', () => ({ finalHeight: 9e15 })],
+  ['is final far above the newest block', () => ({ finalHeight: 9e15 })],
+  ['is final 11 blocks above it', () => ({ finalHeight: model.tip.height + 11 })],
   [
     'is made tomorrow',
     () => ({ tip: { ...model.tip, time: new Date(service.clock.now + 24 * 60 * MINUTE_MS) } }),
