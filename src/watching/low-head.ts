@@ -3,6 +3,7 @@ import type { ChainState } from '../database/watching-tables.ts';
 import type { Node } from '../nodes/node.ts';
 import { findRingEntry } from '../repositories/chain-blocks.ts';
 import { halt } from './halt.ts';
+import { IDLE_POLL_MS } from './idle.ts';
 import { reorganise } from './reorganise.ts';
 import type { Watcher } from './watcher.ts';
 
@@ -11,8 +12,8 @@ export interface LowHead {
   /**
    * A node that lags is waited for, and a branch that is still growing. After a while the chain is halted:
    * its networks must not be offered while nothing is scanned. It goes back to the last recorded block that
-   * the node has once the node's newest is younger than the block at the cursor: as heights rise with time,
-   * that one cannot be of the same chain.
+   * the node has once the node's newest block is younger than the block at the cursor: a lower block of the
+   * same chain would be older, so the block at the cursor is of another chain.
    * @throws NodeFailure, LeaseLost.
    */
   meet(state: ChainState, node: Node, heads: Heads): Promise<'nothing' | 'halted' | 'more'>;
@@ -23,7 +24,20 @@ export interface LowHead {
 export function createLowHead(watcher: Watcher): LowHead {
   const { chain, clock, db } = watcher;
   const patienceMs = Math.min(chain.staleHeadMs, chain.offeredLagMs);
+  /** Since when heads have been low without a break, when the latest was met, and under which lease. */
   let since: number | undefined;
+  let metAt = 0;
+  let epoch: number | undefined;
+
+  /** What was met long ago, or before another worker had the chain, is not known to have gone on. */
+  function note({ lease_epoch: own }: ChainState): number {
+    const now = clock();
+    const isBroken = own !== epoch || Math.abs(now - metAt) > patienceMs + IDLE_POLL_MS;
+    since = isBroken ? now : (since ?? now);
+    metAt = now;
+    epoch = own;
+    return since;
+  }
 
   async function isOtherChain({ cursor_height: cursor }: ChainState, { tip }: Heads) {
     const recorded = cursor === null ? undefined : await findRingEntry(db, chain.id, cursor);
@@ -33,9 +47,9 @@ export function createLowHead(watcher: Watcher): LowHead {
 
   return {
     async meet(state, node, heads) {
-      since ??= clock();
+      const lowSince = note(state);
       const isHalted = state.halted !== null;
-      if (!isHalted && Math.abs(clock() - since) < patienceMs) return 'nothing';
+      if (!isHalted && Math.abs(clock() - lowSince) < patienceMs) return 'nothing';
       if (isHalted && (await isOtherChain(state, heads))) {
         return (await reorganise(watcher, node, state)) ? 'more' : 'halted';
       }

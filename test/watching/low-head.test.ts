@@ -13,7 +13,7 @@ import { addMerchant } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addPayment } from '../helpers/payments.ts';
 import { ModelChain } from './model-chain.ts';
-import { createModelWatcher, type ModelWatcher, watchModel } from './model-watcher.ts';
+import { createModelWatcher, lapseLease, type ModelWatcher, watchModel } from './model-watcher.ts';
 
 const CHAIN = 'eth-test';
 const SECOND_MS = 1_000;
@@ -152,6 +152,36 @@ test('a node that lags halts the chain as well, undoes nothing, and is watched o
   mine(FINAL_DEPTH);
   await tick();
   expect(await statusOf(id)).toBe('successful/completed');
+});
+
+/** Another worker watches the chain until the first one would have no patience any more. */
+async function watchElsewhere(): Promise<void> {
+  const { db, clock } = service;
+  await lapseLease(db, CHAIN);
+  const other = createModelWatcher({ db, clock, model, chain: CHAIN, holder: 'b' });
+  expect(await other.tick()).toBe('nothing');
+  clock.now += PATIENCE_MS;
+  expect(await watcher.tick()).toBe('elsewhere');
+  await lapseLease(db, CHAIN);
+}
+
+async function waitAnHour(): Promise<void> {
+  service.clock.now += 60 * MINUTE_MS;
+}
+
+test.each([
+  ['another worker has had the chain', watchElsewhere],
+  ['no head was read for an hour', waitAnHour],
+])('one that lags again after %s does not halt it at once', async (_, interrupt) => {
+  await ask();
+  await tick();
+  mine();
+  await tick();
+  model.blocks.splice(-1);
+  expect(await tick()).toBe('nothing');
+  await interrupt();
+  expect(await tick(SECOND_MS)).toBe('nothing');
+  expect(await tick(PATIENCE_MS)).toBe('halted');
 });
 
 test('a chain that has none of the recorded blocks goes on when the node has them again', async () => {
