@@ -4,7 +4,7 @@ import { Oversized } from './unusable-answer.ts';
 /**
  * Reads the JSON of an answer, and refuses it while it arrives where it is more than may be parsed: an empty
  * list takes two bytes, and some twenty times as much memory.
- * @param body Left unread from there on where this throws or the answer is one of failure.
+ * @param body The rest of it is left unread where this throws, and where an answer of failure is too long.
  * @throws Oversized, and what the body throws.
  */
 export async function readBody(

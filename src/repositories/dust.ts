@@ -11,7 +11,7 @@ export interface Place {
 export interface Asked extends Place {
   /** The smallest whole amount; null if nothing is asked for. */
   readonly least: bigint | null;
-  /** What so many cents are by the price of a payment, by that one at which they are least. */
+  /** The smallest amount that the given number of cents is by the price of any of the payments. */
   readonly worth: bigint | null;
   /** What completes payments, or completed them, after too little has arrived. */
   readonly rests: readonly bigint[];

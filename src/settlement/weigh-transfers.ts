@@ -41,9 +41,9 @@ export interface AskedWithin {
 const RELEASED_WITHIN_MS = 48 * 60 * 60_000;
 
 /**
- * Weighs transfers before anything more is asked about them. Nothing that an amount reserved at the address
- * could have been meant by is dust, nor is anything at an address where nothing is reserved, unless it is of
- * the value 0; nor is what was recorded as a deposit before.
+ * Weighs transfers before anything more is asked about them. A transfer of the value 0 is always dust. Any other
+ * one is dust only if amounts are reserved at its address and it cannot have been meant to pay one of them. What
+ * was recorded as a deposit before stays one.
  * @returns Weights in the order of the transfers, which is that of the chain.
  */
 export async function weighTransfers(
