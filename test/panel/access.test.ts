@@ -1,5 +1,4 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { FastifyInstance, RouteOptions } from 'fastify';
+import type { RouteOptions } from 'fastify';
 import { sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -16,6 +15,7 @@ import {
   submit,
 } from '../helpers/panel.ts';
 import { addPayment } from '../helpers/payments.ts';
+import { startWithRoutes } from '../helpers/registered-routes.ts';
 
 /** Who may use a route, in words; everybody else is refused. */
 type Who =
@@ -101,16 +101,10 @@ const RECENT = ROUTES.filter(([route]) =>
 let service: TestApp;
 let cookies: Record<string, string | undefined>;
 let ids: Record<string, string>;
-const registered: RouteOptions[] = [];
+let registered: RouteOptions[];
 
 beforeAll(async () => {
-  const listen = (message: unknown) => {
-    const { fastify } = message as { fastify: FastifyInstance };
-    fastify.addHook('onRoute', route => void registered.push(route));
-  };
-  subscribe('fastify.initialization', listen);
-  service = await startTestApp();
-  unsubscribe('fastify.initialization', listen);
+  ({ service, registered } = await startWithRoutes());
   const shop = await addMerchant(service);
   const others = await addMerchant(service);
   const partner = await addPartner(service);

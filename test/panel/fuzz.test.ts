@@ -1,6 +1,5 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import fc from 'fast-check';
-import type { FastifyInstance, InjectOptions, RouteOptions } from 'fastify';
+import type { InjectOptions, RouteOptions } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createUser } from '../../src/accounts/users.ts';
 import { newToken } from '../../src/crypto/token.ts';
@@ -9,7 +8,7 @@ import { inviteUser } from '../../src/people/links.ts';
 import { beginSession } from '../../src/people/panel-sessions.ts';
 import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
 import { addMerchant, addPartner, operatorOf } from '../helpers/accounts.ts';
-import { startTestApp, type TestApp } from '../helpers/app.ts';
+import type { TestApp } from '../helpers/app.ts';
 import { openCheckout } from '../helpers/checkout.ts';
 import {
   addMerchantUser,
@@ -21,6 +20,7 @@ import {
   SESSION_COOKIE,
   type Visitor,
 } from '../helpers/panel.ts';
+import { startWithRoutes } from '../helpers/registered-routes.ts';
 
 /**
  * Random and hostile requests to every page that is registered, by everybody who may sign in and by
@@ -73,15 +73,9 @@ let ids: Record<string, readonly string[]>;
 let known: string[];
 
 beforeAll(async () => {
-  const registered: RouteOptions[] = [];
-  const listen = (message: unknown) => {
-    const { fastify } = message as { fastify: FastifyInstance };
-    fastify.addHook('onRoute', route => void registered.push(route));
-  };
-  subscribe('fastify.initialization', listen);
-  service = await startTestApp();
-  unsubscribe('fastify.initialization', listen);
-  routes = registered.filter(({ url }) => !url.startsWith('/external'));
+  const started = await startWithRoutes();
+  service = started.service;
+  routes = started.registered.filter(({ url }) => !url.startsWith('/external'));
   const shop = await addMerchant(service, { addresses: { 'eth-test': OWN } });
   const partner = await addPartner(service);
   const linked = await addMerchant(service, { partnerId: partner.partner.id });

@@ -1,11 +1,11 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import fc from 'fast-check';
-import type { FastifyInstance, InjectOptions, RouteOptions } from 'fastify';
+import type { InjectOptions, RouteOptions } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Credentials, signingHeaders } from '../../src/client/index.ts';
 import { addMerchant, addPartner } from '../helpers/accounts.ts';
-import { startTestApp, type TestApp } from '../helpers/app.ts';
+import type { TestApp } from '../helpers/app.ts';
 import { openCheckout } from '../helpers/checkout.ts';
+import { startWithRoutes } from '../helpers/registered-routes.ts';
 import { addOlderMerchant, basic } from '../legacy/older-contract.ts';
 
 /** Random and hostile requests to every route that is registered, signed so that they get in. */
@@ -24,15 +24,9 @@ let known: string[];
 let secrets: string[];
 
 beforeAll(async () => {
-  const registered: RouteOptions[] = [];
-  const listen = (message: unknown) => {
-    const { fastify } = message as { fastify: FastifyInstance };
-    fastify.addHook('onRoute', route => void registered.push(route));
-  };
-  subscribe('fastify.initialization', listen);
-  service = await startTestApp();
-  unsubscribe('fastify.initialization', listen);
-  routes = registered.filter(({ method }) => method !== 'HEAD');
+  const started = await startWithRoutes();
+  service = started.service;
+  routes = started.registered.filter(({ method }) => method !== 'HEAD');
   const partner = await addPartner(service);
   const shop = await addOlderMerchant(service, { domains: ['shop.example'] });
   const us = await addMerchant(service, { kind: 'us' });

@@ -1,29 +1,23 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { FastifyInstance, RouteOptions } from 'fastify';
+import type { RouteOptions } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { setMerchant } from '../../src/accounts/merchants.ts';
 import { type Credentials, signingHeaders } from '../../src/client/index.ts';
 import { addMerchant, addPartner, type MerchantWithKey, operatorOf } from '../helpers/accounts.ts';
-import { startTestApp, type TestApp } from '../helpers/app.ts';
+import type { TestApp } from '../helpers/app.ts';
 import { openCheckout } from '../helpers/checkout.ts';
 import { addMerchantUser, HOST } from '../helpers/panel.ts';
 import { addPayment } from '../helpers/payments.ts';
 import { expectRefusal } from '../helpers/refusal.ts';
+import { startWithRoutes } from '../helpers/registered-routes.ts';
 
 const LIST = '/external/v1/payments';
 
 let service: TestApp;
 let shop: MerchantWithKey;
-const registered: RouteOptions[] = [];
+let registered: RouteOptions[];
 
 beforeAll(async () => {
-  const listen = (message: unknown) => {
-    const { fastify } = message as { fastify: FastifyInstance };
-    fastify.addHook('onRoute', route => void registered.push(route));
-  };
-  subscribe('fastify.initialization', listen);
-  service = await startTestApp();
-  unsubscribe('fastify.initialization', listen);
+  ({ service, registered } = await startWithRoutes());
   shop = await addMerchant(service);
 });
 afterAll(() => service.close());
