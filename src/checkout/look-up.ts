@@ -9,8 +9,8 @@ import {
   listSettledNetworks,
   type NetworkOnChain,
 } from '../repositories/networks.ts';
-import type { TransactionOnChain } from '../watching/look-up.ts';
-import type { LookUps } from '../watching/look-ups.ts';
+import type { TransactionOnChain } from '../watching/look-up/look-up.ts';
+import type { LookUps } from '../watching/look-up/look-ups.ts';
 import { type Confirmations, clockSkewOf, confirmationsOf, toConfirmations } from './progress.ts';
 
 /**

@@ -1,4 +1,5 @@
 import { chainOf, isChainId } from '../chains/chain-list.ts';
+import { parseFinality, requiredBlocks } from '../chains/finality.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Deposit } from '../database/deposit-tables.ts';
 import type { Payment } from '../database/payment-tables.ts';
@@ -6,7 +7,6 @@ import { listPaymentDeposits } from '../repositories/deposits.ts';
 import type { NetworkOnChain } from '../repositories/networks.ts';
 import { isWatchedInTime } from '../settlement/availability.ts';
 import { type Remaining, readRemaining } from '../settlement/remaining.ts';
-import { parseFinality, requiredBlocks } from '../watching/finality.ts';
 
 /** How far a transfer is from being final. */
 export interface Confirmations {

@@ -4,7 +4,7 @@ import type { Finding } from '../database/watching-tables.ts';
 import { formatBaseUnits } from '../payments/token-amount.ts';
 import { listOpenFindings } from '../repositories/findings.ts';
 import { listNetworks } from '../repositories/networks.ts';
-import { closeFinding } from '../watching/operate-chain.ts';
+import { closeFinding } from '../watching/operate/operate-chain.ts';
 import { printList, printObject } from './print.ts';
 import { withSession } from './session.ts';
 import type { Terminal } from './terminal.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { auditNetwork } from '../watching/audit-network.ts';
-import { RESCAN_MAXIMUM } from '../watching/operate-chain.ts';
+import { auditNetwork } from '../watching/audit/audit-network.ts';
+import { RESCAN_MAXIMUM } from '../watching/operate/operate-chain.ts';
 import { HEIGHT_MAXIMUM } from './network-status.ts';
 import { toolsOf } from './node.ts';
 import { printJson, printList, printObject } from './print.ts';

@@ -5,7 +5,7 @@ import { countHeldPayments, listChainStatus } from '../repositories/chain-status
 import { listNetworks } from '../repositories/networks.ts';
 import { listSeenNodes } from '../repositories/nodes.ts';
 import { listOpenRescans } from '../repositories/rescans.ts';
-import { queueRescan, RESCAN_MAXIMUM, resumeWatching } from '../watching/operate-chain.ts';
+import { queueRescan, RESCAN_MAXIMUM, resumeWatching } from '../watching/operate/operate-chain.ts';
 import { printJson, printList, printObject } from './print.ts';
 import { type Session, withSession } from './session.ts';
 import type { Terminal } from './terminal.ts';

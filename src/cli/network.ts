@@ -8,8 +8,8 @@ import {
   CONFIGURABLE_CONTRACTS,
   configureNetwork,
   DEFAULT_FINALITY,
-} from '../watching/configure-network.ts';
-import { requireChain } from '../watching/manage-nodes.ts';
+} from '../watching/operate/configure-network.ts';
+import { requireChain } from '../watching/operate/manage-nodes.ts';
 import { defineAudit } from './network-audit.ts';
 import { defineRescan, defineResume, defineStatus } from './network-status.ts';
 import { toolsOf } from './node.ts';

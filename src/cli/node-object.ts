@@ -1,6 +1,6 @@
 import type { Network, SettledBy } from '../database/network-tables.ts';
 import type { NodeRow } from '../database/watching-tables.ts';
-import type { VerifiedNode } from '../watching/manage-nodes.ts';
+import type { VerifiedNode } from '../watching/operate/manage-nodes.ts';
 import { describeIdentity } from '../watching/verify-identity.ts';
 
 /** A node as the command line shows it: never its URL or headers. */

@@ -9,7 +9,7 @@ import {
   requireChain,
   setNode,
   testNode,
-} from '../watching/manage-nodes.ts';
+} from '../watching/operate/manage-nodes.ts';
 import { nodeObject, verifiedNodeObject } from './node-object.ts';
 import { printList, printObject } from './print.ts';
 import { readSecretFlag } from './secret-flag.ts';

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { formatBaseUnits } from '../payments/token-amount.ts';
 import { listNetworks } from '../repositories/networks.ts';
-import { type FoundTransaction, findTransaction } from '../watching/find-transaction.ts';
-import type { FoundTransfer } from '../watching/found-transfers.ts';
+import type { FoundTransfer } from '../watching/look-up/found-transfers.ts';
+import { type FoundTransaction, findTransaction } from '../watching/operate/find-transaction.ts';
 import { toolsOf } from './node.ts';
 import { printJson, printObject } from './print.ts';
 import { withSession } from './session.ts';

@@ -1,12 +1,12 @@
 import { BLOCKCHAIN_IDS } from '#schemas/blockchain.ts';
 import { EVENT_TYPES } from '#schemas/event.ts';
 import { CHAIN_IDS, chainOf } from '../chains/chain-list.ts';
+import { parseFinality } from '../chains/finality.ts';
 import { ERRORS, type ErrorCode } from '../errors/catalogue.ts';
 import { LEGACY_REFUSALS, type LegacyReason } from '../legacy/refusal.ts';
 import { REASONS } from '../legacy/translate.ts';
 import { formatDollars } from '../routes/pages/format-dollars.ts';
 import { ALERT_RULES } from '../telemetry/alert-rules.ts';
-import { parseFinality } from '../watching/finality.ts';
 import { RETRY_DELAYS_SECONDS } from '../webhooks/retry-schedule.ts';
 import { formatDuration } from './format-duration.ts';
 import { meaningOf } from './openapi/webhooks.ts';

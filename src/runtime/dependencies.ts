@@ -14,8 +14,8 @@ import { createRedisNonces } from '../signing/redis-nonces.ts';
 import { type ClockWatch, watchClock } from '../telemetry/clock-watch.ts';
 import { createReadiness, type Readiness } from '../telemetry/readiness.ts';
 import type { Clock } from '../time/clock.ts';
-import type { LookUps } from '../watching/look-ups.ts';
-import { openLookUps } from '../watching/open-look-ups.ts';
+import type { LookUps } from '../watching/look-up/look-ups.ts';
+import { openLookUps } from '../watching/look-up/open-look-ups.ts';
 import { refusePooler, type Storage } from './storage.ts';
 
 /** Connections that all requests share for short reads: with two, a slow read delays few others. */

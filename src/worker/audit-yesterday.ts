@@ -1,4 +1,4 @@
-import { type AuditDependencies, auditYesterday } from '../watching/audit-yesterday.ts';
+import { type AuditDependencies, auditYesterday } from '../watching/audit/audit-yesterday.ts';
 import type { Loop } from './loop.ts';
 
 const INTERVAL_MS = 60_000;

@@ -9,8 +9,8 @@ import { listChainsWithNodes } from '../repositories/chains.ts';
 import { listNodes } from '../repositories/nodes.ts';
 import type { Clock } from '../time/clock.ts';
 import { createLease, LeaseLost } from '../watching/lease.ts';
+import { createTick } from '../watching/loop/tick.ts';
 import { openChainNodes } from '../watching/open-chain-nodes.ts';
-import { createTick } from '../watching/tick.ts';
 import { createWatchList } from '../watching/watch-list.ts';
 import { type Loop, runLoop } from './loop.ts';
 

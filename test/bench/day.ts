@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { type Chain, type ChainId, listChains } from '../../src/chains/chain-list.ts';
 import { createKeyring } from '../../src/crypto/keyring.ts';
 import type { Database } from '../../src/database/connection.ts';
-import { addNode } from '../../src/watching/manage-nodes.ts';
+import { addNode } from '../../src/watching/operate/manage-nodes.ts';
 import { sendLamports } from '../helpers/solana-message.ts';
 import { SolanaNode } from '../helpers/solana-node.ts';
 import { sendTokens, sendTrx, TronNode } from '../helpers/tron.ts';

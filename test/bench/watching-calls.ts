@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { type Chain, type ChainId, chainOf } from '../../src/chains/chain-list.ts';
 import { createKeyring } from '../../src/crypto/keyring.ts';
 import type { Clock } from '../../src/time/clock.ts';
-import { addNode } from '../../src/watching/manage-nodes.ts';
+import { addNode } from '../../src/watching/operate/manage-nodes.ts';
 import { watchChainLoop } from '../../src/worker/watch-chains.ts';
 import { startAnvil } from '../helpers/anvil.ts';
 import { BITCOIND, startBitcoind } from '../helpers/bitcoind.ts';

@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { setNetwork } from '../../src/accounts/networks.ts';
 import { updateChain } from '../../src/repositories/chains.ts';
-import type { TransactionOnChain } from '../../src/watching/look-up.ts';
+import type { TransactionOnChain } from '../../src/watching/look-up/look-up.ts';
 import { ADDRESSES, addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { launchBrowser, NARROW, windowOf } from '../helpers/browser.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { setNetwork } from '../../src/accounts/networks.ts';
 import { updateChain } from '../../src/repositories/chains.ts';
 import { type ObservedTransfer, observeTransfer } from '../../src/settlement/observe-transfer.ts';
-import type { LookUpQuestion, TransactionOnChain } from '../../src/watching/look-up.ts';
+import type { LookUpQuestion, TransactionOnChain } from '../../src/watching/look-up/look-up.ts';
 import { ADDRESSES, addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { type OpenedCheckout, openCheckout } from '../helpers/checkout.ts';

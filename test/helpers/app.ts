@@ -15,7 +15,7 @@ import { createRedisNonces } from '../../src/signing/redis-nonces.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createReadiness } from '../../src/telemetry/readiness.ts';
 import type { Clock } from '../../src/time/clock.ts';
-import { type LookUps, NO_LOOK_UPS } from '../../src/watching/look-ups.ts';
+import { type LookUps, NO_LOOK_UPS } from '../../src/watching/look-up/look-ups.ts';
 import { cloneDatabase } from './database.ts';
 
 export interface TestApp {

@@ -6,7 +6,7 @@ import type { Database } from '../../src/database/connection.ts';
 import { type Node, NodeFailure } from '../../src/nodes/node.ts';
 import type { Clock } from '../../src/time/clock.ts';
 import { createLease, type Lease } from '../../src/watching/lease.ts';
-import { createTick, type TickResult } from '../../src/watching/tick.ts';
+import { createTick, type TickResult } from '../../src/watching/loop/tick.ts';
 import { createWatchList } from '../../src/watching/watch-list.ts';
 import type { ModelChain } from './model-chain.ts';
 

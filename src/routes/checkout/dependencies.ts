@@ -2,7 +2,7 @@ import type { Database } from '../../database/connection.ts';
 import type { RateLimits } from '../../http/rate-limit.ts';
 import type { Rates } from '../../rates/rate-source.ts';
 import type { Clock } from '../../time/clock.ts';
-import type { LookUps } from '../../watching/look-ups.ts';
+import type { LookUps } from '../../watching/look-up/look-ups.ts';
 
 export interface CheckoutDependencies {
   readonly db: Database;

@@ -9,7 +9,7 @@ import { createFixedRates } from '../../../src/rates/fixed-rates.ts';
 import { createPostgresNonces } from '../../../src/signing/postgres-nonces.ts';
 import { createLogger } from '../../../src/telemetry/logger.ts';
 import { NOT_SERVING } from '../../../src/telemetry/readiness.ts';
-import { NO_LOOK_UPS } from '../../../src/watching/look-ups.ts';
+import { NO_LOOK_UPS } from '../../../src/watching/look-up/look-ups.ts';
 
 export const INERT_PUBLIC_URL = 'https://pay.example.test';
 

@@ -1,0 +1,94 @@
+import { audited, OperationRefused, type Operator } from '../../accounts/audited-change.ts';
+import type { Database } from '../../database/connection.ts';
+import { NodeFailure, RpcError } from '../../nodes/node.ts';
+import { openNode } from '../../nodes/open-node.ts';
+import { listNodes } from '../../repositories/nodes.ts';
+import { reportUnreadable } from '../loop/unreadable.ts';
+import { adapterFor, type NodeTools, requireChain, settingsOf } from '../operate/manage-nodes.ts';
+import { type BlockRange, RESCAN_MAXIMUM, requireSettled } from '../operate/operate-chain.ts';
+import { verifyIdentity } from '../verify-identity.ts';
+import {
+  type AuditedPart,
+  auditPart,
+  type Difference,
+  reportDifferences,
+} from './reconcile-blocks.ts';
+
+/** Longest that a command audits, in milliseconds. */
+const TIMEOUT_MS = 30 * 60_000;
+
+/** What an audit came to. */
+export interface NetworkAudit {
+  readonly blockchainId: string;
+  readonly from: number;
+  readonly to: number;
+  /** Label and role of the node that was asked. */
+  readonly node: string;
+  readonly role: 'check' | 'primary';
+  readonly transfers: number;
+  readonly differences: readonly Difference[];
+}
+
+/**
+ * Scans final blocks anew through another node than the one that watches, where there is one, and holds
+ * them against the ledger. Differences become findings; nothing is credited.
+ * @throws OperationRefused for an unknown network, one that no node settles, a range that is empty, too
+ * long or not final, and a node that does not answer.
+ */
+export async function auditNetwork(
+  operator: Operator & { readonly db: Database },
+  tools: NodeTools,
+  networkId: string,
+  { from, to }: BlockRange,
+): Promise<NetworkAudit> {
+  const { db, clock } = operator;
+  const network = await requireSettled(db, networkId);
+  if (to < from) throw new OperationRefused(`Block ${to} is below block ${from}.`);
+  if (to - from >= RESCAN_MAXIMUM) {
+    throw new OperationRefused(
+      `These are ${to - from + 1} blocks; one audit takes at most ${RESCAN_MAXIMUM}.`,
+    );
+  }
+  const chain = requireChain(network.chain);
+  const adapter = adapterFor(tools, chain);
+  const nodes = await listNodes(db, chain.id);
+  // The last primary node is the one that watches least.
+  const row = nodes.find(({ role }) => role === 'check') ?? nodes.at(-1);
+  if (row === undefined) throw new OperationRefused(`${chain.id} has no node.`);
+  const open = openNode(settingsOf(tools.keyring, row), { clock });
+  const node = open.within(AbortSignal.timeout(TIMEOUT_MS));
+  const differences: Difference[] = [];
+  let transfers = 0;
+  try {
+    await verifyIdentity(adapter, chain, node, {
+      identity: null,
+      isProduction: tools.isProduction,
+    });
+    const { tip, finalHeight } = await adapter.readHeads(node, null);
+    const final = finalHeight ?? tip.height - 1;
+    if (to > final) {
+      throw new OperationRefused(`The newest final block that ${row.label} shows is ${final}.`);
+    }
+    for (let next = from; next <= to; ) {
+      const part: AuditedPart = await auditPart({ db, adapter, node, network }, { from: next, to });
+      const now = new Date(clock());
+      await reportDifferences(db, network, part.differences, now);
+      await reportUnreadable(db, network.chain, part.unreadable, now);
+      differences.push(...part.differences);
+      transfers += part.transfers;
+      next = part.through + 1;
+    }
+  } catch (error) {
+    if (!(error instanceof NodeFailure || error instanceof RpcError)) throw error;
+    throw new OperationRefused(`${row.label} cannot be asked: ${error.message}.`);
+  } finally {
+    await open.close();
+  }
+  await audited(operator, 'network.audit', async () => ({
+    result: undefined,
+    objectId: networkId,
+    detail: { from, to, node: row.label, transfers, differences: differences.length },
+  }));
+  const { label, role } = row;
+  return { blockchainId: networkId, from, to, node: label, role, transfers, differences };
+}

@@ -1,0 +1,228 @@
+import type {
+  ChainAdapter,
+  ChainTransfer,
+  Unreadable,
+  WatchedAddress,
+} from '../../chains/adapter.ts';
+import { newId } from '../../crypto/new-id.ts';
+import type { Connection, Database } from '../../database/connection.ts';
+import type { Deposit } from '../../database/deposit-tables.ts';
+import type { Node } from '../../nodes/node.ts';
+import { findAwaited, listDepositsInBlocks } from '../../repositories/audits.ts';
+import { findDeposits } from '../../repositories/deposits.ts';
+import { addFinding } from '../../repositories/findings.ts';
+import { listConfiguredAddresses } from '../../repositories/watch-list.ts';
+import { LATE_FOR_MS } from '../../settlement/match-transfer.ts';
+import { weighTransfers } from '../../settlement/weigh-transfers.ts';
+import { toWatched } from '../watch-list.ts';
+
+/** Deposits of one part that are compared; a part with more is divided by its blocks. */
+const DEPOSITS_MAXIMUM = 10_000;
+
+/** What differs between a chain and the ledger. */
+export interface Difference {
+  readonly kind: 'missing' | 'differs' | 'not_on_chain';
+  readonly transactionHash: string;
+  readonly position: number;
+  readonly address: string;
+  readonly amount: bigint;
+  readonly height: number | null;
+  /** What an operator is told. */
+  readonly detail: string;
+}
+
+export interface AuditedPart {
+  /** The last block that was compared. */
+  readonly through: number;
+  /** Transfers that the chain shows. */
+  readonly transfers: number;
+  readonly differences: readonly Difference[];
+  /** What of these blocks cannot be read, and so not be compared. */
+  readonly unreadable: readonly Unreadable[];
+}
+
+interface Subject {
+  readonly db: Database;
+  readonly adapter: ChainAdapter;
+  readonly node: Node;
+  readonly network: { readonly id: string; readonly chain: string };
+}
+
+/**
+ * Scans as many blocks of a range as the adapter takes at once, and holds what they contain against the
+ * ledger. The blocks have to be final. It credits nothing and changes no deposit.
+ * @throws NodeFailure, RpcError.
+ */
+export async function auditPart(
+  { db, adapter, node, network }: Subject,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<AuditedPart> {
+  const watch: readonly WatchedAddress[] = toWatched(await listConfiguredAddresses(db, network.id));
+  const request = { from, to, watch, undoableFrom: to + 1, parentHash: null };
+  const { through, transfers, unreadable = [] } = await adapter.scan(node, request);
+  const last = Math.min(through.height, to);
+  const own = transfers.filter(
+    ({ blockchainId, block }) => blockchainId === network.id && (block?.height ?? 0) <= last,
+  );
+  const ledger = await listDepositsInBlocks(db, network.id, { from, to: last }, DEPOSITS_MAXIMUM);
+  if (ledger.length === DEPOSITS_MAXIMUM && last > from) {
+    return auditPart({ db, adapter, node, network }, { from, to: Math.floor((from + last) / 2) });
+  }
+  return {
+    through: last,
+    transfers: own.length,
+    unreadable,
+    differences: [
+      ...(await findMissing(db, node, network.id, own)),
+      ...(await findSurplus(adapter, node, watch, own, ledger)),
+    ],
+  };
+}
+
+const keyOf = (hash: string, position: number) => `${hash}:${position}`;
+
+/** What the chain shows and the ledger has not, though somebody waited for it, or has otherwise. */
+async function findMissing(
+  db: Connection,
+  node: Node,
+  blockchainId: string,
+  transfers: readonly ChainTransfer[],
+): Promise<Difference[]> {
+  if (transfers.length === 0) return [];
+  const known = new Map(
+    (await findDeposits(db, transfers)).map(deposit => [
+      keyOf(deposit.transaction_hash, deposit.position),
+      deposit,
+    ]),
+  );
+  const unknown = transfers.filter(
+    ({ transactionHash, position }) => !known.has(keyOf(transactionHash, position)),
+  );
+  const places = await findAwaited(db, blockchainId, unknown.map(placeOf), LATE_FOR_MS);
+  const awaited = places.flatMap(place => unknown[place] ?? []);
+  const missing = new Set(await withoutDust(db, awaited));
+  return transfers.flatMap((transfer): Difference[] => {
+    const { transactionHash, position, address, tokenAmount: amount, block } = transfer;
+    const place = { transactionHash, position, address, amount, height: block?.height ?? null };
+    const deposit = known.get(keyOf(transactionHash, position));
+    if (deposit === undefined) {
+      if (!missing.has(transfer)) return [];
+      const command = `mp network rescan ${transfer.blockchainId} --from ${place.height} --to ${place.height}`;
+      const detail = `${node.label} shows it in block ${block?.hash}, and the ledger has not recorded it. ${command} records it.`;
+      return [{ kind: 'missing', ...place, detail }];
+    }
+    const wrong = describeDifference(deposit, transfer);
+    if (wrong === undefined) return [];
+    const detail = `${node.label} shows it in block ${block?.hash}; in the ledger ${wrong}.`;
+    return [{ kind: 'differs', ...place, detail }];
+  });
+}
+
+/** Transfers without such as are dust by what was asked for when they were made. */
+async function withoutDust(
+  db: Connection,
+  transfers: readonly ChainTransfer[],
+): Promise<ChainTransfer[]> {
+  const kept: ChainTransfer[] = [];
+  for (const [at, own] of Map.groupBy(transfers, ({ block }) => block?.time.getTime() ?? 0)) {
+    const [since, madeBy] = [new Date(at - LATE_FOR_MS), new Date(at)];
+    const weights = await weighTransfers(db, own, { since, until: madeBy, madeBy });
+    kept.push(...own.filter((_, index) => weights[index] !== 'dust'));
+  }
+  return kept;
+}
+
+/** Where a transfer went, and when. */
+function placeOf({ address, block }: ChainTransfer) {
+  return { address, madeAt: block?.time ?? new Date(0) };
+}
+
+function describeDifference(deposit: Deposit, transfer: ChainTransfer): string | undefined {
+  if (BigInt(deposit.token_amount) !== transfer.tokenAmount) {
+    return `its amount is ${deposit.token_amount}`;
+  }
+  if (deposit.address !== transfer.address) return `its address is ${deposit.address}`;
+  if (deposit.state === 'reversed' || deposit.state === 'failed') return `it is ${deposit.state}`;
+  // What is seen still becomes final, and gets its block, by the watcher.
+  if (deposit.state === 'seen' || deposit.block_hash === transfer.block?.hash) return undefined;
+  return `its block is ${deposit.block_hash}`;
+}
+
+/** What the ledger has as final, and the chain does not show. */
+async function findSurplus(
+  adapter: ChainAdapter,
+  node: Node,
+  watch: readonly WatchedAddress[],
+  transfers: readonly ChainTransfer[],
+  ledger: readonly Deposit[],
+): Promise<Difference[]> {
+  const shown = new Set(transfers.map(each => keyOf(each.transactionHash, each.position)));
+  const found: Difference[] = [];
+  for (const deposit of ledger) {
+    const { transaction_hash: transactionHash, position, address } = deposit;
+    if (shown.has(keyOf(transactionHash, position))) continue;
+    // Addresses that are configured no more are not scanned, nor is what contracts send.
+    const why = await findAbsence(adapter, node, watch, deposit);
+    if (why === undefined) continue;
+    found.push({
+      kind: 'not_on_chain',
+      ...{ transactionHash, position, address, amount: BigInt(deposit.token_amount) },
+      height: deposit.block_height,
+      detail: `The ledger has it as final in block ${deposit.block_hash}; ${node.label} ${why}.`,
+    });
+  }
+  return found;
+}
+
+/** What a node says of a deposit that a scan cannot show; undefined if it confirms it or cannot tell. */
+async function findAbsence(
+  adapter: ChainAdapter,
+  node: Node,
+  watch: readonly WatchedAddress[],
+  deposit: Deposit,
+): Promise<string | undefined> {
+  const own = watch.find(each => each.network.id === deposit.blockchain_id)?.network ?? {
+    id: deposit.blockchain_id,
+    contract: null,
+  };
+  const report = await adapter.lookUp(node, {
+    transactionHash: deposit.transaction_hash,
+    watch: [{ network: own, address: deposit.address }],
+    inputs: deposit.inputs,
+    blockHash: deposit.block_hash,
+  });
+  if (report.status !== 'included') return `says that its transaction is ${report.status}`;
+  if (report.block.hash !== deposit.block_hash) return `has it in block ${report.block.hash}`;
+  if (report.untraced === true) return undefined;
+  const isShown = report.transfers.some(({ position }) => position === deposit.position);
+  return isShown ? undefined : 'shows its transaction without it';
+}
+
+/** Writes differences down as findings; those that are open already are not repeated. */
+export async function reportDifferences(
+  db: Connection,
+  network: { readonly id: string; readonly chain: string },
+  differences: readonly Difference[],
+  now: Date,
+): Promise<void> {
+  for (const { kind, ...difference } of differences) {
+    await addFinding(
+      db,
+      {
+        id: newId(),
+        chain: network.chain,
+        kind: 'ledger_difference',
+        blockchainId: network.id,
+        ...difference,
+        detail: `${KINDS[kind]}: ${difference.detail}`,
+      },
+      now,
+    );
+  }
+}
+
+const KINDS: Readonly<Record<Difference['kind'], string>> = {
+  missing: 'Not in the ledger',
+  differs: 'Otherwise in the ledger',
+  not_on_chain: 'Not on the chain',
+};

@@ -1,0 +1,151 @@
+import type { BaseLogger } from 'pino';
+import type { ChainAdapter } from '../../chains/adapter.ts';
+import type { Connection } from '../../database/connection.ts';
+import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
+import type { Clock } from '../../time/clock.ts';
+import { type LookUpQuestion, lookUpOnChain, type TransactionOnChain } from './look-up.ts';
+
+/** The nodes of a chain, as look-ups ask them. */
+export interface LookUpNodes {
+  refresh(): Promise<void>;
+  /** @throws NodeFailure if there is none, or the signal's reason. */
+  primary(signal: AbortSignal): Promise<Node>;
+  close(): Promise<void>;
+}
+
+/** A chain that can be asked. */
+export interface LookUpChain {
+  readonly adapter: Pick<ChainAdapter, 'lookUp' | 'readMempool'>;
+  readonly nodes: LookUpNodes;
+}
+
+/** Answers what became of transactions, for customers: quickly, seldom, or not at all. */
+export interface LookUps {
+  /** null where the chain cannot be asked just now. */
+  ask(question: LookUpQuestion): Promise<TransactionOnChain | null>;
+  close(): Promise<void>;
+}
+
+/** Asks nobody. */
+export const NO_LOOK_UPS: LookUps = {
+  ask: () => Promise.resolve(null),
+  close: () => Promise.resolve(),
+};
+
+/** Longest that a customer waits for a chain, in milliseconds. */
+const WAIT_MS = 3_000;
+/** How long an answer is kept, in milliseconds. */
+const KEPT_MS = 15_000;
+const KEPT_MAXIMUM = 1_000;
+/** Questions that wait for one chain; more of them are not asked. */
+const IN_FLIGHT_MAXIMUM = 4;
+
+/** Calls a second to a node for customers' questions; what the node allows beyond is the watcher's. */
+export const LOOK_UP_CALLS_PER_SECOND = 2;
+
+interface Kept {
+  readonly answer: Promise<TransactionOnChain | null>;
+  readonly at: number;
+}
+
+export interface LookUpsOptions {
+  readonly db: Connection;
+  readonly clock: Clock;
+  readonly logger: Pick<BaseLogger, 'info'>;
+  /** Called once for each chain that is asked; null for one that this release cannot ask. */
+  readonly open: (chain: string) => LookUpChain | null;
+  /** Longest wait, in milliseconds; for tests. */
+  readonly waitMs?: number;
+}
+
+/**
+ * Makes the look-ups of a process. Nothing is opened before somebody asks.
+ */
+export function createLookUps({
+  db,
+  clock,
+  logger,
+  open,
+  waitMs = WAIT_MS,
+}: LookUpsOptions): LookUps {
+  const chains = new Map<string, LookUpChain | null>();
+  const inFlight = new Map<string, number>();
+  const kept = new Map<string, Kept>();
+
+  function chainOf(id: string): LookUpChain | null {
+    const opened = chains.get(id);
+    if (opened !== undefined) return opened;
+    const chain = open(id);
+    chains.set(id, chain);
+    return chain;
+  }
+
+  async function askNode(
+    { adapter, nodes }: LookUpChain,
+    question: LookUpQuestion,
+  ): Promise<TransactionOnChain> {
+    const signal = AbortSignal.timeout(waitMs);
+    const aborted = new Promise<never>((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    });
+    const work = async () => {
+      await nodes.refresh();
+      return lookUpOnChain(db, { adapter, node: await nodes.primary(signal) }, question);
+    };
+    return Promise.race([work(), aborted]);
+  }
+
+  async function ask(question: LookUpQuestion): Promise<TransactionOnChain | null> {
+    const { chain: id } = question.network;
+    const chain = chainOf(id);
+    const waiting = inFlight.get(id) ?? 0;
+    if (chain === null || waiting >= IN_FLIGHT_MAXIMUM) return null;
+    inFlight.set(id, waiting + 1);
+    try {
+      return await askNode(chain, question);
+    } catch (error) {
+      if (!isExpected(error)) throw error;
+      logger.info({ err: error, chain: id }, 'transaction not looked up');
+      return null;
+    } finally {
+      inFlight.set(id, (inFlight.get(id) ?? 1) - 1);
+    }
+  }
+
+  return {
+    ask(question) {
+      const key = keyOf(question);
+      const now = clock();
+      const held = kept.get(key);
+      if (held !== undefined && Math.abs(now - held.at) < KEPT_MS) return held.answer;
+      const answer = ask(question);
+      kept.delete(key);
+      const [oldest] = kept.keys();
+      if (kept.size >= KEPT_MAXIMUM && oldest !== undefined) kept.delete(oldest);
+      const entry = { answer, at: now };
+      kept.set(key, entry);
+      // What nobody could answer may be asked again at once.
+      const forget = () => {
+        if (kept.get(key) === entry) kept.delete(key);
+      };
+      answer.then(found => found === null && forget(), forget);
+      return answer;
+    },
+    async close() {
+      const opened = [...chains.values()].filter(chain => chain !== null);
+      chains.clear();
+      await Promise.all(opened.map(({ nodes }) => nodes.close()));
+    },
+  };
+}
+
+/** A question that another may be answered by: the same transaction, for the same payment. */
+function keyOf({ network, transactionHash, watch, askedBy }: LookUpQuestion): string {
+  const addresses = watch.map(({ address }) => address);
+  return [network.id, transactionHash, askedBy, ...addresses].join(' ');
+}
+
+function isExpected(error: unknown): boolean {
+  const isTimeout = error instanceof DOMException && error.name === 'TimeoutError';
+  return isTimeout || error instanceof NodeFailure || error instanceof RpcError;
+}

@@ -1,0 +1,139 @@
+import type { InternalTransfers } from '../../chains/adapter.ts';
+import { type Node, NodeFailure } from '../../nodes/node.ts';
+import type { NativeBalance } from '../../repositories/native-balances.ts';
+import { sumArrivals } from '../../repositories/watched-deposits.ts';
+import type { Watcher } from '../watcher.ts';
+
+/** Where a balance rose by more than the top-level transactions explain. */
+export interface Rise {
+  readonly address: string;
+  readonly height: number;
+  /** By how much more, in the asset's smallest unit. */
+  readonly amount: bigint;
+}
+
+/** Blocks whose transactions are read to explain a balance; a longer span is a finding as a whole. */
+const SPAN_MAXIMUM = 2_000;
+/** Blocks of which every node has the state: go-ethereum keeps 128. */
+export const STATE_KEPT = 100;
+/** Blocks that are read at once; the node's allowance decides how fast they come. */
+const CONCURRENCY = 20;
+
+interface Subject extends Pick<Watcher, 'chain' | 'db'> {
+  readonly internal: InternalTransfers;
+  readonly node: Node;
+  /** By how much the balance of an address may rise without anybody wanting to know why. */
+  dustBelow(address: string): bigint;
+  /** What is known to have arrived as dust. */
+  readonly dust: { of(address: string): bigint };
+}
+
+/**
+ * Finds where balances rose by more than recorded transfers and top-level transactions explain.
+ * @param before What each address held at `from`.
+ * @param after What the same addresses hold at a later block, all at the same one.
+ * @throws NodeFailure.
+ */
+export async function findRises(
+  { chain, db, internal, node, dustBelow, dust }: Subject,
+  before: readonly NativeBalance[],
+  after: readonly NativeBalance[],
+  from: number,
+): Promise<Rise[]> {
+  const to = after[0]?.height ?? from;
+  const start = new Map(before.map(({ address, balance }) => [address, balance]));
+  const arrived = await sumArrivals(db, chain.id, { from, to }, [...start.keys()]);
+  // Most balances changed by recorded transfers alone, and need no block to be read again.
+  const excessOf = ({ address, balance }: NativeBalance) =>
+    balance - (start.get(address) ?? 0n) - (arrived.get(address) ?? 0n) - dust.of(address);
+  const open = after.filter(each => {
+    const excess = excessOf(each);
+    return excess < 0n || (excess > 0n && excess >= dustBelow(each.address));
+  });
+  if (open.length === 0) return [];
+  const addresses = open.map(({ address }) => address);
+  if (to - from > SPAN_MAXIMUM) {
+    return open
+      .map(each => ({ address: each.address, height: to, amount: excessOf(each) }))
+      .filter(({ amount }) => amount > 0n);
+  }
+  const moved = await readMoved(internal, node, { from, to }, addresses);
+  const rises: Rise[] = [];
+  for (const { address, balance } of open) {
+    const excessAt = async (height: number, known?: bigint) => {
+      const held = known ?? (await balanceAt(internal, node, address, height));
+      return held - (start.get(address) ?? 0n) - moved(address, height);
+    };
+    const last = { height: to, excess: await excessAt(to, balance) };
+    try {
+      rises.push(...(await bisect(address, excessAt, { height: from, excess: 0n }, last)));
+    } catch (error) {
+      if (!(error instanceof NodeFailure) || to - from <= STATE_KEPT) throw error;
+      // After an outage a node may have forgotten the states in between.
+      if (last.excess > 0n) rises.push({ address, height: to, amount: last.excess });
+    }
+  }
+  return rises;
+}
+
+interface Point {
+  readonly height: number;
+  /** What the balance is above the one that transactions explain. */
+  readonly excess: bigint;
+}
+
+/** The blocks between two points in which the excess rises. */
+async function bisect(
+  address: string,
+  excessAt: (height: number) => Promise<bigint>,
+  low: Point,
+  high: Point,
+): Promise<Rise[]> {
+  if (high.excess === low.excess) return [];
+  if (high.height - low.height === 1) {
+    const amount = high.excess - low.excess;
+    return amount > 0n ? [{ address, height: high.height, amount }] : [];
+  }
+  const height = Math.floor((low.height + high.height) / 2);
+  const middle = { height, excess: await excessAt(height) };
+  return [
+    ...(await bisect(address, excessAt, low, middle)),
+    ...(await bisect(address, excessAt, middle, high)),
+  ];
+}
+
+/** Sums of what top-level transactions moved, by address and up to a height. */
+async function readMoved(
+  internal: InternalTransfers,
+  node: Node,
+  { from, to }: { readonly from: number; readonly to: number },
+  addresses: readonly string[],
+): Promise<(address: string, height: number) => bigint> {
+  const movements: { address: string; height: number; amount: bigint }[] = [];
+  for (let first = from + 1; first <= to; first += CONCURRENCY) {
+    const count = Math.min(CONCURRENCY, to - first + 1);
+    const heights = Array.from({ length: count }, (_, index) => first + index);
+    const read = await Promise.all(
+      heights.map(async height =>
+        (await internal.readMovements(node, height, addresses)).map(each => ({ ...each, height })),
+      ),
+    );
+    movements.push(...read.flat());
+  }
+  return (address, height) =>
+    movements
+      .filter(each => each.address === address && each.height <= height)
+      .reduce((sum, { amount }) => sum + amount, 0n);
+}
+
+async function balanceAt(
+  internal: InternalTransfers,
+  node: Node,
+  address: string,
+  height: number,
+): Promise<bigint> {
+  const [balance] = await internal.readBalances(node, { height, hash: null, addresses: [address] });
+  if (balance === undefined || balance === null)
+    throw new NodeFailure(`${node.label} has no balance of ${address}`);
+  return balance;
+}

@@ -1,0 +1,20 @@
+import type { Block, Heads } from '../../chains/adapter.ts';
+import type { Chain } from '../../chains/chain-list.ts';
+
+/**
+ * Up to which time every transfer is recorded.
+ * @param polledAt When the node was asked for its newest block; never later than that.
+ * @param reached The last block that was read; on chains whose nodes lag silently, that was read twice.
+ */
+export function coveredUntil(
+  chain: Chain,
+  { tip, finalHeight }: Pick<Heads, 'tip' | 'finalHeight'>,
+  polledAt: Date,
+  reached: Pick<Block, 'height' | 'time'>,
+): Date {
+  if (chain.coverage === 'poll') return polledAt;
+  // Where the newest block is final, there has been no other one since; unless the node stands still.
+  const isQuiet = reached.height === tip.height && finalHeight === tip.height;
+  const time = reached.time.getTime() + (isQuiet ? chain.staleHeadMs : 0);
+  return new Date(Math.min(time, polledAt.getTime()));
+}

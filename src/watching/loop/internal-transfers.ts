@@ -1,0 +1,222 @@
+import type { Arrival, InternalTransfers, Traced, WatchedAddress } from '../../chains/adapter.ts';
+import { newId } from '../../crypto/new-id.ts';
+import type { ChainState } from '../../database/watching-tables.ts';
+import { type Node, RpcError } from '../../nodes/node.ts';
+import { addFinding } from '../../repositories/findings.ts';
+import {
+  listBalances,
+  type NativeBalance,
+  putBalances,
+  trimBalances,
+} from '../../repositories/native-balances.ts';
+import { tellUntraceable } from '../../settlement/tell-unmatched.ts';
+import { readDustLimits } from '../../settlement/weigh-transfers.ts';
+import type { Watcher } from '../watcher.ts';
+import { findRises, type Rise } from './balance-increases.ts';
+import { recordSeen, type Sight } from './record-seen.ts';
+
+/** A block whose balances are read. */
+export interface Pinned {
+  readonly height: number;
+  readonly hash: string;
+}
+
+type ChainPosition = Pick<ChainState, 'lease_epoch' | 'cursor_hash'>;
+
+/**
+ * What top-level transfers that are dust have brought to addresses since balances were last looked at. Losing
+ * it costs the blocks in between a second reading; what was undone, read twice, or looked at by another worker
+ * would hide as much of what contracts have sent.
+ */
+export class NativeDust {
+  readonly #sums = new Map<string, bigint>();
+
+  #epoch: number | undefined;
+  #cursor: string | null = null;
+
+  /** Forgets it all, unless the chain's lease and cursor are as the round before has left them. */
+  begin({ lease_epoch: epoch, cursor_hash: cursor }: ChainPosition): void {
+    if (epoch !== this.#epoch || cursor !== this.#cursor) this.clear();
+    this.#epoch = epoch;
+    this.#cursor = cursor;
+  }
+
+  /** @param through Hash of the last block that was scanned: the cursor from then on. */
+  add(chain: string, dust: readonly Arrival[], through: string): void {
+    // A transaction may have to be tried again.
+    if (through === this.#cursor) return;
+    this.#cursor = through;
+    for (const { blockchainId, address, tokenAmount } of dust) {
+      if (blockchainId === chain) this.#sums.set(address, this.of(address) + tokenAmount);
+    }
+  }
+
+  of(address: string): bigint {
+    return this.#sums.get(address) ?? 0n;
+  }
+
+  clear(): void {
+    this.#sums.clear();
+  }
+}
+
+/** Addresses of the watch list that hold the chain's native asset. */
+export function nativeAddresses(watch: readonly WatchedAddress[]): WatchedAddress[] {
+  return watch.filter(({ network }) => network.contract === null);
+}
+
+/**
+ * Reads what addresses that have joined the watch list hold at the cursor, before anything behind it is
+ * scanned: what rises later has to be explained.
+ * @throws NodeFailure, LeaseLost.
+ */
+export async function noteJoined(
+  watcher: Watcher,
+  node: Node,
+  watch: readonly WatchedAddress[],
+  cursor: Pinned,
+): Promise<void> {
+  const { adapter, chain, db, lease } = watcher;
+  const addresses = nativeAddresses(watch).map(({ address }) => address);
+  if (adapter.internal === undefined || addresses.length === 0) return;
+  const known = new Set((await listBalances(db, chain.id, addresses)).map(each => each.address));
+  const joined = addresses.filter(address => !known.has(address));
+  if (joined.length === 0) return;
+  const balances = await readBalances(adapter.internal, node, joined, cursor);
+  await lease.write(tx => putBalances(tx, chain.id, balances));
+}
+
+/**
+ * Finds what contracts have sent in the native asset, which no scan of blocks shows: a balance at the
+ * cursor that is higher than the one before and all top-level transactions since make it. Where the node
+ * traces, the transfer is recorded; else it becomes a finding.
+ * @param finalHeight Older balances than this are needed no more.
+ * @param sight What transfers are judged by. A rise that is dust needs no explanation.
+ * @param dust What the blocks up to the cursor have brought besides; it is cleared.
+ * @throws NodeFailure, LeaseLost.
+ */
+export async function findInflows(
+  watcher: Watcher,
+  node: Node,
+  watch: readonly WatchedAddress[],
+  cursor: Pinned,
+  {
+    finalHeight,
+    sight,
+    dust,
+  }: { readonly finalHeight: number; readonly sight: Sight; readonly dust: NativeDust },
+): Promise<void> {
+  const { adapter, chain, db, lease } = watcher;
+  const native = nativeAddresses(watch);
+  if (adapter.internal === undefined || native.length === 0) return;
+  const addresses = native.map(({ address }) => address);
+  const before = await listBalances(db, chain.id, addresses);
+  const due = before.filter(({ height }) => height < cursor.height);
+  const now = await readBalances(
+    adapter.internal,
+    node,
+    due.map(({ address }) => address),
+    cursor,
+  );
+  const places = due.map(({ address }) => ({ blockchainId: chain.id, address }));
+  const limitOf = await readDustLimits(db, places, { since: sight.askedSince });
+  const dustBelow = (address: string) => limitOf({ blockchainId: chain.id, address });
+  const rises: Rise[] = [];
+  for (const [height, group] of Map.groupBy(due, each => each.height)) {
+    const own = now.filter(({ address }) => group.some(each => each.address === address));
+    const subject = { db, chain, internal: adapter.internal, node, dustBelow, dust };
+    rises.push(...(await findRises(subject, group, own, height)));
+  }
+  await explain(watcher, node, { internal: adapter.internal, native, sight }, rises);
+  await lease.write(async tx => {
+    await putBalances(tx, chain.id, now);
+    await trimBalances(tx, chain.id, finalHeight, addresses);
+  });
+  dust.clear();
+}
+
+async function readBalances(
+  internal: InternalTransfers,
+  node: Node,
+  addresses: readonly string[],
+  { height, hash }: Pinned,
+): Promise<NativeBalance[]> {
+  if (addresses.length === 0) return [];
+  const balances = await internal.readBalances(node, { height, hash, addresses });
+  // One that cannot be read is compared later, with the same balance as now.
+  return addresses.flatMap((address, index) => {
+    const balance = balances[index] ?? null;
+    return balance === null ? [] : [{ address, height, balance }];
+  });
+}
+
+interface Explaining {
+  readonly internal: InternalTransfers;
+  readonly native: readonly WatchedAddress[];
+  readonly sight: Sight;
+}
+
+/** Records what a trace explains; the rest becomes findings. */
+async function explain(
+  watcher: Watcher,
+  node: Node,
+  { internal, native, sight }: Explaining,
+  rises: readonly Rise[],
+): Promise<void> {
+  for (const [height, group] of Map.groupBy(rises, ({ height }) => height)) {
+    const traced = (await trace(internal, node, height, native))?.transfers ?? [];
+    await recordSeen(watcher, traced, sight);
+    for (const { address, amount } of group) {
+      const explained = traced
+        .filter(transfer => transfer.address === address)
+        .reduce((sum, { tokenAmount }) => sum + tokenAmount, 0n);
+      if (explained < amount) {
+        await reportInflow(watcher, { address, height, amount: amount - explained });
+      }
+    }
+  }
+}
+
+/** null where the node does not trace, or has not what a trace needs any more. */
+async function trace(
+  internal: InternalTransfers,
+  node: Node,
+  height: number,
+  native: readonly WatchedAddress[],
+): Promise<Traced | null> {
+  try {
+    return await internal.trace(node, height, native);
+  } catch (error) {
+    if (error instanceof RpcError) return null;
+    throw error;
+  }
+}
+
+/** Tells the operator, by a finding, and the merchants whose address it is, by an event. */
+async function reportInflow(
+  { chain, clock, lease, log }: Watcher,
+  { address, height, amount }: Rise,
+): Promise<void> {
+  const id = newId();
+  const isNew = await lease.writeBeside(async tx => {
+    const now = new Date(clock());
+    const added = await addFinding(
+      tx,
+      {
+        id,
+        chain: chain.id,
+        kind: 'unexplained_inflow',
+        blockchainId: chain.id,
+        address,
+        amount,
+        height,
+        detail: `The balance rose by ${amount} more than the transactions of the block explain: a contract has sent it, and the node does not trace it.`,
+      },
+      now,
+    );
+    const inflow = { id, blockchainId: chain.id, address, tokenAmount: amount };
+    if (added) await tellUntraceable(tx, inflow, now);
+    return added;
+  });
+  if (isNew) log.warn({ chain: chain.id, address, height }, 'unexplained inflow');
+}

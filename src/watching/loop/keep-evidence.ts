@@ -1,0 +1,52 @@
+import { writeJson } from '../../nodes/parse-json.ts';
+import type { RecordedNode } from '../../nodes/record-answers.ts';
+import { keepAnswers } from '../../repositories/evidence.ts';
+import type { Watcher } from '../watcher.ts';
+import type { Placed } from './look-up-deposits.ts';
+
+/** Largest answers that are kept of a transaction, in characters: a payout to hundreds has large receipts. */
+const ANSWERS_MAXIMUM = 64 * 1024;
+
+/**
+ * Keeps what the node answered about deposits that become final, for evidence of their payments. It comes
+ * before they do: a worker that is killed in between keeps it again.
+ * @throws LeaseLost.
+ */
+export async function keepEvidence(
+  { clock, lease }: Watcher,
+  { node, answersOn }: RecordedNode,
+  final: readonly Placed[],
+): Promise<void> {
+  if (final.length === 0) return;
+  const recordedAt = new Date(clock());
+  const transactions = new Map(
+    final.map(placed => [
+      `${placed.deposit.blockchain_id} ${placed.deposit.transaction_hash}`,
+      placed,
+    ]),
+  );
+  const rows = [...transactions.values()].map(({ deposit, report }) => {
+    const { blockchain_id, transaction_hash } = deposit;
+    const block = report.status === 'included' ? [report.block.hash] : [];
+    const answers = answersOn(transaction_hash, ...block);
+    return {
+      blockchain_id,
+      transaction_hash,
+      node: node.label,
+      answers: toText(answers.map(({ method, result }) => ({ method, result }))),
+      recorded_at: recordedAt,
+    };
+  });
+  await lease.writeBeside(tx => keepAnswers(tx, rows));
+}
+
+function toText(answers: readonly { readonly method: string; readonly result: unknown }[]): string {
+  const text = writeJson(answers);
+  if (text.length <= ANSWERS_MAXIMUM) return text;
+  return JSON.stringify(
+    answers.map(({ method, result }) => ({
+      method,
+      omitted: `${writeJson(result ?? null).length} characters`,
+    })),
+  );
+}

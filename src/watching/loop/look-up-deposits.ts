@@ -1,0 +1,94 @@
+import type { ChainTransfer, LookUpRequest, TransactionReport } from '../../chains/adapter.ts';
+import type { Node } from '../../nodes/node.ts';
+import type { UnsettledDeposit } from '../../repositories/watched-deposits.ts';
+import type { Watcher } from '../watcher.ts';
+
+/** Transactions that are asked for at once, and by themselves where an adapter does not batch them. */
+const TOGETHER = 100;
+const CONCURRENCY = 16;
+
+/** A deposit and what a node says of its transaction. */
+export interface Placed {
+  readonly deposit: UnsettledDeposit;
+  readonly report: TransactionReport;
+  /** The same transfer in the report: its position, address and amount; undefined if it has no such. */
+  readonly transfer: ChainTransfer | undefined;
+  /** Whether a contract sent it and the node does not trace, so that it may be there and not be told. */
+  readonly isUntraced: boolean;
+}
+
+/**
+ * Asks a node for the transactions of deposits, each once.
+ * @throws NodeFailure
+ */
+export async function lookUpDeposits(
+  { adapter }: Pick<Watcher, 'adapter'>,
+  node: Node,
+  deposits: readonly UnsettledDeposit[],
+): Promise<Placed[]> {
+  const transactions = [...Map.groupBy(deposits, ({ transaction_hash: hash }) => hash)];
+  const placed: Placed[] = [];
+  const size = adapter.lookUpAll === undefined ? CONCURRENCY : TOGETHER;
+  for (let next = 0; next < transactions.length; next += size) {
+    const together = transactions.slice(next, next + size);
+    const requests = together.map(([transactionHash, own]) => requestFor(transactionHash, own));
+    const reports = await (adapter.lookUpAll?.(node, requests) ??
+      Promise.all(requests.map(request => adapter.lookUp(node, request))));
+    for (const [index, [, own]] of together.entries()) {
+      const report = reports[index];
+      if (report === undefined) continue;
+      for (const deposit of own) {
+        const isUntraced = mayBeUntold(report, deposit);
+        const transfer =
+          findSame(report, deposit) ?? (isUntraced ? asSeen(report, deposit) : undefined);
+        placed.push({ deposit, report, transfer, isUntraced });
+      }
+    }
+  }
+  return placed;
+}
+
+function requestFor(transactionHash: string, own: readonly UnsettledDeposit[]): LookUpRequest {
+  const [first] = own;
+  return {
+    transactionHash,
+    watch: own.map(toWatched),
+    inputs: first?.inputs ?? null,
+    blockHash: first?.block_hash ?? null,
+  };
+}
+
+function toWatched({ blockchain_id: id, contract, address }: UnsettledDeposit) {
+  return { network: { id, contract }, address };
+}
+
+function findSame(report: TransactionReport, deposit: UnsettledDeposit): ChainTransfer | undefined {
+  if (report.status !== 'included' && report.status !== 'pending') return undefined;
+  return report.transfers.find(
+    transfer =>
+      transfer.blockchainId === deposit.blockchain_id &&
+      transfer.position === deposit.position &&
+      transfer.address === deposit.address &&
+      transfer.tokenAmount === BigInt(deposit.token_amount),
+  );
+}
+
+function mayBeUntold(report: TransactionReport, { contract, position }: UnsettledDeposit): boolean {
+  const isInternal = contract === null && position > 0;
+  return isInternal && report.status === 'included' && report.untraced === true;
+}
+
+/** The transfer as it was seen, if it is in the same block: its hash stands for everything in it. */
+function asSeen(report: TransactionReport, deposit: UnsettledDeposit): ChainTransfer | undefined {
+  if (report.status !== 'included' || report.block.hash !== deposit.block_hash) return undefined;
+  return {
+    blockchainId: deposit.blockchain_id,
+    transactionHash: deposit.transaction_hash,
+    position: deposit.position,
+    address: deposit.address,
+    tokenAmount: BigInt(deposit.token_amount),
+    block: report.block,
+    inputs: null,
+    maturity: 1,
+  };
+}

@@ -1,0 +1,49 @@
+import type { ChainTransfer } from '../../chains/adapter.ts';
+import type { Chain } from '../../chains/chain-list.ts';
+import type { ChainState } from '../../database/watching-tables.ts';
+import type { ObservedTransfer } from '../../settlement/observe-transfer.ts';
+
+/** Longest time between two polls, in milliseconds, during which a transfer counts as made when it is seen. */
+export const POLLED_LATELY_MS = 60_000;
+
+/** How far a chain had been read when it was last read up to its newest block. */
+export type LastPoll = Pick<ChainState, 'polled_at' | 'head_height'>;
+
+/** When a transfer was made at the latest, which matching goes by, and at the earliest. */
+export type Happened = Pick<Required<ObservedTransfer>, 'occurredAt' | 'earliestAt'>;
+
+/** For what is scanned a second time, when a poll says nothing. */
+export const NO_POLL: LastPoll = { polled_at: null, head_height: null };
+
+/**
+ * When a transfer was made, as far as matching is concerned. While the chain is polled regularly it is
+ * now: clocks of blocks lag, and a payment must not look older than its own reservation. A block that the
+ * last poll showed already was made before that poll. For what is found later, the block tells, with the
+ * most that its clock may lag: whoever got the amount since then has not been paid.
+ */
+export function occurredAt(
+  chain: Chain,
+  { block }: Pick<ChainTransfer, 'block'>,
+  { polled_at: polledAt, head_height: head }: LastPoll,
+  now: Date,
+): Happened {
+  const { clockSkewMs: skew } = chain;
+  if (wasPolledLately(polledAt, now)) {
+    const at = block !== null && head !== null && block.height <= head ? polledAt : now;
+    return { occurredAt: at, earliestAt: at };
+  }
+  // A mempool does not tell when: it may have been right after the last poll.
+  if (block === null) {
+    return { occurredAt: now, earliestAt: polledAt ?? new Date(now.getTime() - skew) };
+  }
+  const blockTime = block.time.getTime();
+  return {
+    occurredAt: new Date(Math.min(now.getTime(), blockTime + skew)),
+    earliestAt: new Date(Math.min(now.getTime(), blockTime - skew)),
+  };
+}
+
+/** Whether the chain was read up to its newest block so lately that what is new was made since then. */
+export function wasPolledLately(polledAt: Date | null, now: Date): polledAt is Date {
+  return polledAt !== null && now.getTime() - polledAt.getTime() <= POLLED_LATELY_MS;
+}

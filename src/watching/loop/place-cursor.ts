@@ -1,0 +1,62 @@
+import type { Block } from '../../chains/adapter.ts';
+import type { ChainState } from '../../database/watching-tables.ts';
+import type { Node } from '../../nodes/node.ts';
+import { addToRing, cutRing } from '../../repositories/chain-blocks.ts';
+import { updateChain } from '../../repositories/chains.ts';
+import { findOldestReservation } from '../../repositories/watch-list.ts';
+import { LATE_FOR_MS } from '../../settlement/match-transfer.ts';
+import { findBlockAt, requireBlock } from '../find-block.ts';
+import type { Watcher } from '../watcher.ts';
+import { ringEntry } from './scan.ts';
+import type { Tips } from './settle.ts';
+
+/** A chain that was read so lately is simply read on, in milliseconds. */
+const READ_LATELY_MS = 10 * 60_000;
+
+/**
+ * Puts the cursor where scanning has to begin: before the oldest reservation that a transfer may be for.
+ * Blocks that are older are skipped, since nothing was watched then.
+ * @returns Whether the cursor was moved.
+ * @throws NodeFailure, LeaseLost.
+ */
+export async function placeCursor(
+  watcher: Watcher,
+  node: Node,
+  state: ChainState,
+  { tip, tips }: { readonly tip: Block; readonly tips: Tips },
+): Promise<boolean> {
+  const { adapter, chain, clock, db, lease } = watcher;
+  const now = clock();
+  const { cursor_height: cursor, polled_at: polledAt } = state;
+  const lately = polledAt !== null && now - polledAt.getTime() <= READ_LATELY_MS;
+  if (cursor !== null && lately) return false;
+  const oldest = await findOldestReservation(db, chain.id, new Date(now - LATE_FOR_MS));
+  const since = Math.min(oldest?.getTime() ?? now, now) - chain.clockSkewMs;
+  const begin = await findBlockAt(adapter, node, new Date(since), tip);
+  if (cursor !== null && begin.height <= cursor) return false;
+  const root = cursor === null ? await findRoot(watcher, node, begin, tips) : undefined;
+  await lease.write(async tx => {
+    if (root !== undefined) {
+      await cutRing(tx, chain.id, -1);
+      await addToRing(tx, ringEntry(chain.id, root));
+    }
+    await addToRing(tx, ringEntry(chain.id, begin));
+    await updateChain(tx, chain.id, {
+      cursor_height: begin.height,
+      cursor_hash: begin.hash,
+      swept_height: begin.height,
+    });
+  });
+  return true;
+}
+
+/** A block that branches cannot begin below: the first entry of a new ring. */
+function findRoot(
+  { adapter, chain }: Watcher,
+  node: Node,
+  begin: Block,
+  { final }: Tips,
+): Promise<Block> {
+  const height = Math.min(begin.height, final ?? begin.height - chain.ring);
+  return requireBlock(adapter, node, Math.max(0, height));
+}

@@ -1,0 +1,152 @@
+import { newId } from '../../crypto/new-id.ts';
+import type { ChainBlock, ChainState } from '../../database/watching-tables.ts';
+import { type Node, NodeFailure } from '../../nodes/node.ts';
+import { cutRing, listRing } from '../../repositories/chain-blocks.ts';
+import { updateChain } from '../../repositories/chains.ts';
+import { addFinding } from '../../repositories/findings.ts';
+import { cutBalances } from '../../repositories/native-balances.ts';
+import { listFinalAbove, unplaceAbove } from '../../repositories/watched-deposits.ts';
+import { reorganisationDepth, reorganisations } from '../metrics.ts';
+import type { Watcher } from '../watcher.ts';
+import { halt } from './halt.ts';
+
+/** Final deposits of an undone span that are looked at; more would be an attack on the chain itself. */
+const FINAL_LOOKED_AT = 200;
+
+/**
+ * Deals with a block at the cursor that is another one than was recorded.
+ * @param cursorHash What the node has there; null if it has none.
+ * @returns Whether the chain can be watched on, which is halted otherwise.
+ * @throws NodeFailure if the node contradicts itself or serves another chain, LeaseLost.
+ */
+export async function meetAnotherHash(
+  watcher: Watcher,
+  node: Node,
+  state: ChainState,
+  cursorHash: string | null,
+): Promise<boolean> {
+  if (cursorHash === null) {
+    throw new NodeFailure(
+      `${node.label} has no block ${state.cursor_height}, which is below its newest`,
+    );
+  }
+  // Where an operator has resumed the chain, whatever the node has is right.
+  if (state.cursor_hash !== '') return reorganise(watcher, node, state);
+  const { chain, lease } = watcher;
+  await lease.write(tx => updateChain(tx, chain.id, { cursor_hash: cursorHash }));
+  return true;
+}
+
+/**
+ * Goes back to the last recorded block that the node's chain still has: seen deposits above it lose their
+ * block, and are seen on until the new branch is scanned. Without any common block the chain is halted,
+ * and nothing is written until the node has one again, or an operator resumes it.
+ *
+ * A final deposit whose block is gone becomes a finding: its payment is `successful` and stays so.
+ * @returns Whether there was a common block.
+ * @throws NodeFailure if the node serves another chain, LeaseLost.
+ */
+export async function reorganise(
+  watcher: Watcher,
+  node: Node,
+  state: ChainState,
+): Promise<boolean> {
+  const { chain, db, lease, log } = watcher;
+  await requireSameChain(watcher, node, state);
+  const ring = await listRing(db, chain.id);
+  const fork = await findFork(watcher, node, ring);
+  if (fork === undefined) {
+    await halt(
+      watcher,
+      node,
+      state,
+      `the node's chain has none of the ${ring.length} blocks that are remembered up to ${state.cursor_height}`,
+    );
+    return false;
+  }
+  const vanished = await listVanished(watcher, node, fork.height);
+  await lease.write(async (tx, locked) => {
+    const now = new Date(watcher.clock());
+    await cutRing(tx, chain.id, fork.height);
+    await cutBalances(tx, chain.id, fork.height);
+    await unplaceAbove(tx, chain.id, fork.height, now);
+    for (const deposit of vanished) {
+      await addFinding(
+        tx,
+        {
+          id: newId(),
+          chain: chain.id,
+          kind: 'final_vanished',
+          blockchainId: deposit.blockchain_id,
+          transactionHash: deposit.transaction_hash,
+          position: deposit.position,
+          address: deposit.address,
+          amount: BigInt(deposit.token_amount),
+          height: deposit.block_height,
+          detail: `The block of this final deposit was undone. Payment: ${deposit.payment_id ?? 'none'}.`,
+        },
+        now,
+      );
+    }
+    await updateChain(tx, chain.id, {
+      cursor_height: fork.height,
+      cursor_hash: fork.hash,
+      swept_height: Math.min(locked.swept_height ?? fork.height, fork.height),
+      // What is scanned again did not happen just now: its blocks tell when.
+      polled_at: null,
+      halted: null,
+    });
+  });
+  const depth = (state.cursor_height ?? fork.height) - fork.height;
+  reorganisations.inc({ chain: chain.id });
+  reorganisationDepth.observe({ chain: chain.id }, depth);
+  log.warn(
+    { chain: chain.id, node: node.label, fork: fork.height, depth, vanished: vanished.length },
+    'chain reorganised',
+  );
+  return true;
+}
+
+/** @throws NodeFailure if the node serves another chain than it did, which is then distrusted. */
+export async function requireSameChain(
+  { adapter, nodes }: Watcher,
+  node: Node,
+  state: ChainState,
+): Promise<void> {
+  const identity = await adapter.identify(node);
+  if (identity === state.identity) return;
+  const reason = `${node.label} serves the chain ${identity}, and not ${state.identity} as before`;
+  nodes.distrust(node.id, reason);
+  throw new NodeFailure(reason);
+}
+
+/** The newest block of the ring that the node has: what is below a common block is common too. */
+async function findFork(
+  { adapter }: Watcher,
+  node: Node,
+  newestFirst: readonly ChainBlock[],
+): Promise<ChainBlock | undefined> {
+  let undone = -1;
+  let common = newestFirst.length;
+  while (common - undone > 1) {
+    const middle = Math.floor((undone + common) / 2);
+    const entry = newestFirst[middle];
+    if (entry === undefined) break;
+    const block = await adapter.readBlock(node, entry.height);
+    if (block?.hash === entry.hash) common = middle;
+    else undone = middle;
+  }
+  return newestFirst[common];
+}
+
+async function listVanished({ adapter, chain, db }: Watcher, node: Node, height: number) {
+  const hashes = new Map<number, string | undefined>();
+  const vanished = [];
+  for (const deposit of await listFinalAbove(db, chain.id, height, FINAL_LOOKED_AT)) {
+    const at = deposit.block_height;
+    if (at === null) continue;
+    if (!hashes.has(at)) hashes.set(at, (await adapter.readBlock(node, at))?.hash);
+    if (hashes.get(at) !== deposit.block_hash) vanished.push(deposit);
+  }
+  return vanished;
+}

@@ -1,0 +1,55 @@
+import type { LookUpRequest, TransactionReport } from '../../chains/adapter.ts';
+import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
+import { findDeposits } from '../../repositories/deposits.ts';
+import { listOpenFindings, resolveFinding } from '../../repositories/findings.ts';
+import { listConfiguredAddresses } from '../../repositories/watch-list.ts';
+import { toWatched } from '../watch-list.ts';
+import type { Watcher } from '../watcher.ts';
+import { NO_POLL, occurredAt } from './occurred-at.ts';
+import { record, toObserved } from './record.ts';
+
+/** How often transfers that the database has refused are tried again, in milliseconds. */
+export const RETRY_EVERY_MS = 60_000;
+
+const FINDINGS_MAXIMUM = 100;
+
+/**
+ * Tries again to record transfers that the database has refused, and resolves the findings of those that
+ * it takes.
+ * @throws LeaseLost.
+ */
+export async function retryUnapplied(watcher: Watcher, node: Node): Promise<void> {
+  const { chain, clock, db } = watcher;
+  const open = await listOpenFindings(db, FINDINGS_MAXIMUM, { chain: chain.id, kind: 'unapplied' });
+  for (const finding of open) {
+    const { blockchain_id: blockchainId, transaction_hash: transactionHash, position } = finding;
+    if (blockchainId === null || transactionHash === null || position === null) continue;
+    const watch = toWatched(await listConfiguredAddresses(db, blockchainId));
+    const request = { transactionHash, watch, inputs: null, blockHash: null };
+    const report = await lookUp(watcher, node, request);
+    if (report?.status !== 'included') continue;
+    const transfer = report.transfers.find(
+      each => each.blockchainId === blockchainId && each.position === position,
+    );
+    if (transfer === undefined) continue;
+    const at = occurredAt(chain, transfer, NO_POLL, finding.found_at);
+    await record(watcher, [toObserved(transfer, 'seen', at)]);
+    const [deposit] = await findDeposits(db, [{ blockchainId, transactionHash, position }]);
+    if (deposit !== undefined) await resolveFinding(db, finding.id, new Date(clock()));
+  }
+}
+
+/** undefined where the node cannot tell, which holds up neither the others nor the chain. */
+async function lookUp(
+  { adapter, chain, log }: Watcher,
+  node: Node,
+  request: LookUpRequest,
+): Promise<TransactionReport | undefined> {
+  try {
+    return await adapter.lookUp(node, request);
+  } catch (error) {
+    if (!(error instanceof NodeFailure || error instanceof RpcError)) throw error;
+    log.warn({ err: error, chain: chain.id }, 'refused transfer cannot be looked up');
+    return undefined;
+  }
+}

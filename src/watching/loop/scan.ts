@@ -1,0 +1,158 @@
+import type {
+  Arrival,
+  Block,
+  ChainTransfer,
+  ScanRequest,
+  WatchedAddress,
+} from '../../chains/adapter.ts';
+import type { Connection } from '../../database/connection.ts';
+import type { ChainState } from '../../database/watching-tables.ts';
+import { type Node, NodeFailure } from '../../nodes/node.ts';
+import { addToRing, trimRing } from '../../repositories/chain-blocks.ts';
+import { updateChain } from '../../repositories/chains.ts';
+import { weighTransfers } from '../../settlement/weigh-transfers.ts';
+import type { Watcher } from '../watcher.ts';
+import { countDust } from './count-dust.ts';
+import { type LastPoll, NO_POLL, occurredAt } from './occurred-at.ts';
+import { record, toObserved } from './record.ts';
+import { recordSeen, type Sight } from './record-seen.ts';
+import type { Tips } from './settle.ts';
+import { reportUnreadable } from './unreadable.ts';
+
+/** Longest that one tick scans, in milliseconds; then what was found is settled before it goes on. */
+const SCAN_MS = 30_000;
+
+/** What one pass over a chain's blocks works with. */
+export interface Pass {
+  readonly node: Node;
+  readonly tips: Tips;
+  /** Read after the newest block. */
+  readonly watch: readonly WatchedAddress[];
+  /** Addresses of them whose payments end now; none unless given. */
+  readonly ending?: readonly string[];
+  /** As of `Sight`. */
+  readonly askedSince: Date;
+  /** As of `Sight`. */
+  readonly madeBy?: Date | undefined;
+  /** Gets the dust of blocks up to the tip, with the hash of the last one that was scanned with them. */
+  readonly noteDust?: (dust: readonly Arrival[], through: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Scans the blocks behind the cursor up to the tip, and moves the cursor with what they contain.
+ * @returns The last block that was scanned; the tip, unless there was too much. undefined if the cursor is
+ * at the tip.
+ * @throws NodeFailure, LeaseLost.
+ */
+export async function scanToTip(
+  watcher: Watcher,
+  state: ChainState,
+  pass: Pass,
+): Promise<Block | undefined> {
+  const { chain, clock } = watcher;
+  const { final, tip } = pass.tips;
+  const until = clock() + SCAN_MS;
+  let through: Block | undefined;
+  let next = (state.cursor_height ?? tip) + 1;
+  while (next <= tip && !pass.signal.aborted && clock() < until) {
+    through = await scanRange(
+      watcher,
+      pass,
+      { from: next, to: tip, parentHash: through?.hash ?? state.cursor_hash },
+      state,
+      async (tx, block, dust) => {
+        // Elsewhere the second look counts it, which happens once.
+        if (watcher.adapter.looksOnce === true) await countDust(watcher, tx, dust);
+        pass.noteDust?.(dust, block.hash);
+        await addToRing(tx, ringEntry(chain.id, block));
+        await trimRing(tx, chain.id, chain.ring, final);
+        await updateChain(tx, chain.id, {
+          cursor_height: block.height,
+          cursor_hash: block.hash,
+          swept_height: state.swept_height ?? state.cursor_height ?? block.height,
+        });
+      },
+    );
+    next = through.height + 1;
+  }
+  return through;
+}
+
+/** @returns The row of the ring for a block. */
+export function ringEntry(chain: string, { height, hash, time }: Block) {
+  return { chain, height, hash, at: time };
+}
+
+/**
+ * Scans blocks that have become final a second time: a node that lags answers a query for logs with an
+ * empty list and no error, so the first look may have missed something.
+ * @returns The last block that was scanned; undefined if there was none.
+ * @throws NodeFailure, LeaseLost.
+ */
+export async function sweep(
+  watcher: Watcher,
+  swept: number,
+  to: number,
+  pass: Pass,
+): Promise<Block | undefined> {
+  const { chain, clock } = watcher;
+  const until = clock() + SCAN_MS;
+  let through: Block | undefined;
+  let next = swept + 1;
+  while (next <= to && !pass.signal.aborted && clock() < until) {
+    const parentHash = through?.hash ?? null;
+    through = await scanRange(
+      watcher,
+      pass,
+      { from: next, to, parentHash },
+      NO_POLL,
+      async (tx, block, dust) => {
+        await countDust(watcher, tx, dust);
+        await updateChain(tx, chain.id, { swept_height: block.height });
+      },
+    );
+    next = through.height + 1;
+  }
+  return through;
+}
+
+/**
+ * Scans as many blocks of a range as the adapter takes at once, and records what they contain: what payments
+ * wait for as soon as it is found, all else afterwards.
+ * @param advance Runs in the last transaction, and gets the dust of the blocks.
+ */
+export async function scanRange(
+  watcher: Watcher,
+  { node, tips, watch, ending = [], askedSince: since, madeBy }: Pass,
+  range: Pick<ScanRequest, 'from' | 'to' | 'parentHash'>,
+  last: LastPoll,
+  advance: (tx: Connection, through: Block, dust: readonly Arrival[]) => Promise<void>,
+): Promise<Block> {
+  const { adapter, chain, clock, db } = watcher;
+  const sight: Sight = { last, askedSince: since, madeBy };
+  const request: ScanRequest = {
+    ...range,
+    watch,
+    ending,
+    undoableFrom: tips.final === null ? range.from : tips.final + 1,
+    weigh: arrivals => weighTransfers(db, arrivals, { since, madeBy }),
+    takeAwaited: transfers => {
+      const now = new Date(clock());
+      const at = (transfer: ChainTransfer) => occurredAt(chain, transfer, last, now);
+      return record(
+        watcher,
+        transfers.map(transfer => toObserved(transfer, 'seen', at(transfer))),
+      );
+    },
+  };
+  const { through, transfers, dust = [], unreadable = [] } = await adapter.scan(node, request);
+  if (through.height < range.from || through.height > range.to) {
+    throw new NodeFailure(`${node.label} scanned up to ${through.height}, which was not asked`);
+  }
+  await recordSeen(watcher, transfers, sight, async (tx, more) => {
+    await reportUnreadable(tx, chain.id, unreadable, new Date(clock()));
+    await advance(tx, through, [...dust, ...more]);
+  });
+  return through;
+}

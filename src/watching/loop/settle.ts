@@ -1,0 +1,217 @@
+import type { TransactionReport, Unreadable } from '../../chains/adapter.ts';
+import { isSettled, parseFinality } from '../../chains/finality.ts';
+import { newId } from '../../crypto/new-id.ts';
+import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
+import { recordAnswers } from '../../nodes/record-answers.ts';
+import { addFinding } from '../../repositories/findings.ts';
+import { listUnsettled, type UnsettledDeposit } from '../../repositories/watched-deposits.ts';
+import type { ObservedTransfer } from '../../settlement/observe-transfer.ts';
+import { disagreements } from '../metrics.ts';
+import type { Watcher } from '../watcher.ts';
+import { keepEvidence } from './keep-evidence.ts';
+import { lookUpDeposits, type Placed } from './look-up-deposits.ts';
+import { readHeads } from './read-heads.ts';
+import { record, timeOf, toObserved, toReported } from './record.ts';
+import { reportUnreadable } from './unreadable.ts';
+
+/** Deposits that are read at once. */
+const BATCH = 200;
+
+/** How far the chain has come, as the node of this tick shows it. */
+export interface Tips {
+  readonly tip: number;
+  /** null where the chain has no finality of its own. */
+  readonly final: number | null;
+}
+
+/**
+ * Makes deposits final that are deep enough: each is asked for once more by its transaction, and confirmed
+ * by the check node where there is one.
+ * @throws NodeFailure of the primary node, LeaseLost.
+ */
+export async function settle(
+  watcher: Watcher,
+  node: Node,
+  tips: Tips,
+  signal: AbortSignal,
+): Promise<void> {
+  const { db, chain } = watcher;
+  let after: UnsettledDeposit | null = null;
+  while (!signal.aborted) {
+    const rows: UnsettledDeposit[] = await listUnsettled(db, chain.id, tips.tip, after, BATCH);
+    const due = rows.filter(
+      row => row.block_height !== null && isDeepEnough(watcher, row, row.block_height, tips),
+    );
+    await settleDue(watcher, node, due, tips, signal);
+    const last = rows.at(-1);
+    if (rows.length < BATCH || last === undefined) return;
+    after = last;
+  }
+}
+
+/** Whether a block of this height is deep enough for what the deposit's payment asks for. */
+export function isDeepEnough(
+  { chain }: Watcher,
+  deposit: UnsettledDeposit,
+  height: number,
+  { tip, final }: Tips,
+): boolean {
+  return isSettled(parseFinality(deposit.finality ?? chain.finality), {
+    cents: deposit.cents,
+    depth: tip - height + 1,
+    isFinal: final !== null && height <= final,
+  });
+}
+
+async function settleDue(
+  watcher: Watcher,
+  node: Node,
+  due: readonly UnsettledDeposit[],
+  tips: Tips,
+  signal: AbortSignal,
+): Promise<void> {
+  if (due.length === 0) return;
+  const observed: ObservedTransfer[] = [];
+  const confirmed: Placed[] = [];
+  const absent: UnsettledDeposit[] = [];
+  const unreadable: Unreadable[] = [];
+  const recorded = recordAnswers(node);
+  for (const placed of await lookUpDeposits(watcher, recorded.node, due)) {
+    const { deposit, report, transfer } = placed;
+    const at = timeOf(deposit);
+    if (report.status === 'included' && transfer !== undefined) {
+      const { block } = report;
+      const moved = block.hash !== deposit.block_hash;
+      const matured = tips.tip - block.height + 1 >= transfer.maturity;
+      if (moved) observed.push(toObserved(transfer, 'seen', at));
+      else if (matured) confirmed.push(placed);
+    } else if (
+      report.status === 'failed' &&
+      isDeepEnough(watcher, deposit, report.block.height, tips)
+    ) {
+      observed.push(failed(deposit, report));
+    } else if (report.status === 'unreadable') {
+      unreadable.push(toUnreadable(deposit, report.detail));
+    } else if (report.status !== 'failed') {
+      absent.push(deposit);
+    }
+  }
+  observed.push(...(await listAstray(watcher, node, absent)));
+  const final = (await confirm(watcher, confirmed, signal)).filter(
+    ({ transfer }) => transfer !== undefined,
+  );
+  for (const { deposit, transfer } of final) {
+    if (transfer !== undefined) observed.push(toObserved(transfer, 'final', timeOf(deposit)));
+  }
+  await keepEvidence(watcher, recorded, final);
+  await record(watcher, observed);
+  await reportUnreadable(watcher.db, watcher.chain.id, unreadable, new Date(watcher.clock()));
+}
+
+/** A deposit whose transaction could be read when it was seen, and cannot be any more. */
+function toUnreadable(
+  {
+    transaction_hash,
+    block_height: height,
+    blockchain_id: id,
+    contract,
+    address,
+  }: UnsettledDeposit,
+  detail: string,
+): Unreadable {
+  const watched = [{ network: { id, contract }, address }];
+  return { transactionHash: transaction_hash, height, watched, detail };
+}
+
+/**
+ * Those whose block is not on the node's chain, to be looked for elsewhere: another node may have shown it,
+ * so that the cursor finds no fork. Where the block is there, the node contradicts itself.
+ */
+async function listAstray(
+  { adapter }: Watcher,
+  node: Node,
+  absent: readonly UnsettledDeposit[],
+): Promise<ObservedTransfer[]> {
+  const astray: ObservedTransfer[] = [];
+  for (const [height, own] of Map.groupBy(absent, ({ block_height: at }) => at)) {
+    const block = height === null ? null : await adapter.readBlock(node, height);
+    if (block === null) continue;
+    const elsewhere = own.filter(({ block_hash: hash }) => hash !== block.hash);
+    astray.push(...elsewhere.map(deposit => toReported(deposit, 'seen')));
+  }
+  return astray;
+}
+
+/** A transaction that was seen and is now in a final block without effect. */
+export function failed(
+  deposit: UnsettledDeposit,
+  { block }: Extract<TransactionReport, { status: 'failed' }>,
+): ObservedTransfer {
+  return { ...toReported(deposit, 'failed'), blockHeight: block.height, blockHash: block.hash };
+}
+
+/** Those that the check node shows in the same block; all of them where there is none. */
+async function confirm(
+  watcher: Watcher,
+  placed: readonly Placed[],
+  signal: AbortSignal,
+): Promise<readonly Placed[]> {
+  const { log, nodes, chain } = watcher;
+  if (placed.length === 0) return placed;
+  try {
+    const check = await nodes.check(signal);
+    if (check === null) return placed;
+    const { tip } = await readHeads(watcher, check, null, signal);
+    const reached = placed.filter(({ deposit }) => (deposit.block_height ?? 0) <= tip.height);
+    const answers = await lookUpDeposits(
+      watcher,
+      check,
+      reached.map(({ deposit }) => deposit),
+    );
+    const same = answers.filter(
+      ({ deposit, report, transfer }) =>
+        report.status === 'included' &&
+        report.block.hash === deposit.block_hash &&
+        transfer !== undefined,
+    );
+    for (const answer of answers) {
+      if (!same.includes(answer)) await reportDisagreement(watcher, check, answer);
+    }
+    return same;
+  } catch (error) {
+    if (!(error instanceof NodeFailure || error instanceof RpcError)) throw error;
+    // Nothing becomes final without it; an alert tells when it stays silent.
+    log.warn({ err: error, chain: chain.id }, 'check node does not answer');
+    return [];
+  }
+}
+
+async function reportDisagreement(
+  { chain, clock, db, log }: Watcher,
+  check: Node,
+  { deposit, report }: Placed,
+): Promise<void> {
+  const found =
+    report.status === 'included'
+      ? `in block ${report.block.hash}, ${report.transfers.length} transfers`
+      : report.status;
+  const isNew = await addFinding(
+    db,
+    {
+      id: newId(),
+      chain: chain.id,
+      kind: 'disagreement',
+      blockchainId: deposit.blockchain_id,
+      transactionHash: deposit.transaction_hash,
+      position: deposit.position,
+      address: deposit.address,
+      amount: BigInt(deposit.token_amount),
+      height: deposit.block_height,
+      detail: `The primary node shows it in block ${deposit.block_hash}, the check node ${check.label}: ${found}.`,
+    },
+    new Date(clock()),
+  );
+  if (!isNew) return;
+  disagreements.inc({ chain: chain.id, node: check.label });
+  log.error({ chain: chain.id, node: check.label, depositId: deposit.id }, 'nodes disagree');
+}

@@ -1,0 +1,123 @@
+import type { TransactionReport, Unreadable, WatchedAddress } from '../../chains/adapter.ts';
+import { newId } from '../../crypto/new-id.ts';
+import type { Connection } from '../../database/connection.ts';
+import type { Finding } from '../../database/watching-tables.ts';
+import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
+import { addFinding, listOpenFindings, resolveFinding } from '../../repositories/findings.ts';
+import { listSettledNetworks } from '../../repositories/networks.ts';
+import type { Watcher } from '../watcher.ts';
+import { countDust } from './count-dust.ts';
+import { NO_POLL } from './occurred-at.ts';
+import { askedSince, recordSeen } from './record-seen.ts';
+import { RETRY_EVERY_MS } from './retry-unapplied.ts';
+
+const KIND = 'unreadable';
+
+/** Findings of a block that name no watched address; more become one of the whole block. */
+const NAMELESS_MAXIMUM = 5;
+
+/** Findings that are read again at a time, in turn, of those that are considered. */
+const RETRIED_MAXIMUM = 20;
+const CONSIDERED_MAXIMUM = 1_000;
+
+/** Characters of a detail: what a node says of an error may be long. */
+const DETAIL_MAXIMUM = 500;
+
+/**
+ * Writes down what cannot be read: one finding for each watched address that it may have paid, whose
+ * payments are held until it is resolved. One that is open already is not repeated.
+ */
+export async function reportUnreadable(
+  db: Connection,
+  chain: string,
+  unreadable: readonly Unreadable[],
+  now: Date,
+): Promise<void> {
+  const nameless = unreadable.filter(({ watched }) => watched.length === 0);
+  const gathered = [...Map.groupBy(nameless, ({ height }) => height)].flatMap(gather);
+  const named = unreadable.filter(({ watched }) => watched.length > 0);
+  for (const { transactionHash, height, watched, detail } of [...named, ...gathered]) {
+    const found = { chain, kind: KIND, transactionHash, height };
+    for (const each of watched.length === 0 ? [null] : watched) {
+      const place = { blockchainId: each?.network.id ?? null, address: each?.address ?? null };
+      await addFinding(
+        db,
+        { id: newId(), ...found, ...place, detail: detail.slice(0, DETAIL_MAXIMUM) },
+        now,
+      );
+    }
+  }
+}
+
+/** A kind of transaction that is new to the service may fill a block. */
+function gather([height, own]: [number | null, readonly Unreadable[]]): readonly Unreadable[] {
+  const [first] = own;
+  if (first === undefined || own.length <= NAMELESS_MAXIMUM) return own;
+  const detail = `${own.length} elements; the first one, ${first.transactionHash}: ${first.detail}`;
+  return [{ transactionHash: null, height, watched: [], detail }];
+}
+
+/**
+ * Tries again to read what could not be read, records what it pays unless it is dust, and resolves the findings
+ * of what can be read by now.
+ * @throws LeaseLost.
+ */
+export async function retryUnreadable(watcher: Watcher, node: Node): Promise<void> {
+  const { chain, clock, db, log } = watcher;
+  const only = { chain: chain.id, kind: KIND };
+  const open = await listOpenFindings(db, CONSIDERED_MAXIMUM, only);
+  const turn = Math.floor(clock() / RETRY_EVERY_MS) * RETRIED_MAXIMUM;
+  const start = open.length > RETRIED_MAXIMUM ? turn % open.length : 0;
+  const inTurn = [...open.slice(start), ...open.slice(0, start)].slice(0, RETRIED_MAXIMUM);
+  for (const finding of inTurn) {
+    try {
+      await readAgain(watcher, node, finding);
+    } catch (error) {
+      // It holds up neither the others nor the chain.
+      if (!(error instanceof NodeFailure || error instanceof RpcError)) throw error;
+      log.warn({ err: error, chain: chain.id }, 'what cannot be read is not there either');
+    }
+  }
+}
+
+/** Records and resolves what can be read by now. */
+async function readAgain(watcher: Watcher, node: Node, finding: Finding): Promise<void> {
+  const { adapter, clock } = watcher;
+  const { transaction_hash: transactionHash, height, found_at: seenAt } = finding;
+  const watch = await listConcerned(watcher, finding);
+  const read = await readTransfers();
+  if (read === undefined) return;
+  const { transfers, block } = read;
+  const since = askedSince(watcher, block.time);
+  const sight = { last: NO_POLL, seenAt, askedSince: since, madeBy: block.time };
+  await recordSeen(watcher, transfers, sight, async (tx, dust) => {
+    // Elsewhere the second look counts it, which happens once.
+    if (adapter.looksOnce === true) await countDust(watcher, tx, dust);
+    await resolveFinding(tx, finding.id, new Date(clock()));
+  });
+
+  async function readTransfers() {
+    if (transactionHash !== null) {
+      const request = { transactionHash, watch, inputs: null, blockHash: null };
+      const report: TransactionReport = await adapter.lookUp(node, request);
+      if (report.status === 'failed') return { transfers: [], block: report.block };
+      return report.status === 'included' ? report : undefined;
+    }
+    // An entry of a list is in no block that could be read again.
+    if (height === null) return undefined;
+    const range = { from: height, to: height, undoableFrom: height, parentHash: null };
+    const scan = await adapter.scan(node, { ...range, watch });
+    const isRead = (scan.unreadable ?? []).length === 0;
+    return isRead ? { transfers: scan.transfers, block: scan.through } : undefined;
+  }
+}
+
+/** Whom it may have paid: the address of the finding or, where it names none, all that are watched. */
+async function listConcerned(
+  { chain, clock, db, watchList }: Watcher,
+  { blockchain_id: id, address }: Finding,
+): Promise<readonly WatchedAddress[]> {
+  if (id === null || address === null) return watchList.read(db, new Date(clock()));
+  const network = (await listSettledNetworks(db, chain.id)).find(each => each.id === id);
+  return network === undefined ? [] : [{ network: { id, contract: network.contract }, address }];
+}

@@ -1,0 +1,265 @@
+import {
+  audited,
+  columnsToSet,
+  OperationRefused,
+  type Operator,
+} from '../../accounts/audited-change.ts';
+import type { ChainAdapter } from '../../chains/adapter.ts';
+import { adapterOf } from '../../chains/adapters.ts';
+import { CHAIN_IDS, type Chain, chainOf, isChainId } from '../../chains/chain-list.ts';
+import type { Keyring } from '../../crypto/keyring.ts';
+import { newId } from '../../crypto/new-id.ts';
+import type { Connection } from '../../database/connection.ts';
+import type { Network } from '../../database/network-tables.ts';
+import type { NodeRole, NodeRow } from '../../database/watching-tables.ts';
+import {
+  hostNameOf,
+  InvalidAccess,
+  openAccess,
+  parseNodeAccess,
+  sealAccess,
+} from '../../nodes/node-access.ts';
+import type { NodeSettings } from '../../nodes/open-node.ts';
+import { cutRing } from '../../repositories/chain-blocks.ts';
+import {
+  forgetBalances,
+  listNetworksOfChain,
+  lockChainSetup,
+  resetChain,
+  setChainIdentity,
+} from '../../repositories/chain-setup.ts';
+import { findChain } from '../../repositories/chains.ts';
+import {
+  deleteNode,
+  findNode,
+  insertNode,
+  listNodes,
+  updateNode,
+} from '../../repositories/nodes.ts';
+import { describeIdentity } from '../verify-identity.ts';
+import { settleNetworks } from './settled-networks.ts';
+import { type NodeReport, UNKNOWN_ABILITIES, verifyNode } from './verify-node.ts';
+
+/** Calls a second to a node unless the operator says otherwise: what free plans allow. */
+export const REQUESTS_PER_SECOND = 10;
+
+/** What nodes are verified and kept with. */
+export interface NodeTools {
+  readonly keyring: Keyring;
+  /** Refuses private chains. */
+  readonly isProduction: boolean;
+  /** `adapterOf` unless given. */
+  readonly adapterOf?: (chain: Chain) => ChainAdapter;
+}
+
+export interface NewNodeSettings {
+  readonly chain: string;
+  /** May contain `user:password@`. */
+  readonly url: string;
+  /** Each as `NAME: VALUE`. */
+  readonly headers?: readonly string[] | undefined;
+  readonly role?: NodeRole | undefined;
+  /** The URL's host unless given. */
+  readonly label?: string | undefined;
+  readonly requestsPerSecond?: number | undefined;
+}
+
+/** A node, what was found of it, and who settles the networks of its chain now. */
+export interface VerifiedNode {
+  readonly node: NodeRow;
+  readonly report: NodeReport;
+  readonly networks: readonly Network[];
+}
+
+/**
+ * Verifies a node and adds it to its chain, the last one to be asked of its role.
+ * @throws OperationRefused for a chain that cannot be watched, an unusable URL or header, a label that is
+ * taken, a node that does not answer, and one of another chain.
+ */
+export async function addNode(
+  operator: Operator,
+  tools: NodeTools,
+  settings: NewNodeSettings,
+): Promise<VerifiedNode> {
+  const { role = 'primary', requestsPerSecond = REQUESTS_PER_SECOND } = settings;
+  const chain = requireChain(settings.chain);
+  const access = accessOf(settings);
+  const id = newId();
+  const host = hostNameOf(access);
+  const report = await verify(operator, tools, chain, {
+    ...{ id, chain: chain.id, label: settings.label ?? host, role, requestsPerSecond, access },
+    abilities: UNKNOWN_ABILITIES,
+  });
+  return audited(operator, 'node.add', async (tx, now) => {
+    await requireIdentity(tx, chain, report.identity);
+    const others = await listNodes(tx, chain.id);
+    const label = settings.label ?? freeLabel(host, others);
+    if (others.some(other => other.label === label)) {
+      throw new OperationRefused(`${chain.id} has a node named ${label} already.`);
+    }
+    const node = await insertNode(tx, {
+      ...{ id, chain: chain.id, role, label },
+      position: Math.max(0, ...others.map(({ position }) => position)) + 1,
+      access: sealAccess(tools.keyring, id, access),
+      master_key_version: tools.keyring.currentVersion,
+      requests_per_second: requestsPerSecond,
+      abilities: report.abilities,
+      ...{ verified_at: now, created_at: now, updated_at: now },
+    });
+    const networks = await settleNetworks(tx, chain.id, role === 'primary' ? report.networks : []);
+    const detail = { chain: chain.id, label, role, requestsPerSecond, identity: report.identity };
+    return { result: { node, report, networks }, objectId: id, detail };
+  });
+}
+
+/**
+ * Changes how a node is asked. One that becomes primary is verified before.
+ * @throws OperationRefused for an unknown node, when nothing is to be set, and as `addNode`.
+ */
+export async function setNode(
+  operator: Operator,
+  tools: NodeTools,
+  id: string,
+  change: { readonly role?: NodeRole | undefined; readonly requestsPerSecond?: number | undefined },
+): Promise<NodeRow> {
+  const columns = columnsToSet({
+    role: change.role,
+    requests_per_second: change.requestsPerSecond,
+  });
+  const current = await requireNode(operator.db, id);
+  const report = change.role === 'primary' ? await verifyRow(operator, tools, current) : undefined;
+  return audited(operator, 'node.set', async (tx, now) => {
+    await lockChainSetup(tx, current.chain);
+    if (report !== undefined)
+      await requireIdentity(tx, requireChain(current.chain), report.identity);
+    const node = await updateNode(tx, id, {
+      ...columns,
+      ...(report && { abilities: report.abilities, verified_at: now }),
+      updated_at: now,
+    });
+    if (node === undefined) throw unknownNode(id);
+    await settleNetworks(tx, node.chain, report?.networks ?? []);
+    const detail = { chain: node.chain, label: node.label, ...change };
+    return { result: node, objectId: id, detail };
+  });
+}
+
+/**
+ * Verifies a node again, and keeps what it is able to do now.
+ * @throws OperationRefused for an unknown node, and as `addNode`; then nothing is changed.
+ */
+export async function testNode(
+  operator: Operator,
+  tools: NodeTools,
+  id: string,
+): Promise<VerifiedNode> {
+  const current = await requireNode(operator.db, id);
+  const report = await verifyRow(operator, tools, current);
+  return audited(operator, 'node.test', async (tx, now) => {
+    await requireIdentity(tx, requireChain(current.chain), report.identity);
+    const { abilities } = report;
+    const node = await updateNode(tx, id, { abilities, verified_at: now, updated_at: now });
+    if (node === undefined) throw unknownNode(id);
+    const checks = node.role === 'primary' ? report.networks : [];
+    const networks = await settleNetworks(tx, node.chain, checks);
+    const detail = { chain: node.chain, label: node.label, identity: report.identity };
+    return { result: { node, report, networks }, objectId: id, detail };
+  });
+}
+
+/**
+ * Removes a node. Without its last one a chain is not watched any more: what its watcher knew is
+ * forgotten, and payments that waited for it expire.
+ * @throws OperationRefused for an unknown node.
+ */
+export async function removeNode(operator: Operator, id: string): Promise<NodeRow> {
+  const current = await requireNode(operator.db, id);
+  return audited(operator, 'node.remove', async tx => {
+    await lockChainSetup(tx, current.chain);
+    const node = await findNode(tx, id);
+    if (node === undefined) throw unknownNode(id);
+    await deleteNode(tx, id);
+    if ((await listNodes(tx, node.chain)).length === 0) {
+      await resetChain(tx, node.chain);
+      await cutRing(tx, node.chain, -1);
+      await forgetBalances(tx, node.chain);
+    }
+    await settleNetworks(tx, node.chain, []);
+    const detail = { chain: node.chain, label: node.label, role: node.role };
+    return { result: node, objectId: id, detail };
+  });
+}
+
+/** @throws OperationRefused for text that is no chain's ID. */
+export function requireChain(id: string): Chain {
+  if (isChainId(id)) return chainOf(id);
+  throw new OperationRefused(`There is no chain ${id}. The chains are ${CHAIN_IDS.join(', ')}.`);
+}
+
+/** The adapter of a chain, or what a test reads it by. */
+export function adapterFor({ adapterOf: find = adapterOf }: NodeTools, chain: Chain): ChainAdapter {
+  return find(chain);
+}
+
+async function requireNode(db: Connection, id: string): Promise<NodeRow> {
+  const node = await findNode(db, id);
+  if (node === undefined) throw unknownNode(id);
+  return node;
+}
+
+function unknownNode(id: string): OperationRefused {
+  return new OperationRefused(`There is no node ${id}.`);
+}
+
+/** What a stored node is asked with. */
+export function settingsOf(keyring: Keyring, row: NodeRow): NodeSettings {
+  const { id, chain, label, role, abilities } = row;
+  const requestsPerSecond = row.requests_per_second;
+  return { id, chain, label, role, abilities, requestsPerSecond, access: openAccess(keyring, row) };
+}
+
+function verifyRow(operator: Operator, tools: NodeTools, row: NodeRow): Promise<NodeReport> {
+  const settings = { ...settingsOf(tools.keyring, row), abilities: UNKNOWN_ABILITIES };
+  return verify(operator, tools, requireChain(row.chain), settings);
+}
+
+async function verify(
+  { db, clock }: Operator,
+  tools: NodeTools,
+  chain: Chain,
+  settings: NodeSettings,
+): Promise<NodeReport> {
+  const adapter = adapterFor(tools, chain);
+  const networks = await listNetworksOfChain(db, chain.id);
+  const identity = (await findChain(db, chain.id))?.identity ?? null;
+  const { isProduction } = tools;
+  return verifyNode(settings, { adapter, chain, networks, identity, isProduction, clock });
+}
+
+/** Locks the chain and compares its identity again: another node may have been added meanwhile. */
+async function requireIdentity(tx: Connection, chain: Chain, identity: string): Promise<void> {
+  const state = await lockChainSetup(tx, chain.id);
+  const known = state?.identity ?? null;
+  if (known === null) await setChainIdentity(tx, chain.id, identity);
+  else if (known !== identity) {
+    throw new OperationRefused(
+      `The node is refused: it is a node of ${describeIdentity(identity)}; the others of ${chain.id} are of ${describeIdentity(known)}.`,
+    );
+  }
+}
+
+function accessOf({ url, headers = [] }: NewNodeSettings) {
+  try {
+    return parseNodeAccess(url, headers);
+  } catch (error) {
+    throw error instanceof InvalidAccess ? new OperationRefused(error.message) : error;
+  }
+}
+
+/** The host's name, with a number from the second node on. */
+function freeLabel(host: string, others: readonly NodeRow[]): string {
+  const isTaken = (label: string) => others.some(other => other.label === label);
+  let label = host;
+  for (let number = 2; isTaken(label); number += 1) label = `${host}-${number}`;
+  return label;
+}

@@ -1,0 +1,110 @@
+import { audited, OperationRefused, type Operator } from '../../accounts/audited-change.ts';
+import type { Connection } from '../../database/connection.ts';
+import type { ChainState, Finding, Rescan } from '../../database/watching-tables.ts';
+import { lockChainSetup } from '../../repositories/chain-setup.ts';
+import { resolveFinding } from '../../repositories/findings.ts';
+import { findNetworkOnChain, type NetworkOnChain } from '../../repositories/networks.ts';
+import { listNodes } from '../../repositories/nodes.ts';
+import { addRescan } from '../../repositories/rescans.ts';
+import { resumeChain } from '../../repositories/resume-chain.ts';
+import { unplaceAbove } from '../../repositories/watched-deposits.ts';
+import { requireChain } from './manage-nodes.ts';
+
+/** Most blocks of one rescan: two weeks of Ethereum, or half a day of BNB Smart Chain. */
+export const RESCAN_MAXIMUM = 100_000;
+
+/** Blocks that an operator asks for, both ends included. */
+export interface BlockRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Queues blocks to be scanned again, for every address that is configured on the network.
+ * @throws OperationRefused for an unknown network, one that no node settles, and a range that is empty,
+ * too long, or above the newest block.
+ */
+export function queueRescan(
+  operator: Operator,
+  blockchainId: string,
+  { from, to }: BlockRange,
+): Promise<Rescan> {
+  return audited(operator, 'network.rescan', async (tx, now) => {
+    const { chain, head_height: head } = await requireSettled(tx, blockchainId);
+    if (to < from) throw new OperationRefused(`Block ${to} is below block ${from}.`);
+    if (to - from >= RESCAN_MAXIMUM) {
+      throw new OperationRefused(
+        `These are ${to - from + 1} blocks; one rescan takes at most ${RESCAN_MAXIMUM}.`,
+      );
+    }
+    if (head === null) throw new OperationRefused(`No worker has watched ${chain} yet.`);
+    if (to > head) throw new OperationRefused(`The newest block of ${chain} is ${head}.`);
+    const rescan = { blockchainId, from, to, askedBy: operator.actor };
+    const result = await addRescan(tx, rescan, now);
+    return { result, objectId: blockchainId, detail: { rescan: result.id, from, to } };
+  });
+}
+
+/**
+ * Lets a chain be watched on, from a block on or behind the last one that was scanned. Deposits that are
+ * not final are asked for again wherever they may have been undone.
+ * @throws OperationRefused for an unknown chain, one without nodes, and one that is not halted if no
+ * block is given, or one above its newest.
+ */
+export function resumeWatching(
+  operator: Operator,
+  id: string,
+  from: number | null,
+): Promise<ChainState> {
+  const chain = requireChain(id);
+  return audited(operator, 'network.resume', async (tx, now) => {
+    const state = await lockChainSetup(tx, chain.id);
+    if (state === undefined) throw new Error(`there is no row of ${id}`);
+    if ((await listNodes(tx, id)).length === 0) throw new OperationRefused(withoutNode(id));
+    const { halted, head_height: head } = state;
+    if (from === null && halted === null) {
+      throw new OperationRefused(`${id} is not halted. To scan it again, give --from BLOCK.`);
+    }
+    // The newest block of a halted chain may be that of a wrong node.
+    if (from !== null && halted === null && head !== null && from > head) {
+      throw new OperationRefused(`The newest block of ${id} is ${head}.`);
+    }
+    const result = await resumeChain(tx, id, from);
+    if (result === undefined) throw new Error(`there is no row of ${id}`);
+    // Where a chain is halted nobody knows which blocks are still its own.
+    await unplaceAbove(tx, id, from === null || halted !== null ? -1 : from - 1, now);
+    const detail = { from, halted, cursor: state.cursor_height };
+    return { result, objectId: id, detail };
+  });
+}
+
+/**
+ * Closes a finding that an operator has looked into.
+ * @param note What came of it, for the audit log.
+ * @throws OperationRefused for an unknown finding, and one that is resolved.
+ */
+export function closeFinding(operator: Operator, id: string, note?: string): Promise<Finding> {
+  return audited(operator, 'finding.resolve', async (tx, now) => {
+    const result = await resolveFinding(tx, id, now);
+    if (result === undefined) throw new OperationRefused(`There is no open finding ${id}.`);
+    const { chain, kind } = result;
+    const detail = { chain, kind, ...(note === undefined ? {} : { note }) };
+    return { result, objectId: id, detail };
+  });
+}
+
+/** @throws OperationRefused for an unknown network, and one whose payments no node settles. */
+export async function requireSettled(db: Connection, id: string): Promise<NetworkOnChain> {
+  const network = await findNetworkOnChain(db, id);
+  if (network === undefined) throw new OperationRefused(`There is no network ${id}.`);
+  if (network.settled_by === 'chain') return network;
+  throw new OperationRefused(
+    network.settled_by === 'simulation'
+      ? withoutNode(network.chain)
+      : `No primary node of ${network.chain} has been found to see payments on ${id}: see mp node test ID.`,
+  );
+}
+
+function withoutNode(chain: string): string {
+  return `${chain} has no node: nothing is watched there. Add one with mp node add ${chain} --url URL.`;
+}

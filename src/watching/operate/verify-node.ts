@@ -1,0 +1,132 @@
+import { OperationRefused } from '../../accounts/audited-change.ts';
+import type { ChainAdapter } from '../../chains/adapter.ts';
+import type { Chain } from '../../chains/chain-list.ts';
+import type { Network } from '../../database/network-tables.ts';
+import type { NodeAbilities } from '../../database/watching-tables.ts';
+import { type Node, NodeFailure, RpcError, WrongIdentity } from '../../nodes/node.ts';
+import { type NodeSettings, openNode } from '../../nodes/open-node.ts';
+import type { Clock } from '../../time/clock.ts';
+import { verifyIdentity } from '../verify-identity.ts';
+
+/** Longest that a verification may take, in milliseconds: a dozen calls to a slow node. */
+const TIMEOUT_MS = 60_000;
+
+/** Before a node is asked what it is able to do. */
+export const UNKNOWN_ABILITIES: NodeAbilities = {
+  trace: null,
+  logRange: null,
+  batch: 100,
+  archive: false,
+  pruneHeight: null,
+};
+
+/** What a node says of a network's token. */
+export interface TokenCheck {
+  readonly id: string;
+  /** Why payments on the network cannot be seen by this node; null if they can. */
+  readonly problem: string | null;
+}
+
+/** What was found of a node. */
+export interface NodeReport {
+  readonly identity: string;
+  readonly abilities: NodeAbilities;
+  /** Its newest block. */
+  readonly height: number;
+  /** Every network of the chain, in the order of the documentation. */
+  readonly networks: readonly TokenCheck[];
+}
+
+interface Verification {
+  readonly adapter: ChainAdapter;
+  readonly chain: Chain;
+  readonly networks: readonly Network[];
+  /** What the chain's other nodes are; null for the first one. */
+  readonly identity: string | null;
+  readonly isProduction: boolean;
+  readonly clock: Clock;
+}
+
+/**
+ * Asks a node what it is and what it is able to do.
+ * @throws OperationRefused if it is no node of the chain, or does not answer.
+ */
+export function verifyNode(
+  settings: NodeSettings,
+  verification: Verification,
+): Promise<NodeReport> {
+  const { adapter, chain, networks } = verification;
+  return askNode(settings, verification.clock, async (node, batchLimit) => {
+    const identity = await verifyIdentity(adapter, chain, node, verification);
+    const abilities = await adapter.probe(node);
+    // It is one batch, where the node takes batches.
+    const { tip } = await adapter.readHeads(node, 0);
+    const checks: TokenCheck[] = [];
+    for (const network of networks) {
+      checks.push({ id: network.id, problem: await findProblem(adapter, node, network) });
+    }
+    const batch = Math.min(abilities.batch, batchLimit() ?? abilities.batch);
+    return { identity, abilities: { ...abilities, batch }, height: tip.height, networks: checks };
+  });
+}
+
+/**
+ * Opens a node for a few calls.
+ * @throws OperationRefused for whatever the node refuses, or does not answer.
+ */
+export async function askNode<T>(
+  settings: NodeSettings,
+  clock: Clock,
+  ask: (node: Node, batchLimit: () => number | null) => Promise<T>,
+): Promise<T> {
+  const open = openNode(settings, { clock });
+  const timeout = AbortSignal.timeout(TIMEOUT_MS);
+  try {
+    return await ask(open.within(timeout), open.batchLimit);
+  } catch (error) {
+    if (timeout.aborted) throw refusal(settings, `it took more than ${TIMEOUT_MS / 1000} s`);
+    if (error instanceof WrongIdentity) throw refusal(settings, error.message);
+    if (error instanceof RpcError) {
+      throw refusal(settings, `it answered "${error.message}" (${error.code})`);
+    }
+    if (error instanceof NodeFailure)
+      throw new OperationRefused(`The node is refused: ${error.message}.`);
+    throw error;
+  } finally {
+    await open.close();
+  }
+}
+
+function refusal({ label }: NodeSettings, reason: string): OperationRefused {
+  return new OperationRefused(`The node ${label} is refused: ${reason}.`);
+}
+
+/** Why payments on a network cannot be seen by a node; null if they can. */
+async function findProblem(
+  adapter: ChainAdapter,
+  node: Node,
+  { id, contract, asset_symbol, asset_decimals, chain }: Network,
+): Promise<string | null> {
+  // The chain's own asset has its ID.
+  if (id === chain) return null;
+  if (contract === null)
+    return `no contract is configured: mp network set ${id} --contract ADDRESS`;
+  return findTokenProblem(adapter, node, {
+    contract,
+    symbol: asset_symbol,
+    decimals: asset_decimals,
+  });
+}
+
+/** What is wrong with a token's contract, as a node sees it; null if nothing is. */
+export async function findTokenProblem(
+  adapter: ChainAdapter,
+  node: Node,
+  { contract, symbol, decimals }: { contract: string; symbol: string; decimals: number },
+): Promise<string | null> {
+  const found = await adapter.readDecimals(node, contract);
+  if (found === decimals) return null;
+  return found === undefined
+    ? `there is no token at ${contract}; ${symbol} with ${decimals} decimals was expected`
+    : `the token at ${contract} has ${found} decimals; ${symbol} has ${decimals}`;
+}

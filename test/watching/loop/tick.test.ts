@@ -1,0 +1,578 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { BalanceQuery } from '../../../src/chains/adapter.ts';
+import type { ChainId } from '../../../src/chains/chain-list.ts';
+import { newId } from '../../../src/crypto/new-id.ts';
+import type { Merchant } from '../../../src/database/account-tables.ts';
+import type { Deposit } from '../../../src/database/deposit-tables.ts';
+import { NodeFailure, RpcError } from '../../../src/nodes/node.ts';
+import { findChain } from '../../../src/repositories/chains.ts';
+import { addFinding, listOpenFindings } from '../../../src/repositories/findings.ts';
+import { updateOpenPayment } from '../../../src/repositories/payment-moves.ts';
+import { findPayment } from '../../../src/repositories/payments.ts';
+import { addRescan, findOpenRescan } from '../../../src/repositories/rescans.ts';
+import { insertReservation } from '../../../src/repositories/reservations.ts';
+import { hasExpiringPayment } from '../../../src/repositories/watch-list.ts';
+import { expirePayments } from '../../../src/settlement/expire-on-chain.ts';
+import { LeaseLost } from '../../../src/watching/lease.ts';
+import { addMerchant } from '../../helpers/accounts.ts';
+import { startTestApp, type TestApp } from '../../helpers/app.ts';
+import { addPayment } from '../../helpers/payments.ts';
+import { ModelChain } from '../model-chain.ts';
+import { createModelWatcher, lapseLease, type ModelWatcher, watchModel } from '../model-watcher.ts';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+const FINAL_DEPTH = 4;
+const AMOUNT = 5_000n;
+const ADDRESS = 'A';
+
+let service: TestApp;
+let merchant: Merchant;
+let model: ModelChain;
+let watcher: ModelWatcher;
+let chain: ChainId;
+
+beforeAll(async () => {
+  service = await startTestApp();
+  ({ merchant } = await addMerchant(service));
+});
+beforeEach(() => begin('eth-test'));
+afterAll(() => service.close());
+
+const now = () => new Date(service.clock.now);
+
+async function begin(id: ChainId): Promise<void> {
+  const { db, clock } = service;
+  chain = id;
+  clock.now += DAY_MS;
+  await sql`truncate asked_assignments, deposits, reservations, findings, rescans`.execute(db);
+  await watchModel(db, chain, id === 'btc-test' ? '3' : 'final');
+  model = new ModelChain(clock, id === 'btc-test' ? null : FINAL_DEPTH);
+  clock.now += MINUTE_MS;
+  watcher = createModelWatcher({ db, clock, model, chain });
+}
+
+/** A payment of this amount at the address, open for a quarter of an hour. */
+async function ask(amount = AMOUNT, address = ADDRESS): Promise<string> {
+  const { id } = await addPayment(service.db, merchant, {
+    created_at: now(),
+    expires_at: new Date(service.clock.now + 15 * MINUTE_MS),
+  });
+  const slot = { blockchainId: chain, address, tokenAmount: amount };
+  if (!(await insertReservation(service.db, id, slot, now()))) throw new Error('taken');
+  await updateOpenPayment(service.db, id, {
+    ...{ blockchain_id: chain, address, token_amount: amount, token_decimals: 18 },
+  });
+  return id;
+}
+
+const send = (tokenAmount = AMOUNT, address = ADDRESS) =>
+  model.send({ blockchainId: chain, address, tokenAmount });
+
+/** Mines what waits and blocks above it. */
+function mine(empty = 0): void {
+  service.clock.now += 1_000;
+  model.mine();
+  for (let mined = 0; mined < empty; mined++) model.mine([]);
+}
+
+async function tick(): Promise<string> {
+  service.clock.now += 6_000;
+  for (;;) {
+    const result = await watcher.tick();
+    if (result !== 'more') return result;
+  }
+}
+
+const statusOf = async (id: string) => {
+  const payment = await findPayment(service.db, id);
+  return `${payment?.status}/${payment?.session_status}`;
+};
+const deposits = (): Promise<Deposit[]> =>
+  service.db.selectFrom('deposits').selectAll().orderBy('observed_at').execute();
+const findings = () => listOpenFindings(service.db, 100);
+
+test('a transfer is seen in its block, and final with it', async () => {
+  const id = await ask();
+  await tick();
+  const { hash } = send();
+  mine();
+  await tick();
+  expect(await statusOf(id)).toBe('pending/completed');
+  const seen = { transaction_hash: hash, state: 'seen', block_hash: model.tip.hash };
+  expect(await deposits()).toMatchObject([{ ...seen, source: 'chain', occurred_at: now() }]);
+  mine(FINAL_DEPTH);
+  await tick();
+  expect(await statusOf(id)).toBe('successful/completed');
+});
+
+test('a payment that began before the chain had a node is found all the same', async () => {
+  const id = await ask();
+  send();
+  mine(FINAL_DEPTH);
+  service.clock.now += 10 * MINUTE_MS;
+  model.mine([]);
+  await tick();
+  expect(await statusOf(id)).toBe('successful/completed');
+});
+
+test('a chain on which nothing is watched is asked twice a minute', async () => {
+  let calls = 0;
+  const count = () => void calls++;
+  await tick();
+  for (let second = 0; second < 120; second += 6) {
+    service.clock.now += 6_000;
+    model.mine([]);
+    await watcher.tick(() => {
+      if (new Error().stack?.includes('readHeads') === true) count();
+    });
+  }
+  const state = await findChain(service.db, chain);
+  expect(state?.watched_until?.getTime()).toBeGreaterThan(service.clock.now - MINUTE_MS);
+  expect(state?.cursor_height).toBeGreaterThan(25);
+  expect(calls).toBeLessThanOrEqual(5);
+});
+
+describe('a reorganisation', () => {
+  test('places a transfer in its new block, and reverses one that is gone', async () => {
+    const [kept, gone] = [await ask(), await ask(7_000n, 'B')];
+    await tick();
+    send();
+    const lost = send(7_000n, 'B');
+    mine(1);
+    await tick();
+    expect(await statusOf(kept)).toBe('pending/completed');
+    model.reorganise(2, transaction => transaction === lost);
+    mine();
+    await tick();
+    expect(await statusOf(kept)).toBe('pending/completed');
+    expect(await statusOf(gone)).toBe('pending/pending');
+    expect(await deposits()).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ state: 'seen', block_hash: model.tip.hash }),
+        expect.objectContaining({ state: 'reversed', block_hash: null, payment_id: null }),
+      ]),
+    );
+    mine(FINAL_DEPTH);
+    await tick();
+    expect(await statusOf(kept)).toBe('successful/completed');
+  });
+
+  test('below everything that is remembered halts the chain, and writes nothing', async () => {
+    const id = await ask();
+    await tick();
+    model.reorganise(model.blocks.length - 1, () => true);
+    for (let mined = 0; mined < 5; mined++) model.mine([]);
+    send();
+    mine(FINAL_DEPTH);
+    expect(await tick()).toBe('halted');
+    expect(await tick()).toBe('halted');
+    expect((await findChain(service.db, chain))?.halted).toContain('has none of the');
+    expect(await deposits()).toEqual([]);
+    expect(await statusOf(id)).toBe('pending/pending');
+  });
+
+  test('that takes a final block is a finding, and the payment stays successful', async () => {
+    const [id, other] = [await ask(), await ask(9n, 'B')];
+    await tick();
+    mine();
+    await tick();
+    send();
+    mine(FINAL_DEPTH);
+    await tick();
+    expect(await statusOf(id)).toBe('successful/completed');
+    model.reorganise(FINAL_DEPTH + 1, () => true);
+    mine();
+    await tick();
+    expect(await findings()).toMatchObject([{ kind: 'final_vanished', amount: String(AMOUNT) }]);
+    expect(await statusOf(id)).toBe('successful/completed');
+    expect(await statusOf(other)).toBe('pending/pending');
+  });
+
+  test('is not taken from a node whose newest block is below the cursor', async () => {
+    await ask();
+    await tick();
+    send();
+    mine();
+    await tick();
+    const hidden = model.blocks.splice(-2);
+    expect(await tick()).toBe('nothing');
+    model.blocks.push(...hidden);
+    await tick();
+    expect(await deposits()).toMatchObject([{ state: 'seen', block_hash: model.tip.hash }]);
+  });
+});
+
+describe('a check node', () => {
+  test('that shows the transfer in another block keeps it from becoming final', async () => {
+    const id = await ask();
+    await tick();
+    watcher.check = new ModelChain(service.clock, FINAL_DEPTH);
+    for (let mined = 0; mined < 20; mined++) watcher.check.mine([]);
+    send();
+    mine(FINAL_DEPTH);
+    await tick();
+    await tick();
+    expect(await statusOf(id)).toBe('pending/completed');
+    expect(await findings()).toMatchObject([{ kind: 'disagreement' }]);
+    watcher.check = model;
+    await tick();
+    expect(await statusOf(id)).toBe('successful/completed');
+  });
+
+  test('that has not come as far is waited for', async () => {
+    const id = await ask();
+    await tick();
+    watcher.check = new ModelChain(service.clock, FINAL_DEPTH);
+    send();
+    mine(FINAL_DEPTH);
+    await tick();
+    expect(await statusOf(id)).toBe('pending/completed');
+    expect(await findings()).toEqual([]);
+  });
+});
+
+test('an error of a node is a failure of it, so that another is asked', async () => {
+  await ask();
+  const refuse = () => {
+    throw new RpcError(-32_000, 'transaction indexing is in progress');
+  };
+  const failure = new NodeFailure('primary: transaction indexing is in progress');
+  await expect(watcher.tick(refuse)).rejects.toThrow(failure);
+  expect(watcher.failures).toEqual([failure]);
+});
+
+test('an answer without its transfers is made good by the second look', async () => {
+  const id = await ask();
+  await tick();
+  send();
+  service.clock.now += 1_000;
+  const [transaction] = model.pool;
+  model.mine([]);
+  const block = model.tip;
+  await tick();
+  // The node had answered before it knew its own block.
+  Object.assign(block, { transactions: [transaction] });
+  model.pool = [];
+  for (let mined = 0; mined <= FINAL_DEPTH; mined++) model.mine([]);
+  await tick();
+  await tick();
+  expect(await statusOf(id)).toBe('successful/completed');
+});
+
+test('a check node that lied for a while leaves nothing that is seen for ever', async () => {
+  const id = await ask();
+  await tick();
+  const lying = new ModelChain(service.clock, FINAL_DEPTH);
+  watcher.check = lying;
+  mine(FINAL_DEPTH + 2);
+  lying.send({ blockchainId: chain, address: ADDRESS, tokenAmount: AMOUNT });
+  lying.mine();
+  while (lying.blocks.length < model.blocks.length) lying.mine([]);
+  await tick();
+  expect(await statusOf(id)).toBe('pending/completed');
+  watcher.check = model;
+  mine(FINAL_DEPTH);
+  await tick();
+  await tick();
+  expect(await deposits()).toMatchObject([{ state: 'reversed' }]);
+  expect(await statusOf(id)).toBe('pending/pending');
+});
+
+test('what a broken off scan left out is not older than it is', async () => {
+  const first = await ask(7_000n, 'B');
+  await tick();
+  service.clock.now += 5_000;
+  const id = await ask();
+  for (let mined = 0; mined < 6; mined++) mine();
+  send();
+  mine();
+  // The worker ends in the middle of it.
+  const ending = new AbortController();
+  let wrote = 0;
+  await watcher.tick(() => {
+    wrote += 1;
+    if (wrote > 3) ending.abort();
+  }, ending.signal);
+  await tick();
+  expect(await statusOf(id)).toBe('pending/completed');
+  expect(await statusOf(first)).toBe('pending/pending');
+});
+
+describe('while the nodes are away', () => {
+  test('nothing expires, and what was paid in time counts in the end', async () => {
+    const [paid, unpaid] = [await ask(), await ask(7_000n, 'B')];
+    await tick();
+    send();
+    mine();
+    watcher.up = false;
+    service.clock.now += 5 * 60 * MINUTE_MS;
+    await expect(tick()).rejects.toThrow('away');
+    await expirePayments(service.db, now(), 100);
+    expect(await statusOf(paid)).toBe('pending/pending');
+    expect(await statusOf(unpaid)).toBe('pending/pending');
+    watcher.up = true;
+    mine(FINAL_DEPTH);
+    await tick();
+    expect(await statusOf(paid)).toBe('successful/completed');
+    await expirePayments(service.db, now(), 100);
+    expect(await statusOf(unpaid)).toBe('expired/expired');
+  });
+
+  test('for so long that they have forgotten old states, an address that joins holds up nothing', async () => {
+    const before = await ask();
+    await tick();
+    const read: number[] = [];
+    Object.assign(model.adapter, {
+      internal: {
+        async readBalances(_node: unknown, { height, addresses }: BalanceQuery) {
+          if (height < model.tip.height - 100) throw new NodeFailure('missing trie node');
+          read.push(height);
+          return addresses.map(() => 0n);
+        },
+        readMovements: async () => [],
+        trace: async () => null,
+      },
+    });
+    for (let mined = 0; mined < 150; mined++) {
+      service.clock.now += 10_000;
+      model.mine([]);
+    }
+    const joined = await ask(7_000n, 'B');
+    send(7_000n, 'B');
+    mine();
+    await tick();
+    await tick();
+    expect(await statusOf(joined)).toBe('pending/completed');
+    expect(await statusOf(before)).toBe('pending/pending');
+    expect(read).not.toEqual([]);
+  });
+
+  test('for a week, blocks in which nobody waited for anything are skipped', async () => {
+    await tick();
+    for (let mined = 0; mined < 200; mined++) {
+      service.clock.now += 60 * MINUTE_MS;
+      model.mine([]);
+    }
+    const id = await ask();
+    let scans = 0;
+    service.clock.now += 6_000;
+    send();
+    mine();
+    while ((await watcher.tick(() => void scans++)) === 'more');
+    expect(await statusOf(id)).toBe('pending/completed');
+    expect(scans).toBeLessThan(60);
+  });
+});
+
+test('a holder that wakes after its lease has passed writes nothing', async () => {
+  const { db, clock } = service;
+  const id = await ask();
+  await tick();
+  const other = createModelWatcher({ db, clock, model, chain, holder: 'other' });
+  send();
+  mine();
+  expect(await other.tick()).toBe('elsewhere');
+  let steps = 0;
+  const paused = watcher.tick(async () => {
+    steps += 1;
+    if (steps !== 2) return;
+    await lapseLease(db, chain);
+    while ((await other.tick()) === 'more');
+  });
+  await expect(paused).rejects.toBeInstanceOf(LeaseLost);
+  expect(await watcher.tick()).toBe('elsewhere');
+  expect(await statusOf(id)).toBe('pending/completed');
+  expect((await findChain(db, chain))?.lease_holder).toBe('other');
+});
+
+test('a transfer that the database refuses is a finding, holds up no other, and is tried again', async () => {
+  const { db } = service;
+  const [refused, other] = [await ask(), await ask(7_000n, 'B')];
+  await tick();
+  await sql`
+    create function refuse_deposit() returns trigger language plpgsql as $$
+    begin raise exception 'refused'; end $$`.execute(db);
+  await sql`
+    create trigger refusing before insert on deposits for each row
+    when (new.address = 'A') execute function refuse_deposit()`.execute(db);
+  const { hash } = send();
+  send(7_000n, 'B');
+  mine();
+  await tick();
+  expect(await statusOf(other)).toBe('pending/completed');
+  expect(await findings()).toMatchObject([
+    { kind: 'unapplied', transaction_hash: hash, address: ADDRESS, detail: 'refused' },
+  ]);
+  await sql`drop function refuse_deposit cascade`.execute(db);
+  service.clock.now += MINUTE_MS;
+  await sql`
+    insert into deposit_addresses (branch_id, blockchain_id, address, updated_at)
+    select id, ${chain}, ${ADDRESS}, now() from branches where merchant_id = ${merchant.id}`.execute(
+    db,
+  );
+  await tick();
+  expect(await statusOf(refused)).toBe('pending/completed');
+  expect(await findings()).toEqual([]);
+});
+
+test('a rescan finds what went to an address that nobody watched', async () => {
+  await tick();
+  const height = model.tip.height + 1;
+  for (let mined = 0; mined < 10; mined++) model.mine([]);
+  send(123n, 'C');
+  mine(FINAL_DEPTH);
+  service.clock.now += 2 * MINUTE_MS;
+  await tick();
+  expect(await deposits()).toEqual([]);
+  await sql`
+    insert into deposit_addresses (branch_id, blockchain_id, address, updated_at)
+    select id, ${chain}, 'C', now() from branches where merchant_id = ${merchant.id}`.execute(
+    service.db,
+  );
+  const range = { blockchainId: chain, from: height, to: height + 10, askedBy: 'test' };
+  await addRescan(service.db, range, now());
+  service.clock.now += MINUTE_MS;
+  await tick();
+  expect(await findOpenRescan(service.db, chain)).toBeUndefined();
+  await tick();
+  expect(await deposits()).toMatchObject([{ address: 'C', outcome: 'unknown', state: 'final' }]);
+});
+
+test('a rescan judges by what was asked for when its blocks were made', async () => {
+  const { db } = service;
+  await sql`
+    insert into deposit_addresses (branch_id, blockchain_id, address, updated_at)
+    select id, ${chain}, 'D', now() from branches where merchant_id = ${merchant.id}`.execute(db);
+  const early = model.tip.height + 1;
+  model.send({ blockchainId: chain, address: 'D', tokenAmount: 1n });
+  mine();
+  service.clock.now += 4 * DAY_MS;
+  const id = await ask(AMOUNT, 'D');
+  await sql`update reservations set released_at = ${now()} where payment_id = ${id}`.execute(db);
+  model.send({ blockchainId: chain, address: 'D', tokenAmount: 2n });
+  mine();
+  for (const height of [early, model.tip.height]) {
+    const range = { blockchainId: chain, from: height, to: height, askedBy: 'test' };
+    await addRescan(db, range, now());
+    service.clock.now += MINUTE_MS;
+    await tick();
+  }
+  expect(await findOpenRescan(db, chain)).toBeUndefined();
+  expect((await deposits()).map(each => each.token_amount)).toEqual(['1']);
+});
+
+test('a rescan of blocks that the node has no more holds up nothing else', async () => {
+  const [paid, unpaid] = [await ask(), await ask(7_000n, 'B')];
+  await tick();
+  const scan = model.adapter.scan;
+  Object.assign(model.adapter, {
+    scan: async (...args: Parameters<typeof scan>) => {
+      if (args[1].from < 10) throw new NodeFailure('primary: block 5 is pruned');
+      return scan(...args);
+    },
+  });
+  const range = { blockchainId: chain, from: 5, to: 6, askedBy: 'test' };
+  await addRescan(service.db, range, now());
+  send();
+  mine(FINAL_DEPTH);
+  await tick();
+  service.clock.now += 20 * MINUTE_MS;
+  mine();
+  await tick();
+  await expirePayments(service.db, now(), 100);
+  expect(await statusOf(paid)).toBe('successful/completed');
+  expect(await statusOf(unpaid)).toBe('expired/expired');
+  Object.assign(model.adapter, { scan });
+  service.clock.now += MINUTE_MS;
+  mine();
+  await tick();
+  await tick();
+  expect(await findOpenRescan(service.db, chain)).toBeUndefined();
+});
+
+test('a refused transfer that the node cannot look up holds up nothing else', async () => {
+  const { db } = service;
+  const unpaid = await ask(7_000n, 'B');
+  await tick();
+  const finding = { chain, kind: 'unapplied', blockchainId: chain, transactionHash: 'spent' };
+  await addFinding(db, { id: newId(), ...finding, position: 0, detail: 'refused' }, now());
+  Object.assign(model.adapter, {
+    async lookUp() {
+      throw new NodeFailure('primary cannot tell whether it is in a block without txindex=1');
+    },
+  });
+  service.clock.now += 20 * MINUTE_MS;
+  mine();
+  await tick();
+  await expirePayments(db, now(), 100);
+  expect(await statusOf(unpaid)).toBe('expired/expired');
+  expect(await findings()).toHaveLength(1);
+});
+
+test('balances are looked at before a quote lapses, as before a payment expires', async () => {
+  await begin('avax-test');
+  const id = await ask();
+  const before = new Date(service.clock.now + MINUTE_MS);
+  expect(await hasExpiringPayment(service.db, chain, before)).toBe(false);
+  await updateOpenPayment(service.db, id, { quoted_until: now() });
+  expect(await hasExpiringPayment(service.db, chain, before)).toBe(true);
+});
+
+describe('on Bitcoin', () => {
+  beforeEach(() => begin('btc-test'));
+
+  test('what came into the mempool in time counts, though the nodes were away', async () => {
+    const id = await ask();
+    await tick();
+    service.clock.now += 5 * MINUTE_MS;
+    watcher.up = false;
+    send();
+    await expect(tick()).rejects.toThrow('away');
+    service.clock.now += 30 * MINUTE_MS;
+    watcher.up = true;
+    await tick();
+    await expirePayments(service.db, now(), 100);
+    expect(await statusOf(id)).toBe('pending/completed');
+  });
+
+  test('nothing expires while the list of the mempool is too long, and blocks are read on', async () => {
+    const [paid, unpaid] = [await ask(), await ask(7_000n, 'B')];
+    await tick();
+    const readMempool = model.adapter.readMempool;
+    const reading = { transfers: [], complete: false, more: false, recorded: () => undefined };
+    Object.assign(model.adapter, { readMempool: async () => reading });
+    send();
+    mine(2);
+    service.clock.now += 20 * MINUTE_MS;
+    // It is not asked at once again.
+    expect(await tick()).toBe('done');
+    await expirePayments(service.db, now(), 100);
+    expect(await statusOf(paid)).toBe('successful/completed');
+    expect(await statusOf(unpaid)).toBe('pending/pending');
+    Object.assign(model.adapter, { readMempool });
+    await tick();
+    await expirePayments(service.db, now(), 100);
+    expect(await statusOf(unpaid)).toBe('expired/expired');
+  });
+
+  test('a transfer is seen in the mempool, and its replacement takes its place', async () => {
+    const id = await ask();
+    await tick();
+    const { hash } = send();
+    await tick();
+    expect(await statusOf(id)).toBe('pending/completed');
+    expect(await deposits()).toMatchObject([{ transaction_hash: hash, block_height: null }]);
+    model.pool = [];
+    const replacement = send();
+    await tick();
+    expect(await statusOf(id)).toBe('pending/completed');
+    const [first, second] = await deposits();
+    expect(first).toMatchObject({ state: 'reversed', payment_id: null });
+    expect(second).toMatchObject({ transaction_hash: replacement.hash, payment_id: id });
+    mine(2);
+    await tick();
+    expect(await statusOf(id)).toBe('successful/completed');
+  });
+});

@@ -1,0 +1,252 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { BalanceQuery } from '../../../src/chains/adapter.ts';
+import type { Merchant } from '../../../src/database/account-tables.ts';
+import { countHeldPayments } from '../../../src/repositories/chain-status.ts';
+import { findChain } from '../../../src/repositories/chains.ts';
+import { listDust } from '../../../src/repositories/dust.ts';
+import { listOpenFindings, resolveFinding } from '../../../src/repositories/findings.ts';
+import { lockLapsedQuotes, updateOpenPayment } from '../../../src/repositories/payment-moves.ts';
+import { findPayment } from '../../../src/repositories/payments.ts';
+import { insertReservation } from '../../../src/repositories/reservations.ts';
+import { expirePayments } from '../../../src/settlement/expire-on-chain.ts';
+import { addMerchant } from '../../helpers/accounts.ts';
+import { startTestApp, type TestApp } from '../../helpers/app.ts';
+import { addPayment } from '../../helpers/payments.ts';
+import { ModelChain } from '../model-chain.ts';
+import { createModelWatcher, type ModelWatcher, watchModel } from '../model-watcher.ts';
+
+const MINUTE_MS = 60_000;
+const FINAL_DEPTH = 4;
+const CHAIN = 'eth-test';
+
+let service: TestApp;
+let merchant: Merchant;
+let model: ModelChain;
+let watcher: ModelWatcher;
+
+beforeAll(async () => {
+  service = await startTestApp();
+  ({ merchant } = await addMerchant(service));
+});
+beforeEach(async () => {
+  const { db, clock } = service;
+  clock.now += 24 * 60 * MINUTE_MS;
+  await sql`truncate deposits, dust, reservations, findings, rescans cascade`.execute(db);
+  await watchModel(db, CHAIN, 'final');
+  model = new ModelChain(clock, FINAL_DEPTH);
+  clock.now += MINUTE_MS;
+  watcher = createModelWatcher({ db, clock, model, chain: CHAIN });
+});
+afterAll(() => service.close());
+
+const now = () => new Date(service.clock.now);
+
+/** A payment at the address, open for a quarter of an hour. */
+async function ask(amount: bigint, address: string): Promise<string> {
+  const { id } = await addPayment(service.db, merchant, {
+    created_at: now(),
+    expires_at: new Date(service.clock.now + 15 * MINUTE_MS),
+  });
+  const slot = { blockchainId: CHAIN, address, tokenAmount: amount };
+  if (!(await insertReservation(service.db, id, slot, now()))) throw new Error('taken');
+  await updateOpenPayment(service.db, id, {
+    ...{ blockchain_id: CHAIN, address, token_amount: amount, token_decimals: 18 },
+  });
+  return id;
+}
+
+const send = (tokenAmount: bigint, address: string) =>
+  model.send({ blockchainId: CHAIN, address, tokenAmount });
+
+function mine(empty = 0): void {
+  service.clock.now += 1_000;
+  model.mine();
+  for (let mined = 0; mined < empty; mined++) model.mine([]);
+}
+
+async function tick(): Promise<void> {
+  service.clock.now += 6_000;
+  while ((await watcher.tick()) === 'more');
+}
+
+/** Time passes, while blocks are made and read. */
+async function wait(minutes: number): Promise<void> {
+  service.clock.now += minutes * MINUTE_MS;
+  mine();
+  await tick();
+  await tick();
+}
+
+const statusOf = async (id: string) => {
+  const payment = await findPayment(service.db, id);
+  return `${payment?.status}/${payment?.session_status}`;
+};
+const findings = () => listOpenFindings(service.db, 100);
+
+test('a transaction that cannot be read is a finding of its own, and holds its address alone', async () => {
+  const { db } = service;
+  const [held, paid, unpaid] = [await ask(5n, 'A'), await ask(6n, 'B'), await ask(7n, 'C')];
+  await tick();
+  const { hash } = send(5n, 'A');
+  model.unreadable.add(hash);
+  send(6n, 'B');
+  mine();
+  const height = model.tip.height;
+  await tick();
+  expect(await statusOf(paid)).toBe('pending/completed');
+  expect((await findChain(db, CHAIN))?.cursor_height).toBe(height);
+  const finding = { kind: 'unreadable', transaction_hash: hash, address: 'A', height };
+  expect(await findings()).toMatchObject([{ ...finding, blockchain_id: CHAIN }]);
+
+  mine(FINAL_DEPTH);
+  await wait(20);
+  await expirePayments(db, now(), 100);
+  expect(await Promise.all([held, paid, unpaid].map(statusOf))).toEqual([
+    ...['pending/pending', 'successful/completed', 'expired/expired'],
+  ]);
+  expect(await countHeldPayments(db, now())).toMatchObject([{ blockchainId: CHAIN, count: 1 }]);
+  expect(await findings()).toMatchObject([finding]);
+
+  // The node can be read again, or the service has learnt the kind.
+  model.unreadable.clear();
+  await wait(1);
+  expect(await findings()).toEqual([]);
+  expect(await statusOf(held)).toMatch('completed');
+  await wait(1);
+  expect(await statusOf(held)).toBe('successful/completed');
+});
+
+test('a payment is held until somebody has looked, and one that began later is not', async () => {
+  const { db } = service;
+  const held = await ask(5n, 'A');
+  await updateOpenPayment(db, held, { quoted_until: new Date(service.clock.now + MINUTE_MS) });
+  await tick();
+  model.unreadable.add(send(5n, 'A').hash);
+  mine();
+  await tick();
+  service.clock.now += 1_000;
+  const later = await ask(6n, 'A');
+  await wait(20);
+  expect(await lockLapsedQuotes(db, now(), 100)).toEqual([]);
+  await expirePayments(db, now(), 100);
+  expect(await statusOf(held)).toBe('pending/pending');
+  expect(await statusOf(later)).toBe('expired/expired');
+  const [finding] = await findings();
+  await resolveFinding(db, finding?.id ?? '', now());
+  expect((await lockLapsedQuotes(db, now(), 100)).map(({ id }) => id)).toEqual([held]);
+  await expirePayments(db, now(), 100);
+  expect(await statusOf(held)).toBe('expired/expired');
+});
+
+test('a balance that cannot be read holds up no other, and is compared when it can be', async () => {
+  const { db } = service;
+  await Promise.all([ask(5n, 'A'), ask(6n, 'B')]);
+  let isOdd = false;
+  let held = 0n;
+  Object.assign(model.adapter, {
+    internal: {
+      readBalances: async (_node: unknown, { addresses }: BalanceQuery) =>
+        addresses.map(address => (isOdd && address === 'A' ? null : held)),
+      readMovements: async () => [],
+      trace: async () => null,
+    },
+  });
+  await tick();
+  isOdd = true;
+  held = 9n;
+  await wait(2);
+  const inflow = { kind: 'unexplained_inflow', amount: '9' };
+  expect(await findings()).toMatchObject([{ ...inflow, address: 'B' }]);
+  const until = (await findChain(db, CHAIN))?.watched_until?.getTime() ?? 0;
+  expect(until).toBeGreaterThan(service.clock.now - MINUTE_MS);
+  isOdd = false;
+  await wait(2);
+  expect(await findings()).toMatchObject([
+    { ...inflow, address: 'B' },
+    { ...inflow, address: 'A' },
+  ]);
+});
+
+test('what does not even tell its transaction is read again with its block', async () => {
+  const id = await ask(5n, 'A');
+  await tick();
+  model.isNameless = true;
+  model.unreadable.add(send(5n, 'A').hash);
+  mine();
+  const { height } = model.tip;
+  await tick();
+  expect(await findings()).toMatchObject([{ transaction_hash: null, address: null, height }]);
+  expect(await statusOf(id)).toBe('pending/pending');
+  model.unreadable.clear();
+  await wait(1);
+  expect(await findings()).toEqual([]);
+  expect(await statusOf(id)).toBe('pending/completed');
+});
+
+test('what turns out to be worthless is no deposit, and is counted once', async () => {
+  await ask(10_000n, 'A');
+  await tick();
+  model.unreadable.add(send(1n, 'A').hash);
+  mine();
+  await tick();
+  expect(await findings()).toMatchObject([{ kind: 'unreadable', address: 'A' }]);
+  expect(await listDust(service.db, 10)).toEqual([]);
+  model.unreadable.clear();
+  await wait(1);
+  expect(await findings()).toEqual([]);
+  mine(FINAL_DEPTH);
+  await tick();
+  expect(await service.db.selectFrom('deposits').selectAll().execute()).toEqual([]);
+  expect(await listDust(service.db, 10)).toMatchObject([{ address: 'A', transfers: 1 }]);
+});
+
+test('a block full of them is one finding', async () => {
+  await ask(5n, 'A');
+  await tick();
+  model.isNameless = true;
+  for (let sent = 0; sent < 50; sent++) model.unreadable.add(send(1n, 'elsewhere').hash);
+  mine();
+  await tick();
+  const [only, ...others] = await findings();
+  expect(others).toEqual([]);
+  expect(only).toMatchObject({ height: model.tip.height, address: null });
+  expect(only?.detail).toContain('50 elements');
+});
+
+test('a deposit whose transaction cannot be read any more stays as it is, and holds up no other', async () => {
+  const [id, other] = [await ask(5n, 'A'), await ask(6n, 'B')];
+  await tick();
+  const { hash } = send(5n, 'A');
+  send(6n, 'B');
+  mine();
+  await tick();
+  model.unreadable.add(hash);
+  mine(FINAL_DEPTH);
+  await tick();
+  expect(await statusOf(other)).toBe('successful/completed');
+  expect(await statusOf(id)).toBe('pending/completed');
+  expect(await findings()).toMatchObject([{ kind: 'unreadable', transaction_hash: hash }]);
+  model.unreadable.clear();
+  await wait(1);
+  expect(await statusOf(id)).toBe('successful/completed');
+  expect(await findings()).toEqual([]);
+});
+
+test('one that a reorganisation has undone, and that cannot be read then, is not reversed', async () => {
+  const id = await ask(5n, 'A');
+  await tick();
+  const { hash } = send(5n, 'A');
+  mine();
+  await tick();
+  model.reorganise(1, () => false);
+  model.unreadable.add(hash);
+  mine();
+  await tick();
+  expect(await statusOf(id)).toBe('pending/completed');
+  model.unreadable.clear();
+  await wait(1);
+  mine(FINAL_DEPTH);
+  await tick();
+  expect(await statusOf(id)).toBe('successful/completed');
+});

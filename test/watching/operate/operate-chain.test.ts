@@ -1,0 +1,131 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { newId } from '../../../src/crypto/new-id.ts';
+import type { Merchant } from '../../../src/database/account-tables.ts';
+import { findChain } from '../../../src/repositories/chains.ts';
+import { insertNode } from '../../../src/repositories/nodes.ts';
+import { updateOpenPayment } from '../../../src/repositories/payment-moves.ts';
+import { findPayment } from '../../../src/repositories/payments.ts';
+import { insertReservation } from '../../../src/repositories/reservations.ts';
+import { LeaseLost } from '../../../src/watching/lease.ts';
+import { resumeWatching } from '../../../src/watching/operate/operate-chain.ts';
+import { addMerchant, operatorOf } from '../../helpers/accounts.ts';
+import { startTestApp, type TestApp } from '../../helpers/app.ts';
+import { addPayment } from '../../helpers/payments.ts';
+import { ModelChain } from '../model-chain.ts';
+import { createModelWatcher, type ModelWatcher, watchModel } from '../model-watcher.ts';
+
+const CHAIN = 'eth-test';
+const MINUTE_MS = 60_000;
+const FINAL_DEPTH = 4;
+const AMOUNT = 5_000n;
+
+let service: TestApp;
+let merchant: Merchant;
+let model: ModelChain;
+let watcher: ModelWatcher;
+
+beforeAll(async () => {
+  service = await startTestApp();
+  ({ merchant } = await addMerchant(service));
+  const now = new Date(service.clock.now);
+  await insertNode(service.db, {
+    ...{ id: newId(), chain: CHAIN, role: 'primary', position: 1, label: 'model' },
+    ...{ access: Buffer.of(0), master_key_version: 1, requests_per_second: 10 },
+    abilities: { trace: null, logRange: null, batch: 1, archive: false, pruneHeight: null },
+    ...{ verified_at: now, created_at: now, updated_at: now },
+  });
+});
+afterAll(() => service.close());
+
+beforeEach(async () => {
+  const { db, clock } = service;
+  clock.now += 48 * 60 * MINUTE_MS;
+  await sql`truncate asked_assignments, deposits, reservations`.execute(db);
+  await watchModel(db, CHAIN, 'final');
+  model = new ModelChain(clock, FINAL_DEPTH);
+  clock.now += MINUTE_MS;
+  watcher = createModelWatcher({ db, clock, model, chain: CHAIN });
+});
+
+async function ask(address: string): Promise<string> {
+  const { db, clock } = service;
+  const now = new Date(clock.now);
+  const { id } = await addPayment(db, merchant, { created_at: now });
+  const slot = { blockchainId: CHAIN, address, tokenAmount: AMOUNT };
+  if (!(await insertReservation(db, id, slot, now))) throw new Error('taken');
+  await updateOpenPayment(db, id, {
+    ...{ blockchain_id: CHAIN, address, token_amount: AMOUNT, token_decimals: 18 },
+  });
+  return id;
+}
+
+async function tick(): Promise<string> {
+  service.clock.now += 6_000;
+  for (;;) {
+    const result = await watcher.tick();
+    if (result !== 'more') return result;
+  }
+}
+
+const statusOf = async (id: string) => {
+  const payment = await findPayment(service.db, id);
+  return `${payment?.status}/${payment?.session_status}`;
+};
+
+/** Sees a transfer to A, then halts the chain: the new branch has one to B and none to A. */
+async function halt(): Promise<{ fork: number; gone: string; paid: string }> {
+  const [gone, paid] = [await ask('A'), await ask('B')];
+  await tick();
+  const lost = model.send({ blockchainId: CHAIN, address: 'A', tokenAmount: AMOUNT });
+  model.mine();
+  await tick();
+  expect(await statusOf(gone)).toBe('pending/completed');
+  model.reorganise(model.blocks.length - 1, transaction => transaction === lost);
+  model.send({ blockchainId: CHAIN, address: 'B', tokenAmount: AMOUNT });
+  model.mine();
+  const fork = model.tip.height;
+  for (let mined = 0; mined < 30; mined++) model.mine([]);
+  expect(await tick()).toBe('halted');
+  return { fork, gone, paid };
+}
+
+test('a halted chain is watched again from a block on, and what is gone is reversed', async () => {
+  const { fork, gone, paid } = await halt();
+  const resumed = await resumeWatching(operatorOf(service), CHAIN, fork);
+  expect(resumed).toMatchObject({ halted: null, cursor_height: fork - 1, swept_height: fork - 1 });
+  expect(await tick()).toBe('done');
+  expect(await statusOf(paid)).toBe('successful/completed');
+  expect(await statusOf(gone)).toBe('pending/pending');
+  const states = await service.db
+    .selectFrom('deposits')
+    .select('state')
+    .orderBy('address')
+    .execute();
+  expect(states).toEqual([{ state: 'reversed' }, { state: 'final' }]);
+});
+
+test('without a block it is watched on behind the last one that was scanned', async () => {
+  const { gone } = await halt();
+  const { cursor_height: cursor = null } = (await findChain(service.db, CHAIN)) ?? {};
+  await resumeWatching(operatorOf(service), CHAIN, null);
+  expect(await tick()).toBe('done');
+  expect(await statusOf(gone)).toBe('pending/pending');
+  const state = await findChain(service.db, CHAIN);
+  expect(state).toMatchObject({ halted: null, cursor_height: model.tip.height });
+  expect(cursor).toBeLessThan(model.tip.height);
+});
+
+test('a tick that is running when a chain is resumed writes nothing', async () => {
+  await ask('A');
+  await tick();
+  model.send({ blockchainId: CHAIN, address: 'A', tokenAmount: AMOUNT });
+  model.mine();
+  let steps = 0;
+  const running = watcher.tick(async () => {
+    steps += 1;
+    if (steps === 2) await resumeWatching(operatorOf(service), CHAIN, 5);
+  });
+  await expect(running).rejects.toBeInstanceOf(LeaseLost);
+  expect((await findChain(service.db, CHAIN))?.cursor_height).toBe(4);
+});
