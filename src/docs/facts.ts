@@ -66,7 +66,7 @@ import { TREND_DAYS } from '../time/days.ts';
 import { QUIET_HOUR } from '../watching/audit/audit-yesterday.ts';
 import { LEASE_MS } from '../watching/lease.ts';
 import { LOOK_UP_CALLS_PER_SECOND } from '../watching/look-up/look-ups.ts';
-import { IDLE_POLL_MS } from '../watching/loop/idle.ts';
+import { IDLE_POLL_MS } from '../watching/loop/idle-watch.ts';
 import { TRACED_MAXIMUM } from '../watching/loop/rescan.ts';
 import { CONFIGURABLE_CONTRACTS } from '../watching/operate/configure-network.ts';
 import { REQUESTS_PER_SECOND } from '../watching/operate/manage-nodes.ts';

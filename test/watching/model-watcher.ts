@@ -63,6 +63,8 @@ export function createModelWatcher({
       acceptHead: async () => undefined,
       reportFailure: (_id: string, failure: Error) => void self.failures.push(failure),
       distrust: () => undefined,
+      state: () => undefined,
+      states: () => [],
       close: async () => undefined,
     },
     ...{ db, clock, log: SILENT, lease, watchList: createWatchList(chain.id) },

@@ -5,7 +5,7 @@ import { sumArrivals } from '../../repositories/watched-deposits.ts';
 import type { Watcher } from '../watcher.ts';
 
 /** Where a balance rose by more than the top-level transactions explain. */
-export interface Rise {
+export interface Increase {
   readonly address: string;
   readonly height: number;
   /** By how much more, in the asset's smallest unit. */
@@ -34,12 +34,12 @@ interface Subject extends Pick<Watcher, 'chain' | 'db'> {
  * @param after What the same addresses hold at a later block, all at the same one.
  * @throws NodeFailure.
  */
-export async function findRises(
+export async function findIncreases(
   { chain, db, internal, node, dustBelow, dust }: Subject,
   before: readonly NativeBalance[],
   after: readonly NativeBalance[],
   from: number,
-): Promise<Rise[]> {
+): Promise<Increase[]> {
   const to = after[0]?.height ?? from;
   const start = new Map(before.map(({ address, balance }) => [address, balance]));
   const arrived = await sumArrivals(db, chain.id, { from, to }, [...start.keys()]);
@@ -58,7 +58,7 @@ export async function findRises(
       .filter(({ amount }) => amount > 0n);
   }
   const moved = await readMoved(internal, node, { from, to }, addresses);
-  const rises: Rise[] = [];
+  const increases: Increase[] = [];
   for (const { address, balance } of open) {
     const excessAt = async (height: number, known?: bigint) => {
       const held = known ?? (await balanceAt(internal, node, address, height));
@@ -66,14 +66,14 @@ export async function findRises(
     };
     const last = { height: to, excess: await excessAt(to, balance) };
     try {
-      rises.push(...(await bisect(address, excessAt, { height: from, excess: 0n }, last)));
+      increases.push(...(await bisect(address, excessAt, { height: from, excess: 0n }, last)));
     } catch (error) {
       if (!(error instanceof NodeFailure) || to - from <= STATE_KEPT) throw error;
       // After an outage a node may have forgotten the states in between.
-      if (last.excess > 0n) rises.push({ address, height: to, amount: last.excess });
+      if (last.excess > 0n) increases.push({ address, height: to, amount: last.excess });
     }
   }
-  return rises;
+  return increases;
 }
 
 interface Point {
@@ -88,7 +88,7 @@ async function bisect(
   excessAt: (height: number) => Promise<bigint>,
   low: Point,
   high: Point,
-): Promise<Rise[]> {
+): Promise<Increase[]> {
   if (high.excess === low.excess) return [];
   if (high.height - low.height === 1) {
     const amount = high.excess - low.excess;

@@ -4,7 +4,8 @@ import type { ObservedTransfer } from '../../settlement/observe-transfer.ts';
 import type { Watcher } from '../watcher.ts';
 import { lookUpDeposits } from './look-up-deposits.ts';
 import { record, timeOf, toObserved, toReported } from './record.ts';
-import { failed, isDeepEnough, type Tips } from './settle.ts';
+import type { Tips } from './round.ts';
+import { failed, isDeepEnough } from './settle.ts';
 
 /** Deposits that are considered in a tick: more than wait in a mempool at once, which are not asked for. */
 const BATCH = 2_000;
@@ -16,7 +17,7 @@ const BATCH = 2_000;
 const FORGOTTEN_AFTER_MS = 2 * 60 * 60_000;
 
 /** Finds seen deposits that are in no block. Knows since when a transaction has been missing. */
-export interface Placing {
+export interface UnconfirmedCheck {
   /**
    * Looks for seen deposits that have no block: undone ones, and on Bitcoin those in the mempool. What is
    * in a block is placed; what is nowhere is reversed.
@@ -25,7 +26,7 @@ export interface Placing {
   run(watcher: Watcher, node: Node, tips: Tips): Promise<void>;
 }
 
-export function createPlacing(): Placing {
+export function createUnconfirmedCheck(): UnconfirmedCheck {
   /** Since when transactions have been missing, in milliseconds since the epoch, by hash. */
   let missing = new Map<string, number>();
 

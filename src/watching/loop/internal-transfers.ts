@@ -1,6 +1,5 @@
-import type { Arrival, InternalTransfers, Traced, WatchedAddress } from '../../chains/adapter.ts';
+import type { InternalTransfers, Traced, WatchedAddress } from '../../chains/adapter.ts';
 import { newId } from '../../crypto/new-id.ts';
-import type { ChainState } from '../../database/watching-tables.ts';
 import { type Node, RpcError } from '../../nodes/node.ts';
 import { addFinding } from '../../repositories/findings.ts';
 import {
@@ -12,52 +11,14 @@ import {
 import { tellUntraceable } from '../../settlement/tell-unmatched.ts';
 import { readDustLimits } from '../../settlement/weigh-transfers.ts';
 import type { Watcher } from '../watcher.ts';
-import { findRises, type Rise } from './balance-increases.ts';
+import { findIncreases, type Increase } from './balance-increases.ts';
+import type { NativeDust } from './native-dust.ts';
 import { recordSeen, type Sight } from './record-seen.ts';
 
 /** A block whose balances are read. */
 export interface Pinned {
   readonly height: number;
   readonly hash: string;
-}
-
-type ChainPosition = Pick<ChainState, 'lease_epoch' | 'cursor_hash'>;
-
-/**
- * What top-level transfers that are dust have brought to addresses since balances were last looked at. Losing
- * it costs the blocks in between a second reading; what was undone, read twice, or looked at by another worker
- * would hide as much of what contracts have sent.
- */
-export class NativeDust {
-  readonly #sums = new Map<string, bigint>();
-
-  #epoch: number | undefined;
-  #cursor: string | null = null;
-
-  /** Forgets it all, unless the chain's lease and cursor are as the round before has left them. */
-  begin({ lease_epoch: epoch, cursor_hash: cursor }: ChainPosition): void {
-    if (epoch !== this.#epoch || cursor !== this.#cursor) this.clear();
-    this.#epoch = epoch;
-    this.#cursor = cursor;
-  }
-
-  /** @param through Hash of the last block that was scanned: the cursor from then on. */
-  add(chain: string, dust: readonly Arrival[], through: string): void {
-    // A transaction may have to be tried again.
-    if (through === this.#cursor) return;
-    this.#cursor = through;
-    for (const { blockchainId, address, tokenAmount } of dust) {
-      if (blockchainId === chain) this.#sums.set(address, this.of(address) + tokenAmount);
-    }
-  }
-
-  of(address: string): bigint {
-    return this.#sums.get(address) ?? 0n;
-  }
-
-  clear(): void {
-    this.#sums.clear();
-  }
 }
 
 /** Addresses of the watch list that hold the chain's native asset. */
@@ -95,7 +56,7 @@ export async function noteJoined(
  * @param dust What the blocks up to the cursor have brought besides; it is cleared.
  * @throws NodeFailure, LeaseLost.
  */
-export async function findInflows(
+export async function findInternalTransfers(
   watcher: Watcher,
   node: Node,
   watch: readonly WatchedAddress[],
@@ -121,13 +82,13 @@ export async function findInflows(
   const places = due.map(({ address }) => ({ blockchainId: chain.id, address }));
   const limitOf = await readDustLimits(db, places, { since: sight.askedSince });
   const dustBelow = (address: string) => limitOf({ blockchainId: chain.id, address });
-  const rises: Rise[] = [];
+  const increases: Increase[] = [];
   for (const [height, group] of Map.groupBy(due, each => each.height)) {
     const own = now.filter(({ address }) => group.some(each => each.address === address));
     const subject = { db, chain, internal: adapter.internal, node, dustBelow, dust };
-    rises.push(...(await findRises(subject, group, own, height)));
+    increases.push(...(await findIncreases(subject, group, own, height)));
   }
-  await explain(watcher, node, { internal: adapter.internal, native, sight }, rises);
+  await explain(watcher, node, { internal: adapter.internal, native, sight }, increases);
   await lease.write(async tx => {
     await putBalances(tx, chain.id, now);
     await trimBalances(tx, chain.id, finalHeight, addresses);
@@ -161,9 +122,9 @@ async function explain(
   watcher: Watcher,
   node: Node,
   { internal, native, sight }: Explaining,
-  rises: readonly Rise[],
+  increases: readonly Increase[],
 ): Promise<void> {
-  for (const [height, group] of Map.groupBy(rises, ({ height }) => height)) {
+  for (const [height, group] of Map.groupBy(increases, ({ height }) => height)) {
     const traced = (await trace(internal, node, height, native))?.transfers ?? [];
     await recordSeen(watcher, traced, sight);
     for (const { address, amount } of group) {
@@ -171,7 +132,7 @@ async function explain(
         .filter(transfer => transfer.address === address)
         .reduce((sum, { tokenAmount }) => sum + tokenAmount, 0n);
       if (explained < amount) {
-        await reportInflow(watcher, { address, height, amount: amount - explained });
+        await reportUnexplained(watcher, { address, height, amount: amount - explained });
       }
     }
   }
@@ -193,9 +154,9 @@ async function trace(
 }
 
 /** Tells the operator, by a finding, and the merchants whose address it is, by an event. */
-async function reportInflow(
+async function reportUnexplained(
   { chain, clock, lease, log }: Watcher,
-  { address, height, amount }: Rise,
+  { address, height, amount }: Increase,
 ): Promise<void> {
   const id = newId();
   const isNew = await lease.writeBeside(async tx => {

@@ -4,7 +4,7 @@ import type { Node } from '../../nodes/node.ts';
 import { findRingEntry } from '../../repositories/chain-blocks.ts';
 import type { Watcher } from '../watcher.ts';
 import { halt } from './halt.ts';
-import { IDLE_POLL_MS } from './idle.ts';
+import { IDLE_POLL_MS } from './idle-watch.ts';
 import { reorganise } from './reorganise.ts';
 
 /** What is done while the node's newest block is below the cursor. */

@@ -1,5 +1,4 @@
 import type { Block } from '../../chains/adapter.ts';
-import type { ChainState } from '../../database/watching-tables.ts';
 import type { Node } from '../../nodes/node.ts';
 import { addToRing, cutRing } from '../../repositories/chain-blocks.ts';
 import { updateChain } from '../../repositories/chains.ts';
@@ -7,8 +6,8 @@ import { findOldestReservation } from '../../repositories/watch-list.ts';
 import { LATE_FOR_MS } from '../../settlement/match-transfer.ts';
 import { findBlockAt, requireBlock } from '../find-block.ts';
 import type { Watcher } from '../watcher.ts';
+import type { Round, Tips } from './round.ts';
 import { ringEntry } from './scan.ts';
-import type { Tips } from './settle.ts';
 
 /** A chain that was read so lately is simply read on, in milliseconds. */
 const READ_LATELY_MS = 10 * 60_000;
@@ -21,9 +20,7 @@ const READ_LATELY_MS = 10 * 60_000;
  */
 export async function placeCursor(
   watcher: Watcher,
-  node: Node,
-  state: ChainState,
-  { tip, tips }: { readonly tip: Block; readonly tips: Tips },
+  { node, state, heads: { tip }, tips }: Round,
 ): Promise<boolean> {
   const { adapter, chain, clock, db, lease } = watcher;
   const now = clock();

@@ -1,12 +1,11 @@
-import type { Block, Heads } from '../../chains/adapter.ts';
+import type { Block } from '../../chains/adapter.ts';
 import { updateChain } from '../../repositories/chains.ts';
 import type { Watcher } from '../watcher.ts';
 import { coveredUntil } from './coverage.ts';
+import type { Round } from './round.ts';
 
 /** How far a tick has come. */
 export interface Reached {
-  readonly heads: Heads;
-  readonly polledAt: Date;
   /** The last block that was scanned; undefined if there was none. */
   readonly through: Block | undefined;
   /** The last one that was scanned a second time. */
@@ -21,8 +20,11 @@ export interface Reached {
  * that could have paid it was looked at.
  * @throws LeaseLost.
  */
-export async function finish({ chain, lease }: Watcher, reached: Reached): Promise<void> {
-  const { heads, polledAt, through, swept, isComplete, isBrokenOff } = reached;
+export async function recordProgress(
+  { chain, lease }: Watcher,
+  { heads, polledAt }: Round,
+  { through, swept, isComplete, isBrokenOff }: Reached,
+): Promise<void> {
   const last = chain.coverage === 'sweep' ? swept : through;
   const covered =
     last === undefined || (chain.coverage === 'poll' && !isComplete)

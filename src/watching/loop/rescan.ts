@@ -1,26 +1,53 @@
 import type { ChainTransfer } from '../../chains/adapter.ts';
 import type { Rescan } from '../../database/watching-tables.ts';
-import type { Node } from '../../nodes/node.ts';
+import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
 import { advanceRescan, findOpenRescan } from '../../repositories/rescans.ts';
 import { listConfiguredAddresses } from '../../repositories/watch-list.ts';
 import { toWatched } from '../watch-list.ts';
 import type { Watcher } from '../watcher.ts';
 import { NO_POLL } from './occurred-at.ts';
+import { createPeriod } from './period.ts';
 import { askedSince, recordSeen } from './record-seen.ts';
+import { RETRY_EVERY_MS } from './retry-unapplied.ts';
+import type { Round } from './round.ts';
 import { type Pass, scanRange } from './scan.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 
+/** Reads old blocks again where an operator, or somebody who looked a payment up, has asked for it. */
+export interface Rescans {
+  /**
+   * Goes on with the oldest rescan of the chain. Its blocks may be such as the node has no more, which must
+   * not keep the chain from being watched: it waits then.
+   * @returns Whether there was one.
+   * @throws LeaseLost.
+   */
+  run(round: Round): Promise<boolean>;
+}
+
+export function createRescans(watcher: Watcher): Rescans {
+  const { chain, clock, log } = watcher;
+  const rests = createPeriod(clock, RETRY_EVERY_MS);
+  return {
+    async run(round) {
+      if (!rests.isDue()) return false;
+      try {
+        return await continueRescan(watcher, round);
+      } catch (error) {
+        if (!(error instanceof NodeFailure || error instanceof RpcError)) throw error;
+        log.warn({ err: error, chain: chain.id }, 'rescan waits for a node that can do it');
+        rests.start();
+        return false;
+      }
+    },
+  };
+}
+
 /**
- * Goes on with the oldest rescan of the chain: scans what the adapter takes at once, for every configured
- * address of the network. Dust is not counted: nobody knows whether it was before.
- * @returns Whether there was one.
- * @throws NodeFailure, LeaseLost.
+ * Scans what the adapter takes at once, for every configured address of the network. Dust is not counted:
+ * nobody knows whether it was before.
  */
-export async function continueRescan(
-  watcher: Watcher,
-  { node, tips, signal }: Omit<Pass, 'watch' | 'askedSince'>,
-): Promise<boolean> {
+async function continueRescan(watcher: Watcher, { node, tips, signal }: Round): Promise<boolean> {
   const { chain, db } = watcher;
   const rescan = await findOpenRescan(db, chain.id);
   if (rescan === undefined) return false;

@@ -13,14 +13,14 @@ import { updateChain } from '../../repositories/chains.ts';
 import { weighTransfers } from '../../settlement/weigh-transfers.ts';
 import type { Watcher } from '../watcher.ts';
 import { countDust } from './count-dust.ts';
-import { type LastPoll, NO_POLL, occurredAt } from './occurred-at.ts';
+import { type LastPoll, occurredAt } from './occurred-at.ts';
 import { record, toObserved } from './record.ts';
 import { recordSeen, type Sight } from './record-seen.ts';
-import type { Tips } from './settle.ts';
+import type { Tips } from './round.ts';
 import { reportUnreadable } from './unreadable.ts';
 
 /** Longest that one tick scans, in milliseconds; then what was found is settled before it goes on. */
-const SCAN_MS = 30_000;
+export const SCAN_MS = 30_000;
 
 /** What one pass over a chain's blocks works with. */
 export interface Pass {
@@ -82,39 +82,6 @@ export async function scanToTip(
 /** @returns The row of the ring for a block. */
 export function ringEntry(chain: string, { height, hash, time }: Block) {
   return { chain, height, hash, at: time };
-}
-
-/**
- * Scans blocks that have become final a second time: a node that lags answers a query for logs with an
- * empty list and no error, so the first look may have missed something.
- * @returns The last block that was scanned; undefined if there was none.
- * @throws NodeFailure, LeaseLost.
- */
-export async function sweep(
-  watcher: Watcher,
-  swept: number,
-  to: number,
-  pass: Pass,
-): Promise<Block | undefined> {
-  const { chain, clock } = watcher;
-  const until = clock() + SCAN_MS;
-  let through: Block | undefined;
-  let next = swept + 1;
-  while (next <= to && !pass.signal.aborted && clock() < until) {
-    const parentHash = through?.hash ?? null;
-    through = await scanRange(
-      watcher,
-      pass,
-      { from: next, to, parentHash },
-      NO_POLL,
-      async (tx, block, dust) => {
-        await countDust(watcher, tx, dust);
-        await updateChain(tx, chain.id, { swept_height: block.height });
-      },
-    );
-    next = through.height + 1;
-  }
-  return through;
 }
 
 /**

@@ -1,28 +1,19 @@
 import type { TransactionReport, Unreadable } from '../../chains/adapter.ts';
 import { isSettled, parseFinality } from '../../chains/finality.ts';
-import { newId } from '../../crypto/new-id.ts';
-import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
+import type { Node } from '../../nodes/node.ts';
 import { recordAnswers } from '../../nodes/record-answers.ts';
-import { addFinding } from '../../repositories/findings.ts';
 import { listUnsettled, type UnsettledDeposit } from '../../repositories/watched-deposits.ts';
 import type { ObservedTransfer } from '../../settlement/observe-transfer.ts';
-import { disagreements } from '../metrics.ts';
 import type { Watcher } from '../watcher.ts';
+import { confirmByCheckNode } from './confirmation-check.ts';
 import { keepEvidence } from './keep-evidence.ts';
 import { lookUpDeposits, type Placed } from './look-up-deposits.ts';
-import { readHeads } from './read-heads.ts';
 import { record, timeOf, toObserved, toReported } from './record.ts';
+import type { Tips } from './round.ts';
 import { reportUnreadable } from './unreadable.ts';
 
 /** Deposits that are read at once. */
 const BATCH = 200;
-
-/** How far the chain has come, as the node of this tick shows it. */
-export interface Tips {
-  readonly tip: number;
-  /** null where the chain has no finality of its own. */
-  readonly final: number | null;
-}
 
 /**
  * Makes deposits final that are deep enough: each is asked for once more by its transaction, and confirmed
@@ -97,7 +88,7 @@ async function settleDue(
     }
   }
   observed.push(...(await listAstray(watcher, node, absent)));
-  const final = (await confirm(watcher, confirmed, signal)).filter(
+  const final = (await confirmByCheckNode(watcher, confirmed, signal)).filter(
     ({ transfer }) => transfer !== undefined,
   );
   for (const { deposit, transfer } of final) {
@@ -148,70 +139,4 @@ export function failed(
   { block }: Extract<TransactionReport, { status: 'failed' }>,
 ): ObservedTransfer {
   return { ...toReported(deposit, 'failed'), blockHeight: block.height, blockHash: block.hash };
-}
-
-/** Those that the check node shows in the same block; all of them where there is none. */
-async function confirm(
-  watcher: Watcher,
-  placed: readonly Placed[],
-  signal: AbortSignal,
-): Promise<readonly Placed[]> {
-  const { log, nodes, chain } = watcher;
-  if (placed.length === 0) return placed;
-  try {
-    const check = await nodes.check(signal);
-    if (check === null) return placed;
-    const { tip } = await readHeads(watcher, check, null, signal);
-    const reached = placed.filter(({ deposit }) => (deposit.block_height ?? 0) <= tip.height);
-    const answers = await lookUpDeposits(
-      watcher,
-      check,
-      reached.map(({ deposit }) => deposit),
-    );
-    const same = answers.filter(
-      ({ deposit, report, transfer }) =>
-        report.status === 'included' &&
-        report.block.hash === deposit.block_hash &&
-        transfer !== undefined,
-    );
-    for (const answer of answers) {
-      if (!same.includes(answer)) await reportDisagreement(watcher, check, answer);
-    }
-    return same;
-  } catch (error) {
-    if (!(error instanceof NodeFailure || error instanceof RpcError)) throw error;
-    // Nothing becomes final without it; an alert tells when it stays silent.
-    log.warn({ err: error, chain: chain.id }, 'check node does not answer');
-    return [];
-  }
-}
-
-async function reportDisagreement(
-  { chain, clock, db, log }: Watcher,
-  check: Node,
-  { deposit, report }: Placed,
-): Promise<void> {
-  const found =
-    report.status === 'included'
-      ? `in block ${report.block.hash}, ${report.transfers.length} transfers`
-      : report.status;
-  const isNew = await addFinding(
-    db,
-    {
-      id: newId(),
-      chain: chain.id,
-      kind: 'disagreement',
-      blockchainId: deposit.blockchain_id,
-      transactionHash: deposit.transaction_hash,
-      position: deposit.position,
-      address: deposit.address,
-      amount: BigInt(deposit.token_amount),
-      height: deposit.block_height,
-      detail: `The primary node shows it in block ${deposit.block_hash}, the check node ${check.label}: ${found}.`,
-    },
-    new Date(clock()),
-  );
-  if (!isNew) return;
-  disagreements.inc({ chain: chain.id, node: check.label });
-  log.error({ chain: chain.id, node: check.label, depositId: deposit.id }, 'nodes disagree');
 }

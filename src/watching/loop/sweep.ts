@@ -1,20 +1,18 @@
 import type { Block } from '../../chains/adapter.ts';
 import { NodeFailure, RpcError } from '../../nodes/node.ts';
-import { findChain } from '../../repositories/chains.ts';
+import { findChain, updateChain } from '../../repositories/chains.ts';
 import type { Watcher } from '../watcher.ts';
+import { countDust } from './count-dust.ts';
+import { NO_POLL } from './occurred-at.ts';
 import { readHeads } from './read-heads.ts';
-import { type Pass, sweep } from './scan.ts';
+import { type Pass, SCAN_MS, scanRange } from './scan.ts';
 
 /**
  * Scans what has become final a second time, by the check node if it is well.
  * @returns The last block of the sweep; the newest block when all of them have been swept.
  * @throws NodeFailure of the primary node, LeaseLost.
  */
-export async function lookAgain(
-  watcher: Watcher,
-  pass: Pass,
-  tip: Block,
-): Promise<Block | undefined> {
+export async function sweep(watcher: Watcher, pass: Pass, tip: Block): Promise<Block | undefined> {
   const { adapter, chain, db, nodes } = watcher;
   if (adapter.looksOnce === true) return undefined;
   const state = await findChain(db, chain.id);
@@ -25,14 +23,47 @@ export async function lookAgain(
   if (swept >= to) return swept === tip.height ? tip : undefined;
   try {
     const check = await nodes.check(pass.signal);
-    if (check === null) return await sweep(watcher, swept, to, pass);
+    if (check === null) return await sweepRange(watcher, swept, to, pass);
     const heads = await readHeads(watcher, check, null, pass.signal);
     const reached = Math.min(to, heads.finalHeight ?? heads.tip.height - 1);
-    return await sweep(watcher, swept, reached, { ...pass, node: check });
+    return await sweepRange(watcher, swept, reached, { ...pass, node: check });
   } catch (error) {
     if (!(error instanceof NodeFailure || error instanceof RpcError)) throw error;
     // The second look of the same node is worth more than none. What the other one has swept is done.
     const { swept_height: reached = null } = (await findChain(db, chain.id)) ?? {};
-    return sweep(watcher, reached ?? swept, to, pass);
+    return sweepRange(watcher, reached ?? swept, to, pass);
   }
+}
+
+/**
+ * Scans blocks that have become final a second time: a node that lags answers a query for logs with an
+ * empty list and no error, so the first look may have missed something.
+ * @returns The last block that was scanned; undefined if there was none.
+ * @throws NodeFailure, LeaseLost.
+ */
+async function sweepRange(
+  watcher: Watcher,
+  swept: number,
+  to: number,
+  pass: Pass,
+): Promise<Block | undefined> {
+  const { chain, clock } = watcher;
+  const until = clock() + SCAN_MS;
+  let through: Block | undefined;
+  let next = swept + 1;
+  while (next <= to && !pass.signal.aborted && clock() < until) {
+    const parentHash = through?.hash ?? null;
+    through = await scanRange(
+      watcher,
+      pass,
+      { from: next, to, parentHash },
+      NO_POLL,
+      async (tx, block, dust) => {
+        await countDust(watcher, tx, dust);
+        await updateChain(tx, chain.id, { swept_height: block.height });
+      },
+    );
+    next = through.height + 1;
+  }
+  return through;
 }

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { NativeDust } from '../../../src/watching/loop/internal-transfers.ts';
+import { NativeDust } from '../../../src/watching/loop/native-dust.ts';
 
 const CHAIN = 'eth-test';
 const found = (tokenAmount: bigint, blockchainId = CHAIN) => [

@@ -1,0 +1,117 @@
+import type { Block, WatchedAddress } from '../../chains/adapter.ts';
+import { hasExpiringPayment, listEndingAddresses } from '../../repositories/watch-list.ts';
+import type { Watcher } from '../watcher.ts';
+import { STATE_KEPT } from './balance-increases.ts';
+import { createUnconfirmedCheck } from './check-unconfirmed.ts';
+import { findInternalTransfers, nativeAddresses, noteJoined } from './internal-transfers.ts';
+import type { Mempool } from './mempool.ts';
+import { NativeDust } from './native-dust.ts';
+import { wasPolledLately } from './occurred-at.ts';
+import { createPeriod } from './period.ts';
+import { placeCursor } from './place-cursor.ts';
+import { recordProgress } from './record-progress.ts';
+import { askedSince } from './record-seen.ts';
+import type { Rescans } from './rescan.ts';
+import { RETRY_EVERY_MS, retryUnapplied } from './retry-unapplied.ts';
+import type { Round } from './round.ts';
+import { type Pass, scanToTip } from './scan.ts';
+import { settle } from './settle.ts';
+import { sweep } from './sweep.ts';
+import { retryUnreadable } from './unreadable.ts';
+
+/** How often a chain that is far behind is looked at for blocks to skip, in milliseconds. */
+const PLACE_EVERY_MS = 10 * 60_000;
+/** How often balances are looked at for what contracts have sent, in milliseconds. */
+const INTERNAL_EVERY_MS = 60_000;
+/** Addresses whose payments end that one look is told of: more than end within seconds. */
+const ENDING_MAXIMUM = 1_000;
+
+/** Reads the new blocks of a chain on which payments wait, and settles what they have brought. */
+export interface BlockWatch {
+  /** @throws NodeFailure, LeaseLost. */
+  run(round: Round): Promise<'done' | 'more'>;
+}
+
+export function createBlockWatch(
+  watcher: Watcher,
+  { mempool, rescans }: { readonly mempool: Mempool; readonly rescans: Rescans },
+): BlockWatch {
+  const { adapter, chain, clock, db } = watcher;
+  const unconfirmed = createUnconfirmedCheck();
+  const dust = new NativeDust();
+  const placements = createPeriod(clock, PLACE_EVERY_MS);
+  const balanceLooks = createPeriod(clock, INTERNAL_EVERY_MS);
+  const retries = createPeriod(clock, RETRY_EVERY_MS);
+
+  return {
+    async run(round) {
+      const { state, node, tips, heads } = round;
+      if (placements.isDue()) {
+        const moved = await placeCursor(watcher, round);
+        placements.start();
+        if (moved) return 'more';
+      }
+      const pass = await prepare(round);
+      const through = await scanToTip(watcher, state, pass);
+      const isAtTip = (through?.height ?? state.cursor_height) === heads.tip.height;
+      const unread = isAtTip
+        ? await mempool.read(state, node, pass.watch)
+        : { complete: false, more: true };
+      const isComplete = unread.complete;
+      if (isAtTip) await unconfirmed.run(watcher, node, tips);
+      await settle(watcher, node, tips, pass.signal);
+      const swept = await sweep(watcher, pass, heads.tip);
+      const atCursor = through ?? (isAtTip ? heads.tip : undefined);
+      if (isComplete && atCursor !== undefined)
+        await lookForInternalTransfers(round, pass.watch, atCursor);
+      const rescanned = isComplete && (await rescans.run(round));
+      if (isComplete) await retry(round);
+      const isBrokenOff = !isAtTip && wasPolledLately(state.polled_at, new Date(clock()));
+      const reached = { through: atCursor, swept, isComplete, isBrokenOff };
+      await recordProgress(watcher, round, reached);
+      return unread.more || rescanned ? 'more' : 'done';
+    },
+  };
+
+  /** Reads the watch list, and what its addresses hold before anything behind the cursor is scanned. */
+  async function prepare({ state, node, tips, signal }: Round): Promise<Pass> {
+    const watch = await watcher.watchList.read(db, new Date(clock()));
+    const ending =
+      adapter.looksOnce === true
+        ? await listEndingAddresses(db, chain.id, new Date(clock()), ENDING_MAXIMUM)
+        : [];
+    dust.begin(state);
+    if (state.cursor_height !== null && state.cursor_hash !== null) {
+      const cursor = { height: state.cursor_height, hash: state.cursor_hash };
+      // Further back a node has forgotten what was held; once the chain is caught up, it is read.
+      if (tips.tip - cursor.height <= STATE_KEPT) await noteJoined(watcher, node, watch, cursor);
+    }
+    const since = askedSince(watcher, state.watched_until);
+    const noteDust = dust.add.bind(dust, chain.id);
+    return { node, tips, watch, ending, askedSince: since, noteDust, signal };
+  }
+
+  /** Each minute, and while a payment is about to expire, which must not happen to one that was paid. */
+  async function lookForInternalTransfers(
+    { state, node, tips }: Round,
+    watch: readonly WatchedAddress[],
+    cursor: Block,
+  ): Promise<void> {
+    if (adapter.internal === undefined || nativeAddresses(watch).length === 0) return;
+    const soon = new Date(clock() + INTERNAL_EVERY_MS);
+    if (!balanceLooks.isDue() && !(await hasExpiringPayment(db, chain.id, soon))) return;
+    await findInternalTransfers(watcher, node, watch, cursor, {
+      finalHeight: tips.final ?? cursor.height,
+      sight: { last: state, askedSince: askedSince(watcher, state.watched_until) },
+      dust,
+    });
+    balanceLooks.start();
+  }
+
+  async function retry({ node }: Round): Promise<void> {
+    if (!retries.isDue()) return;
+    await retryUnapplied(watcher, node);
+    await retryUnreadable(watcher, node);
+    retries.start();
+  }
+}
