@@ -8,6 +8,12 @@ import { withSession } from './session.ts';
 import type { Terminal } from './terminal.ts';
 import { addVerb, integerFrom, type JsonFlag } from './values.ts';
 
+interface Flags extends JsonFlag {
+  readonly from: number;
+  readonly to: number;
+  readonly correct?: boolean;
+}
+
 /** `mp network audit` */
 export function defineAudit(noun: Command, terminal: Terminal): void {
   const height = integerFrom(0, HEIGHT_MAXIMUM);
@@ -15,16 +21,18 @@ export function defineAudit(noun: Command, terminal: Terminal): void {
     .argument('<id>', 'network ID, for example eth-usdt')
     .requiredOption('--from <block>', 'first block', height)
     .requiredOption('--to <block>', `last block; at most ${RESCAN_MAXIMUM} in all`, height)
-    .action((id: string, { from, to, ...flags }: JsonFlag & { from: number; to: number }) =>
+    .option('--correct', 'record final deposits that no payment took as the node shows them')
+    .action((id: string, { from, to, correct, ...flags }: Flags) =>
       withSession(terminal, async session => {
-        const audit = await auditNetwork(session, toolsOf(session), id, { from, to });
+        const blocks = { from, to, corrects: correct === true };
+        const audit = await auditNetwork(session, toolsOf(session), id, blocks);
         const differences = audit.differences.map(({ amount, ...difference }) => ({
           ...difference,
           amount: amount.toString(),
         }));
         if (flags.json) return printJson(terminal, { ...audit, differences });
-        const { blockchainId, node, role, transfers } = audit;
-        printObject(terminal, flags, { blockchainId, from, to, node, role, transfers });
+        const { blockchainId, node, role, transfers, corrected } = audit;
+        printObject(terminal, flags, { blockchainId, from, to, node, role, transfers, corrected });
         printList(
           terminal,
           flags,

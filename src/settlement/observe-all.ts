@@ -4,6 +4,7 @@ import { movePayments } from '../payments/move-payment.ts';
 import { findDeposits, lockAddresses, saveDeposits } from '../repositories/deposits.ts';
 import { lockHolders } from '../repositories/reservations.ts';
 import { CHAIN_ACTOR, moveFor } from './apply-deposit.ts';
+import { differs } from './correct-deposit.ts';
 import { isExact } from './match-payment.ts';
 import {
   newDeposit,
@@ -100,7 +101,8 @@ function isNew({ transfer: { finality, references = [] }, known }: Told): boolea
   return known === undefined && finality === 'seen' && references.length === 0;
 }
 
-function isSufficient({ transfer: { finality }, known }: Told): boolean {
-  if (finality !== 'final' || known?.state !== 'seen' || known.payment_id === null) return false;
+function isSufficient({ transfer, known }: Told): boolean {
+  if (transfer.finality !== 'final' || known?.state !== 'seen') return false;
+  if (known.payment_id === null || differs(known, transfer)) return false;
   return SUFFICIENT.includes(known.outcome);
 }

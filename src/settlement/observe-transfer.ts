@@ -10,6 +10,7 @@ import {
   updateDeposit,
 } from '../repositories/deposits.ts';
 import { applyDeposit, CHAIN_ACTOR } from './apply-deposit.ts';
+import { differs, NOT_VALUED, reportCorrection } from './correct-deposit.ts';
 import { type DepositMatch, matchPayment, type TimeOfTransfer } from './match-payment.ts';
 import { tellUnmatched } from './tell-unmatched.ts';
 
@@ -119,6 +120,7 @@ async function apply(
   { now, actor }: { readonly now: Date; readonly actor: string },
 ): Promise<Deposit> {
   if (known === undefined) return applyDeposit(tx, await record(tx, transfer, now), now, actor);
+  if (mustFollow(known, transfer)) return recordAnew(tx, known, transfer, { now, actor });
   if (hasMoved(known, transfer)) return updateDeposit(tx, known.id, placeOf(transfer, now));
   if (!NEXT_STATES[known.state].includes(transfer.finality)) return known;
   const deposit = await updateDeposit(tx, known.id, {
@@ -129,6 +131,61 @@ async function apply(
   const applied = await applyDeposit(tx, deposit, now, actor);
   if (transfer.finality === 'reversed') await rematchDuplicates(tx, deposit, now, actor);
   return applied;
+}
+
+/**
+ * Records a final deposit that no payment took as the chain shows it, and matches it anew; whoever waits for
+ * what has arrived is told of it again.
+ * @returns The deposit; undefined if it is not final any more, or has a payment by now.
+ */
+export async function correctFinal(
+  tx: Connection,
+  transfer: ObservedTransfer,
+  now: Date,
+  actor: string,
+): Promise<Deposit | undefined> {
+  await lockAddresses(tx, [transfer]);
+  const [known] = await findDeposits(tx, [transfer]);
+  if (known?.state !== 'final' || known.payment_id !== null) return undefined;
+  const deposit = await recordAnew(tx, known, transfer, { now, actor });
+  if (isUnmatched(deposit)) await tellUnmatched(tx, deposit, now);
+  return deposit;
+}
+
+/** Whether a transfer that is not final yet is told otherwise than it is recorded: then the chain is right. */
+function mustFollow(known: Deposit, transfer: ObservedTransfer): boolean {
+  const arrived = transfer.finality === 'seen' || transfer.finality === 'final';
+  return known.state !== 'final' && arrived && differs(known, transfer);
+}
+
+/**
+ * Undoes what a deposit has done, and records it as it is told now, as of the time of its first report. Whoever
+ * has dismissed it has dismissed another amount.
+ */
+async function recordAnew(
+  tx: Connection,
+  known: Deposit,
+  transfer: ObservedTransfer,
+  by: { readonly now: Date; readonly actor: string },
+): Promise<Deposit> {
+  const { blockchainId, address, tokenAmount, references } = transfer;
+  if (known.address !== address) {
+    await lockAddresses(tx, [{ blockchainId, address: known.address }]);
+  }
+  await reportCorrection(tx, known, transfer, by.now);
+  if (known.state === 'seen') {
+    const { address: former, block_height: blockHeight, block_hash: blockHash } = known;
+    const undone = { ...transfer, finality: 'reversed', blockHeight, blockHash } as const;
+    await apply(tx, known, { ...undone, address: former }, by);
+  }
+  const slot = { blockchainId, address, tokenAmount };
+  const deposit = await updateDeposit(tx, known.id, {
+    ...(await matchPayment(tx, slot, timeOf(known), references)),
+    ...{ address, token_amount: tokenAmount, state: transfer.finality, dismissed_at: null },
+    ...NOT_VALUED,
+    ...placeOf(transfer, by.now),
+  });
+  return applyDeposit(tx, deposit, by.now, by.actor);
 }
 
 /** Whether a transfer that is still only seen is in another block, or in none any more. */

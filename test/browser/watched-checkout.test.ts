@@ -121,7 +121,7 @@ test('the chain is asked for a transaction that nobody has seen', async () => {
       {
         ...{ blockchainId: 'eth', position: 0, address: address ?? '' },
         tokenAmount: BigInt(amount ?? 0),
-        ...{ depositId: null, paymentId: null, outcome: null, state: null },
+        ...{ depositId: null, paymentId: null, outcome: null, state: null, isOtherwise: false },
       },
     ],
   };

@@ -248,7 +248,7 @@ describe('“Already sent it?”', () => {
     return {
       ...{ blockchainId: 'eth', position: 0, address: address ?? '' },
       tokenAmount: (BigInt(amount ?? 0) * share) / 100n,
-      ...{ depositId: null, paymentId: null, outcome: null, state: null },
+      ...{ depositId: null, paymentId: null, outcome: null, state: null, isOtherwise: false },
     };
   };
 

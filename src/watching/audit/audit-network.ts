@@ -1,8 +1,13 @@
 import { audited, OperationRefused, type Operator } from '../../accounts/audited-change.ts';
+import type { ChainTransfer } from '../../chains/adapter.ts';
+import type { Chain } from '../../chains/chain-list.ts';
 import type { Database } from '../../database/connection.ts';
 import { NodeFailure, RpcError } from '../../nodes/node.ts';
 import { openNode } from '../../nodes/open-node.ts';
 import { listNodes } from '../../repositories/nodes.ts';
+import { correctFinal } from '../../settlement/observe-transfer.ts';
+import { NO_POLL, occurredAt } from '../loop/occurred-at.ts';
+import { toObserved } from '../loop/record.ts';
 import { reportUnreadable } from '../loop/unreadable.ts';
 import { adapterFor, type NodeTools, requireChain, settingsOf } from '../operate/manage-nodes.ts';
 import { type BlockRange, RESCAN_MAXIMUM, requireSettled } from '../operate/operate-chain.ts';
@@ -27,11 +32,19 @@ export interface NetworkAudit {
   readonly role: 'check' | 'primary';
   readonly transfers: number;
   readonly differences: readonly Difference[];
+  /** Final deposits without a payment that were recorded as the node shows them; 0 unless asked for. */
+  readonly corrected: number;
+}
+
+export interface AuditedBlocks extends BlockRange {
+  /** Whether final deposits that no payment took are recorded anew where they are otherwise on the chain. */
+  readonly corrects?: boolean;
 }
 
 /**
  * Scans final blocks anew through another node than the one that watches, where there is one, and holds
- * them against the ledger. Differences become findings; nothing is credited.
+ * them against the ledger. Differences become findings. Nothing is credited, unless corrections are asked for
+ * and a payment waits for what a corrected deposit is.
  * @throws OperationRefused for an unknown network, one that no node settles, a range that is empty, too
  * long or not final, and a node that does not answer.
  */
@@ -39,7 +52,7 @@ export async function auditNetwork(
   operator: Operator & { readonly db: Database },
   tools: NodeTools,
   networkId: string,
-  { from, to }: BlockRange,
+  { from, to, corrects = false }: AuditedBlocks,
 ): Promise<NetworkAudit> {
   const { db, clock } = operator;
   const network = await requireSettled(db, networkId);
@@ -59,6 +72,7 @@ export async function auditNetwork(
   const node = open.within(AbortSignal.timeout(TIMEOUT_MS));
   const differences: Difference[] = [];
   let transfers = 0;
+  let corrected = 0;
   try {
     await verifyIdentity(adapter, chain, node, {
       identity: null,
@@ -74,6 +88,7 @@ export async function auditNetwork(
       const now = new Date(clock());
       await reportDifferences(db, network, part.differences, now);
       await reportUnreadable(db, network.chain, part.unreadable, now);
+      if (corrects) corrected += await correct(operator, chain, part.correctable);
       differences.push(...part.differences);
       transfers += part.transfers;
       next = part.through + 1;
@@ -87,8 +102,44 @@ export async function auditNetwork(
   await audited(operator, 'network.audit', async () => ({
     result: undefined,
     objectId: networkId,
-    detail: { from, to, node: row.label, transfers, differences: differences.length },
+    detail: { from, to, node: row.label, transfers, differences: differences.length, corrected },
   }));
   const { label, role } = row;
-  return { blockchainId: networkId, from, to, node: label, role, transfers, differences };
+  return {
+    blockchainId: networkId,
+    from,
+    to,
+    node: label,
+    role,
+    transfers,
+    differences,
+    corrected,
+  };
+}
+
+/** @returns How many deposits were recorded anew. */
+async function correct(
+  operator: Operator,
+  chain: Chain,
+  transfers: readonly ChainTransfer[],
+): Promise<number> {
+  let corrected = 0;
+  for (const transfer of transfers) {
+    await audited(operator, 'deposit.correct', async (tx, now) => {
+      // The time of its first report stays.
+      const told = toObserved(transfer, 'final', occurredAt(chain, transfer, NO_POLL, now));
+      const deposit = await correctFinal(tx, told, now, operator.actor);
+      if (deposit !== undefined) corrected += 1;
+      const { blockchainId, transactionHash, position, address, tokenAmount } = transfer;
+      const shown = {
+        blockchainId,
+        transactionHash,
+        position,
+        address,
+        tokenAmount: `${tokenAmount}`,
+      };
+      return { result: undefined, objectId: deposit?.id ?? transactionHash, detail: shown };
+    });
+  }
+  return corrected;
 }

@@ -37,6 +37,8 @@ export interface AuditedPart {
   /** Transfers that the chain shows. */
   readonly transfers: number;
   readonly differences: readonly Difference[];
+  /** What is final, has no payment and is recorded otherwise, as the chain shows it. */
+  readonly correctable: readonly ChainTransfer[];
   /** What of these blocks cannot be read, and so not be compared. */
   readonly unreadable: readonly Unreadable[];
 }
@@ -68,18 +70,47 @@ export async function auditPart(
   if (ledger.length === DEPOSITS_MAXIMUM && last > from) {
     return auditPart({ db, adapter, node, network }, { from, to: Math.floor((from + last) / 2) });
   }
+  const known = await readKnown(db, own);
   return {
     through: last,
     transfers: own.length,
     unreadable,
+    correctable: own.filter(transfer => {
+      const deposit = known.get(keyOf(transfer));
+      return deposit !== undefined && isCorrectable(deposit, transfer);
+    }),
     differences: [
-      ...(await findMissing(db, node, network.id, own)),
+      ...(await findMissing(db, node, network.id, own, known)),
       ...(await findSurplus(adapter, node, watch, own, ledger)),
     ],
   };
 }
 
-const keyOf = (hash: string, position: number) => `${hash}:${position}`;
+/** The deposits of transfers, by their keys. */
+async function readKnown(
+  db: Connection,
+  transfers: readonly ChainTransfer[],
+): Promise<ReadonlyMap<string, Deposit>> {
+  if (transfers.length === 0) return new Map();
+  const deposits = await findDeposits(db, transfers);
+  return new Map(
+    deposits.map(deposit => [
+      keyOf({ transactionHash: deposit.transaction_hash, position: deposit.position }),
+      deposit,
+    ]),
+  );
+}
+
+/** Nothing that was credited moves any more; what is not final follows the chain by itself. */
+function isCorrectable(deposit: Deposit, transfer: ChainTransfer): boolean {
+  const isFree = deposit.state === 'final' && deposit.payment_id === null;
+  return isFree && describeDifference(deposit, transfer) !== undefined;
+}
+
+const keyOf = ({
+  transactionHash,
+  position,
+}: Pick<ChainTransfer, 'transactionHash' | 'position'>) => `${transactionHash}:${position}`;
 
 /** What the chain shows and the ledger has not, though somebody waited for it, or has otherwise. */
 async function findMissing(
@@ -87,24 +118,17 @@ async function findMissing(
   node: Node,
   blockchainId: string,
   transfers: readonly ChainTransfer[],
+  known: ReadonlyMap<string, Deposit>,
 ): Promise<Difference[]> {
   if (transfers.length === 0) return [];
-  const known = new Map(
-    (await findDeposits(db, transfers)).map(deposit => [
-      keyOf(deposit.transaction_hash, deposit.position),
-      deposit,
-    ]),
-  );
-  const unknown = transfers.filter(
-    ({ transactionHash, position }) => !known.has(keyOf(transactionHash, position)),
-  );
+  const unknown = transfers.filter(transfer => !known.has(keyOf(transfer)));
   const places = await findAwaited(db, blockchainId, unknown.map(placeOf), LATE_FOR_MS);
   const awaited = places.flatMap(place => unknown[place] ?? []);
   const missing = new Set(await withoutDust(db, awaited));
   return transfers.flatMap((transfer): Difference[] => {
     const { transactionHash, position, address, tokenAmount: amount, block } = transfer;
     const place = { transactionHash, position, address, amount, height: block?.height ?? null };
-    const deposit = known.get(keyOf(transactionHash, position));
+    const deposit = known.get(keyOf(transfer));
     if (deposit === undefined) {
       if (!missing.has(transfer)) return [];
       const command = `mp network rescan ${transfer.blockchainId} --from ${place.height} --to ${place.height}`;
@@ -113,7 +137,7 @@ async function findMissing(
     }
     const wrong = describeDifference(deposit, transfer);
     if (wrong === undefined) return [];
-    const detail = `${node.label} shows it in block ${block?.hash}; in the ledger ${wrong}.`;
+    const detail = `${node.label} shows it in block ${block?.hash}; in the ledger ${wrong}.${adviceFor(deposit, transfer)}`;
     return [{ kind: 'differs', ...place, detail }];
   });
 }
@@ -137,6 +161,13 @@ function placeOf({ address, block }: ChainTransfer) {
   return { address, madeAt: block?.time ?? new Date(0) };
 }
 
+/** What an operator can do about a difference, if anything. */
+function adviceFor(deposit: Deposit, transfer: ChainTransfer): string {
+  if (!isCorrectable(deposit, transfer)) return '';
+  const { blockchainId, block } = transfer;
+  return ` mp network audit ${blockchainId} --from ${block?.height} --to ${block?.height} --correct records it as that node shows it.`;
+}
+
 function describeDifference(deposit: Deposit, transfer: ChainTransfer): string | undefined {
   if (BigInt(deposit.token_amount) !== transfer.tokenAmount) {
     return `its amount is ${deposit.token_amount}`;
@@ -156,11 +187,11 @@ async function findSurplus(
   transfers: readonly ChainTransfer[],
   ledger: readonly Deposit[],
 ): Promise<Difference[]> {
-  const shown = new Set(transfers.map(each => keyOf(each.transactionHash, each.position)));
+  const shown = new Set(transfers.map(keyOf));
   const found: Difference[] = [];
   for (const deposit of ledger) {
     const { transaction_hash: transactionHash, position, address } = deposit;
-    if (shown.has(keyOf(transactionHash, position))) continue;
+    if (shown.has(keyOf({ transactionHash, position }))) continue;
     // Addresses that are configured no more are not scanned, nor is what contracts send.
     const why = await findAbsence(adapter, node, watch, deposit);
     if (why === undefined) continue;

@@ -3,6 +3,7 @@ import type { Connection } from '../../database/connection.ts';
 import type { Deposit, DepositOutcome, DepositState } from '../../database/deposit-tables.ts';
 import { listDepositsByHash } from '../../repositories/deposits.ts';
 import { addRescanOnce } from '../../repositories/rescans.ts';
+import { differs } from '../../settlement/correct-deposit.ts';
 import { type AskedWithin, weighTransfers } from '../../settlement/weigh-transfers.ts';
 
 /** A transfer to a watched address, and what the ledger knows of it. */
@@ -18,6 +19,8 @@ export interface FoundTransfer {
   /** `dust` is never recorded. */
   readonly outcome: DepositOutcome | 'dust' | null;
   readonly state: DepositState | null;
+  /** Whether it is recorded with another amount or address, and may be recorded anew. */
+  readonly isOtherwise: boolean;
 }
 
 /**
@@ -45,16 +48,20 @@ export async function withDeposits(
       paymentId: deposit?.payment_id ?? null,
       outcome: deposit?.outcome ?? (weights[index] === 'dust' ? 'dust' : null),
       state: deposit?.state ?? null,
+      isOtherwise:
+        deposit !== undefined &&
+        deposit.state !== 'final' &&
+        differs(deposit, { address, tokenAmount }),
     };
   });
 }
 
-/** Whether a transfer should be in the ledger and is not. */
-export function isMissing({ depositId, outcome }: FoundTransfer): boolean {
-  return depositId === null && outcome !== 'dust';
+/** Whether a transfer should be in the ledger and is not, or not as it is. */
+export function isMissing({ depositId, outcome, isOtherwise }: FoundTransfer): boolean {
+  return isOtherwise || (depositId === null && outcome !== 'dust');
 }
 
-/** Has the block of transfers that are not recorded scanned again. */
+/** Has the block of transfers scanned again that are not recorded as they are. */
 export async function rescanMissing(
   db: Connection,
   { askedBy, now }: { readonly askedBy: string; readonly now: Date },

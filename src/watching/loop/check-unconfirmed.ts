@@ -39,14 +39,15 @@ export function createUnconfirmedCheck(): UnconfirmedCheck {
       );
       const stillMissing = new Map<string, number>();
       const observed: ObservedTransfer[] = [];
-      for (const { deposit, report, transfer, isUntraced } of await lookUpDeposits(
+      for (const { deposit, report, transfer, other, isUntraced } of await lookUpDeposits(
         watcher,
         node,
         sought,
       )) {
         const hash = deposit.transaction_hash;
-        if (report.status === 'included' && transfer !== undefined) {
-          observed.push(toObserved(transfer, 'seen', timeOf(deposit)));
+        const told = transfer ?? other;
+        if (report.status === 'included' && told !== undefined) {
+          observed.push(toObserved(told, 'seen', timeOf(deposit)));
         } else if (report.status === 'failed') {
           if (isDeepEnough(watcher, deposit, report.block.height, tips)) {
             observed.push(failed(deposit, report));

@@ -6,7 +6,7 @@ import type { Watcher } from '../watcher.ts';
 import { lookUpDeposits, type Placed } from './look-up-deposits.ts';
 import { readHeads } from './read-heads.ts';
 
-/** Those that the check node shows in the same block; all of them where there is none. */
+/** Those that the check node shows alike and in the same block; all of them where there is none. */
 export async function confirmByCheckNode(
   watcher: Watcher,
   placed: readonly Placed[],
@@ -24,14 +24,11 @@ export async function confirmByCheckNode(
       check,
       reached.map(({ deposit }) => deposit),
     );
-    const same = answers.filter(
-      ({ deposit, report, transfer }) =>
-        report.status === 'included' &&
-        report.block.hash === deposit.block_hash &&
-        transfer !== undefined,
-    );
-    for (const answer of answers) {
-      if (!same.includes(answer)) await reportDisagreement(watcher, check, answer);
+    const same: Placed[] = [];
+    for (const shown of reached) {
+      const answer = answers.find(({ deposit }) => deposit.id === shown.deposit.id);
+      if (answer !== undefined && isAlike(shown, answer)) same.push(shown);
+      else if (answer !== undefined) await reportDisagreement(watcher, check, shown, answer);
     }
     return same;
   } catch (error) {
@@ -42,15 +39,20 @@ export async function confirmByCheckNode(
   }
 }
 
+function isAlike(one: Placed, other: Placed): boolean {
+  if (one.report.status !== 'included' || other.report.status !== 'included') return false;
+  if (one.report.block.hash !== other.report.block.hash) return false;
+  const [own, its] = [one.transfer ?? one.other, other.transfer ?? other.other];
+  return own?.address === its?.address && own?.tokenAmount === its?.tokenAmount;
+}
+
 async function reportDisagreement(
   { chain, clock, db, log }: Watcher,
   check: Node,
-  { deposit, report }: Placed,
+  shown: Placed,
+  answer: Placed,
 ): Promise<void> {
-  const found =
-    report.status === 'included'
-      ? `in block ${report.block.hash}, ${report.transfers.length} transfers`
-      : report.status;
+  const { deposit } = shown;
   const isNew = await addFinding(
     db,
     {
@@ -63,11 +65,19 @@ async function reportDisagreement(
       address: deposit.address,
       amount: BigInt(deposit.token_amount),
       height: deposit.block_height,
-      detail: `The primary node shows it in block ${deposit.block_hash}, the check node ${check.label}: ${found}.`,
+      detail: `The primary node shows it ${describe(shown)}, the check node ${check.label}: ${describe(answer)}.`,
     },
     new Date(clock()),
   );
   if (!isNew) return;
   disagreements.inc({ chain: chain.id, node: check.label });
   log.error({ chain: chain.id, node: check.label, depositId: deposit.id }, 'nodes disagree');
+}
+
+function describe({ report, transfer, other }: Placed): string {
+  if (report.status !== 'included') return report.status;
+  const told = transfer ?? other;
+  const content =
+    told === undefined ? 'without this transfer' : `as ${told.tokenAmount} to ${told.address}`;
+  return `in block ${report.block.hash} ${content}`;
 }

@@ -1,6 +1,7 @@
 import type { ChainTransfer, LookUpRequest, TransactionReport } from '../../chains/adapter.ts';
 import type { Node } from '../../nodes/node.ts';
 import type { UnsettledDeposit } from '../../repositories/watched-deposits.ts';
+import { differs } from '../../settlement/correct-deposit.ts';
 import type { Watcher } from '../watcher.ts';
 
 /** Transactions that are asked for at once, and by themselves where an adapter does not batch them. */
@@ -13,6 +14,8 @@ export interface Placed {
   readonly report: TransactionReport;
   /** The same transfer in the report: its position, address and amount; undefined if it has no such. */
   readonly transfer: ChainTransfer | undefined;
+  /** A transfer in its place that is of another amount, or to another of the addresses that were asked for. */
+  readonly other: ChainTransfer | undefined;
   /** Whether a contract sent it and the node does not trace, so that it may be there and not be told. */
   readonly isUntraced: boolean;
 }
@@ -39,9 +42,12 @@ export async function lookUpDeposits(
       if (report === undefined) continue;
       for (const deposit of own) {
         const isUntraced = mayBeUntold(report, deposit);
-        const transfer =
-          findSame(report, deposit) ?? (isUntraced ? asSeen(report, deposit) : undefined);
-        placed.push({ deposit, report, transfer, isUntraced });
+        const inPlace = findInPlace(report, deposit);
+        const isSame = inPlace !== undefined && !differs(deposit, inPlace);
+        const unseen = isUntraced ? asSeen(report, deposit) : undefined;
+        const transfer = isSame ? inPlace : unseen;
+        const other = isSame ? undefined : inPlace;
+        placed.push({ deposit, report, transfer, other, isUntraced });
       }
     }
   }
@@ -62,14 +68,13 @@ function toWatched({ blockchain_id: id, contract, address }: UnsettledDeposit) {
   return { network: { id, contract }, address };
 }
 
-function findSame(report: TransactionReport, deposit: UnsettledDeposit): ChainTransfer | undefined {
+function findInPlace(
+  report: TransactionReport,
+  { blockchain_id: blockchainId, position }: UnsettledDeposit,
+): ChainTransfer | undefined {
   if (report.status !== 'included' && report.status !== 'pending') return undefined;
   return report.transfers.find(
-    transfer =>
-      transfer.blockchainId === deposit.blockchain_id &&
-      transfer.position === deposit.position &&
-      transfer.address === deposit.address &&
-      transfer.tokenAmount === BigInt(deposit.token_amount),
+    each => each.blockchainId === blockchainId && each.position === position,
   );
 }
 

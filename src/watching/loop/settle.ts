@@ -2,7 +2,10 @@ import type { TransactionReport, Unreadable } from '../../chains/adapter.ts';
 import { isSettled, parseFinality } from '../../chains/finality.ts';
 import type { Node } from '../../nodes/node.ts';
 import { recordAnswers } from '../../nodes/record-answers.ts';
+import { listSettledNetworks } from '../../repositories/networks.ts';
+import { addRescanOnce } from '../../repositories/rescans.ts';
 import { listUnsettled, type UnsettledDeposit } from '../../repositories/watched-deposits.ts';
+import { reportCorrection } from '../../settlement/correct-deposit.ts';
 import type { ObservedTransfer } from '../../settlement/observe-transfer.ts';
 import type { Watcher } from '../watcher.ts';
 import { confirmByCheckNode } from './confirmation-check.ts';
@@ -64,6 +67,7 @@ async function settleDue(
   if (due.length === 0) return;
   const observed: ObservedTransfer[] = [];
   const confirmed: Placed[] = [];
+  const contradicted: Placed[] = [];
   const absent: UnsettledDeposit[] = [];
   const unreadable: Unreadable[] = [];
   const recorded = recordAnswers(node);
@@ -83,20 +87,58 @@ async function settleDue(
       observed.push(failed(deposit, report));
     } else if (report.status === 'unreadable') {
       unreadable.push(toUnreadable(deposit, report.detail));
+    } else if (report.status === 'included' && !placed.isUntraced) {
+      contradicted.push(placed);
     } else if (report.status !== 'failed') {
       absent.push(deposit);
     }
   }
   observed.push(...(await listAstray(watcher, node, absent)));
-  const final = (await confirmByCheckNode(watcher, confirmed, signal)).filter(
-    ({ transfer }) => transfer !== undefined,
-  );
+  observed.push(...(await follow(watcher, contradicted, signal)));
+  const final = await confirmByCheckNode(watcher, confirmed, signal);
   for (const { deposit, transfer } of final) {
     if (transfer !== undefined) observed.push(toObserved(transfer, 'final', timeOf(deposit)));
   }
   await keepEvidence(watcher, recorded, final);
   await record(watcher, observed);
   await reportUnreadable(watcher.db, watcher.chain.id, unreadable, new Date(watcher.clock()));
+}
+
+/**
+ * Deposits of whose transactions the node tells otherwise than before, as they are told now: what is not final
+ * follows the chain, once the check node tells the same where there is one. A transfer that is not in its
+ * transaction at all loses its block: it is looked for once more before it is reversed, and what the
+ * transaction pays in its place is found by another scan of the block.
+ */
+async function follow(
+  watcher: Watcher,
+  contradicted: readonly Placed[],
+  signal: AbortSignal,
+): Promise<ObservedTransfer[]> {
+  const { chain, clock, db, lease } = watcher;
+  const now = new Date(clock());
+  const told: ObservedTransfer[] = [];
+  for (const { deposit, report, other } of await confirmByCheckNode(
+    watcher,
+    contradicted,
+    signal,
+  )) {
+    if (other !== undefined) {
+      told.push(toObserved(other, 'seen', timeOf(deposit)));
+    } else if (report.status === 'included') {
+      const { height } = report.block;
+      const networks = await listSettledNetworks(db, chain.id);
+      await lease.writeBeside(async tx => {
+        await reportCorrection(tx, deposit, null, now);
+        for (const { id: blockchainId } of networks) {
+          const block = { blockchainId, from: height, to: height, askedBy: 'watcher' };
+          await addRescanOnce(tx, block, now);
+        }
+      });
+      told.push(toReported(deposit, 'seen'));
+    }
+  }
+  return told;
 }
 
 /** A deposit whose transaction could be read when it was seen, and cannot be any more. */

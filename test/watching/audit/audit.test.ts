@@ -6,8 +6,10 @@ import { removeAddress, setAddress } from '../../../src/accounts/deposit-address
 import { chainOf } from '../../../src/chains/chain-list.ts';
 import type { Merchant } from '../../../src/database/account-tables.ts';
 import { listOpenFindings } from '../../../src/repositories/findings.ts';
+import { updateOpenPayment } from '../../../src/repositories/payment-moves.ts';
+import { findPayment } from '../../../src/repositories/payments.ts';
 import { insertReservation } from '../../../src/repositories/reservations.ts';
-import { auditNetwork } from '../../../src/watching/audit/audit-network.ts';
+import { type AuditedBlocks, auditNetwork } from '../../../src/watching/audit/audit-network.ts';
 import { auditYesterday } from '../../../src/watching/audit/audit-yesterday.ts';
 import { configureNetwork } from '../../../src/watching/operate/configure-network.ts';
 import { addNode } from '../../../src/watching/operate/manage-nodes.ts';
@@ -131,7 +133,7 @@ function change(hash: string, amount: bigint | null): void {
   tron.blocks[place] = { ...block, transactions };
 }
 
-const audit = (range = blocks) => {
+const audit = (range: AuditedBlocks = blocks) => {
   const { db, keyring } = service;
   const tools = { keyring, isProduction: false };
   return auditNetwork({ ...operatorOf(service), db }, tools, TOKEN, range);
@@ -152,7 +154,7 @@ describe('an audit of a range', () => {
     const found = await audit();
     expect(found).toEqual({
       ...{ blockchainId: TOKEN, ...blocks, node: 'second', role: 'check' },
-      ...{ transfers: 3, differences: [] },
+      ...{ transfers: 3, differences: [], corrected: 0 },
     });
     const logged = await service.db
       .selectFrom('audit_log')
@@ -193,11 +195,53 @@ describe('an audit of a range', () => {
       { kind: 'differs', transactionHash: second, amount: 2_000n },
     ]);
     expect(differences.map(({ detail }) => detail)).toEqual([
-      expect.stringMatching(/in the ledger its amount is 1000\.$/),
+      expect.stringContaining('in the ledger its amount is 1000.'),
       expect.stringMatching(/in the ledger it is reversed\.$/),
     ]);
     await audit();
     expect(await findings()).toHaveLength(2);
+  });
+
+  test('records what is final and was not credited as the chain shows it, if asked to', async () => {
+    const { db, clock } = service;
+    const [first = '', second = ''] = hashes;
+    const read = () =>
+      db
+        .selectFrom('deposits')
+        .select(['transaction_hash', 'token_amount', 'outcome', 'payment_id', 'state'])
+        .where('transaction_hash', 'in', [first, second])
+        .orderBy('token_amount')
+        .execute();
+    const other = await addPayment(db, merchant, { created_at: new Date(midnight) });
+    await sql`update deposits set payment_id = ${other.id} where transaction_hash = ${first}`.execute(
+      db,
+    );
+    const [credited, free] = await read();
+    expect(free).toMatchObject({ token_amount: '2000', payment_id: null, state: 'final' });
+    const now = new Date(midnight);
+    const { id } = await addPayment(db, merchant, {
+      created_at: now,
+      expires_at: new Date(clock.now + HOUR_MS),
+    });
+    const slot = { blockchainId: TOKEN, address: ADDRESS, tokenAmount: 2_222n };
+    await insertReservation(db, id, slot, now);
+    await updateOpenPayment(db, id, {
+      ...{ blockchain_id: TOKEN, address: ADDRESS, token_amount: 2_222n, token_decimals: 6 },
+    });
+    change(first, 1_111n);
+    change(second, 2_222n);
+    expect(await audit()).toMatchObject({ corrected: 0 });
+    expect((await findings()).map(({ detail }) => detail)).toEqual([
+      expect.stringMatching(/its amount is 1000\.$/),
+      expect.stringContaining(`mp network audit ${TOKEN} --from`),
+    ]);
+    expect(await audit({ ...blocks, corrects: true })).toMatchObject({ corrected: 1 });
+    expect(await read()).toEqual([
+      credited,
+      { ...free, token_amount: '2222', outcome: 'exact', payment_id: id },
+    ]);
+    expect(await findPayment(db, id)).toMatchObject({ status: 'successful' });
+    expect(await audit({ ...blocks, corrects: true })).toMatchObject({ corrected: 0 });
   });
 
   test('finds what the ledger has as final and the chain does not show', async () => {

@@ -1,16 +1,17 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ScanRequest, TransactionReport } from '../../../src/chains/adapter.ts';
 import type { Merchant } from '../../../src/database/account-tables.ts';
 import { findChain } from '../../../src/repositories/chains.ts';
 import { listOpenFindings } from '../../../src/repositories/findings.ts';
 import { updateOpenPayment } from '../../../src/repositories/payment-moves.ts';
 import { findPayment } from '../../../src/repositories/payments.ts';
+import { addRescan } from '../../../src/repositories/rescans.ts';
 import { insertReservation } from '../../../src/repositories/reservations.ts';
 import { addMerchant } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import { addPayment } from '../../helpers/payments.ts';
-import { ModelChain } from '../model-chain.ts';
+import { ModelChain, type ModelTransaction, type ModelTransfer } from '../model-chain.ts';
 import { createModelWatcher, type ModelWatcher, watchModel } from '../model-watcher.ts';
 
 const MINUTE_MS = 60_000;
@@ -23,6 +24,8 @@ let merchant: Merchant;
 let model: ModelChain;
 let watcher: ModelWatcher;
 let id: string;
+/** The transaction that pays it. */
+let sent: ModelTransaction;
 
 beforeAll(async () => {
   service = await startTestApp();
@@ -32,7 +35,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   const { db, clock } = service;
   clock.now += 24 * 60 * MINUTE_MS;
-  await sql`truncate deposits, reservations, findings cascade`.execute(db);
+  await sql`truncate deposits, reservations, findings, rescans cascade`.execute(db);
   await watchModel(db, CHAIN, 'final');
   model = new ModelChain(clock, FINAL_DEPTH);
   clock.now += MINUTE_MS;
@@ -47,7 +50,7 @@ beforeEach(async () => {
     ...{ blockchain_id: blockchainId, address, token_amount: tokenAmount, token_decimals: 18 },
   });
   await tick();
-  model.send(PLACE);
+  sent = model.send(PLACE);
   mine();
   await tick();
   expect(await status()).toBe('pending/completed');
@@ -157,4 +160,105 @@ test('a transfer that is in another block when it is asked for again is not fina
   await tick();
   expect(await status()).toBe('successful/completed');
   expect(await deposits()).toMatchObject([{ state: 'final', block_hash: tip.hash }]);
+});
+
+/** What the chain contains of the transaction from now on, whatever was told before. */
+function rewrite(...transfers: ModelTransfer[]): void {
+  Object.assign(sent, { transfers });
+}
+
+/** Another node, that shows the chain as it is now. */
+function copyOfModel(): ModelChain {
+  const copy = new ModelChain(service.clock, FINAL_DEPTH);
+  const blocks = model.blocks.map(block => ({
+    ...block,
+    transactions: block.transactions.map(({ hash, transfers }) => ({ hash, transfers })),
+  }));
+  Object.assign(copy, { blocks });
+  return copy;
+}
+
+async function configureAddress(address: string): Promise<void> {
+  await sql`
+    insert into deposit_addresses (branch_id, blockchain_id, address, updated_at)
+    select id, ${CHAIN}, ${address}, now() from branches where merchant_id = ${merchant.id} limit 1`.execute(
+    service.db,
+  );
+}
+
+const findings = async () =>
+  (await listOpenFindings(service.db, 10)).map(({ kind, detail }) => ({ kind, detail }));
+
+const corrected = (detail: string) => ({
+  kind: 'corrected',
+  detail: expect.stringContaining(detail),
+});
+
+describe('a transfer that is told otherwise while it is not final', () => {
+  test('of another amount: it is recorded anew, and pays what that pays', async () => {
+    const twice = { ...PLACE, tokenAmount: 2n * PLACE.tokenAmount };
+    rewrite(twice);
+    mine(FINAL_DEPTH);
+    await tick();
+    expect(await deposits()).toMatchObject([{ state: 'seen', token_amount: '10000' }]);
+    expect(await status()).toBe('pending/pending');
+    expect(await findings()).toEqual([corrected('Recorded as 5000 to A')]);
+    rewrite(PLACE);
+    await tick();
+    expect(await deposits()).toMatchObject([{ payment_id: id, token_amount: '5000' }]);
+    await tick();
+    expect(await status()).toBe('successful/completed');
+  });
+
+  test('a scan is enough, before it is deep enough to be asked for', async () => {
+    rewrite({ ...PLACE, tokenAmount: 4_000n });
+    const at = model.tip.height;
+    const block = { blockchainId: CHAIN, from: at, to: at, askedBy: 'test' };
+    await addRescan(service.db, block, new Date(service.clock.now));
+    await tick();
+    expect(await deposits()).toMatchObject([
+      { state: 'seen', outcome: 'under', payment_id: id, token_amount: '4000' },
+    ]);
+    expect(await findings()).toEqual([corrected('it is 4000 to A')]);
+  });
+
+  test('to another receiver or of another asset: it is reversed, and what is there is recorded', async () => {
+    const elsewhere = { ...PLACE, address: 'B' };
+    await configureAddress('B');
+    rewrite(elsewhere);
+    mine(FINAL_DEPTH);
+    await tick();
+    await tick();
+    expect(await status()).toBe('pending/pending');
+    expect(await deposits()).toMatchObject([
+      { address: 'B', payment_id: null, token_amount: '5000' },
+    ]);
+    expect((await findings())[0]).toEqual(corrected('its transaction does not contain it'));
+  });
+
+  test('in one answer alone: it is found again before it is reversed', async () => {
+    rewrite();
+    mine(FINAL_DEPTH);
+    service.clock.now += 6_000;
+    await watcher.tick();
+    expect(await deposits()).toMatchObject([{ state: 'seen', payment_id: id, block_hash: null }]);
+    expect(await status()).toBe('pending/completed');
+    rewrite(PLACE);
+    await tick();
+    await tick();
+    expect(await status()).toBe('successful/completed');
+  });
+
+  test('by the primary node alone: it stays as it is, and waits for the check node', async () => {
+    watcher.check = copyOfModel();
+    rewrite({ ...PLACE, tokenAmount: 2n * PLACE.tokenAmount });
+    mine(FINAL_DEPTH);
+    for (let mined = 0; mined < FINAL_DEPTH; mined++) watcher.check.mine([]);
+    await tick();
+    expect(await deposits()).toMatchObject([{ state: 'seen', token_amount: '5000' }]);
+    expect(await findings()).toMatchObject([{ kind: 'disagreement' }]);
+    watcher.check = model;
+    await tick();
+    expect(await deposits()).toMatchObject([{ state: 'seen', token_amount: '10000' }]);
+  });
 });
