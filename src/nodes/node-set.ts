@@ -65,6 +65,11 @@ export interface NodeSet {
    */
   check(signal: AbortSignal): Promise<Node | null>;
   /**
+   * Another node than this one, to decide which of two is right; null if the chain has none.
+   * @throws NodeFailure if none can be asked, or the signal's reason.
+   */
+  another(nodeId: string, signal: AbortSignal): Promise<Node | null>;
+  /**
    * Takes the height of a node's newest block for true, which other nodes are then measured by: once the node
    * is verified on every connection that it was told on and, where the height is out of reach, once more,
    * and shows that it has blocks up there.
@@ -210,6 +215,11 @@ export function openNodeSet(options: NodeSetOptions): NodeSet {
     async check(signal) {
       const list = withRole('check');
       return list.length === 0 && !hasCheck ? null : choose(list, signal);
+    },
+    async another(nodeId, signal) {
+      const list = [...withRole('primary'), ...withRole('check')];
+      const others = list.filter(({ open: { settings } }) => settings.id !== nodeId);
+      return others.length === 0 ? null : choose(others, signal);
     },
     async acceptHead(nodeId, height, signal) {
       const member = members.get(nodeId);

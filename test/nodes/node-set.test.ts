@@ -121,6 +121,19 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     expect(set.states().map(state => state.label)).toEqual(['two']);
   });
 
+  test('knows another node than the one in question, whatever it is for', async () => {
+    const first = await addNode(one.url, 'one');
+    await set.refresh();
+    expect(await set.another(first, signal)).toBeNull();
+    const second = await addNode(two.url, 'two');
+    await updateNode(database.db, second, { role: 'check', updated_at: new Date(now) });
+    await set.refresh();
+    expect(await set.another(first, signal)).toMatchObject({ label: 'two' });
+    expect(await set.another(second, signal)).toMatchObject({ label: 'one' });
+    set.distrust(second, 'it lies');
+    expect(await reasonOf(set.another(first, signal))).toContain('it lies');
+  });
+
   test('verifies a node at first, hourly and after failures', async () => {
     await addNode(one.url, 'one');
     expect(asked(one)).toEqual([]);

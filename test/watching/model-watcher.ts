@@ -24,6 +24,8 @@ export interface ModelWatcher {
   up: boolean;
   /** Failures that were told of the primary node. */
   readonly failures: Error[];
+  /** Why the primary node was set aside. */
+  readonly distrusted: string[];
 }
 
 interface Options {
@@ -60,9 +62,10 @@ export function createModelWatcher({
         return primary;
       },
       check: async () => (self.check === null ? null : checkNode),
+      another: async () => (self.check === null ? null : checkNode),
       acceptHead: async () => undefined,
       reportFailure: (_id: string, failure: Error) => void self.failures.push(failure),
-      distrust: () => undefined,
+      distrust: (_id: string, reason: string) => void self.distrusted.push(reason),
       state: () => undefined,
       states: () => [],
       close: async () => undefined,
@@ -74,6 +77,7 @@ export function createModelWatcher({
     check: null,
     up: true,
     failures: [],
+    distrusted: [],
     tick(hook = () => undefined, signal = AbortSignal.timeout(60_000)) {
       step = hook;
       return tick(signal);

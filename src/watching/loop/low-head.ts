@@ -16,7 +16,12 @@ export interface LowHead {
    * same chain would be older, so the block at the cursor is of another chain.
    * @throws NodeFailure, LeaseLost.
    */
-  meet(state: ChainState, node: Node, heads: Heads): Promise<'nothing' | 'halted' | 'more'>;
+  meet(
+    state: ChainState,
+    node: Node,
+    heads: Heads,
+    signal: AbortSignal,
+  ): Promise<'nothing' | 'halted' | 'more'>;
   /** To be called when the node's newest block is not below the cursor. */
   isOver(): void;
 }
@@ -46,12 +51,12 @@ export function createLowHead(watcher: Watcher): LowHead {
   }
 
   return {
-    async meet(state, node, heads) {
+    async meet(state, node, heads, signal) {
       const lowSince = note(state);
       const isHalted = state.halted !== null;
       if (!isHalted && Math.abs(clock() - lowSince) < patienceMs) return 'nothing';
       if (isHalted && (await isOtherChain(state, heads))) {
-        return (await reorganise(watcher, node, state)) ? 'more' : 'halted';
+        return (await reorganise(watcher, node, state, signal)) ? 'more' : 'halted';
       }
       const { tip, finalHeight } = heads;
       await halt(

@@ -1,6 +1,6 @@
 import { newId } from '../../crypto/new-id.ts';
 import type { ChainBlock, ChainState } from '../../database/watching-tables.ts';
-import { type Node, NodeFailure } from '../../nodes/node.ts';
+import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
 import { cutRing, listRing } from '../../repositories/chain-blocks.ts';
 import { updateChain } from '../../repositories/chains.ts';
 import { addFinding } from '../../repositories/findings.ts';
@@ -24,6 +24,7 @@ export async function meetAnotherHash(
   node: Node,
   state: ChainState,
   cursorHash: string | null,
+  signal: AbortSignal,
 ): Promise<boolean> {
   if (cursorHash === null) {
     throw new NodeFailure(
@@ -31,7 +32,7 @@ export async function meetAnotherHash(
     );
   }
   // Where an operator has resumed the chain, whatever the node has is right.
-  if (state.cursor_hash !== '') return reorganise(watcher, node, state);
+  if (state.cursor_hash !== '') return reorganise(watcher, node, state, signal);
   const { chain, lease } = watcher;
   await lease.write(tx => updateChain(tx, chain.id, { cursor_hash: cursorHash }));
   return true;
@@ -44,18 +45,20 @@ export async function meetAnotherHash(
  *
  * A final deposit whose block is gone becomes a finding: its payment is `successful` and stays so.
  * @returns Whether there was a common block.
- * @throws NodeFailure if the node serves another chain, LeaseLost.
+ * @throws NodeFailure if the node serves another chain, or alone has none of the recorded blocks; LeaseLost.
  */
 export async function reorganise(
   watcher: Watcher,
   node: Node,
   state: ChainState,
+  signal: AbortSignal,
 ): Promise<boolean> {
   const { chain, db, lease, log } = watcher;
   await requireSameChain(watcher, node, state);
   const ring = await listRing(db, chain.id);
   const fork = await findFork(watcher, node, ring);
   if (fork === undefined) {
+    await requireNoWitness(watcher, node, ring, signal);
     await halt(
       watcher,
       node,
@@ -117,6 +120,35 @@ export async function requireSameChain(
   if (identity === state.identity) return;
   const reason = `${node.label} serves the chain ${identity}, and not ${state.identity} as before`;
   nodes.distrust(node.id, reason);
+  throw new NodeFailure(reason);
+}
+
+/**
+ * Before one node's word halts a chain, another one is asked: if it has the last recorded block, the first one
+ * is wrong, and is set aside.
+ * @throws NodeFailure if there is such a witness, LeaseLost.
+ */
+async function requireNoWitness(
+  { adapter, chain, clock, lease, log, nodes }: Watcher,
+  node: Node,
+  [newest]: readonly ChainBlock[],
+  signal: AbortSignal,
+): Promise<void> {
+  if (newest === undefined) return;
+  let witness: Node | null;
+  try {
+    witness = await nodes.another(node.id, signal);
+    const block = witness === null ? null : await adapter.readBlock(witness, newest.height);
+    if (witness === null || block?.hash !== newest.hash) return;
+  } catch (error) {
+    if (!(error instanceof NodeFailure || error instanceof RpcError)) throw error;
+    log.warn({ err: error, chain: chain.id }, 'no other node says whether the chain has gone on');
+    return;
+  }
+  const reason = `${node.label} has none of the recorded blocks, and ${witness.label} has the last one, ${newest.height}`;
+  nodes.distrust(node.id, reason);
+  const finding = { id: newId(), chain: chain.id, kind: 'node_set_aside', detail: `${reason}.` };
+  await lease.write(tx => addFinding(tx, finding, new Date(clock())));
   throw new NodeFailure(reason);
 }
 

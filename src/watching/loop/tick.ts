@@ -75,7 +75,8 @@ export function createTick(watcher: Watcher): Tick {
     const polledAt = new Date(clock());
     const height = isIdle ? state.head_height : state.cursor_height;
     const heads = await readHeads(watcher, node, height, signal);
-    if (heads.tip.height < (state.cursor_height ?? 0)) return lowHead.meet(state, node, heads);
+    if (heads.tip.height < (state.cursor_height ?? 0))
+      return lowHead.meet(state, node, heads, signal);
     lowHead.isOver();
     const tips = { tip: heads.tip.height, final: heads.finalHeight };
     const round: Round = { state, node, heads, tips, polledAt, signal };
@@ -84,7 +85,7 @@ export function createTick(watcher: Watcher): Tick {
     const { cursorHash } = heads;
     const isOther = cursorHash !== undefined && state.cursor_hash !== cursorHash;
     if (state.cursor_height !== null && isOther)
-      return (await meetAnotherHash(watcher, node, state, cursorHash)) ? 'more' : 'halted';
+      return (await meetAnotherHash(watcher, node, state, cursorHash, signal)) ? 'more' : 'halted';
     if (state.halted !== null) return resume(watcher, node);
     return blockWatch.run(round);
   }

@@ -173,6 +173,32 @@ describe('a reorganisation', () => {
     expect(await statusOf(id)).toBe('pending/pending');
   });
 
+  test('that one node alone shows sets it aside, and halts nothing', async () => {
+    const id = await ask();
+    await tick();
+    const honest = new ModelChain(service.clock, FINAL_DEPTH);
+    Object.assign(honest, { blocks: [...model.blocks] });
+    watcher.check = honest;
+    const recorded = [...model.blocks];
+    model.reorganise(model.blocks.length - 1, () => true);
+    mine(FINAL_DEPTH);
+    await expect(tick()).rejects.toThrow(/none of the recorded blocks, and check has the last one/);
+    expect((await findChain(service.db, chain))?.halted).toBeNull();
+    expect(watcher.distrusted).toHaveLength(1);
+    expect(await findings()).toMatchObject([{ kind: 'node_set_aside', height: null }]);
+    model.blocks.splice(0, model.blocks.length, ...recorded);
+    send();
+    mine(FINAL_DEPTH);
+    honest.blocks.push(...model.blocks.slice(honest.blocks.length));
+    await tick();
+    expect(await statusOf(id)).toBe('successful/completed');
+    // Where the other node does not have the recorded block either, it is the record that is wrong.
+    model.reorganise(model.blocks.length - 1, () => true);
+    mine(FINAL_DEPTH);
+    Object.assign(honest, { blocks: [...model.blocks] });
+    expect(await tick()).toBe('halted');
+  });
+
   test('that takes a final block is a finding, and the payment stays successful', async () => {
     const [id, other] = [await ask(), await ask(9n, 'B')];
     await tick();
