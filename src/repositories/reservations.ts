@@ -178,6 +178,24 @@ export async function lockHolders(
   return holders;
 }
 
+/**
+ * Whether an amount has been reserved since a time, for whomever. Clocks of blocks and ours differ, so that a
+ * transfer may look older than the reservation of the amount that it pays.
+ */
+export async function isReservedSince(
+  db: Connection,
+  { blockchainId, address, tokenAmount }: Slot,
+  at: Date,
+): Promise<boolean> {
+  const { rows } = await sql`
+    select from reservations
+    where blockchain_id = ${blockchainId} and address = ${address}
+      and token_amount = ${tokenAmount.toString()}::numeric and reserved_at > ${at} limit 1`.execute(
+    db,
+  );
+  return rows.length > 0;
+}
+
 /** A payment that waited for funds, which a transfer of another amount may be meant for. */
 export interface Waiting {
   paymentId: string;

@@ -4,6 +4,7 @@ import type { Deposit } from '../database/deposit-tables.ts';
 import { lockPayment } from '../repositories/payment-moves.ts';
 import {
   type Holder,
+  isReservedSince,
   listWaiting,
   lockHolders,
   type PaymentInWait,
@@ -38,7 +39,8 @@ const NAMED_MAXIMUM = 1_000;
  * payment is checked again under the lock: after its reservation was read it may have ended or moved to
  * another network.
  * @param references Accounts that may be the reference of a payment. The payment that one of them names is
- * the only one that the transfer may be for; by its amount it is then judged like any other.
+ * the only one that the transfer may be for; by its amount it is then judged like any other, unless that is
+ * what another payment asks for.
  */
 export async function matchPayment(
   db: Connection,
@@ -50,7 +52,8 @@ export async function matchPayment(
   const endedBy = new Date(earliestAt.getTime() - OVERDUE_BY_MS);
   const named = await findNamed(db, slot, { at, endedBy }, references);
   const isHolders = named === undefined || named.paymentId === holder?.paymentId;
-  const exact = holder?.releasedAt === null && isHolders ? holder : undefined;
+  const isHeld = holder?.releasedAt === null;
+  const exact = isHeld && isHolders ? holder : undefined;
   const open = named === undefined ? undefined : [named];
   const { outcome, paymentId } = matchTransfer(slot.tokenAmount, {
     exact,
@@ -59,11 +62,13 @@ export async function matchPayment(
       exact === undefined
         ? (open ?? (await listWaiting(db, slot, { at, endedBy }, WAITING_MAXIMUM)))
         : [],
+    // A payment that is named may have asked for the amount itself, before its quote was renewed.
     reservedBefore:
-      named === undefined &&
+      (named === undefined || !isHolders) &&
       holder?.releasedAt != null &&
-      holder.releasedAt.getTime() > at.getTime() - LATE_FOR_MS,
+      holder.releasedAt.getTime() > earliestAt.getTime() - LATE_FOR_MS,
     isPaid: holder?.payment.status === 'successful',
+    isAskedElsewhere: exact === undefined && (isHeld || (await isReservedSince(db, slot, at))),
   });
   if (paymentId === null) return { outcome, payment_id: null };
   const payment =

@@ -32,21 +32,27 @@ export interface AddressState {
   readonly reservedBefore: boolean;
   /** Whether that payment is paid. */
   readonly isPaid: boolean;
+  /**
+   * Whether exactly this amount is reserved for another payment than the transfer names, or has been
+   * reserved since the transfer happened.
+   */
+  readonly isAskedElsewhere: boolean;
 }
 
 /**
  * Decides which payment a transfer pays, by amount alone: the sender may be an exchange.
  *
- * An exact amount matches its payment: the whole, or the rest after too little has arrived. Any other
- * amount matches only if a single payment is open at the address: an excess of at most 2 % settles it, and
- * so does an amount that its merchant tolerates; too little is recorded as an underpayment, the first
- * time. With two open payments, an amount slightly above one may be slightly below the other, so the
- * transfer goes to the inbox for an operator, as does every other one that matches nothing. Parts of any
- * other amount than the rest are never added up.
+ * An exact amount matches its payment: the whole, or the rest after too little has arrived. It never
+ * matches another payment. Where it seems to have been sent before it was asked for, a clock may be wrong,
+ * so it goes to the inbox for an operator. An amount that nobody asks for matches only if a single payment
+ * is open at the address: an excess of at most 2 % settles it, and so does an amount that its merchant
+ * tolerates; too little is recorded as an underpayment, the first time. With two open payments, an amount
+ * slightly above one may be slightly below the other, so the transfer goes to the inbox, as does every other
+ * one that matches nothing. Parts of any other amount than the rest are never added up.
  */
 export function matchTransfer(
   tokenAmount: bigint,
-  { exact, open, reservedBefore, isPaid }: AddressState,
+  { exact, open, reservedBefore, isPaid, isAskedElsewhere }: AddressState,
 ): Match {
   if (exact !== undefined) {
     const { paymentId, seen, isRest } = exact;
@@ -54,7 +60,7 @@ export function matchTransfer(
   }
   if (reservedBefore) return inbox(isPaid ? 'duplicate' : 'late');
   const [single, second] = open;
-  if (second !== undefined) return inbox('ambiguous');
+  if (second !== undefined || (single !== undefined && isAskedElsewhere)) return inbox('ambiguous');
   if (single === undefined || isTooLittle(tokenAmount, single.tokenAmount)) return inbox('unknown');
   const { paymentId } = single;
   if (tokenAmount > single.tokenAmount) {

@@ -12,7 +12,7 @@ interface Reason {
 export const UNTAKEN_REASONS: Readonly<Partial<Record<DepositOutcome, Reason>>> = {
   ambiguous: {
     short: 'ambiguous',
-    text: 'several payments wait at the address, and its amount does not tell which one it is for',
+    text: 'several payments wait at the address, and its amount and time do not tell which one it is for',
   },
   duplicate: { short: 'duplicate', text: 'its payment has this amount already' },
   late: { short: 'too late', text: 'the payment that asked for this amount had ended' },

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { setAddress } from '../../src/accounts/deposit-addresses.ts';
+import { setMerchant } from '../../src/accounts/merchants.ts';
 import { solanaReference } from '../../src/chains/solana-reference.ts';
 import type { Merchant } from '../../src/database/account-tables.ts';
 import type { Database } from '../../src/database/connection.ts';
@@ -77,6 +78,27 @@ test('a reference names the payment, also when a transfer comes back that was un
   expect(await observe({ ...seen, finality: 'reversed' })).toMatchObject({ payment_id: null });
   expect(await observe(seen)).toMatchObject({ outcome: 'over', payment_id: named.id });
   expect(await stateOf(named.id)).toBe('pending/completed');
+});
+
+test('a reference gives no payment the amount that another one asks for', async () => {
+  const more = asked + asked / 100n;
+  const [named, other] = [await open(), await addOpenPayment(service, merchant, more)];
+  const marked = (amount: bigint) => ({
+    ...transfer(amount, 'final'),
+    references: [solanaReference(named.id)],
+  });
+  expect(await observe(marked(more))).toMatchObject({ outcome: 'ambiguous', payment_id: null });
+  await cancel(other.id);
+  expect(await observe(marked(more))).toMatchObject({ outcome: 'late', payment_id: null });
+  expect(await stateOf(named.id)).toBe('pending/pending');
+  // What it has asked for itself, before its quote was renewed, is a little too much now.
+  await releaseReservation(service.db, named.id, now());
+  const less = asked - asked / 100n;
+  const slot = { blockchainId: 'btc', address: ADDRESSES.btc, tokenAmount: less };
+  await insertReservation(service.db, named.id, slot, now());
+  await updateOpenPayment(service.db, named.id, { token_amount: less });
+  expect(await observe(transfer(asked, 'final'))).toMatchObject({ outcome: 'late' });
+  expect(await observe(marked(asked))).toMatchObject({ outcome: 'over', payment_id: named.id });
 });
 
 describe('an exact transfer', () => {
@@ -378,6 +400,8 @@ describe('a transfer for a payment that has ended', () => {
       const later = await addOpenPayment(service, merchant, asked - 1n);
       expect(await observe(transfer(asked, 'final'))).toMatchObject({ outcome: 'late' });
       service.clock.now += 1;
+      const maybe = { ...transfer(asked, 'final'), earliestAt: new Date(service.clock.now - 1) };
+      expect(await observe(maybe)).toMatchObject({ outcome: 'late' });
       expect(await observe(transfer(asked, 'final'))).toMatchObject({
         outcome: 'over',
         payment_id: later.id,
@@ -453,6 +477,38 @@ describe('by when a transfer happened', () => {
       expect(await stateOf(later.id)).toBe('pending/pending');
     } finally {
       service.clock.now = start;
+    }
+  });
+
+  test('one of exactly what a later payment asks for is not too much or too little for an earlier one', async () => {
+    const start = service.clock.now;
+    const tolerate = (underpaymentToleranceBps: number) =>
+      setMerchant(operatorOf(service), merchant.id, { underpaymentToleranceBps });
+    try {
+      await tolerate(50);
+      for (const difference of [asked / 100n, -(asked / 300n), -(asked / 3n)]) {
+        asked *= 2n;
+        service.clock.now += MINUTE_MS;
+        const first = await open();
+        service.clock.now += 2 * MINUTE_MS;
+        const second = await addOpenPayment(service, merchant, asked + difference);
+        service.clock.now += MINUTE_MS;
+        const behind = at(transfer(asked + difference, 'final'), service.clock.now - 2 * MINUTE_MS);
+        expect(await observe(behind)).toMatchObject({ outcome: 'ambiguous', payment_id: null });
+        expect([await stateOf(first.id), await stateOf(second.id)]).toEqual([
+          'pending/pending',
+          'pending/pending',
+        ]);
+        expect((await findPayment(service.db, first.id))?.last_error_code).toBeNull();
+        // Nor once the other one has ended.
+        await cancel(second.id);
+        const again = at(transfer(asked + difference, 'final'), service.clock.now - 2 * MINUTE_MS);
+        expect(await observe(again)).toMatchObject({ outcome: 'ambiguous', payment_id: null });
+        await cancel(first.id);
+      }
+    } finally {
+      service.clock.now = start;
+      await tolerate(0);
     }
   });
 

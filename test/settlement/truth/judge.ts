@@ -21,6 +21,8 @@ export interface Fault {
   readonly what: string;
 }
 
+const DAY_MS = 24 * 60 * 60_000;
+
 /** The most orders of simultaneous steps that are tried. */
 const ORDERS_MAXIMUM = 2_000;
 
@@ -35,7 +37,7 @@ export function judge(played: Played, rows: Rows): Fault[] {
     }
     first ??= faults;
   }
-  return [...checkFunds(rows), ...checkInTime(played, rows), ...(first ?? [])];
+  return [...checkFunds(rows), ...checkExact(rows), ...checkInTime(played, rows), ...(first ?? [])];
 }
 
 function* orders(taken: Played['taken']): Generator<Taken[]> {
@@ -248,6 +250,32 @@ function checkFunds({ payments, deposits, reservations, toleranceBps }: Rows): F
       );
     });
   }
+}
+
+/**
+ * Without the ledger: an amount that was reserved when its transfer was first seen, or within a day before it
+ * was made, has paid nobody else, whatever the clocks say.
+ */
+function checkExact({ deposits, reservations }: Rows): Fault[] {
+  return deposits.flatMap((deposit): Fault[] => {
+    const { payment_id: payment, outcome, observed_at: seen, earliest_at: earliest } = deposit;
+    if (payment === null || outcome === 'assigned') return [];
+    const dayBefore = (earliest ?? seen).getTime() - DAY_MS;
+    const asked = reservations.filter(
+      each =>
+        each.blockchain_id === deposit.blockchain_id &&
+        each.address === deposit.address &&
+        each.token_amount === deposit.token_amount &&
+        each.reserved_at < seen &&
+        (each.released_at === null || each.released_at.getTime() > dayBefore),
+    );
+    const isRight =
+      (outcome === 'exact' || outcome === 'rest') &&
+      asked.some(each => each.payment_id === payment);
+    if (asked.length === 0 || isRight) return [];
+    const what = `${deposit.transaction_hash} ${deposit.position} is ${outcome} for payment ${payment}, and of exactly what payment ${asked[0]?.payment_id} asked for`;
+    return [{ kind: 'wrong credit', what }];
+  });
 }
 
 /**

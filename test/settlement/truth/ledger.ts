@@ -225,7 +225,7 @@ export class Ledger {
       if (payment.state !== OPEN) return { outcome: 'duplicate', payment: null };
       return this.#inTime(payment, last, last.isRest ? 'rest' : 'exact', earliest);
     }
-    if (last?.to != null && last.to > at - DAY) {
+    if (last?.to != null && last.to > earliest - DAY) {
       const isPaid = this.#payment(last.payment).state === 'successful/completed';
       return { outcome: isPaid ? 'duplicate' : 'late', payment: null };
     }
@@ -236,7 +236,11 @@ export class Ledger {
       return state === OPEN && (quotedUntil ?? end) >= earliest - MINUTE;
     });
     const [only] = waited;
-    if (waited.length > 1) return { outcome: 'ambiguous', payment: null };
+    // What has been asked for since then may be paid by it, if a clock is wrong; nobody else is.
+    const isAskedSince = here.some(hold => hold.amount === amount && hold.from > at);
+    if (waited.length > 1 || (only !== undefined && isAskedSince)) {
+      return { outcome: 'ambiguous', payment: null };
+    }
     if (only === undefined || amount * 100n < only.amount)
       return { outcome: 'unknown', payment: null };
     const payment = this.#payment(only.payment);
