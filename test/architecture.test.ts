@@ -26,6 +26,9 @@ const PARTS = [
   'src/worker/',
   'src/docs/',
   'src/routes/',
+  'src/panel/',
+  'src/checkout/page/',
+  'src/pages/',
   'src/http/',
   'src/client/',
   'src/checkout/',
@@ -42,10 +45,11 @@ const PARTS = [
   'src/webhooks/',
   'src/payments/',
   'src/rates/',
-  'src/access/',
+  'src/panel/access/',
   'src/keys/',
-  'src/people/',
+  'src/panel/people/',
   'src/accounts/',
+  'src/audit/',
   'src/chains/',
   'src/nodes/',
   'src/telemetry/',
@@ -96,7 +100,10 @@ const show = ({ from, to }: Import) => `${from} → ${to}`;
 
 function partOf(file: string): Part {
   if (ENTRIES.includes(file)) return 'entries';
-  const part = PARTS.find(path => file.startsWith(path));
+  // Subfolders may be parts of their own.
+  const [part] = PARTS.filter(path => file.startsWith(path)).toSorted(
+    (a, b) => b.length - a.length,
+  );
   if (part === undefined) throw new Error(`${file} belongs to no part of PARTS`);
   return part;
 }

@@ -1,3 +1,4 @@
+import { audited, OperationRefused, type Operator } from '../audit/audited-change.ts';
 import { InvalidAddress, parseAddress } from '../chains/address.ts';
 import type { Branch } from '../database/account-tables.ts';
 import type { Connection } from '../database/connection.ts';
@@ -11,7 +12,6 @@ import {
 } from '../repositories/deposit-addresses.ts';
 import { findBranch, findMainBranch } from '../repositories/merchants.ts';
 import { findNetwork } from '../repositories/networks.ts';
-import { audited, OperationRefused, type Operator } from './audited-change.ts';
 import { requireLockedMerchant, requireMerchant } from './merchants.ts';
 
 /** Most deposit addresses of a branch on a network. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
+import { audited, columnsToSet, OperationRefused, type Operator } from '../audit/audited-change.ts';
 import type {
   AccountKind,
   ActiveStatus,
@@ -19,7 +20,6 @@ import {
   lockMerchant,
   updateMerchant,
 } from '../repositories/merchants.ts';
-import { audited, columnsToSet, OperationRefused, type Operator } from './audited-change.ts';
 import type { Logo } from './logo.ts';
 import { requirePartner } from './partners.ts';
 

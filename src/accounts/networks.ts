@@ -1,8 +1,8 @@
+import { audited, columnsToSet, OperationRefused, type Operator } from '../audit/audited-change.ts';
 import { untilHeard } from '../database/change-feed.ts';
 import type { Database } from '../database/connection.ts';
 import type { Network } from '../database/network-tables.ts';
 import { lockShippedTestNetworks, updateNetwork } from '../repositories/networks.ts';
-import { audited, columnsToSet, OperationRefused, type Operator } from './audited-change.ts';
 
 /** Longest payment window: a day, in minutes. */
 export const WINDOW_MINUTES_MAXIMUM = 1440;

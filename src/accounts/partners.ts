@@ -1,4 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
+import { audited, columnsToSet, OperationRefused, type Operator } from '../audit/audited-change.ts';
 import type {
   ActiveStatus,
   Partner,
@@ -13,7 +14,6 @@ import {
   updatePartner,
   updatePartnerMember,
 } from '../repositories/partners.ts';
-import { audited, columnsToSet, OperationRefused, type Operator } from './audited-change.ts';
 
 /** @param input.selfService Whether the partner's merchants may use API keys of their own. */
 export function createPartner(

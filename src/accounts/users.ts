@@ -1,4 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
+import { audited, columnsToSet, OperationRefused, type Operator } from '../audit/audited-change.ts';
 import type { Keyring } from '../crypto/keyring.ts';
 import { randomHex } from '../crypto/random-hex.ts';
 import type { ActiveStatus, MerchantUser, UserRole } from '../database/account-tables.ts';
@@ -7,7 +8,6 @@ import {
   lockMerchantUser,
   updateMerchantUser,
 } from '../repositories/merchant-users.ts';
-import { audited, columnsToSet, OperationRefused, type Operator } from './audited-change.ts';
 import { requireMerchant } from './merchants.ts';
 
 const CLIENT_ID_PREFIX = 'mpc_';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { OperationRefused } from '../accounts/audited-change.ts';
+import { OperationRefused } from '../audit/audited-change.ts';
 import type { AuditLogEntry } from '../database/account-tables.ts';
 import { auditEntryExists, listAuditEntries } from '../repositories/audit-log.ts';
 import { printJson, printList } from './print.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { OperationRefused } from '../accounts/audited-change.ts';
+import { OperationRefused } from '../audit/audited-change.ts';
 import type { Deposit } from '../database/deposit-tables.ts';
 import { formatBaseUnits } from '../payments/token-amount.ts';
 import { listDeposits, listUnmatchedDeposits } from '../repositories/deposits.ts';

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { audited } from '../accounts/audited-change.ts';
+import { audited } from '../audit/audited-change.ts';
 import { makeEvidence, type SignedEvidence } from '../evidence/document.ts';
 import { readPublicKeys } from '../evidence/keys.ts';
 import { EvidenceRefused, verifyEvidence } from '../evidence/verify.ts';

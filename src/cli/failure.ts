@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { OperationRefused } from '../accounts/audited-change.ts';
+import { OperationRefused } from '../audit/audited-change.ts';
 import { ConfigError } from '../config/config.ts';
 import { isDatabaseUnavailable } from '../database/errors.ts';
 import { ServiceRoleError } from '../database/service-role.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { createPartnerMember, requirePartner, setPartnerMember } from '../accounts/partners.ts';
 import type { ActiveStatus, PartnerMember, PartnerRole } from '../database/account-tables.ts';
-import { inviteMember, linkFor } from '../people/links.ts';
+import { inviteMember, linkFor } from '../panel/people/links.ts';
 import { findPartnerMember, listPartnerMembers } from '../repositories/partners.ts';
 import { addLinkVerbs, LINK_SHOWN_ONCE, linkObject } from './panel-link.ts';
 import { printList, printObject } from './print.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { OperationRefused } from '../accounts/audited-change.ts';
+import { OperationRefused } from '../audit/audited-change.ts';
 import type { Rescan } from '../database/watching-tables.ts';
 import { countHeldPayments, listChainStatus } from '../repositories/chain-status.ts';
 import { listNetworks } from '../repositories/networks.ts';

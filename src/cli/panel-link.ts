@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { audited, OperationRefused } from '../accounts/audited-change.ts';
+import { audited, OperationRefused } from '../audit/audited-change.ts';
 import type { Config } from '../config/config.ts';
 import type { LinkPurpose } from '../database/people-tables.ts';
 import { makeDemoLink } from '../development/demo-link.ts';
 import { findService } from '../development/local-service.ts';
-import { JOIN_PATH, type NewLink } from '../people/links.ts';
+import { JOIN_PATH, type NewLink } from '../panel/people/links.ts';
 import { deleteSessionsOf } from '../repositories/panel-sessions.ts';
 import { printObject } from './print.ts';
 import { type Session, withSession } from './session.ts';

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
-import { OperationRefused } from '../accounts/audited-change.ts';
 import { requireMerchant } from '../accounts/merchants.ts';
+import { OperationRefused } from '../audit/audited-change.ts';
 import type { Connection } from '../database/connection.ts';
 import type { PaymentStatus } from '../database/payment-tables.ts';
 import { type CsvCell, type CsvColumn, csvHeader, csvRows } from '../payments/csv.ts';

@@ -1,4 +1,4 @@
-import { OperationRefused } from '../accounts/audited-change.ts';
+import { OperationRefused } from '../audit/audited-change.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Payment } from '../database/payment-tables.ts';
 import { toPaymentSnapshot } from '../payments/payment-object.ts';

@@ -1,4 +1,4 @@
-import { audited } from '../accounts/audited-change.ts';
+import { audited } from '../audit/audited-change.ts';
 import type { Deposit } from '../database/deposit-tables.ts';
 import type { Payment } from '../database/payment-tables.ts';
 import { ApiError } from '../errors/api-error.ts';

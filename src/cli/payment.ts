@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { OperationRefused } from '../accounts/audited-change.ts';
+import { OperationRefused } from '../audit/audited-change.ts';
 import { readHistory } from '../payments/history.ts';
 import { REGULATED_CASES } from '../processors/simulate-regulated.ts';
 import { SIMULATION_CASES, type SimulationCase } from '../settlement/simulate.ts';

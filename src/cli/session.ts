@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os';
-import type { Operator } from '../accounts/audited-change.ts';
+import type { Operator } from '../audit/audited-change.ts';
 import { type Config, ConfigError, readConfig } from '../config/config.ts';
 import type { Database } from '../database/connection.ts';
 import type { Storage } from '../runtime/storage.ts';

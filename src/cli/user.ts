@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { requireMerchant } from '../accounts/merchants.ts';
 import { createUser, issueLegacyKey, setUser } from '../accounts/users.ts';
 import type { ActiveStatus, MerchantUser, UserRole } from '../database/account-tables.ts';
-import { inviteUser, linkFor } from '../people/links.ts';
+import { inviteUser, linkFor } from '../panel/people/links.ts';
 import { findMerchantUser, listMerchantUsers } from '../repositories/merchant-users.ts';
 import { addLinkVerbs, LINK_SHOWN_ONCE, linkObject, newDemoLink } from './panel-link.ts';
 import { printList, printObject } from './print.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { OperationRefused } from '../accounts/audited-change.ts';
+import { OperationRefused } from '../audit/audited-change.ts';
 import { listAttempts } from '../repositories/webhook-attempts.ts';
 import { listDeliveries } from '../repositories/webhook-deliveries.ts';
 import { findWebhookEndpoint } from '../repositories/webhook-endpoints.ts';

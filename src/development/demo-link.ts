@@ -1,11 +1,11 @@
 import { v7 as uuidv7 } from 'uuid';
-import type { Operator } from '../accounts/audited-change.ts';
 import { createPartnerMember } from '../accounts/partners.ts';
 import { createUser } from '../accounts/users.ts';
+import type { Operator } from '../audit/audited-change.ts';
 import type { Connection, Database } from '../database/connection.ts';
 import type { Person } from '../database/people-tables.ts';
 import { transact } from '../database/transaction.ts';
-import { JOIN_PATH, makeLink } from '../people/links.ts';
+import { JOIN_PATH, makeLink } from '../panel/people/links.ts';
 import { findMembership, setPerson } from '../repositories/memberships.ts';
 import { findPersonByEmail, insertPerson } from '../repositories/people.ts';
 import { type DemoCredentials, readDemo } from './demo-credentials.ts';

@@ -1,10 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Operator } from '../accounts/audited-change.ts';
 import { setAddress } from '../accounts/deposit-addresses.ts';
 import { createMerchant, setMerchant } from '../accounts/merchants.ts';
 import { createPartner, createPartnerMember } from '../accounts/partners.ts';
 import { addDomain } from '../accounts/redirect-domains.ts';
+import type { Operator } from '../audit/audited-change.ts';
 import { readConfig } from '../config/config.ts';
 import type { Keyring } from '../crypto/keyring.ts';
 import type { Database } from '../database/connection.ts';

@@ -1,4 +1,4 @@
-import { BASE_STYLE, openAssets, SHELL_STYLE } from '../routes/pages/assets.ts';
+import { BASE_STYLE, openAssets, SHELL_STYLE } from '../pages/assets.ts';
 
 /** The path of the documentation. */
 export const DOCS_PREFIX = '/docs';
@@ -12,5 +12,5 @@ export const DOCS_ASSETS = openAssets(DOCS_PREFIX, {
   'copy-code.js': new URL('./scripts/copy-code.js', import.meta.url),
   'language-tabs.js': new URL('./scripts/language-tabs.js', import.meta.url),
   'search.js': new URL('./scripts/search.js', import.meta.url),
-  'icon.svg': new URL('../routes/pages/icon.svg', import.meta.url),
+  'icon.svg': new URL('../pages/icon.svg', import.meta.url),
 });

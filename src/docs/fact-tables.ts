@@ -5,7 +5,7 @@ import { parseFinality } from '../chains/finality.ts';
 import { ERRORS, type ErrorCode } from '../errors/catalogue.ts';
 import { LEGACY_REFUSALS, type LegacyReason } from '../legacy/refusal.ts';
 import { REASONS } from '../legacy/translate.ts';
-import { formatDollars } from '../routes/pages/format-dollars.ts';
+import { formatDollars } from '../pages/format-dollars.ts';
 import { ALERT_RULES } from '../telemetry/alert-rules.ts';
 import { RETRY_DELAYS_SECONDS } from '../webhooks/retry-schedule.ts';
 import { formatDuration } from './format-duration.ts';

@@ -18,6 +18,7 @@ import { LOGO_BYTES_MAXIMUM, LOGO_PIXELS_MAXIMUM } from '../accounts/logo.ts';
 import { TOLERANCE_BPS_MAXIMUM } from '../accounts/merchants.ts';
 import { LOOPBACK_HOSTS, REDIRECT_DOMAINS_MAXIMUM } from '../accounts/redirect-domains.ts';
 import { RETURNED } from '../checkout/checkout.ts';
+import { LANGUAGE_TAGS } from '../checkout/page/texts/languages.ts';
 import { TOLERANCE_SECONDS } from '../client/verify-webhook.ts';
 import type { Config } from '../config/config.ts';
 import { REPORT_STATEMENT_TIMEOUT_MS } from '../database/time-limits.ts';
@@ -38,6 +39,9 @@ import { LEGACY_WINDOW_MINUTES } from '../legacy/prompts.ts';
 import { ANSWER_MAXIMUM_BYTES } from '../nodes/answer-limits.ts';
 import { OVERSIZED_PAUSE_MS } from '../nodes/unusable-answer.ts';
 import { RETRY_AFTER_MAXIMUM_MS } from '../outbound/retry-after.ts';
+import { formatDollars } from '../pages/format-dollars.ts';
+import { SESSION_WRONG_MAXIMUM } from '../panel/people/proofs.ts';
+import { ATTEMPT_LIMITS } from '../panel/people/throttle.ts';
 import { RECENT_PAYMENTS } from '../partners/merchant-reports.ts';
 import {
   IDEMPOTENCY_KEY_MAXIMUM,
@@ -46,12 +50,8 @@ import {
 } from '../payments/idempotency.ts';
 import { FIRST_INQUIRY_MS, REGULATED_WINDOW_MINUTES } from '../payments/regulated-flow.ts';
 import { PART_MINIMUM } from '../payments/search-payments.ts';
-import { SESSION_WRONG_MAXIMUM } from '../people/proofs.ts';
-import { ATTEMPT_LIMITS } from '../people/throttle.ts';
 import { PAUSES } from '../processors/follow-up.ts';
 import { SEARCH_WINDOW } from '../repositories/payment-search.ts';
-import { LANGUAGE_TAGS } from '../routes/checkout/texts/languages.ts';
-import { formatDollars } from '../routes/pages/format-dollars.ts';
 import { MERCHANT_ID } from '../routes/partner/examples.ts';
 import { CREATED, PAYMENT_ID, SUCCESSFUL_PAYMENT } from '../routes/v1/examples.ts';
 import { LATE_FOR_MS, OVERPAYMENT_PER_MILLE } from '../settlement/match-transfer.ts';

@@ -1,4 +1,4 @@
-import { escapeHtml } from '../routes/pages/html.ts';
+import { escapeHtml } from '../pages/html.ts';
 
 /** A key, a string or another literal of JSON. */
 const JSON_TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\b\d[\d.e+-]*/g;

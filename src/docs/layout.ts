@@ -1,5 +1,5 @@
-import { type Html, html } from '../routes/pages/html.ts';
-import { SIMULATION_NOTICE } from '../routes/pages/simulation-notice.ts';
+import { type Html, html } from '../pages/html.ts';
+import { SIMULATION_NOTICE } from '../pages/simulation-notice.ts';
 import { DOCS_ASSETS } from './assets.ts';
 import { markdownPathOf } from './markdown.ts';
 import { SEARCH_PATH } from './search-index.ts';

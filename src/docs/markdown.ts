@@ -1,5 +1,5 @@
 import { Marked, type Tokens } from 'marked';
-import { escapeHtml } from '../routes/pages/html.ts';
+import { escapeHtml } from '../pages/html.ts';
 import { highlight } from './highlight.ts';
 import { groupLanguages, type LanguagesToken, renderLanguages } from './languages.ts';
 

@@ -1,5 +1,5 @@
 import { ERRORS } from '../errors/catalogue.ts';
-import { PANEL_PREFIX } from '../routes/panel/assets.ts';
+import { PANEL_PREFIX } from '../panel/assets.ts';
 import { EXAMPLE_BASE } from '../routes/v1/examples.ts';
 import { DOCS_PREFIX } from './assets.ts';
 import { ERROR_CODES, errorIndexMarkdown, errorMarkdown, errorTitle } from './error-pages.ts';

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { basePathOf } from '../routes/pages/base-path.ts';
+import { basePathOf } from '../pages/base-path.ts';
 import type { DocsSettings } from './facts.ts';
 import { type LayoutParts, type NavigationGroup, renderLayout } from './layout.ts';
 import {

@@ -1,5 +1,5 @@
-import { audited, OperationRefused, type Operator } from '../accounts/audited-change.ts';
 import { requireLockedMerchant } from '../accounts/merchants.ts';
+import { audited, OperationRefused, type Operator } from '../audit/audited-change.ts';
 import type { Keyring } from '../crypto/keyring.ts';
 import { randomHex, randomToken } from '../crypto/random-hex.ts';
 import type { PartnerRole } from '../database/account-tables.ts';

@@ -1,4 +1,4 @@
-import { audited, type Operator } from '../accounts/audited-change.ts';
+import { audited, type Operator } from '../audit/audited-change.ts';
 import type { Keyring } from '../crypto/keyring.ts';
 import type { Connection, Database } from '../database/connection.ts';
 import { updateApiKey } from '../repositories/api-keys.ts';

@@ -1,4 +1,4 @@
-import { OperationRefused } from '../accounts/audited-change.ts';
+import { OperationRefused } from '../audit/audited-change.ts';
 import type { Database } from '../database/connection.ts';
 import { type Discrepancy, findDiscrepancies } from '../repositories/partner-verification.ts';
 import { findPartner } from '../repositories/partners.ts';

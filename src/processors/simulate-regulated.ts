@@ -1,4 +1,4 @@
-import { OperationRefused } from '../accounts/audited-change.ts';
+import { OperationRefused } from '../audit/audited-change.ts';
 import type { Payment } from '../database/payment-tables.ts';
 import type { NotificationDependencies } from './receive-notification.ts';
 import { type NotificationKind, sendNotifications } from './sandbox-notifications.ts';

@@ -1,4 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { DOCUMENT_HEADERS } from '../checkout/page/document.ts';
+import { type CheckoutAnswers, renderFailure, sendFailure } from '../checkout/page/failures.ts';
+import { ENGLISH } from '../checkout/page/speech.ts';
 import type { ApiError } from '../errors/api-error.ts';
 import { ERRORS } from '../errors/catalogue.ts';
 import { toAnswer } from '../errors/envelope.ts';
@@ -8,9 +11,6 @@ import { isBelow } from '../http/request-target.ts';
 import type { UnreadableAnswer } from '../http/unreadable-request.ts';
 import { toLegacyRefusal } from '../legacy/translate.ts';
 import { CHECKOUT_PREFIX } from '../payments/checkout-path.ts';
-import { DOCUMENT_HEADERS } from './checkout/document.ts';
-import { type CheckoutAnswers, renderFailure, sendFailure } from './checkout/failures.ts';
-import { ENGLISH } from './checkout/speech.ts';
 import { type LegacyAnswers, sendLegacyFailure, toLegacyAnswer } from './legacy/failures.ts';
 import { isLegacyPath } from './legacy/paths.ts';
 

@@ -1,4 +1,4 @@
-import { OperationRefused, type Operator } from '../accounts/audited-change.ts';
+import { OperationRefused, type Operator } from '../audit/audited-change.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Deposit } from '../database/deposit-tables.ts';
 import type { Payment } from '../database/payment-tables.ts';

@@ -1,4 +1,4 @@
-import { OperationRefused } from '../accounts/audited-change.ts';
+import { OperationRefused } from '../audit/audited-change.ts';
 import type { Connection } from '../database/connection.ts';
 import { type AccountSetup, findFirstPaymentSetup } from '../repositories/first-payment.ts';
 import { checkNetworks } from './network-steps.ts';

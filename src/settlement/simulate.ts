@@ -1,4 +1,4 @@
-import { OperationRefused } from '../accounts/audited-change.ts';
+import { OperationRefused } from '../audit/audited-change.ts';
 import { randomTransactionHash } from '../chains/transaction-hash.ts';
 import type { Database } from '../database/connection.ts';
 import type { Deposit } from '../database/deposit-tables.ts';

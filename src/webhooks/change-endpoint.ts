@@ -1,10 +1,5 @@
-import {
-  audited,
-  columnsToSet,
-  OperationRefused,
-  type Operator,
-} from '../accounts/audited-change.ts';
 import { requireLockedMerchant } from '../accounts/merchants.ts';
+import { audited, columnsToSet, OperationRefused, type Operator } from '../audit/audited-change.ts';
 import type { Connection } from '../database/connection.ts';
 import type { WebhookEndpoint } from '../database/webhook-tables.ts';
 import { cancelDeliveries } from '../repositories/webhook-deliveries.ts';

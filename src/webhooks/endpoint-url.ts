@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { OperationRefused } from '../accounts/audited-change.ts';
+import { OperationRefused } from '../audit/audited-change.ts';
 import { isAddressAllowed } from '../outbound/address-guard.ts';
 
 const LENGTH_MAXIMUM = 2048;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { DEPOSIT_EVENT_TYPES, type EventType } from '#schemas/event.ts';
-import { audited, OperationRefused, type Operator } from '../accounts/audited-change.ts';
+import { audited, OperationRefused, type Operator } from '../audit/audited-change.ts';
 import type { Keyring } from '../crypto/keyring.ts';
 import type { Connection } from '../database/connection.ts';
 import type { WebhookEndpoint } from '../database/webhook-tables.ts';

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { audited, OperationRefused, type Operator } from '../accounts/audited-change.ts';
+import { audited, OperationRefused, type Operator } from '../audit/audited-change.ts';
 import {
   cancelDeliveries,
   type DeliveryWithEventType,

@@ -1,6 +1,6 @@
 import type { Connection, Database } from '../database/connection.ts';
-import { HALF_MS, IDLE_MS, LIFETIME_MS } from '../people/panel-sessions.ts';
-import { DEVICE_KNOWN_MS } from '../people/throttle.ts';
+import { HALF_MS, IDLE_MS, LIFETIME_MS } from '../panel/people/panel-sessions.ts';
+import { DEVICE_KNOWN_MS } from '../panel/people/throttle.ts';
 import { wipePreviousSecrets } from '../repositories/api-keys.ts';
 import { deleteExpiredResponses } from '../repositories/idempotency-keys.ts';
 import { deleteExpiredNonces } from '../repositories/nonces.ts';

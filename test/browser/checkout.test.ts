@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { LANGUAGE_TAGS } from '../../src/routes/checkout/texts/languages.ts';
+import { LANGUAGE_TAGS } from '../../src/checkout/page/texts/languages.ts';
 import { expirePayments } from '../../src/settlement/expire-on-chain.ts';
 import { ADDRESSES, addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';

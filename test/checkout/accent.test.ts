@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { renderAccent } from '../../src/routes/checkout/accent.ts';
-import { contrast, parseRgb } from '../../src/routes/checkout/contrast.ts';
+import { renderAccent } from '../../src/checkout/page/accent.ts';
+import { contrast, parseRgb } from '../../src/checkout/page/contrast.ts';
 
 /** Pairs of WCAG's own examples and limits. */
 test.each([

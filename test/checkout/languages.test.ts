@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { formatIn } from '../../src/routes/checkout/format.ts';
+import { formatIn } from '../../src/checkout/page/format.ts';
 import {
   LANGUAGE_TAGS,
   languageOf,
   localeFor,
   preferredLanguage,
-} from '../../src/routes/checkout/texts/languages.ts';
+} from '../../src/checkout/page/texts/languages.ts';
 import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { openCheckout } from '../helpers/checkout.ts';

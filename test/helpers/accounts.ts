@@ -1,8 +1,8 @@
-import type { Operator } from '../../src/accounts/audited-change.ts';
 import { setAddress } from '../../src/accounts/deposit-addresses.ts';
 import { createMerchant, type NewMerchant, setMerchant } from '../../src/accounts/merchants.ts';
 import { createPartner, createPartnerMember } from '../../src/accounts/partners.ts';
 import { addDomain } from '../../src/accounts/redirect-domains.ts';
+import type { Operator } from '../../src/audit/audited-change.ts';
 import type {
   Merchant,
   Partner,

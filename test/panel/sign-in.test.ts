@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readNext } from '../../src/routes/panel/next.ts';
+import { readNext } from '../../src/panel/next.ts';
 import { addMerchant } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import {

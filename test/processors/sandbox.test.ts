@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { LANGUAGE_TAGS, languageOf } from '../../src/checkout/page/texts/languages.ts';
 import { createSandboxProcessor } from '../../src/processors/sandbox-processor.ts';
-import { LANGUAGE_TAGS, languageOf } from '../../src/routes/checkout/texts/languages.ts';
 import { SANDBOX_TEXTS } from '../../src/routes/processor/texts.ts';
 import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';

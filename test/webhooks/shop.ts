@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { EventType, PaymentEventType } from '#schemas/event.ts';
-import type { Operator } from '../../src/accounts/audited-change.ts';
 import { createMerchant } from '../../src/accounts/merchants.ts';
+import type { Operator } from '../../src/audit/audited-change.ts';
 import { createKeyring, type Keyring } from '../../src/crypto/keyring.ts';
 import type { Merchant } from '../../src/database/account-tables.ts';
 import type { Connection, Database } from '../../src/database/connection.ts';

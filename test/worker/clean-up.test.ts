@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { rotateKey } from '../../src/keys/manage-keys.ts';
-import { makeLink } from '../../src/people/links.ts';
+import { makeLink } from '../../src/panel/people/links.ts';
 import { findStoredResponse, storeResponse } from '../../src/repositories/idempotency-keys.ts';
 import { insertNonces } from '../../src/repositories/nonces.ts';
 import { countAttempt, insertDevice } from '../../src/repositories/sign-in-counters.ts';

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
+import { speechOf } from '../../checkout/page/speech.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { readRawBody } from '../../http/raw-body.ts';
 import { refuseUnusableText } from '../../http/usable-text.ts';
 import { receiveNotification } from '../../processors/receive-notification.ts';
-import { speechOf } from '../checkout/speech.ts';
 import type { ProcessorDependencies } from './dependencies.ts';
 import { PROCESSOR_ASSETS, PROCESSOR_PREFIX, renderDone, sendPage } from './page.ts';
 import { registerSandbox } from './sandbox.ts';

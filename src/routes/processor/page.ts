@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify';
+import type { Speech } from '../../checkout/page/speech.ts';
 import { PRIVATE_PAGE_HEADERS, pageHeaders } from '../../http/security-headers.ts';
-import type { Speech } from '../checkout/speech.ts';
-import { BASE_STYLE, openAssets } from '../pages/assets.ts';
-import { type Html, html } from '../pages/html.ts';
+import { BASE_STYLE, openAssets } from '../../pages/assets.ts';
+import { type Html, html } from '../../pages/html.ts';
 import { SANDBOX_TEXTS } from './texts.ts';
 
 const HEADERS = {

@@ -1,8 +1,8 @@
+import type { Speech } from '../../checkout/page/speech.ts';
 import type { Network } from '../../database/network-tables.ts';
 import type { Payment } from '../../database/payment-tables.ts';
+import { type Html, html } from '../../pages/html.ts';
 import { dueCents } from '../../payments/commission.ts';
-import type { Speech } from '../checkout/speech.ts';
-import { type Html, html } from '../pages/html.ts';
 import { renderPage } from './page.ts';
 import { SANDBOX_TEXTS, type SandboxAction } from './texts.ts';
 

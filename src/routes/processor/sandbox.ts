@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { speechOf } from '../../checkout/page/speech.ts';
 import { readRawBody } from '../../http/raw-body.ts';
 import {
   type NotificationKind,
@@ -7,7 +8,6 @@ import {
 import type { SandboxProcessor } from '../../processors/sandbox-processor.ts';
 import { listActiveNetworks } from '../../repositories/networks.ts';
 import { findPaymentOfSession } from '../../repositories/regulated-payments.ts';
-import { speechOf } from '../checkout/speech.ts';
 import type { ProcessorDependencies } from './dependencies.ts';
 import { sendPage } from './page.ts';
 import { actionsFor, renderMissing, renderSandbox } from './sandbox-pages.ts';

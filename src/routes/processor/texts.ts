@@ -1,5 +1,5 @@
+import type { LanguageTag } from '../../checkout/page/texts/languages.ts';
 import type { PaymentStatus } from '../../database/payment-tables.ts';
-import type { LanguageTag } from '../checkout/texts/languages.ts';
 
 /** Value that a button of the sandbox submits. */
 export type SandboxAction = 'pay' | 'hold' | 'settle' | 'fail' | 'cancel';

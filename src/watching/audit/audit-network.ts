@@ -1,4 +1,4 @@
-import { audited, OperationRefused, type Operator } from '../../accounts/audited-change.ts';
+import { audited, OperationRefused, type Operator } from '../../audit/audited-change.ts';
 import type { ChainTransfer } from '../../chains/adapter.ts';
 import type { Chain } from '../../chains/chain-list.ts';
 import type { Database } from '../../database/connection.ts';

@@ -1,5 +1,5 @@
-import { OperationRefused, type Operator } from '../../accounts/audited-change.ts';
 import { type NetworkChange, setNetwork } from '../../accounts/networks.ts';
+import { OperationRefused, type Operator } from '../../audit/audited-change.ts';
 import { InvalidAddress, parseContract } from '../../chains/address.ts';
 import { parseFinality } from '../../chains/finality.ts';
 import { untilHeard } from '../../database/change-feed.ts';

@@ -1,4 +1,4 @@
-import { audited, OperationRefused, type Operator } from '../../accounts/audited-change.ts';
+import { audited, OperationRefused, type Operator } from '../../audit/audited-change.ts';
 import type { WatchedAddress } from '../../chains/adapter.ts';
 import { parseTransactionHash } from '../../chains/transaction-hash.ts';
 import type { Connection } from '../../database/connection.ts';

@@ -3,7 +3,7 @@ import {
   columnsToSet,
   OperationRefused,
   type Operator,
-} from '../../accounts/audited-change.ts';
+} from '../../audit/audited-change.ts';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import { adapterOf } from '../../chains/adapters.ts';
 import { CHAIN_IDS, type Chain, chainOf, isChainId } from '../../chains/chain-list.ts';

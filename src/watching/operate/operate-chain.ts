@@ -1,4 +1,4 @@
-import { audited, OperationRefused, type Operator } from '../../accounts/audited-change.ts';
+import { audited, OperationRefused, type Operator } from '../../audit/audited-change.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { ChainState, Finding, Rescan } from '../../database/watching-tables.ts';
 import { lockChainSetup } from '../../repositories/chain-setup.ts';

@@ -1,4 +1,4 @@
-import { OperationRefused } from '../../accounts/audited-change.ts';
+import { OperationRefused } from '../../audit/audited-change.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { Network, SettledBy } from '../../database/network-tables.ts';
 import { listNetworksOfChain, setSettledBy } from '../../repositories/chain-setup.ts';

@@ -1,4 +1,4 @@
-import { OperationRefused } from '../../accounts/audited-change.ts';
+import { OperationRefused } from '../../audit/audited-change.ts';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { Chain } from '../../chains/chain-list.ts';
 import type { Network } from '../../database/network-tables.ts';

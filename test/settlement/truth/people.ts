@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
-import { OperationRefused } from '../../../src/accounts/audited-change.ts';
 import { setMerchant } from '../../../src/accounts/merchants.ts';
+import { OperationRefused } from '../../../src/audit/audited-change.ts';
 import { cancelCheckout } from '../../../src/checkout/checkout.ts';
 import type { Database } from '../../../src/database/connection.ts';
 import { ApiError } from '../../../src/errors/api-error.ts';

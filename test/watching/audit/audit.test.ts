@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { OperationRefused } from '../../../src/accounts/audited-change.ts';
 import { removeAddress, setAddress } from '../../../src/accounts/deposit-addresses.ts';
+import { OperationRefused } from '../../../src/audit/audited-change.ts';
 import { chainOf } from '../../../src/chains/chain-list.ts';
 import type { Merchant } from '../../../src/database/account-tables.ts';
 import { listOpenFindings } from '../../../src/repositories/findings.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { OperationRefused } from '../../../src/accounts/audited-change.ts';
+import { OperationRefused } from '../../../src/audit/audited-change.ts';
 import { chainOf } from '../../../src/chains/chain-list.ts';
 import { createEvmAdapter } from '../../../src/chains/evm/adapter.ts';
 import { createKeyring } from '../../../src/crypto/keyring.ts';

@@ -1,0 +1,21 @@
+import { type Html, html } from '../../pages/html.ts';
+import type { Confirmations } from '../progress.ts';
+import type { Speech } from './speech.ts';
+
+/** Renders how far a transfer is from being final. */
+export function renderConfirmations(confirmations: Confirmations, speech: Speech): Html {
+  const { blocks, required } = confirmations;
+  const text = describeConfirmations(confirmations, speech);
+  if (required === 'final' || blocks === 0) return html`<p class="confirmations">${text}</p>`;
+  return html`<p class="confirmations"><progress value="${blocks}" max="${required}" aria-hidden="true"></progress> ${text}</p>`;
+}
+
+/** The same in a sentence. */
+export function describeConfirmations(
+  { blocks, required, usualMs }: Confirmations,
+  { texts, format }: Speech,
+): string {
+  if (blocks === 0) return texts.confirmations.unmined;
+  if (required === 'final') return texts.confirmations.finality(format.duration(usualMs));
+  return texts.confirmations.blocks(format.number(blocks), format.number(required));
+}

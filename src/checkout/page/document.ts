@@ -1,0 +1,64 @@
+import type { FastifyReply } from 'fastify';
+import { PRIVATE_PAGE_HEADERS, pageHeaders } from '../../http/security-headers.ts';
+import { type Html, html } from '../../pages/html.ts';
+import { accentPath } from './accent.ts';
+import { CHECKOUT_ASSETS } from './assets.ts';
+import type { Speech } from './speech.ts';
+
+interface DocumentParts {
+  readonly title: string;
+  /** `main` and what follows it. */
+  readonly content: Html;
+  readonly basePath: string;
+  readonly speech: Speech;
+  /** The merchant's `#rrggbb`; null for the service's own colour. */
+  readonly accentColor?: string | null;
+  /** Whether payments may be simulated. */
+  readonly simulation: boolean;
+}
+
+/** Headers of every checkout page. */
+export const DOCUMENT_HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  ...pageHeaders(
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    "form-action 'self'",
+  ),
+  ...PRIVATE_PAGE_HEADERS,
+};
+
+/** The HTML document around the content of every checkout page. */
+export function renderDocument(parts: DocumentParts): string {
+  const { title, content, basePath, speech, accentColor = null, simulation } = parts;
+  const { texts, tag, direction, locale } = speech;
+  const asset = (name: Parameters<typeof CHECKOUT_ASSETS.path>[1]) =>
+    CHECKOUT_ASSETS.path(basePath, name);
+  return html`<!doctype html>
+<html lang="${tag}" dir="${direction}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${title}</title>
+<link rel="icon" type="image/svg+xml" href="${asset('icon.svg')}">
+<link rel="stylesheet" href="${asset('base.css')}">
+<link rel="stylesheet" href="${asset('style.css')}">
+${accentColor && html`<link rel="stylesheet" href="${accentPath(basePath, accentColor)}">`}
+<script type="module" src="${asset('script.js')}"></script>
+</head>
+<body data-locale="${locale}" data-texts="${JSON.stringify(texts.script)}">
+${simulation && html`<aside class="simulation">${texts.simulation}</aside>`}${content}
+<p class="connection" id="connection" role="status"></p>
+<p class="visually-hidden" id="announcer" role="status"></p>
+</body>
+</html>
+`.markup;
+}
+
+export function sendDocument(reply: FastifyReply, status: number, document: string): FastifyReply {
+  return reply.status(status).headers(DOCUMENT_HEADERS).serializer(String).send(document);
+}

@@ -1,0 +1,81 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ApiError } from '../../errors/api-error.ts';
+import type { ErrorCode } from '../../errors/catalogue.ts';
+import { refusalHeaders, statusOf } from '../../errors/envelope.ts';
+import {
+  type ErrorHandlerOptions,
+  logFailure,
+  sendError,
+  toApiError,
+} from '../../errors/handler.ts';
+import { basePathOf } from '../../pages/base-path.ts';
+import { html } from '../../pages/html.ts';
+import { renderDocument, sendDocument } from './document.ts';
+import { type Speech, speechOf } from './speech.ts';
+import type { CheckoutTexts } from './texts/en.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether a checkout route answers scripts, in JSON, instead of people. */
+    readonly answersScripts?: boolean;
+  }
+}
+
+/** What every failure of the checkout is answered with. */
+export interface CheckoutAnswers extends ErrorHandlerOptions {
+  /** Whether payments may be simulated. */
+  readonly simulation: boolean;
+}
+
+/** What each failure is called in the catalogue; any other is the service's own. */
+const FAILURES: Partial<Record<ErrorCode, keyof CheckoutTexts['failures']>> = {
+  E1000: 'malformed',
+  E1001: 'malformed',
+  E1002: 'malformed',
+  E1040: 'conflict',
+  E3001: 'missing',
+  E5002: 'unavailable',
+  E9001: 'tooMany',
+};
+
+/** Answers people with a page that looks like the others, and scripts with the envelope. */
+export function sendFailure(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  options: CheckoutAnswers,
+): FastifyReply {
+  if (wantsJson(request)) return sendError(error, request, reply, options);
+  const apiError = toApiError(error, options.isUnavailable);
+  logFailure(request, apiError);
+  request.errorCode = apiError.errorCode;
+  reply.headers(refusalHeaders(apiError));
+  const page = renderFailure(apiError, request.id, speechOf(request), options);
+  return sendDocument(reply, statusOf(apiError), page);
+}
+
+/** The page that tells a person of a failure. */
+export function renderFailure(
+  { errorCode }: ApiError,
+  requestId: string,
+  speech: Speech,
+  { publicUrl, simulation }: CheckoutAnswers,
+): string {
+  const { failures, request } = speech.texts;
+  const { title, text } = failures[FAILURES[errorCode] ?? 'broken'];
+  const content = html`<main id="checkout">
+<section class="card outcome failure">
+<h1 id="title" tabindex="-1">${title}</h1>
+<p>${text}</p>
+</section>
+</main>
+<footer><p>${request} <code>${requestId}</code></p></footer>`;
+  return renderDocument({ title, content, basePath: basePathOf(publicUrl), speech, simulation });
+}
+
+/** Whether a request was made by a script rather than by somebody who reads a page. */
+export function wantsJson({ headers, routeOptions }: FastifyRequest): boolean {
+  if (routeOptions.config?.answersScripts === true) return true;
+  const accept = headers.accept ?? '';
+  return accept.includes('application/json') && !accept.includes('text/html');
+}

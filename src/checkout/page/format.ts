@@ -1,0 +1,112 @@
+import { type Html, html } from '../../pages/html.ts';
+import { toDollarText } from '../../payments/dollars.ts';
+import { formatBaseUnits } from '../../payments/token-amount.ts';
+import { PRICE_SCALE } from '../../rates/price.ts';
+
+/** Decimals of a price in dollars: cents, or enough of them below a dollar. */
+const PRICE_DECIMALS = 2;
+const SMALL_PRICE_DECIMALS = 6;
+/** More than any asset has. */
+const TOKEN_DECIMALS = 20;
+/** Decimals of the scaled prices. */
+const SCALE_DECIMALS = 18;
+
+/** How a language writes amounts, numbers, times and durations. */
+export interface Format {
+  /** 123456 cents is $1,234.56 in English. */
+  dollars(cents: number): string;
+  /** An exact amount of an asset, all its digits, from an integer of its smallest unit. */
+  tokens(units: bigint, decimals: number): string;
+  /** The same with its asset: `0.0125 ETH`. Number and unit stay on one line and in this order. */
+  amount(units: bigint, decimals: number, symbol: string): string;
+  /** An amount that may change until it is fixed: `≈ 0.0125 ETH`. */
+  about(units: bigint, decimals: number, symbol: string): string;
+  /** Dollars for one whole unit, from an integer scaled by 1e18. */
+  price(price: bigint): string;
+  number(value: number): string;
+  /** For a time within a day, such as a deadline. */
+  timeOfDay(date: Date): Html;
+  dateAndTime(date: Date): Html;
+  /** In seconds below a minute, else in minutes. */
+  duration(milliseconds: number): string;
+}
+
+const formats = new Map<string, Format>();
+
+/**
+ * The formats of a locale, of which there are a few. Times are UTC; the page's script shows them in the time
+ * zone of the reader.
+ * @param locale BCP 47 tag.
+ */
+export function formatIn(locale: string): Format {
+  const format = formats.get(locale) ?? createFormat(locale);
+  formats.set(locale, format);
+  return format;
+}
+
+function createFormat(locale: string): Format {
+  const dollars = inDollars(locale);
+  const smallPrice = inDollars(locale, SMALL_PRICE_DECIMALS);
+  // Without grouping: a thousands separator could be taken for a decimal one.
+  const tokens = new Intl.NumberFormat(locale, {
+    maximumFractionDigits: TOKEN_DECIMALS,
+    useGrouping: false,
+  });
+  const number = new Intl.NumberFormat(locale);
+  const unit = (name: 'second' | 'minute') =>
+    new Intl.NumberFormat(locale, { style: 'unit', unit: name, unitDisplay: 'long' });
+  const [seconds, minutes] = [unit('second'), unit('minute')];
+  const times = { timeZone: 'UTC', timeStyle: 'short' } as const;
+  const time = new Intl.DateTimeFormat(locale, times);
+  const dateTime = new Intl.DateTimeFormat(locale, { ...times, dateStyle: 'medium' });
+  // Intl formats decimal text exactly, unlike a floating-point number.
+  const exact = (text: string) => text as Intl.StringNumericLiteral;
+  const inOrder = isRightToLeft(locale) ? isolate : (text: string) => text;
+  const plain = (units: bigint, decimals: number) =>
+    tokens.format(exact(formatBaseUnits(units, decimals)));
+  return {
+    dollars: cents => inOrder(dollars.format(exact(toDollarText(cents)))),
+    tokens: plain,
+    amount: (units, decimals, symbol) => inOrder(`${plain(units, decimals)}\u00a0${symbol}`),
+    about: (units, decimals, symbol) => inOrder(`≈\u00a0${plain(units, decimals)}\u00a0${symbol}`),
+    price: scaled =>
+      inOrder(
+        (scaled < PRICE_SCALE ? smallPrice : dollars).format(
+          exact(formatBaseUnits(scaled, SCALE_DECIMALS)),
+        ),
+      ),
+    number: value => number.format(value),
+    timeOfDay: date =>
+      html`<time datetime="${date.toISOString()}" data-time>${time.format(date)} UTC</time>`,
+    dateAndTime: date =>
+      html`<time datetime="${date.toISOString()}">${dateTime.format(date)} UTC</time>`,
+    duration(milliseconds) {
+      const whole = Math.round(milliseconds / 1000);
+      const text = whole < 60 ? seconds.format(whole) : minutes.format(Math.round(whole / 60));
+      // A number stays on the line of its unit.
+      return text.replaceAll(' ', '\u00a0');
+    },
+  };
+}
+
+function inDollars(locale: string, maximumFractionDigits = PRICE_DECIMALS): Intl.NumberFormat {
+  return new Intl.NumberFormat(locale, {
+    style: 'currency',
+    currency: 'USD',
+    // The sign of `US$` changes sides in a text from right to left.
+    currencyDisplay: isRightToLeft(locale) ? 'code' : 'symbol',
+    maximumFractionDigits,
+  });
+}
+
+function isRightToLeft(locale: string): boolean {
+  return locale.startsWith('ar');
+}
+
+/**
+ * Keeps an amount in one order in a text from right to left, where the letters of its unit and what stands
+ * beside it would decide: number first, then unit, as wallets show it.
+ */
+function isolate(text: string): string {
+  return `\u2066${text.replaceAll(/[\u200e\u200f]/g, '')}\u2069`;
+}

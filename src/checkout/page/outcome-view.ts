@@ -1,0 +1,110 @@
+import { type Html, html } from '../../pages/html.ts';
+import { redirectTarget } from '../checkout.ts';
+import type { CheckoutStage } from '../stage.ts';
+import { renderConfirmations } from './confirmations.ts';
+import { renderContact } from './contact.ts';
+import { renderExplorerLink } from './explorer-link.ts';
+import { renderReceipt } from './receipt.ts';
+import { renderStrays } from './strays.ts';
+import { type CheckoutView, merchantOf, type Quote } from './view.ts';
+import { copyButton, renderProgress } from './waiting-view.ts';
+
+type OutcomeStage = Exclude<CheckoutStage, 'choose' | 'waiting'>;
+
+/** SVG paths for an icon of 24 × 24. */
+const MARKS: Readonly<Record<OutcomeStage, string>> = {
+  paid: 'M7 12.5l3.5 3.5L17 9',
+  confirming: 'M12 7v5l3 2',
+  overdue: 'M12 7v5l3 2',
+  expired: 'M12 7v5l3 2',
+  cancelled: 'M8.5 8.5l7 7m0-7l-7 7',
+  unsuccessful: 'M12 7v6m0 3.5v.01',
+};
+
+/** Renders a payment that has been seen or has ended, with the link back to the merchant. */
+export function renderOutcome(view: CheckoutView, stage: OutcomeStage, quote: Quote | null): Html {
+  const { title, text } = describe(view, stage, quote);
+  const { speech, checkout } = view;
+  const { transaction_hash: hash } = checkout.payment;
+  const { confirmations } = checkout.progress;
+  return html`<section class="card outcome ${stage}">
+<svg class="mark" viewBox="0 0 24 24" aria-hidden="true"><circle cx="12" cy="12" r="11"/><path d="${MARKS[stage]}"/></svg>
+<h1 id="title" tabindex="-1">${title}</h1>
+<p>${text}</p>
+${renderStrays(view)}
+${renderNextSteps(view, stage)}
+${stage === 'paid' && renderReceipt(view, quote)}
+${stage === 'confirming' && confirmations && renderConfirmations(confirmations, speech)}
+${hash && html`<dl class="values"><div class="value"><dt>${speech.texts.outcome.transaction}</dt><dd><code class="text" id="hash" dir="ltr">${hash}</code> ${copyButton(speech, hash, 'transaction')}</dd></div></dl>`}
+${hash && renderExplorerLink(view, hash)}
+${(stage === 'confirming' || stage === 'overdue') && renderProgress(view, speech.texts.waiting.notFinal)}
+${renderReturn(view, stage)}
+</section>`;
+}
+
+function describe(
+  view: CheckoutView,
+  stage: OutcomeStage,
+  quote: Quote | null,
+): { title: string; text: string } {
+  const { outcome } = view.speech.texts;
+  const network = quote?.networkName ?? '–';
+  switch (stage) {
+    case 'paid':
+      return { title: outcome.paidTitle, text: outcome.paid(merchantOf(view)) };
+    case 'confirming':
+      return { title: outcome.confirmingTitle, text: outcome.confirming(network) };
+    case 'overdue':
+      return {
+        title: outcome.overdueTitle,
+        text: view.checkout.progress.isDelayed ? outcome.overdueDelayed(network) : outcome.overdue,
+      };
+    case 'expired':
+      return { title: outcome.overdueTitle, text: outcome.expired };
+    case 'cancelled':
+      return { title: outcome.cancelledTitle, text: outcome.cancelled };
+    case 'unsuccessful':
+      return { title: outcome.unsuccessfulTitle, text: explainFailure(view, network) };
+  }
+}
+
+function explainFailure({ checkout, speech }: CheckoutView, network: string): string {
+  const { failures } = speech.texts.outcome;
+  switch (checkout.payment.last_error_code) {
+    case 'amount_underpaid':
+      return failures.underpaid;
+    case 'transaction_reverted':
+      return failures.reverted(network);
+    default:
+      return failures.other;
+  }
+}
+
+/** What a payer can do after a payment that ended without success, and whom to turn to. */
+function renderNextSteps(view: CheckoutView, stage: OutcomeStage): Html | null {
+  if (stage !== 'expired' && stage !== 'cancelled' && stage !== 'unsuccessful') return null;
+  const { outcome } = view.speech.texts;
+  const merchant = merchantOf(view);
+  const contact = renderContact(view);
+  const steps =
+    stage === 'unsuccessful'
+      ? [outcome.settle(merchant), outcome.startAgain(merchant)]
+      : [outcome.startAgain(merchant), outcome.sentAlready(merchant)];
+  return html`<div class="next"><h2>${outcome.nextTitle}</h2>
+<ul>${steps.map(step => html`<li>${step}</li>`)}</ul>
+${contact && html`<p>${outcome.contact(contact)}</p>`}</div>`;
+}
+
+/** The link back to the merchant. After a payment the script follows it automatically. */
+function renderReturn(view: CheckoutView, stage: OutcomeStage): Html | null {
+  const target = redirectTarget(view.checkout.payment);
+  if (target === null || stage === 'overdue') return null;
+  const { outcome } = view.speech.texts;
+  const label = outcome.returnTo(merchantOf(view));
+  if (stage !== 'paid') {
+    const look = stage === 'confirming' ? 'button quiet' : 'button';
+    return html`<p><a class="${look}" id="return" href="${target}" rel="noreferrer">${label}</a></p>`;
+  }
+  return html`<p><a class="button" id="return" href="${target}" rel="noreferrer" data-automatic>${label}</a></p>
+<p class="returning" hidden><span>${outcome.returning(html`<span class="seconds"></span>`)}</span> <button class="plain" type="button" id="stay">${outcome.stay}</button></p>`;
+}

@@ -1,0 +1,99 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type CheckoutStatus, CheckoutStatusSchema } from '#schemas/checkout.ts';
+import type { Payment } from '../../database/payment-tables.ts';
+import { basePathOf } from '../../pages/base-path.ts';
+import { CHECKOUT_PREFIX } from '../../payments/checkout-path.ts';
+import { findCheckoutPayment, readCheckout, readProgressOf } from '../checkout.ts';
+import { lookUpTransaction } from '../look-up.ts';
+import { revisionOf, stageOf } from '../stage.ts';
+import { renderCheckout } from './checkout-page.ts';
+import type { CheckoutDependencies } from './dependencies.ts';
+import { sendDocument } from './document.ts';
+import { speechOf } from './speech.ts';
+import type { LookUp } from './view.ts';
+
+export type CheckoutRequest = FastifyRequest<{ Params: { token: string } }>;
+
+interface PageOptions {
+  /** HTTP status. Default: 200. */
+  readonly status?: number;
+  readonly notice?: string;
+  readonly lookUp?: LookUp | null;
+}
+
+export interface Pages {
+  /**
+   * Where the customer's browser finds the page: a proxy's prefix included, and the language if it was chosen
+   * by hand.
+   */
+  locationOf(request: CheckoutRequest): string;
+  send(
+    request: CheckoutRequest,
+    reply: FastifyReply,
+    payment: Payment,
+    options?: PageOptions,
+  ): Promise<FastifyReply>;
+}
+
+export function createPages(deps: CheckoutDependencies): Pages {
+  const { clock, publicUrl, simulation } = deps;
+  const basePath = basePathOf(publicUrl);
+  const pathOf = ({ params }: CheckoutRequest) =>
+    `${basePath}${CHECKOUT_PREFIX}/${encodeURIComponent(params.token)}`;
+  return {
+    locationOf: request => pathOf(request) + speechOf(request).query,
+    async send(request, reply, payment, { status = 200, notice, lookUp } = {}) {
+      const now = new Date(clock());
+      const view = {
+        checkout: await readCheckout(deps, payment, now),
+        stage: stageOf(payment, now),
+        now,
+        path: pathOf(request),
+        basePath,
+        speech: speechOf(request),
+        notice: notice ?? null,
+        lookUp: lookUp ?? null,
+        simulation,
+      };
+      return sendDocument(reply, status, renderCheckout(view));
+    },
+  };
+}
+
+/** GET /checkout/:token, the page, and GET /checkout/:token/status, which its script polls. */
+export function registerPages(
+  app: FastifyInstance,
+  { db, clock, lookUps }: CheckoutDependencies,
+  pages: Pages,
+): void {
+  app.get('/:token', async (request: CheckoutRequest, reply) => {
+    const payment = await findCheckoutPayment(db, request.params.token);
+    const { transaction } = request.query as Record<string, unknown>;
+    return pages.send(request, reply, payment, {
+      lookUp: await lookUp(payment, transaction),
+    });
+  });
+
+  app.get(
+    '/:token/status',
+    { config: { answersScripts: true }, schema: { response: { 200: CheckoutStatusSchema } } },
+    async (request: CheckoutRequest): Promise<CheckoutStatus> => {
+      const payment = await findCheckoutPayment(db, request.params.token);
+      const now = new Date(clock());
+      const stage = stageOf(payment, now);
+      return {
+        object: 'checkout_status',
+        stage,
+        revision: revisionOf(payment, stage, await readProgressOf(db, payment, now)),
+        expiresAt: payment.expires_at.toISOString(),
+        serverTime: now.toISOString(),
+      };
+    },
+  );
+
+  async function lookUp(payment: Payment, text: unknown): Promise<LookUp | null> {
+    if (typeof text !== 'string' || text === '') return null;
+    const now = new Date(clock());
+    return { text, knowledge: await lookUpTransaction({ db, lookUps }, payment, text, now) };
+  }
+}

@@ -1,0 +1,23 @@
+import type { KeyOwner } from '../../keys/manage-keys.ts';
+import type { KeyHolder } from '../../repositories/api-keys.ts';
+import type { Membership } from '../../repositories/memberships.ts';
+
+/** Keys that somebody sees, and may revoke: a partner's owner those of all members, others their own. */
+export function visibleKeysOf(membership: Membership): KeyHolder {
+  if (membership.kind === 'partner' && membership.role === 'owner') {
+    return { partnerId: membership.accountId };
+  }
+  return ownerOf(membership);
+}
+
+/** Keys that somebody may rotate, which shows them the new secret. */
+export function ownKeysOf(membership: Membership): KeyHolder {
+  return ownerOf(membership);
+}
+
+/** Whose a key is that somebody makes. */
+export function ownerOf(membership: Membership): KeyOwner {
+  return membership.kind === 'merchant'
+    ? { merchantId: membership.accountId }
+    : { memberId: membership.memberId };
+}

@@ -1,0 +1,50 @@
+import type { Membership } from '../../repositories/memberships.ts';
+
+export type Role = Membership['role'];
+
+/**
+ * What may be done in an account, by whom, and whether it needs a second factor of the last ten minutes.
+ * Handlers never look at roles: this is the only place that does.
+ */
+const PERMISSIONS = {
+  'home.read': { roles: ['admin', 'member'] },
+  'payments.read': { roles: ['admin', 'member', 'owner'] },
+  'payments.export': { roles: ['admin', 'member', 'owner'] },
+  'payments.evidence': { roles: ['admin', 'member'] },
+  'payments.simulate': { roles: ['admin', 'member'] },
+  'deposits.read': { roles: ['admin', 'member'] },
+  'deposits.settle': { roles: ['admin'], recent: true },
+  'keys.read': { roles: ['admin', 'member', 'owner', 'developer'] },
+  'keys.manage': { roles: ['admin', 'owner', 'developer'], recent: true },
+  'overview.read': { roles: ['owner', 'developer'] },
+  'merchants.read': { roles: ['owner'] },
+  'team.read': { roles: ['owner'] },
+  'self-service.read': { roles: ['owner'] },
+  'self-service.set': { roles: ['owner'], recent: true },
+} as const satisfies Record<string, { roles: readonly Role[]; recent?: true }>;
+
+export type Permission = keyof typeof PERMISSIONS;
+
+/** Whether a role may do something. */
+export function isAllowed(role: Role, permission: Permission): boolean {
+  const { roles }: { roles: readonly Role[] } = PERMISSIONS[permission];
+  return roles.includes(role);
+}
+
+/** Whether it needs a second factor of the last ten minutes. */
+export function needsRecentFactor(permission: Permission): boolean {
+  return 'recent' in PERMISSIONS[permission];
+}
+
+/** What a role is called, with its article. */
+export const ROLE_NAMES: Readonly<Record<Role, string>> = {
+  admin: 'a Merchant Admin',
+  member: 'a member',
+  owner: 'an owner',
+  developer: 'a developer',
+};
+
+/** The role that decides in an account of a kind. */
+export function decidingRole(kind: Membership['kind']): Role {
+  return kind === 'merchant' ? 'admin' : 'owner';
+}

@@ -1,0 +1,31 @@
+import type { FastifyInstance } from 'fastify';
+import { basePathOf } from '../pages/base-path.ts';
+import { html } from '../pages/html.ts';
+import { listMemberships } from '../repositories/memberships.ts';
+import { ROLE_NAMES } from './access/permissions.ts';
+import type { PanelDependencies } from './dependencies.ts';
+import { sessionOf } from './hooks/access.ts';
+import { accountPath } from './navigation.ts';
+import { leadTo, sendPage } from './pages.ts';
+
+/** Leads to the only account of a person; to a list of several. */
+export function registerAccounts(app: FastifyInstance, deps: PanelDependencies): void {
+  const { db, panelUrl } = deps;
+  app.get('/', { config: { panel: { for: 'person' } } }, async (request, reply) => {
+    const accounts = await listMemberships(db, sessionOf(request).person.id);
+    const [only, second] = accounts;
+    if (only !== undefined && second === undefined) {
+      return leadTo(reply, panelUrl, accountPath(only));
+    }
+    const content =
+      only === undefined
+        ? html`<p>You have no account any more. Ask who invited you.</p>`
+        : html`<ul class="rows cards">${accounts.map(
+            account => html`<li><div>
+<a href="${basePathOf(panelUrl)}${accountPath(account)}">${account.name}</a>${account.status !== 'active' && html` <span class="tag">inactive</span>`}<br>
+<span class="quiet">${account.kind === 'merchant' ? 'Merchant' : 'Partner'}; you are ${ROLE_NAMES[account.role]}</span>
+</div></li>`,
+          )}</ul>`;
+    return sendPage(request, reply, deps, { title: 'Your accounts', content });
+  });
+}

@@ -1,0 +1,35 @@
+import type { FastifyRequest } from 'fastify';
+import type { Keyring } from '../crypto/keyring.ts';
+import type { Database } from '../database/connection.ts';
+import type { ApiError } from '../errors/api-error.ts';
+import type { RateLimits } from '../http/rate-limit.ts';
+import type { Processor } from '../payments/processor.ts';
+import type { Rates } from '../rates/rate-source.ts';
+import type { Clock } from '../time/clock.ts';
+import type { PanelCookies } from './hooks/cookies.ts';
+
+export interface PanelDependencies {
+  /** For sessions, and for what is changed. */
+  readonly db: Database;
+  /** For what pages show, so that none takes a connection from the creation of a payment. */
+  readonly reports: Database;
+  readonly keyring: Keyring;
+  readonly clock: Clock;
+  /** For simulated payments, which choose a network. */
+  readonly rates: Rates;
+  /** Collects payments on US accounts; null refuses to create them. */
+  readonly processor: Processor | null;
+  readonly limits: RateLimits;
+  readonly cookies: PanelCookies;
+  /** Base URL of the panel. */
+  readonly panelUrl: string;
+  /** Base URL of the API and the documentation. */
+  readonly publicUrl: string;
+  /** Whether people of the demo, who have no factors, may sign in: never in production. */
+  readonly admitsDemo: boolean;
+  /** Whether payments may be simulated. */
+  readonly simulation: boolean;
+  readonly isUnavailable: (error: unknown) => boolean;
+  /** Why a request has no route. */
+  readonly explainUnknownRoute: (request: FastifyRequest) => ApiError;
+}

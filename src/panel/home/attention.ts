@@ -1,0 +1,91 @@
+import type { Connection } from '../../database/connection.ts';
+import { formerPairUntil } from '../../keys/former-pair.ts';
+import { countOwnUnmatched } from '../../repositories/account-deposits.ts';
+import { listApiKeys } from '../../repositories/api-keys.ts';
+import type { Membership } from '../../repositories/memberships.ts';
+import { listRecoveryCodes } from '../../repositories/people.ts';
+import { listTroubledEndpoints } from '../../repositories/webhook-endpoints.ts';
+import { PANEL_PREFIX } from '../assets.ts';
+import { CHANGE_PASSWORD, describeClosedCodes } from '../closed-codes.ts';
+import { counted } from '../format.ts';
+import { accountPath } from '../navigation.ts';
+import type { OpenSession } from '../people/panel-sessions.ts';
+
+/** Something that somebody should look at, and where. */
+export interface Attention {
+  readonly text: string;
+  /** Without the base path; null where `mp` is what helps. */
+  readonly href: string | null;
+}
+
+const HOUR_MS = 60 * 60_000;
+const DAY_MS = 24 * HOUR_MS;
+const EXPIRING_WITHIN_MS = 14 * DAY_MS;
+/** Counted up to this; the page itself lists them all. */
+const UNMATCHED_MAXIMUM = 100;
+const RECOVERY_CODES_FEW = 4;
+const ENDPOINTS_MAXIMUM = 100;
+
+/** What needs somebody's attention in a merchant's account, computed when it is shown. */
+export async function readAttention(
+  db: Connection,
+  membership: Membership,
+  { person }: OpenSession,
+  now: Date,
+): Promise<Attention[]> {
+  const { accountId } = membership;
+  const [unmatched, keys, endpoints, codes] = await Promise.all([
+    countOwnUnmatched(db, accountId, UNMATCHED_MAXIMUM),
+    listApiKeys(db, { merchantId: accountId }),
+    listTroubledEndpoints(db, accountId, {
+      since: new Date(now.getTime() - HOUR_MS),
+      limit: ENDPOINTS_MAXIMUM,
+    }),
+    person.is_demo ? [] : listRecoveryCodes(db, person.id),
+  ]);
+  const path = accountPath(membership);
+  const keysPath = `${path}/settings/developer/keys`;
+  const found: Attention[] = [];
+  const closed = describeClosedCodes(person, now);
+  if (closed !== null) found.push({ text: closed, href: CHANGE_PASSWORD });
+  if (unmatched > 0) {
+    const more = unmatched === UNMATCHED_MAXIMUM ? 'or more ' : '';
+    found.push({
+      text: `${counted(unmatched, 'deposit')} ${more}that no payment took`,
+      href: `${path}/unmatched`,
+    });
+  }
+  for (const key of keys) {
+    const { id, name, revoked_at: revoked, expires_at: expires } = key;
+    const href = `${keysPath}/${id}`;
+    const isUsable = revoked === null && (expires === null || expires > now);
+    if (!isUsable) continue;
+    if (expires !== null && expires.getTime() - now.getTime() <= EXPIRING_WITHIN_MS) {
+      found.push({ text: `The API key ${name} expires on ${day(expires)}`, href });
+    }
+    const grace = formerPairUntil(key, now);
+    if (grace !== null) {
+      found.push({
+        text: `The former secret of the API key ${name} still works until ${day(grace)}`,
+        href,
+      });
+    }
+  }
+  for (const { url, disabled_at: disabled } of endpoints) {
+    const { origin } = new URL(url);
+    const text =
+      disabled === null
+        ? `Nothing could be delivered to the webhook endpoint at ${origin} for an hour or more`
+        : `The webhook endpoint at ${origin} is disabled`;
+    found.push({ text, href: null });
+  }
+  if (!person.is_demo && codes.length < RECOVERY_CODES_FEW) {
+    const href = `${PANEL_PREFIX}/profile`;
+    found.push({ text: `You have ${counted(codes.length, 'recovery code')} left`, href });
+  }
+  return found;
+}
+
+function day(date: Date): string {
+  return date.toISOString().slice(0, 10);
+}

@@ -1,0 +1,91 @@
+import type { FastifyInstance } from 'fastify';
+import { isDatabaseUnavailable } from '../../database/errors.ts';
+import { basePathOf } from '../../pages/base-path.ts';
+import { type Html, html } from '../../pages/html.ts';
+import { listPayments } from '../../payments/list-payments.ts';
+import { type PaidFigures, readPaidFigures } from '../../payments/paid-figures.ts';
+import { readArrivals } from '../../repositories/deviations.ts';
+import { checkFirstPayment } from '../../settlement/first-payment.ts';
+import { renderDays } from '../chart.ts';
+import type { PanelDependencies } from '../dependencies.ts';
+import { count, dollars } from '../format.ts';
+import { membershipOf, sessionOf } from '../hooks/access.ts';
+import { accountPath } from '../navigation.ts';
+import { sendPage } from '../pages.ts';
+import { renderPayments } from '../payments/list.ts';
+import { type Attention, readAttention } from './attention.ts';
+import { renderSteps } from './steps.ts';
+
+const LATEST = 10;
+
+/** A merchant's first page: what was paid, what needs attention, the latest payments. */
+export function registerHome(app: FastifyInstance, deps: PanelDependencies): void {
+  const { clock, panelUrl, processor, publicUrl, reports, simulation } = deps;
+  const basePath = basePathOf(panelUrl);
+  const service = { simulation, hasPanel: true, hasProcessor: processor !== null };
+  const config = { panel: { for: 'merchant', permission: 'home.read' } } as const;
+
+  app.get('/merchants/:accountId', { config }, async (request, reply) => {
+    const membership = membershipOf(request);
+    const { accountId } = membership;
+    const now = new Date(clock());
+    const [figures, attention, latest, firstPayment] = await Promise.all([
+      readPaidFigures(reports, accountId, now).catch(withoutFigures),
+      readAttention(reports, membership, sessionOf(request), now),
+      listPayments(reports, accountId, { limit: LATEST }, {}),
+      checkFirstPayment(reports, accountId, service, now),
+    ]);
+    const path = basePath + accountPath(membership);
+    const arrivals = await readArrivals(
+      reports,
+      latest.data.map(({ id }) => id),
+    );
+    const content = html`${renderSteps(firstPayment, membership, basePath)}
+${attention.length > 0 && renderAttention(attention, basePath)}
+${figures === null ? html`<p class="notice">The figures take too long just now; reload the page to try again.</p>` : renderFigures(figures)}
+<section aria-labelledby="latest"><h2 id="latest">Latest payments</h2>
+${
+  latest.data.length === 0
+    ? renderFirstPayment(
+        `${path}/settings/developer/keys`,
+        publicUrl,
+        sessionOf(request).person.is_demo,
+      )
+    : html`${renderPayments(`${path}/payments`, latest.data, arrivals)}<p><a href="${path}/payments">All payments</a></p>`
+}</section>`;
+    return sendPage(request, reply, deps, { title: membership.name, content });
+  });
+}
+
+/** The rest of the page is shown without them. */
+function withoutFigures(error: unknown): null {
+  if (isDatabaseUnavailable(error)) return null;
+  throw error;
+}
+
+function renderAttention(attention: readonly Attention[], basePath: string): Html {
+  return html`<section aria-labelledby="attention"><h2 id="attention">Needs attention</h2>
+<ul class="rows">${attention.map(
+    ({ text, href }) =>
+      html`<li>${href === null ? text : html`<a href="${basePath}${href}">${text}</a>`}</li>`,
+  )}</ul></section>`;
+}
+
+function renderFigures({ today, last7Days, last30Days, days }: PaidFigures): Html {
+  const figure = (name: string, { cents, payments }: PaidFigures['today']) =>
+    html`<div><dt>${name}</dt><dd>${dollars(cents)}</dd><dd class="count">${count(payments)} paid</dd></div>`;
+  return html`<section aria-labelledby="paid"><h2 id="paid">Paid</h2>
+<dl class="figures">${figure('Today', today)}${figure('7 days', last7Days)}${figure('30 days', last30Days)}</dl>
+${renderDays('Paid in the last 30 days', days)}
+<p class="quiet">By UTC days, today included.</p></section>`;
+}
+
+function renderFirstPayment(keys: string, publicUrl: string, isDemo: boolean): Html {
+  return html`<p>No payment yet. <a href="${keys}">Make an API key</a>, then follow the <a href="${publicUrl}/docs/quickstart">quickstart</a>.</p>
+${
+  isDemo &&
+  html`<p>Or create one from a terminal with the demo's key:</p>
+<div class="secret"><pre><code id="first">npx --no mp request POST /external/v1/payments/prompt --body '{"amount":5000}'</code></pre>
+<button type="button" class="plain copy" data-copy="first" hidden>Copy</button></div>`
+}`;
+}

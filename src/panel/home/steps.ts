@@ -1,0 +1,40 @@
+import { type Html, html } from '../../pages/html.ts';
+import type { Membership } from '../../repositories/memberships.ts';
+import type { FirstPayment } from '../../settlement/first-payment.ts';
+import type { Step } from '../../settlement/setup-steps.ts';
+import { isAllowed } from '../access/permissions.ts';
+import { accountPath } from '../navigation.ts';
+
+/**
+ * What keeps a merchant's payments from settling and, until a first one has settled, what else is advised;
+ * null where there is nothing.
+ */
+export function renderSteps(
+  { steps, canSettle, hasSettled }: FirstPayment,
+  membership: Membership,
+  basePath: string,
+): Html | null {
+  const open = steps.filter(
+    ({ state }) => state === 'missing' || (state === 'advised' && !hasSettled),
+  );
+  if (open.length === 0) return null;
+  const title = canSettle
+    ? 'Before you go live'
+    : hasSettled
+      ? 'No payment can settle'
+      : 'Until a first payment can settle';
+  return html`<section aria-labelledby="steps"><h2 id="steps">${title}</h2>
+<ol class="steps">${open.map(
+    step =>
+      html`<li><p>${step.finding}${step.state === 'advised' && html` <span class="tag">advised</span>`}</p>${renderRemedy(step, membership, basePath)}</li>`,
+  )}</ol></section>`;
+}
+
+/** A link where the panel helps; else the command of the operator. */
+function renderRemedy({ name, remedy }: Step, membership: Membership, basePath: string): Html {
+  if (name === 'key' && isAllowed(membership.role, 'keys.manage')) {
+    const url = `${basePath}${accountPath(membership)}/settings/developer/keys/new`;
+    return html`<p><a href="${url}">Create a key</a></p>`;
+  }
+  return html`<p class="quiet">Ask your operator: <code>${remedy}</code></p>`;
+}

@@ -1,0 +1,51 @@
+import cookie from '@fastify/cookie';
+import type { FastifyInstance } from 'fastify';
+import { registerFormBody } from '../http/form-body.ts';
+import { failUnknownRoutesIn } from '../http/unknown-routes.ts';
+import { refuseUnusableText } from '../http/usable-text.ts';
+import { registerAccounts } from './accounts.ts';
+import { PANEL_ASSETS } from './assets.ts';
+import type { PanelDependencies } from './dependencies.ts';
+import { Exports } from './exports.ts';
+import { sendPanelFailure } from './failures.ts';
+import { registerHome } from './home/index.ts';
+import { registerPanelAccess } from './hooks/access.ts';
+import { registerJoin } from './join/index.ts';
+import { registerKeys } from './keys/index.ts';
+import { panelHeaders } from './pages.ts';
+import { registerPartner } from './partner/index.ts';
+import { registerPayments } from './payments/index.ts';
+import { registerProfile } from './profile/index.ts';
+import { registerSignIn } from './sign-in/index.ts';
+import { registerUnmatched } from './unmatched/index.ts';
+
+/** Size of the largest form, in bytes. */
+const FORM_LIMIT_BYTES = 16 * 1024;
+
+/** The pages on which people see and manage their accounts. They work without scripts. */
+export async function registerPanel(app: FastifyInstance, deps: PanelDependencies): Promise<void> {
+  const headers = panelHeaders(deps.panelUrl);
+  app.setErrorHandler((error, request, reply) => sendPanelFailure(error, request, reply, deps));
+  app.addHook('onSend', async (request, reply) => {
+    if (!request.isPanelElsewhere) reply.headers(headers);
+  });
+  await app.register(cookie);
+  app.register(async files => PANEL_ASSETS.register(files));
+  app.register(async pages => {
+    failUnknownRoutesIn(pages);
+    registerFormBody(pages, FORM_LIMIT_BYTES);
+    registerPanelAccess(pages, deps);
+    // After it is counted, and known who is told.
+    refuseUnusableText(pages);
+    registerAccounts(pages, deps);
+    registerSignIn(pages, deps);
+    registerJoin(pages, deps);
+    registerProfile(pages, deps);
+    const exports = new Exports(deps);
+    registerHome(pages, deps);
+    registerPayments(pages, deps, exports);
+    registerUnmatched(pages, deps);
+    registerKeys(pages, deps);
+    registerPartner(pages, deps, exports);
+  });
+}

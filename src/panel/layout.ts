@@ -1,0 +1,109 @@
+import { type Html, html } from '../pages/html.ts';
+import { SIMULATION_NOTICE } from '../pages/simulation-notice.ts';
+import type { Membership } from '../repositories/memberships.ts';
+import { PANEL_ASSETS, PANEL_PREFIX } from './assets.ts';
+import { accountLinks, type PanelLink } from './navigation.ts';
+import type { OpenSession } from './people/panel-sessions.ts';
+
+/** What a page consists of. */
+export interface PanelPage {
+  readonly title: string;
+  readonly content: Html;
+  /** What the title is about, in a line below it. */
+  readonly lead?: Html | string;
+  /** Seconds after which the script looks for news. */
+  readonly refreshSeconds?: number;
+}
+
+/** Where a page is, and who looks at it. */
+export interface PageFrame {
+  /** The page's own path, without the base path. */
+  readonly path: string;
+  /** The path that a proxy serves the panel under; empty at the root. */
+  readonly basePath: string;
+  readonly publicUrl: string;
+  readonly simulation: boolean;
+  readonly session: OpenSession | null;
+  readonly membership: Membership | null;
+  /** What is wrong with the account, for the top of each of its pages. */
+  readonly banner: string | null;
+}
+
+const NAME = 'External Payments Service';
+
+/** Renders a page: its content with head, bar and navigation. */
+export function renderPage(page: PanelPage, frame: PageFrame): string {
+  const { basePath, membership, banner, simulation } = frame;
+  const asset = (name: Parameters<typeof PANEL_ASSETS.path>[1]) =>
+    PANEL_ASSETS.path(basePath, name);
+  const links = membership === null ? [] : accountLinks(membership);
+  const navigation =
+    membership !== null && html`<p>${membership.name}</p>${renderLinks(links, frame)}`;
+  const { refreshSeconds: refresh } = page;
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${[page.title, membership?.name, NAME].filter(Boolean).join(' · ')}</title>
+<link rel="icon" type="image/svg+xml" href="${asset('icon.svg')}">
+<link rel="stylesheet" href="${asset('base.css')}">
+<link rel="stylesheet" href="${asset('shell.css')}">
+<link rel="stylesheet" href="${asset('style.css')}">
+<script type="module" src="${asset('script.js')}"></script>
+</head>
+<body>
+<a class="skip" href="#content">Skip to content</a>
+${simulation && SIMULATION_NOTICE}${renderBar(frame)}
+<div class="${membership === null ? 'page alone' : 'page'}">
+${
+  navigation &&
+  html`<details class="contents"><summary>Menu</summary><nav class="links" aria-label="Menu">${navigation}</nav></details>
+<nav class="side links" aria-label="Account">${navigation}</nav>`
+}
+<main id="content"${refresh !== undefined && html` data-refresh="${refresh}"`}>
+${banner !== null && html`<p class="notice">${banner}</p>`}
+<h1>${page.title}</h1>
+${page.lead !== undefined && html`<p class="lead">${page.lead}</p>`}
+${page.content}
+</main>
+</div>
+<p class="visually-hidden" id="announcer" role="status"></p>
+</body>
+</html>
+`.markup;
+}
+
+function renderBar({ basePath, publicUrl, session, path }: PageFrame): Html {
+  const isSignedIn = session?.isComplete === true;
+  return html`<header class="bar">
+<a class="brand" href="${basePath}${PANEL_PREFIX}">${NAME}</a>
+<nav aria-label="Main">${
+    isSignedIn &&
+    html`<a href="${basePath}${PANEL_PREFIX}">Accounts</a>
+<a href="${basePath}${PANEL_PREFIX}/profile"${current(`${PANEL_PREFIX}/profile`, path)}>Profile</a>`
+  }
+<a href="${publicUrl}/docs">Docs</a>${
+    session !== null &&
+    html`
+<form method="post" action="${basePath}${PANEL_PREFIX}/sign-out"><button class="plain">Sign out</button></form>`
+  }</nav>
+</header>`;
+}
+
+function renderLinks(links: readonly PanelLink[], { basePath, path }: PageFrame): Html {
+  // Every page is below the first one.
+  const [first] = links;
+  return html`<ul>${links.map(
+    link =>
+      html`<li><a href="${basePath}${link.href}"${current(link.href, path, link !== first)}>${link.text}</a></li>`,
+  )}</ul>`;
+}
+
+/** @param withBelow Whether pages below the link's count as its own. */
+function current(href: string, path: string, withBelow = false): Html | null {
+  if (href === path) return html` aria-current="page"`;
+  return withBelow && path.startsWith(`${href}/`) ? html` aria-current="true"` : null;
+}

@@ -1,0 +1,225 @@
+import { v7 as uuidv7 } from 'uuid';
+import { hashToken } from '../../crypto/token.ts';
+import type { Connection } from '../../database/connection.ts';
+import { isUniqueViolation } from '../../database/errors.ts';
+import type { PanelLink, Person } from '../../database/people-tables.ts';
+import { transact } from '../../database/transaction.ts';
+import {
+  findInvitedMember,
+  findInvitedUser,
+  type Invited,
+  listMemberships,
+  type Membership,
+  setPerson,
+} from '../../repositories/memberships.ts';
+import { takeLink } from '../../repositories/panel-links.ts';
+import { deleteSessionsOf } from '../../repositories/panel-sessions.ts';
+import { findPerson, insertPerson, lockPerson, updatePerson } from '../../repositories/people.ts';
+import type { PeopleDependencies } from './dependencies.ts';
+import { findOpenLink } from './links.ts';
+import { checkNewPassword, type NewApp, type NewFactors, sealApp } from './new-factors.ts';
+import { beginSession, type Visitor } from './panel-sessions.ts';
+import { hashPassword, isSamePassword } from './password-hash.ts';
+import { takeTurnOfSite } from './password-turns.ts';
+import { provePassword } from './proofs.ts';
+import { renewRecoveryCodes } from './recovery-codes.ts';
+import { FieldRefused, LinkEnded } from './refusals.ts';
+import { auditPerson, rememberDevice } from './sign-in.ts';
+import { forgetAllFailures, forgetFailures } from './throttle.ts';
+
+/** Somebody who has come in by a link. */
+export interface Joined {
+  /** Token of the session, which is complete. */
+  readonly token: string;
+  readonly device: string;
+  /** Shown once; empty where nothing new was set up. */
+  readonly recoveryCodes: readonly string[];
+  /** The account that an invitation leads to. */
+  readonly account: Pick<Invited, 'kind' | 'accountId'> | null;
+}
+
+/** Whom an invitation is for; undefined where that has ended meanwhile. */
+export async function findInvited(
+  db: Connection,
+  { merchant_user_id: userId, partner_member_id: memberId }: PanelLink,
+): Promise<Invited | undefined> {
+  if (userId !== null) return findInvitedUser(db, userId);
+  return memberId === null ? undefined : findInvitedMember(db, memberId);
+}
+
+/**
+ * Accepts an invitation as somebody new: makes the person with password and authenticator app, and signs
+ * them in.
+ * @throws FieldRefused for an e-mail that somebody signs in with, a password that is not accepted and a wrong
+ * code; LinkEnded; ApiError E5002 when too many sign in at once.
+ */
+export async function joinAsNew(
+  deps: PeopleDependencies,
+  token: string,
+  { email, ...factors }: NewFactors & { readonly email: string },
+  visitor: Visitor,
+): Promise<Joined> {
+  const { db, keyring, clock } = deps;
+  const now = new Date(clock());
+  const id = uuidv7();
+  const app = sealNewApp(deps, id, factors);
+  const open = await findOpenLink(db, hashToken(token), now);
+  const known = open && (await findInvited(db, open));
+  if (known === undefined) throw new LinkEnded();
+  checkNewPassword(factors.password, 'password', { email, names: [known.name, known.accountName] });
+  const password = await takeTurnOfSite(visitor.site, () =>
+    hashPassword(keyring, id, factors.password),
+  );
+  try {
+    return await transact(db, async tx => {
+      const link = await requireLink(tx, hashToken(token), now);
+      const invited = await findInvited(tx, link);
+      if (invited === undefined) throw new LinkEnded();
+      const person = await insertPerson(tx, {
+        ...{ id, name: invited.name, email, created_at: now },
+        ...password,
+        ...app,
+      });
+      await setPerson(tx, invited.kind, invited.memberId, id);
+      await forgetFailures(tx, keyring, person, null);
+      const recoveryCodes = await renewRecoveryCodes(tx, id);
+      const detail = { accountId: invited.accountId, role: invited.role };
+      await auditPerson(tx, person, 'person.join', { address: visitor.address, now, detail });
+      const begun = await begin(tx, person, visitor, now);
+      return { ...begun, recoveryCodes, account: invited };
+    });
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    throw new FieldRefused(
+      'email',
+      'Somebody signs in with this e-mail already. If it is you, sign in first and open the link again; otherwise use another one.',
+    );
+  }
+}
+
+/**
+ * Accepts an invitation as somebody who has signed in.
+ * @param tokenHash SHA-256 of the invitation's token.
+ * @throws FieldRefused when they can enter the account already, LinkEnded.
+ */
+export async function joinAsPerson(
+  { db, clock }: PeopleDependencies,
+  tokenHash: Buffer,
+  personId: string,
+  address: string,
+): Promise<Invited> {
+  const now = new Date(clock());
+  try {
+    return await transact(db, async tx => {
+      const link = await requireLink(tx, tokenHash, now);
+      const invited = await findInvited(tx, link);
+      const person = await findPerson(tx, personId);
+      if (invited === undefined || person === undefined || person.is_demo) throw new LinkEnded();
+      await setPerson(tx, invited.kind, invited.memberId, personId);
+      const detail = { accountId: invited.accountId, role: invited.role };
+      await auditPerson(tx, person, 'person.join', { address, now, detail });
+      return invited;
+    });
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    throw new FieldRefused('account', 'You can enter this account already.');
+  }
+}
+
+/**
+ * Sets up what a link allows: a new password, a new authenticator app (by the present password), or both.
+ * All sessions end, and the link signs in only where it replaces both.
+ * @throws FieldRefused, LinkEnded, ApiError E5002.
+ */
+export async function renewFactors(
+  deps: PeopleDependencies,
+  token: string,
+  factors: NewFactors,
+  visitor: Visitor,
+): Promise<Omit<Joined, 'token' | 'device'>> {
+  const { db, keyring, clock } = deps;
+  const { password } = factors;
+  const now = new Date(clock());
+  const open = await findOpenLink(db, hashToken(token), now);
+  const owner = open?.person_id == null ? undefined : await findPerson(db, open.person_id);
+  if (open === undefined || owner === undefined || owner.is_demo) throw new LinkEnded();
+  const renewsPassword = open.purpose !== 'factors';
+  const renewsCode = open.purpose !== 'password';
+  const app = renewsCode ? sealNewApp(deps, owner.id, factors) : {};
+  if (renewsPassword) {
+    checkNewPassword(password, 'password', { email: owner.email, names: [owner.name] });
+  }
+  const renewed = await takeTurnOfSite(visitor.site, async () => {
+    if (renewsPassword) {
+      return { ...(await hashPassword(keyring, owner.id, password)), code_closed_at: null };
+    }
+    await provePassword(deps, owner, password, visitor);
+    return {};
+  });
+  return transact(db, async tx => {
+    const link = await requireLink(tx, hashToken(token), now);
+    const person = await lockPerson(tx, owner.id);
+    if (person === undefined) throw new LinkEnded();
+    if (!renewsPassword && !isSamePassword(person, owner)) throw new LinkEnded();
+    await updatePerson(tx, person.id, { ...renewed, ...app });
+    await deleteSessionsOf(tx, person.id, null);
+    await forgetAllFailures(tx, keyring, person);
+    const recoveryCodes = renewsCode ? await renewRecoveryCodes(tx, person.id) : [];
+    const detail = { purpose: link.purpose };
+    await auditPerson(tx, person, 'person.renew', { address: visitor.address, now, detail });
+    return { recoveryCodes, account: null };
+  });
+}
+
+/**
+ * Signs in whoever has the link that a demo prints.
+ * @returns The session's token, and the account to begin with: the demo's first shop.
+ * @throws LinkEnded.
+ */
+export async function joinDemo(
+  { db, clock }: PeopleDependencies,
+  token: string,
+  visitor: Visitor,
+): Promise<{ readonly token: string; readonly account: Membership | undefined }> {
+  const now = new Date(clock());
+  return transact(db, async tx => {
+    const link = await requireLink(tx, hashToken(token), now);
+    const person = link.person_id === null ? undefined : await findPerson(tx, link.person_id);
+    if (person === undefined || !person.is_demo) throw new LinkEnded();
+    const { address } = visitor;
+    await auditPerson(tx, person, 'person.sign-in', {
+      address,
+      now,
+      detail: { methods: ['demo'] },
+    });
+    const accounts = await listMemberships(tx, person.id);
+    const [account] = accounts
+      .filter(({ kind }) => kind === 'merchant')
+      .toSorted((one, other) => (one.accountId < other.accountId ? -1 : 1));
+    const session = { methods: ['demo' as const], secondFactorAt: now, visitor, now };
+    return { token: await beginSession(tx, person, session), account };
+  });
+}
+
+async function requireLink(tx: Connection, tokenHash: Buffer, now: Date): Promise<PanelLink> {
+  const link = await takeLink(tx, tokenHash, now);
+  if (link === undefined) throw new LinkEnded();
+  return link;
+}
+
+function sealNewApp({ keyring, clock }: PeopleDependencies, personId: string, app: NewApp) {
+  return sealApp(keyring, personId, app, {
+    now: clock(),
+    field: 'code',
+    reason:
+      'This is not the code that the app shows for this QR code. Wait for the next one, and check that the clocks are right.',
+  });
+}
+
+async function begin(tx: Connection, person: Person, visitor: Visitor, now: Date) {
+  const methods = ['password', 'code'] as const;
+  const token = await beginSession(tx, person, {
+    ...{ methods: [...methods], secondFactorAt: now, visitor, now },
+  });
+  return { token, device: await rememberDevice(tx, person.id, now) };
+}

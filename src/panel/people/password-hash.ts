@@ -1,0 +1,74 @@
+import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+import type { Keyring } from '../../crypto/keyring.ts';
+import type { Person } from '../../database/people-tables.ts';
+
+const derive = promisify(argon2);
+
+const SALT_BYTES = 16;
+const HASH_BYTES = 32;
+
+/** By the number that is stored; the last is used for new passwords (OWASP ASVS 5.0, appendix C). */
+const RECIPES = {
+  1: { memory: 47_104, passes: 1, parallelism: 1 },
+} as const;
+const CURRENT_RECIPE = 1;
+
+/** The columns of a person's password. */
+export type StoredPassword = Pick<
+  Person,
+  'password_hash' | 'password_salt' | 'password_recipe' | 'password_key_version'
+>;
+
+/**
+ * Hashes a password for storage: argon2id over its keyed hash, so that what a copy of the database holds
+ * cannot be guessed at without the master key. It takes a core for about a tenth of a second: call it in a turn
+ * of `password-turns.ts`, and never while a connection of the database is held.
+ */
+export async function hashPassword(
+  keyring: Keyring,
+  personId: string,
+  password: string,
+): Promise<StoredPassword> {
+  const salt = randomBytes(SALT_BYTES);
+  const recipe = CURRENT_RECIPE;
+  return {
+    password_hash: await compute(keyring.hash(password, personId), salt, recipe),
+    password_salt: salt,
+    password_recipe: recipe,
+    password_key_version: keyring.currentVersion,
+  };
+}
+
+/**
+ * Compares a password, in a turn as well. Without a stored one it takes as long, and is false.
+ * @returns `isOld` when the password is right and should be hashed anew: recipe or master key have changed.
+ */
+export async function verifyPassword(
+  keyring: Keyring,
+  personId: string,
+  stored: StoredPassword | undefined,
+  password: string,
+): Promise<{ readonly isRight: boolean; readonly isOld: boolean }> {
+  const version = stored?.password_key_version ?? keyring.currentVersion;
+  const recipe = stored?.password_recipe ?? CURRENT_RECIPE;
+  const salt = stored?.password_salt ?? Buffer.alloc(SALT_BYTES);
+  const hash = await compute(keyring.hash(password, personId, version), salt, recipe);
+  const expected = stored?.password_hash ?? Buffer.alloc(HASH_BYTES);
+  const isRight = timingSafeEqual(hash, expected) && stored?.password_hash != null;
+  const isOld = recipe !== CURRENT_RECIPE || version !== keyring.currentVersion;
+  return { isRight, isOld: isRight && isOld };
+}
+
+/** Whether a password was not changed between two looks at the person. */
+export function isSamePassword(one: StoredPassword, other: StoredPassword): boolean {
+  const { password_hash: hash } = one;
+  if (hash === null || other.password_hash === null) return hash === other.password_hash;
+  return hash.equals(other.password_hash);
+}
+
+function compute(message: Buffer, nonce: Buffer, recipe: number): Promise<Buffer> {
+  const parameters = RECIPES[recipe as keyof typeof RECIPES];
+  if (parameters === undefined) throw new Error(`there is no password recipe ${recipe}`);
+  return derive('argon2id', { message, nonce, tagLength: HASH_BYTES, ...parameters });
+}

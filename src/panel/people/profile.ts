@@ -1,0 +1,127 @@
+import type { Person } from '../../database/people-tables.ts';
+import { deleteSessionsOf, type SessionWithPerson } from '../../repositories/panel-sessions.ts';
+import { findPerson, updatePerson } from '../../repositories/people.ts';
+import type { PeopleDependencies } from './dependencies.ts';
+import { checkNewPassword, type NewApp, sealApp } from './new-factors.ts';
+import type { Visitor } from './panel-sessions.ts';
+import { hashPassword } from './password-hash.ts';
+import { takeTurnOfSession } from './password-turns.ts';
+import { attemptIn, proveCode, provePassword } from './proofs.ts';
+import { renewRecoveryCodes } from './recovery-codes.ts';
+import { SessionEnded } from './refusals.ts';
+import { auditPerson } from './sign-in.ts';
+
+/** Proof that whoever changes what a person signs in with is that person (OWASP ASVS 5.0, 7.5.1). */
+export interface Proof extends SessionWithPerson {
+  readonly visitor: Visitor;
+  readonly password: string;
+  readonly code: string;
+}
+
+/** A change of what somebody signs in with. */
+interface Change {
+  /** For the audit log. */
+  readonly action: string;
+  /** Checks what was entered, and makes the person's columns that change once the proof is right. */
+  readonly prepare: (person: Person) => () => Partial<Person> | Promise<Partial<Person>>;
+  readonly renewsRecoveryCodes?: true;
+}
+
+/**
+ * Changes the password of somebody who has signed in. All their other sessions end.
+ * @throws FieldRefused for a password that is not accepted; whatever `change` throws.
+ */
+export async function changePassword(
+  deps: PeopleDependencies,
+  proof: Proof,
+  newPassword: string,
+): Promise<void> {
+  await change(deps, proof, {
+    action: 'person.password',
+    prepare({ email, name, id }) {
+      checkNewPassword(newPassword, 'new-password', { email, names: [name] });
+      return async () => ({
+        ...(await hashPassword(deps.keyring, id, newPassword)),
+        code_closed_at: null,
+      });
+    },
+  });
+}
+
+/**
+ * Changes the e-mail that somebody signs in with.
+ * @throws An error of the database where somebody has it already; whatever `change` throws.
+ */
+export async function changeEmail(
+  deps: PeopleDependencies,
+  proof: Proof,
+  email: string,
+): Promise<void> {
+  await change(deps, proof, { action: 'person.email', prepare: () => () => ({ email }) });
+}
+
+/**
+ * Replaces the authenticator app, and with it the recovery codes.
+ * @returns The new recovery codes, shown once.
+ * @throws FieldRefused for a wrong code of the new app; whatever `change` throws.
+ */
+export function changeApp(deps: PeopleDependencies, proof: Proof, app: NewApp): Promise<string[]> {
+  return change(deps, proof, {
+    action: 'person.app',
+    prepare({ id }) {
+      const sealed = sealApp(deps.keyring, id, app, {
+        now: deps.clock(),
+        field: 'new-code',
+        reason: 'This is not the code that the new app shows.',
+      });
+      return () => sealed;
+    },
+    renewsRecoveryCodes: true,
+  });
+}
+
+/**
+ * Makes new recovery codes; the former ones no longer work.
+ * @returns The codes, shown once.
+ * @throws whatever `change` throws.
+ */
+export function changeRecoveryCodes(deps: PeopleDependencies, proof: Proof): Promise<string[]> {
+  return change(deps, proof, {
+    action: 'person.recovery-codes',
+    prepare: () => () => ({}),
+    renewsRecoveryCodes: true,
+  });
+}
+
+/**
+ * Checks the proof, makes the change, ends all other sessions and audits it. Passwords are hashed before a
+ * connection is held, when it is the session's turn.
+ * @returns New recovery codes, if the change renews them.
+ * @throws WrongProof, SecondFactorClosed, SessionEnded; ApiError E5002 when too many wait for a turn.
+ */
+function change(
+  deps: PeopleDependencies,
+  { session, person, visitor, password, code }: Proof,
+  { action, prepare, renewsRecoveryCodes }: Change,
+): Promise<string[]> {
+  const { db, clock } = deps;
+  return takeTurnOfSession(session.id, async () => {
+    const compared = await findPerson(db, person.id);
+    if (compared === undefined) throw new SessionEnded();
+    const columnsOf = prepare(compared);
+    return attemptIn(db, session, async () => {
+      await provePassword(deps, compared, password, visitor);
+      const columns = await columnsOf();
+      return proveCode(deps, code, {
+        ...{ session, person, compared, visitor },
+        async work(tx, present) {
+          if (Object.keys(columns).length > 0) await updatePerson(tx, present.id, columns);
+          await deleteSessionsOf(tx, present.id, session.id);
+          const { address } = visitor;
+          await auditPerson(tx, present, action, { address, now: new Date(clock()) });
+          return renewsRecoveryCodes === true ? renewRecoveryCodes(tx, present.id) : [];
+        },
+      });
+    });
+  });
+}

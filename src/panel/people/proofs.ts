@@ -1,0 +1,178 @@
+import type { Connection, Database } from '../../database/connection.ts';
+import type { PanelSession, Person, SignInMethod } from '../../database/people-tables.ts';
+import { inSavepoint, transact } from '../../database/transaction.ts';
+import { insertAuditEntry } from '../../repositories/audit-log.ts';
+import {
+  countWrong,
+  deleteSession,
+  type SessionWithPerson,
+  updateSession,
+} from '../../repositories/panel-sessions.ts';
+import { lockPerson, updatePerson, useCodeStep } from '../../repositories/people.ts';
+import { findCodeStep } from './codes.ts';
+import type { PeopleDependencies } from './dependencies.ts';
+import type { Visitor } from './panel-sessions.ts';
+import { isSamePassword, verifyPassword } from './password-hash.ts';
+import { takeRecoveryCode } from './recovery-codes.ts';
+import { SecondFactorClosed, SessionEnded, WrongProof } from './refusals.ts';
+import { signIns } from './sign-in.ts';
+import {
+  ATTEMPT_LIMITS,
+  admitCode,
+  admitPassword,
+  findKnownDevice,
+  forgetFailures,
+} from './throttle.ts';
+
+/** Wrong codes and passwords after which a session ends. */
+export const SESSION_WRONG_MAXIMUM = 5;
+
+type CodeMethod = Extract<SignInMethod, 'code' | 'recovery-code'>;
+
+/**
+ * Runs an attempt at a password or a code in a session. It counts as wrong before it is looked at, so that many
+ * at once count as many; whoever has stolen a session must not guess in it for long.
+ * @throws SessionEnded after too many wrong ones; whatever `work` throws.
+ */
+export async function attemptIn<T>(
+  db: Database,
+  session: PanelSession,
+  work: () => Promise<T>,
+): Promise<T> {
+  const count = await countWrong(db, session.id, SESSION_WRONG_MAXIMUM);
+  if (count === undefined) return end();
+  try {
+    return await work();
+  } catch (error) {
+    if (count === SESSION_WRONG_MAXIMUM && error instanceof WrongProof) return end();
+    throw error;
+  }
+
+  async function end(): Promise<never> {
+    await deleteSession(db, session.person_id, session.id);
+    throw new SessionEnded();
+  }
+}
+
+/**
+ * Compares a password, in a turn; see `password-turns.ts`.
+ * @throws WrongProof when it is wrong, and after too many attempts.
+ */
+export async function provePassword(
+  { db, keyring, clock }: PeopleDependencies,
+  person: Person,
+  password: string,
+  visitor: Visitor,
+): Promise<void> {
+  const now = new Date(clock());
+  const { email } = person;
+  const device = await findKnownDevice(db, { email, token: visitor.deviceToken, now });
+  if ((await admitPassword(db, keyring, { email, device, now })) === 'refused') {
+    signIns.inc({ method: 'password', outcome: 'throttled' });
+    throw new WrongProof(
+      'password',
+      'There were too many wrong passwords. Wait a quarter of an hour; if this stays, ask for a link for a new password.',
+    );
+  }
+  const { isRight } = await verifyPassword(keyring, person.id, person, password);
+  signIns.inc({ method: 'password', outcome: isRight ? 'accepted' : 'refused' });
+  if (!isRight) throw new WrongProof('password', 'This is not your password.');
+}
+
+/** Who proves that they are a person, and what for. */
+interface CodeProof<T> extends SessionWithPerson {
+  /** As it was when its password was compared, if that is part of the proof. */
+  readonly compared?: Person;
+  readonly visitor: Visitor;
+  /** Follows a right code in its transaction. What it throws is thrown, and the code is used up nevertheless. */
+  readonly work: (tx: Connection, person: Person, method: CodeMethod) => Promise<T>;
+}
+
+/** What became of a right code. */
+type Done<T> = { readonly method: CodeMethod } & (
+  | { readonly result: T }
+  | { readonly failure: unknown }
+);
+
+/**
+ * Takes a code of the authenticator app, or a recovery code. A right one forgets what failed before on the
+ * same kind of device.
+ * @throws WrongProof; SecondFactorClosed with and after the last wrong code that is admitted; SessionEnded when
+ * it has ended meanwhile.
+ */
+export async function proveCode<T>(
+  { db, keyring, clock }: PeopleDependencies,
+  text: string,
+  { session, person: { id, email }, compared, visitor, work }: CodeProof<T>,
+): Promise<T> {
+  const now = new Date(clock());
+  const device = await findKnownDevice(db, { email, token: visitor.deviceToken, now });
+  const admission = await admitCode(db, keyring, { personId: id, device, now });
+  if (admission === 'refused') {
+    signIns.inc({ method: 'code', outcome: 'throttled' });
+    throw new SecondFactorClosed(device !== null);
+  }
+  const done = await transact<Done<T> | undefined>(db, async tx => {
+    const person = await lockPerson(tx, id);
+    if (person === undefined) throw new SessionEnded();
+    if (compared !== undefined && !isSamePassword(person, compared)) {
+      throw new WrongProof('password', 'This is not your password any more.');
+    }
+    const method = await takeCode(tx, { keyring, clock }, person, text);
+    if (method === undefined) {
+      if (admission === 'last') await tellClosed(tx, person, visitor, now);
+      return undefined;
+    }
+    await forgetFailures(tx, keyring, person, device);
+    const isOpen = (await updateSession(tx, session.id, { wrong_codes: 0 })) !== undefined;
+    if (!isOpen) throw new SessionEnded();
+    return inSavepoint<Done<T>>(
+      tx,
+      async () => ({ method, result: await work(tx, person, method) }),
+      failure => ({ method, failure }),
+    );
+  });
+  if (done === undefined) {
+    signIns.inc({ method: 'code', outcome: 'refused' });
+    if (admission === 'last') throw new SecondFactorClosed(device !== null);
+    throw new WrongProof(
+      'code',
+      'This code is not right. Wait for the next one; each counts once.',
+    );
+  }
+  signIns.inc({ method: done.method, outcome: 'accepted' });
+  if ('failure' in done) throw done.failure;
+  return done.result;
+}
+
+/** Tells a person that somebody has guessed at their codes: in the panel, and in the audit log. */
+async function tellClosed(
+  tx: Connection,
+  person: Person,
+  { address }: Visitor,
+  now: Date,
+): Promise<void> {
+  await updatePerson(tx, person.id, { code_closed_at: now });
+  await insertAuditEntry(tx, {
+    ...{ actor: 'service', action: 'person.close-codes', objectType: 'person' },
+    ...{ objectId: person.id, personId: person.id, origin: 'panel', address, now },
+    detail: { wrongCodes: ATTEMPT_LIMITS.failures },
+  });
+}
+
+/** @returns What the text was, now used up; undefined if it was neither. */
+async function takeCode(
+  tx: Connection,
+  { keyring, clock }: Pick<PeopleDependencies, 'keyring' | 'clock'>,
+  person: Person,
+  text: string,
+): Promise<CodeMethod | undefined> {
+  const { code_secret: sealed, code_key_version: version } = person;
+  if (sealed !== null && version !== null) {
+    const secret = keyring.open(sealed, person.id, version);
+    const step = findCodeStep(secret, text, clock());
+    if (step !== undefined && (await useCodeStep(tx, person.id, step))) return 'code';
+  }
+  const isRecovery = await takeRecoveryCode(tx, person.id, text, new Date(clock()));
+  return isRecovery ? 'recovery-code' : undefined;
+}

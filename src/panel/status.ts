@@ -1,0 +1,16 @@
+import type { PaymentStatus, SessionStatus } from '../database/payment-tables.ts';
+import { type Html, html } from '../pages/html.ts';
+
+interface Shown {
+  readonly status: PaymentStatus;
+  readonly sessionStatus: SessionStatus | null;
+}
+
+/** How a payment stands, in a word or two. */
+export function renderStatus({ status, sessionStatus }: Shown): Html {
+  if (status === 'pending' && sessionStatus === 'completed') {
+    return html`<span class="tag">confirming</span>`;
+  }
+  const look = status === 'successful' ? ' good' : status === 'unsuccessful' ? ' bad' : '';
+  return html`<span class="tag${look}">${status}</span>`;
+}

@@ -1,0 +1,54 @@
+import type { Deposit } from '../../database/deposit-tables.ts';
+import type { Payment } from '../../database/payment-tables.ts';
+import type { AskedAssignment } from '../../repositories/asked-assignments.ts';
+import type { DepositContext } from '../../repositories/deposit-context.ts';
+import type { MeantPayment } from '../../repositories/deviations.ts';
+import type { ConsentNeeded } from '../../settlement/assignment.ts';
+import type { FormFault } from '../form.ts';
+import type { RemedyFields } from './remedy.ts';
+
+/** What a form that assigns says beside the payment. */
+export interface AssignFields {
+  /** `yes` where whoever sends it knows that the amount was another payment's. */
+  readonly sure: string;
+  /** Both amounts, typed. */
+  readonly arrived: string;
+  readonly due: string;
+}
+
+/** An assignment that was refused until somebody consents. */
+export interface Wanted {
+  readonly payment: Payment;
+  readonly refusal: ConsentNeeded;
+  readonly fields: AssignFields;
+}
+
+export interface FittingPayment {
+  readonly payment: Payment;
+  /** What it waits for, in the asset's smallest unit. */
+  readonly tokenAmount: string;
+}
+
+/** What a deposit's page shows. */
+export interface DepositParts {
+  readonly url: string;
+  readonly paymentsUrl: string;
+  readonly deposit: Deposit;
+  readonly context: DepositContext;
+  /** The payment of this merchant that had asked for exactly its amount; undefined without one. */
+  readonly meant: MeantPayment | undefined;
+  readonly fits: readonly FittingPayment[];
+  /** An assignment of too little that waits for a second person; undefined without one. */
+  readonly asked:
+    | (Pick<AskedAssignment, 'personId' | 'name'> & { readonly payment: Payment })
+    | undefined;
+  /** ID of whoever looks. */
+  readonly personId: string;
+  readonly fault: FormFault | null;
+  /** What was given to dismiss it; undefined at first. */
+  readonly fields: RemedyFields | undefined;
+  /** An assignment that needs consent; null at first. */
+  readonly wanted: Wanted | null;
+  /** Whether the reader may assign or dismiss it. */
+  readonly maySettle: boolean;
+}

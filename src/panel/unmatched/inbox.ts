@@ -1,0 +1,157 @@
+import { BLOCKCHAIN_IDS } from '#schemas/blockchain.ts';
+import { UUID } from '#schemas/uuid.ts';
+import type { Deposit, DepositOutcome } from '../../database/deposit-tables.ts';
+import { type Html, html } from '../../pages/html.ts';
+import { parseDollars, toDollarText } from '../../payments/dollars.ts';
+import { formatBaseUnits } from '../../payments/token-amount.ts';
+import type { InboxFilters } from '../../repositories/account-deposits.ts';
+import type { DepositContext } from '../../repositories/deposit-context.ts';
+import { UNTAKEN_REASONS } from '../../settlement/untaken.ts';
+import { type FormFault, renderFault, renderField, renderSelect } from '../form.ts';
+import { counted, dateTime, dollars } from '../format.ts';
+import type { PanelPage } from '../layout.ts';
+import { type Column, renderTable } from '../table.ts';
+import { type RemedyFields, renderRemedy } from './remedy.ts';
+
+/** What the address of the inbox asks for; whatever is not understood is left out. */
+export interface InboxRequest extends InboxFilters {
+  /** ID of the last deposit of the page before. */
+  readonly after: string | undefined;
+}
+
+export function readInboxRequest(query: Readonly<Record<string, unknown>>): InboxRequest {
+  const { why, network, worth, after } = query;
+  const outcome = Object.keys(UNTAKEN_REASONS).find(each => each === why);
+  return {
+    outcome: outcome as DepositOutcome | undefined,
+    blockchainId: BLOCKCHAIN_IDS.find(id => id === network),
+    valueMaximum: typeof worth === 'string' ? parseDollars(worth) : undefined,
+    after: typeof after === 'string' && UUID.test(after) ? after : undefined,
+  };
+}
+
+/** The address of the inbox with its filters. */
+export function inboxUrl(
+  path: string,
+  { outcome: why, blockchainId: network, valueMaximum }: InboxFilters,
+  after?: string,
+): string {
+  const worth = valueMaximum === undefined ? undefined : toDollarText(valueMaximum);
+  const given = Object.entries({ why, network, worth, after }).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  );
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
+}
+
+export interface InboxParts {
+  /** The page's address, with the base path. */
+  readonly url: string;
+  readonly request: InboxRequest;
+  readonly deposits: readonly Deposit[];
+  readonly contexts: ReadonlyMap<string, DepositContext>;
+  readonly hasMore: boolean;
+  /** How many more are at addresses that others have as well, counted up to a maximum. */
+  readonly hidden: number;
+  readonly hiddenMaximum: number;
+  /** Whether the reader may dismiss them. */
+  readonly maySettle: boolean;
+  /** What was chosen to be dismissed, and why it was refused; null at first. */
+  readonly refused: {
+    readonly fault: FormFault;
+    readonly chosen: readonly string[];
+    readonly fields: RemedyFields;
+  } | null;
+}
+
+export function inboxPage(parts: InboxParts): PanelPage {
+  const { url, request, deposits, hasMore, refused } = parts;
+  const { outcome, blockchainId, valueMaximum, after } = request;
+  const isFiltered = [outcome, blockchainId, valueMaximum].some(value => value !== undefined);
+  const last = deposits.at(-1);
+  const more = hasMore && last !== undefined ? inboxUrl(url, request, last.id) : null;
+  const content =
+    deposits.length > 0
+      ? html`${renderInbox(parts)}
+${more !== null && html`<nav class="buttons" aria-label="Pages"><a href="${more}" rel="next">More</a></nav>`}`
+      : isFiltered
+        ? html`<p>No deposit matches. <a href="${url}">Clear filters</a></p>`
+        : html`<p>${after === undefined ? 'Nothing waits.' : 'Nothing more waits.'}</p>`;
+  return {
+    title: 'Unmatched deposits',
+    lead: 'What arrived at your addresses, and no payment took. The most valuable come first.',
+    content: html`${renderFault(refused?.fault ?? null)}
+${(deposits.length > 0 || isFiltered) && renderFilters(url, request)}
+${content}
+${renderHidden(parts)}`,
+  };
+}
+
+function renderFilters(url: string, { outcome, blockchainId, valueMaximum }: InboxRequest): Html {
+  const any = { value: '', text: 'Any' };
+  const reasons = Object.entries(UNTAKEN_REASONS).map(([value, { short }]) => ({
+    value,
+    text: short,
+  }));
+  const networks = BLOCKCHAIN_IDS.map(value => ({ value, text: value }));
+  const worth = valueMaximum === undefined ? '' : toDollarText(valueMaximum);
+  return html`<form method="get" action="${url}" class="filters" role="search">
+${renderSelect({ name: 'why', label: 'Why', value: outcome ?? '', choices: [any, ...reasons] })}
+${renderSelect({ name: 'network', label: 'Network', value: blockchainId ?? '', choices: [any, ...networks] })}
+${renderField({ name: 'worth', label: 'Worth at most', placeholder: 'Dollars, as 1.00', value: worth, required: false }, null)}
+<button>Filter</button>
+</form>`;
+}
+
+function renderInbox(parts: InboxParts): Html {
+  const { url, request, deposits, maySettle, refused } = parts;
+  const table = renderTable<Deposit>('Unmatched deposits', columnsOf(parts), deposits);
+  if (!maySettle) return table;
+  return html`<form method="post" action="${inboxUrl(`${url}/dismiss`, request)}">${table}
+<details${refused !== null && html` open`}><summary>Dismiss those that are ticked</summary>
+<div class="stack">${renderRemedy(refused?.fault ?? null, refused?.fields)}
+<button class="danger">Dismiss</button></div></details></form>`;
+}
+
+function columnsOf({ url, contexts, maySettle, refused }: InboxParts): Column<Deposit>[] {
+  const tick = (id: string) => {
+    const isChosen = refused?.chosen.includes(id) === true;
+    return html`<input type="checkbox" name="deposit" value="${id}" aria-label="Dismiss this one"${isChosen && html` checked`}> `;
+  };
+  return [
+    {
+      title: 'Amount',
+      cell: deposit =>
+        html`${maySettle && tick(deposit.id)}<a href="${url}/${deposit.id}">${depositAmount(deposit, contexts.get(deposit.id))}</a>`,
+    },
+    {
+      title: 'Value',
+      cell: ({ value_cents: cents }) => (cents === null ? '–' : dollars(cents)),
+      number: true,
+    },
+    { title: 'Why', cell: ({ outcome }) => UNTAKEN_REASONS[outcome]?.short ?? outcome },
+    { title: 'Arrived', cell: ({ observed_at: at }) => dateTime(at), secondary: true },
+    { title: 'Network', cell: ({ blockchain_id: id }) => id, secondary: true },
+    {
+      title: 'State',
+      cell: ({ state }) => (state === 'final' ? 'final' : 'confirming'),
+      secondary: true,
+    },
+  ];
+}
+
+/** Deposits that nobody of this account may see are told of, and who can see them. */
+function renderHidden({ hidden, hiddenMaximum }: InboxParts): Html | null {
+  if (hidden === 0) return null;
+  const some = hidden === hiddenMaximum ? 'or more ' : '';
+  const verb = hidden === 1 ? 'is' : 'are';
+  return html`<p class="notice">${counted(hidden, 'more deposit')} ${some}${verb} not shown: another account has, or had, the same address, so that it cannot be told from here whose the money is. Only your operator sees such deposits, with <code>mp deposit list --unmatched</code>.</p>`;
+}
+
+/** What arrived, with its asset. */
+export function depositAmount(
+  { token_amount: units }: Pick<Deposit, 'token_amount'>,
+  context: DepositContext | undefined,
+): string {
+  if (context === undefined) return units;
+  return `${formatBaseUnits(BigInt(units), context.assetDecimals)} ${context.assetSymbol}`;
+}
