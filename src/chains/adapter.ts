@@ -48,6 +48,11 @@ export interface ChainTransfer {
   readonly tokenAmount: bigint;
   /** null in the mempool. */
   readonly block: Pick<Block, 'height' | 'hash' | 'time'> | null;
+  /**
+   * When the node's mempool got it, by the node's clock, where that was asked: it may have come before it was
+   * looked for (Bitcoin).
+   */
+  readonly enteredAt?: Date;
   /** Outputs that the transaction spends, as `hash:index` (Bitcoin); null elsewhere. */
   readonly inputs: readonly string[] | null;
   /** Blocks that the chain demands before it can be spent: 100 for a coinbase output, otherwise 1. */
@@ -227,10 +232,11 @@ export interface ChainAdapter {
   /** Decimals of a token, as its contract says; undefined if there is no such contract. */
   readDecimals(node: Node, contract: string): Promise<number | undefined>;
   /**
-   * One request for the newest block, the final one and the hash at the cursor. On Bitcoin it also takes
-   * the list of the mempool that `readMempool` goes through.
+   * One request for the newest block, the final one and the hash at the cursor.
+   * @param listsMempool Whether it also takes the list of the mempool that `readMempool` goes through
+   * (Bitcoin). Not unless given: the list of a full one is many megabytes long.
    */
-  readHeads(node: Node, cursorHeight: number | null): Promise<Heads>;
+  readHeads(node: Node, cursorHeight: number | null, listsMempool?: boolean): Promise<Heads>;
   /**
    * Height of the newest block, by the cheapest call there is: nodes that are not in use are asked for it all
    * the time.
@@ -240,17 +246,23 @@ export interface ChainAdapter {
   readBlock(node: Node, height: number): Promise<Block | null>;
   scan(node: Node, request: ScanRequest): Promise<Scan>;
   /**
-   * Transfers in the mempool that were not told before (Bitcoin). To be called after `scan`, and without
-   * watched addresses as well, which costs nothing: what is in the mempool then is never asked for.
-   * @param since What entered the node's mempool before is of no interest, where that is known.
+   * Transfers in the mempool that were not told before (Bitcoin). To be called after a list was taken, and
+   * after `scan`; without watched addresses it costs nothing, and what is in the mempool is never asked for.
+   * @param withinMs What entered the node's mempool longer ago is of no interest, in milliseconds: to be given
+   * when the mempool was not listed for a while, and null after that.
    */
   readMempool?(
     node: Node,
     watch: readonly WatchedAddress[],
-    since?: Date | null,
+    withinMs?: number | null,
   ): Promise<MempoolReading>;
-  /** Whether a transaction was in the mempool when `readHeads` was last called (Bitcoin). */
+  /** Whether a transaction was in the mempool when it was last listed (Bitcoin). */
   isInMempool?(transactionHash: string): boolean;
+  /**
+   * Whether the mempool has to be listed all the time, because its node cannot tell which of many
+   * transactions came before a moment (Bitcoin).
+   */
+  mustListMempool?(): boolean;
   lookUp(node: Node, request: LookUpRequest): Promise<TransactionReport>;
   /** The same for several, in as few requests as they take; reports in the order of the requests. */
   lookUpAll?(node: Node, requests: readonly LookUpRequest[]): Promise<TransactionReport[]>;

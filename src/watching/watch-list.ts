@@ -21,6 +21,11 @@ export interface WatchList {
    * paid for a payment up to that block.
    */
   read(db: Connection, now: Date): Promise<readonly WatchedAddress[]>;
+  /**
+   * Whether the last reading found an address with a live reservation, or with a deposit that is not final:
+   * at the others, what comes is late.
+   */
+  isOpen(): boolean;
 }
 
 export function createWatchList(chain: string): WatchList {
@@ -28,8 +33,10 @@ export function createWatchList(chain: string): WatchList {
   const lastLive = new Map<string, { readonly entry: WatchedAddress; at: number }>();
   const networks = new Map<string, WatchedNetwork>();
   let releasedReadAt = Number.NEGATIVE_INFINITY;
+  let isOpen = false;
 
   return {
+    isOpen: () => isOpen,
     async read(db, now) {
       const at = now.getTime();
       if (Math.abs(at - releasedReadAt) >= RELEASED_EVERY_MS) {
@@ -40,7 +47,9 @@ export function createWatchList(chain: string): WatchList {
         }
         releasedReadAt = at;
       }
-      for (const listed of await listLiveAddresses(db, chain)) note(listed, at);
+      const live = await listLiveAddresses(db, chain);
+      for (const listed of live) note(listed, at);
+      isOpen = live.length > 0;
       for (const [key, { at: seen }] of lastLive) {
         if (at - seen > LATE_FOR_MS) lastLive.delete(key);
       }

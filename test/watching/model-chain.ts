@@ -45,6 +45,12 @@ export class ModelChain {
   #serial = 0;
   #listed: readonly ModelTransaction[] = [];
   #told = new Set<string>();
+  /** When transactions were sent, in milliseconds since the epoch, by hash. */
+  readonly #sentAt = new Map<string, number>();
+  /** Hashes of those that had waited before anybody looked. */
+  readonly #waited = new Set<string>();
+  /** How often its waiting transactions were listed. */
+  lists = 0;
 
   constructor(clock: Clock, finalDepth: number | null) {
     this.#clock = clock;
@@ -73,6 +79,7 @@ export class ModelChain {
     this.#serial += 1;
     const transaction = { hash: `tx${this.#serial}`, transfers };
     this.pool.push(transaction);
+    this.#sentAt.set(transaction.hash, this.#clock());
     return transaction;
   }
 
@@ -111,8 +118,11 @@ export class ModelChain {
       pruneHeight: null,
     }),
     readDecimals: async () => undefined,
-    readHeads: async (_node, cursorHeight) => {
-      this.#listed = [...this.pool];
+    readHeads: async (_node, cursorHeight, listsMempool = false) => {
+      if (listsMempool) {
+        this.#listed = [...this.pool];
+        this.lists += 1;
+      }
       return {
         tip: this.tip,
         finalHeight: this.finalHeight,
@@ -122,12 +132,18 @@ export class ModelChain {
     readHeight: async () => this.tip.height,
     readBlock: async (_node, height) => this.blocks[height] ?? null,
     scan: async (node, request) => this.#scan(node, request),
-    readMempool: async (_node, watch) => {
+    readMempool: async (_node, watch, withinMs = null) => {
       const isBitcoin = this.#finalDepth === null;
+      const since = withinMs === null ? 0 : this.#clock() - withinMs;
+      for (const { hash } of withinMs === null ? [] : this.#listed) {
+        if (this.#told.has(hash)) continue;
+        this.#waited.add(hash);
+        if ((this.#sentAt.get(hash) ?? 0) < since) this.#told.add(hash);
+      }
       const fresh = isBitcoin ? this.#listed.filter(({ hash }) => !this.#told.has(hash)) : [];
       const read = [...this.#listed];
       return {
-        transfers: fresh.flatMap(transaction => toTransfers(transaction, null, watch)),
+        transfers: fresh.flatMap(transaction => this.#toTransfers(transaction, null, watch)),
         complete: true,
         more: false,
         recorded: () => {
@@ -164,7 +180,7 @@ export class ModelChain {
       through,
       transfers: transactions
         .filter(each => !isOdd(each))
-        .flatMap(({ transaction, block }) => toTransfers(transaction, block, watch)),
+        .flatMap(({ transaction, block }) => this.#toTransfers(transaction, block, watch)),
       unreadable: transactions.filter(isOdd).map(({ transaction, block }) => ({
         transactionHash: this.isNameless ? null : transaction.hash,
         height: block.height,
@@ -172,6 +188,17 @@ export class ModelChain {
         detail: 'it is nonsense',
       })),
     };
+  }
+
+  #toTransfers(
+    transaction: ModelTransaction,
+    block: ModelBlock | null,
+    watch: readonly WatchedAddress[],
+  ): ChainTransfer[] {
+    const transfers = toTransfers(transaction, block, watch);
+    const sentAt = this.#sentAt.get(transaction.hash);
+    if (!this.#waited.has(transaction.hash) || sentAt === undefined) return transfers;
+    return transfers.map(each => ({ ...each, enteredAt: new Date(sentAt) }));
   }
 
   #lookUp({ transactionHash, watch }: LookUpRequest) {

@@ -68,10 +68,9 @@ export function createBitcoinAdapter(limit: Partial<WorkLimit> = {}): ChainAdapt
       return undefined;
     },
 
-    async readHeads(node, cursorHeight) {
-      // The mempool before the newest block: what leaves it in between is in that block. Another node's
-      // mempool differs in many transactions, so a check node's must not come in between.
-      const listed = node.role === 'primary' ? [MEMPOOL_CALL] : [];
+    async readHeads(node, cursorHeight, listsMempool = false) {
+      // The mempool before the newest block: what leaves it in between is in that block.
+      const listed = listsMempool ? [MEMPOOL_CALL] : [];
       const answers = await node.batch(
         [
           ...listed,
@@ -82,8 +81,8 @@ export function createBitcoinAdapter(limit: Partial<WorkLimit> = {}): ChainAdapt
       );
       const [info, cursor] = answers.slice(listed.length);
       const memory = recall(node, property(orThrow(info), 'chain'));
-      if (answers[0] instanceof AnswerTooLarge) memory.mempool.skipList();
-      else if (listed.length > 0) {
+      if (listsMempool && answers[0] instanceof AnswerTooLarge) memory.mempool.skipList();
+      else if (listsMempool) {
         memory.mempool.list(node, toMempool(node, orThrow(answers[0])));
       }
       const hash = toHash(node, property(info, 'bestblockhash'), 'the newest block');
@@ -107,21 +106,34 @@ export function createBitcoinAdapter(limit: Partial<WorkLimit> = {}): ChainAdapt
 
     async scan(node, request) {
       const watched = scripts.watched(request.watch);
-      return scanBlocks(node, request, watched, { workMs, elapsed }, block => {
-        const { transactions, unreadable } = block;
-        mempoolOf(node)?.remove([...transactions, ...unreadable].map(({ id }) => id));
+      const mempool = mempoolOf(node);
+      const entered = new Map<string, Date>();
+      const scan = await scanBlocks(node, request, watched, { workMs, elapsed }, block => {
+        const ids = [...block.transactions, ...block.unreadable].map(({ id }) => id);
+        for (const id of ids) {
+          const at = mempool?.enteredAt(id);
+          if (at !== undefined) entered.set(id, at);
+        }
+        mempool?.remove(ids);
       });
+      const transfers = scan.transfers.map(transfer => {
+        const enteredAt = entered.get(transfer.transactionHash);
+        return enteredAt === undefined ? transfer : { ...transfer, enteredAt };
+      });
+      return { ...scan, transfers };
     },
 
-    async readMempool(node, watch, since = null) {
+    async readMempool(node, watch, withinMs = null) {
       const mempool = mempoolOf(node);
       if (mempool === undefined) {
         throw new NodeFailure(`${node.label}: the mempool was not listed with the heads`);
       }
-      return mempool.read(node, scripts.watched(watch), since, { workMs, elapsed });
+      return mempool.read(node, scripts.watched(watch), withinMs, { workMs, elapsed });
     },
 
     isInMempool: hash => [...memories.values()].some(({ mempool }) => mempool.has(hash)),
+
+    mustListMempool: () => [...memories.values()].some(({ mempool }) => mempool.isUntimed),
 
     lookUp: (node, request) =>
       lookUpTransaction(node, request, scripts.watched(request.watch), recent),

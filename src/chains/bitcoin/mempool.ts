@@ -15,8 +15,8 @@ import { toUnreadable, transfersOf, type WatchedScripts } from './watched-script
 /** Transactions to ask for at once. */
 const PART = 25;
 
-/** So many are asked for sooner than the times of all that are in the mempool: some 500 bytes each. */
-const FEW = 1_000;
+/** So many may be too long for one answer with the times of all: some 500 bytes and 20 values each. */
+const TIMED_MAXIMUM = 25_000;
 
 /** Nodes get to know a transaction at different times. */
 const SKEW_MS = 2 * 60_000;
@@ -46,13 +46,16 @@ export class Mempool {
   readonly #told = new Map<string, readonly ChainTransfer[]>();
   /** What cannot be read, and was perhaps not written down, by transaction. */
   readonly #unread = new Map<string, Unreadable>();
+  /** When the node got what was there before anybody looked, in milliseconds since the epoch. */
+  readonly #entered = new Map<string, number>();
   #nodeId: string | undefined;
-  #isTimed = false;
   #isListed = false;
+  #isLong = false;
+  #refusesTimes = false;
 
   /** Takes a node's list. What has left it is forgotten, and told again should it come back. */
   list(node: Node, ids: ReadonlySet<string>): void {
-    for (const each of [this.#seen, this.#arrived, this.#backlog, this.#told, this.#unread]) {
+    for (const each of this.#all()) {
       for (const id of each.keys()) if (!ids.has(id)) each.delete(id);
     }
     const isSame = this.#nodeId === node.id;
@@ -61,12 +64,22 @@ export class Mempool {
     }
     this.#nodeId = node.id;
     this.#isListed = true;
-    if (!isSame) this.#isTimed = false;
+    this.#isLong = ids.size > TIMED_MAXIMUM;
+    if (!isSame) this.#refusesTimes = false;
   }
 
   /** The list is too long to be read: what is new is not known, and what has left is not forgotten. */
   skipList(): void {
     this.#isListed = false;
+    this.#isLong = true;
+  }
+
+  /**
+   * Whether the node cannot tell when each transaction came: there are too many, or it refuses. After a while
+   * without lists all that is new would then have to be asked for, which takes longer than lists do.
+   */
+  get isUntimed(): boolean {
+    return this.#isLong || this.#refusesTimes;
   }
 
   /** Whether the last list had it, and neither a block nor a question has shown that it is gone. */
@@ -76,26 +89,37 @@ export class Mempool {
 
   /** Forgets what a block contains: its block tells it. */
   remove(ids: Iterable<string>): void {
-    for (const id of ids) {
-      for (const each of [this.#seen, this.#arrived, this.#backlog, this.#told, this.#unread]) {
-        each.delete(id);
-      }
-    }
+    for (const id of ids) for (const each of this.#all()) each.delete(id);
+  }
+
+  /** When the node got it; undefined where that was not asked. */
+  enteredAt(id: string): Date | undefined {
+    const at = this.#entered.get(id);
+    return at === undefined ? undefined : new Date(at);
+  }
+
+  #all() {
+    return [this.#seen, this.#arrived, this.#backlog, this.#told, this.#unread, this.#entered];
   }
 
   /**
    * Looks at what is new in the list, as far as the limit allows.
-   * @param since What entered the mempool before is of no interest.
+   * @param withinMs What entered the mempool longer ago is of no interest; null right after another list.
    */
   async read(
     node: Node,
     watched: WatchedScripts,
-    since: Date | null,
+    withinMs: number | null,
     limit: WorkLimit,
   ): Promise<MempoolReading> {
     // Whoever is watched later has not been paid yet.
     if (watched.size === 0) this.#see([...this.#arrived, ...this.#backlog]);
-    if (since !== null && this.#backlog.size > FEW) await this.#skipOlder(node, since);
+    if (withinMs !== null) {
+      // It was not listed for a while: what is new now may be as old as what is left from then.
+      for (const id of this.#arrived) this.#backlog.add(id);
+      this.#arrived.clear();
+      if (this.#backlog.size > 0) await this.#skipOlder(node, withinMs);
+    }
     const until = limit.elapsed() + limit.workMs;
     for (let part = this.#next(); part.length > 0; part = this.#next()) {
       await this.#look(node, part, watched);
@@ -152,7 +176,10 @@ export class Mempool {
         const detail = transaction.message;
         this.#unread.set(id, toUnreadable({ id, sent, detail }, watched, null));
       } else {
-        const transfers = transfersOf(transaction, watched, null);
+        const enteredAt = this.enteredAt(id);
+        const transfers = transfersOf(transaction, watched, null).map(transfer =>
+          enteredAt === undefined ? transfer : { ...transfer, enteredAt },
+        );
         if (transfers.length > 0) this.#told.set(id, transfers);
       }
       this.#see([id]);
@@ -160,26 +187,33 @@ export class Mempool {
   }
 
   /**
-   * Leaves out what is older, by one answer with the times of all. Where the node refuses or the answer is
-   * too long, everything is asked for.
+   * Leaves out what is older, by one answer with the times of all, which are remembered: in its block it is
+   * still as old. Where the node refuses or the answer is too long, everything is asked for.
    */
-  async #skipOlder(node: Node, since: Date): Promise<void> {
-    if (this.#isTimed) return;
-    this.#isTimed = true;
+  async #skipOlder(node: Node, withinMs: number): Promise<void> {
     try {
       const entries = await node.call('getrawmempool', [true], {
         timeoutMs: BLOCK_TIMEOUT_MS,
         mayBeTooLarge: true,
       });
-      const oldest = (since.getTime() - SKEW_MS) / 1_000;
-      this.#see(
-        [...this.#backlog].filter(id => {
-          const time = property(property(entries, id), 'time');
-          return typeof time === 'number' && time < oldest;
-        }),
-      );
+      const times = new Map<string, number>();
+      let newest = 0;
+      for (const [id, entry] of Object.entries(entries ?? {})) {
+        const time = property(entry, 'time');
+        if (typeof time !== 'number') continue;
+        times.set(id, time * 1_000);
+        newest = Math.max(newest, time * 1_000);
+      }
+      // By the node's own clock, which the newest transaction tells, or an earlier time.
+      const oldest = newest - withinMs - SKEW_MS;
+      for (const id of this.#backlog) {
+        const time = times.get(id);
+        if (time !== undefined) this.#entered.set(id, time);
+      }
+      this.#see([...this.#backlog].filter(id => (times.get(id) ?? oldest) < oldest));
     } catch (error) {
       if (!(error instanceof RpcError) && !(error instanceof NodeFailure)) throw error;
+      this.#refusesTimes = true;
     }
   }
 }

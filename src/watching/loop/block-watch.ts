@@ -55,7 +55,7 @@ export function createBlockWatch(
       const through = await scanToTip(watcher, state, pass);
       const isAtTip = (through?.height ?? state.cursor_height) === heads.tip.height;
       const unread = isAtTip
-        ? await mempool.read(state, node, pass.watch)
+        ? await mempool.read(round, pass.watch)
         : { complete: false, more: true };
       const isComplete = unread.complete;
       if (isAtTip) await unconfirmed.run(watcher, node, tips);

@@ -28,7 +28,7 @@ export function createIdleWatch(
   watcher: Watcher,
   { mempool, rescans }: { readonly mempool: Mempool; readonly rescans: Rescans },
 ): IdleWatch {
-  const { chain, clock, lease } = watcher;
+  const { chain, clock, db, lease, watchList } = watcher;
   /** The newest block that the look before was told of. */
   let told: Block | undefined;
   /** Whether a rescan goes on, for which the chain is looked at again at once. */
@@ -39,12 +39,14 @@ export function createIdleWatch(
     async run(round) {
       const { state, node, heads, polledAt } = round;
       const { tip } = heads;
+      // Somebody may have been asked to pay since, and have paid.
+      if ((await watchList.read(db, new Date(clock()))).length > 0) return 'more';
       const isOther = told?.height === state.head_height && told?.hash !== heads.cursorHash;
       if (told !== undefined && isOther) await requireSameChain(watcher, node, state);
       told = tip;
       if (state.cursor_height === null) await placeCursor(watcher, round);
       await moveCursor(watcher, round);
-      await mempool.read(state, node, []);
+      await mempool.read(round, []);
       isRescanning = await rescans.run(round);
       await lease.write((tx, { watched_until: former }) =>
         updateChain(tx, chain.id, {

@@ -6,6 +6,9 @@ import type { ObservedTransfer } from '../../settlement/observe-transfer.ts';
 /** Longest time between two polls, in milliseconds, during which a transfer counts as made when it is seen. */
 export const POLLED_LATELY_MS = 60_000;
 
+/** How far the clock of a node may be behind or ahead, in milliseconds. */
+const NODE_SKEW_MS = 10 * 60_000;
+
 /** How far a chain had been read when it was last read up to its newest block. */
 export type LastPoll = Pick<ChainState, 'polled_at' | 'head_height'>;
 
@@ -19,15 +22,31 @@ export const NO_POLL: LastPoll = { polled_at: null, head_height: null };
  * When a transfer was made, as far as matching is concerned. While the chain is polled regularly it is
  * now: clocks of blocks lag, and a payment must not look older than its own reservation. A block that the
  * last poll showed already was made before that poll. For what is found later, the block tells, with the
- * most that its clock may lag: whoever got the amount since then has not been paid.
+ * most that its clock may lag: whoever got the amount since then has not been paid. Where a node tells since
+ * when it had the transfer in its mempool, it was made by then.
  */
 export function occurredAt(
   chain: Chain,
-  { block }: Pick<ChainTransfer, 'block'>,
+  { block, enteredAt }: Pick<ChainTransfer, 'block' | 'enteredAt'>,
+  last: LastPoll,
+  now: Date,
+): Happened {
+  const happened = whenFound(chain, block, last, now);
+  if (enteredAt === undefined) return happened;
+  const byThen = (time: Date, skew: number) =>
+    new Date(Math.min(time.getTime(), enteredAt.getTime() + skew));
+  return {
+    occurredAt: byThen(happened.occurredAt, NODE_SKEW_MS),
+    earliestAt: byThen(happened.earliestAt, -NODE_SKEW_MS),
+  };
+}
+
+function whenFound(
+  { clockSkewMs: skew }: Chain,
+  block: ChainTransfer['block'],
   { polled_at: polledAt, head_height: head }: LastPoll,
   now: Date,
 ): Happened {
-  const { clockSkewMs: skew } = chain;
   if (wasPolledLately(polledAt, now)) {
     const at = block !== null && head !== null && block.height <= head ? polledAt : now;
     return { occurredAt: at, earliestAt: at };

@@ -10,6 +10,7 @@ const CLOCK_MAY_LAG_MS = 5 * 60_000;
  * Asks a node for its newest block, and takes it for true if it can be: the node is one of the chain on every
  * connection that it was asked by, it has blocks up there, and their time has come.
  * @param cursorHeight Block whose hash is asked for as well; null for none.
+ * @param listsMempool Whether the list of the mempool is taken as well (Bitcoin).
  * @throws NodeFailure, RpcError, or the signal's reason if it is aborted.
  */
 export async function readHeads(
@@ -17,8 +18,9 @@ export async function readHeads(
   node: Node,
   cursorHeight: number | null,
   signal: AbortSignal,
+  listsMempool = false,
 ): Promise<Heads> {
-  const heads = await adapter.readHeads(node, cursorHeight);
+  const heads = await adapter.readHeads(node, cursorHeight, listsMempool);
   const { tip, finalHeight } = heads;
   if (finalHeight !== null && finalHeight > tip.height + HEAD_LEEWAY) {
     throw new NodeFailure(

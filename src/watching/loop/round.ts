@@ -15,6 +15,8 @@ export interface Round {
   readonly node: Node;
   readonly heads: Heads;
   readonly tips: Tips;
+  /** Whether the mempool was listed with the heads (Bitcoin). */
+  readonly isListed: boolean;
   /** When the node was asked for its newest block. */
   readonly polledAt: Date;
   readonly signal: AbortSignal;

@@ -74,12 +74,13 @@ export function createTick(watcher: Watcher): Tick {
   ): Promise<TickResult> {
     const polledAt = new Date(clock());
     const height = isIdle ? state.head_height : state.cursor_height;
-    const heads = await readHeads(watcher, node, height, signal);
+    const isListed = state.halted === null && parts.mempool.isListed();
+    const heads = await readHeads(watcher, node, height, signal, isListed);
     if (heads.tip.height < (state.cursor_height ?? 0))
       return lowHead.meet(state, node, heads, signal);
     lowHead.isOver();
     const tips = { tip: heads.tip.height, final: heads.finalHeight };
-    const round: Round = { state, node, heads, tips, polledAt, signal };
+    const round: Round = { state, node, heads, tips, isListed, polledAt, signal };
     if (isIdle) return idleWatch.run(round);
     idleWatch.isOver();
     const { cursorHash } = heads;

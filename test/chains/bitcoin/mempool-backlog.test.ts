@@ -77,7 +77,7 @@ describe('a mempool that was full before', () => {
     const list = payments(1, 60);
     const { node, asked } = openNode('one', list);
     const adapter = createBitcoinAdapter({ workMs: 0 });
-    await adapter.readHeads(node, null);
+    await adapter.readHeads(node, null, true);
     const first = await adapter.readMempool?.(node, WATCH);
     expect(first).toMatchObject({ complete: false });
     expect(first?.transfers).toHaveLength(25);
@@ -85,7 +85,7 @@ describe('a mempool that was full before', () => {
 
     const [late, hex] = payment(1_000);
     list.set(late, hex);
-    await adapter.readHeads(node, null);
+    await adapter.readHeads(node, null, true);
     const second = await adapter.readMempool?.(node, WATCH);
     expect(second?.transfers.map(each => each.transactionHash)).toEqual([late]);
     expect(second?.complete).toBe(false);
@@ -104,7 +104,7 @@ describe('a mempool that was full before', () => {
   test('is gone through at once as long as there is time', async () => {
     const { node } = openNode('one', payments(1, 60));
     const adapter = createBitcoinAdapter({ workMs: 1, elapsed: () => 0 });
-    await adapter.readHeads(node, null);
+    await adapter.readHeads(node, null, true);
     const reading = await adapter.readMempool?.(node, WATCH);
     expect(reading).toMatchObject({ complete: true });
     expect(reading?.transfers).toHaveLength(60);
@@ -122,11 +122,11 @@ describe('a mempool that was full before', () => {
             : answer,
         ),
     };
-    await adapter.readHeads(tooLong, null);
+    await adapter.readHeads(tooLong, null, true);
     const unlisted = { complete: false, more: false, transfers: [] };
     expect(await adapter.readMempool?.(tooLong, WATCH)).toMatchObject(unlisted);
     expect(asked).toEqual([]);
-    await adapter.readHeads(node, null);
+    await adapter.readHeads(node, null, true);
     const reading = await adapter.readMempool?.(node, WATCH);
     expect(reading).toMatchObject({ complete: true, more: false });
     expect(reading?.transfers).toHaveLength(60);
@@ -135,7 +135,7 @@ describe('a mempool that was full before', () => {
   test('is of no interest while nothing is watched', async () => {
     const { node, asked } = openNode('one', payments(1, 60));
     const adapter = createBitcoinAdapter();
-    await adapter.readHeads(node, null);
+    await adapter.readHeads(node, null, true);
     expect(await adapter.readMempool?.(node, [])).toMatchObject({ complete: true, transfers: [] });
     expect(await adapter.readMempool?.(node, WATCH)).toMatchObject({ transfers: [] });
     expect(asked).toEqual([]);
@@ -144,10 +144,9 @@ describe('a mempool that was full before', () => {
   test('is read from a time on, which the node tells of all in one answer', async () => {
     const { node, asked, timed } = openNode('one', payments(1, 1_100));
     const adapter = createBitcoinAdapter();
-    await adapter.readHeads(node, null);
-    // What came in the last ten hours, and within some minutes before.
-    const since = new Date(NOW.getTime() - 10 * HOUR_MS);
-    const reading = await adapter.readMempool?.(node, WATCH, since);
+    await adapter.readHeads(node, null, true);
+    // What came in the nine hours before the newest, and within some minutes before.
+    const reading = await adapter.readMempool?.(node, WATCH, 9 * HOUR_MS);
     expect(reading?.complete).toBe(true);
     expect(asked).toEqual([...payments(1_091, 1_100).keys()]);
     expect(timed()).toBe(1);
@@ -160,12 +159,50 @@ describe('a mempool that was full before', () => {
     const { node, asked, timed } = openNode('one', payments(1, 1_100));
     node.refuse = refusal;
     const adapter = createBitcoinAdapter({ workMs: 0 });
-    await adapter.readHeads(node, null);
-    for (let count = 0; count < 2; count += 1) {
-      const reading = await adapter.readMempool?.(node, WATCH, NOW);
+    await adapter.readHeads(node, null, true);
+    expect(adapter.mustListMempool?.()).toBe(false);
+    for (const withinMs of [0, null]) {
+      const reading = await adapter.readMempool?.(node, WATCH, withinMs);
       expect(reading?.complete).toBe(false);
     }
     expect(asked).toHaveLength(50);
+    expect(timed()).toBe(1);
+    expect(adapter.mustListMempool?.()).toBe(true);
+  });
+
+  test('is to be listed all the time while it is too long for the times of all', async () => {
+    const { node } = openNode('one', payments(1, 1));
+    const adapter = createBitcoinAdapter();
+    const ids = Array.from({ length: 25_001 }, (_, index) => index.toString(16).padStart(64, '0'));
+    const withList = (list: readonly string[]): Node => ({
+      ...node,
+      batch: async calls =>
+        (await node.batch(calls)).map((answer, index) =>
+          calls[index]?.method === 'getrawmempool' ? list : answer,
+        ),
+    });
+    await adapter.readHeads(withList(ids), null, true);
+    expect(adapter.mustListMempool?.()).toBe(true);
+    await adapter.readHeads(withList(ids.slice(1)), null, true);
+    expect(adapter.mustListMempool?.()).toBe(false);
+  });
+
+  test('is read from a time on after a while without lists, too', async () => {
+    const list = payments(1, 30);
+    const { node, asked, timed } = openNode('one', list);
+    const adapter = createBitcoinAdapter();
+    await adapter.readHeads(node, null, true);
+    (await adapter.readMempool?.(node, WATCH))?.recorded();
+    asked.length = 0;
+    await adapter.readHeads(node, null);
+    for (const [id, hex] of payments(31, 60)) list.set(id, hex);
+    await adapter.readHeads(node, null, true);
+    const reading = await adapter.readMempool?.(node, WATCH, 9 * HOUR_MS);
+    const first = NOW.getTime() - 10 * HOUR_MS;
+    expect(asked).toEqual([...payments(51, 60).keys()]);
+    expect(reading?.transfers.map(({ enteredAt }) => enteredAt)).toEqual(
+      Array.from({ length: 10 }, (_, index) => new Date(first + index * HOUR_MS)),
+    );
     expect(timed()).toBe(1);
   });
 
@@ -173,9 +210,9 @@ describe('a mempool that was full before', () => {
     const one = openNode('one', payments(1, 30));
     const other = openNode('other', payments(11, 40));
     const adapter = createBitcoinAdapter();
-    await adapter.readHeads(one.node, null);
+    await adapter.readHeads(one.node, null, true);
     (await adapter.readMempool?.(one.node, WATCH))?.recorded();
-    await adapter.readHeads(other.node, null);
+    await adapter.readHeads(other.node, null, true);
     const reading = await adapter.readMempool?.(other.node, WATCH);
     expect(reading?.transfers.map(each => each.tokenAmount)).toEqual(
       Array.from({ length: 10 }, (_, index) => BigInt(31 + index)),
@@ -183,14 +220,14 @@ describe('a mempool that was full before', () => {
     expect(other.asked).toHaveLength(10);
   });
 
-  test('is that of the primary node, whatever a check node has', async () => {
+  test('is that of the node that is asked for its list, whatever another one has', async () => {
     const [id = ''] = payments(1, 1).keys();
     const primary = openNode('primary', payments(1, 1));
     const check = openNode('check', payments(2, 3), 'check');
     const adapter = createBitcoinAdapter();
     expect(adapter.isInMempool?.(id)).toBe(false);
     for (let count = 0; count < 2; count += 1) {
-      await adapter.readHeads(primary.node, null);
+      await adapter.readHeads(primary.node, null, true);
       (await adapter.readMempool?.(primary.node, WATCH))?.recorded();
       await adapter.readHeads(check.node, null);
       expect(adapter.isInMempool?.(id)).toBe(true);
@@ -203,7 +240,7 @@ describe('a mempool that was full before', () => {
     const { node } = openNode('one', list);
     const adapter = createBitcoinAdapter();
     await expect(adapter.readMempool?.(node, WATCH)).rejects.toThrow('one: the mempool was not');
-    await adapter.readHeads(node, null);
+    await adapter.readHeads(node, null, true);
     for (const id of list.keys()) list.set(id, payment(2)[1]);
     await expect(adapter.readMempool?.(node, WATCH)).rejects.toThrow(NodeFailure);
   });

@@ -23,7 +23,7 @@ describe.skipIf(missing)(missing ? BITCOIND_MISSING : 'the mempool of a real nod
 
   /** Lists, then reads; unless told otherwise what is found is recorded. */
   async function read(adapter: ChainAdapter, recorded = true) {
-    await adapter.readHeads(bitcoind.node, null);
+    await adapter.readHeads(bitcoind.node, null, true);
     return readListed(adapter, recorded);
   }
 
@@ -47,7 +47,7 @@ describe.skipIf(missing)(missing ? BITCOIND_MISSING : 'the mempool of a real nod
     const adapter = createBitcoinAdapter();
     expect(await read(adapter)).toEqual([]);
     const id = await pay(1.5);
-    await adapter.readHeads(bitcoind.node, null);
+    await adapter.readHeads(bitcoind.node, null, true);
     const reading = await adapter.readMempool?.(bitcoind.node, watch(address));
     const { vin, vout } = await bitcoind.rpc('getrawtransaction', id, true);
     expect(reading?.transfers).toEqual([
@@ -85,7 +85,7 @@ describe.skipIf(missing)(missing ? BITCOIND_MISSING : 'the mempool of a real nod
     const adapter = createBitcoinAdapter();
     await read(adapter);
     const id = await pay();
-    await adapter.readHeads(bitcoind.node, null);
+    await adapter.readHeads(bitcoind.node, null, true);
     expect(adapter.isInMempool?.(id)).toBe(true);
     const [hash] = await bitcoind.mine(1);
     expect(await scanNewest(adapter)).toContain(id);
@@ -113,12 +113,33 @@ describe.skipIf(missing)(missing ? BITCOIND_MISSING : 'the mempool of a real nod
     const adapter = createBitcoinAdapter();
     await read(adapter);
     const gone = await pay();
-    await adapter.readHeads(bitcoind.node, null);
+    await adapter.readHeads(bitcoind.node, null, true);
     const conflict = await conflictWith(bitcoind, gone, ELSEWHERE);
     await bitcoind.rpc('sendrawtransaction', conflict);
     const stays = await pay();
     expect(await readListed(adapter)).toEqual([]);
     expect(await read(adapter)).toEqual([stays]);
+  });
+
+  test('tells of what was too old to be looked at in its block, with when it came', async () => {
+    const adapter = createBitcoinAdapter();
+    await read(adapter);
+    const id = await pay();
+    const { time } = await bitcoind.rpc('getmempoolentry', id);
+    await bitcoind.rpc('setmocktime', time + 600);
+    const later = await pay();
+    await bitcoind.rpc('setmocktime', 0);
+    await adapter.readHeads(bitcoind.node, null, true);
+    const reading = await adapter.readMempool?.(bitcoind.node, watch(address), 60_000);
+    reading?.recorded();
+    expect(reading).toMatchObject({ complete: true, transfers: [{ transactionHash: later }] });
+    expect(adapter.isInMempool?.(id)).toBe(true);
+    await bitcoind.mine(1);
+    const to: number = await bitcoind.rpc('getblockcount');
+    const request = { from: to, to, watch: watch(address), undoableFrom: 0, parentHash: null };
+    const { transfers } = await adapter.scan(bitcoind.node, request);
+    const enteredAt = new Date(time * 1_000);
+    expect(transfers.find(each => each.transactionHash === id)).toMatchObject({ enteredAt });
   });
 
   test('tells a child of what is unconfirmed itself', async () => {

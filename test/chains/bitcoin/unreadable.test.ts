@@ -103,7 +103,7 @@ test('one transaction that is nonsense keeps no other from being credited', asyn
       expect(unreadable).toMatchObject([{ transactionHash: own, height: HEIGHT }]);
 
       const adapter = createBitcoinAdapter();
-      await adapter.readHeads(node, null);
+      await adapter.readHeads(node, null, true);
       const reading = await adapter.readMempool?.(node, watch(SHOP));
       expect(reading?.transfers).toHaveLength(others.length);
       expect(reading?.unreadable).toMatchObject([{ transactionHash: own, height: null }]);

@@ -11,7 +11,7 @@ import { addFinding, listOpenFindings } from '../../../src/repositories/findings
 import { updateOpenPayment } from '../../../src/repositories/payment-moves.ts';
 import { findPayment } from '../../../src/repositories/payments.ts';
 import { addRescan, findOpenRescan } from '../../../src/repositories/rescans.ts';
-import { insertReservation } from '../../../src/repositories/reservations.ts';
+import { insertReservation, releaseReservation } from '../../../src/repositories/reservations.ts';
 import { hasExpiringPayment } from '../../../src/repositories/watch-list.ts';
 import { expirePayments } from '../../../src/settlement/expire-on-chain.ts';
 import { LeaseLost } from '../../../src/watching/lease.ts';
@@ -132,6 +132,103 @@ test('a chain on which nothing is watched is asked twice a minute', async () => 
   expect(state?.watched_until?.getTime()).toBeGreaterThan(service.clock.now - MINUTE_MS);
   expect(state?.cursor_height).toBeGreaterThan(25);
   expect(calls).toBeLessThanOrEqual(5);
+});
+
+describe('the mempool', () => {
+  beforeEach(() => begin('btc-test'));
+
+  /** Lists of so many looks, of a minute each. */
+  async function listsOf(looks: number): Promise<number> {
+    const before = model.lists;
+    for (let look = 0; look < looks; look++) {
+      service.clock.now += MINUTE_MS;
+      await tick();
+    }
+    return model.lists - before;
+  }
+
+  async function cancel(id: string): Promise<void> {
+    await updateOpenPayment(service.db, id, { status: 'cancelled', session_status: 'cancelled' });
+    await releaseReservation(service.db, id, now());
+  }
+
+  test('is listed once after a start, and then only while a payment is open', async () => {
+    expect(await listsOf(3)).toBe(1);
+    expect(await listsOf(10)).toBe(0);
+    const id = await ask();
+    expect(await listsOf(10)).toBe(10);
+    await cancel(id);
+    expect(await listsOf(10)).toBe(0);
+    expect((await findChain(service.db, chain))?.watched_until).toEqual(now());
+  });
+
+  test('is listed as long as a deposit waits for a block, which is never taken for gone', async () => {
+    const id = await ask();
+    await tick();
+    send();
+    await tick();
+    expect(await statusOf(id)).toBe('pending/completed');
+    await releaseReservation(service.db, id, now());
+    expect(await listsOf(5)).toBe(5);
+    expect(await deposits()).toMatchObject([{ state: 'seen', block_hash: null }]);
+    mine(3);
+    await tick();
+    expect(await statusOf(id)).toBe('successful/completed');
+    expect(await listsOf(5)).toBe(0);
+  });
+
+  test('tells what came before the first look at an open payment, and after that was opened', async () => {
+    await listsOf(3);
+    const id = await ask();
+    service.clock.now += 8_000;
+    send();
+    await tick();
+    expect(await statusOf(id)).toBe('pending/completed');
+  });
+
+  test.each(['in the mempool', 'in its block'])(
+    'does not give %s to a payment what waited before that was opened',
+    async place => {
+      const former = await ask();
+      await tick();
+      await cancel(former);
+      expect(await listsOf(2)).toBe(0);
+      send();
+      expect(await listsOf(15)).toBe(0);
+      const id = await ask();
+      await listsOf(2);
+      if (place === 'in its block') {
+        mine(3);
+        await tick();
+        expect(await deposits()).toMatchObject([{ outcome: 'late', payment_id: null }]);
+      } else {
+        expect(await deposits()).toEqual([]);
+      }
+      expect(await statusOf(id)).toBe('pending/pending');
+      const own = send(AMOUNT);
+      await tick();
+      expect(await statusOf(id)).toBe('pending/completed');
+      expect(own.hash).toBe((await findPayment(service.db, id))?.transaction_hash);
+    },
+  );
+
+  test('is listed at once when a payment is opened while the node answers', async () => {
+    await listsOf(3);
+    const { readHeads } = model.adapter;
+    let id = '';
+    Object.assign(model.adapter, {
+      readHeads: async (...args: Parameters<typeof readHeads>) => {
+        Object.assign(model.adapter, { readHeads });
+        const heads = await readHeads(...args);
+        id = await ask();
+        send();
+        return heads;
+      },
+    });
+    service.clock.now += MINUTE_MS;
+    await tick();
+    expect(await statusOf(id)).toBe('pending/completed');
+  });
 });
 
 describe('a reorganisation', () => {

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { chainOf } from '../../../src/chains/chain-list.ts';
+import { occurredAt } from '../../../src/watching/loop/occurred-at.ts';
+
+const MINUTE_MS = 60_000;
+const NOW = new Date('2026-07-01T12:00:00Z');
+const minutesAgo = (minutes: number) => new Date(NOW.getTime() - minutes * MINUTE_MS);
+const LAST = { polled_at: minutesAgo(0.2), head_height: 100 };
+
+test.each([
+  ['just now', 0, 0, 10],
+  ['nine minutes ago, by a clock that may be behind', 9, 0, 19],
+  ['an hour ago', 60, 50, 70],
+])('what entered the mempool %s', (_, entered, latest, earliest) => {
+  for (const block of [null, { height: 101, hash: 'b', time: minutesAgo(1) }]) {
+    const transfer = { block, enteredAt: minutesAgo(entered) };
+    expect(occurredAt(chainOf('btc'), transfer, LAST, NOW)).toEqual({
+      occurredAt: minutesAgo(latest),
+      earliestAt: minutesAgo(earliest),
+    });
+  }
+});
+
+test('without such a time what is seen was made now', () => {
+  const happened = occurredAt(chainOf('btc'), { block: null }, LAST, NOW);
+  expect(happened).toEqual({ occurredAt: NOW, earliestAt: NOW });
+});
