@@ -110,7 +110,8 @@ const TRON: Facts = {
   usualFinalityMs: MINUTE,
 };
 
-// Chain IDs: ethereum-lists/chains. First blocks: Bitcoin Core, src/kernel/chainparams.cpp; Solana,
+// Chain IDs: ethereum-lists/chains; those of Tron (0x94a9059e, 0xcd8690dc) are the last digits of the first
+// block, developers.tron.network/reference-link/eth_chainid. First blocks: Bitcoin Core, src/kernel/chainparams.cpp; Solana,
 // docs.solana.com/clusters.
 const CHAINS = {
   avax: { ...AVALANCHE, identities: [{ id: '43114', name: 'Avalanche C-Chain' }] },
@@ -159,7 +160,13 @@ const CHAINS = {
     ...SOLANA,
     identities: [{ id: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG', name: 'Solana devnet' }],
   },
-  'tron-test': { ...TRON, identities: [{ id: '2494104990', name: 'Tron Shasta' }] },
+  'tron-test': {
+    ...TRON,
+    identities: [
+      { id: '2494104990', name: 'Tron Shasta' },
+      { id: '3448148188', name: 'Tron Nile' },
+    ],
+  },
 } as const satisfies Record<string, Omit<Chain, 'id'>>;
 
 export type ChainId = keyof typeof CHAINS;

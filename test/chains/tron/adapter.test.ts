@@ -6,6 +6,7 @@ import { toInfo, toPlainTransfer, toWalletBlock } from '../../../src/chains/tron
 import { fromHexAddress, toHexAddress } from '../../../src/chains/tron/spelling.ts';
 import { AnswerTooLarge, NodeFailure } from '../../../src/nodes/node.ts';
 import { openNode } from '../../../src/nodes/open-node.ts';
+import { verifyIdentity } from '../../../src/watching/verify-identity.ts';
 import { type PlainNode, plainNode } from '../../helpers/plain-node.ts';
 import { sendByContract, sendTokens, sendTrc10, sendTrx, TronNode } from '../../helpers/tron.ts';
 import recorded from './recorded.json' with { type: 'json' };
@@ -53,6 +54,32 @@ test('identity is the chain ID, which fits the first block', async () => {
   const end = await other.start();
   await expect(adapter.identify(plainNode(other.url))).rejects.toThrow(NodeFailure);
   await end();
+});
+
+test('the test chain is that of Shasta or of Nile, and no node of another one is taken', async () => {
+  const verified = async (chainId: string, id: 'tron' | 'tron-test', identity: string | null) => {
+    const other = new TronNode(Date.now, { chainId });
+    const end = await other.start();
+    const expected = { identity, isProduction: true };
+    try {
+      return await verifyIdentity(adapter, chainOf(id), plainNode(other.url), expected);
+    } finally {
+      await end();
+    }
+  };
+  const [MAINNET, SHASTA, NILE] = ['2b6653dc', '94a9059e', 'cd8690dc'];
+  expect(await verified(SHASTA, 'tron-test', null)).toBe('2494104990');
+  const nile = await verified(NILE, 'tron-test', null);
+  expect(await verified(NILE, 'tron-test', nile)).toBe('3448148188');
+  await expect(verified(SHASTA, 'tron-test', nile)).rejects.toThrow(
+    'it is a node of Tron Shasta (2494104990); the others of tron-test are of Tron Nile (3448148188)',
+  );
+  await expect(verified(NILE, 'tron', null)).rejects.toThrow(
+    'tron in production expects Tron mainnet',
+  );
+  await expect(verified(MAINNET, 'tron-test', null)).rejects.toThrow(
+    'expects Tron Shasta (2494104990), or Tron Nile (3448148188)',
+  );
 });
 
 test('blocks that are too large for one answer are asked for in parts', async () => {
