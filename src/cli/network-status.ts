@@ -3,10 +3,11 @@ import { OperationRefused } from '../audit/audited-change.ts';
 import type { Rescan } from '../database/watching-tables.ts';
 import { countHeldPayments, listChainStatus } from '../repositories/chain-status.ts';
 import { listNetworks } from '../repositories/networks.ts';
+import { listNodeCalls, type NodeCallsNow } from '../repositories/node-calls.ts';
 import { listSeenNodes } from '../repositories/nodes.ts';
 import { listOpenRescans } from '../repositories/rescans.ts';
 import { queueRescan, RESCAN_MAXIMUM, resumeWatching } from '../watching/operate/operate-chain.ts';
-import { printJson, printList, printObject } from './print.ts';
+import { cell, printJson, printList, printObject } from './print.ts';
 import { type Session, withSession } from './session.ts';
 import type { Terminal } from './terminal.ts';
 import { addVerb, integerFrom, type JsonFlag } from './values.ts';
@@ -34,7 +35,9 @@ export function defineStatus(noun: Command, terminal: Terminal): void {
           ...(['id', 'watched', 'height', 'scannedHeight', 'finalHeight'] as const),
           ...(['lagBlocks', 'lagSeconds', 'heldPayments', 'holder', 'halted'] as const),
         ];
-        printList(terminal, flags, networks, columns, noteOf(rescans));
+        const notes = [...networks.flatMap(callLines), ...rescans.map(rescanLine)];
+        const note = notes.length === 0 ? undefined : [...new Set(notes)].join('\n');
+        printList(terminal, flags, networks, columns, note);
       }),
     );
 }
@@ -82,6 +85,7 @@ async function statusObjects({ db, clock }: Session, id?: string) {
   const chains = await listChainStatus(db);
   const held = await countHeldPayments(db, new Date(now));
   const nodes = await listSeenNodes(db);
+  const calls = await listNodeCalls(db, new Date(now));
   return networks.map(network => {
     const status = chains.find(chain => chain.id === network.chain);
     const { height = null, scannedHeight = null, watchedUntil = null } = status ?? {};
@@ -105,6 +109,7 @@ async function statusObjects({ db, clock }: Session, id?: string) {
         .filter(node => node.chain === network.chain)
         .map(({ id, label, role, state, height, lastError }) => ({
           ...{ id, label, role, state, height, lastError },
+          ...callsObject(calls.find(({ node }) => node === id)),
         })),
     };
   });
@@ -123,12 +128,31 @@ function rescanObject(rescan: Rescan) {
   };
 }
 
-function noteOf(rescans: readonly Rescan[]): string | undefined {
-  if (rescans.length === 0) return undefined;
-  const lines = rescans.map(({ id, blockchain_id, from_height, to_height, next_height }) => {
-    const blocks = to_height - from_height + 1;
-    const done = next_height - from_height;
-    return `Rescan ${id} of ${blockchain_id}, ${from_height} to ${to_height}: ${done} of ${blocks} blocks.`;
+/** What a node's calls cost, and what is left of its quota. */
+function callsObject({ today = 0, perDay = null, limit = null }: Partial<NodeCallsNow> = {}) {
+  return {
+    callsToday: today,
+    /** Of a whole day at the present rate. */
+    callsPerDayNow: perDay,
+    callsPerDayLimit: limit,
+    callsLeft: limit === null ? null : Math.max(0, limit - today),
+  };
+}
+
+function callLines({ chain, nodes }: Awaited<ReturnType<typeof statusObjects>>[number]): string[] {
+  const format = (calls: number) => calls.toLocaleString('en-US');
+  return nodes.map(({ label, callsToday, callsPerDayNow, callsPerDayLimit, callsLeft }) => {
+    const rate = callsPerDayNow === null ? '' : `, ${format(callsPerDayNow)} a day at this rate`;
+    const left =
+      callsPerDayLimit === null || callsLeft === null
+        ? ''
+        : `; ${format(callsLeft)} of ${format(callsPerDayLimit)} are left`;
+    return `Node ${cell(label)} of ${chain}: ${format(callsToday)} calls today${rate}${left}.`;
   });
-  return lines.join('\n');
+}
+
+function rescanLine({ id, blockchain_id, from_height, to_height, next_height }: Rescan): string {
+  const blocks = to_height - from_height + 1;
+  const done = next_height - from_height;
+  return `Rescan ${id} of ${blockchain_id}, ${from_height} to ${to_height}: ${done} of ${blocks} blocks.`;
 }

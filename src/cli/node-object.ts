@@ -11,6 +11,7 @@ export function nodeObject(node: NodeRow) {
     label: node.label,
     role: node.role,
     requestsPerSecond: node.requests_per_second,
+    callsPerDay: node.calls_per_day,
     abilities: node.abilities,
     verifiedAt: node.verified_at,
     createdAt: node.created_at,

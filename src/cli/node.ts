@@ -27,10 +27,12 @@ import {
 
 const ROLES: readonly NodeRole[] = ['primary', 'check'];
 const REQUESTS_MAXIMUM = 10_000;
+const CALLS_MAXIMUM = 1_000_000_000;
 
 interface SetFlags extends JsonFlag {
   readonly role?: NodeRole;
   readonly requestsPerSecond?: number;
+  readonly callsPerDay?: number | 'none';
 }
 
 interface AddFlags extends SetFlags {
@@ -60,6 +62,7 @@ export function define(noun: Command, terminal: Terminal): void {
           role: flags.role,
           label: name,
           requestsPerSecond: flags.requestsPerSecond,
+          callsPerDay: callsPerDayOf(flags),
         });
         printObject(terminal, flags, verifiedNodeObject(added));
       }),
@@ -77,6 +80,7 @@ export function define(noun: Command, terminal: Terminal): void {
           'label',
           'role',
           'requestsPerSecond',
+          'callsPerDay',
           'verifiedAt',
         ] as const;
         printList(terminal, flags, nodes, columns);
@@ -94,10 +98,12 @@ export function define(noun: Command, terminal: Terminal): void {
 
   addSettings(addVerb(noun, 'set', 'change how a node is asked'))
     .argument('<id>', 'node ID', parseId)
-    .action((id: string, { role, requestsPerSecond, ...flags }: SetFlags, command: Command) => {
-      requireFlag(command, ['role', 'requestsPerSecond']);
+    .action((id: string, flags: SetFlags, command: Command) => {
+      requireFlag(command, ['role', 'requestsPerSecond', 'callsPerDay']);
+      const { role, requestsPerSecond } = flags;
+      const change = { role, requestsPerSecond, callsPerDay: callsPerDayOf(flags) };
       return withSession(terminal, async session => {
-        const node = await setNode(session, toolsOf(session), id, { role, requestsPerSecond });
+        const node = await setNode(session, toolsOf(session), id, change);
         printObject(terminal, flags, nodeObject(node));
       });
     });
@@ -124,7 +130,21 @@ function addSettings(command: Command): Command {
       '--requests-per-second <n>',
       `calls a second, those of batches included, 1 to ${REQUESTS_MAXIMUM} (default: ${REQUESTS_PER_SECOND})`,
       integerFrom(1, REQUESTS_MAXIMUM),
+    )
+    .option(
+      '--calls-per-day <n|none>',
+      'calls that its plan has for a day (UTC), those of all processes together (default: none)',
+      parseCallsPerDay,
     );
+}
+
+function parseCallsPerDay(text: string): number | 'none' {
+  return text === 'none' ? text : integerFrom(1, CALLS_MAXIMUM)(text);
+}
+
+/** null for no limit, undefined where nothing is said of it. */
+function callsPerDayOf({ callsPerDay }: SetFlags): number | null | undefined {
+  return callsPerDay === 'none' ? null : callsPerDay;
 }
 
 function collect(value: string, before: string[] = []): string[] {

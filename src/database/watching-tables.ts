@@ -1,5 +1,5 @@
 import type { ColumnType, Generated, Selectable } from 'kysely';
-import type { BaseUnits, Defaulted } from './column-types.ts';
+import type { BaseUnits, Day, Defaulted } from './column-types.ts';
 
 /** bigint column: a JavaScript number while it is a safe integer, which the driver checks. */
 type Height = number;
@@ -70,6 +70,8 @@ export interface NodesTable {
   access: Buffer;
   master_key_version: number;
   requests_per_second: number;
+  /** Calls that it may be asked on a UTC day; null without a limit. */
+  calls_per_day: Defaulted<number | null>;
   abilities: ColumnType<NodeAbilities, string, string>;
   verified_at: Date;
   created_at: Date;
@@ -89,6 +91,19 @@ export interface NodeStatesTable {
   height: Height | null;
   last_error: string | null;
   at: Date;
+}
+
+/** Calls that all processes have made to a node. */
+export interface NodeCallsTable {
+  node: string;
+  /** The UTC day of `calls`. */
+  day: Day;
+  calls: number;
+  /** Since when calls are counted for the next rate. */
+  window_from: Date;
+  window_calls: number;
+  /** What a day costs at the rate of the window before; null before the first one. */
+  per_day: number | null;
 }
 
 /** Something that an operator has to look at. */
@@ -149,6 +164,7 @@ export interface WatchingTables {
   chain_blocks: ChainBlocksTable;
   nodes: NodesTable;
   node_states: NodeStatesTable;
+  node_calls: NodeCallsTable;
   findings: FindingsTable;
   rescans: RescansTable;
   native_balances: NativeBalancesTable;

@@ -37,6 +37,7 @@ import {
 import { MERCHANT_SCOPES, PARTNER_DEVELOPER_SCOPES, PARTNER_OWNER_SCOPES } from '../keys/scopes.ts';
 import { LEGACY_WINDOW_MINUTES } from '../legacy/prompts.ts';
 import { ANSWER_MAXIMUM_BYTES } from '../nodes/answer-limits.ts';
+import { SPARED_SHARE, SPENT_PAUSE_MS } from '../nodes/daily-quota.ts';
 import { OVERSIZED_PAUSE_MS } from '../nodes/unusable-answer.ts';
 import { RETRY_AFTER_MAXIMUM_MS } from '../outbound/retry-after.ts';
 import { formatDollars } from '../pages/format-dollars.ts';
@@ -277,6 +278,8 @@ export function factsOf(settings: DocsSettings): Facts {
     'chains.idle-poll': formatDuration(IDLE_POLL_MS / 1000),
     'nodes.requests-per-second': REQUESTS_PER_SECOND,
     'nodes.look-up-calls': LOOK_UP_CALLS_PER_SECOND,
+    'nodes.spared-share': `${100 * SPARED_SHARE} %`,
+    'nodes.spent-pause': formatDuration(SPENT_PAUSE_MS / 1000),
     'nodes.answer-max': `${ANSWER_MAXIMUM_BYTES / 1024 / 1024} MiB`,
     'nodes.oversized-pause': formatDuration(OVERSIZED_PAUSE_MS / 1000),
     'rescan.traced-max': TRACED_MAXIMUM,

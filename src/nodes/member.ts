@@ -1,5 +1,6 @@
 import type { NodeRow, NodeState } from '../database/watching-tables.ts';
 import type { Clock } from '../time/clock.ts';
+import { createDailyQuota, type DailyQuota } from './daily-quota.ts';
 import type { HeadHistory } from './head-history.ts';
 import { type Node, NodeFailure, RpcError, WrongIdentity } from './node.ts';
 import { isCounted, type OpenNode } from './open-node.ts';
@@ -30,6 +31,7 @@ export interface NodeStatus {
 export interface Member {
   readonly open: OpenNode;
   readonly updatedAt: Date;
+  readonly quota: DailyQuota;
   /** Milliseconds until it may be asked; 0 if it may be now. */
   pausedFor(): number;
   /**
@@ -72,7 +74,7 @@ interface Told {
 
 export function createMember(
   open: OpenNode,
-  { updated_at: updatedAt }: Pick<NodeRow, 'updated_at'>,
+  { updated_at: updatedAt, calls_per_day: perDay }: Pick<NodeRow, 'updated_at' | 'calls_per_day'>,
   { clock, heads, verify, ending }: MemberOptions,
 ): Member {
   const { id, label, role } = open.settings;
@@ -129,6 +131,7 @@ export function createMember(
   return {
     open,
     updatedAt,
+    quota: createDailyQuota({ perDay, made: open.calls, clock }),
     pausedFor,
     async requireUsable(signal) {
       signal.throwIfAborted();

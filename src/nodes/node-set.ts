@@ -4,6 +4,8 @@ import type { Connection } from '../database/connection.ts';
 import type { NodeRole, NodeRow } from '../database/watching-tables.ts';
 import { listNodes } from '../repositories/nodes.ts';
 import type { Clock } from '../time/clock.ts';
+import { createCallCounts } from './call-counts.ts';
+import type { Look } from './daily-quota.ts';
 import { createHeadHistory } from './head-history.ts';
 import { createMember, type Member, type NodeStatus } from './member.ts';
 import { type Node, NodeFailure } from './node.ts';
@@ -53,6 +55,11 @@ export interface NodeSet {
    */
   refresh(): Promise<void>;
   /**
+   * Whether it is time for a look, as far as the daily quota of the node goes that is asked first: it has to
+   * last for the day. If so, the look begins.
+   */
+  mayLook(look: Look): boolean;
+  /**
    * The first primary node that is verified, answers and is not behind. Where all are behind, the one
    * with the highest block: the chain itself may stand still.
    * @throws NodeFailure if no primary node can be asked, or the signal's reason if it is aborted.
@@ -93,6 +100,7 @@ export function openNodeSet(options: NodeSetOptions): NodeSet {
   const controller = new AbortController();
   const heads = createHeadHistory({ staleMs: options.staleHeadMs, blockMs: options.blockMs });
   const reports = options.reports ? createNodeReports({ db, chain, clock, logger }) : undefined;
+  const counts = createCallCounts({ db, clock, logger, reads: options.reports === true });
   /** In the order in which they are asked. */
   let members = new Map<string, Member>();
   /** Nodes whose access could not be opened, by when their rows were changed. */
@@ -123,9 +131,13 @@ export function openNodeSet(options: NodeSetOptions): NodeSet {
     return [...members.values()].filter(member => member.open.settings.role === role);
   }
 
-  /** Members that may be asked now before those that are in a pause. */
+  /** Members that may be asked now before those that are in a pause, and before those without a call left. */
   function inOrder(list: readonly Member[]): Member[] {
-    return list.toSorted((one, other) => one.pausedFor() - other.pausedFor());
+    return list.toSorted(
+      (one, other) =>
+        Number(one.quota.isSpent()) - Number(other.quota.isSpent()) ||
+        one.pausedFor() - other.pausedFor(),
+    );
   }
 
   async function choose(list: readonly Member[], signal: AbortSignal): Promise<Node> {
@@ -204,8 +216,14 @@ export function openNodeSet(options: NodeSetOptions): NodeSet {
       members = next;
       for (const [id] of gone) heads.forget(id);
       await Promise.all(gone.map(([, member]) => member.open.close()));
+      await counts.writeLast(gone.map(([, member]) => member));
+      await counts.write([...next.values()]);
       pollIdle();
       await reports?.report(states());
+    },
+    mayLook(look) {
+      const [first] = inOrder(withRole('primary'));
+      return first?.quota.mayLook(look) ?? true;
     },
     async primary(signal) {
       const list = withRole('primary');
@@ -231,10 +249,11 @@ export function openNodeSet(options: NodeSetOptions): NodeSet {
     states,
     async close() {
       controller.abort(new Error(`the nodes of ${chain} are closed`));
-      const closing = [...members.values()].map(member => member.open.close());
+      const last = [...members.values()];
       members = new Map();
-      await Promise.all([...closing, ...polls.values()]);
+      await Promise.all([...last.map(member => member.open.close()), ...polls.values()]);
       reports?.close();
+      await counts.writeLast(last);
     },
   };
 }

@@ -54,6 +54,8 @@ export interface OpenNode {
   failures(): number;
   /** How many connections to it were opened so far. */
   connections(): number;
+  /** How many calls were sent to it so far; each entry of a batch is one. */
+  calls(): number;
   /** Most calls of a batch, if it has refused one of more; null if it has refused none. */
   batchLimit(): number | null;
   close(): Promise<void>;
@@ -93,6 +95,7 @@ export function openNode(
   const batches = createBatches(Math.max(1, Math.min(abilities.batch, requestsPerSecond)));
   let lastFailure: string | null = null;
   let failures = 0;
+  let calls = 0;
   let nextId = 1;
 
   async function exchange<T>(request: Exchange<T>): Promise<T> {
@@ -103,6 +106,7 @@ export function openNode(
       // Another call may have failed, or be the one attempt after a pause.
       requireNoPause();
       const number = pause.attempt();
+      calls += methods.length;
       const endTimer = nodeRequestSeconds.startTimer({ chain, node: label });
       const count = (outcome: CallOutcome) => {
         for (const method of methods) nodeRequests.inc({ chain, node: label, method, outcome });
@@ -229,6 +233,7 @@ export function openNode(
     lastFailure: () => lastFailure,
     failures: () => failures,
     connections: () => transport.connections(),
+    calls: () => calls,
     batchLimit: () => batches.limit(),
     close: () => transport.close(),
   };

@@ -174,6 +174,21 @@ export const ALERT_RULES: readonly AlertRule[] = [
     'No check node of {{ $labels.chain }} is up: nothing becomes final there.',
   ),
   rule(
+    'warning',
+    'NodeQuotaEnding',
+    // Stretched pauses aim at the limit itself, so what is expected is often a little above it.
+    'max by (chain, node) (eps_node_calls_expected) > on (chain, node) 1.05 * max by (chain, node) (eps_node_calls_limit)',
+    '15m',
+    'The daily calls of node {{ $labels.node }} of {{ $labels.chain }} will not last until midnight UTC: see "mp network status".',
+  ),
+  rule(
+    'critical',
+    'NodeQuotaUsedUp',
+    'max by (chain, node) (eps_node_calls_today) >= on (chain, node) max by (chain, node) (eps_node_calls_limit)',
+    '1m',
+    'The daily calls of node {{ $labels.node }} of {{ $labels.chain }} are used up: without another node, payments are seen minutes late until midnight UTC.',
+  ),
+  rule(
     'critical',
     'NodesDisagree',
     'max by (chain) (eps_findings_open{kind="disagreement"}) > 0',

@@ -7,12 +7,15 @@ import {
   findOldestSeen,
   listChainStatus,
 } from '../repositories/chain-status.ts';
+import { listNodeCalls, type NodeCallsNow } from '../repositories/node-calls.ts';
 import type { Clock } from '../time/clock.ts';
+import { endOfDay, utcDay } from '../time/days.ts';
 import { snapshotOf } from './snapshot.ts';
 import { type RegisterGauge, snapshotGauges } from './snapshot-gauges.ts';
 
 /** How long a reading of the database is reused, in milliseconds. */
 const LIFETIME_MS = 10_000;
+const DAY_MS = 24 * 60 * 60_000;
 
 /** What is usual for a chain, in milliseconds. */
 export interface ChainLimits {
@@ -84,6 +87,23 @@ export function registerChainGauges(registry: Registry, deps: ChainGaugesDepende
     'Usual time from a transfer of the chain to its finality',
     ({ limits }) => limits && limits.usualFinalityMs / 1000,
   );
+  const ofNodes = eachNode(register);
+  ofNodes('eps_node_calls_today', 'Calls to the node since midnight UTC', ({ today }) => today);
+  ofNodes(
+    'eps_node_calls_per_day',
+    'What a day of calls to the node costs at the rate of the last minutes',
+    ({ perDay }) => perDay,
+  );
+  ofNodes(
+    'eps_node_calls_expected',
+    'Calls to the node until midnight UTC, if the rate stays',
+    ({ expected }) => expected,
+  );
+  ofNodes(
+    'eps_node_calls_limit',
+    'Calls that the node may be asked a day; absent without a limit',
+    ({ limit }) => limit,
+  );
   register(
     'eps_findings_open',
     'Findings of watchers that nobody has resolved',
@@ -106,6 +126,23 @@ function eachChain(register: RegisterGauge<Reading>) {
   };
 }
 
+/** Registers gauges with a value for each node; null is left out. */
+function eachNode(register: RegisterGauge<Reading>) {
+  return (name: string, help: string, read: (node: NodeReading) => number | null) => {
+    register(name, help, ['chain', 'node'], (gauge, { nodes }) => {
+      for (const node of nodes) {
+        const value = read(node);
+        if (value !== null) gauge.set({ chain: node.chain, node: node.label }, value);
+      }
+    });
+  };
+}
+
+interface NodeReading extends NodeCallsNow {
+  /** Until the day ends. */
+  readonly expected: number;
+}
+
 interface ChainReading extends ChainStatus {
   readonly lagSeconds: number;
   readonly held: number;
@@ -115,6 +152,7 @@ interface ChainReading extends ChainStatus {
 
 interface Reading {
   readonly chains: readonly ChainReading[];
+  readonly nodes: readonly NodeReading[];
   readonly findings: Awaited<ReturnType<typeof countOpenFindings>>;
 }
 
@@ -132,6 +170,8 @@ async function readChains({
     const held = await countHeldPayments(db, new Date(now));
     const seen = await findOldestSeen(db);
     const findings = await countOpenFindings(db);
+    const nodes = await listNodeCalls(db, new Date(now));
+    const dayLeft = (endOfDay(utcDay(new Date(now))).getTime() - now) / DAY_MS;
     return {
       chains: watched.map(status => {
         const { id, watchedUntil, nodesSince } = status;
@@ -146,6 +186,10 @@ async function readChains({
           limits: chains.find(limits => limits.id === id),
         };
       }),
+      nodes: nodes.map(node => ({
+        ...node,
+        expected: node.today + Math.round((node.perDay ?? 0) * dayLeft),
+      })),
       findings,
     };
   } catch (error) {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newId } from '../../src/crypto/new-id.ts';
 import { updateChain } from '../../src/repositories/chains.ts';
 import { addFinding } from '../../src/repositories/findings.ts';
+import { addNodeCalls } from '../../src/repositories/node-calls.ts';
 import { insertNode, saveNodeStates } from '../../src/repositories/nodes.ts';
 import { advanceRescan } from '../../src/repositories/rescans.ts';
 import { addMerchant } from '../helpers/accounts.ts';
@@ -21,6 +22,7 @@ beforeAll(async () => {
   await insertNode(db, {
     ...{ id: NODE, chain: CHAIN, role: 'primary', position: 1, label: 'node.example' },
     ...{ access: Buffer.of(0), master_key_version: 1, requests_per_second: 10 },
+    calls_per_day: 100_000,
     abilities: { trace: null, logRange: null, batch: 1, archive: false, pruneHeight: null },
     ...{ verified_at: now, created_at: now, updated_at: now },
   });
@@ -69,6 +71,7 @@ test('status tells how far a network is watched, by whom, and how many payments 
       {
         ...{ id: NODE, label: 'node.example', role: 'primary' },
         ...{ state: 'failing', height: 1_009, lastError: 'it answered 502' },
+        ...{ callsToday: 0, callsPerDayNow: null, callsPerDayLimit: 100_000, callsLeft: 100_000 },
       },
     ],
   });
@@ -85,6 +88,35 @@ test('status tells how far a network is watched, by whom, and how many payments 
     ...{ holder: null, heldPayments: 0, nodes: [] },
   });
   expect(await service.refused('network', 'status', 'etc')).toBe('There is no network etc.');
+});
+
+test('status tells what a day of calls costs at the present rate, and what is left of it', async () => {
+  const { db, clock } = service;
+  const now = clock();
+  const minutesAgo = (minutes: number) => new Date(now - minutes * 60_000);
+  for (const [calls, minutes] of [
+    ...([
+      [0, 20],
+      [100, 15],
+      [400, 10],
+      [1_000, 0],
+    ] as const),
+  ]) {
+    await addNodeCalls(db, [{ node: NODE, calls }], minutesAgo(minutes));
+  }
+  const today = await db.selectFrom('node_calls').select('calls').executeTakeFirstOrThrow();
+  const [status] = await service.ask<{ nodes: object[] }[]>('network', 'status', 'eth');
+  // A thousand calls in the last ten minutes.
+  expect(status?.nodes).toMatchObject([
+    {
+      ...{ callsToday: today.calls, callsPerDayNow: 144_000 },
+      ...{ callsPerDayLimit: 100_000, callsLeft: 100_000 - today.calls },
+    },
+  ]);
+  const { out } = await mpHere(['network', 'status'], service.env);
+  const line =
+    /^Node node\.example of eth: [\d,]+ calls today, 144,000 a day at this rate; 9\d,\d+ of 100,000 are left\.$/gm;
+  expect(out.match(line)).toHaveLength(1);
 });
 
 test('a rescan is queued, audited, and shown until it is done', async () => {

@@ -47,6 +47,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'mp node' : `mp node: ${ANVIL_MISSING}`, (
     expect(Object.keys(added)[0]).toBe('id');
     expect(added).toMatchObject({
       ...{ id: ID, chain: 'eth-test', label: '127.0.0.1', role: 'primary', requestsPerSecond: 10 },
+      ...{ callsPerDay: null },
       ...{ verifiedAt: INSTANT, createdAt: INSTANT },
       ...{ identity: 'Ethereum Sepolia (11155111)', height: 0 },
       networks: [
@@ -73,23 +74,31 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'mp node' : `mp node: ${ANVIL_MISSING}`, (
       'Own',
       '--requests-per-second',
       '3',
+      '--calls-per-day',
+      '100000',
     ];
     const check = await service.ask<Shown>('node', 'add', 'eth-test', ...more);
     expect(check).toMatchObject({ label: 'Own', role: 'check', requestsPerSecond: 3 });
+    expect(check).toMatchObject({ callsPerDay: 100_000 });
     const list = await service.ask<Shown[]>('node', 'list', '--chain', 'eth-test');
     expect(list.map(({ label }) => label)).toEqual(['127.0.0.1', 'Own']);
     expect(await service.ask('node', 'list', '--chain', 'btc')).toEqual([]);
     const set = ['node', 'set', check.id, '--role', 'primary', '--requests-per-second', '20'];
     expect(await service.ask(...set)).toMatchObject({ role: 'primary', requestsPerSecond: 20 });
+    const quota = (value: string) => service.ask('node', 'set', check.id, '--calls-per-day', value);
+    expect(await quota('5000')).toMatchObject({ callsPerDay: 5_000, requestsPerSecond: 20 });
+    expect(await quota('none')).toMatchObject({ callsPerDay: null, requestsPerSecond: 20 });
     expect(await service.ask('node', 'test', check.id)).toMatchObject({ id: check.id, height: 0 });
     const table = await mpHere(['node', 'list'], service.env);
-    expect(table.out).toMatch(/^id +chain +label +role +requestsPerSecond +verifiedAt\n/);
+    expect(table.out).toMatch(
+      /^id +chain +label +role +requestsPerSecond +callsPerDay +verifiedAt\n/,
+    );
 
     const removed = await service.ask<Shown>('node', 'remove', check.id);
     expect(removed.label).toBe('Own');
     const audit = await service.ask<{ action: string }[]>('audit');
-    expect(audit.slice(0, 5).map(({ action }) => action)).toEqual([
-      ...['node.remove', 'node.test', 'node.set', 'node.add', 'node.add'],
+    expect(audit.slice(0, 7).map(({ action }) => action)).toEqual([
+      ...['node.remove', 'node.test', 'node.set', 'node.set', 'node.set', 'node.add', 'node.add'],
     ]);
     expect(JSON.stringify([added, check, list, removed, audit, table])).not.toContain('secret-of');
     await service.ask('node', 'remove', added.id);
@@ -113,7 +122,13 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'mp node' : `mp node: ${ANVIL_MISSING}`, (
       service.env,
     );
     expect(usage).toMatchObject({ status: 2, out: '' });
-    expect(usage.err).toMatch(/give at least one of --role, --requests-per-second/);
+    expect(usage.err).toMatch(
+      /give at least one of --role, --requests-per-second, --calls-per-day/,
+    );
+    for (const value of ['0', '-1', 'many', '1000000001']) {
+      const set = ['node', 'set', '01890a5d-ac96-774b-bcce-b302099a8057', '--calls-per-day', value];
+      expect(await mpHere(set, service.env)).toMatchObject({ status: 2, out: '' });
+    }
     expect(await service.refused('network', 'set', 'btc', '--finality', 'soon')).toMatch(
       /^The rule "soon" is refused/,
     );

@@ -7,6 +7,7 @@ import type { NodeRole } from '../../src/database/watching-tables.ts';
 import { type Node, NodeFailure, WrongIdentity } from '../../src/nodes/node.ts';
 import { parseNodeAccess, sealAccess } from '../../src/nodes/node-access.ts';
 import { type NodeSet, openNodeSet } from '../../src/nodes/node-set.ts';
+import { listNodeCalls } from '../../src/repositories/node-calls.ts';
 import { deleteNode, insertNode, listSeenNodes, updateNode } from '../../src/repositories/nodes.ts';
 import { ANVIL_MISSING, type Anvil, hasAnvil, startAnvil } from '../helpers/anvil.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
@@ -40,6 +41,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
   function openSet(
     readHeight?: (node: Node) => Promise<number>,
     hasBlock?: (node: Node, height: number) => Promise<boolean>,
+    reports = true,
   ): NodeSet {
     return openNodeSet({
       db: database.db,
@@ -55,15 +57,21 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
       },
       ...(readHeight && { readHeight }),
       ...(hasBlock && { hasBlock }),
-      reports: true,
+      reports,
     });
   }
 
-  async function addNode(url: string, label: string, role: NodeRole = 'primary'): Promise<string> {
+  async function addNode(
+    url: string,
+    label: string,
+    role: NodeRole = 'primary',
+    callsPerDay: number | null = null,
+  ): Promise<string> {
     const id = newId();
     const at = new Date(now);
     await insertNode(database.db, {
       ...{ id, chain: CHAIN, role, label, requests_per_second: 1000 },
+      calls_per_day: callsPerDay,
       position: positions++,
       access: sealAccess(keyring, id, parseNodeAccess(url, [])),
       master_key_version: keyring.currentVersion,
@@ -181,6 +189,48 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     expect(await reasonOf(set.primary(signal))).toBe(
       'no node of eth-test can be asked: one: its chain ID is 1, not 11155111; two: status 503',
     );
+  });
+
+  test('asks the next one once the calls of a day are used up, those of all processes', async () => {
+    const look = { kind: 'open', ownMs: 6_000, longestMs: 60_000 } as const;
+    const first = await addNode(one.url, 'one', 'primary', 10);
+    await addNode(two.url, 'two');
+    const other = openSet(undefined, undefined, false);
+    await other.refresh();
+    const asking = await other.primary(signal);
+    await asking.batch(
+      Array.from({ length: 5 }, () => ({ method: 'eth_blockNumber', params: [] })),
+    );
+    await other.close();
+    now += 10_000;
+    await set.refresh();
+    // One for its identity before, and five.
+    expect(await listNodeCalls(database.db, new Date(now))).toMatchObject([
+      { node: first, today: 6, limit: 10, perDay: null },
+      { today: 0, limit: null },
+    ]);
+    expect(set.mayLook(look)).toBe(true);
+    const node = await set.primary(signal);
+    expect(node.label).toBe('one');
+    await node.batch(Array.from({ length: 3 }, () => ({ method: 'eth_blockNumber', params: [] })));
+    expect(await label()).toBe('two');
+    expect(set.mayLook(look)).toBe(true);
+
+    // A process that starts anew knows of it, and the next day is another one.
+    await set.close();
+    set = openSet();
+    await set.refresh();
+    expect(await label()).toBe('two');
+    now = Date.UTC(2026, 4, 18) + 10_000;
+    await set.refresh();
+    expect(await label()).toBe('one');
+    now += 10 * 60_000;
+    await set.refresh();
+    // One call in ten minutes.
+    const [counted] = await listNodeCalls(database.db, new Date(now));
+    expect(counted).toMatchObject({ node: first, today: 1, perDay: 144 });
+    now += 31 * 60_000;
+    expect((await listNodeCalls(database.db, new Date(now)))[0]?.perDay).toBeNull();
   });
 
   test('asks the next one while a node is left alone', async () => {

@@ -67,6 +67,10 @@ describe.skipIf(missing)('promtool (skipped where it is not installed)', () => {
       series('eps_node_up{chain="eth",node="a",role="primary",instance="a"}', '0x20'),
       series('eps_node_up{chain="eth",node="b",role="primary",instance="a"}', '1x20'),
       series('eps_node_up{chain="eth",node="c",role="check",instance="a"}', '0x10 1x10'),
+      series('eps_node_calls_expected{chain="eth",node="a",instance="a"}', '1040x20'),
+      series('eps_node_calls_today{chain="eth",node="a",instance="a"}', '900x20'),
+      series('eps_node_calls_limit{chain="eth",node="a",instance="a"}', '1000x20'),
+      series('eps_node_calls_expected{chain="eth",node="b",instance="a"}', '2000x20'),
       series('eps_findings_open{chain="eth",kind="unapplied"}', '1x6 _x14'),
       series('eps_http_requests_total{status="200",instance="a"}', '0+600x20'),
       series('eps_http_requests_total{status="503",instance="b"}', '0+1x20'),
@@ -94,6 +98,10 @@ describe.skipIf(missing)('promtool (skipped where it is not installed)', () => {
       series('eps_chain_usual_finality_seconds{chain="btc"}', '3600x20'),
       series('eps_node_up{chain="btc",node="a",role="primary",instance="a"}', '0x20'),
       series('eps_node_up{chain="btc",node="c",role="check",instance="a"}', '0x20'),
+      series('eps_node_calls_expected{chain="btc",node="a",instance="a"}', '1060x20'),
+      series('eps_node_calls_today{chain="btc",node="a",instance="a"}', '900x14 1000x6'),
+      series('eps_node_calls_limit{chain="btc",node="a",instance="a"}', '1000x20'),
+      series('eps_node_calls_limit{chain="btc",node="a",instance="b"}', '1000x20'),
       series('eps_findings_open{chain="btc",kind="disagreement"}', '_x7 1x13'),
       series('eps_findings_open{chain="btc",kind="final_vanished"}', '_x17 1x3'),
     ];
@@ -107,12 +115,15 @@ describe.skipIf(missing)('promtool (skipped where it is not installed)', () => {
       ...['ChainLagging', 'ChainNotWatched', 'ChainHalted', 'NodesDown', 'CheckNodeDown'],
       ...['NodesDisagree', 'FinalDepositVanished', 'FindingsOpen', 'PaymentsHeld'],
       'DepositsNotFinal',
+      ...['NodeQuotaEnding', 'NodeQuotaUsedUp'],
       'AssetCannotBeQuoted',
       'DatabaseRoleTooPowerful',
     ];
     const labelsOf: Record<string, Record<string, string>> = {
       WorkerLoopStalled: { loop: 'clean-up' },
       AssetCannotBeQuoted: { asset: 'BTC' },
+      NodeQuotaEnding: { chain: 'btc', node: 'a' },
+      NodeQuotaUsedUp: { chain: 'btc', node: 'a' },
       FindingsOpen: { chain: 'btc', kind: 'disagreement' },
     };
     const chainAlerts = /^(Chain|CheckNode|Nodes|FinalDeposit|PaymentsHeld|DepositsNotFinal)/;

@@ -5,7 +5,8 @@ import { newId } from '../../src/crypto/new-id.ts';
 import { updateChain } from '../../src/repositories/chains.ts';
 import { insertDeposit } from '../../src/repositories/deposits.ts';
 import { addFinding } from '../../src/repositories/findings.ts';
-import { insertNode } from '../../src/repositories/nodes.ts';
+import { addNodeCalls } from '../../src/repositories/node-calls.ts';
+import { deleteNode, insertNode, updateNode } from '../../src/repositories/nodes.ts';
 import { registerChainGauges } from '../../src/telemetry/chain-gauges.ts';
 import { ADDRESSES, addMerchant } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
@@ -62,6 +63,41 @@ test('chains without nodes have no series', async () => {
   expect(await read()).toEqual({});
 });
 
+test('nodes tell what their calls cost, and may cost', async () => {
+  const { db } = service;
+  const { id } = await addNode('avax', 100);
+  const before = service.clock.now;
+  const noon = Date.UTC(2026, 4, 17, 12);
+  service.clock.now = noon;
+  await updateNode(db, id, { calls_per_day: 5_000 });
+  for (const [calls, seconds] of [
+    ...([
+      [0, 600],
+      [10, 0],
+    ] as const),
+  ]) {
+    await addNodeCalls(db, [{ node: id, calls }], ago(seconds));
+  }
+  const ofNodes = async () =>
+    Object.entries(await read()).filter(([name]) => name.startsWith('node_calls'));
+  expect(await ofNodes()).toEqual([
+    ['node_calls_today avax node.example', 10],
+    ['node_calls_per_day avax node.example', 1_440],
+    ['node_calls_expected avax node.example', 730],
+    ['node_calls_limit avax node.example', 5_000],
+  ]);
+  // Nobody has counted since: that is no rate of the present, and the next day has its own calls.
+  service.clock.now = noon + 12 * 3_600_000;
+  await updateNode(db, id, { calls_per_day: null });
+  expect(await ofNodes()).toEqual([
+    ['node_calls_today avax node.example', 0],
+    ['node_calls_expected avax node.example', 0],
+  ]);
+  await deleteNode(db, id);
+  expect(await ofNodes()).toEqual([]);
+  service.clock.now = before;
+});
+
 test('chains with nodes tell how far they are watched, and what waits for that', async () => {
   const { db } = service;
   const { merchant } = await addMerchant(service);
@@ -111,5 +147,9 @@ test('chains with nodes tell how far they are watched, and what waits for that',
     'chain_deposits_seen_oldest_seconds btc': 0,
     'chain_usual_finality_seconds btc': 3_600,
     'findings_open eth disagreement': 2,
+    'node_calls_today eth node.example': 0,
+    'node_calls_expected eth node.example': 0,
+    'node_calls_today btc node.example': 0,
+    'node_calls_expected btc node.example': 0,
   });
 });

@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import type { ChainAdapter } from '../../src/chains/adapter.ts';
 import { type Chain, type ChainId, chainOf } from '../../src/chains/chain-list.ts';
 import type { Database } from '../../src/database/connection.ts';
+import type { Look } from '../../src/nodes/daily-quota.ts';
 import { type Node, NodeFailure } from '../../src/nodes/node.ts';
 import type { Clock } from '../../src/time/clock.ts';
 import { createLease, type Lease } from '../../src/watching/lease.ts';
@@ -22,6 +23,8 @@ export interface ModelWatcher {
   check: ModelChain | null;
   /** Whether the nodes answer. */
   up: boolean;
+  /** Whether a quota lets it look. */
+  mayLook(look: Look): boolean;
   /** Failures that were told of the primary node. */
   readonly failures: Error[];
   /** Why the primary node was set aside. */
@@ -57,6 +60,7 @@ export function createModelWatcher({
     adapter: stepped(),
     nodes: {
       refresh: async () => undefined,
+      mayLook: (look: Look) => self.mayLook(look),
       async primary() {
         if (!self.up) throw new NodeFailure('primary is away');
         return primary;
@@ -76,6 +80,7 @@ export function createModelWatcher({
   const self: ModelWatcher = {
     check: null,
     up: true,
+    mayLook: () => true,
     failures: [],
     distrusted: [],
     tick(hook = () => undefined, signal = AbortSignal.timeout(60_000)) {

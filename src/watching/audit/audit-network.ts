@@ -4,6 +4,7 @@ import type { Chain } from '../../chains/chain-list.ts';
 import type { Database } from '../../database/connection.ts';
 import { NodeFailure, RpcError } from '../../nodes/node.ts';
 import { openNode } from '../../nodes/open-node.ts';
+import { addNodeCalls } from '../../repositories/node-calls.ts';
 import { listNodes } from '../../repositories/nodes.ts';
 import { correctFinal } from '../../settlement/observe-transfer.ts';
 import { NO_POLL, occurredAt } from '../loop/occurred-at.ts';
@@ -98,6 +99,7 @@ export async function auditNetwork(
     throw new OperationRefused(`${row.label} cannot be asked: ${error.message}.`);
   } finally {
     await open.close();
+    await addNodeCalls(db, [{ node: row.id, calls: open.calls() }], new Date(clock()));
   }
   await audited(operator, 'network.audit', async () => ({
     result: undefined,

@@ -1,5 +1,7 @@
 import type { Block } from '../../chains/adapter.ts';
+import type { Chain } from '../../chains/chain-list.ts';
 import type { ChainState } from '../../database/watching-tables.ts';
+import type { Look } from '../../nodes/daily-quota.ts';
 import { addToRing, trimRing } from '../../repositories/chain-blocks.ts';
 import { updateChain } from '../../repositories/chains.ts';
 import type { Watcher } from '../watcher.ts';
@@ -14,10 +16,18 @@ import type { Round } from './round.ts';
 /** How often a chain on which nothing is watched is asked for its newest block, in milliseconds. */
 export const IDLE_POLL_MS = 30_000;
 
+/**
+ * A look at a chain, as a daily quota has to allow for it. Blocks are read some time after the head was asked
+ * for, so with open payments more than half of the lag is left for that.
+ */
+export function lookAt({ pauseMs, offeredLagMs }: Chain, kind: Look['kind']): Look {
+  return kind === 'idle'
+    ? { kind, ownMs: IDLE_POLL_MS, longestMs: (offeredLagMs * 2) / 3 }
+    : { kind, ownMs: pauseMs, longestMs: offeredLagMs / 3 };
+}
+
 /** Follows the head of a chain on which nothing is watched, without reading its blocks. */
 export interface IdleWatch {
-  /** Whether the chain is to be looked at now. */
-  isDue(state: ChainState): boolean;
   /** @throws NodeFailure, LeaseLost. */
   run(round: Round): Promise<'more' | 'nothing'>;
   /** To be called when something is watched. */
@@ -31,11 +41,8 @@ export function createIdleWatch(
   const { chain, clock, db, lease, watchList } = watcher;
   /** The newest block that the look before was told of. */
   let told: Block | undefined;
-  /** Whether a rescan goes on, for which the chain is looked at again at once. */
-  let isRescanning = false;
 
   return {
-    isDue: state => isRescanning || !wasPolled(state, clock()),
     async run(round) {
       const { state, node, heads, polledAt } = round;
       const { tip } = heads;
@@ -47,7 +54,7 @@ export function createIdleWatch(
       if (state.cursor_height === null) await placeCursor(watcher, round);
       await moveCursor(watcher, round);
       await mempool.read(round, []);
-      isRescanning = await rescans.run(round);
+      const isRescanning = await rescans.run(round);
       await lease.write((tx, { watched_until: former }) =>
         updateChain(tx, chain.id, {
           watched_until: later(former, coveredUntil(chain, heads, polledAt, tip)),
@@ -84,6 +91,7 @@ async function moveCursor(
   });
 }
 
-function wasPolled({ polled_at: polledAt }: ChainState, now: number): boolean {
+/** Whether a chain on which nothing is watched was asked so lately that nothing has to be asked now. */
+export function wasPolled({ polled_at: polledAt }: ChainState, now: number): boolean {
   return polledAt !== null && Math.abs(now - polledAt.getTime()) < IDLE_POLL_MS;
 }

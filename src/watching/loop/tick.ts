@@ -3,7 +3,7 @@ import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
 import { findChain, updateChain } from '../../repositories/chains.ts';
 import type { Watcher } from '../watcher.ts';
 import { createBlockWatch } from './block-watch.ts';
-import { createIdleWatch, IDLE_POLL_MS } from './idle-watch.ts';
+import { createIdleWatch, IDLE_POLL_MS, lookAt, wasPolled } from './idle-watch.ts';
 import { createLowHead } from './low-head.ts';
 import { createMempool } from './mempool.ts';
 import { createPeriod } from './period.ts';
@@ -42,6 +42,8 @@ export function createTick(watcher: Watcher): Tick {
   const idleWatch = createIdleWatch(watcher, parts);
   const blockWatch = createBlockWatch(watcher, parts);
   const haltedPolls = createPeriod(clock, IDLE_POLL_MS);
+  /** Whether the look before has to go on: there is more, or its node has failed. */
+  let goesOn = false;
 
   return async signal => {
     if (!(await lease.hold())) return 'elsewhere';
@@ -52,12 +54,17 @@ export function createTick(watcher: Watcher): Tick {
     if (isHalted && !haltedPolls.isDue()) return 'halted';
     await nodes.refresh();
     const isIdle = !isHalted && (await watcher.watchList.read(db, new Date(clock()))).length === 0;
-    if (isIdle && !idleWatch.isDue(state)) return 'nothing';
+    if (!goesOn && isIdle && wasPolled(state, clock())) return 'nothing';
+    const kind = isIdle ? 'idle' : isHalted || watcher.watchList.isOpen() ? 'open' : 'late';
+    if (!goesOn && !nodes.mayLook(lookAt(chain, kind))) return 'nothing';
 
+    goesOn = true;
     haltedPolls.start();
     const node = await nodes.primary(signal);
     try {
-      return await ask(state, node, isIdle, signal);
+      const result = await ask(state, node, isIdle, signal);
+      goesOn = result === 'more';
+      return result;
     } catch (error) {
       // An error that the adapter does not understand is a reason to ask another node.
       const failure = error instanceof RpcError ? asFailure(node, error) : error;

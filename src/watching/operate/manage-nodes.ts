@@ -62,6 +62,16 @@ export interface NewNodeSettings {
   /** The URL's host unless given. */
   readonly label?: string | undefined;
   readonly requestsPerSecond?: number | undefined;
+  /** Calls on a UTC day; null for no limit, which is so unless given. */
+  readonly callsPerDay?: number | null | undefined;
+}
+
+/** What can be changed of a node; what is undefined stays. */
+export interface NodeSettingsChange {
+  readonly role?: NodeRole | undefined;
+  readonly requestsPerSecond?: number | undefined;
+  /** null for no limit. */
+  readonly callsPerDay?: number | null | undefined;
 }
 
 /** A node, what was found of it, and who settles the networks of its chain now. */
@@ -82,6 +92,7 @@ export async function addNode(
   settings: NewNodeSettings,
 ): Promise<VerifiedNode> {
   const { role = 'primary', requestsPerSecond = REQUESTS_PER_SECOND } = settings;
+  const { callsPerDay = null } = settings;
   const chain = requireChain(settings.chain);
   const access = accessOf(settings);
   const id = newId();
@@ -103,11 +114,13 @@ export async function addNode(
       access: sealAccess(tools.keyring, id, access),
       master_key_version: tools.keyring.currentVersion,
       requests_per_second: requestsPerSecond,
+      calls_per_day: callsPerDay,
       abilities: report.abilities,
       ...{ verified_at: now, created_at: now, updated_at: now },
     });
     const networks = await settleNetworks(tx, chain.id, role === 'primary' ? report.networks : []);
-    const detail = { chain: chain.id, label, role, requestsPerSecond, identity: report.identity };
+    const asked = { role, requestsPerSecond, callsPerDay };
+    const detail = { chain: chain.id, label, ...asked, identity: report.identity };
     return { result: { node, report, networks }, objectId: id, detail };
   });
 }
@@ -120,11 +133,12 @@ export async function setNode(
   operator: Operator,
   tools: NodeTools,
   id: string,
-  change: { readonly role?: NodeRole | undefined; readonly requestsPerSecond?: number | undefined },
+  change: NodeSettingsChange,
 ): Promise<NodeRow> {
   const columns = columnsToSet({
     role: change.role,
     requests_per_second: change.requestsPerSecond,
+    calls_per_day: change.callsPerDay,
   });
   const current = await requireNode(operator.db, id);
   const report = change.role === 'primary' ? await verifyRow(operator, tools, current) : undefined;

@@ -1,10 +1,11 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { BalanceQuery } from '../../../src/chains/adapter.ts';
-import type { ChainId } from '../../../src/chains/chain-list.ts';
+import { type ChainId, chainOf } from '../../../src/chains/chain-list.ts';
 import { newId } from '../../../src/crypto/new-id.ts';
 import type { Merchant } from '../../../src/database/account-tables.ts';
 import type { Deposit } from '../../../src/database/deposit-tables.ts';
+import type { Look } from '../../../src/nodes/daily-quota.ts';
 import { NodeFailure, RpcError } from '../../../src/nodes/node.ts';
 import { findChain } from '../../../src/repositories/chains.ts';
 import { addFinding, listOpenFindings } from '../../../src/repositories/findings.ts';
@@ -15,6 +16,7 @@ import { insertReservation, releaseReservation } from '../../../src/repositories
 import { hasExpiringPayment } from '../../../src/repositories/watch-list.ts';
 import { expirePayments } from '../../../src/settlement/expire-on-chain.ts';
 import { LeaseLost } from '../../../src/watching/lease.ts';
+import { IDLE_POLL_MS } from '../../../src/watching/loop/idle-watch.ts';
 import { addMerchant } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import { addPayment } from '../../helpers/payments.ts';
@@ -132,6 +134,82 @@ test('a chain on which nothing is watched is asked twice a minute', async () => 
   expect(state?.watched_until?.getTime()).toBeGreaterThan(service.clock.now - MINUTE_MS);
   expect(state?.cursor_height).toBeGreaterThan(25);
   expect(calls).toBeLessThanOrEqual(5);
+});
+
+describe('a daily quota', () => {
+  let mayLook: boolean;
+  let looks: Look[];
+  let asked: number;
+  beforeEach(() => {
+    mayLook = true;
+    looks = [];
+    asked = 0;
+    watcher.mayLook = look => {
+      looks.push(look);
+      return mayLook;
+    };
+    const { readHeads } = model.adapter;
+    Object.assign(model.adapter, {
+      readHeads: (...args: Parameters<typeof readHeads>) => {
+        asked += 1;
+        return readHeads(...args);
+      },
+    });
+  });
+
+  test('puts looks off, and is told what they are for', async () => {
+    service.clock.now += MINUTE_MS;
+    await tick();
+    const id = await ask();
+    await tick();
+    await releaseReservation(service.db, id, now());
+    await tick();
+    expect(looks.map(({ kind }) => kind)).toEqual(['idle', 'open', 'late']);
+    const { pauseMs, offeredLagMs } = chainOf(chain);
+    for (const { kind, ownMs, longestMs } of looks) {
+      expect(ownMs).toBe(kind === 'idle' ? IDLE_POLL_MS : pauseMs);
+      expect(longestMs).toBeLessThan(offeredLagMs);
+    }
+    mayLook = false;
+    asked = 0;
+    expect(await tick()).toBe('nothing');
+    expect(asked).toBe(0);
+  });
+
+  test('puts money off and loses none of it, and nothing ends before it was looked for', async () => {
+    const id = await ask();
+    await tick();
+    send();
+    mine(1);
+    mayLook = false;
+    service.clock.now += 30 * MINUTE_MS;
+    await tick();
+    await expirePayments(service.db, now(), 100);
+    expect(await statusOf(id)).toBe('pending/pending');
+    mayLook = true;
+    mine(FINAL_DEPTH);
+    await tick();
+    expect(await statusOf(id)).toBe('successful/completed');
+  });
+
+  test('does not break off what goes on at once, nor what a node has failed at', async () => {
+    await ask();
+    await tick();
+    watcher.up = false;
+    await expect(tick()).rejects.toThrow(NodeFailure);
+    watcher.up = true;
+    mayLook = false;
+    expect(await tick()).toBe('done');
+    expect(await tick()).toBe('nothing');
+
+    const range = { blockchainId: chain, from: 1, to: 15, askedBy: 'test' };
+    await addRescan(service.db, range, now());
+    watcher.mayLook = () => asked === 0;
+    asked = 0;
+    expect(await tick()).toBe('done');
+    expect(asked).toBeGreaterThan(1);
+    expect(await findOpenRescan(service.db, chain)).toBeUndefined();
+  });
 });
 
 describe('the mempool', () => {
