@@ -7,18 +7,90 @@ import { code, table } from './write-markdown.ts';
 const CHAINS = listChains().toSorted((one, other) => Number(isTest(one)) - Number(isTest(other)));
 
 /**
- * Calls to the primary node in a minute, those of batches included: without an open payment, and with
- * open ones. Measured with nodes whose blocks came as fast as those of the chain; the mempool's
- * transactions are those of an ordinary day.
+ * Calls to the primary node in a day, each one of a batch: without an open payment, and with 10 and 100 around
+ * the clock. As `npm run bench -- calls` prints it.
  */
-const CALLS_A_MINUTE: readonly (readonly [string, number, string])[] = [
-  ['btc', 6, '18, and one for each new transaction in the mempool: some 400'],
-  ['eth', 6, '40'],
-  ['bnb', 6, '320'],
-  ['avax', 6, '140'],
-  ['sol', 6, '180 with a hundred addresses, 2,160 with ten thousand'],
-  ['tron', 6, '100, and 180 more while tokens are paid'],
+const CALLS_A_DAY: readonly (readonly [string, number, number, number])[] = [
+  ['btc', 5904, 366480, 366480],
+  ['eth-usdt', 8640, 57600, 57600],
+  ['eth', 8640, 57600, 57600],
+  ['bnb-usdt', 8640, 259200, 259200],
+  ['bnb', 8640, 499392, 499392],
+  ['avax', 8640, 230400, 230400],
+  ['sol-usdc', 8640, 144000, 403200],
+  ['sol', 8640, 129600, 259200],
+  ['tron-usdt', 8640, 259200, 259200],
+  ['tron', 8640, 144000, 144000],
 ];
+
+/** What a plan of a provider includes. */
+interface Plan {
+  readonly name: string;
+  readonly units: number;
+  readonly per: 'day' | 'month';
+}
+
+/** The longest month, which a quota by the month has to last for. */
+const DAYS_A_MONTH = 31;
+
+/**
+ * Free and first paid plans, as found in November 2026: developers.tron.network/v4.7.0/reference/rate-limits;
+ * docs.metamask.io/services/get-started/pricing; helius.dev/docs/billing/credits; for QuickNode and Chainstack
+ * what a call costs from quicknode.com/api-credits and docs.chainstack.com/docs/request-units, and what the
+ * plans include from a directory (github.com/api-evangelist, May 2026).
+ */
+const PROVIDERS: readonly {
+  readonly provider: string;
+  /** What a call costs, in words, and in units for the calls of a day. */
+  readonly cost: string;
+  readonly unitsPerCall: number;
+  readonly plans: readonly Plan[];
+}[] = [
+  {
+    provider: 'TronGrid',
+    cost: '1 request',
+    unitsPerCall: 1,
+    plans: [{ name: 'free', units: 100_000, per: 'day' }],
+  },
+  {
+    provider: 'Infura',
+    cost: '80 credits, more for some methods; 180 on Solana',
+    unitsPerCall: 80,
+    plans: [
+      { name: 'free', units: 3_000_000, per: 'day' },
+      { name: 'Developer', units: 15_000_000, per: 'day' },
+    ],
+  },
+  {
+    provider: 'Helius (Solana)',
+    cost: '1 credit; 10 for a transaction, signatures or a block',
+    unitsPerCall: 1,
+    plans: [
+      { name: 'free', units: 1_000_000, per: 'month' },
+      { name: 'Developer', units: 10_000_000, per: 'month' },
+    ],
+  },
+  {
+    provider: 'QuickNode',
+    cost: '20 credits; 10 on Bitcoin, 30 on Solana and Tron, twice that for a trace',
+    unitsPerCall: 20,
+    plans: [
+      { name: 'free', units: 10_000_000, per: 'month' },
+      { name: 'Build', units: 80_000_000, per: 'month' },
+    ],
+  },
+  {
+    provider: 'Chainstack',
+    cost: '1 request unit; 2 for a trace',
+    unitsPerCall: 1,
+    plans: [
+      { name: 'Developer (free)', units: 3_000_000, per: 'month' },
+      { name: 'Growth', units: 20_000_000, per: 'month' },
+    ],
+  },
+];
+
+const grouped = (count: number) => count.toLocaleString('en-US');
 
 function isTest({ id }: Chain): boolean {
   return isTestNetwork(id);
@@ -39,10 +111,27 @@ export function chainTable(): string {
   );
 }
 
+/** What watching costs in calls a day. */
 export function costTable(): string {
   return table(
-    ['chain', 'no open payment', 'open payments in the native asset'],
-    CALLS_A_MINUTE.map(([chain, idle, open]) => [code(chain), idle, open]),
+    ['paid in', 'no open payment', '10 open payments', '100 open payments'],
+    CALLS_A_DAY.map(([network, ...calls]) => [code(network), ...calls.map(grouped)]),
+  );
+}
+
+/** How many calls a day the plans of providers have. */
+export function planTable(): string {
+  return table(
+    ['provider', 'a call costs', 'plan', 'includes', 'calls a day'],
+    PROVIDERS.flatMap(({ provider, cost, unitsPerCall, plans }) =>
+      plans.map(({ name, units, per }) => [
+        provider,
+        cost,
+        name,
+        `${grouped(units)} a ${per}`,
+        grouped(Math.floor(units / unitsPerCall / (per === 'day' ? 1 : DAYS_A_MONTH))),
+      ]),
+    ),
   );
 }
 

@@ -76,7 +76,7 @@ import { ENDPOINTS_MAXIMUM, SECRET_GRACE_MS } from '../webhooks/manage-endpoints
 import { JITTER, RETRY_DELAYS_SECONDS } from '../webhooks/retry-schedule.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../webhooks/send.ts';
 import { TEST_ID_PREFIX } from '../webhooks/test-event.ts';
-import { chainTable, costTable, ruleTable } from './chain-tables.ts';
+import { chainTable, costTable, planTable, ruleTable } from './chain-tables.ts';
 import { type ClientPackage, readVersion } from './client-package/package-file.ts';
 import {
   alertTable,
@@ -273,6 +273,7 @@ export function factsOf(settings: DocsSettings): Facts {
     'chains.table': chainTable(),
     'chains.rules': ruleTable(),
     'chains.costs': costTable(),
+    'chains.plans': planTable(),
     'chains.contracts': codes(CONFIGURABLE_CONTRACTS),
     'chains.lease': formatDuration(LEASE_MS / 1000),
     'chains.idle-poll': formatDuration(IDLE_POLL_MS / 1000),

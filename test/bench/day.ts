@@ -57,7 +57,7 @@ const TRAFFIC: Readonly<Record<ChainId, Traffic>> = {
 };
 
 /** A chain as it is played. */
-interface Played {
+export interface Played {
   readonly chain: Chain;
   readonly url: string;
   readonly asked: () => Asked;
@@ -234,14 +234,14 @@ async function judge(
   ];
 }
 
-interface Setting {
+export interface Setting {
   readonly start: number;
   readonly clock: () => number;
   readonly decimals: ReadonlyMap<string, number>;
   readonly contractOf: (network: string) => string | null;
 }
 
-function play(chain: Chain, setting: Setting): Promise<Played> {
+export function play(chain: Chain, setting: Setting): Promise<Played> {
   switch (chain.family) {
     case 'evm':
       return playEvm(chain, setting);

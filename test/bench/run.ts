@@ -18,6 +18,7 @@ const SUBJECTS: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>
   start: () => import('./start.ts'),
   settlement: () => import('./settlement.ts'),
   day: () => import('./day.ts'),
+  calls: () => import('./daily-calls.ts'),
   truth: () => import('./truth.ts'),
 };
 
