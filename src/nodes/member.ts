@@ -2,9 +2,9 @@ import type { NodeRow, NodeState } from '../database/watching-tables.ts';
 import type { Clock } from '../time/clock.ts';
 import { createDailyQuota, type DailyQuota } from './daily-quota.ts';
 import type { HeadHistory } from './head-history.ts';
-import { type Node, NodeFailure, RpcError, WrongIdentity } from './node.ts';
+import { LaggingNode, type Node, NodeFailure, RpcError, WrongIdentity } from './node.ts';
 import { isCounted, type OpenNode } from './open-node.ts';
-import { createPause } from './pause.ts';
+import { createStrikes } from './strikes.ts';
 
 /** How long a node is trusted to be that of its chain, in milliseconds. */
 const TRUSTED_MS = 60 * 60_000;
@@ -47,6 +47,8 @@ export interface Member {
   verifyConnection(always: boolean, signal: AbortSignal): Promise<void>;
   /** Counts a failure that only a reader of its answers could see. */
   struck(failure: Error): void;
+  /** All that was asked of it for one purpose was answered well, which makes good what was struck. */
+  succeeded(): void;
   /** It is not the chain's: it is not asked before it is verified again, in a minute. */
   refuse(reason: string): void;
   status(): NodeStatus;
@@ -72,18 +74,21 @@ interface Told {
   readonly at: number;
 }
 
+interface Strike extends Told {
+  readonly failure: Error;
+}
+
 export function createMember(
   open: OpenNode,
   { updated_at: updatedAt, calls_per_day: perDay }: Pick<NodeRow, 'updated_at' | 'calls_per_day'>,
   { clock, heads, verify, ending }: MemberOptions,
 ): Member {
   const { id, label, role } = open.settings;
-  // Apart from the pause of requests: a node may answer well, and wrongly.
-  const strikes = createPause(clock);
+  const strikes = createStrikes(clock);
   let verified: Verified | null = null;
   let verifying: Promise<void> | null = null;
   let refusal: Told | null = null;
-  let strike: Told | null = null;
+  let strike: Strike | null = null;
 
   const isWithin = (told: { readonly at: number } | null, milliseconds: number) =>
     told !== null && Math.abs(clock() - told.at) < milliseconds;
@@ -102,14 +107,36 @@ export function createMember(
       verified = { at: clock(), failures: open.failures(), connections: open.connections() };
     } catch (error) {
       if (ending.aborted) throw error;
-      if (timeout.aborted) throw new NodeFailure(`${label}: could not be verified in time`);
-      // Not for errors of the database, which say nothing about the node.
-      if (!(error instanceof WrongIdentity || error instanceof RpcError)) throw error;
-      refuse(error.message);
-      throw new NodeFailure(`${label}: ${error.message}`);
+      if (error instanceof WrongIdentity) {
+        refuse(error.message);
+        throw new NodeFailure(`${label}: ${error.message}`);
+      }
+      const failure = timeout.aborted
+        ? new NodeFailure(`${label}: could not be verified in time`)
+        : error instanceof RpcError
+          ? unverified(error)
+          : error;
+      // An error of the database says nothing about the node.
+      if (failure instanceof NodeFailure) struck(failure);
+      throw failure;
     } finally {
       verifying = null;
     }
+  }
+
+  /** What the node is has not been learnt, which is not to be another chain's. */
+  function unverified({ code, message }: RpcError): NodeFailure {
+    return new NodeFailure(`${label}: could not be verified: it answered "${message}" (${code})`);
+  }
+
+  function struck(failure: Error): void {
+    const isTold = strike?.failure === failure;
+    if (isTold || (failure instanceof NodeFailure && isCounted(failure))) return;
+    if (!isWithin(strike, TOLD_MS)) strikes.succeeded();
+    if (failure instanceof LaggingNode) strikes.lag();
+    else strikes.strike();
+    strike = { reason: failure.message, at: clock(), failure };
+    verified = null;
   }
 
   async function verifyAgain(signal: AbortSignal): Promise<void> {
@@ -120,12 +147,13 @@ export function createMember(
   function stateNow(): NodeState {
     if (refusal !== null) return 'refused';
     if (pausedFor() > 0 || open.lastFailure() !== null) return 'failing';
-    if (verified === null) return 'unknown';
+    if (verified === null) return isWithin(strike, TOLD_MS) ? 'failing' : 'unknown';
     return heads.isStale(id) ? 'behind' : 'up';
   }
 
   function pausedFor(): number {
-    return Math.max(open.pausedFor(), strikes.remaining());
+    const refused = refusal === null ? 0 : REFUSED_MS - Math.abs(clock() - refusal.at);
+    return Math.max(open.pausedFor(), strikes.remaining(), refused);
   }
 
   return {
@@ -150,13 +178,8 @@ export function createMember(
       if (!always && verified?.connections === open.connections()) return;
       await verifyAgain(signal);
     },
-    struck(failure) {
-      if (failure instanceof NodeFailure && isCounted(failure)) return;
-      if (!isWithin(strike, TOLD_MS)) strikes.succeeded(strikes.attempt());
-      strikes.failed(strikes.attempt());
-      strike = { reason: failure.message, at: clock() };
-      verified = null;
-    },
+    struck,
+    succeeded: () => strikes.succeeded(),
     refuse,
     status() {
       const wrong = isWithin(strike, TOLD_MS) ? strike?.reason : undefined;

@@ -4,6 +4,7 @@ import type { Connection } from '../database/connection.ts';
 import type { NodeRole, NodeRow } from '../database/watching-tables.ts';
 import { listNodes } from '../repositories/nodes.ts';
 import type { Clock } from '../time/clock.ts';
+import type { Wait } from './allowance.ts';
 import { createCallCounts } from './call-counts.ts';
 import type { Look } from './daily-quota.ts';
 import { createHeadHistory } from './head-history.ts';
@@ -45,6 +46,8 @@ export interface NodeSetOptions {
   readonly reports?: boolean;
   /** Calls a second to each node, if it is less than what the node allows. */
   readonly requestsPerSecond?: number;
+  /** Waits for the allowance and for the end of short pauses; for tests. */
+  readonly wait?: Wait;
 }
 
 /** The nodes of one chain, as one process asks them. */
@@ -85,6 +88,10 @@ export interface NodeSet {
   acceptHead(nodeId: string, height: number, signal: AbortSignal): Promise<void>;
   /** Tells a NodeFailure of an adapter: answers that do not fit together. Others are counted already. */
   reportFailure(nodeId: string, failure: Error): void;
+  /** Tells that all that was asked of a node for one purpose, such as a tick, was answered well. */
+  reportSuccess(nodeId: string): void;
+  /** Milliseconds until a primary node may be asked; 0 if one may be now, infinite without any. */
+  pausedFor(): number;
   /** Tells that a node has been found not to be one of the chain. */
   distrust(nodeId: string, reason: string): void;
   /** undefined for a node that is not in the set. */
@@ -117,7 +124,8 @@ export function openNodeSet(options: NodeSetOptions): NodeSet {
       const requestsPerSecond = Math.min(row.requests_per_second, limit);
       const settings = { id, chain, label, role, abilities, requestsPerSecond, access };
       const memberOptions = { clock, heads, verify, ending: controller.signal };
-      return createMember(openNode(settings, { clock }), row, memberOptions);
+      const openOptions = options.wait === undefined ? { clock } : { clock, wait: options.wait };
+      return createMember(openNode(settings, openOptions), row, memberOptions);
     } catch (error) {
       if (unreadable.get(row.id)?.getTime() !== row.updated_at.getTime()) {
         logger.error({ err: error, chain, node: row.label }, 'node cannot be opened');
@@ -244,6 +252,8 @@ export function openNodeSet(options: NodeSetOptions): NodeSet {
       if (member !== undefined) await accept(member, height, signal);
     },
     reportFailure: (nodeId, failure) => members.get(nodeId)?.struck(failure),
+    reportSuccess: nodeId => members.get(nodeId)?.succeeded(),
+    pausedFor: () => Math.min(...withRole('primary').map(member => member.pausedFor())),
     distrust: (nodeId, reason) => members.get(nodeId)?.refuse(reason),
     state: nodeId => members.get(nodeId)?.status(),
     states,

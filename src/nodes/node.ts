@@ -33,6 +33,17 @@ export class NodeFailure extends Error {
   }
 }
 
+/**
+ * The server that answered has not come as far as another one had, whose block or state was asked for.
+ * Nothing is wrong with the node: behind its URL, or at the next node, another server may answer.
+ */
+export class LaggingNode extends NodeFailure {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'LaggingNode';
+  }
+}
+
 /** A node is not one of its chain. The message says what was found and what was expected. */
 export class WrongIdentity extends Error {
   constructor(message: string) {

@@ -13,6 +13,7 @@ import { createTick } from '../watching/loop/tick.ts';
 import { openChainNodes } from '../watching/open-chain-nodes.ts';
 import { createWatchList } from '../watching/watch-list.ts';
 import { type Loop, runLoop } from './loop.ts';
+import { createTickPace } from './tick-pace.ts';
 
 /** How soon a chain is watched after its first node was added, in milliseconds. */
 const INTERVAL_MS = 2_000;
@@ -80,19 +81,24 @@ export function watchChainLoop(dependencies: WatchDependencies, chain: Chain): L
   const watchList = createWatchList(chain.id);
   const nodes = openChainNodes(chain, adapter, { ...dependencies, reports: true });
   const tick = createTick({ chain, adapter, nodes, db, clock, log, lease, watchList });
+  const pace = createTickPace(watchIntervalMs ?? chain.pauseMs, nodes);
 
   return {
     name: `watch-${chain.id}`,
-    intervalMs: watchIntervalMs ?? chain.pauseMs,
+    get intervalMs() {
+      return pace.pauseMs;
+    },
     maximumPauseMs: MAXIMUM_PAUSE_MS,
     async run(signal, beat) {
       try {
         while ((await tick(signal)) === 'more' && !signal.aborted) beat();
+        pace.succeeded();
       } catch (error) {
         if (signal.aborted) return;
         if (error instanceof LeaseLost) log.info({ chain: chain.id }, error.message);
         else if (error instanceof NodeFailure) {
           // The next tick asks again, or another node.
+          pace.failed();
           log.warn({ err: error, chain: chain.id }, 'node failed');
         } else throw error;
       }

@@ -4,14 +4,14 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createKeyring } from '../../src/crypto/keyring.ts';
 import { newId } from '../../src/crypto/new-id.ts';
 import type { NodeRole } from '../../src/database/watching-tables.ts';
-import { type Node, NodeFailure, WrongIdentity } from '../../src/nodes/node.ts';
+import { LaggingNode, type Node, NodeFailure, WrongIdentity } from '../../src/nodes/node.ts';
 import { parseNodeAccess, sealAccess } from '../../src/nodes/node-access.ts';
 import { type NodeSet, openNodeSet } from '../../src/nodes/node-set.ts';
 import { listNodeCalls } from '../../src/repositories/node-calls.ts';
 import { deleteNode, insertNode, listSeenNodes, updateNode } from '../../src/repositories/nodes.ts';
 import { ANVIL_MISSING, type Anvil, hasAnvil, startAnvil } from '../helpers/anvil.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
-import { type NodeProxy, startNodeProxy } from '../helpers/node-proxy.ts';
+import { type NodeProxy, RpcRefusal, startNodeProxy } from '../helpers/node-proxy.ts';
 
 const CHAIN = 'eth-test';
 const STALE_MS = 90_000;
@@ -233,6 +233,47 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     expect((await listNodeCalls(database.db, new Date(now)))[0]?.perDay).toBeNull();
   });
 
+  test('does not take a node that could not be verified for one of another chain', async () => {
+    const first = await addNode(one.url, 'one');
+    one.alter(() => {
+      throw new RpcRefusal(-32603, 'Internal error');
+    });
+    const reason = 'one: could not be verified: it answered "Internal error" (-32603)';
+    expect(await reasonOf(set.primary(signal))).toBe(`no node of eth-test can be asked: ${reason}`);
+    expect(set.state(first)).toMatchObject({ state: 'failing', lastError: reason });
+    expect(set.pausedFor()).toBeGreaterThan(0);
+    one.alter(null);
+    now += 1000;
+    expect(set.pausedFor()).toBe(0);
+    expect(set.state(first)).toMatchObject({ state: 'failing' });
+    expect(await label()).toBe('one');
+    expect(set.state(first)).toMatchObject({ state: 'up' });
+
+    // Nor one that limits calls, or answers nonsense.
+    for (const how of [
+      { kind: 'status', status: 429, retryAfter: 60 },
+      { kind: 'html' },
+    ] as const) {
+      one.misbehave(how, 1);
+      now += 60 * 60_000;
+      expect(await reasonOf(set.primary(signal))).toMatch(/limits calls|no JSON/);
+      expect(set.state(first)?.state).toBe('failing');
+    }
+  });
+
+  test('leaves a node aside for a short while whose server lags, however often', async () => {
+    const first = await addNode(one.url, 'one');
+    for (let lags = 0; lags < 10; lags += 1) {
+      set.reportFailure(first, new LaggingNode('one: header not found'));
+      expect(set.pausedFor()).toBeLessThanOrEqual(4_000);
+      expect(set.pausedFor()).toBeGreaterThan(0);
+      now += 4_000;
+    }
+    // It was none of the wrong answers that are counted.
+    set.reportFailure(first, new NodeFailure('one: block 7 has the number 8'));
+    expect(set.pausedFor()).toBeLessThanOrEqual(1_000);
+  });
+
   test('asks the next one while a node is left alone', async () => {
     const first = await addNode(one.url, 'one');
     await addNode(two.url, 'two');
@@ -280,6 +321,12 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     // Good answers in between do not count: they are as many as the bad ones.
     set.reportFailure(first, new NodeFailure('one: block 7 has the number 8'));
     now += 1000;
+    expect(await label()).toBe('two');
+    now += 1000;
+    expect(await label()).toBe('one');
+    // What was asked for one purpose was answered well as a whole: that pays the strikes back.
+    set.reportSuccess(first);
+    set.reportFailure(first, new NodeFailure('one: block 8 has the number 9'));
     expect(await label()).toBe('two');
     now += 1000;
     expect(await label()).toBe('one');

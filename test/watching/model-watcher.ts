@@ -72,6 +72,8 @@ export function createModelWatcher({
       distrust: (_id: string, reason: string) => void self.distrusted.push(reason),
       state: () => undefined,
       states: () => [],
+      reportSuccess: () => undefined,
+      pausedFor: () => 0,
       close: async () => undefined,
     },
     ...{ db, clock, log: SILENT, lease, watchList: createWatchList(chain.id) },

@@ -63,6 +63,7 @@ export function createTick(watcher: Watcher): Tick {
     const node = await nodes.primary(signal);
     try {
       const result = await ask(state, node, isIdle, signal);
+      nodes.reportSuccess(node.id);
       goesOn = result === 'more';
       return result;
     } catch (error) {

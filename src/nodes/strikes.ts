@@ -1,0 +1,57 @@
+import type { Clock } from '../time/clock.ts';
+
+/** Pause after a first strike, doubled with each further one in a row up to the longest, in milliseconds. */
+const PAUSE_MS = 1_000;
+const PAUSE_MAXIMUM_MS = 60_000;
+/**
+ * Longest pause of a node that lags, in milliseconds: behind its URL another server may answer the next time,
+ * and blocks come faster than that a node is forgotten.
+ */
+const LAG_PAUSE_MAXIMUM_MS = 4_000;
+/** Share of a pause that is random, so that processes do not come back at once. */
+const JITTER = 0.25;
+
+/**
+ * When a node may be asked again that answers, and wrongly. Apart from the pauses of its requests, which each
+ * good answer ends: there may be as many good ones as bad ones.
+ */
+export interface Strikes {
+  /** Milliseconds until the node may be asked; 0 if it may be now. */
+  remaining(): number;
+  /** An answer was wrong. */
+  strike(): void;
+  /** The server that answered lags, which is no strike: the node is left aside for a short while. */
+  lag(): void;
+  /** Everything that was asked of the node was answered well: the strikes are paid back. */
+  succeeded(): void;
+}
+
+export function createStrikes(clock: Clock, random: () => number = Math.random): Strikes {
+  let strikes = 0;
+  let lags = 0;
+  let at = 0;
+  let pauseMs = 0;
+
+  function pause(inRow: number, longestMs: number): void {
+    at = clock();
+    pauseMs = Math.ceil(Math.min(PAUSE_MS * 2 ** inRow, longestMs) * (1 - JITTER * random()));
+  }
+
+  return {
+    // The absolute difference: a clock that is set back must not prolong the pause.
+    remaining: () => Math.max(0, pauseMs - Math.abs(clock() - at)),
+    strike() {
+      pause(strikes, PAUSE_MAXIMUM_MS);
+      strikes += 1;
+    },
+    lag() {
+      pause(lags, LAG_PAUSE_MAXIMUM_MS);
+      lags += 1;
+    },
+    succeeded() {
+      strikes = 0;
+      lags = 0;
+      pauseMs = 0;
+    },
+  };
+}
