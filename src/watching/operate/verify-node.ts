@@ -72,7 +72,7 @@ export function verifyNode(
 
 /**
  * Opens a node for a few calls.
- * @throws OperationRefused for whatever the node refuses, or does not answer.
+ * @throws OperationRefused, which says whether it is another chain's, or why it could not be asked.
  */
 export async function askNode<T>(
   settings: NodeSettings,
@@ -84,21 +84,25 @@ export async function askNode<T>(
   try {
     return await ask(open.within(timeout), open.batchLimit);
   } catch (error) {
-    if (timeout.aborted) throw refusal(settings, `it took more than ${TIMEOUT_MS / 1000} s`);
-    if (error instanceof WrongIdentity) throw refusal(settings, error.message);
-    if (error instanceof RpcError) {
-      throw refusal(settings, `it answered "${error.message}" (${error.code})`);
+    if (error instanceof WrongIdentity) {
+      throw new OperationRefused(`The node ${settings.label} is refused: ${error.message}.`);
     }
-    if (error instanceof NodeFailure)
-      throw new OperationRefused(`The node is refused: ${error.message}.`);
+    if (timeout.aborted) throw unanswered(settings, `it took more than ${TIMEOUT_MS / 1000} s`);
+    // What it is has not been learnt, which says nothing against it.
+    if (error instanceof RpcError) {
+      throw unanswered(settings, `it answered "${error.message}" (${error.code})`);
+    }
+    if (error instanceof NodeFailure) {
+      throw new OperationRefused(`The node could not be asked: ${error.message}.`);
+    }
     throw error;
   } finally {
     await open.close();
   }
 }
 
-function refusal({ label }: NodeSettings, reason: string): OperationRefused {
-  return new OperationRefused(`The node ${label} is refused: ${reason}.`);
+function unanswered({ label }: NodeSettings, reason: string): OperationRefused {
+  return new OperationRefused(`The node ${label} could not be asked: ${reason}.`);
 }
 
 /** Why payments on a network cannot be seen by a node; null if they can. */

@@ -134,7 +134,9 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'nodes' : `nodes: ${ANVIL_MISSING}`, () =>
     );
     proxy.alter(null);
     proxy.misbehave({ kind: 'html' });
-    expect(await refused(add())).toBe('The node is refused: 127.0.0.1: an answer that is no JSON.');
+    expect(await refused(add())).toBe(
+      'The node could not be asked: 127.0.0.1: an answer that is no JSON.',
+    );
     expect(await refused(add({ url: 'http://8.8.8.8/' }))).toMatch(/plain http is for loopback/);
     expect(await refused(add({ headers: ['secret'] }))).not.toContain('secret');
     expect(await refused(add({ chain: 'doge' }))).toMatch(
