@@ -117,6 +117,19 @@ describe('a large answer', () => {
     expect(sizes).toEqual([5, 2, 2, 1]);
     expect(node.pausedFor()).toBe(0);
     expect(node.batchLimit()).toBeNull();
+    // Later ones do not find it out again, except now and then: blocks may have become shorter.
+    const both = [block, block];
+    answer = () => '';
+    for (let sent = 0; sent < 40; sent++) await within.batch(both);
+    expect(sizes.splice(0)).toEqual([5, 2, 2, 1, ...Array(40).fill(2)]);
+    answer = () => '0'.repeat(6 * MIB);
+    await within.batch([...both, ...both]);
+    expect(sizes.splice(0)).toEqual([3, 1, 1, 1, 1]);
+    // Headers are short.
+    answer = () => '';
+    const header = { method: 'eth_getBlockByNumber', params: ['0x1', false] };
+    await within.batch(Array(5).fill(header));
+    expect(sizes).toEqual([5]);
     // Where one of them is too large by itself, it is the node's fault.
     answer = (_, [tag]) => '0'.repeat(tag === '0x2' ? 2 * MIB : 10);
     const headers = ['0x1', '0x2'].map(tag => ({
