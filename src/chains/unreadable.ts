@@ -1,4 +1,4 @@
-import { NodeFailure } from '../nodes/node.ts';
+import { LaggingNode, NodeFailure } from '../nodes/node.ts';
 import { writeJson } from '../nodes/parse-json.ts';
 import type { WatchedAddress } from './adapter.ts';
 
@@ -19,7 +19,7 @@ export class OtherAnswer extends NodeFailure {
  * @param read Throws NodeFailure for an element that it cannot read. It must ask no node.
  * @param onUnreadable Is told of those, when the others have been read.
  * @param isPart Whether more is read besides, so that these elements alone do not tell that the answer is wrong.
- * @throws NodeFailure if the list has several elements, and none can be read; OtherAnswer.
+ * @throws NodeFailure if the list has several elements, and none can be read; OtherAnswer, LaggingNode.
  */
 export function readEach<T, R>(
   list: readonly T[],
@@ -47,13 +47,14 @@ export function readEach<T, R>(
 
 /**
  * What `read` returns, or the failure to read it. It must ask no node.
- * @throws OtherAnswer
+ * @throws OtherAnswer, LaggingNode
  */
 export function readOrFailure<T>(read: () => T): T | NodeFailure {
   try {
     return read();
   } catch (failure) {
-    if (!(failure instanceof NodeFailure) || failure instanceof OtherAnswer) throw failure;
+    const isOfNode = failure instanceof OtherAnswer || failure instanceof LaggingNode;
+    if (!(failure instanceof NodeFailure) || isOfNode) throw failure;
     return failure;
   }
 }

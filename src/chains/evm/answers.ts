@@ -1,4 +1,4 @@
-import { type Node, NodeFailure } from '../../nodes/node.ts';
+import { LaggingNode, type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Block } from '../adapter.ts';
 import { orThrow, toFields } from '../answers.ts';
 import { OtherAnswer } from '../unreadable.ts';
@@ -68,6 +68,6 @@ export function toBlock(node: Node, value: unknown, height: number | null): Bloc
 /** Like `toBlock`, for a block that the node must have. */
 export function requireBlock(node: Node, value: unknown, height: number): Block {
   const block = toBlock(node, orThrow(value), height);
-  if (block === null) throw new NodeFailure(`${node.label} has no block ${height}`);
+  if (block === null) throw new LaggingNode(`${node.label} has no block ${height}`);
   return block;
 }

@@ -1,5 +1,6 @@
 import {
   AnswerTooLarge,
+  LaggingNode,
   type Node,
   type NodeCall,
   NodeFailure,
@@ -19,9 +20,12 @@ const TOPICS_MAXIMUM = 1_000;
 /** Blocks of a query to a node that has not told how many it takes. */
 const RANGE_AT_FIRST = 1_000;
 
-/** What providers say of a range that is too wide for them; none has a code of its own. */
+/**
+ * What providers say of a query that is too wide for them, or takes too long; none has a code of its own. The
+ * guide on chains lists them.
+ */
 const TOO_WIDE =
-  /range|too many results|response size|returned more than|too large|limit exceeded|block limit/i;
+  /range|too (many|large|wide)|response size|returned more than|exceeds? (the )?(limit|max)|limit exceeded|block limit|limited to|maximum (is|allowed)|narrow|time(d )?[- ]?out/i;
 /** What nodes say that lack a block or its state: another backend may have it. */
 const NOT_THERE =
   /header not found|unknown block|block not found|(can|could )not find block|BlockOutOfRange|beyond (the )?current head|into the future|unfinalized data|not (currently )?canonical|missing trie node|prun(ed|ing)|historical state|state (is )?(not |un)available|resource not found/i;
@@ -122,10 +126,10 @@ export function isTooWide(error: unknown): boolean {
   );
 }
 
-/** An error that means another backend, as a failure of the node; any other as it is. */
+/** An error that means another backend, as that of a node that lags; any other as it is. */
 export function asNodeError(node: Node, error: RpcError): Error {
   if (!NOT_THERE.test(error.message)) return error;
-  return new NodeFailure(`${node.label}: ${error.message}`, { cause: error });
+  return new LaggingNode(`${node.label}: ${error.message}`, { cause: error });
 }
 
 /** Query for one range of heights. */

@@ -3,7 +3,7 @@ import { writeJson } from '../../nodes/parse-json.ts';
 import type { Unreadable, WatchedAddress } from '../adapter.ts';
 import { toFields, toList } from '../answers.ts';
 import { readEach, readOrFailure } from '../unreadable.ts';
-import { CONFIRMED, toText, toValue } from './answers.ts';
+import { CONFIRMED, orThrow, toText, toValue } from './answers.ts';
 import { associatedAccount } from './programs.ts';
 
 /** Accounts of one `getMultipleAccounts`, which takes no more. */
@@ -163,8 +163,7 @@ export class WatchedAccounts {
 }
 
 function toAccounts(node: Node, answer: unknown, onUnreadable: (detail: string) => void): string[] {
-  if (answer instanceof Error) throw answer;
-  const { value } = toValue(node, answer, 'token accounts');
+  const { value } = toValue(node, orThrow(node, answer), 'token accounts');
   return readEach(
     toList(node, value, 'token accounts'),
     each => [toText(node, toFields(node, each, 'a token account').pubkey, 'a token account')],
@@ -188,9 +187,7 @@ async function readStates(
     parts.map(part => ({ method: 'getMultipleAccounts', params: [part, options] })),
   );
   for (const [index, part] of parts.entries()) {
-    const answer = answers[index];
-    if (answer instanceof Error) throw answer;
-    const { value } = toValue(node, answer, 'accounts');
+    const { value } = toValue(node, orThrow(node, answers[index]), 'accounts');
     const list = toList(node, value, 'accounts');
     if (list.length !== part.length) throw new NodeFailure(`${node.label}: accounts are missing`);
     for (const each of list) {

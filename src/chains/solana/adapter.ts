@@ -1,14 +1,16 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Block, ChainAdapter, Heads, LookUpRequest, TransactionReport } from '../adapter.ts';
-import { orThrow, toFields, toList } from '../answers.ts';
+import { toFields, toList } from '../answers.ts';
 import { readOrFailure } from '../unreadable.ts';
 import { WatchedAccounts } from './accounts.ts';
 import {
   blockCall,
   CONFIRMED,
   FINALIZED,
+  orThrow,
   readBlockAt,
   readBlocksAt,
+  requireSkipped,
   toSlot,
   toSlotBlock,
   toText,
@@ -75,10 +77,14 @@ export function createSolanaAdapter(): ChainAdapter {
         { method: 'getSlot', params: [FINALIZED] },
         ...(cursorHeight === null ? [] : [blockCall(cursorHeight)]),
       ]);
-      const { slot, value } = toValue(node, orThrow(latest), 'the newest block');
+      const { slot, value } = toValue(node, orThrow(node, latest), 'the newest block');
       const { blockhash } = toFields(node, value, 'the newest block');
-      const finalHeight = toSlot(node, orThrow(finalized), 'the finalized slot');
+      const finalHeight = toSlot(node, orThrow(node, finalized), 'the finalized slot');
       const before = cursorHeight === null ? null : toSlotBlock(node, cursor, cursorHeight);
+      // The first block is on every branch.
+      if (cursorHeight !== null && cursorHeight > 0 && before === 'skipped') {
+        await requireSkipped(node, cursorHeight, slot > cursorHeight);
+      }
       newest = await describeNewest(node, slot, toText(node, blockhash, 'a hash'), before);
       return { tip: newest, finalHeight, cursorHash: hashAt(before, cursorHeight, finalHeight) };
     },
@@ -147,7 +153,7 @@ async function lookUp(
     return { status: 'unreadable', detail: transaction.message };
   }
   if (transaction === null) {
-    const { value } = toValue(node, orThrow(statuses), 'the status of a transaction');
+    const { value } = toValue(node, orThrow(node, statuses), 'the status of a transaction');
     const [status] = toList(node, value, 'the status of a transaction');
     return status === null || status === undefined
       ? { status: 'unknown' }

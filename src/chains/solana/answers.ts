@@ -1,4 +1,4 @@
-import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
+import { LaggingNode, type Node, type NodeCall, NodeFailure, RpcError } from '../../nodes/node.ts';
 import type { Block } from '../adapter.ts';
 import { toFields, toList } from '../answers.ts';
 import { readOrFailure } from '../unreadable.ts';
@@ -21,6 +21,22 @@ const SKIPPED = [-32007, -32009];
 const CLEANED_UP = -32001;
 /** The node has the slot, and not its block yet. */
 const NOT_YET = [-32004, -32014];
+/**
+ * A server that lags: it has no such block yet, is unhealthy, or has not come to `minContextSlot`; or one that
+ * could not reach the storage of old blocks.
+ */
+const LAGGING = [-32004, -32005, -32014, -32016, -32019];
+
+/**
+ * A result of a batch.
+ * @throws LaggingNode where another server may answer, RpcError for another error of the node.
+ */
+export function orThrow(node: Node, answer: unknown): unknown {
+  if (!(answer instanceof RpcError)) return answer;
+  const { code, message } = answer;
+  if (!LAGGING.includes(code)) throw answer;
+  throw new LaggingNode(`${node.label}: ${message}`, { cause: answer });
+}
 
 const BASE58 = /^[1-9A-HJ-NP-Za-km-z]{32,88}$/;
 
@@ -71,8 +87,8 @@ export function toSlotBlock(
     if (answer.code === CLEANED_UP) return 'gone';
     if (SKIPPED.includes(answer.code)) return 'skipped';
     if (NOT_YET.includes(answer.code)) return null;
-    throw answer;
   }
+  orThrow(node, answer);
   if (answer === null || answer === undefined) return null;
   const fields = toFields(node, answer, 'a block');
   const time = fields.blockTime;
@@ -85,7 +101,7 @@ export function toSlotBlock(
   };
 }
 
-/** Slots below one that are looked at for the block before it: more are skipped in an outage alone. */
+/** Slots below and above one that are looked at for the block before it: more are skipped in an outage alone. */
 const LOOKED_BACK = 500;
 
 /** The block of a slot or, where that was skipped, the one before it; null above the newest. */
@@ -94,13 +110,44 @@ export async function readBlockAt(node: Node, slot: number): Promise<Block | nul
   const block = toSlotBlock(node, own, slot);
   if (block === 'gone') throw new NodeFailure(`${node.label} keeps no block of slot ${slot}`);
   if (block !== null && block !== 'skipped') return block;
+  if (block === 'skipped') await requireSkipped(node, slot, false);
   const params = [Math.max(0, slot - LOOKED_BACK), slot, CONFIRMED];
-  const slots = toList(node, await node.call('getBlocks', params), 'slots');
+  const slots = toList(node, await askOne(node, { method: 'getBlocks', params }), 'slots');
   const last = slots.at(-1);
   if (last === undefined) return null;
   const before = toSlot(node, last, 'a slot');
   const found = toSlotBlock(node, (await node.batch([blockCall(before)]))[0], before);
   return typeof found === 'string' ? null : found;
+}
+
+/**
+ * Makes sure that no block was made in a slot of which a node says that it was skipped, or is missing: a server
+ * that was started from a later snapshot says so of slots that have blocks. The block above was built on one
+ * below, where none was made.
+ * @param isBelowNewest Whether there must be a block above, without which nothing tells.
+ * @throws LaggingNode where that is not known.
+ */
+export async function requireSkipped(
+  node: Node,
+  slot: number,
+  isBelowNewest: boolean,
+): Promise<void> {
+  const params = [slot + 1, slot + LOOKED_BACK, CONFIRMED];
+  const [next] = toList(node, await askOne(node, { method: 'getBlocks', params }), 'slots');
+  if (next === undefined && !isBelowNewest) return;
+  const above =
+    next === undefined ? {} : await askOne(node, blockCall(toSlot(node, next, 'a slot')));
+  const { parentSlot = slot } = toFields(node, above, 'a block');
+  if (toSlot(node, parentSlot, 'the slot of a parent') < slot) return;
+  throw new LaggingNode(
+    `${node.label} has no block of slot ${slot}, in which one may have been made`,
+  );
+}
+
+/** @throws LaggingNode, RpcError */
+async function askOne(node: Node, call: NodeCall): Promise<unknown> {
+  const [answer] = await node.batch([call]);
+  return orThrow(node, answer);
 }
 
 /**
@@ -117,7 +164,7 @@ export async function readBlocksAt(
   for (const [index, slot] of distinct.entries()) {
     const block = readOrFailure(() => toSlotBlock(node, answers[index], slot));
     if (block === null || block === 'skipped') {
-      throw new NodeFailure(`${node.label} has no block of slot ${slot}`);
+      throw new LaggingNode(`${node.label} has no block of slot ${slot}`);
     }
     if (block === 'gone') throw new NodeFailure(`${node.label} keeps no block of slot ${slot}`);
     blocks.set(slot, block);

@@ -1,7 +1,7 @@
-import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
+import { LaggingNode, type Node, NodeFailure } from '../../nodes/node.ts';
 import { toFields, toList } from '../answers.ts';
 import { readEach, readOrFailure } from '../unreadable.ts';
-import { CONFIRMED, isUnsupported, toSlot, toText } from './answers.ts';
+import { CONFIRMED, isUnsupported, orThrow, toSlot, toText } from './answers.ts';
 import { type SolanaTransaction, toTransaction, transactionCall } from './transfers.ts';
 
 /** Signatures of one list, which has no more. */
@@ -62,8 +62,7 @@ function takePage(
   { from, to }: { readonly from: number; readonly to: number },
   { signatures, unreadable }: Listed,
 ): string | undefined {
-  if (answer instanceof RpcError) throw answer;
-  const page = toList(node, answer, 'signatures');
+  const page = toList(node, orThrow(node, answer), 'signatures');
   const read = readEach(
     page,
     each => {
@@ -111,10 +110,13 @@ export async function readTransactions(
     const answers = await node.batch(together.map(transactionCall));
     const listed = together.map((signature, index) => ({ signature, answer: answers[index] }));
     for (const { signature, answer } of listed) {
-      if (isUnsupported(answer)) unreadable.set(signature, answer.message);
-      else if (answer instanceof RpcError) throw answer;
-      else if (answer === null || answer === undefined) {
-        throw new NodeFailure(`${node.label} has no transaction ${signature}, which it has listed`);
+      if (isUnsupported(answer)) {
+        unreadable.set(signature, answer.message);
+        continue;
+      }
+      const read = orThrow(node, answer);
+      if (read === null || read === undefined) {
+        throw new LaggingNode(`${node.label} has no transaction ${signature}, which it has listed`);
       }
     }
     transactions.push(
@@ -136,6 +138,6 @@ export function toTransactionOrFailure(
   signature: string,
 ): SolanaTransaction | NodeFailure | null {
   if (isUnsupported(answer)) return new NodeFailure(`${node.label}: ${answer.message}`);
-  if (answer instanceof RpcError) throw answer;
-  return readOrFailure(() => toTransaction(node, answer, signature));
+  const transaction = orThrow(node, answer);
+  return readOrFailure(() => toTransaction(node, transaction, signature));
 }

@@ -1,6 +1,6 @@
 import { newId } from '../../crypto/new-id.ts';
 import type { ChainBlock, ChainState } from '../../database/watching-tables.ts';
-import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
+import { LaggingNode, type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
 import { cutRing, listRing } from '../../repositories/chain-blocks.ts';
 import { updateChain } from '../../repositories/chains.ts';
 import { addFinding } from '../../repositories/findings.ts';
@@ -17,7 +17,7 @@ const FINAL_LOOKED_AT = 200;
  * Deals with a block at the cursor that is another one than was recorded.
  * @param cursorHash What the node has there; null if it has none.
  * @returns Whether the chain can be watched on, which is halted otherwise.
- * @throws NodeFailure if the node contradicts itself or serves another chain, LeaseLost.
+ * @throws LaggingNode if it has none, NodeFailure if it contradicts itself or serves another chain, LeaseLost.
  */
 export async function meetAnotherHash(
   watcher: Watcher,
@@ -27,7 +27,7 @@ export async function meetAnotherHash(
   signal: AbortSignal,
 ): Promise<boolean> {
   if (cursorHash === null) {
-    throw new NodeFailure(
+    throw new LaggingNode(
       `${node.label} has no block ${state.cursor_height}, which is below its newest`,
     );
   }
