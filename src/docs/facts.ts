@@ -37,7 +37,15 @@ import {
 import { MERCHANT_SCOPES, PARTNER_DEVELOPER_SCOPES, PARTNER_OWNER_SCOPES } from '../keys/scopes.ts';
 import { LEGACY_WINDOW_MINUTES } from '../legacy/prompts.ts';
 import { ANSWER_MAXIMUM_BYTES } from '../nodes/answer-limits.ts';
+
 import { SPARED_SHARE, SPENT_PAUSE_MS } from '../nodes/daily-quota.ts';
+
+import {
+  LAG_PAUSE_MAXIMUM_MS,
+  STRIKE_PAUSE_MAXIMUM_MS,
+  STRIKE_PAUSE_MS,
+} from '../nodes/strikes.ts';
+
 import { OVERSIZED_PAUSE_MS } from '../nodes/unusable-answer.ts';
 import { RETRY_AFTER_MAXIMUM_MS } from '../outbound/retry-after.ts';
 import { formatDollars } from '../pages/format-dollars.ts';
@@ -282,6 +290,9 @@ export function factsOf(settings: DocsSettings): Facts {
     'nodes.spared-share': `${100 * SPARED_SHARE} %`,
     'nodes.spent-pause': formatDuration(SPENT_PAUSE_MS / 1000),
     'nodes.answer-max': `${ANSWER_MAXIMUM_BYTES / 1024 / 1024} MiB`,
+    'nodes.strike-pause': formatDuration(STRIKE_PAUSE_MS / 1000),
+    'nodes.strike-pause-max': formatDuration(STRIKE_PAUSE_MAXIMUM_MS / 1000),
+    'nodes.lag-pause-max': formatDuration(LAG_PAUSE_MAXIMUM_MS / 1000),
     'nodes.oversized-pause': formatDuration(OVERSIZED_PAUSE_MS / 1000),
     'rescan.traced-max': TRACED_MAXIMUM,
     'audit.hour': `${String(QUIET_HOUR).padStart(2, '0')}:00`,

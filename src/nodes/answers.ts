@@ -1,18 +1,22 @@
+import { RETRY_AFTER_MAXIMUM_MS } from '../outbound/retry-after.ts';
 import { RpcError } from './node.ts';
 import { parseJson } from './parse-json.ts';
 import type { Redact } from './redaction.ts';
 import type { NodeAnswer } from './transport.ts';
-import { UnusableAnswer } from './unusable-answer.ts';
+import { TooMuchAsked, UnusableAnswer } from './unusable-answer.ts';
 
-/** The node limits calls: status 429, or an error that says so. */
+/** The node asks for rest, which is no failure: it limits calls, or is not available just now. */
 export class Throttled extends Error {
   /** null for the usual pause. */
   readonly retryAfterMs: number | null;
+  /** Whether the same call may be made again after a short pause. */
+  readonly isBrief: boolean;
 
-  constructor(retryAfterMs: number | null) {
-    super('limits calls');
+  constructor(retryAfterMs: number | null, message = 'limits calls', isBrief = true) {
+    super(message);
     this.name = 'Throttled';
     this.retryAfterMs = retryAfterMs;
+    this.isBrief = isBrief;
   }
 }
 
@@ -24,28 +28,39 @@ export class BatchRefused extends Error {
   }
 }
 
-/** bitcoind answers errors with 500, and unknown methods with 404; others use 400. */
-const RPC_STATUSES = [200, 400, 404, 500];
+/**
+ * Statuses whose JSON-RPC error is one of the call: bitcoind answers errors with 500, and unknown methods with
+ * 404; providers use 400, 403 for what a plan does not have, 408 for what took too long, and 422.
+ */
+const RPC_STATUSES = [200, 400, 403, 404, 408, 422, 500];
 /** Statuses with which a server refuses a batch that it would answer call by call. */
-const BATCH_REFUSAL_STATUSES = [400, 404, 405, 413, 415, 422];
-/** Codes by which providers limit calls; -32005 is also that of a log query with too many results. */
-const THROTTLED_CODES = [429, -32005, -32097];
+const BATCH_REFUSAL_STATUSES = [400, 403, 404, 405, 415, 422];
+const TOO_MUCH_STATUS = 413;
+const TOO_MANY_REQUESTS_STATUS = 429;
+const UNAVAILABLE_STATUS = 503;
+/** Codes by which providers limit calls; -32005 also says other things, which its text tells. */
+const THROTTLED_CODES = [429, -32005, -32097, -32429];
 const THROTTLED_TEXT =
-  /rate.?limit|too many requests|request limit|requests? per second|compute units per second|capacity exceeded/i;
-const TOO_MANY_RESULTS = /result|range|block|response size|logs/i;
+  /rate.?limit|too many requests|request limit|request rate|requests? per second|compute units per second|max usage reached|capacity (limit )?exceeded|frequency limit|\brps\b|allowed_rps|credits limited/i;
+/** What -32005 says besides: too much was asked for (Infura), or the server lags (Solana). */
+const OTHER_LIMIT = /result|range|block|response size|logs|timeout|timed out|unhealthy|behind/i;
+/** How long TronGrid answers nobody who has asked too often, in seconds. It sends no Retry-After. */
+const SUSPENDED = /suspended for (\d+) ?s/i;
+/** go-ethereum in place of the results that would make the answer to a batch too long (-32003). */
+const RESPONSE_TOO_LARGE = /^response too large/i;
 /** bitcoind while it loads its blocks (RPC_IN_WARMUP). */
 const WARMUP_CODE = -28;
 
 /**
  * Reads the answer to one call.
- * @throws RpcError, Throttled, UnusableAnswer.
+ * @throws RpcError, Throttled, TooMuchAsked, UnusableAnswer.
  */
 export function readResult(answer: NodeAnswer, id: number, redact: Redact): unknown {
-  const body = parseBody(answer, RPC_STATUSES);
+  const body = parseBody(answer, redact);
   const isError = isObject(body) && isObject(body.error);
-  if (answer.status !== 200 && !isError) throw new UnusableAnswer(`status ${answer.status}`);
-  if (!isObject(body)) throw new UnusableAnswer('an answer that is no JSON-RPC');
+  if (!isObject(body) || (answer.status !== 200 && !isError)) throw unusable(answer, body);
   const result = readEntry(body, redact);
+  if (!RPC_STATUSES.includes(answer.status)) throw refusedBy(answer, result);
   // A server that could not read the request does not know its ID.
   const isOwn = body.id === id || (isError && (body.id === null || body.id === undefined));
   if (!isOwn) throw new UnusableAnswer('an answer to a call that was not made');
@@ -56,66 +71,115 @@ export function readResult(answer: NodeAnswer, id: number, redact: Redact): unkn
 /**
  * Reads the answer to a batch.
  * @returns Results in the order of the IDs; an RpcError for a call that was refused.
- * @throws BatchRefused, Throttled, UnusableAnswer.
+ * @throws BatchRefused, Throttled, TooMuchAsked, UnusableAnswer.
  */
 export function readBatch(
   answer: NodeAnswer,
   ids: readonly number[],
   redact: Redact,
 ): (unknown | RpcError)[] {
-  const isRefusal = BATCH_REFUSAL_STATUSES.includes(answer.status);
-  let body: unknown;
-  try {
-    body = parseBody(answer, RPC_STATUSES);
-  } catch (error) {
-    if (error instanceof UnusableAnswer && isRefusal) throw new BatchRefused();
-    throw error;
-  }
-  if (!Array.isArray(body)) {
-    if (isObject(body) && readEntry(body, redact) instanceof RpcError) throw new BatchRefused();
-    throw isRefusal
-      ? new BatchRefused()
-      : new UnusableAnswer('an answer to a batch that is no list');
-  }
+  const { status } = answer;
+  const body = parseBody(answer, redact);
+  if (!Array.isArray(body)) throw refusalOfBatch(answer, body, redact);
   const results = new Map<unknown, unknown>();
   for (const entry of body) {
     if (!isObject(entry)) throw new UnusableAnswer('an answer that is no JSON-RPC');
     if (results.has(entry.id)) throw new UnusableAnswer('two answers to one call');
     results.set(entry.id, readEntry(entry, redact));
   }
+  const errors = [...results.values()].filter(result => result instanceof RpcError);
+  if (errors.some(({ message }) => RESPONSE_TOO_LARGE.test(message))) {
+    throw new TooMuchAsked('a batch whose answer is too large');
+  }
   const isComplete = results.size === ids.length && ids.every(id => results.has(id));
-  if (isComplete && answer.status === 200) return ids.map(id => results.get(id));
+  const isRefused = results.size > 0 && errors.length === results.size;
+  const isOfBatch = status !== 200 || errors.every(({ message }) => /\bbatch/i.test(message));
+  if (isComplete && !(isRefused && isOfBatch)) return ids.map(id => results.get(id));
+  if (isRefused && status === TOO_MUCH_STATUS) throw refusedBy(answer, errors[0]);
   // Geth answers one error, with the ID of the first call, in place of the whole batch.
-  const hasErrorsOnly = [...results.values()].every(result => result instanceof RpcError);
-  if (results.size > 0 && hasErrorsOnly) throw new BatchRefused();
+  if (isRefused) throw new BatchRefused();
   throw new UnusableAnswer('an answer to calls that were not made, or not to all that were');
+}
+
+/** Why a batch has no list for an answer. */
+function refusalOfBatch(answer: NodeAnswer, body: unknown, redact: Redact): Error {
+  const { status } = answer;
+  const error = isObject(body) ? readEntry(body, redact) : undefined;
+  const isError = error instanceof RpcError;
+  if (isError && !RPC_STATUSES.includes(status)) return refusedBy(answer, error);
+  if (isError || BATCH_REFUSAL_STATUSES.includes(status)) return new BatchRefused();
+  return status === 200 && body !== undefined
+    ? new UnusableAnswer('an answer to a batch that is no list')
+    : unusable(answer, body);
 }
 
 /**
  * Reads the answer of a REST path.
- * @throws Throttled, UnusableAnswer.
+ * @throws Throttled, TooMuchAsked, UnusableAnswer.
  */
 export function readDocument(answer: NodeAnswer, redact: Redact): unknown {
-  const body = parseBody(answer, [200]);
-  // java-tron answers with status 200 when it limits calls, and when it fails.
+  const body = parseBody(answer, redact);
+  // java-tron answers with status 200 when it fails.
   if (isObject(body) && Object.hasOwn(body, 'Error')) {
-    const text = redact(String(body.Error));
-    throw THROTTLED_TEXT.test(text) ? new Throttled(null) : new UnusableAnswer(`"${text}"`);
+    throw refusedBy(answer, new RpcError(0, redact(String(body.Error))));
+  }
+  if (answer.status !== 200 || body === undefined) throw unusable(answer, body);
+  return body;
+}
+
+/**
+ * The JSON of an answer, whatever its status; undefined for anything else.
+ * @throws Throttled for one of a node that asks for rest.
+ */
+function parseBody({ status, retryAfterMs, text }: NodeAnswer, redact: Redact): unknown {
+  const body = parseOrUndefined(text);
+  const { code, message } = errorOf(body, redact);
+  if (status === TOO_MANY_REQUESTS_STATUS || isThrottling(code, message)) {
+    throw new Throttled(retryAfterMs ?? suspensionOf(message));
+  }
+  if (status === UNAVAILABLE_STATUS) {
+    throw new Throttled(retryAfterMs, `status ${status}`, false);
   }
   return body;
 }
 
-function parseBody(
-  { status, retryAfterMs, text }: NodeAnswer,
-  statuses: readonly number[],
-): unknown {
-  if (status === 429) throw new Throttled(retryAfterMs);
-  if (!statuses.includes(status)) throw new UnusableAnswer(`status ${status}`, retryAfterMs);
+function parseOrUndefined(text: string): unknown {
   try {
     return parseJson(text);
   } catch {
-    throw new UnusableAnswer(status === 200 ? 'an answer that is no JSON' : `status ${status}`);
+    return undefined;
   }
+}
+
+/** The error that an answer says it is, in whatever shape; an empty message without any. */
+function errorOf(body: unknown, redact: Redact): { code: number; message: string } {
+  if (!isObject(body) || Object.hasOwn(body, 'result')) return { code: 0, message: '' };
+  const { error = body.Error ?? body } = body;
+  const { code, message } = isObject(error) ? error : { code: 0, message: error };
+  return {
+    code: Number.isSafeInteger(code) ? Number(code) : 0,
+    message: typeof message === 'string' ? redact(message) : '',
+  };
+}
+
+function suspensionOf(message: string): number | null {
+  const seconds = SUSPENDED.exec(message)?.[1];
+  return seconds === undefined ? null : Math.min(Number(seconds) * 1000, RETRY_AFTER_MAXIMUM_MS);
+}
+
+/** An answer that is none to what was asked. */
+function unusable({ status, retryAfterMs }: NodeAnswer, body: unknown): UnusableAnswer {
+  if (status === TOO_MUCH_STATUS) return new TooMuchAsked(`status ${status}`);
+  if (status !== 200) return new UnusableAnswer(`status ${status}`, retryAfterMs);
+  const kind = body === undefined ? 'JSON' : 'JSON-RPC';
+  return new UnusableAnswer(`an answer that is no ${kind}`);
+}
+
+/** The node refuses to answer, and says why. */
+function refusedBy({ status, retryAfterMs }: NodeAnswer, error: unknown): UnusableAnswer {
+  const said = error instanceof RpcError ? `"${error.message}"` : 'without a reason';
+  if (status === TOO_MUCH_STATUS) return new TooMuchAsked(said);
+  return new UnusableAnswer(status === 200 ? said : `status ${status}: ${said}`, retryAfterMs);
 }
 
 /** The result of one answer, or its RpcError. */
@@ -125,20 +189,19 @@ function readEntry(entry: Record<string, unknown>, redact: Redact): unknown {
   if (error === undefined || error === null) {
     if (Object.hasOwn(entry, 'result')) return entry.result;
     const text = Object.hasOwn(entry, 'Error') ? redact(String(entry.Error)) : undefined;
-    if (text !== undefined && THROTTLED_TEXT.test(text)) throw new Throttled(null);
     throw new UnusableAnswer(text === undefined ? 'an answer that is no JSON-RPC' : `"${text}"`);
   }
   const { code, message } = isObject(error) ? error : { code: 0, message: error };
   const text = redact(typeof message === 'string' ? message : 'an error without a message');
   const number = Number.isSafeInteger(code) ? Number(code) : 0;
-  if (isThrottling(number, text)) throw new Throttled(null);
+  if (isThrottling(number, text)) throw new Throttled(suspensionOf(text));
   if (number === WARMUP_CODE) throw new UnusableAnswer(`"${text}"`);
   return new RpcError(number, text);
 }
 
 function isThrottling(code: number, text: string): boolean {
   if (THROTTLED_TEXT.test(text)) return true;
-  return THROTTLED_CODES.includes(code) && !TOO_MANY_RESULTS.test(text);
+  return THROTTLED_CODES.includes(code) && !OTHER_LIMIT.test(text);
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -18,7 +18,7 @@ import { type CallOutcome, nodeRequestSeconds, nodeRequests } from './node-metri
 import { createPause } from './pause.ts';
 import { createRedaction } from './redaction.ts';
 import { type NodeAnswer, openTransport } from './transport.ts';
-import { Oversized, UnusableAnswer } from './unusable-answer.ts';
+import { Oversized, TooMuchAsked, UnusableAnswer } from './unusable-answer.ts';
 
 /** Longest pause that a call waits out, in milliseconds; with a longer one it fails at once. */
 const PATIENCE_MS = 5_000;
@@ -50,7 +50,7 @@ export interface OpenNode {
   pausedFor(): number;
   /** Why the last call failed; null once another one was answered. */
   lastFailure(): string | null;
-  /** How often it has failed. */
+  /** How often it has failed; to ask for rest is no failure. */
   failures(): number;
   /** How many connections to it were opened so far. */
   connections(): number;
@@ -69,7 +69,7 @@ interface Exchange<T> {
   readonly signal: AbortSignal;
   readonly options: CallOptions | undefined;
   readonly limits: AnswerLimits;
-  /** Whether an answer that is too large is no failure, but an AnswerTooLarge. */
+  /** Whether to ask for too much is no failure, but an AnswerTooLarge. */
   readonly mayBeTooLarge: boolean;
   read(answer: NodeAnswer): T;
 }
@@ -122,7 +122,8 @@ export function openNode(
         return result;
       } catch (error) {
         signal.throwIfAborted();
-        const isTooLarge = request.mayBeTooLarge && error instanceof Oversized;
+        const isTooLarge =
+          request.mayBeTooLarge && (error instanceof Oversized || error instanceof TooMuchAsked);
         if (isTooLarge || error instanceof RpcError || error instanceof BatchRefused) {
           count('refused');
           pause.succeeded(number);
@@ -133,8 +134,8 @@ export function openNode(
         if (!isThrottled && !isUnusable) throw error;
         count(isThrottled ? 'throttled' : 'failed');
         pause.failed(number, error instanceof NodeFailure ? null : error.retryAfterMs);
-        const isLast = attempt === ATTEMPTS_MAXIMUM || pause.remaining() > PATIENCE_MS;
-        if (!isThrottled || isLast) throw failureOf(error);
+        const mayRetry = attempt < ATTEMPTS_MAXIMUM && pause.remaining() <= PATIENCE_MS;
+        if (!(isThrottled && error.isBrief && mayRetry)) throw failureOf(error);
       }
     }
   }
@@ -160,7 +161,8 @@ export function openNode(
       error instanceof NodeFailure ? error : new NodeFailure(`${label}: ${error.message}`);
     counted.add(failure);
     lastFailure = failure.message;
-    failures += 1;
+    // What asks for rest is still the node that it was.
+    if (!(error instanceof Throttled)) failures += 1;
     return failure;
   }
 

@@ -1,13 +1,13 @@
 import type { Clock } from '../time/clock.ts';
 
 /** Pause after a first strike, doubled with each further one in a row up to the longest, in milliseconds. */
-const PAUSE_MS = 1_000;
-const PAUSE_MAXIMUM_MS = 60_000;
+export const STRIKE_PAUSE_MS = 1_000;
+export const STRIKE_PAUSE_MAXIMUM_MS = 60_000;
 /**
  * Longest pause of a node that lags, in milliseconds: behind its URL another server may answer the next time,
  * and blocks come faster than that a node is forgotten.
  */
-const LAG_PAUSE_MAXIMUM_MS = 4_000;
+export const LAG_PAUSE_MAXIMUM_MS = 4_000;
 /** Share of a pause that is random, so that processes do not come back at once. */
 const JITTER = 0.25;
 
@@ -34,14 +34,16 @@ export function createStrikes(clock: Clock, random: () => number = Math.random):
 
   function pause(inRow: number, longestMs: number): void {
     at = clock();
-    pauseMs = Math.ceil(Math.min(PAUSE_MS * 2 ** inRow, longestMs) * (1 - JITTER * random()));
+    pauseMs = Math.ceil(
+      Math.min(STRIKE_PAUSE_MS * 2 ** inRow, longestMs) * (1 - JITTER * random()),
+    );
   }
 
   return {
     // The absolute difference: a clock that is set back must not prolong the pause.
     remaining: () => Math.max(0, pauseMs - Math.abs(clock() - at)),
     strike() {
-      pause(strikes, PAUSE_MAXIMUM_MS);
+      pause(strikes, STRIKE_PAUSE_MAXIMUM_MS);
       strikes += 1;
     },
     lag() {

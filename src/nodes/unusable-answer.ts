@@ -23,3 +23,11 @@ export class Oversized extends UnusableAnswer {
     this.name = 'Oversized';
   }
 }
+
+/** The node refuses a call or a batch that asks for too much at once, and may answer a smaller one. */
+export class TooMuchAsked extends UnusableAnswer {
+  constructor(message: string) {
+    super(message);
+    this.name = 'TooMuchAsked';
+  }
+}
