@@ -3,7 +3,7 @@ import { RpcError } from './node.ts';
 import { parseJson } from './parse-json.ts';
 import type { Redact } from './redaction.ts';
 import type { NodeAnswer } from './transport.ts';
-import { TooMuchAsked, UnusableAnswer } from './unusable-answer.ts';
+import { TookTooLong, TooMuchAsked, UnusableAnswer } from './unusable-answer.ts';
 
 /** The node asks for rest, which is no failure: it limits calls, or is not available just now. */
 export class Throttled extends Error {
@@ -38,6 +38,7 @@ const BATCH_REFUSAL_STATUSES = [400, 403, 404, 405, 415, 422];
 const TOO_MUCH_STATUS = 413;
 const TOO_MANY_REQUESTS_STATUS = 429;
 const UNAVAILABLE_STATUS = 503;
+const GATEWAY_TIMEOUT_STATUS = 504;
 /** Codes by which providers limit calls; -32005 also says other things, which its text tells. */
 const THROTTLED_CODES = [429, -32005, -32097, -32429];
 const THROTTLED_TEXT =
@@ -53,7 +54,7 @@ const WARMUP_CODE = -28;
 
 /**
  * Reads the answer to one call.
- * @throws RpcError, Throttled, TooMuchAsked, UnusableAnswer.
+ * @throws RpcError, Throttled, TooMuchAsked, TookTooLong, UnusableAnswer.
  */
 export function readResult(answer: NodeAnswer, id: number, redact: Redact): unknown {
   const body = parseBody(answer, redact);
@@ -170,6 +171,7 @@ function suspensionOf(message: string): number | null {
 /** An answer that is none to what was asked. */
 function unusable({ status, retryAfterMs }: NodeAnswer, body: unknown): UnusableAnswer {
   if (status === TOO_MUCH_STATUS) return new TooMuchAsked(`status ${status}`);
+  if (status === GATEWAY_TIMEOUT_STATUS) return new TookTooLong(`status ${status}`);
   if (status !== 200) return new UnusableAnswer(`status ${status}`, retryAfterMs);
   const kind = body === undefined ? 'JSON' : 'JSON-RPC';
   return new UnusableAnswer(`an answer that is no ${kind}`);

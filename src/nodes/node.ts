@@ -12,8 +12,8 @@ export class RpcError extends Error {
 }
 
 /**
- * An answer that is longer, or nested deeper, than may be parsed, to a call that allows for it. Nothing is
- * wrong with the node.
+ * An answer that is longer, or nested deeper, than may be parsed, or that the node does not give since it is too
+ * much, to a call that allows for it. Nothing is wrong with the node.
  */
 export class AnswerTooLarge extends RpcError {
   constructor(message: string) {
@@ -57,6 +57,8 @@ export interface NodeCall {
   readonly params: readonly unknown[];
   /** Whether an answer that is too large is an AnswerTooLarge: the caller asks for less, or does without. */
   readonly mayBeTooLarge?: boolean;
+  /** Whether no answer in time is an AnswerTooLarge as well. */
+  readonly mayTakeTooLong?: boolean;
 }
 
 /** Longest that a call may take, in milliseconds: most calls, and those that carry a block or a trace. */

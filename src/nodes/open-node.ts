@@ -18,7 +18,7 @@ import { type CallOutcome, nodeRequestSeconds, nodeRequests } from './node-metri
 import { createPause } from './pause.ts';
 import { createRedaction } from './redaction.ts';
 import { type NodeAnswer, openTransport } from './transport.ts';
-import { Oversized, TooMuchAsked, UnusableAnswer } from './unusable-answer.ts';
+import { Oversized, TookTooLong, TooMuchAsked, UnusableAnswer } from './unusable-answer.ts';
 
 /** Longest pause that a call waits out, in milliseconds; with a longer one it fails at once. */
 const PATIENCE_MS = 5_000;
@@ -71,6 +71,8 @@ interface Exchange<T> {
   readonly limits: AnswerLimits;
   /** Whether to ask for too much is no failure, but an AnswerTooLarge. */
   readonly mayBeTooLarge: boolean;
+  /** Whether no answer in time is one as well. */
+  readonly mayTakeTooLong: boolean;
   read(answer: NodeAnswer): T;
 }
 
@@ -123,7 +125,9 @@ export function openNode(
       } catch (error) {
         signal.throwIfAborted();
         const isTooLarge =
-          request.mayBeTooLarge && (error instanceof Oversized || error instanceof TooMuchAsked);
+          (request.mayBeTooLarge &&
+            (error instanceof Oversized || error instanceof TooMuchAsked)) ||
+          (request.mayTakeTooLong && error instanceof TookTooLong);
         if (isTooLarge || error instanceof RpcError || error instanceof BatchRefused) {
           count('refused');
           pause.succeeded(number);
@@ -177,6 +181,7 @@ export function openNode(
       options,
       limits: limitsOf(method, params),
       mayBeTooLarge,
+      mayTakeTooLong: asked.mayTakeTooLong ?? false,
       read: answer => readResult(answer, callId, redact),
     });
   }
@@ -202,6 +207,7 @@ export function openNode(
       limits: limitsOfBatch(calls),
       // Smaller ones tell whose answer it is.
       mayBeTooLarge: true,
+      mayTakeTooLong: calls.some(each => each.mayTakeTooLong),
       read: answer => readBatch(answer, ids, redact),
     });
   }
@@ -228,6 +234,7 @@ export function openNode(
           options,
           limits: limitsOf(path, []),
           mayBeTooLarge: options?.mayBeTooLarge ?? false,
+          mayTakeTooLong: false,
           read: answer => readDocument(answer, redact),
         }),
     }),

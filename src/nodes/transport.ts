@@ -8,7 +8,7 @@ import type { AnswerLimits } from './answer-limits.ts';
 import { NodeFailure } from './node.ts';
 import { type NodeAccess, PLAIN_HTTP } from './node-access.ts';
 import { readBody } from './read-body.ts';
-import { Oversized } from './unusable-answer.ts';
+import { Oversized, TookTooLong } from './unusable-answer.ts';
 
 /** Timeout of connecting, including TLS, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -40,7 +40,7 @@ export interface Transport {
   /**
    * Posts JSON. Follows no redirect.
    * @param path Below the node's URL; empty for the URL itself.
-   * @throws NodeFailure, Oversized, or the signal's reason if it is aborted.
+   * @throws NodeFailure, Oversized, TookTooLong, or the signal's reason if it is aborted.
    */
   post(path: string, body: string, options: PostOptions): Promise<NodeAnswer>;
   /** How many connections were opened so far: behind a new one may be another server. */
@@ -96,8 +96,8 @@ export function openTransport(
       } catch (error) {
         signal.throwIfAborted();
         if (error instanceof Oversized) throw error;
-        const reason = timeout.aborted ? `no answer within ${timeoutMs / 1000} s` : reasonOf(error);
-        throw new NodeFailure(`${label}: ${reason}`);
+        if (timeout.aborted) throw new TookTooLong(`no answer within ${timeoutMs / 1000} s`);
+        throw new NodeFailure(`${label}: ${reasonOf(error)}`);
       }
     },
     connections: () => connections,

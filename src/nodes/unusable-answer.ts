@@ -31,3 +31,11 @@ export class TooMuchAsked extends UnusableAnswer {
     this.name = 'TooMuchAsked';
   }
 }
+
+/** There is no answer in time, here or behind the provider's gateway; a question for less may have one. */
+export class TookTooLong extends UnusableAnswer {
+  constructor(message: string) {
+    super(message);
+    this.name = 'TookTooLong';
+  }
+}

@@ -6,7 +6,13 @@ import type { ChainAdapter } from '../../src/chains/adapter.ts';
 import { type ChainId, chainOf } from '../../src/chains/chain-list.ts';
 import { createEvmAdapter } from '../../src/chains/evm/adapter.ts';
 import { createSolanaAdapter } from '../../src/chains/solana/adapter.ts';
-import { LaggingNode, type Node, NodeFailure, RpcError } from '../../src/nodes/node.ts';
+import {
+  AnswerTooLarge,
+  LaggingNode,
+  type Node,
+  NodeFailure,
+  RpcError,
+} from '../../src/nodes/node.ts';
 import { type OpenNode, openNode } from '../../src/nodes/open-node.ts';
 
 // What the documentation of providers says that they answer, or their nodes' sources do. The guide on chains
@@ -28,6 +34,9 @@ const errorOf = (id: unknown, code: number, message: string) => ({
   ...{ jsonrpc: '2.0', id, error: { code, message } },
 });
 
+/** No answer. */
+const HANGING: Reply = { body: 'hanging' };
+
 let server: Server;
 let url: string;
 /** Answers a request; the calls of a batch are a list. */
@@ -47,7 +56,7 @@ beforeAll(async () => {
     requests.push(asked);
     paths.push(request.url ?? '');
     const { status = 200, headers = {}, body } = answer(asked, request.url ?? '');
-    response.writeHead(status, headers).end(body);
+    if (body !== HANGING.body) response.writeHead(status, headers).end(body);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -363,27 +372,40 @@ describe('a range of logs is halved', () => {
     expect(opened.pausedFor()).toBe(0);
   });
 
-  test('where the whole request is refused without JSON', async () => {
-    answer = asked => {
-      const list = [asked].flat();
-      const range = list.find(({ method }) => method === 'eth_getLogs')?.params[0];
-      const { fromBlock, toBlock } = (range ?? {}) as { fromBlock: string; toBlock: string };
-      if (Number(toBlock) - Number(fromBlock) >= 100) return { status: 413, body: 'Too Large' };
-      const answers = list.map(({ id, method, params }) => ({
-        ...{
-          jsonrpc: '2.0',
-          id,
-          result: method === 'eth_getLogs' ? [] : header(Number(params[0])),
-        },
-      }));
-      return { body: JSON.stringify(Array.isArray(asked) ? answers : answers[0]) };
-    };
-    const request = { from: 1, to: 1_000, watch, undoableFrom: Number.MAX_SAFE_INTEGER };
-    const { through } = await createEvmAdapter(chainOf('bnb')).scan(node, request);
-    expect(through.height).toBe(62);
-    expect(opened.batchLimit()).toBeNull();
-    expect(opened.failures()).toBe(0);
-  });
+  test.each([413, 504])(
+    'where the whole request is refused without JSON: status %i',
+    async status => {
+      answer = asked => {
+        const list = [asked].flat();
+        const range = list.find(({ method }) => method === 'eth_getLogs')?.params[0];
+        const { fromBlock, toBlock } = (range ?? {}) as { fromBlock: string; toBlock: string };
+        if (Number(toBlock) - Number(fromBlock) >= 100) return { status, body: '<h1>nginx</h1>' };
+        const answers = list.map(({ id, method, params }) => ({
+          ...{
+            jsonrpc: '2.0',
+            id,
+            result: method === 'eth_getLogs' ? [] : header(Number(params[0])),
+          },
+        }));
+        return { body: JSON.stringify(Array.isArray(asked) ? answers : answers[0]) };
+      };
+      const request = { from: 1, to: 1_000, watch, undoableFrom: Number.MAX_SAFE_INTEGER };
+      const { through } = await createEvmAdapter(chainOf('bnb')).scan(node, request);
+      expect(through.height).toBe(62);
+      expect(opened.batchLimit()).toBeNull();
+      expect(opened.failures()).toBe(0);
+    },
+  );
+});
+
+test('no answer in time to a query of a range is none of the node’s failures, and to others it is', async () => {
+  answer = () => HANGING;
+  const logs = { method: 'eth_getLogs', params: [], mayTakeTooLong: true };
+  expect(await node.batch([logs], { timeoutMs: 100 })).toEqual([expect.any(AnswerTooLarge)]);
+  expect(opened.failures()).toBe(0);
+  const failure = await fail(node.call('eth_blockNumber', [], { timeoutMs: 100 }));
+  expect(failure.message).toBe('one: no answer within 0.1 s');
+  expect(opened.failures()).toBe(1);
 });
 
 describe('a token of which a node does not say what it is', () => {

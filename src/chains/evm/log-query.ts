@@ -118,7 +118,7 @@ export function createLogRanges(): LogRanges {
   };
 }
 
-/** Whether a query asked for too much: the node refused it, or answered more than may be parsed. */
+/** Whether a query asked for too much: the node refused it, took too long, or answered more than may be parsed. */
 export function isTooWide(error: unknown): boolean {
   if (error instanceof AnswerTooLarge) return true;
   return (
@@ -136,7 +136,7 @@ export function asNodeError(node: Node, error: RpcError): Error {
 export function rangeQuery(watched: Watched, from: number, to: number): NodeCall {
   return {
     method: 'eth_getLogs',
-    mayBeTooLarge: true,
+    ...{ mayBeTooLarge: true, mayTakeTooLong: true },
     params: [
       { ...transferFilter(watched), fromBlock: toParameter(from), toBlock: toParameter(to) },
     ],
