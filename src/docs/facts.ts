@@ -37,15 +37,13 @@ import {
 import { MERCHANT_SCOPES, PARTNER_DEVELOPER_SCOPES, PARTNER_OWNER_SCOPES } from '../keys/scopes.ts';
 import { LEGACY_WINDOW_MINUTES } from '../legacy/prompts.ts';
 import { ANSWER_MAXIMUM_BYTES } from '../nodes/answer-limits.ts';
-
 import { SPARED_SHARE, SPENT_PAUSE_MS } from '../nodes/daily-quota.ts';
-
+import { HEAD_AGE_MS } from '../nodes/node-set.ts';
 import {
   LAG_PAUSE_MAXIMUM_MS,
   STRIKE_PAUSE_MAXIMUM_MS,
   STRIKE_PAUSE_MS,
 } from '../nodes/strikes.ts';
-
 import { OVERSIZED_PAUSE_MS } from '../nodes/unusable-answer.ts';
 import { RETRY_AFTER_MAXIMUM_MS } from '../outbound/retry-after.ts';
 import { formatDollars } from '../pages/format-dollars.ts';
@@ -285,6 +283,9 @@ export function factsOf(settings: DocsSettings): Facts {
     'chains.contracts': codes(CONFIGURABLE_CONTRACTS),
     'chains.lease': formatDuration(LEASE_MS / 1000),
     'chains.idle-poll': formatDuration(IDLE_POLL_MS / 1000),
+    'chains.idle-looks': timesADay(IDLE_POLL_MS),
+    'nodes.head-poll': formatDuration(HEAD_AGE_MS / 1000),
+    'nodes.head-polls': timesADay(HEAD_AGE_MS),
     'nodes.requests-per-second': REQUESTS_PER_SECOND,
     'nodes.look-up-calls': LOOK_UP_CALLS_PER_SECOND,
     'nodes.spared-share': `${100 * SPARED_SHARE} %`,
@@ -304,6 +305,8 @@ export function factsOf(settings: DocsSettings): Facts {
     'clock.max': CLOCK_MAXIMUM_SECONDS,
   };
 }
+
+const timesADay = (everyMs: number) => ((24 * 60 * 60_000) / everyMs).toLocaleString('en-US');
 
 function prefixed(prefix: string, facts: Facts): Facts {
   return Object.fromEntries(Object.entries(facts).map(([name, fact]) => [prefix + name, fact]));

@@ -18,7 +18,7 @@ import { openNode } from './open-node.ts';
  * Age at which a node that is not in use is asked for its head, in milliseconds: more than the half minute
  * after which one is used on a chain where nothing is watched.
  */
-const HEAD_AGE_MS = 45_000;
+export const HEAD_AGE_MS = 45_000;
 
 /** Blocks below its newest that a node has to show: another server behind the same URL may lag so far. */
 const SERVERS_LAG = 3;
