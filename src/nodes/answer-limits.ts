@@ -87,9 +87,18 @@ export function limitsOf(method: string, params: readonly unknown[]): AnswerLimi
   if (method === 'eth_getBlockByNumber') {
     return { bytes: params[1] === true ? ANSWER_MAXIMUM_BYTES : MIB, depth };
   }
+  // With the accounts and balances of its transactions a block of Solana has some MB instead of a header's bytes.
+  if (method === 'getBlock' && isWithAccounts(params[1])) {
+    return { bytes: ANSWER_MAXIMUM_BYTES, depth };
+  }
   // With its transactions in JSON beside their hex, a block is several times as long.
   if (method === 'getblock' && params[1] === 2) return { bytes: ANSWER_MAXIMUM_BYTES, depth };
   return { bytes: BYTES[method] ?? USUAL_BYTES, depth };
+}
+
+function isWithAccounts(options: unknown): boolean {
+  const { transactionDetails } = (options ?? {}) as { transactionDetails?: unknown };
+  return transactionDetails === 'accounts';
 }
 
 /** What the answer to a batch may be at most. */

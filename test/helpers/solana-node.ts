@@ -322,7 +322,7 @@ export class SolanaNode {
         return { context, value: { blockhash, lastValidBlockHeight: this.slot } };
       }
       case 'getBlock':
-        return this.#block(Number(first));
+        return this.#block(Number(first), options);
       case 'getBlocks':
         return this.#blocks
           .map(({ slot }) => slot)
@@ -350,7 +350,7 @@ export class SolanaNode {
     }
   }
 
-  #block(slot: number): Json {
+  #block(slot: number, { transactionDetails, maxSupportedTransactionVersion }: Json): Json {
     const block = this.#blocks.find(each => each.slot === slot);
     if (block === undefined) {
       throw slot > this.slot
@@ -361,6 +361,11 @@ export class SolanaNode {
     return {
       ...{ blockHeight: slot - 10, blockTime: block.time, blockhash: block.hash },
       ...{ parentSlot: before?.slot ?? slot - 1, previousBlockhash: block.parent },
+      ...(transactionDetails === 'accounts' && {
+        transactions: block.transactions.map(each =>
+          toAccounts(each, maxSupportedTransactionVersion),
+        ),
+      }),
     };
   }
 
@@ -426,12 +431,7 @@ export class SolanaNode {
     if (known === undefined) return null;
     const { block, found } = known;
     const { message, version } = found;
-    if (version !== 'legacy' && version > Number(maxSupportedTransactionVersion ?? -1)) {
-      throw new SlotError(
-        -32015,
-        `Transaction version (${version}) is not supported by the requesting client.`,
-      );
-    }
+    requireSupported(version, maxSupportedTransactionVersion);
     return {
       ...{ slot: block.slot, blockTime: block.time, version },
       meta: found.meta,
@@ -458,6 +458,41 @@ export class SolanaNode {
       confirmationStatus: isFinal ? 'finalized' : 'confirmed',
     };
   }
+}
+
+function requireSupported(version: TransactionVersion, maximum: unknown): void {
+  if (version === 'legacy' || version <= Number(maximum ?? -1)) return;
+  throw new SlotError(
+    -32015,
+    `Transaction version (${version}) is not supported by the requesting client.`,
+  );
+}
+
+/** A transaction as a block tells it that is asked for with accounts. */
+function toAccounts({ version, signature, message, meta }: Executed, maximum: unknown): Json {
+  requireSupported(version, maximum);
+  const { keys, header, loaded } = message;
+  const unsigned = keys.length - header.numRequiredSignatures;
+  const accountKeys = keys.map((pubkey, index) => {
+    const signer = index < header.numRequiredSignatures;
+    const place = signer ? index : index - header.numRequiredSignatures;
+    const writable = signer
+      ? place < header.numRequiredSignatures - header.numReadonlySignedAccounts
+      : place < unsigned - header.numReadonlyUnsignedAccounts;
+    return { pubkey, signer, source: 'transaction', writable };
+  });
+  const loadedKeys = ([true, false] as const).flatMap(writable =>
+    loaded[writable ? 'writable' : 'readonly'].map(pubkey => ({
+      ...{ pubkey, signer: false, source: 'lookupTable', writable },
+    })),
+  );
+  const { err, fee, preBalances, postBalances, preTokenBalances, postTokenBalances } = meta;
+  const status = err === null ? { Ok: null } : { Err: err };
+  return {
+    meta: { err, fee, preBalances, postBalances, preTokenBalances, postTokenBalances, status },
+    transaction: { accountKeys: [...accountKeys, ...loadedKeys], signatures: [signature] },
+    version,
+  };
 }
 
 /** A JSON-RPC error by its code. */

@@ -1,6 +1,6 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
 import { writeJson } from '../../nodes/parse-json.ts';
-import type { Unreadable, WatchedAddress } from '../adapter.ts';
+import type { ScanRequest, Unreadable, WatchedAddress } from '../adapter.ts';
 import { toFields, toList } from '../answers.ts';
 import { readEach, readOrFailure } from '../unreadable.ts';
 import { CONFIRMED, orThrow, toText, toValue } from './answers.ts';
@@ -19,8 +19,11 @@ const HOT_LOOKS = 5;
 const LOOKS_PER_ROUND = 20;
 /** Accounts, and owners, that are asked for in such a look, in turn. */
 const ASKED_IN_TURN = 100;
-/** Signatures that are remembered; after so many they are read again. */
+/** Signatures that are remembered. More than these do not come within the slots that are listed again. */
 const READ_MAXIMUM = 100_000;
+
+/** The first and the last slot of a scan. */
+type ScannedSlots = Pick<ScanRequest, 'from' | 'to'>;
 
 interface Known {
   /** Lamports and amount, as they last were; undefined before the first look. */
@@ -34,7 +37,10 @@ export class WatchedAccounts {
   readonly #accounts = new Map<string, Known>();
   /** Token accounts of an owner and a mint: the associated one, and others that were found. */
   readonly #tokenAccounts = new Map<string, Set<string>>();
+  /** Signatures whose transactions are recorded, oldest first. */
   readonly #read = new Set<string>();
+  /** The last scan, and what it has read. Whether that is recorded shows when the next one begins. */
+  #last: ScannedSlots & { readonly read: readonly string[] } = { from: 0, to: -1, read: [] };
   #turn = 0;
   #looks = 0;
 
@@ -93,20 +99,37 @@ export class WatchedAccounts {
     return [...new Set([...listed, ...others])];
   }
 
-  /** Whether a transaction was read already: lists overlap. */
+  /**
+   * To be called before a scan. One that goes on where the last one ended shows that what that one has read is
+   * recorded. One that repeats it shows the opposite, and one that begins below it follows a fork or is a rescan.
+   */
+  begin({ from }: ScannedSlots): void {
+    if (from > this.#last.to) {
+      for (const signature of this.#last.read) this.#read.add(signature);
+      for (const signature of this.#read) {
+        if (this.#read.size <= READ_MAXIMUM) break;
+        this.#read.delete(signature);
+      }
+    } else {
+      this.noticeAgain();
+      if (from !== this.#last.from) this.#read.clear();
+    }
+    this.#last = { from, to: from - 1, read: [] };
+  }
+
+  /** Whether a transaction is recorded already: lists overlap. */
   hasRead(signature: string): boolean {
     return this.#read.has(signature);
   }
 
-  noteRead(signatures: readonly string[]): void {
-    if (this.#read.size > READ_MAXIMUM) this.#read.clear();
-    for (const signature of signatures) this.#read.add(signature);
+  /** Tells what a scan has read. */
+  noteRead({ from, to }: ScannedSlots, signatures: Iterable<string>): void {
+    this.#last = { from, to, read: [...signatures] };
   }
 
-  /** Begins anew: what was listed was not recorded. */
-  reset(): void {
+  /** Looks at every account as at a new one: what was noticed is not recorded. */
+  noticeAgain(): void {
     this.#accounts.clear();
-    this.#read.clear();
   }
 
   #inTurn<T>(all: readonly T[]): T[] {

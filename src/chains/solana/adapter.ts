@@ -39,8 +39,6 @@ export function createSolanaAdapter(): ChainAdapter {
   const accounts = new WatchedAccounts();
   /** The newest block of the last look, whose header need not be read again. */
   let newest: Block | undefined;
-  /** The first slot that the last scan did not cover. */
-  let scannedBelow = 0;
 
   return {
     looksOnce: true,
@@ -95,13 +93,7 @@ export function createSolanaAdapter(): ChainAdapter {
 
     readBlock: readBlockAt,
 
-    async scan(node, request) {
-      // What a killed tick has listed was not recorded, and after a fork slots are looked at again.
-      if (request.from < scannedBelow) accounts.reset();
-      const scan = await scanAccounts(node, request, accounts, newest);
-      scannedBelow = request.to + 1;
-      return scan;
-    },
+    scan: (node, request) => scanAccounts(node, request, accounts, newest),
 
     lookUp,
   };

@@ -6,6 +6,7 @@ import { readOrFailure } from '../unreadable.ts';
 /** What is seen: two thirds of the stake have voted for its block. */
 export const CONFIRMED = { commitment: 'confirmed' } as const;
 export const FINALIZED = { commitment: 'finalized' } as const;
+export type Commitment = typeof CONFIRMED | typeof FINALIZED;
 
 /** The highest version of a transaction that is read; the node refuses to show one of a higher version. */
 export const VERSION_MAXIMUM = 1;
@@ -61,11 +62,15 @@ export function toValue(node: Node, answer: unknown, what: string) {
   return { slot: toSlot(node, slot, `the context of ${what}`), value };
 }
 
-/** Parameters of `getBlock` for its header alone. */
-export function blockCall(slot: number) {
+/** A call of `getBlock`: for its header alone unless more is asked for. */
+export function blockCall(
+  slot: number,
+  transactionDetails: 'none' | 'accounts' = 'none',
+  commitment: Commitment = CONFIRMED,
+) {
   const options = {
-    ...CONFIRMED,
-    ...{ transactionDetails: 'none', rewards: false },
+    ...commitment,
+    ...{ transactionDetails, rewards: false },
     maxSupportedTransactionVersion: VERSION_MAXIMUM,
   };
   return { method: 'getBlock', params: [slot, options] };
@@ -159,7 +164,8 @@ export async function readBlocksAt(
   slots: readonly number[],
 ): Promise<Map<number, Block | NodeFailure>> {
   const distinct = [...new Set(slots)];
-  const answers = distinct.length === 0 ? [] : await node.batch(distinct.map(blockCall));
+  const answers =
+    distinct.length === 0 ? [] : await node.batch(distinct.map(slot => blockCall(slot)));
   const blocks = new Map<number, Block | NodeFailure>();
   for (const [index, slot] of distinct.entries()) {
     const block = readOrFailure(() => toSlotBlock(node, answers[index], slot));

@@ -1,31 +1,45 @@
 import { LaggingNode, type Node, NodeFailure } from '../../nodes/node.ts';
 import { toFields, toList } from '../answers.ts';
 import { readEach, readOrFailure } from '../unreadable.ts';
-import { CONFIRMED, isUnsupported, orThrow, toSlot, toText } from './answers.ts';
+import { type Commitment, isUnsupported, orThrow, toSlot, toText } from './answers.ts';
 import { type SolanaTransaction, toTransaction, transactionCall } from './transfers.ts';
 
 /** Signatures of one list, which has no more. */
 const PAGE = 1_000;
 /** Lists, and transactions, that are asked for in one batch. */
-const TOGETHER = 25;
+export const TOGETHER = 25;
+
+/** A transaction without an error, as lists of signatures tell it. */
+export interface ListedSignature {
+  readonly signature: string;
+  readonly slot: number;
+  /** In whose lists it is. */
+  readonly accounts: Set<string>;
+}
 
 /** What lists of signatures have told. */
 export interface Listed {
-  /** Transactions without an error, each with the accounts in whose lists it is. */
-  readonly signatures: Map<string, Set<string>>;
+  /** By signature. */
+  readonly signatures: Map<string, ListedSignature>;
   /** Entries that cannot be read: the account whose list it is, and what is wrong. */
   readonly unreadable: { readonly account: string; readonly detail: string }[];
 }
 
+/** Slots that are listed, both included, as the node shows them at a commitment. */
+export interface ListedSlots {
+  readonly from: number;
+  readonly to: number;
+  readonly commitment: Commitment;
+}
+
 /**
- * Signatures of transactions without an error that concern these accounts, in the slots from `from` to `to`,
- * both included. The node must have come as far.
+ * Signatures of transactions without an error that concern these accounts. The node must have come as far.
  * @throws NodeFailure, also for a full list that cannot be gone on from.
  */
 export async function listSignatures(
   node: Node,
   accounts: readonly string[],
-  { from, to }: { readonly from: number; readonly to: number },
+  slots: ListedSlots,
   listed: Listed,
 ): Promise<void> {
   let waiting: { account: string; before?: string }[] = accounts.map(account => ({ account }));
@@ -37,9 +51,9 @@ export async function listSignatures(
         params: [
           account,
           {
-            ...CONFIRMED,
+            ...slots.commitment,
             limit: PAGE,
-            minContextSlot: to,
+            minContextSlot: slots.to,
             ...(before === undefined ? {} : { before }),
           },
         ],
@@ -47,7 +61,7 @@ export async function listSignatures(
     );
     const more: typeof waiting = [];
     for (const [index, { account }] of together.entries()) {
-      const last = takePage(node, answers[index], account, { from, to }, listed);
+      const last = takePage(node, answers[index], account, slots, listed);
       if (last !== undefined) more.push({ account, before: last });
     }
     waiting = [...waiting.slice(TOGETHER), ...more];
@@ -59,7 +73,7 @@ function takePage(
   node: Node,
   answer: unknown,
   account: string,
-  { from, to }: { readonly from: number; readonly to: number },
+  { from, to }: ListedSlots,
   { signatures, unreadable }: Listed,
 ): string | undefined {
   const page = toList(node, orThrow(node, answer), 'signatures');
@@ -80,7 +94,9 @@ function takePage(
   );
   for (const { signature, slot, failed } of read) {
     if (slot < from || slot > to || failed) continue;
-    signatures.set(signature, (signatures.get(signature) ?? new Set()).add(account));
+    const known = signatures.get(signature) ?? { signature, slot, accounts: new Set() };
+    known.accounts.add(account);
+    signatures.set(signature, known);
   }
   const last = read.at(-1);
   return page.length === PAGE && last !== undefined && last.slot >= from
@@ -107,7 +123,7 @@ export async function readTransactions(
   const unreadable = new Map<string, string>();
   for (let next = 0; next < signatures.length; next += TOGETHER) {
     const together = signatures.slice(next, next + TOGETHER);
-    const answers = await node.batch(together.map(transactionCall));
+    const answers = await node.batch(together.map(each => transactionCall(each)));
     const listed = together.map((signature, index) => ({ signature, answer: answers[index] }));
     for (const { signature, answer } of listed) {
       if (isUnsupported(answer)) {

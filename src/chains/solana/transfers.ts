@@ -3,7 +3,7 @@ import { writeJson } from '../../nodes/parse-json.ts';
 import type { Block, ChainTransfer, ForeignTransfer, WatchedAddress } from '../adapter.ts';
 import { type Fields, toFields, toList } from '../answers.ts';
 import { OtherAnswer } from '../unreadable.ts';
-import { toSlot, toText, VERSION_MAXIMUM } from './answers.ts';
+import { CONFIRMED, type Commitment, toSlot, toText, VERSION_MAXIMUM } from './answers.ts';
 
 /**
  * Versions that are read. In JSON all have the same header, account keys and balances. Version 0 adds the
@@ -37,10 +37,10 @@ interface TokenChange {
   readonly after: bigint;
 }
 
-/** Parameters of `getTransaction`. */
-export function transactionCall(signature: string) {
+/** A call of `getTransaction`. */
+export function transactionCall(signature: string, commitment: Commitment = CONFIRMED) {
   const options = {
-    ...{ encoding: 'json', commitment: 'confirmed' },
+    ...{ encoding: 'json', ...commitment },
     maxSupportedTransactionVersion: VERSION_MAXIMUM,
   };
   return { method: 'getTransaction', params: [signature, options] };
@@ -63,15 +63,7 @@ export function toTransaction(
   if (toText(node, first, 'a signature') !== signature) {
     throw new OtherAnswer(`${node.label}: another transaction came than was asked for`);
   }
-  if (!VERSIONS.includes(fields.version)) {
-    throw new NodeFailure(
-      `${node.label}: version ${writeJson(fields.version)} of a transaction is not known`,
-    );
-  }
-  // It is null for a transaction with effect.
-  if (meta.err === undefined) {
-    throw new NodeFailure(`${node.label}: a transaction does not tell whether it failed`);
-  }
+  requireKnownVersion(node, fields);
   const { accountKeys, header } = toFields(node, message, 'the message of a transaction');
   const loaded = toFields(node, meta.loadedAddresses ?? {}, 'the loaded addresses');
   const texts = (list: unknown) =>
@@ -82,9 +74,32 @@ export function toTransaction(
   return {
     signature,
     slot: toSlot(node, fields.slot, 'the slot of a transaction'),
-    failed: meta.err !== null,
     accounts: [...own, ...texts(loaded.writable), ...loadedReadonly],
     readonlyAccounts: [...own.slice(own.length - Number(count ?? 0)), ...loadedReadonly],
+    ...toEffect(node, meta),
+  };
+}
+
+/** @throws NodeFailure */
+export function requireKnownVersion(node: Node, { version }: Fields): void {
+  if (!VERSIONS.includes(version)) {
+    throw new NodeFailure(
+      `${node.label}: version ${writeJson(version)} of a transaction is not known`,
+    );
+  }
+}
+
+/**
+ * What a transaction did.
+ * @throws NodeFailure
+ */
+export function toEffect(node: Node, meta: Fields) {
+  // It is null for a transaction with effect.
+  if (meta.err === undefined) {
+    throw new NodeFailure(`${node.label}: a transaction does not tell whether it failed`);
+  }
+  return {
+    failed: meta.err !== null,
     before: toList(node, meta.preBalances, 'balances'),
     after: toList(node, meta.postBalances, 'balances'),
     tokens: toTokenChanges(node, meta),

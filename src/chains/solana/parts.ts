@@ -1,0 +1,80 @@
+import type { Node } from '../../nodes/node.ts';
+import type { Block } from '../adapter.ts';
+import {
+  type ListedSignature,
+  type ReadTransactions,
+  readTransactions,
+  TOGETHER,
+} from './signatures.ts';
+import { readWholeBlock } from './whole-blocks.ts';
+
+/** Blocks that are read at once: each is some MB long, and may take longer than a slot. */
+const BLOCKS_TOGETHER = 4;
+/** Blocks that a node may refuse to show before it is asked for no more of them. */
+const REFUSALS_MAXIMUM = BLOCKS_TOGETHER;
+
+/** Some of the transactions that were to be read, and blocks that were read with them, by slot. */
+export interface Part extends ReadTransactions {
+  readonly blocks: ReadonlyMap<number, Block>;
+}
+
+/**
+ * Reads transactions part by part. Anybody can make thousands of them at any address, so that only a few are
+ * asked for by themselves: where there are more, those that share a slot are read from its block, which is one
+ * call however many they are. Of each account the newest come first, so that many at one delay no other one.
+ * @throws NodeFailure, RpcError.
+ */
+export async function* readInParts(
+  node: Node,
+  listed: readonly ListedSignature[],
+): AsyncGenerator<Part> {
+  const isMany = listed.length > TOGETHER;
+  const alone: string[] = [];
+  let whole: (readonly ListedSignature[])[] = [];
+  let refusals = 0;
+  for (const own of Map.groupBy(inFairOrder(listed), ({ slot }) => slot).values()) {
+    if (isMany && own.length > 1 && refusals < REFUSALS_MAXIMUM) whole.push(own);
+    else alone.push(...own.map(({ signature }) => signature));
+    if (whole.length === BLOCKS_TOGETHER) yield await readWhole();
+    while (alone.length >= TOGETHER) yield await readAlone();
+  }
+  if (whole.length > 0) yield await readWhole();
+  while (alone.length > 0) yield await readAlone();
+
+  async function readAlone(): Promise<Part> {
+    return { ...(await readTransactions(node, alone.splice(0, TOGETHER))), blocks: new Map() };
+  }
+
+  /** Leaves to be asked for by themselves what the blocks do not show. */
+  async function readWhole(): Promise<Part> {
+    const blocks = new Map<number, Block>();
+    const read = await Promise.all(
+      whole.map(async own => {
+        const signatures = new Set(own.map(({ signature }) => signature));
+        const found = await readWholeBlock(node, own[0]?.slot ?? 0, signatures);
+        if (found === undefined) refusals += 1;
+        else blocks.set(found.block.height, found.block);
+        const transactions = found?.transactions ?? [];
+        for (const { signature } of transactions) signatures.delete(signature);
+        alone.push(...signatures);
+        return transactions;
+      }),
+    );
+    whole = [];
+    return { transactions: read.flat(), unreadable: new Map(), blocks };
+  }
+}
+
+/** By how many newer ones there are at the same account. */
+function inFairOrder(listed: readonly ListedSignature[]): ListedSignature[] {
+  const newer = new Map<string, number>();
+  const ranked = listed
+    .toSorted((one, other) => other.slot - one.slot)
+    .map(each => {
+      const accounts = [...each.accounts];
+      const rank = Math.min(...accounts.map(account => newer.get(account) ?? 0));
+      for (const account of accounts) newer.set(account, (newer.get(account) ?? 0) + 1);
+      return { each, rank };
+    });
+  return ranked.toSorted((one, other) => one.rank - other.rank).map(({ each }) => each);
+}

@@ -1,0 +1,102 @@
+import { type Node, NodeFailure } from '../../nodes/node.ts';
+import type { Arrival, Block, ChainTransfer, ScanRequest } from '../adapter.ts';
+import { readEach } from '../unreadable.ts';
+import { readBlocksAt } from './answers.ts';
+import { type Part, readInParts } from './parts.ts';
+import type { ListedSignature } from './signatures.ts';
+import { type SolanaTransaction, transfersOf } from './transfers.ts';
+
+/** What transactions brought to the watched addresses. */
+export interface Found {
+  readonly transfers: readonly ChainTransfer[];
+  /** In the order of the chain. */
+  readonly dust: readonly Arrival[];
+  /** What is wrong with transactions that cannot be read, by signature. */
+  readonly unreadable: ReadonlyMap<string, string>;
+}
+
+/** A transaction and what it brought; the block of these transfers is not known yet. */
+interface Hit {
+  readonly transaction: SolanaTransaction;
+  readonly transfers: readonly ChainTransfer[];
+}
+
+/**
+ * Reads listed transactions. Dust costs no question about its block, and what payments wait for is handed on
+ * before more is read.
+ * @param through The newest block.
+ * @throws NodeFailure, RpcError.
+ */
+export async function readTransfers(
+  node: Node,
+  listed: readonly ListedSignature[],
+  through: Block,
+  { watch, weigh, takeAwaited }: Pick<ScanRequest, 'watch' | 'weigh' | 'takeAwaited'>,
+): Promise<Found> {
+  const transfers: ChainTransfer[] = [];
+  const dust: ChainTransfer[] = [];
+  const unreadable = new Map<string, string>();
+  // Lists begin with the newest.
+  const ordered = listed.toReversed().toSorted((one, other) => one.slot - other.slot);
+  const places = new Map(ordered.map(({ signature }, index) => [signature, index]));
+  const inOrder = (one: Arrival, other: Arrival) =>
+    (places.get(one.transactionHash) ?? 0) - (places.get(other.transactionHash) ?? 0);
+  for await (const part of readInParts(node, listed)) await take(part);
+  return { transfers, dust: dust.toSorted(inOrder), unreadable };
+
+  async function take(part: Part): Promise<void> {
+    for (const [signature, detail] of part.unreadable) unreadable.set(signature, detail);
+    const hits = readEach(part.transactions, toHit, onUnreadable);
+    const arrived = hits.flatMap(hit => hit.transfers).toSorted(inOrder);
+    const weights = (await weigh?.(arrived)) ?? [];
+    const weightOf = new Map(arrived.map((transfer, index) => [transfer, weights[index]]));
+    dust.push(...arrived.filter(transfer => weightOf.get(transfer) === 'dust'));
+    const kept = hits
+      .map(({ transaction, transfers: all }) => ({
+        transaction,
+        transfers: all.filter(transfer => weightOf.get(transfer) !== 'dust'),
+      }))
+      .filter(hit => hit.transfers.length > 0);
+    const blocks = await readBlocksOf(kept, part.blocks);
+    const placed = readEach(
+      kept,
+      hit => hit.transfers.map(transfer => [transfer, place(hit, transfer, blocks)] as const),
+      ({ transaction }, detail) => onUnreadable(transaction, detail),
+    );
+    transfers.push(...placed.map(([, transfer]) => transfer));
+    const awaited = placed.filter(([transfer]) => weightOf.get(transfer) === 'awaited');
+    if (awaited.length > 0) await takeAwaited?.(awaited.map(([, transfer]) => transfer));
+  }
+
+  function toHit(transaction: SolanaTransaction): readonly Hit[] {
+    const brought = transfersOf(node, transaction, through, watch);
+    return brought.length > 0 ? [{ transaction, transfers: brought }] : [];
+  }
+
+  function onUnreadable({ signature }: SolanaTransaction, detail: string): void {
+    unreadable.set(signature, detail);
+  }
+
+  async function readBlocksOf(
+    hits: readonly Hit[],
+    known: Part['blocks'],
+  ): Promise<ReadonlyMap<number, Block | NodeFailure>> {
+    const missing = hits
+      .map(({ transaction }) => transaction.slot)
+      .filter(slot => !known.has(slot));
+    return new Map([...known, ...(await readBlocksAt(node, missing))]);
+  }
+
+  function place(
+    { transaction }: Hit,
+    transfer: ChainTransfer,
+    blocks: ReadonlyMap<number, Block | NodeFailure>,
+  ): ChainTransfer {
+    const block = blocks.get(transaction.slot);
+    if (block === undefined || block instanceof NodeFailure) {
+      throw block ?? new NodeFailure(`${node.label} has no block of slot ${transaction.slot}`);
+    }
+    const { height, hash, time } = block;
+    return { ...transfer, block: { height, hash, time } };
+  }
+}
