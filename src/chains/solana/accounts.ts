@@ -127,6 +127,17 @@ export class WatchedAccounts {
     this.#last = { from, to, read: [...signatures] };
   }
 
+  /**
+   * Has accounts listed with the next look, though they may not change any more: what they held was read after
+   * the newest block of this one.
+   */
+  listAgain(accounts: Iterable<string>): void {
+    for (const account of accounts) {
+      const known = this.#accounts.get(account);
+      if (known !== undefined) known.hot = Math.max(known.hot, 1);
+    }
+  }
+
   /** Looks at every account as at a new one: what was noticed is not recorded. */
   noticeAgain(): void {
     this.#accounts.clear();

@@ -29,7 +29,7 @@ export async function scanAccounts(
   try {
     const unreadable: Unreadable[] = [];
     const changed = await accounts.findChanged(node, watch, to, unreadable);
-    const listed: Listed = { signatures: new Map(), unreadable: [] };
+    const listed: Listed = { signatures: new Map(), newer: new Set(), unreadable: [] };
     const range = { from: Math.max(0, from - LISTED_AGAIN), to, commitment: CONFIRMED };
     await listSignatures(node, changed, range, listed);
     const last = accounts.accountsOf(watch.filter(({ address }) => ending.includes(address)));
@@ -49,6 +49,7 @@ export async function scanAccounts(
       unreadable.push({ transactionHash: signature, height: null, watched, detail });
     }
     accounts.noteRead(request, listed.signatures.keys());
+    accounts.listAgain(listed.newer);
     return { through, transfers: found.transfers, dust: found.dust, unreadable };
   } catch (error) {
     accounts.noticeAgain();

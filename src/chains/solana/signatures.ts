@@ -21,6 +21,8 @@ export interface ListedSignature {
 export interface Listed {
   /** By signature. */
   readonly signatures: Map<string, ListedSignature>;
+  /** Accounts that have further ones, in slots above those that were listed. */
+  readonly newer: Set<string>;
   /** Entries that cannot be read: the account whose list it is, and what is wrong. */
   readonly unreadable: { readonly account: string; readonly detail: string }[];
 }
@@ -74,7 +76,7 @@ function takePage(
   answer: unknown,
   account: string,
   { from, to }: ListedSlots,
-  { signatures, unreadable }: Listed,
+  { signatures, newer, unreadable }: Listed,
 ): string | undefined {
   const page = toList(node, orThrow(node, answer), 'signatures');
   const read = readEach(
@@ -93,6 +95,7 @@ function takePage(
     (_, detail) => unreadable.push({ account, detail }),
   );
   for (const { signature, slot, failed } of read) {
+    if (slot > to && !failed) newer.add(account);
     if (slot < from || slot > to || failed) continue;
     const known = signatures.get(signature) ?? { signature, slot, accounts: new Set() };
     known.accounts.add(account);

@@ -291,6 +291,17 @@ test('a list that lags behind the balance is asked for again', async () => {
   expect(await look(sol(own))).toEqual([]);
 });
 
+test('what comes to a new address after the newest block was read is found at the next look', async () => {
+  const own = newWallet().address;
+  solana.mine();
+  const { tip } = await adapter.readHeads(node, cursor);
+  solana.send([sendLamports(sender.address, own, 1_000_000_000n)], [sender]);
+  const request = { from: cursor + 1, to: tip.height, undoableFrom: cursor + 1 };
+  expect((await adapter.scan(node, { ...request, watch: [sol(own)] })).transfers).toEqual([]);
+  cursor = tip.height;
+  expect(await look(sol(own))).toMatchObject([{ tokenAmount: 1_000_000_000n }]);
+});
+
 test('what a scan found that was not recorded is found again', async () => {
   const own = newWallet().address;
   await watched(sol(own));
