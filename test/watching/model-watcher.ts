@@ -118,7 +118,8 @@ function modelNode(label: string): Node {
   };
 }
 
-function stepping(lease: Lease, step: () => Promise<void> | void): Lease {
+/** A lease with a step before and after each commit. */
+export function stepping(lease: Lease, step: () => Promise<void> | void): Lease {
   return {
     ...lease,
     async writeBeside(work) {

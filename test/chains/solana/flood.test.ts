@@ -1,0 +1,240 @@
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import { pino } from 'pino';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { chainOf } from '../../../src/chains/chain-list.ts';
+import { createSolanaAdapter } from '../../../src/chains/solana/adapter.ts';
+import type { Merchant } from '../../../src/database/account-tables.ts';
+import { NodeFailure } from '../../../src/nodes/node.ts';
+import { listDust } from '../../../src/repositories/dust.ts';
+import { updateOpenPayment } from '../../../src/repositories/payment-moves.ts';
+import { insertReservation } from '../../../src/repositories/reservations.ts';
+import { createLease } from '../../../src/watching/lease.ts';
+import { createTick } from '../../../src/watching/tick.ts';
+import { createWatchList } from '../../../src/watching/watch-list.ts';
+import { addMerchant } from '../../helpers/accounts.ts';
+import { startTestApp, type TestApp } from '../../helpers/app.ts';
+import { GeneratedSolana, type Sent } from '../../helpers/generated-solana.ts';
+import { addPayment } from '../../helpers/payments.ts';
+import { newWallet } from '../../helpers/solana-node.ts';
+import { Killed, lapseLease, stepping, watchModel } from '../../watching/model-watcher.ts';
+
+const CHAIN = 'sol-dev';
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+/** Calls a second that a node is asked unless an operator says otherwise. */
+const ALLOWANCE = 10;
+const WHOLE = 50_000_000;
+
+let service: TestApp;
+let merchant: Merchant;
+let chain: GeneratedSolana;
+
+beforeAll(async () => {
+  service = await startTestApp();
+  ({ merchant } = await addMerchant(service, { addresses: {} }));
+});
+afterAll(() => service.close());
+beforeEach(() => begin());
+
+/** A chain and a ledger on which nothing has happened yet. */
+async function begin(): Promise<void> {
+  service.clock.now += 48 * 60 * MINUTE_MS;
+  await sql`truncate asked_assignments, deposits, dust, reservations, findings, rescans`.execute(
+    service.db,
+  );
+  await watchModel(service.db, CHAIN, 'final');
+  chain = new GeneratedSolana(service.clock);
+}
+
+/** The watcher of one process. */
+function startWatcher(holder = 'a') {
+  const { db, clock } = service;
+  let step: (at: 'call' | 'commit') => void = () => undefined;
+  const node = chain.node(ALLOWANCE, () => step('call'));
+  const failures: Error[] = [];
+  const tick = createTick({
+    ...{ chain: chainOf(CHAIN), adapter: createSolanaAdapter(), db, clock },
+    nodes: {
+      refresh: async () => undefined,
+      primary: async () => node,
+      check: async () => null,
+      acceptHead: async () => undefined,
+      reportFailure: (_id, failure) => void failures.push(failure),
+      distrust: () => undefined,
+      close: async () => undefined,
+    },
+    log: pino({ level: 'silent' }),
+    lease: stepping(createLease(db, CHAIN, holder), () => step('commit')),
+    watchList: createWatchList(CHAIN),
+  });
+  return {
+    failures,
+    /** One tick, as often as there is more to do, after the pause before it. */
+    async tick(hook: typeof step = () => undefined): Promise<void> {
+      service.clock.now += chainOf(CHAIN).pauseMs;
+      step = hook;
+      while ((await tick(AbortSignal.timeout(60_000))) === 'more');
+    },
+  };
+}
+
+/** A payment that waits for these lamports. */
+async function ask(address: string, lamports: number): Promise<string> {
+  const now = new Date(service.clock.now);
+  const { id } = await addPayment(service.db, merchant, {
+    amount: 1_000,
+    created_at: now,
+    expires_at: new Date(service.clock.now + 60 * MINUTE_MS),
+  });
+  const token_amount = BigInt(lamports);
+  const slot = { blockchainId: CHAIN, address, tokenAmount: token_amount };
+  await insertReservation(service.db, id, slot, now);
+  await updateOpenPayment(service.db, id, {
+    ...{ blockchain_id: CHAIN, address, token_amount, token_decimals: 9 },
+  });
+  return id;
+}
+
+const deposits = () => service.db.selectFrom('deposits').selectAll().execute();
+
+/** Worthless transfers of equal distance within a time, and payments at their times. */
+function sendAll(
+  flood: { readonly address: string; readonly count: number; readonly forMs: number },
+  payments: readonly { readonly address: string; readonly lamports: number; readonly at: number }[],
+): Sent[] {
+  const begin = service.clock.now;
+  const dust = Array.from({ length: flood.count }, (_, index) => ({
+    ...{ address: flood.address, lamports: 1 + (index % 1_000) },
+    at: begin + (index * flood.forMs) / flood.count,
+  }));
+  const sent = [...dust, ...payments]
+    .toSorted((one, other) => one.at - other.at)
+    .map(({ address, lamports, at }) => chain.send(address, lamports, at));
+  return sent.filter(({ lamports }) => lamports >= WHOLE);
+}
+
+/** Ticks until everything is recorded. Returns how long each payment took from when it was sent, in milliseconds. */
+async function watchFor(forMs: number, sent: readonly Sent[]): Promise<number[]> {
+  const watcher = startWatcher();
+  const end = service.clock.now + forMs;
+  const seenAt = new Map<string, number>();
+  while (service.clock.now < end) {
+    await watcher.tick();
+    for (const { transaction_hash: hash } of await deposits()) {
+      if (!seenAt.has(hash)) seenAt.set(hash, service.clock.now);
+    }
+  }
+  expect(watcher.failures).toEqual([]);
+  return sent.map(({ signature, at }) => (seenAt.get(signature) ?? Number.POSITIVE_INFINITY) - at);
+}
+
+test.each([
+  ['at the same address', true, 10_000],
+  ['at another address', false, 10_000],
+  ['of as many as two in a slot', true, 3_000],
+])(
+  'worthless transfers %s delay an exact payment by at most 15 s',
+  async (_, isSame, count) => {
+    const [flooded, other] = [newWallet().address, newWallet().address];
+    const times = Array.from({ length: 18 }, (_each, index) => (index + 1) * 31_700);
+    const payments = times.map((time, index) => ({
+      ...{ address: isSame ? flooded : other, lamports: WHOLE + index * 1_000 },
+      at: service.clock.now + 10 * SECOND_MS + time,
+    }));
+    for (const { address, lamports } of payments) await ask(address, lamports);
+    await ask(flooded, WHOLE * 2);
+    service.clock.now += 10 * SECOND_MS;
+    const sent = sendAll({ address: flooded, count, forMs: 10 * MINUTE_MS }, payments);
+    const delays = await watchFor(11 * MINUTE_MS, sent);
+    expect(Math.max(...delays)).toBeLessThanOrEqual(15 * SECOND_MS);
+    expect(await deposits()).toHaveLength(payments.length);
+    expect((await deposits()).every(({ outcome }) => outcome === 'exact')).toBe(true);
+    expect(await listDust(service.db, 10)).toMatchObject([{ address: flooded, transfers: count }]);
+  },
+  120_000,
+);
+
+/** What happens to the watchers within a tick. */
+const act = fc.oneof(
+  { weight: 4, arbitrary: fc.constant({ kind: 'none' as const }) },
+  fc.record({ kind: fc.constant('kill' as const), steps: fc.nat(30) }),
+  fc.record({ kind: fc.constant('fail' as const), steps: fc.nat(30) }),
+  fc.record({ kind: fc.constant('unwritten' as const), steps: fc.nat(5) }),
+  fc.constant({ kind: 'overtake' as const }),
+  fc.constant({ kind: 'hide' as const }),
+);
+const history = fc.record({
+  flood: fc.record({
+    count: fc.integer({ min: 100, max: 600 }),
+    forMs: fc.integer({ min: 5_000, max: 40_000 }),
+  }),
+  payments: fc.array(fc.record({ to: fc.nat(2), after: fc.nat(50_000) }), {
+    minLength: 1,
+    maxLength: 5,
+  }),
+  acts: fc.array(act, { minLength: 8, maxLength: 8 }),
+});
+
+test('every payment among worthless transfers is recorded once, whatever happens to the watchers', async () => {
+  await fc.assert(
+    fc.asyncProperty(history, async ({ flood, payments, acts }) => {
+      await begin();
+      const addresses = [0, 1, 2].map(() => newWallet().address);
+      const [flooded = '', , ended = ''] = addresses;
+      const asked = payments.map(({ to, after }, index) => ({
+        ...{ address: addresses[to] ?? '', lamports: WHOLE + index * 1_000 },
+        at: service.clock.now + after,
+      }));
+      for (const { address, lamports } of asked) await ask(address, lamports);
+      await ask(flooded, WHOLE * 2);
+      // Nobody waits there any more, and what comes is for a person.
+      await ask(ended, WHOLE * 2);
+      const released_at = new Date(service.clock.now);
+      await service.db
+        .updateTable('reservations')
+        .set({ released_at })
+        .where('address', '=', ended)
+        .execute();
+      const sent = sendAll({ ...flood, address: flooded }, asked);
+      const watchers = [startWatcher('a'), startWatcher('b')];
+      let current = 0;
+      for (const each of acts) {
+        chain.showsBlocks = each.kind !== 'hide';
+        if (each.kind === 'overtake') {
+          current = 1 - current;
+          await lapseLease(service.db, CHAIN);
+        }
+        let left = 'steps' in each ? each.steps : Number.POSITIVE_INFINITY;
+        const failure = each.kind === 'kill' ? new Killed() : new NodeFailure('away');
+        const step = (at: 'call' | 'commit') => {
+          if (each.kind === 'unwritten' && at === 'call') return;
+          if (left === 0) throw failure;
+          left -= 1;
+        };
+        try {
+          await watchers[current]?.tick(step);
+        } catch (error) {
+          if (error !== failure) throw error;
+          if (error instanceof NodeFailure) continue;
+          watchers[current] = startWatcher(current === 0 ? 'a' : 'b');
+          await lapseLease(service.db, CHAIN);
+        }
+      }
+      chain.showsBlocks = true;
+      service.clock.now = Math.max(service.clock.now, ...sent.map(({ at }) => at + SECOND_MS));
+      await watchers[current]?.tick();
+      const found = await deposits();
+      expect(found.map(each => each.transaction_hash).sort()).toEqual(
+        sent.map(({ signature }) => signature).sort(),
+      );
+      for (const { transaction_hash: hash, address, outcome, occurred_at: at } of found) {
+        const madeAt = sent.find(({ signature }) => signature === hash)?.at ?? 0;
+        expect({ hash, outcome }).toEqual({ hash, outcome: address === ended ? 'late' : 'exact' });
+        expect((at?.getTime() ?? 0) - madeAt).toBeGreaterThan(-SECOND_MS);
+        expect((at?.getTime() ?? 0) - madeAt).toBeLessThan(2 * MINUTE_MS);
+      }
+    }),
+    { numRuns: Number(process.env.FLOODS ?? 25), seed: Number(process.env.SEED ?? 1) },
+  );
+}, 300_000);
