@@ -159,6 +159,11 @@ export interface LookUpRequest {
   readonly inputs: readonly string[] | null;
   /** The block that it was last seen in; null in the mempool, and where nothing is known. */
   readonly blockHash: string | null;
+  /**
+   * Whether only a block that is final by the chain's own rules counts, as the server that is asked sees it
+   * (Solana, where servers behind one URL may be on different branches). Not so unless given.
+   */
+  readonly isFinal?: boolean;
 }
 
 /** Transfers of a mempool (Bitcoin). */

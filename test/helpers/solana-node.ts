@@ -76,6 +76,8 @@ export class SolanaNode {
   /** Sent in answer. */
   bytes = 0;
   url = '';
+  /** Whether another server, of which all blocks are final, tells the final slot. */
+  isFinalElsewhere = false;
   /** Whether lists of signatures end before the newest slot, as those of a backend that lags. */
   hidesNewest = false;
   readonly #svm: LiteSVM;
@@ -316,7 +318,9 @@ export class SolanaNode {
       case 'getFirstAvailableBlock':
         return this.#blocks[0]?.slot;
       case 'getSlot':
-        return options.commitment === 'finalized' ? this.finalSlot : this.slot;
+        return options.commitment === 'finalized' && !this.isFinalElsewhere
+          ? this.finalSlot
+          : this.slot;
       case 'getLatestBlockhash': {
         const blockhash = this.#blocks.at(-1)?.hash;
         return { context, value: { blockhash, lastValidBlockHeight: this.slot } };
@@ -350,10 +354,15 @@ export class SolanaNode {
     }
   }
 
-  #block(slot: number, { transactionDetails, maxSupportedTransactionVersion }: Json): Json {
+  #top({ commitment }: Json): number {
+    return commitment === 'finalized' ? this.finalSlot : this.slot;
+  }
+
+  #block(slot: number, options: Json): Json {
+    const { transactionDetails, maxSupportedTransactionVersion } = options;
     const block = this.#blocks.find(each => each.slot === slot);
-    if (block === undefined) {
-      throw slot > this.slot
+    if (block === undefined || slot > this.#top(options)) {
+      throw slot > this.#top(options)
         ? new SlotError(-32004, `Block not available for slot ${slot}`)
         : new SlotError(-32007, `Slot ${slot} was skipped, or missing due to ledger jump`);
     }
@@ -404,8 +413,9 @@ export class SolanaNode {
     });
   }
 
-  #signatures(address: string, { limit = 1000, before }: Json): Json[] {
-    const top = this.hidesNewest ? this.slot - 1 : this.slot;
+  #signatures(address: string, { limit = 1000, before, commitment }: Json): Json[] {
+    const confirmed = this.hidesNewest ? this.slot - 1 : this.slot;
+    const top = commitment === 'finalized' ? this.finalSlot : confirmed;
     const all = this.#blocks
       .filter(({ slot }) => slot <= top)
       .flatMap(({ transactions, time }) => transactions.map(each => ({ ...each, time })))
@@ -426,12 +436,12 @@ export class SolanaNode {
     return undefined;
   }
 
-  #transaction(signature: string, { maxSupportedTransactionVersion }: Json): Json | null {
+  #transaction(signature: string, options: Json): Json | null {
     const known = this.#find(signature);
-    if (known === undefined) return null;
+    if (known === undefined || known.block.slot > this.#top(options)) return null;
     const { block, found } = known;
     const { message, version } = found;
-    requireSupported(version, maxSupportedTransactionVersion);
+    requireSupported(version, options.maxSupportedTransactionVersion);
     return {
       ...{ slot: block.slot, blockTime: block.time, version },
       meta: found.meta,

@@ -384,6 +384,20 @@ describe('Solana (litesvm)', () => {
     expect(await answersOn(payment)).toContain('getTransaction');
   });
 
+  test('a payment is successful only where the server that shows it has finalized it', async () => {
+    const payment = await ask(CHAIN, 1_500);
+    await look();
+    pay(CHAIN, payment);
+    solana.isFinalElsewhere = true;
+    await look();
+    await look();
+    expect(await statusOf(payment)).toBe('pending/completed');
+    solana.isFinalElsewhere = false;
+    solana.mine(33);
+    await look();
+    expect(await statusOf(payment)).toBe('successful/completed');
+  });
+
   test('a transfer whose block a fork has undone is taken back', async () => {
     const payment = await ask(CHAIN, 2_000);
     await look();

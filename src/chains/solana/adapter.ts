@@ -130,14 +130,15 @@ function hashAt(
   return before?.hash ?? null;
 }
 
-/** What became of a transaction, by the branch that the node has confirmed. */
+/** What became of a transaction, by the branch that the node has confirmed or, where asked for, finalized. */
 async function lookUp(
   node: Node,
-  { transactionHash, watch }: LookUpRequest,
+  { transactionHash, watch, isFinal }: LookUpRequest,
 ): Promise<TransactionReport> {
+  const commitment = isFinal === true ? FINALIZED : CONFIRMED;
   const history = { searchTransactionHistory: true };
   const [answer, statuses] = await node.batch([
-    transactionCall(transactionHash),
+    transactionCall(transactionHash, commitment),
     { method: 'getSignatureStatuses', params: [[transactionHash], history] },
   ]);
   const transaction = toTransactionOrFailure(node, answer, transactionHash);
@@ -151,7 +152,8 @@ async function lookUp(
       ? { status: 'unknown' }
       : { status: 'pending', transfers: [] };
   }
-  const block = (await readBlocksAt(node, [transaction.slot])).get(transaction.slot);
+  const blocks = await readBlocksAt(node, [transaction.slot], commitment);
+  const block = blocks.get(transaction.slot);
   if (block === undefined || block instanceof NodeFailure) {
     return { status: 'unreadable', detail: block?.message ?? 'it has no block' };
   }

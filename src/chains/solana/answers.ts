@@ -162,10 +162,11 @@ async function askOne(node: Node, call: NodeCall): Promise<unknown> {
 export async function readBlocksAt(
   node: Node,
   slots: readonly number[],
+  commitment: Commitment = CONFIRMED,
 ): Promise<Map<number, Block | NodeFailure>> {
   const distinct = [...new Set(slots)];
-  const answers =
-    distinct.length === 0 ? [] : await node.batch(distinct.map(slot => blockCall(slot)));
+  const calls = distinct.map(slot => blockCall(slot, 'none', commitment));
+  const answers = calls.length === 0 ? [] : await node.batch(calls);
   const blocks = new Map<number, Block | NodeFailure>();
   for (const [index, slot] of distinct.entries()) {
     const block = readOrFailure(() => toSlotBlock(node, answers[index], slot));

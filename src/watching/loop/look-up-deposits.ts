@@ -22,19 +22,24 @@ export interface Placed {
 
 /**
  * Asks a node for the transactions of deposits, each once.
+ * @param finalHeight What is in a block up to here has to be final there; null for none.
  * @throws NodeFailure
  */
 export async function lookUpDeposits(
   { adapter }: Pick<Watcher, 'adapter'>,
   node: Node,
   deposits: readonly UnsettledDeposit[],
+  finalHeight: number | null = null,
 ): Promise<Placed[]> {
   const transactions = [...Map.groupBy(deposits, ({ transaction_hash: hash }) => hash)];
   const placed: Placed[] = [];
   const size = adapter.lookUpAll === undefined ? CONCURRENCY : TOGETHER;
   for (let next = 0; next < transactions.length; next += size) {
     const together = transactions.slice(next, next + size);
-    const requests = together.map(([transactionHash, own]) => requestFor(transactionHash, own));
+    const requests = together.map(([transactionHash, own]) => ({
+      ...requestFor(transactionHash, own),
+      isFinal: own.every(({ block_height: height }) => (height ?? Infinity) <= (finalHeight ?? -1)),
+    }));
     const reports = await (adapter.lookUpAll?.(node, requests) ??
       Promise.all(requests.map(request => adapter.lookUp(node, request))));
     for (const [index, [, own]] of together.entries()) {

@@ -71,7 +71,7 @@ async function settleDue(
   const absent: UnsettledDeposit[] = [];
   const unreadable: Unreadable[] = [];
   const recorded = recordAnswers(node);
-  for (const placed of await lookUpDeposits(watcher, recorded.node, due)) {
+  for (const placed of await lookUpDeposits(watcher, recorded.node, due, tips.final)) {
     const { deposit, report, transfer } = placed;
     const at = timeOf(deposit);
     if (report.status === 'included' && transfer !== undefined) {

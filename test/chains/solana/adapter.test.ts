@@ -345,6 +345,19 @@ describe('a look-up tells of', () => {
     });
   });
 
+  test('one that has to be final as soon as it is', async () => {
+    const own = newWallet().address;
+    const transactionHash = solana.send(
+      [sendLamports(sender.address, own, 1_000_000_000n)],
+      [sender],
+    );
+    const request = { transactionHash, watch: [sol(own)], inputs: null, blockHash: null };
+    const lookUpFinal = () => adapter.lookUp(node, { ...request, isFinal: true });
+    expect(await lookUpFinal()).toEqual({ status: 'pending', transfers: [] });
+    solana.mine(32);
+    expect(await lookUpFinal()).toEqual(await adapter.lookUp(node, request));
+  });
+
   test('one that failed', async () => {
     const own = newWallet().address;
     const hash = solana.send([sendLamports(sender.address, own, 10n ** 18n)], [sender]);
