@@ -104,7 +104,10 @@ export interface ScanRequest {
    * between `readHeads` and this scan the node may have changed its mind.
    */
   readonly parentHash?: string | null;
-  /** Watched addresses whose payments end now, so that nothing of them may be left for later (Solana). */
+  /**
+   * Watched addresses whose payments end. Nothing of them may be left for later: they are looked at once more,
+   * for what is final (Solana).
+   */
   readonly ending?: readonly string[];
   /** Weighs transfers, in the order of the chain. Without it those of nothing alone are dust. */
   readonly weigh?: (arrivals: readonly Arrival[]) => Promise<readonly Weight[]>;

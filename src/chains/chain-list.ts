@@ -33,8 +33,11 @@ export interface Chain {
   readonly finality: string;
   /** Whether every block that a node shows is final already (Avalanche). */
   readonly tipIsFinal: boolean;
-  /** What moves `watched_until`: blocks of the tip, blocks scanned a second time, or each poll. */
-  readonly coverage: 'tip' | 'sweep' | 'poll';
+  /**
+   * What moves `watched_until`: blocks of the tip, blocks scanned a second time, each poll, or each poll as soon
+   * as all that it showed is final.
+   */
+  readonly coverage: 'tip' | 'sweep' | 'poll' | 'final-poll';
   /** Usual time from a transfer to its finality, in milliseconds. */
   readonly usualFinalityMs: number;
 }
@@ -97,7 +100,7 @@ const SOLANA: Facts = {
   clockSkewMs: 30 * SECOND,
   finality: 'final',
   tipIsFinal: false,
-  coverage: 'poll',
+  coverage: 'final-poll',
   usualFinalityMs: 15 * SECOND,
 };
 const TRON: Facts = {

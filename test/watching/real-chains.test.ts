@@ -6,6 +6,7 @@ import { associatedAccount } from '../../src/chains/solana/programs.ts';
 import { solanaReference } from '../../src/chains/solana-reference.ts';
 import type { Merchant } from '../../src/database/account-tables.ts';
 import type { Payment } from '../../src/database/payment-tables.ts';
+import { findChain } from '../../src/repositories/chains.ts';
 import { listPaymentDeposits } from '../../src/repositories/deposits.ts';
 import { listAnswers } from '../../src/repositories/evidence.ts';
 import { updateOpenPayment } from '../../src/repositories/payment-moves.ts';
@@ -419,10 +420,21 @@ describe('Solana (litesvm)', () => {
     pay(CHAIN, payment);
     // Swept at once: the balance is what it was.
     solana.send([sendLamports(wallet.address, sender.address, amountOf(payment))], [wallet]);
-    service.clock.now = end.getTime();
+    const lookAt = async (time: number) => {
+      service.clock.now = time;
+      await loop.run(AbortSignal.timeout(15_000), () => undefined);
+      return (await findChain(service.db, CHAIN))?.watched_until?.getTime() ?? 0;
+    };
+    // A list of what is confirmed may lag, whenever it is asked for.
+    solana.hidesNewest = true;
+    expect(await lookAt(end.getTime())).toBeLessThan(end.getTime());
+    solana.mine(31);
+    expect(await lookAt(end.getTime() + 13_000)).toBeLessThan(end.getTime());
+    expect(await statusOf(payment)).toBe('pending/pending');
     solana.mine();
-    await loop.run(AbortSignal.timeout(15_000), () => undefined);
-    expect(await statusOf(payment)).toBe('pending/completed');
+    expect(await lookAt(end.getTime() + 14_000)).toBe(end.getTime());
+    solana.hidesNewest = false;
+    expect(await statusOf(payment)).toBe('successful/completed');
   });
 
   test('the reference decides whose a transfer is, where the amount does not', async () => {

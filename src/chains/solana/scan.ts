@@ -1,14 +1,17 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Block, Scan, ScanRequest, Unreadable } from '../adapter.ts';
 import type { WatchedAccounts } from './accounts.ts';
-import { CONFIRMED, readBlockAt } from './answers.ts';
+import { CONFIRMED, FINALIZED, readBlockAt } from './answers.ts';
 import { readTransfers } from './read-transfers.ts';
 import { type Listed, listSignatures } from './signatures.ts';
 
 /** Slots before a range whose signatures are listed again, since a list may lag: two minutes. */
 const LISTED_AGAIN = 300;
-/** Slots that are listed of an address whose payment ends: an hour, as long as a customer may take. */
-const LISTED_AT_THE_END = 9_000;
+/**
+ * Slots that are listed of an address whose payment ends: an hour, as long as a customer may take, and two
+ * minutes until what came at its end is final.
+ */
+const LISTED_AT_THE_END = 9_300;
 
 /**
  * Lists the transactions of accounts that have changed, and reads them.
@@ -21,7 +24,7 @@ export async function scanAccounts(
   accounts: WatchedAccounts,
   newest: Block | undefined,
 ): Promise<Scan> {
-  const { from, to, watch, ending = [] } = request;
+  const { from, to, watch, undoableFrom, ending = [] } = request;
   const through = newest?.height === to ? newest : await readBlockAt(node, to);
   if (through === null) throw new NodeFailure(`${node.label} has no block of slot ${to}`);
   if (watch.length === 0) return { through, transfers: [] };
@@ -33,8 +36,12 @@ export async function scanAccounts(
     const range = { from: Math.max(0, from - LISTED_AGAIN), to, commitment: CONFIRMED };
     await listSignatures(node, changed, range, listed);
     const last = accounts.accountsOf(watch.filter(({ address }) => ending.includes(address)));
-    const hour = { ...range, from: Math.max(0, to - LISTED_AT_THE_END) };
-    await listSignatures(node, last, hour, listed);
+    // What is confirmed may be listed late, and nobody lists these again.
+    const atTheEnd = {
+      ...{ from: Math.max(0, to - LISTED_AT_THE_END), to: Math.min(to, undoableFrom - 1) },
+      commitment: FINALIZED,
+    };
+    await listSignatures(node, last, atTheEnd, listed);
     for (const { account, detail } of listed.unreadable) {
       const watched = accounts.ownersOf(new Set([account]), watch);
       unreadable.push({ transactionHash: null, height: null, watched, detail });

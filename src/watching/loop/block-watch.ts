@@ -1,8 +1,9 @@
 import type { Block, WatchedAddress } from '../../chains/adapter.ts';
-import { hasExpiringPayment, listEndingAddresses } from '../../repositories/watch-list.ts';
+import { hasExpiringPayment } from '../../repositories/watch-list.ts';
 import type { Watcher } from '../watcher.ts';
 import { STATE_KEPT } from './balance-increases.ts';
 import { createUnconfirmedCheck } from './check-unconfirmed.ts';
+import { FinalPolls, listEnding } from './final-polls.ts';
 import { findInternalTransfers, nativeAddresses, noteJoined } from './internal-transfers.ts';
 import type { Mempool } from './mempool.ts';
 import { NativeDust } from './native-dust.ts';
@@ -23,8 +24,6 @@ import { retryUnreadable } from './unreadable.ts';
 const PLACE_EVERY_MS = 10 * 60_000;
 /** How often balances are looked at for what contracts have sent, in milliseconds. */
 const INTERNAL_EVERY_MS = 60_000;
-/** Addresses whose payments end that one look is told of: more than end within seconds. */
-const ENDING_MAXIMUM = 1_000;
 
 /** Reads the new blocks of a chain on which payments wait, and settles what they have brought. */
 export interface BlockWatch {
@@ -39,6 +38,7 @@ export function createBlockWatch(
   const { adapter, chain, clock, db } = watcher;
   const unconfirmed = createUnconfirmedCheck();
   const dust = new NativeDust();
+  const finalPolls = new FinalPolls();
   const placements = createPeriod(clock, PLACE_EVERY_MS);
   const balanceLooks = createPeriod(clock, INTERNAL_EVERY_MS);
   const retries = createPeriod(clock, RETRY_EVERY_MS);
@@ -67,7 +67,8 @@ export function createBlockWatch(
       const rescanned = isComplete && (await rescans.run(round));
       if (isComplete) await retry(round);
       const isBrokenOff = !isAtTip && wasPolledLately(state.polled_at, new Date(clock()));
-      const reached = { through: atCursor, swept, isComplete, isBrokenOff };
+      const finalUntil = finalPolls.until;
+      const reached = { finalUntil, through: atCursor, swept, isComplete, isBrokenOff };
       await recordProgress(watcher, round, reached);
       return unread.more || rescanned ? 'more' : 'done';
     },
@@ -76,10 +77,7 @@ export function createBlockWatch(
   /** Reads the watch list, and what its addresses hold before anything behind the cursor is scanned. */
   async function prepare({ state, node, tips, signal }: Round): Promise<Pass> {
     const watch = await watcher.watchList.read(db, new Date(clock()));
-    const ending =
-      adapter.looksOnce === true
-        ? await listEndingAddresses(db, chain.id, new Date(clock()), ENDING_MAXIMUM)
-        : [];
+    const ending = await listEnding(watcher, finalPolls.reach(state, tips.final));
     dust.begin(state);
     if (state.cursor_height !== null && state.cursor_hash !== null) {
       const cursor = { height: state.cursor_height, hash: state.cursor_hash };

@@ -12,7 +12,7 @@ export function coveredUntil(
   polledAt: Date,
   reached: Pick<Block, 'height' | 'time'>,
 ): Date {
-  if (chain.coverage === 'poll') return polledAt;
+  if (chain.coverage === 'poll' || chain.coverage === 'final-poll') return polledAt;
   // Where the newest block is final, there has been no other one since; unless the node stands still.
   const isQuiet = reached.height === tip.height && finalHeight === tip.height;
   const time = reached.time.getTime() + (isQuiet ? chain.staleHeadMs : 0);

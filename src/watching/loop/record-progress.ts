@@ -6,6 +6,8 @@ import type { Round } from './round.ts';
 
 /** How far a tick has come. */
 export interface Reached {
+  /** Up to when all that was shown is final; see `FinalPolls`. */
+  readonly finalUntil: Date | null;
   /** The last block that was scanned; undefined if there was none. */
   readonly through: Block | undefined;
   /** The last one that was scanned a second time. */
@@ -23,13 +25,16 @@ export interface Reached {
 export async function recordProgress(
   { chain, lease }: Watcher,
   { heads, polledAt }: Round,
-  { through, swept, isComplete, isBrokenOff }: Reached,
+  { finalUntil, through, swept, isComplete, isBrokenOff }: Reached,
 ): Promise<void> {
-  const last = chain.coverage === 'sweep' ? swept : through;
+  const { coverage } = chain;
+  const last = coverage === 'sweep' ? swept : through;
+  const isByPoll = coverage === 'poll' || coverage === 'final-poll';
+  const polledUntil = coverage === 'final-poll' ? finalUntil : polledAt;
   const covered =
-    last === undefined || (chain.coverage === 'poll' && !isComplete)
+    last === undefined || polledUntil === null || (isByPoll && !isComplete)
       ? null
-      : coveredUntil(chain, heads, polledAt, last);
+      : coveredUntil(chain, heads, polledUntil, last);
   await lease.write((tx, { watched_until: former }) =>
     updateChain(tx, chain.id, {
       head_height: heads.tip.height,

@@ -10,7 +10,7 @@ import { listDust } from '../../../src/repositories/dust.ts';
 import { updateOpenPayment } from '../../../src/repositories/payment-moves.ts';
 import { insertReservation } from '../../../src/repositories/reservations.ts';
 import { createLease } from '../../../src/watching/lease.ts';
-import { createTick } from '../../../src/watching/tick.ts';
+import { createTick } from '../../../src/watching/loop/tick.ts';
 import { createWatchList } from '../../../src/watching/watch-list.ts';
 import { addMerchant } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';

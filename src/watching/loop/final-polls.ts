@@ -1,0 +1,42 @@
+import { listEndingAddresses } from '../../repositories/watch-list.ts';
+import type { Watcher } from '../watcher.ts';
+import type { LastPoll } from './occurred-at.ts';
+
+/** Polls that are remembered: one comes every few seconds, and what it showed is final within 15 s. */
+const KEPT = 1_000;
+/** Addresses whose payments end that one look is told of: more than end within seconds. */
+const ENDING_MAXIMUM = 1_000;
+
+/**
+ * Knows up to which time all that polls have shown is final (Solana). What is not final is listed by a node as
+ * far as it has come, so that payments end only after a last look at what is. A part of the tick.
+ */
+export class FinalPolls {
+  #polls: { readonly height: number; readonly at: Date }[] = [];
+
+  /**
+   * @param last The last poll that was read up to its newest block.
+   * @param finalHeight The final block now.
+   * @returns The time of the last poll whose newest block is final now; null if none is known.
+   */
+  reach({ head_height: height, polled_at: at }: LastPoll, finalHeight: number | null): Date | null {
+    if (height !== null && at !== null && this.#polls.at(-1)?.at.getTime() !== at.getTime()) {
+      this.#polls = [...this.#polls.slice(1 - KEPT), { height, at }];
+    }
+    const reached = this.#polls.findLastIndex(poll => poll.height <= (finalHeight ?? -1));
+    this.#polls = this.#polls.slice(Math.max(0, reached));
+    return reached < 0 ? null : (this.#polls[0]?.at ?? null);
+  }
+}
+
+/**
+ * Addresses at which the last look is due.
+ * @param until As of `reach`.
+ */
+export async function listEnding(
+  { chain, db }: Pick<Watcher, 'chain' | 'db'>,
+  until: Date | null,
+): Promise<readonly string[]> {
+  if (chain.coverage !== 'final-poll' || until === null) return [];
+  return listEndingAddresses(db, chain.id, until, ENDING_MAXIMUM);
+}
