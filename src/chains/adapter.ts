@@ -126,6 +126,8 @@ export interface Scan {
   readonly dust?: readonly Arrival[];
   /** What of these blocks cannot be read. None unless given. */
   readonly unreadable?: readonly Unreadable[];
+  /** Whether there was too much at addresses whose payments end, so that they must not end yet (Solana). */
+  readonly isEndingLeft?: boolean;
 }
 
 /** A transfer of something else to a watched address: another contract, or a worthless look-alike. */

@@ -5,6 +5,7 @@ import { type Chain, type ChainId, chainOf } from '../../src/chains/chain-list.t
 import type { Database } from '../../src/database/connection.ts';
 import type { Look } from '../../src/nodes/daily-quota.ts';
 import { type Node, NodeFailure } from '../../src/nodes/node.ts';
+import type { NodeSet } from '../../src/nodes/node-set.ts';
 import type { Clock } from '../../src/time/clock.ts';
 import { createLease, type Lease } from '../../src/watching/lease.ts';
 import { createTick, type TickResult } from '../../src/watching/loop/tick.ts';
@@ -58,24 +59,17 @@ export function createModelWatcher({
   const watcher = {
     chain,
     adapter: stepped(),
-    nodes: {
-      refresh: async () => undefined,
-      mayLook: (look: Look) => self.mayLook(look),
+    nodes: nodeSetOf({
       async primary() {
         if (!self.up) throw new NodeFailure('primary is away');
         return primary;
       },
       check: async () => (self.check === null ? null : checkNode),
       another: async () => (self.check === null ? null : checkNode),
-      acceptHead: async () => undefined,
-      reportFailure: (_id: string, failure: Error) => void self.failures.push(failure),
-      distrust: (_id: string, reason: string) => void self.distrusted.push(reason),
-      state: () => undefined,
-      states: () => [],
-      reportSuccess: () => undefined,
-      pausedFor: () => 0,
-      close: async () => undefined,
-    },
+      mayLook: (look: Look) => self.mayLook(look),
+      reportFailure: (_id, failure) => void self.failures.push(failure),
+      distrust: (_id, reason) => void self.distrusted.push(reason),
+    }),
     ...{ db, clock, log: SILENT, lease, watchList: createWatchList(chain.id) },
   };
   const tick = createTick(watcher);
@@ -107,6 +101,25 @@ export function createModelWatcher({
       },
     });
   }
+}
+
+/** The nodes of a chain, all well, but for what is given. */
+export function nodeSetOf(own: Pick<NodeSet, 'primary'> & Partial<NodeSet>): NodeSet {
+  return {
+    refresh: async () => undefined,
+    mayLook: () => true,
+    check: async () => null,
+    another: async () => null,
+    acceptHead: async () => undefined,
+    reportFailure: () => undefined,
+    reportSuccess: () => undefined,
+    distrust: () => undefined,
+    pausedFor: () => 0,
+    state: () => undefined,
+    states: () => [],
+    close: async () => undefined,
+    ...own,
+  };
 }
 
 function modelNode(label: string): Node {

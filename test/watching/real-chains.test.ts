@@ -428,11 +428,15 @@ describe('Solana (litesvm)', () => {
     // A list of what is confirmed may lag, whenever it is asked for.
     solana.hidesNewest = true;
     expect(await lookAt(end.getTime())).toBeLessThan(end.getTime());
+    // There is no newer block, so that nothing is looked at.
+    solana.isFinalElsewhere = true;
+    expect(await lookAt(end.getTime() + 3_000)).toBeLessThan(end.getTime());
+    solana.isFinalElsewhere = false;
     solana.mine(31);
     expect(await lookAt(end.getTime() + 13_000)).toBeLessThan(end.getTime());
     expect(await statusOf(payment)).toBe('pending/pending');
     solana.mine();
-    expect(await lookAt(end.getTime() + 14_000)).toBe(end.getTime());
+    expect(await lookAt(end.getTime() + 14_000)).toBe(end.getTime() + 3_000);
     solana.hidesNewest = false;
     expect(await statusOf(payment)).toBe('successful/completed');
   });

@@ -16,6 +16,8 @@ const REFUSALS_MAXIMUM = BLOCKS_TOGETHER;
 /** Some of the transactions that were to be read, and blocks that were read with them, by slot. */
 export interface Part extends ReadTransactions {
   readonly blocks: ReadonlyMap<number, Block>;
+  /** How many calls it took. */
+  readonly calls: number;
 }
 
 /**
@@ -42,7 +44,9 @@ export async function* readInParts(
   while (alone.length > 0) yield await readAlone();
 
   async function readAlone(): Promise<Part> {
-    return { ...(await readTransactions(node, alone.splice(0, TOGETHER))), blocks: new Map() };
+    const together = alone.splice(0, TOGETHER);
+    const read = await readTransactions(node, together);
+    return { ...read, blocks: new Map(), calls: together.length };
   }
 
   /** Leaves to be asked for by themselves what the blocks do not show. */
@@ -60,8 +64,9 @@ export async function* readInParts(
         return transactions;
       }),
     );
+    const calls = whole.length;
     whole = [];
-    return { transactions: read.flat(), unreadable: new Map(), blocks };
+    return { transactions: read.flat(), unreadable: new Map(), blocks, calls };
   }
 }
 

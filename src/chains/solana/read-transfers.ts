@@ -6,6 +6,12 @@ import { type Part, readInParts } from './parts.ts';
 import type { ListedSignature } from './signatures.ts';
 import { type SolanaTransaction, transfersOf } from './transfers.ts';
 
+/**
+ * Calls of one look for transactions that an earlier one should have read. With the usual allowance a look then
+ * takes a few seconds longer; more would delay what is new.
+ */
+const CALLS_FOR_EARLIER = 16;
+
 /** What transactions brought to the watched addresses. */
 export interface Found {
   readonly transfers: readonly ChainTransfer[];
@@ -13,6 +19,8 @@ export interface Found {
   readonly dust: readonly Arrival[];
   /** What is wrong with transactions that cannot be read, by signature. */
   readonly unreadable: ReadonlyMap<string, string>;
+  /** Those of earlier slots that were too many. */
+  readonly left: readonly ListedSignature[];
 }
 
 /** A transaction and what it brought; the block of these transfers is not known yet. */
@@ -22,7 +30,8 @@ interface Hit {
 }
 
 /**
- * Reads listed transactions. Dust costs no question about its block, and what payments wait for is handed on
+ * Reads listed transactions: all of the slots from `from` on, and then those of earlier ones, which the looks
+ * before have read unless a list lagged. After a restart nobody knows which, and there may be thousands. Dust costs no question about its block, and what payments wait for is handed on
  * before more is read.
  * @param through The newest block.
  * @throws NodeFailure, RpcError.
@@ -31,7 +40,7 @@ export async function readTransfers(
   node: Node,
   listed: readonly ListedSignature[],
   through: Block,
-  { watch, weigh, takeAwaited }: Pick<ScanRequest, 'watch' | 'weigh' | 'takeAwaited'>,
+  { from, watch, weigh, takeAwaited }: Omit<ScanRequest, 'to'>,
 ): Promise<Found> {
   const transfers: ChainTransfer[] = [];
   const dust: ChainTransfer[] = [];
@@ -41,10 +50,24 @@ export async function readTransfers(
   const places = new Map(ordered.map(({ signature }, index) => [signature, index]));
   const inOrder = (one: Arrival, other: Arrival) =>
     (places.get(one.transactionHash) ?? 0) - (places.get(other.transactionHash) ?? 0);
-  for await (const part of readInParts(node, listed)) await take(part);
-  return { transfers, dust: dust.toSorted(inOrder), unreadable };
+  const left = new Map(listed.map(each => [each.signature, each]));
+  const [earlier, own] = [listed.filter(isEarlier), listed.filter(each => !isEarlier(each))];
+  for await (const part of readInParts(node, own)) await take(part);
+  let calls = 0;
+  for await (const part of readInParts(node, earlier)) {
+    await take(part);
+    calls += part.calls;
+    if (calls >= CALLS_FOR_EARLIER) break;
+  }
+  return { transfers, dust: dust.toSorted(inOrder), unreadable, left: [...left.values()] };
+
+  function isEarlier({ slot }: ListedSignature): boolean {
+    return slot < from;
+  }
 
   async function take(part: Part): Promise<void> {
+    for (const { signature } of part.transactions) left.delete(signature);
+    for (const signature of part.unreadable.keys()) left.delete(signature);
     for (const [signature, detail] of part.unreadable) unreadable.set(signature, detail);
     const hits = readEach(part.transactions, toHit, onUnreadable);
     const arrived = hits.flatMap(hit => hit.transfers).toSorted(inOrder);

@@ -55,9 +55,12 @@ export async function scanAccounts(
       const watched = accounts.ownersOf(own, watch);
       unreadable.push({ transactionHash: signature, height: null, watched, detail });
     }
+    const left = new Set(found.left.flatMap(each => [...each.accounts]));
+    for (const { signature } of found.left) listed.signatures.delete(signature);
     accounts.noteRead(request, listed.signatures.keys());
-    accounts.listAgain(listed.newer);
-    return { through, transfers: found.transfers, dust: found.dust, unreadable };
+    accounts.listAgain([...listed.newer, ...left]);
+    const isEndingLeft = last.some(account => left.has(account));
+    return { through, transfers: found.transfers, dust: found.dust, unreadable, isEndingLeft };
   } catch (error) {
     accounts.noticeAgain();
     throw error;

@@ -53,6 +53,7 @@ export function createBlockWatch(
       }
       const pass = await prepare(round);
       const through = await scanToTip(watcher, state, pass);
+      if (through === undefined) finalPolls.hold();
       const isAtTip = (through?.height ?? state.cursor_height) === heads.tip.height;
       const unread = isAtTip
         ? await mempool.read(round, pass.watch)
@@ -85,8 +86,8 @@ export function createBlockWatch(
       if (tips.tip - cursor.height <= STATE_KEPT) await noteJoined(watcher, node, watch, cursor);
     }
     const since = askedSince(watcher, state.watched_until);
-    const noteDust = dust.add.bind(dust, chain.id);
-    return { node, tips, watch, ending, askedSince: since, noteDust, signal };
+    const told = { noteDust: dust.add.bind(dust, chain.id), onEndingLeft: () => finalPolls.hold() };
+    return { node, tips, watch, ending, askedSince: since, ...told, signal };
   }
 
   /** Each minute, and while a payment is about to expire, which must not happen to one that was paid. */

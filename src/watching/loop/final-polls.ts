@@ -13,8 +13,20 @@ const ENDING_MAXIMUM = 1_000;
  */
 export class FinalPolls {
   #polls: { readonly height: number; readonly at: Date }[] = [];
+  #until: Date | null = null;
+
+  /** What `reach` has returned; null if the last look was not taken. */
+  get until(): Date | null {
+    return this.#until;
+  }
+
+  /** Tells that the last look was not taken, or not to the end. */
+  hold(): void {
+    this.#until = null;
+  }
 
   /**
+   * Begins a look.
    * @param last The last poll that was read up to its newest block.
    * @param finalHeight The final block now.
    * @returns The time of the last poll whose newest block is final now; null if none is known.
@@ -25,7 +37,8 @@ export class FinalPolls {
     }
     const reached = this.#polls.findLastIndex(poll => poll.height <= (finalHeight ?? -1));
     this.#polls = this.#polls.slice(Math.max(0, reached));
-    return reached < 0 ? null : (this.#polls[0]?.at ?? null);
+    this.#until = reached < 0 ? null : (this.#polls[0]?.at ?? null);
+    return this.#until;
   }
 }
 

@@ -34,6 +34,8 @@ export interface Pass {
   readonly askedSince: Date;
   /** As of `Sight`. */
   readonly madeBy?: Date | undefined;
+  /** Is called where addresses whose payments end have not been read to the end. */
+  readonly onEndingLeft?: () => void;
   /** Gets the dust of blocks up to the tip, with the hash of the last one that was scanned with them. */
   readonly noteDust?: (dust: readonly Arrival[], through: string) => void;
   readonly signal: AbortSignal;
@@ -91,7 +93,7 @@ export function ringEntry(chain: string, { height, hash, time }: Block) {
  */
 export async function scanRange(
   watcher: Watcher,
-  { node, tips, watch, ending = [], askedSince: since, madeBy }: Pass,
+  { node, tips, watch, ending = [], askedSince: since, madeBy, onEndingLeft }: Pass,
   range: Pick<ScanRequest, 'from' | 'to' | 'parentHash'>,
   last: LastPoll,
   advance: (tx: Connection, through: Block, dust: readonly Arrival[]) => Promise<void>,
@@ -113,7 +115,9 @@ export async function scanRange(
       );
     },
   };
-  const { through, transfers, dust = [], unreadable = [] } = await adapter.scan(node, request);
+  const scan = await adapter.scan(node, request);
+  const { through, transfers, dust = [], unreadable = [] } = scan;
+  if (scan.isEndingLeft === true) onEndingLeft?.();
   if (through.height < range.from || through.height > range.to) {
     throw new NodeFailure(`${node.label} scanned up to ${through.height}, which was not asked`);
   }

@@ -6,6 +6,7 @@ import { chainOf } from '../../../src/chains/chain-list.ts';
 import { createSolanaAdapter } from '../../../src/chains/solana/adapter.ts';
 import type { Merchant } from '../../../src/database/account-tables.ts';
 import { NodeFailure } from '../../../src/nodes/node.ts';
+import { findChain } from '../../../src/repositories/chains.ts';
 import { listDust } from '../../../src/repositories/dust.ts';
 import { updateOpenPayment } from '../../../src/repositories/payment-moves.ts';
 import { insertReservation } from '../../../src/repositories/reservations.ts';
@@ -17,7 +18,13 @@ import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import { GeneratedSolana, type Sent } from '../../helpers/generated-solana.ts';
 import { addPayment } from '../../helpers/payments.ts';
 import { newWallet } from '../../helpers/solana-node.ts';
-import { Killed, lapseLease, stepping, watchModel } from '../../watching/model-watcher.ts';
+import {
+  Killed,
+  lapseLease,
+  nodeSetOf,
+  stepping,
+  watchModel,
+} from '../../watching/model-watcher.ts';
 
 const CHAIN = 'sol-dev';
 const SECOND_MS = 1_000;
@@ -55,15 +62,10 @@ function startWatcher(holder = 'a') {
   const failures: Error[] = [];
   const tick = createTick({
     ...{ chain: chainOf(CHAIN), adapter: createSolanaAdapter(), db, clock },
-    nodes: {
-      refresh: async () => undefined,
+    nodes: nodeSetOf({
       primary: async () => node,
-      check: async () => null,
-      acceptHead: async () => undefined,
       reportFailure: (_id, failure) => void failures.push(failure),
-      distrust: () => undefined,
-      close: async () => undefined,
-    },
+    }),
     log: pino({ level: 'silent' }),
     lease: stepping(createLease(db, CHAIN, holder), () => step('commit')),
     watchList: createWatchList(CHAIN),
@@ -80,12 +82,16 @@ function startWatcher(holder = 'a') {
 }
 
 /** A payment that waits for these lamports. */
-async function ask(address: string, lamports: number): Promise<string> {
+async function ask(
+  address: string,
+  lamports: number,
+  endsAt = service.clock.now + 60 * MINUTE_MS,
+): Promise<string> {
   const now = new Date(service.clock.now);
   const { id } = await addPayment(service.db, merchant, {
     amount: 1_000,
     created_at: now,
-    expires_at: new Date(service.clock.now + 60 * MINUTE_MS),
+    expires_at: new Date(endsAt),
   });
   const token_amount = BigInt(lamports);
   const slot = { blockchainId: CHAIN, address, tokenAmount: token_amount };
@@ -115,12 +121,25 @@ function sendAll(
 }
 
 /** Ticks until everything is recorded. Returns how long each payment took from when it was sent, in milliseconds. */
-async function watchFor(forMs: number, sent: readonly Sent[]): Promise<number[]> {
-  const watcher = startWatcher();
-  const end = service.clock.now + forMs;
+async function watchFor(
+  forMs: number,
+  sent: readonly Sent[],
+  restartAfterMs = forMs,
+  onTick: (watchedUntil: number) => void = () => undefined,
+): Promise<number[]> {
+  let watcher = startWatcher();
+  const begin = service.clock.now;
+  const end = begin + forMs;
+  let isRestarted = false;
   const seenAt = new Map<string, number>();
   while (service.clock.now < end) {
+    if (!isRestarted && service.clock.now - begin >= restartAfterMs) {
+      watcher = startWatcher();
+      await lapseLease(service.db, CHAIN);
+      isRestarted = true;
+    }
     await watcher.tick();
+    onTick((await findChain(service.db, CHAIN))?.watched_until?.getTime() ?? 0);
     for (const { transaction_hash: hash } of await deposits()) {
       if (!seenAt.has(hash)) seenAt.set(hash, service.clock.now);
     }
@@ -155,6 +174,27 @@ test.each([
   120_000,
 );
 
+test('a worker that starts amid a flood delays no payment by more than 15 s, and ends none unread', async () => {
+  const flooded = newWallet().address;
+  const begun = service.clock.now;
+  const payments = Array.from({ length: 18 }, (_, index) => ({
+    ...{ address: flooded, lamports: WHOLE + index * 1_000 },
+    at: begun + 10 * SECOND_MS + (index + 1) * 31_700,
+  }));
+  for (const { address, lamports } of payments) await ask(address, lamports);
+  const endsAt = begun + 6 * MINUTE_MS;
+  await ask(flooded, WHOLE * 2, endsAt);
+  service.clock.now += 10 * SECOND_MS;
+  const sent = sendAll({ address: flooded, count: 10_000, forMs: 10 * MINUTE_MS }, payments);
+  let endedAt = 0;
+  const delays = await watchFor(14 * MINUTE_MS, sent, 5 * MINUTE_MS, watchedUntil => {
+    if (endedAt === 0 && watchedUntil >= endsAt) endedAt = service.clock.now;
+  });
+  expect(Math.max(...delays)).toBeLessThanOrEqual(15 * SECOND_MS);
+  // What came before the start is read again for it, little by little.
+  expect(endedAt).toBeGreaterThan(endsAt + 2 * MINUTE_MS);
+}, 120_000);
+
 /** What happens to the watchers within a tick. */
 const act = fc.oneof(
   { weight: 4, arbitrary: fc.constant({ kind: 'none' as const }) },
@@ -169,7 +209,8 @@ const history = fc.record({
     count: fc.integer({ min: 100, max: 600 }),
     forMs: fc.integer({ min: 5_000, max: 40_000 }),
   }),
-  payments: fc.array(fc.record({ to: fc.nat(2), after: fc.nat(50_000) }), {
+  /** What is swept leaves the balance as it was. */
+  payments: fc.array(fc.record({ to: fc.nat(2), after: fc.nat(50_000), isSwept: fc.boolean() }), {
     minLength: 1,
     maxLength: 5,
   }),
@@ -182,11 +223,12 @@ test('every payment among worthless transfers is recorded once, whatever happens
       await begin();
       const addresses = [0, 1, 2].map(() => newWallet().address);
       const [flooded = '', , ended = ''] = addresses;
-      const asked = payments.map(({ to, after }, index) => ({
+      const asked = payments.map(({ to, after, isSwept }, index) => ({
         ...{ address: addresses[to] ?? '', lamports: WHOLE + index * 1_000 },
-        at: service.clock.now + after,
+        ...{ at: service.clock.now + after, endsAt: service.clock.now + after + SECOND_MS / 2 },
+        isSwept: isSwept && addresses[to] !== ended,
       }));
-      for (const { address, lamports } of asked) await ask(address, lamports);
+      for (const { address, lamports, endsAt } of asked) await ask(address, lamports, endsAt);
       await ask(flooded, WHOLE * 2);
       // Nobody waits there any more, and what comes is for a person.
       await ask(ended, WHOLE * 2);
@@ -196,7 +238,17 @@ test('every payment among worthless transfers is recorded once, whatever happens
         .set({ released_at })
         .where('address', '=', ended)
         .execute();
-      const sent = sendAll({ ...flood, address: flooded }, asked);
+      const swept = asked
+        .filter(each => each.isSwept)
+        .map(({ address, lamports, at }) => ({ address, lamports: -lamports, at: at + 1 }));
+      const sent = sendAll({ ...flood, address: flooded }, [...asked, ...swept]);
+      /** Payments that may expire now, without a deposit. */
+      const endUnpaid = async () => {
+        const until = (await findChain(service.db, CHAIN))?.watched_until?.getTime() ?? 0;
+        const amounts = (await deposits()).map(each => Number(each.token_amount));
+        const over = asked.filter(each => each.endsAt <= until && each.address !== ended);
+        return over.filter(({ lamports }) => !amounts.includes(lamports));
+      };
       const watchers = [startWatcher('a'), startWatcher('b')];
       let current = 0;
       for (const each of acts) {
@@ -216,6 +268,7 @@ test('every payment among worthless transfers is recorded once, whatever happens
           await watchers[current]?.tick(step);
         } catch (error) {
           if (error !== failure) throw error;
+          expect(await endUnpaid()).toEqual([]);
           if (error instanceof NodeFailure) continue;
           watchers[current] = startWatcher(current === 0 ? 'a' : 'b');
           await lapseLease(service.db, CHAIN);
@@ -223,7 +276,10 @@ test('every payment among worthless transfers is recorded once, whatever happens
       }
       chain.showsBlocks = true;
       service.clock.now = Math.max(service.clock.now, ...sent.map(({ at }) => at + SECOND_MS));
-      await watchers[current]?.tick();
+      for (let ticks = 0; ticks < 8; ticks++) {
+        await watchers[current]?.tick();
+        expect(await endUnpaid()).toEqual([]);
+      }
       const found = await deposits();
       expect(found.map(each => each.transaction_hash).sort()).toEqual(
         sent.map(({ signature }) => signature).sort(),
