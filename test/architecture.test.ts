@@ -155,6 +155,16 @@ function strangers(paths: readonly string[], allowed: readonly string[]): string
     .map(show);
 }
 
+test('CONTRIBUTING lists every part in this order, and each has files', () => {
+  const text = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8');
+  const listed = [...text.matchAll(/^((?:src\/\S+|schemas\/|migrations\/)) +\S/gm)].map(
+    ([, path = '']) => path,
+  );
+  expect(listed).toEqual(['src/server.ts', ...PARTS.slice(1)]);
+  const used = new Set(files.map(partOf));
+  expect(PARTS.filter(part => !used.has(part))).toEqual([]);
+});
+
 test('schemas/ imports TypeBox only', () => {
   expect(strangers(['schemas/'], ['schemas/', '@sinclair/typebox'])).toEqual([]);
 });
