@@ -20,10 +20,11 @@ export const NO_POLL: LastPoll = { polled_at: null, head_height: null };
 
 /**
  * When a transfer was made, as far as matching is concerned. While the chain is polled regularly it is
- * now: clocks of blocks lag, and a payment must not look older than its own reservation. A block that the
- * last poll showed already was made before that poll. For what is found later, the block tells, with the
- * most that its clock may lag: whoever got the amount since then has not been paid. Where a node tells since
- * when it had the transfer in its mempool, it was made by then.
+ * now: clocks of blocks lag, and a payment must not look older than its own reservation. A block at a height
+ * that the last poll showed already was made before that poll, unless its time says that it has replaced
+ * another one since. For what is found later, the block tells, with the most that its clock may lag: whoever
+ * got the amount since then has not been paid. Where a node tells since when it had the transfer in its
+ * mempool, it was made by then.
  */
 export function occurredAt(
   chain: Chain,
@@ -48,8 +49,11 @@ function whenFound(
   now: Date,
 ): Happened {
   if (wasPolledLately(polledAt, now)) {
-    const at = block !== null && head !== null && block.height <= head ? polledAt : now;
-    return { occurredAt: at, earliestAt: at };
+    if (block === null || head === null || block.height > head) {
+      return { occurredAt: now, earliestAt: now };
+    }
+    const latest = Math.max(polledAt.getTime(), block.time.getTime() + skew);
+    return { occurredAt: new Date(Math.min(now.getTime(), latest)), earliestAt: polledAt };
   }
   // A mempool does not tell when: it may have been right after the last poll.
   if (block === null) {

@@ -1,0 +1,71 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Merchant } from '../../../src/database/account-tables.ts';
+import { updateOpenPayment } from '../../../src/repositories/payment-moves.ts';
+import { findPayment } from '../../../src/repositories/payments.ts';
+import { insertReservation } from '../../../src/repositories/reservations.ts';
+import { addMerchant } from '../../helpers/accounts.ts';
+import { startTestApp, type TestApp } from '../../helpers/app.ts';
+import { addPayment } from '../../helpers/payments.ts';
+import { ModelChain } from '../model-chain.ts';
+import { createModelWatcher, type ModelWatcher, watchModel } from '../model-watcher.ts';
+
+const MINUTE_MS = 60_000;
+const CHAIN = 'eth-test';
+const SLOT = { blockchainId: CHAIN, address: 'A', tokenAmount: 5_000n };
+
+let service: TestApp;
+let merchant: Merchant;
+let model: ModelChain;
+let watcher: ModelWatcher;
+
+beforeAll(async () => {
+  service = await startTestApp();
+  ({ merchant } = await addMerchant(service));
+});
+beforeEach(async () => {
+  const { db, clock } = service;
+  clock.now += 24 * 60 * MINUTE_MS;
+  await sql`truncate asked_assignments, deposits, reservations, findings, rescans`.execute(db);
+  await watchModel(db, CHAIN, 'final');
+  model = new ModelChain(clock, 4);
+  clock.now += MINUTE_MS;
+  watcher = createModelWatcher({ db, clock, model, chain: CHAIN });
+});
+afterAll(() => service.close());
+
+async function ask(): Promise<string> {
+  const { db, clock } = service;
+  const now = new Date(clock.now);
+  const expiresAt = new Date(clock.now + 60 * MINUTE_MS);
+  const { id } = await addPayment(db, merchant, { created_at: now, expires_at: expiresAt });
+  await insertReservation(db, id, SLOT, now);
+  const { blockchainId: blockchain_id, address, tokenAmount: token_amount } = SLOT;
+  await updateOpenPayment(db, id, { blockchain_id, address, token_amount, token_decimals: 18 });
+  return id;
+}
+
+async function tick(afterMs: number): Promise<string[]> {
+  service.clock.now += afterMs;
+  const results: string[] = [];
+  do results.push(await watcher.tick());
+  while (results.at(-1) === 'more');
+  return results;
+}
+
+test('what is in a block that has replaced the newest one of the last poll was made since then', async () => {
+  model.mine([]);
+  await tick(31_000);
+  model.mine([]);
+  await tick(31_000);
+  service.clock.now += 5_000;
+  const id = await ask();
+  service.clock.now += 5_000;
+  model.send(SLOT);
+  const undone = model.blocks.pop();
+  model.mine();
+  expect(model.tip.height).toBe(undone?.height);
+  model.mine([]);
+  await tick(5_000);
+  expect(await findPayment(service.db, id)).toMatchObject({ session_status: 'completed' });
+});
