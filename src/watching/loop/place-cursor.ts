@@ -29,7 +29,9 @@ export async function placeCursor(
   if (cursor !== null && lately) return false;
   const oldest = await findOldestReservation(db, chain.id, new Date(now - LATE_FOR_MS));
   const since = Math.min(oldest?.getTime() ?? now, now) - chain.clockSkewMs;
-  const begin = await findBlockAt(adapter, node, new Date(since), tip);
+  // Between slow blocks the time of the newest one may be estimated too early (Solana).
+  const newest = await requireBlock(adapter, node, tip.height);
+  const begin = await findBlockAt(adapter, node, new Date(since), newest);
   if (cursor !== null && begin.height <= cursor) return false;
   const root = cursor === null ? await findRoot(watcher, node, begin, tips) : undefined;
   await lease.write(async tx => {

@@ -69,3 +69,29 @@ test('what is in a block that has replaced the newest one of the last poll was m
   await tick(5_000);
   expect(await findPayment(service.db, id)).toMatchObject({ session_status: 'completed' });
 });
+
+test('blocks are not skipped by an estimate of when the newest one was made', async () => {
+  model.mine([]);
+  await tick(31_000);
+  await tick(31_000);
+  service.clock.now += 10_000;
+  const id = await ask();
+  // For so long no block is made, and heads are told by what a slot usually takes.
+  const before = model.tip.time;
+  service.clock.now += 30 * MINUTE_MS;
+  model.send(SLOT);
+  model.mine();
+  const { readHeads } = model.adapter;
+  Object.assign(model.adapter, {
+    readHeads: async (...args: Parameters<typeof readHeads>) => {
+      const heads = await readHeads(...args);
+      return { ...heads, tip: { ...heads.tip, time: new Date(before.getTime() + 400) } };
+    },
+  });
+  watcher = createModelWatcher({ ...service, model, chain: CHAIN, holder: 'a' });
+  await sql`update chains set lease_until = now() - interval '1 second' where id = ${CHAIN}`.execute(
+    service.db,
+  );
+  await tick(1_000);
+  expect(await findPayment(service.db, id)).toMatchObject({ session_status: 'completed' });
+});
