@@ -164,8 +164,7 @@ async function findFork(
     const middle = Math.floor((undone + common) / 2);
     const entry = newestFirst[middle];
     if (entry === undefined) break;
-    const block = await adapter.readBlock(node, entry.height);
-    if (block?.hash === entry.hash) common = middle;
+    if ((await hashAt(adapter, node, entry.height)) === entry.hash) common = middle;
     else undone = middle;
   }
   return newestFirst[common];
@@ -177,8 +176,24 @@ async function listVanished({ adapter, chain, db }: Watcher, node: Node, height:
   for (const deposit of await listFinalAbove(db, chain.id, height, FINAL_LOOKED_AT)) {
     const at = deposit.block_height;
     if (at === null) continue;
-    if (!hashes.has(at)) hashes.set(at, (await adapter.readBlock(node, at))?.hash);
+    if (!hashes.has(at)) hashes.set(at, await hashAt(adapter, node, at));
     if (hashes.get(at) !== deposit.block_hash) vanished.push(deposit);
   }
   return vanished;
+}
+
+/**
+ * The hash of the node's block of this height; undefined above its newest one.
+ * @throws NodeFailure if a block is missing below that, which says nothing about a fork.
+ */
+async function hashAt(
+  adapter: Watcher['adapter'],
+  node: Node,
+  height: number,
+): Promise<string | undefined> {
+  const block = await adapter.readBlock(node, height);
+  if (block === null && (await adapter.readHeight(node)) >= height) {
+    throw new NodeFailure(`${node.label} has no block ${height}, which is below its newest`);
+  }
+  return block?.hash;
 }

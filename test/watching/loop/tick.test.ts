@@ -6,7 +6,7 @@ import { newId } from '../../../src/crypto/new-id.ts';
 import type { Merchant } from '../../../src/database/account-tables.ts';
 import type { Deposit } from '../../../src/database/deposit-tables.ts';
 import type { Look } from '../../../src/nodes/daily-quota.ts';
-import { NodeFailure, RpcError } from '../../../src/nodes/node.ts';
+import { type Node, NodeFailure, RpcError } from '../../../src/nodes/node.ts';
 import { findChain } from '../../../src/repositories/chains.ts';
 import { addFinding, listOpenFindings } from '../../../src/repositories/findings.ts';
 import { updateOpenPayment } from '../../../src/repositories/payment-moves.ts';
@@ -776,4 +776,25 @@ describe('on Bitcoin', () => {
     await tick();
     expect(await statusOf(id)).toBe('successful/completed');
   });
+});
+
+test('a block that a node has not just now does not count as undone', async () => {
+  const id = await ask();
+  await tick();
+  send();
+  mine(FINAL_DEPTH);
+  await tick();
+  expect(await statusOf(id)).toBe('successful/completed');
+  const paidIn = model.tip.height - FINAL_DEPTH;
+  model.reorganise(3, () => false);
+  const { readBlock } = model.adapter;
+  Object.assign(model.adapter, {
+    readBlock: async (node: Node, height: number) =>
+      height === paidIn ? null : readBlock(node, height),
+  });
+  await expect(tick()).rejects.toThrow(`has no block ${paidIn}`);
+  expect(await findings()).toEqual([]);
+  Object.assign(model.adapter, { readBlock });
+  await tick();
+  expect(await findings()).toEqual([]);
 });
