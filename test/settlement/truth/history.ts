@@ -1,4 +1,5 @@
 import { courseOf, NETWORKS, type NetworkId, START, type Step } from './course.ts';
+import { drawCrowd } from './crowd.ts';
 import { createRandom, type Random } from './random.ts';
 import { drawTransfers } from './transfers.ts';
 
@@ -106,7 +107,7 @@ export function drawHistory(seed: number): History {
     cents: random.chance(75) ? base : Math.ceil(base * random.pick([1.005, 1.01, 1.02, 2])),
     isFixed: random.chance(12),
   }));
-  const isRough = random.chance(8);
+  const isApart = random.chance(8);
   const acts: Act[][] = course.map(() => []);
   const opened = payments.map((_, payment) => {
     const step = random.below(course.length - 4);
@@ -138,10 +139,13 @@ export function drawHistory(seed: number): History {
     acts[step]?.push({ kind: 'assign', transfer: transfer(), payment: payment(), at });
   }, 20);
   act((step, at) => acts[step]?.push({ kind: 'dismiss', transfer: transfer(), at }), 10);
+  const crowd = drawCrowd(seed, { course, network, opened }, drawn, acts);
+  const isRough = isApart || crowd !== null;
   const turns = course.map((_, step): Turn => {
     const own = (acts[step] ?? []).toSorted((a, b) => a.at - b.at);
     const reports = drawn.reports[step] ?? [];
-    const manner = isRough ? drawManner(random, own, reports) : 'together';
+    const manner =
+      step === crowd ? 'in a race' : isRough ? drawManner(random, own, reports) : 'together';
     // Reversals first, as watchers tell them.
     const sorted = reports.toSorted(
       (a, b) => Number(b.finality === 'reversed') - Number(a.finality === 'reversed'),

@@ -33,7 +33,7 @@ export async function playGroup(
   const played = histories.map((history, index): Played => {
     const branch = stage.branches[index];
     if (branch === undefined) throw new RangeError('more histories than a group has');
-    return { history, ...branch, payments: [], quotes: new Map(), sent: [], taken: [] };
+    return { history, ...branch, payments: [], quotes: new Map(), sent: [], taken: [], errors: [] };
   });
   const smooth = played.filter(({ history }) => !apart && !history.isRough);
   const rough = played.filter(each => !smooth.includes(each));
@@ -155,7 +155,15 @@ async function takeRoughly(
   scene: Scene,
   context: Context,
 ): Promise<void> {
-  await all(rough.map(each => takeTurn(each, scene, context)));
+  await all(
+    rough.map(async each => {
+      try {
+        await takeTurn(each, scene, context);
+      } catch (error) {
+        each.errors.push(error instanceof Error ? error.message : String(error));
+      }
+    }),
+  );
 }
 
 async function takeTurn(

@@ -35,9 +35,11 @@ export interface Played {
   readonly sent: (Sent | undefined)[];
   /** What happened, one after the other; where the order is not known, every order that is possible. */
   readonly taken: (readonly (readonly Taken[])[])[];
+  /** What was thrown, where nothing should be. */
+  readonly errors: string[];
 }
 
-/** All orders of at most three things. */
+/** All orders of a few things. */
 export function permutations<T>(list: readonly T[]): T[][] {
   if (list.length <= 1) return [[...list]];
   return list.flatMap((first, index) =>
