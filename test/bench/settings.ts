@@ -16,8 +16,10 @@ export const SOAK_SECONDS = wholeNumber('SOAK_SECONDS', 600);
 /** How much of a day of all chains is watched, in hours: each takes five minutes on a quiet machine. */
 export const DAY_HOURS = wholeNumber('DAY_HOURS', 1);
 /** Random histories of payments and transfers: a minute of them; a million prove more. */
-export const TRUTH_HISTORIES = wholeNumber('TRUTH_HISTORIES', 10_000);
-/** The first of them: each is determined by its number. */
+export const TRUTH_HISTORIES = wholeNumber('TRUTH_HISTORIES', 10_000, 0);
+/** Generated chains that are watched: a minute of them. */
+export const TRUTH_CHAINS = wholeNumber('TRUTH_CHAINS', 1_000, 0);
+/** The first of both: each is determined by its number. */
 export const TRUTH_SEED = wholeNumber('TRUTH_SEED', 0, 0);
 /** Where each process of the service leaves a CPU profile when it ends; null for none. */
 export const CPU_PROFILE_DIRECTORY = directory('BENCH_CPU_PROFILE');

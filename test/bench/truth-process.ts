@@ -1,32 +1,67 @@
 /**
- * Plays the histories of the seeds that its parent sends, group by group, in a database of its own whose
- * URL is its argument, and sends back what it found.
+ * Plays the histories, or the generated chains, of the seeds that its parent sends, group by group, in
+ * databases of its own whose URLs are its arguments, and sends back what it found.
  */
-import { examine, type Failure, type Tally } from '../settlement/truth/examine.ts';
+import { examine } from '../settlement/truth/examine.ts';
+import type { Fault } from '../settlement/truth/judge.ts';
 import { openStage } from '../settlement/truth/stage.ts';
+import { examineChains } from '../watching/truth/examine.ts';
+import { openChainStage } from '../watching/truth/stage.ts';
 
-/** What the process answers for a list of seeds. */
-export interface Examined {
-  readonly tally: Tally;
-  readonly failures: readonly (Failure & {
-    /** Whether the history is known to go wrong without those that were played beside it. */
-    readonly isAlone: boolean;
-  })[];
+/** What is played. */
+export type Kind = 'histories' | 'chains';
+
+/** What the process is asked to play: seeds of one group. */
+export interface Batch {
+  readonly kind: Kind;
+  readonly seeds: readonly number[];
 }
 
-const [, , url = ''] = process.argv;
-const stage = await openStage(url);
+/** What is counted, by name. */
+export type Counts = Readonly<Record<string, number>>;
+
+/** What the process answers for a batch. */
+export interface Examined {
+  readonly kind: Kind;
+  readonly counts: Counts;
+  readonly failures: readonly {
+    readonly seed: number;
+    readonly faults: readonly Fault[];
+    readonly text: string;
+    /** Whether it is known to go wrong without those that were played beside it. */
+    readonly isAlone: boolean;
+  }[];
+}
+
+const [, , historiesUrl = '', chainsUrl = ''] = process.argv;
+const stage = await openStage(historiesUrl);
+const chainStage = await openChainStage(chainsUrl);
 /** Failures that are played once more by themselves; where there are more, all have one cause. */
 let left = 5;
 
-process.on('message', async (seeds: readonly number[]) => {
-  const { tally, failures } = await examine(stage, seeds);
+const PLAYERS = {
+  async histories(seeds: readonly number[]) {
+    const { tally, failures } = await examine(stage, seeds);
+    const { transfers, statuses, histories, payments } = tally;
+    const named = (what: string, counts: Counts) =>
+      Object.entries(counts).map(([name, value]) => [`${what} ${name}`, value] as const);
+    const counts = [...named('payments', statuses), ...named('transfers', transfers)];
+    return { counts: { ...Object.fromEntries(counts), histories, payments }, failures };
+  },
+  async chains(seeds: readonly number[]) {
+    const { tally: counts, failures } = await examineChains(chainStage, seeds);
+    return { counts, failures };
+  },
+};
+
+process.on('message', async ({ kind, seeds }: Batch) => {
+  const { counts, failures } = await PLAYERS[kind](seeds);
   const judged = [];
   for (const failure of failures) {
     left -= 1;
-    const isAlone = left >= 0 && (await examine(stage, [failure.seed])).failures.length > 0;
+    const isAlone = left >= 0 && (await PLAYERS[kind]([failure.seed])).failures.length > 0;
     judged.push({ ...failure, isAlone });
   }
-  process.send?.({ tally, failures: judged } satisfies Examined);
+  process.send?.({ kind, counts, failures: judged } satisfies Examined);
 });
 process.on('disconnect', () => process.exit());

@@ -28,13 +28,19 @@ function nameOf(text: string): string {
   return name;
 }
 
-/** Connections like a worker's, on which every statement is prepared. */
+/**
+ * Connections like a worker's, on which every statement is prepared. The beginning of a transaction is sent with
+ * its first statement: much of a run is waiting for the other side.
+ */
 export function openPool(url: string, size: number): Database {
   const pool = new pg.Pool({
     ...sessionConfig({ url, applicationName: 'truth', plans: 'once', statementTimeoutMs: 0 }),
     max: size,
     idleTimeoutMillis: 0,
+    pipeline: true,
   });
+  // Servers that a run throws away end before their connections.
+  pool.on('error', () => undefined);
   return new Kysely<Tables>({
     dialect: new PostgresDialect({
       pool: {
@@ -42,8 +48,20 @@ export function openPool(url: string, size: number): Database {
         end: () => pool.end(),
         async connect() {
           const client = await pool.connect();
-          const query = (text: string, values: unknown[]) =>
-            client.query({ name: nameOf(text), text, values });
+          const { stream } = client.connection;
+          let isToBegin = false;
+          const query = async (text: string, values: unknown[]) => {
+            const isBegun = !isToBegin;
+            isToBegin = text === 'begin';
+            if (isToBegin) return { command: 'BEGIN', rows: [] };
+            if (isBegun) return client.query({ name: nameOf(text), text, values });
+            if (text === 'commit' || text === 'rollback') return { command: text, rows: [] };
+            stream.cork();
+            const begun = client.query('begin');
+            const result = client.query({ name: nameOf(text), text, values });
+            stream.uncork();
+            return (await Promise.all([begun, result]))[1];
+          };
           return {
             query: query as unknown as PostgresPoolClient['query'],
             release: () => client.release(),

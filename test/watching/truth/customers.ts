@@ -1,0 +1,142 @@
+import { sql } from 'kysely';
+import { solanaReference } from '../../../src/chains/solana-reference.ts';
+import { ApiError } from '../../../src/errors/api-error.ts';
+import { createFixedRates } from '../../../src/rates/fixed-rates.ts';
+import { findPayment } from '../../../src/repositories/payments.ts';
+import { selectNetwork } from '../../../src/settlement/select-network.ts';
+import type { Random } from '../../settlement/truth/random.ts';
+import { makeBitcoin } from './bitcoin.ts';
+import { makeEvm } from './evm.ts';
+import type { GeneratedChain, MadeTransaction } from './generated-chain.ts';
+import type { Paying } from './paying.ts';
+import { makeSolana } from './solana.ts';
+import type { ChainStage } from './stage.ts';
+import type { Act, Amount, World } from './world.ts';
+
+const RATES = createFixedRates();
+const MAKERS = { evm: makeEvm, bitcoin: makeBitcoin, solana: makeSolana } as const;
+
+/** What a customer was told to pay. */
+interface Asked {
+  readonly network: string;
+  readonly address: string;
+  readonly amount: bigint;
+}
+
+/** The customers of a chain. */
+export interface Customers {
+  /** IDs of the payments that are open, by their places. */
+  readonly ids: (string | undefined)[];
+  /** Does what the act says, and tells it for readers. */
+  act(act: Act): Promise<string>;
+  /** Does what is due by now of what was begun before: transactions leave the mempool, or are replaced. */
+  goOn(now: number): string[];
+}
+
+export function createCustomers(
+  { db, networks }: ChainStage,
+  world: World,
+  chain: GeneratedChain,
+  random: Random,
+): Customers {
+  const ids: (string | undefined)[] = [];
+  const asked = new Map<number, Asked>();
+  const later: { readonly at: number; readonly run: () => string }[] = [];
+  const make = MAKERS[world.slot.family];
+  let serial = 0;
+
+  return {
+    ids,
+    async act(each) {
+      return each.kind === 'pay' ? pay(each) : choose(each);
+    },
+    goOn(now) {
+      const due = later.filter(({ at }) => at <= now);
+      for (const each of due) later.splice(later.indexOf(each), 1);
+      return due.map(({ run }) => run());
+    },
+  };
+
+  async function choose({ payment, at }: Extract<Act, { kind: 'open' | 'choose' }>) {
+    const found = await findPayment(db, ids[payment] ?? '');
+    const { network = '' } = world.payments[payment] ?? {};
+    if (found === undefined) throw new Error(`payment ${payment} is not there`);
+    try {
+      const choice = { payment: found, blockchainId: network, simulation: false };
+      const { address, token_amount: amount } = await selectNetwork(
+        db,
+        RATES,
+        choice,
+        new Date(at),
+      );
+      asked.set(payment, { network, address: address ?? '', amount: BigInt(amount ?? 0) });
+      return `payment ${payment} is asked for ${amount} of ${network} at ${address}`;
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      return `payment ${payment} chooses ${network}: ${error.errorCode}`;
+    }
+  }
+
+  async function pay(act: Extract<Act, { kind: 'pay' }>): Promise<string> {
+    const quote = asked.get(act.payment);
+    if (quote === undefined) return `payment ${act.payment} asks for nothing`;
+    const amount = await amountOf(act.amount, quote, ids[act.payment] ?? '');
+    const named = act.names === null ? undefined : ids[act.names];
+    const paying: Paying = {
+      ...{ ...quote, amount, fate: act.fate, sentAt: act.at, payment: act.payment },
+      spends: nextName(),
+      contract: networks.get(quote.network)?.contract ?? null,
+      names: named === undefined ? null : act.names,
+      reference: named === undefined ? null : solanaReference(named),
+    };
+    const made = make(random, nextName(), paying);
+    chain.send(made);
+    if (act.fate !== 'plain' && act.fate !== 'failed') replaceLater(made, paying);
+    return `${act.fate}: ${act.amount} for payment ${act.payment}, ${amount} by ${made.hash}`;
+  }
+
+  function nextName(): string {
+    serial += 1;
+    return `${world.seed} ${serial}`;
+  }
+
+  /** The transaction leaves the mempool, where there is one, and another may take its place. */
+  function replaceLater(made: MadeTransaction, paying: Paying): void {
+    const at = paying.sentAt + random.pick([2, 30, 200, 900]) * 1_000;
+    const mayBeMined = made.fate !== 'dropped' && random.chance(25);
+    later.push({
+      at,
+      run() {
+        chain.leave(made, mayBeMined);
+        if (made.fate === 'dropped') return `${made.hash} is dropped`;
+        const fate = made.fate === 'sent again' ? 'plain' : 'failed';
+        const other = make(random, nextName(), { ...paying, sentAt: at, fate });
+        chain.send(other);
+        return `${made.hash} is replaced by ${other.hash}, which ${fate === 'plain' ? 'pays the same' : 'does not pay'}`;
+      },
+    });
+  }
+
+  async function amountOf(amount: Amount, { amount: due }: Asked, id: string): Promise<bigint> {
+    switch (amount) {
+      case 'exact':
+        return due;
+      case 'half':
+        return due / 2n;
+      case 'bit over':
+        return due + due / 100n;
+      case 'too much':
+        return due + due / 20n;
+      case 'tolerated':
+        return due - (due * BigInt(world.toleranceBps)) / 10_000n;
+      case 'dust':
+        return due / 500n + 1n;
+      case 'rest': {
+        const { rows } = await sql<{ amount: string }>`
+          select token_amount as amount from reservations
+          where payment_id = ${id} and rest_of is not null and released_at is null`.execute(db);
+        return rows[0] === undefined ? due - due / 2n : BigInt(rows[0].amount);
+      }
+    }
+  }
+}

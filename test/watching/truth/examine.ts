@@ -1,0 +1,87 @@
+import type { Fault } from '../../settlement/truth/judge.ts';
+import { type ChainRows, judgeChain, readChainRows } from './judge.ts';
+import { clock, type PlayedChain, playChains } from './play.ts';
+import { CHAIN_GROUP } from './slots.ts';
+import type { ChainStage } from './stage.ts';
+import { drawWorld } from './world.ts';
+
+/** What is counted of generated chains, by name. */
+export type ChainTally = Readonly<Record<string, number>>;
+
+/** A chain on which something has gone wrong. */
+export interface ChainFailure {
+  readonly seed: number;
+  readonly faults: readonly Fault[];
+  /** What happened, for readers. */
+  readonly text: string;
+}
+
+/** Plays the chains of these seeds, all of one group, and judges them. */
+export async function examineChains(
+  stage: ChainStage,
+  seeds: readonly number[],
+): Promise<{ readonly tally: ChainTally; readonly failures: readonly ChainFailure[] }> {
+  const played = await playChains(stage, seeds.map(drawWorld));
+  const failures: ChainFailure[] = [];
+  const tally: Record<string, number> = { chains: played.length };
+  for (const [each, rows] of await readChainRows(stage, played)) {
+    const faults = judgeChain(stage, each, rows);
+    count(tally, each, rows);
+    if (faults.length === 0) continue;
+    failures.push({ seed: each.world.seed, faults, text: describe(each, rows, faults) });
+  }
+  return { tally, failures };
+}
+
+/** Chains of one group are played together. */
+export function chainGroupOf(seed: number): number {
+  return Math.floor(seed / CHAIN_GROUP);
+}
+
+function count(tally: Record<string, number>, { chain }: PlayedChain, rows: ChainRows): void {
+  const add = (name: string, value = 1) => {
+    tally[name] = (tally[name] ?? 0) + value;
+  };
+  add('blocks', chain.blocks.size);
+  add('blocks undone', chain.blocks.size - chain.best.length);
+  for (const { status } of rows.payments) add(`payments ${status}`);
+  for (const { kind } of rows.findings) add(`findings ${kind}`);
+  for (const { state, outcome, payment_id: id } of rows.deposits) {
+    const isFunds = state === 'seen' || state === 'final';
+    add(`transfers ${id !== null ? 'credited' : isFunds ? 'inbox' : 'no funds'}: ${outcome}`);
+  }
+}
+
+/** A chain with its faults, for whoever has to find the reason. */
+function describe(
+  { world, chain, told, customers }: PlayedChain,
+  rows: ChainRows,
+  faults: readonly Fault[],
+): string {
+  const { seed, slot, undone, finalDepth, rule, hasCheck, isIndexed } = world;
+  const place = (id: string | null) => customers.ids.indexOf(id ?? undefined);
+  return [
+    `chain ${seed} on ${slot.chain}: undone ${undone}, final ${finalDepth} below, rule ${rule}${hasCheck ? ', a check node' : ''}${isIndexed ? ', an index' : ''}`,
+    ...told.map(line => `  ${line}`),
+    ...chain.best.flatMap(({ height, madeAt, hash, time, transactions }) =>
+      transactions.length === 0
+        ? []
+        : [
+            `  block ${height} ${hash.slice(0, 12)} made ${clock(madeAt)}, says ${clock(time * 1_000)}: ${transactions.map(each => each.hash).join(', ')}`,
+          ],
+    ),
+    ...rows.payments.map(
+      row =>
+        `  payment ${place(row.id)} is ${row.status}/${row.session_status}, ends ${clock(row.expires_at.getTime())}`,
+    ),
+    ...rows.deposits.map(
+      row =>
+        `  ${row.transaction_hash} ${row.position} of ${row.token_amount} is ${row.state}, ${row.outcome}, of payment ${place(row.payment_id)}, in ${row.block_height} ${row.block_hash?.slice(0, 12)}, occurred ${clock(row.earliest_at?.getTime() ?? 0)} to ${clock(row.occurred_at?.getTime() ?? 0)}`,
+    ),
+    ...rows.reservations.map(
+      row =>
+        `  payment ${place(row.payment_id)} had ${row.token_amount} of ${row.blockchain_id} from ${clock(row.reserved_at.getTime())} to ${row.released_at === null ? 'now' : clock(row.released_at.getTime())}`,
+    ),
+    ...faults.map(({ kind, what }) => `  ${kind}: ${what}`),
+  ].join('\n');
+}

@@ -1,0 +1,21 @@
+import { RpcError } from '../../../src/nodes/node.ts';
+import type { Branch } from './generated-chain.ts';
+
+/** What a node sees of a chain when it answers. */
+export interface View {
+  readonly branch: Branch;
+  readonly finalHeight: number;
+  /** Up to which height queries for ranges of logs find any. */
+  readonly logsUpTo: number;
+  /** Most blocks of such a query. */
+  readonly logRange: number;
+  /** Whether it tells twice the amounts of tokens (EVM). */
+  readonly isLying: boolean;
+  /** Most blocks that are undone at once. */
+  readonly undone: number;
+  /** Whether it finds each transaction (Bitcoin). */
+  readonly isIndexed: boolean;
+}
+
+/** A node's own refusal. */
+export class Refused extends RpcError {}

@@ -1,0 +1,232 @@
+import { createRandom, type Random } from '../../settlement/truth/random.ts';
+import { type ChainStep, chainCourseOf, START } from './course.ts';
+import { addressesOf, type Slot, slotOf } from './slots.ts';
+
+/** What a customer sends, compared with what is asked for. */
+export type Amount = 'exact' | 'half' | 'rest' | 'bit over' | 'too much' | 'tolerated' | 'dust';
+
+/** What becomes of a transaction besides what forks do to it. */
+export type Fate =
+  | 'plain'
+  /** Without effect. */
+  | 'failed'
+  /** Leaves the mempool, and is never in a block again. */
+  | 'dropped'
+  /** Another transaction spends the same, and pays somebody else. */
+  | 'double spent'
+  /** Another one spends the same and pays the same. */
+  | 'sent again';
+
+/** What customers do. */
+export type Act =
+  | { readonly kind: 'open' | 'choose'; readonly payment: number; readonly at: number }
+  | {
+      readonly kind: 'pay';
+      readonly payment: number;
+      readonly at: number;
+      readonly amount: Amount;
+      readonly fate: Fate;
+      /** Payment that the transfer names by its reference (Solana); null for none. */
+      readonly names: number | null;
+    };
+
+/** What a call of a round meets, by the number of the call. */
+export type Mishap =
+  /** The node does not answer. */
+  | 'no answer'
+  /** It answers each call of the request with an error. */
+  | 'error'
+  /** It has no block that it is asked for. */
+  | 'no block'
+  /** From here on another backend answers, which is some blocks behind. */
+  | 'lag'
+  /** A block is made before it answers, or some are undone. */
+  | 'block'
+  | 'fork'
+  /**
+   * More blocks are undone than a rule of finality bears, of which none has been taken for final: while a
+   * transaction is looked up, whatever the number of the call.
+   */
+  | 'deep fork'
+  /** The worker is killed. */
+  | 'kill'
+  /** Another worker takes over while this one waits for the answer. */
+  | 'overtaken';
+
+/** What happens between two steps of the course, and at the end of that. */
+export interface Turn {
+  /** Blocks that are made, at times within. */
+  readonly blocks: readonly number[];
+  /** Blocks that are undone at a time within; null for none. */
+  readonly fork: { readonly at: number; readonly depth: number } | null;
+  /** Whether the primary node goes to a branch of its own, or comes back from it. */
+  readonly split: { readonly at: number; readonly depth: number } | 'over' | null;
+  /** Which of the two workers has the round; null while none does. */
+  readonly worker: 0 | 1 | null;
+  /** Whether it has just been started. */
+  readonly isNew: boolean;
+  readonly mishap: { readonly kind: Mishap; readonly call: number } | null;
+  /** Blocks by which lists of logs lag behind in this round, without an error. */
+  readonly logLag: number;
+  /** Most blocks of a query for logs. */
+  readonly logRange: number;
+  /** Whether the primary node tells twice the amounts of tokens (EVM). */
+  readonly isLying: boolean;
+}
+
+/** A generated chain, and who pays on it. */
+export interface World {
+  readonly seed: number;
+  readonly slot: Slot;
+  /** Most blocks that are undone at once. */
+  readonly undone: number;
+  /** Blocks from the newest one to the final one. */
+  readonly finalDepth: number;
+  /** The networks' rule of finality. */
+  readonly rule: string;
+  readonly hasCheck: boolean;
+  /** Whether the node finds each transaction (Bitcoin). */
+  readonly isIndexed: boolean;
+  readonly toleranceBps: number;
+  readonly addresses: readonly string[];
+  readonly payments: readonly {
+    readonly cents: number;
+    readonly network: string;
+    readonly isFixed: boolean;
+  }[];
+  /** In the order of their times. */
+  readonly acts: readonly Act[];
+  readonly turns: readonly Turn[];
+}
+
+const SECOND = 1_000;
+const AMOUNTS: readonly Amount[] = [
+  ...Array<Amount>(9).fill('exact'),
+  ...(['half', 'half', 'bit over', 'too much', 'tolerated', 'dust'] as const),
+];
+const FATES: readonly Fate[] = [
+  ...Array<Fate>(14).fill('plain'),
+  ...(['failed', 'dropped', 'double spent', 'sent again'] as const),
+];
+const MISHAPS: readonly Mishap[] = [
+  ...(['no answer', 'error', 'no block', 'lag', 'lag', 'block', 'fork', 'fork', 'fork'] as const),
+  ...(['deep fork', 'deep fork', 'kill', 'overtaken'] as const),
+];
+/** Most rounds have few calls. */
+const CALLS = [0, 1, 1, 2, 2, 3, 3, 4, 5, 6, 8];
+/** How long customers take to pay, in seconds: at once, at the end of a window, and behind it. */
+const DELAYS = [
+  ...[3, 3, 10, 10, 20, 20, 45, 45, 90, 90, 240, 240, 600, 700],
+  ...[880, 905, 1_780, 1_810, 3_590, 3_620, 5_000],
+];
+
+/** Draws the chain of a seed, on the course of its group. */
+export function drawWorld(seed: number): World {
+  const random = createRandom('chain', seed);
+  const slot = slotOf(seed);
+  const course = chainCourseOf(seed);
+  const undone = slot.mayFork ? 1 + random.below(4) : 0;
+  const hasCheck = random.chance(40);
+  const isSplit = hasCheck && slot.mayFork && slot.family !== 'solana' && random.chance(75);
+  const isByBlocks =
+    slot.family === 'bitcoin' || isSplit || (slot.chain === 'eth-test' && random.chance(50));
+  const finalDepth = isSplit ? 16 : undone + random.pick([0, 0, 1, 3]);
+  const blocks = undone + 1;
+  const tolerance = random.pick([0, 0, 0, 100]);
+  const payments = Array.from({ length: random.pick([1, 2, 2, 3]) }, () => ({
+    cents: random.pick([250, 250, 1_999, 120_000]),
+    network: random.pick(slot.networks),
+    isFixed: random.chance(8),
+  }));
+  return {
+    ...{ seed, slot, undone, finalDepth, hasCheck, payments, toleranceBps: tolerance },
+    rule: isByBlocks ? random.pick([`${blocks}`, `${blocks}@100000,${blocks + 2}`]) : 'final',
+    isIndexed: random.chance(60),
+    addresses: addressesOf(slot).slice(0, random.pick([1, 1, 2])),
+    acts: drawActs(random, course, slot, payments),
+    turns: drawTurns(random, course, { slot, undone, finalDepth, isSplit }),
+  };
+}
+
+function drawActs(
+  random: Random,
+  course: readonly ChainStep[],
+  slot: Slot,
+  payments: World['payments'],
+): Act[] {
+  const acts: Act[] = [];
+  const last = course.findLast(({ isEnd }) => !isEnd)?.at ?? START;
+  for (const payment of payments.keys()) {
+    const step = 1 + random.below(Math.max(1, course.length - 9));
+    const from = course[step - 1]?.at ?? START;
+    const at = from + 1 + random.below((course[step]?.at ?? from + 2) - from - 1);
+    acts.push({ kind: 'open', payment, at: at - 1 }, { kind: 'choose', payment, at });
+    // Who was refused, since the chain is watched with a delay, comes again.
+    const again = (course[step + 1]?.at ?? at) + random.below(3_000);
+    acts.push({ kind: 'choose', payment, at: again });
+    if (random.chance(6)) continue;
+    let sent = at;
+    for (let count = random.pick([1, 1, 1, 2]); count > 0; count--) {
+      sent += random.pick(DELAYS) * SECOND + random.below(900);
+      const fate = random.pick(FATES);
+      // A little too much is taken for whom it names.
+      const isOver = slot.family === 'solana' && random.chance(35);
+      const amount = isOver ? 'bit over' : random.pick(AMOUNTS);
+      // Its own most of the time, as a wallet does.
+      const named = random.chance(75) ? payment : random.below(payments.length);
+      const names = random.chance(50) ? named : null;
+      acts.push({ kind: 'pay', payment, at: Math.min(sent, last), amount, fate, names });
+      if (amount !== 'half' || !random.chance(70)) continue;
+      const later = Math.min(sent + random.pick([120, 400, 900]) * SECOND, last + 60 * SECOND);
+      acts.push({ kind: 'pay', payment, at: later, amount: 'rest', fate: 'plain', names });
+    }
+  }
+  return acts.toSorted((a, b) => a.at - b.at);
+}
+
+function drawTurns(
+  random: Random,
+  course: readonly ChainStep[],
+  {
+    slot,
+    undone,
+    finalDepth,
+    isSplit,
+  }: Pick<World, 'slot' | 'undone' | 'finalDepth'> & { readonly isSplit: boolean },
+): Turn[] {
+  const split = isSplit ? 3 + random.below(4) : -1;
+  const join = split + 1 + random.below(4);
+  let worker: 0 | 1 = 0;
+  let isAway = false;
+  return course.map(({ at, isEnd }, step): Turn => {
+    const from = course[step - 1]?.at ?? START;
+    const moment = () => from + 1 + random.below(at - from - 1);
+    const count = isEnd ? finalDepth + 2 : random.pick([0, 1, 1, 2, 2, 3, 4]);
+    isAway = !isEnd && random.chance(isAway ? 50 : 12);
+    const isNew = !isEnd && random.chance(8);
+    if (random.chance(10) && !isEnd) worker = worker === 0 ? 1 : 0;
+    // Only Bitcoin's watcher has to see for hours that something is gone.
+    const isSpared = isEnd && slot.family !== 'bitcoin' && (course.length - step) % 2 === 0;
+    const isForked = undone > 0 && !isEnd && step > 1 && random.chance(28);
+    const mayErr = !isEnd && random.chance(45);
+    return {
+      blocks: Array.from({ length: count }, moment).toSorted((a, b) => a - b),
+      // The deepest ones are what rules of finality have to bear.
+      fork: isForked
+        ? { at: moment(), depth: random.chance(50) ? undone : 1 + random.below(undone) }
+        : null,
+      split:
+        step === split
+          ? { at: moment(), depth: 1 + random.below(undone) }
+          : step === join
+            ? 'over'
+            : null,
+      worker: isAway || isSpared ? null : worker,
+      isNew,
+      mishap: mayErr ? { kind: random.pick(MISHAPS), call: random.pick(CALLS) } : null,
+      logLag: !isEnd && random.chance(20) ? 1 + random.below(2) : 0,
+      logRange: isEnd || random.chance(60) ? 1_000 : 1 + random.below(3),
+      isLying: !isEnd && random.chance(12),
+    };
+  });
+}
