@@ -73,15 +73,6 @@ export interface ChangeFeedOptions extends Omit<SessionOptions, 'pooler'> {
   readonly now?: () => number;
 }
 
-/** A feed without a lease: nothing is cached. */
-export const NO_CHANGE_FEED: ChangeFeed = {
-  isCurrent: () => false,
-  renew: async () => false,
-  generation: 0,
-  onChange: () => undefined,
-  close: async () => undefined,
-};
-
 /** Starts to listen, on a connection of its own that must not go through a pooler. */
 export function openChangeFeed(options: ChangeFeedOptions): ChangeFeed {
   const { now = () => performance.now(), onError } = options;

@@ -4,7 +4,7 @@ import { inject, vi } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { type Config, readConfig } from '../../src/config/config.ts';
 import { createKeyring, type Keyring } from '../../src/crypto/keyring.ts';
-import { type ChangeFeed, NO_CHANGE_FEED, openChangeFeed } from '../../src/database/change-feed.ts';
+import { type ChangeFeed, openChangeFeed } from '../../src/database/change-feed.ts';
 import { connect, type Database } from '../../src/database/connection.ts';
 import { connectPipeline } from '../../src/database/pipeline.ts';
 import { openProcessor } from '../../src/processors/open-processor.ts';
@@ -15,8 +15,9 @@ import { createRedisNonces } from '../../src/signing/redis-nonces.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createReadiness } from '../../src/telemetry/readiness.ts';
 import type { Clock } from '../../src/time/clock.ts';
-import { type LookUps, NO_LOOK_UPS } from '../../src/watching/look-up/look-ups.ts';
+import type { LookUps } from '../../src/watching/look-up/look-ups.ts';
 import { cloneDatabase } from './database.ts';
+import { NO_CHANGE_FEED, NO_LOOK_UPS } from './inert.ts';
 
 export interface TestApp {
   readonly app: FastifyInstance;

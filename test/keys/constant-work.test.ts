@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Keyring } from '../../src/crypto/keyring.ts';
-import { NO_CHANGE_FEED } from '../../src/database/change-feed.ts';
 import { FreshCache } from '../../src/database/fresh-cache.ts';
 import { revokeKey, rotateKey } from '../../src/keys/manage-keys.ts';
 import { verifyCredentials } from '../../src/keys/verify-credentials.ts';
 import { addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { NO_CHANGE_FEED } from '../helpers/inert.ts';
 
 let service: TestApp;
 

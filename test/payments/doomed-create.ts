@@ -3,12 +3,12 @@
  * idempotency key and is not meant to finish. Arguments: database URL, merchant ID, key.
  */
 import { createKeyring } from '../../src/crypto/keyring.ts';
-import { NO_CHANGE_FEED } from '../../src/database/change-feed.ts';
 import { connect } from '../../src/database/connection.ts';
 import { FreshCache } from '../../src/database/fresh-cache.ts';
 import { createPaymentOnce } from '../../src/payments/create-payment.ts';
 import { sha256 } from '../../src/payments/idempotency.ts';
 import type { MerchantSetup } from '../../src/repositories/merchant-setup.ts';
+import { NO_CHANGE_FEED } from '../helpers/inert.ts';
 import { PROMPT_PATH } from '../helpers/prompt-path.ts';
 
 const [url = '', accountId = '', key = ''] = process.argv.slice(2);

@@ -1,10 +1,10 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
-import { NO_CHANGE_FEED } from '../../src/database/change-feed.ts';
 import { openNonces } from '../../src/runtime/dependencies.ts';
 import { createMonitor } from '../../src/telemetry/monitor.ts';
 import { createReadiness } from '../../src/telemetry/readiness.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
+import { NO_CHANGE_FEED } from '../helpers/inert.ts';
 import { freePort, launchRedis, REDIS_MISSING, type TestRedis } from '../helpers/redis-server.ts';
 import { startTcpProxy } from '../helpers/tcp-proxy.ts';
 import { parseExposition, sumOf } from '../telemetry/exposition.ts';

@@ -3,11 +3,11 @@ import '../../src/app.ts';
 import '../../src/runtime/role-rights.ts';
 import '../../src/worker/run.ts';
 import { listChains } from '../../src/chains/chain-list.ts';
-import { NO_CHANGE_FEED } from '../../src/database/change-feed.ts';
 import { connect } from '../../src/database/connection.ts';
 import { createPostgresNonces } from '../../src/signing/postgres-nonces.ts';
 import { createMonitor, type Monitor } from '../../src/telemetry/monitor.ts';
 import { createReadiness } from '../../src/telemetry/readiness.ts';
+import { NO_CHANGE_FEED } from '../helpers/inert.ts';
 
 const NO_DATABASE = 'postgres://127.0.0.1:1/none';
 

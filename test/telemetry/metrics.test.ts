@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { listChains } from '../../src/chains/chain-list.ts';
-import { NO_CHANGE_FEED } from '../../src/database/change-feed.ts';
 import { insertDeposit } from '../../src/repositories/deposits.ts';
 import { simulate } from '../../src/settlement/simulate.ts';
 import { createPostgresNonces } from '../../src/signing/postgres-nonces.ts';
 import { createMonitor, type Monitor } from '../../src/telemetry/monitor.ts';
 import { type MonitoringServer, serveMonitoring } from '../../src/telemetry/monitoring-server.ts';
 import { createReadiness } from '../../src/telemetry/readiness.ts';
+import { NO_CHANGE_FEED } from '../helpers/inert.ts';
 // For its metrics, which a process has once the module is loaded.
 import '../../src/watching/metrics.ts';
 import { createEndpoint } from '../../src/webhooks/manage-endpoints.ts';

@@ -26,12 +26,6 @@ export interface LookUps {
   close(): Promise<void>;
 }
 
-/** Asks nobody. */
-export const NO_LOOK_UPS: LookUps = {
-  ask: () => Promise.resolve(null),
-  close: () => Promise.resolve(),
-};
-
 /** Longest that a customer waits for a chain, in milliseconds. */
 const WAIT_MS = 3_000;
 /** How long an answer is kept, in milliseconds. */

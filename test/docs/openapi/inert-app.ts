@@ -3,13 +3,12 @@ import type { FastifyInstance } from 'fastify';
 import { buildApp } from '../../../src/app.ts';
 import { readConfig } from '../../../src/config/config.ts';
 import { createKeyring } from '../../../src/crypto/keyring.ts';
-import { NO_CHANGE_FEED } from '../../../src/database/change-feed.ts';
 import { connect } from '../../../src/database/connection.ts';
 import { createFixedRates } from '../../../src/rates/fixed-rates.ts';
 import { createPostgresNonces } from '../../../src/signing/postgres-nonces.ts';
 import { createLogger } from '../../../src/telemetry/logger.ts';
 import { NOT_SERVING } from '../../../src/telemetry/readiness.ts';
-import { NO_LOOK_UPS } from '../../../src/watching/look-up/look-ups.ts';
+import { NO_CHANGE_FEED, NO_LOOK_UPS } from '../../helpers/inert.ts';
 
 export const INERT_PUBLIC_URL = 'https://pay.example.test';
 
