@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { v7 as uuidv7 } from 'uuid';
 import { audited, columnsToSet, OperationRefused, type Operator } from '../audit/audited-change.ts';
+import { newId } from '../crypto/new-id.ts';
 import type {
   AccountKind,
   ActiveStatus,
@@ -79,7 +79,7 @@ export function createMerchant(operator: Operator, input: NewMerchant): Promise<
     const { partnerId = null, kind = 'standard' } = input;
     if (partnerId !== null) await requirePartner(tx, partnerId);
     const merchant = await insertMerchant(tx, {
-      id: uuidv7(),
+      id: newId(),
       partner_id: partnerId,
       name: input.name,
       email: input.email,
@@ -93,7 +93,7 @@ export function createMerchant(operator: Operator, input: NewMerchant): Promise<
     });
     if (input.withoutMainBranch !== true) {
       await insertBranch(tx, {
-        id: uuidv7(),
+        id: newId(),
         merchant_id: merchant.id,
         name: MAIN_BRANCH_NAME,
         is_main: true,
@@ -160,7 +160,7 @@ export function createBranch(
     await requireLockedMerchant(tx, input.merchantId);
     if (input.main) await clearMainBranch(tx, input.merchantId);
     const branch = await insertBranch(tx, {
-      id: uuidv7(),
+      id: newId(),
       merchant_id: input.merchantId,
       name: input.name,
       is_main: input.main,

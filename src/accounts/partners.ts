@@ -1,5 +1,5 @@
-import { v7 as uuidv7 } from 'uuid';
 import { audited, columnsToSet, OperationRefused, type Operator } from '../audit/audited-change.ts';
+import { newId } from '../crypto/new-id.ts';
 import type {
   ActiveStatus,
   Partner,
@@ -22,7 +22,7 @@ export function createPartner(
 ): Promise<Partner> {
   return audited(operator, 'partner.create', async (tx, now) => {
     const partner = await insertPartner(tx, {
-      id: uuidv7(),
+      id: newId(),
       name: input.name,
       self_service_api_payments: input.selfService,
       created_at: now,
@@ -56,7 +56,7 @@ export function createPartnerMember(
   return audited(operator, 'member.create', async (tx, now) => {
     await requirePartner(tx, input.partnerId);
     const member = await insertPartnerMember(tx, {
-      id: uuidv7(),
+      id: newId(),
       partner_id: input.partnerId,
       name: input.name,
       email: input.email,

@@ -1,6 +1,6 @@
-import { v7 as uuidv7 } from 'uuid';
 import { audited, columnsToSet, OperationRefused, type Operator } from '../audit/audited-change.ts';
 import type { Keyring } from '../crypto/keyring.ts';
+import { newId } from '../crypto/new-id.ts';
 import { randomHex } from '../crypto/random-hex.ts';
 import type { ActiveStatus, MerchantUser, UserRole } from '../database/account-tables.ts';
 import {
@@ -29,7 +29,7 @@ export function createUser(
   return audited(operator, 'user.create', async (tx, now) => {
     await requireMerchant(tx, input.merchantId);
     const user = await insertMerchantUser(tx, {
-      id: uuidv7(),
+      id: newId(),
       merchant_id: input.merchantId,
       name: input.name,
       email: input.email,

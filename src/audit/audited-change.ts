@@ -1,3 +1,4 @@
+import { newId } from '../crypto/new-id.ts';
 import type { ChangeOrigin } from '../database/account-tables.ts';
 import { untilHeard } from '../database/change-feed.ts';
 import type { Connection } from '../database/connection.ts';
@@ -49,7 +50,7 @@ export async function audited<T>(
     const now = new Date(clock());
     const { result, objectId, detail = {} } = await change(tx, now);
     const [objectType = action] = action.split('.');
-    const made = { actor, origin, personId, accountId, address };
+    const made = { id: newId(), actor, origin, personId, accountId, address };
     await insertAuditEntry(tx, { ...made, action, objectType, objectId, detail, now });
     return result;
   };

@@ -1,7 +1,7 @@
-import { v7 as uuidv7 } from 'uuid';
 import { createPartnerMember } from '../accounts/partners.ts';
 import { createUser } from '../accounts/users.ts';
 import type { Operator } from '../audit/audited-change.ts';
+import { newId } from '../crypto/new-id.ts';
 import type { Connection, Database } from '../database/connection.ts';
 import type { Person } from '../database/people-tables.ts';
 import { transact } from '../database/transaction.ts';
@@ -38,7 +38,7 @@ async function findOrMakePerson(tx: Connection, { clock }: Operator): Promise<Pe
   const known = await findPersonByEmail(tx, EMAIL);
   if (known !== undefined) return known;
   return insertPerson(tx, {
-    id: uuidv7(),
+    id: newId(),
     name: NAME,
     email: EMAIL,
     is_demo: true,

@@ -1,5 +1,5 @@
 import { Counter } from 'prom-client';
-import { v7 as uuidv7 } from 'uuid';
+import { newId } from '../crypto/new-id.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Payment } from '../database/payment-tables.ts';
 import { afterCommit } from '../database/transaction.ts';
@@ -67,7 +67,7 @@ export async function movePayments(
   const reasons = new Map(requests.map(({ paymentId, reason }) => [paymentId, reason]));
   const records = moved.map(({ payment, before }) => ({
     transition: {
-      id: uuidv7(),
+      id: newId(),
       payment_id: payment.id,
       from_status: before.status,
       from_session_status: before.session,

@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { v7 as uuidv7 } from 'uuid';
 import type { Keyring } from '../crypto/keyring.ts';
+import { newId } from '../crypto/new-id.ts';
 import { randomToken } from '../crypto/random-hex.ts';
 import {
   NOTIFICATION_TOLERANCE_SECONDS,
@@ -59,7 +59,7 @@ export function createSandboxProcessor(keyring: Keyring, publicUrl: string): San
       return null;
     },
     notify(notification, now) {
-      const body = Buffer.from(JSON.stringify({ notificationId: uuidv7(), ...notification }));
+      const body = Buffer.from(JSON.stringify({ notificationId: newId(), ...notification }));
       const seconds = Math.floor(now / 1000);
       const signature = `t=${seconds},v1=${sign(seconds, body).toString('hex')}`;
       return { headers: { [SIGNATURE_HEADER]: signature }, body };

@@ -1,11 +1,11 @@
 import { type RawBuilder, sql } from 'kysely';
-import { v7 as uuidv7 } from 'uuid';
 import { UUID } from '#schemas/uuid.ts';
 import type { AuditLogEntry, ChangeOrigin } from '../database/account-tables.ts';
 import type { Connection } from '../database/connection.ts';
 
 /** One change by an operator; `detail` never contains a secret. */
 export interface AuditEntry {
+  readonly id: string;
   readonly actor: string;
   /** The command that made the change, for example `key.rotate`. */
   readonly action: string;
@@ -26,7 +26,7 @@ export async function insertAuditEntry(db: Connection, entry: AuditEntry): Promi
   await db
     .insertInto('audit_log')
     .values({
-      id: uuidv7(),
+      id: entry.id,
       at: entry.now,
       actor: entry.actor,
       action: entry.action,

@@ -1,4 +1,4 @@
-import { v7 as uuidv7 } from 'uuid';
+import { newId } from '../crypto/new-id.ts';
 import type { Connection, Database } from '../database/connection.ts';
 import type { Deposit, DepositSource, DepositState } from '../database/deposit-tables.ts';
 import { transact } from '../database/transaction.ts';
@@ -212,7 +212,7 @@ async function record(db: Connection, transfer: ObservedTransfer, now: Date): Pr
 export function newDeposit(transfer: ObservedTransfer, matched: DepositMatch, now: Date) {
   const { occurredAt, earliestAt = occurredAt } = transfer;
   return {
-    id: uuidv7(),
+    id: newId(),
     blockchain_id: transfer.blockchainId,
     transaction_hash: transfer.transactionHash,
     position: transfer.position,

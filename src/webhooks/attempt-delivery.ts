@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Counter, Histogram } from 'prom-client';
-import { v7 as uuidv7 } from 'uuid';
+import { newId } from '../crypto/new-id.ts';
 import type { Database } from '../database/connection.ts';
 import { isDatabaseUnavailable } from '../database/errors.ts';
 import {
@@ -106,7 +106,7 @@ async function complete(
     ...(traceId === null ? {} : { traceId }),
   };
   const row = {
-    id: uuidv7(),
+    id: newId(),
     delivery_id: deliveryId,
     number,
     at,

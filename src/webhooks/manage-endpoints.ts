@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { v7 as uuidv7 } from 'uuid';
 import { DEPOSIT_EVENT_TYPES, type EventType } from '#schemas/event.ts';
 import { audited, OperationRefused, type Operator } from '../audit/audited-change.ts';
 import type { Keyring } from '../crypto/keyring.ts';
+import { newId } from '../crypto/new-id.ts';
 import type { Connection } from '../database/connection.ts';
 import type { WebhookEndpoint } from '../database/webhook-tables.ts';
 import { lockMerchant } from '../repositories/merchants.ts';
@@ -57,7 +57,7 @@ export function createEndpoint(
     if ((await lockMerchant(tx, merchantId)) === undefined) {
       throw new OperationRefused(`There is no merchant ${merchantId}.`);
     }
-    const id = uuidv7();
+    const id = newId();
     await requirePlace(tx, merchantId, { id, url: href });
     const { secret, columns } = issueSecret(keyring, id);
     const endpoint = await insertWebhookEndpoint(tx, {

@@ -1,5 +1,5 @@
-import { v7 as uuidv7 } from 'uuid';
 import { audited, OperationRefused, type Operator } from '../audit/audited-change.ts';
+import { newId } from '../crypto/new-id.ts';
 import {
   cancelDeliveries,
   type DeliveryWithEventType,
@@ -20,7 +20,7 @@ export function redeliver(operator: Operator, deliveryId: string): Promise<Deliv
     if (original === undefined) throw new OperationRefused(`There is no delivery ${deliveryId}.`);
     await requireEnabledEndpoint(tx, original.endpoint_id);
     await cancelDeliveries(tx, { id: deliveryId }, now);
-    const id = uuidv7();
+    const id = newId();
     await insertRedelivery(tx, { id, original, now });
     const [delivery] = await listDeliveries(tx, { id }, 1);
     if (delivery === undefined) throw new Error('the delivery was not written');

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { newId } from '../../src/crypto/new-id.ts';
 import { insertAuditEntry } from '../../src/repositories/audit-log.ts';
 import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
 import { ADDRESSES, addMerchant } from '../helpers/accounts.ts';
@@ -33,6 +34,7 @@ beforeAll(async () => {
   // At one moment, so that only their IDs tell them apart.
   for (const action of ['first', 'second', 'third']) {
     await insertAuditEntry(service.db, {
+      id: newId(),
       actor: 'clock',
       action,
       objectType: 'clock',

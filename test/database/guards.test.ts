@@ -140,6 +140,7 @@ describe('what is only ever added to', () => {
       })
       .execute();
     await insertAuditEntry(service.db, {
+      id: uuidv7(),
       actor: 'test',
       action: 'test.test',
       objectType: 'test',

@@ -1,4 +1,4 @@
-import { v7 as uuidv7 } from 'uuid';
+import { newId } from '../../crypto/new-id.ts';
 import { hashToken } from '../../crypto/token.ts';
 import type { Connection } from '../../database/connection.ts';
 import { isUniqueViolation } from '../../database/errors.ts';
@@ -61,7 +61,7 @@ export async function joinAsNew(
 ): Promise<Joined> {
   const { db, keyring, clock } = deps;
   const now = new Date(clock());
-  const id = uuidv7();
+  const id = newId();
   const app = sealNewApp(deps, id, factors);
   const open = await findOpenLink(db, hashToken(token), now);
   const known = open && (await findInvited(db, open));

@@ -1,5 +1,5 @@
-import { v7 as uuidv7 } from 'uuid';
 import { audited, OperationRefused, type Operator } from '../../audit/audited-change.ts';
+import { newId } from '../../crypto/new-id.ts';
 import { hashToken, newToken } from '../../crypto/token.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { LinkPurpose, PanelLink } from '../../database/people-tables.ts';
@@ -113,7 +113,7 @@ export async function makeLink(
   const expiresAt = new Date(now.getTime() + LIFETIMES[purpose]);
   await endLinksOf(tx, subject, now);
   await insertLink(tx, {
-    id: uuidv7(),
+    id: newId(),
     token_hash: hashToken(token),
     purpose,
     ...subject,

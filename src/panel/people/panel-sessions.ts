@@ -1,4 +1,4 @@
-import { v7 as uuidv7 } from 'uuid';
+import { newId } from '../../crypto/new-id.ts';
 import { hashToken, newToken } from '../../crypto/token.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { PanelSession, SignInMethod } from '../../database/people-tables.ts';
@@ -105,7 +105,7 @@ export async function beginSession(
   const token = newToken();
   if (secondFactorAt !== null || person.is_demo) await makeRoom(tx, person.id);
   await insertSession(tx, {
-    id: uuidv7(),
+    id: newId(),
     token_hash: hashToken(token),
     person_id: person.id,
     is_demo: person.is_demo,

@@ -1,3 +1,4 @@
+import { newId } from '../../crypto/new-id.ts';
 import type { Connection, Database } from '../../database/connection.ts';
 import type { PanelSession, Person, SignInMethod } from '../../database/people-tables.ts';
 import { inSavepoint, transact } from '../../database/transaction.ts';
@@ -154,7 +155,7 @@ async function tellClosed(
 ): Promise<void> {
   await updatePerson(tx, person.id, { code_closed_at: now });
   await insertAuditEntry(tx, {
-    ...{ actor: 'service', action: 'person.close-codes', objectType: 'person' },
+    ...{ id: newId(), actor: 'service', action: 'person.close-codes', objectType: 'person' },
     ...{ objectId: person.id, personId: person.id, origin: 'panel', address, now },
     detail: { wrongCodes: ATTEMPT_LIMITS.failures },
   });

@@ -1,4 +1,5 @@
 import { Counter } from 'prom-client';
+import { newId } from '../../crypto/new-id.ts';
 import { hashToken, newToken } from '../../crypto/token.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { Person } from '../../database/people-tables.ts';
@@ -94,6 +95,7 @@ export async function auditPerson(
   { address, now, detail = {} }: { address: string; now: Date; detail?: Record<string, unknown> },
 ): Promise<void> {
   await insertAuditEntry(tx, {
+    id: newId(),
     actor: person.email,
     action,
     objectType: 'person',
