@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
 import { guardedConnector } from '../outbound/guarded-connector.ts';
 import type { ToldEvent } from '../repositories/events.ts';
+import { readWebhookSecret, SECRET_PREFIX } from '../signing/webhooks.ts';
 import { parseEndpointUrl } from '../webhooks/endpoint-url.ts';
 import { ATTEMPT_TIMEOUT_MS, sendWebhook } from '../webhooks/send.ts';
 import { signEvent } from '../webhooks/send-event.ts';
-import { readWebhookSecret, SECRET_PREFIX } from '../webhooks/signature.ts';
 import { CommandFailed } from './terminal.ts';
 
 /** As many as those of an endpoint's secret. */

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { timingSafeEqual } from 'node:crypto';
 import type { DepositEventType, PaymentEventType, UnmatchedDeposit } from '#schemas/event.ts';
 import type { PaymentSnapshot } from '#schemas/payment.ts';
-import { readWebhookSecret, signWebhook } from '../webhooks/signature.ts';
+import { readWebhookSecret, signWebhook } from '../signing/webhooks.ts';
 
 interface Envelope {
   /** The same in every delivery of the event: store it to act on the event only once. */

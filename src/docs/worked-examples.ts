@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { KEY_ID_PREFIX, SECRET_PREFIX } from '../keys/manage-keys.ts';
 import { CREATE_BODY } from '../routes/v1/examples.ts';
 import { canonicalHead, type SignedParts, signRequest } from '../signing/canonical.ts';
-import { SECRET_PREFIX as WEBHOOK_SECRET_PREFIX, webhookHeaders } from '../webhooks/signature.ts';
+import { SECRET_PREFIX as WEBHOOK_SECRET_PREFIX, webhookHeaders } from '../signing/webhooks.ts';
 import { EVENT_EXAMPLE } from './openapi/webhooks.ts';
 
 /** The key of the signing examples: valid in form, used by nobody. */

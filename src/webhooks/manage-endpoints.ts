@@ -12,8 +12,8 @@ import {
   lockWebhookEndpoint,
   updateWebhookEndpoint,
 } from '../repositories/webhook-endpoints.ts';
+import { SECRET_PREFIX } from '../signing/webhooks.ts';
 import { parseEndpointUrl } from './endpoint-url.ts';
-import { SECRET_PREFIX } from './signature.ts';
 
 /** Maximum enabled endpoints of a merchant: each one adds a delivery to every event. */
 export const ENDPOINTS_MAXIMUM = 16;

@@ -4,9 +4,9 @@ import type { Keyring } from '../crypto/keyring.ts';
 import type { WebhookEndpoint } from '../database/webhook-tables.ts';
 import type { ToldEvent } from '../repositories/events.ts';
 import type { ClaimedDelivery } from '../repositories/webhook-claims.ts';
+import { webhookHeaders } from '../signing/webhooks.ts';
 import { traceHeaders } from '../telemetry/trace-context.ts';
 import { type AttemptOutcome, type OutgoingWebhook, sendWebhook } from './send.ts';
-import { webhookHeaders } from './signature.ts';
 
 export interface SendDependencies {
   readonly keyring: Keyring;

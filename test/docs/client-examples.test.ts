@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { webhookHeaders } from '../../src/webhooks/signature.ts';
+import { webhookHeaders } from '../../src/signing/webhooks.ts';
 import { installClient, type Project, RUNTIMES, run } from '../client/installed-client.ts';
 import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { TOLERANCE_SECONDS } from '../../src/client/verify-webhook.ts';
-import { webhookHeaders } from '../../src/webhooks/signature.ts';
+import { webhookHeaders } from '../../src/signing/webhooks.ts';
 import { addMerchant } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { freePort } from '../helpers/redis-server.ts';

@@ -6,7 +6,7 @@ import {
   type WebhookFailure,
   WebhookVerificationError,
 } from '../../src/client/index.ts';
-import { webhookHeaders } from '../../src/webhooks/signature.ts';
+import { webhookHeaders } from '../../src/signing/webhooks.ts';
 
 /** The vector that the Standard Webhooks libraries test with. */
 const VECTOR = {

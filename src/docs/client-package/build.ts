@@ -30,7 +30,7 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const TIMEOUT_MS = 60_000;
 
 /** What the client is made of, besides the types of the schemas. */
-const SOURCES = ['client/*.ts', 'signing/canonical.ts', 'webhooks/signature.ts'];
+const SOURCES = ['client/*.ts', 'signing/canonical.ts', 'signing/webhooks.ts'];
 /** Everything that the package depends on. */
 const INPUTS = [
   ...SOURCES.map(path => `src/${path}`),
