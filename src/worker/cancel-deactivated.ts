@@ -2,6 +2,7 @@ import type { BaseLogger } from 'pino';
 import type { Database } from '../database/connection.ts';
 import { cancelDeactivated } from '../settlement/cancel-deactivated.ts';
 import type { Clock } from '../time/clock.ts';
+import { batchLoop } from './batch-loop.ts';
 import type { Loop } from './loop.ts';
 
 /** Payments per transaction: few enough that locks are short. */
@@ -15,14 +16,6 @@ export function cancelDeactivatedLoop(
   clock: Clock,
   log: Pick<BaseLogger, 'warn'>,
 ): Loop {
-  return {
-    name: 'cancel-deactivated',
-    intervalMs: INTERVAL_MS,
-    async run(signal) {
-      let cancelled = BATCH;
-      while (cancelled === BATCH && !signal.aborted) {
-        cancelled = await cancelDeactivated(db, new Date(clock()), BATCH, log);
-      }
-    },
-  };
+  const options = { name: 'cancel-deactivated', intervalMs: INTERVAL_MS, size: BATCH };
+  return batchLoop(options, () => cancelDeactivated(db, new Date(clock()), BATCH, log));
 }

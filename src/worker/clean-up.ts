@@ -13,6 +13,7 @@ import {
 } from '../repositories/sign-in-counters.ts';
 import { wipePreviousWebhookSecrets } from '../repositories/webhook-endpoints.ts';
 import type { Clock } from '../time/clock.ts';
+import { workOff } from './batch-loop.ts';
 import type { Loop } from './loop.ts';
 
 /** Rows per statement: few enough that locks are short. */
@@ -67,18 +68,12 @@ export function cleanUpLoop(db: Database, clock: Clock): Loop {
       const failures: unknown[] = [];
       for (const remove of REMOVALS) {
         // One that fails must not keep the others from what they remove.
-        await workOff(remove, signal).catch(error => void failures.push(error));
+        const batch = () => remove(db, new Date(clock()), BATCH);
+        await workOff(BATCH, signal, batch).catch(error => void failures.push(error));
       }
       if (failures.length > 0) {
         throw new AggregateError(failures, `${failures.length} kinds of rows were not removed`);
       }
     },
   };
-
-  async function workOff(remove: Removal, signal: AbortSignal): Promise<void> {
-    let removed = BATCH;
-    while (removed === BATCH && !signal.aborted) {
-      removed = await remove(db, new Date(clock()), BATCH);
-    }
-  }
 }

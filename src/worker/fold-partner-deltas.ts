@@ -1,6 +1,7 @@
 import type { Database } from '../database/connection.ts';
 import { foldPartnerDeltas } from '../repositories/partner-deltas.ts';
-import { idlePause, type Loop } from './loop.ts';
+import { batchLoop } from './batch-loop.ts';
+import type { Loop } from './loop.ts';
 
 /** Deltas per statement. */
 const BATCH = 5_000;
@@ -11,18 +12,8 @@ const IDLE_INTERVAL_MS = 10_000;
 
 /** Keeps partner reports fast: folds the deltas of payments into the rollups. */
 export function foldPartnerDeltasLoop(db: Database): Loop {
-  const pause = idlePause(INTERVAL_MS, IDLE_INTERVAL_MS);
-  return {
-    name: 'fold-partner-deltas',
-    get intervalMs() {
-      return pause.ms;
-    },
-    async run(signal) {
-      let folded = BATCH;
-      while (folded === BATCH && !signal.aborted) {
-        folded = await foldPartnerDeltas(db, BATCH);
-        if (folded > 0) pause.worked();
-      }
-    },
-  };
+  const pauses = { intervalMs: INTERVAL_MS, idleMs: IDLE_INTERVAL_MS };
+  return batchLoop({ name: 'fold-partner-deltas', ...pauses, size: BATCH }, () =>
+    foldPartnerDeltas(db, BATCH),
+  );
 }

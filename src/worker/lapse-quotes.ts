@@ -2,6 +2,7 @@ import type { BaseLogger } from 'pino';
 import type { Database } from '../database/connection.ts';
 import { lapseQuotes } from '../settlement/lapse-quotes.ts';
 import type { Clock } from '../time/clock.ts';
+import { batchLoop } from './batch-loop.ts';
 import type { Loop } from './loop.ts';
 
 /** Payments per transaction: few enough that locks are short. */
@@ -11,14 +12,6 @@ const INTERVAL_MS = 5_000;
 
 /** Withdraws prices that are held no longer from payments that wait on. */
 export function lapseQuotesLoop(db: Database, clock: Clock, log: Pick<BaseLogger, 'warn'>): Loop {
-  return {
-    name: 'lapse-quotes',
-    intervalMs: INTERVAL_MS,
-    async run(signal) {
-      let lapsed = BATCH;
-      while (lapsed === BATCH && !signal.aborted) {
-        lapsed = await lapseQuotes(db, new Date(clock()), BATCH, log);
-      }
-    },
-  };
+  const options = { name: 'lapse-quotes', intervalMs: INTERVAL_MS, size: BATCH };
+  return batchLoop(options, () => lapseQuotes(db, new Date(clock()), BATCH, log));
 }

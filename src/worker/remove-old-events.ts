@@ -1,6 +1,7 @@
 import type { Database } from '../database/connection.ts';
 import { deleteOldEvents } from '../repositories/retention.ts';
 import type { Clock } from '../time/clock.ts';
+import { batchLoop } from './batch-loop.ts';
 import type { Loop } from './loop.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -14,16 +15,8 @@ const INTERVAL_MS = 60_000;
  * the first run on an old database may take hours.
  */
 export function removeOldEventsLoop(db: Database, clock: Clock, retentionDays: number): Loop {
-  return {
-    name: 'remove-old-events',
-    intervalMs: INTERVAL_MS,
-    async run(signal, beat) {
-      let removed = BATCH;
-      while (removed === BATCH && !signal.aborted) {
-        const before = new Date(clock() - retentionDays * DAY_MS);
-        removed = await deleteOldEvents(db, before, BATCH);
-        beat();
-      }
-    },
-  };
+  const options = { name: 'remove-old-events', intervalMs: INTERVAL_MS, size: BATCH };
+  return batchLoop(options, () =>
+    deleteOldEvents(db, new Date(clock() - retentionDays * DAY_MS), BATCH),
+  );
 }
