@@ -266,8 +266,8 @@ async function rematch(
   return stays ? { outcome: 'duplicate', payment_id: null } : matched;
 }
 
-/** Earlier releases recorded only when a transfer was first seen. */
-function timeOf({ occurred_at, earliest_at, observed_at }: Deposit): TimeOfTransfer {
+/** When a known deposit was made. Earlier releases recorded only when it was first seen. */
+export function timeOf({ occurred_at, earliest_at, observed_at }: Deposit): TimeOfTransfer {
   const occurredAt = occurred_at ?? observed_at;
   return { occurredAt, earliestAt: earliest_at ?? occurredAt };
 }

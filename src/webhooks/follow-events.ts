@@ -48,7 +48,7 @@ export class EventFollower {
       limit: LIMIT,
     });
     const last = events.at(-1);
-    const end = last !== undefined && events.length === LIMIT ? timeOf(last.id) : now;
+    const end = last !== undefined && events.length === LIMIT ? timeInId(last.id) : now;
     this.#from = Math.max(this.#from, Math.min(end, now - LOOK_BACK_MS));
     const first = firstIdOf(this.#from);
     this.#read = [...this.#read, ...events.map(({ id }) => id)].filter(id => id >= first);
@@ -56,6 +56,6 @@ export class EventFollower {
   }
 }
 
-function timeOf(id: string): number {
+function timeInId(id: string): number {
   return Number.parseInt(id.replaceAll('-', '').slice(0, TIME_DIGITS), 16);
 }

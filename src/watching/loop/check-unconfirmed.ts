@@ -1,9 +1,9 @@
 import type { Node } from '../../nodes/node.ts';
 import { listUnplaced } from '../../repositories/watched-deposits.ts';
-import type { ObservedTransfer } from '../../settlement/observe-transfer.ts';
+import { type ObservedTransfer, timeOf } from '../../settlement/observe-transfer.ts';
 import type { Watcher } from '../watcher.ts';
 import { lookUpDeposits } from './look-up-deposits.ts';
-import { record, timeOf, toObserved, toReported } from './record.ts';
+import { record, toObserved, toReported } from './record.ts';
 import type { Tips } from './round.ts';
 import { failed, isDeepEnough } from './settle.ts';
 

@@ -10,6 +10,7 @@ import {
   type Finality,
   type ObservedTransfer,
   observeIn,
+  timeOf,
 } from '../../settlement/observe-transfer.ts';
 import { LeaseLost } from '../lease.ts';
 import type { Watcher } from '../watcher.ts';
@@ -53,12 +54,6 @@ export function toReported(deposit: Deposit, finality: Finality): ObservedTransf
     ...timeOf(deposit),
     source: 'chain',
   };
-}
-
-/** When a known deposit was made. */
-export function timeOf({ occurred_at, observed_at }: Deposit): Happened {
-  const at = occurred_at ?? observed_at;
-  return { occurredAt: at, earliestAt: at };
 }
 
 /**

@@ -6,12 +6,12 @@ import { listSettledNetworks } from '../../repositories/networks.ts';
 import { addRescanOnce } from '../../repositories/rescans.ts';
 import { listUnsettled, type UnsettledDeposit } from '../../repositories/watched-deposits.ts';
 import { reportCorrection } from '../../settlement/correct-deposit.ts';
-import type { ObservedTransfer } from '../../settlement/observe-transfer.ts';
+import { type ObservedTransfer, timeOf } from '../../settlement/observe-transfer.ts';
 import type { Watcher } from '../watcher.ts';
 import { confirmByCheckNode } from './confirmation-check.ts';
 import { keepEvidence } from './keep-evidence.ts';
 import { lookUpDeposits, type Placed } from './look-up-deposits.ts';
-import { record, timeOf, toObserved, toReported } from './record.ts';
+import { record, toObserved, toReported } from './record.ts';
 import type { Tips } from './round.ts';
 import { reportUnreadable } from './unreadable.ts';
 
