@@ -84,17 +84,3 @@ export async function storeResponse(
     .onConflict(conflict => conflict.columns(['account_id', 'route', 'key']).doUpdateSet(columns))
     .execute();
 }
-
-/** Removes at most `limit` responses that expired before `now`; returns how many. */
-export async function deleteExpiredResponses(
-  db: Connection,
-  now: Date,
-  limit: number,
-): Promise<number> {
-  const { numAffectedRows } = await sql`
-    delete from idempotency_keys where ctid = any(array(
-      select ctid from idempotency_keys where expires_at < ${now} limit ${limit}
-      for update skip locked
-    ))`.execute(db);
-  return Number(numAffectedRows ?? 0n);
-}

@@ -51,16 +51,3 @@ export async function insertNonces(
   });
   return rows.map(row => ({ keyId: row.key_id, nonce: row.nonce }));
 }
-
-/** Removes at most `limit` nonces that expired before `now`; returns how many. */
-export async function deleteExpiredNonces(
-  db: Connection,
-  now: Date,
-  limit: number,
-): Promise<number> {
-  const { numAffectedRows } = await sql`
-    delete from nonces where ctid = any(array(
-      select ctid from nonces where expires_at < ${now} limit ${limit} for update skip locked
-    ))`.execute(db);
-  return Number(numAffectedRows ?? 0n);
-}

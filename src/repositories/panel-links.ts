@@ -53,20 +53,3 @@ export async function endLinksOf(db: Connection, subject: LinkSubject, now: Date
     )
     .execute();
 }
-
-/** Deletes at most `limit` links that have expired. */
-export async function deleteExpiredLinks(
-  db: Connection,
-  now: Date,
-  limit: number,
-): Promise<number> {
-  const { numDeletedRows } = await db
-    .deleteFrom('panel_links')
-    .where(
-      'id',
-      'in',
-      db.selectFrom('panel_links').select('id').where('expires_at', '<', now).limit(limit),
-    )
-    .executeTakeFirstOrThrow();
-  return Number(numDeletedRows);
-}

@@ -1,6 +1,7 @@
 import { type Insertable, sql, type Updateable } from 'kysely';
 import type { Connection } from '../database/connection.ts';
 import type { PanelSession, PanelSessionsTable, Person } from '../database/people-tables.ts';
+import { deleteBatch } from './old-rows.ts';
 
 /** A session with the person it belongs to. */
 export interface SessionWithPerson {
@@ -137,32 +138,14 @@ export async function deleteOldestSessions(
  * Deletes at most `limit` sessions that were last seen, or began, before, and those that wait for a second factor
  * since before `halfBefore`.
  */
-export async function deleteEndedSessions(
+export function deleteEndedSessions(
   db: Connection,
-  {
-    seenBefore,
-    createdBefore,
-    halfBefore,
-  }: { seenBefore: Date; createdBefore: Date; halfBefore: Date },
+  before: { seenBefore: Date; createdBefore: Date; halfBefore: Date },
   limit: number,
 ): Promise<number> {
-  const { numDeletedRows } = await db
-    .deleteFrom('panel_sessions')
-    .where(
-      'id',
-      'in',
-      db
-        .selectFrom('panel_sessions')
-        .select('id')
-        .where(({ eb, or, and, not }) =>
-          or([
-            eb('last_seen_at', '<', seenBefore),
-            eb('created_at', '<', createdBefore),
-            and([not(isComplete), eb('created_at', '<', halfBefore)]),
-          ]),
-        )
-        .limit(limit),
-    )
-    .executeTakeFirstOrThrow();
-  return Number(numDeletedRows);
+  const { seenBefore, createdBefore, halfBefore } = before;
+  const hasEnded = sql`
+    last_seen_at < ${seenBefore} or created_at < ${createdBefore}
+    or not ${isComplete} and created_at < ${halfBefore}`;
+  return deleteBatch(db, 'panel_sessions', hasEnded, limit);
 }

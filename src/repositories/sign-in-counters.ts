@@ -50,27 +50,6 @@ export async function forgetAttempts(db: Connection, keys: readonly Buffer[]): P
   await db.deleteFrom('sign_in_counters').where('key', 'in', keys).execute();
 }
 
-/** Deletes at most `limit` counters that nobody has touched since. */
-export async function deleteOldCounters(
-  db: Connection,
-  untouchedSince: Date,
-  limit: number,
-): Promise<number> {
-  const { numDeletedRows } = await db
-    .deleteFrom('sign_in_counters')
-    .where(
-      'key',
-      'in',
-      db
-        .selectFrom('sign_in_counters')
-        .select('key')
-        .where('updated_at', '<', untouchedSince)
-        .limit(limit),
-    )
-    .executeTakeFirstOrThrow();
-  return Number(numDeletedRows);
-}
-
 export async function insertDevice(
   db: Connection,
   row: { token_hash: Buffer; person_id: string; created_at: Date },
@@ -106,27 +85,6 @@ export async function listDevices(db: Connection, personId: string): Promise<Buf
   return rows.map(({ token_hash: hash }) => hash);
 }
 
-/** Deletes at most `limit` devices that signed in last before. */
-export async function deleteOldDevices(
-  db: Connection,
-  before: Date,
-  limit: number,
-): Promise<number> {
-  const { numDeletedRows } = await db
-    .deleteFrom('known_devices')
-    .where(
-      'token_hash',
-      'in',
-      db
-        .selectFrom('known_devices')
-        .select('token_hash')
-        .where('created_at', '<', before)
-        .limit(limit),
-    )
-    .executeTakeFirstOrThrow();
-  return Number(numDeletedRows);
-}
-
 /** @returns Whether the intent is new: what it stands for is done once. */
 export async function useIntent(
   db: Connection,
@@ -138,21 +96,4 @@ export async function useIntent(
     .onConflict(conflict => conflict.doNothing())
     .executeTakeFirstOrThrow();
   return numInsertedOrUpdatedRows === 1n;
-}
-
-/** Deletes at most `limit` intents that were used before. */
-export async function deleteOldIntents(
-  db: Connection,
-  before: Date,
-  limit: number,
-): Promise<number> {
-  const { numDeletedRows } = await db
-    .deleteFrom('panel_intents')
-    .where(
-      'id',
-      'in',
-      db.selectFrom('panel_intents').select('id').where('created_at', '<', before).limit(limit),
-    )
-    .executeTakeFirstOrThrow();
-  return Number(numDeletedRows);
 }

@@ -2,15 +2,8 @@ import type { Connection, Database } from '../database/connection.ts';
 import { HALF_MS, IDLE_MS, LIFETIME_MS } from '../panel/people/panel-sessions.ts';
 import { DEVICE_KNOWN_MS } from '../panel/people/throttle.ts';
 import { wipePreviousSecrets } from '../repositories/api-keys.ts';
-import { deleteExpiredResponses } from '../repositories/idempotency-keys.ts';
-import { deleteExpiredNonces } from '../repositories/nonces.ts';
-import { deleteExpiredLinks } from '../repositories/panel-links.ts';
+import { deleteBefore } from '../repositories/old-rows.ts';
 import { deleteEndedSessions } from '../repositories/panel-sessions.ts';
-import {
-  deleteOldCounters,
-  deleteOldDevices,
-  deleteOldIntents,
-} from '../repositories/sign-in-counters.ts';
 import { wipePreviousWebhookSecrets } from '../repositories/webhook-endpoints.ts';
 import type { Clock } from '../time/clock.ts';
 import { workOff } from './batch-loop.ts';
@@ -27,16 +20,13 @@ const COUNTERS_KEPT_MS = 30 * DAY_MS;
 type Removal = (db: Connection, now: Date, limit: number) => Promise<number>;
 
 /** What is older than a period. */
-function older(
-  remove: (db: Connection, before: Date, limit: number) => Promise<number>,
-  milliseconds: number,
-): Removal {
-  return (db, now, limit) => remove(db, new Date(now.getTime() - milliseconds), limit);
+function older(table: Parameters<typeof deleteBefore>[1], milliseconds: number): Removal {
+  return (db, now, limit) => deleteBefore(db, table, new Date(now.getTime() - milliseconds), limit);
 }
 
 const REMOVALS: readonly Removal[] = [
-  deleteExpiredNonces,
-  deleteExpiredResponses,
+  older('nonces', 0),
+  older('idempotency_keys', 0),
   wipePreviousSecrets,
   wipePreviousWebhookSecrets,
   (db, now, limit) =>
@@ -49,11 +39,11 @@ const REMOVALS: readonly Removal[] = [
       },
       limit,
     ),
-  older(deleteExpiredLinks, DAY_MS),
-  older(deleteOldCounters, COUNTERS_KEPT_MS),
-  older(deleteOldDevices, DEVICE_KNOWN_MS),
+  older('panel_links', DAY_MS),
+  older('sign_in_counters', COUNTERS_KEPT_MS),
+  older('known_devices', DEVICE_KNOWN_MS),
   // A form that is older has lost its session.
-  older(deleteOldIntents, DAY_MS),
+  older('panel_intents', DAY_MS),
 ];
 
 /**

@@ -17,7 +17,6 @@ import {
   readArrivals,
 } from '../../src/repositories/deviations.ts';
 import { findFirstPaymentSetup } from '../../src/repositories/first-payment.ts';
-import { deleteExpiredResponses } from '../../src/repositories/idempotency-keys.ts';
 import { hastenInquiries, lockOpenOfInactive } from '../../src/repositories/inactive-merchants.ts';
 import {
   findMerchantPayment,
@@ -25,7 +24,7 @@ import {
   type PageCursor,
   type PaymentFilters,
 } from '../../src/repositories/merchant-payments.ts';
-import { deleteExpiredNonces } from '../../src/repositories/nonces.ts';
+import { deleteBefore } from '../../src/repositories/old-rows.ts';
 import { sumPaidByDay } from '../../src/repositories/paid-figures.ts';
 import { lockDuePayments, lockLapsedQuotes } from '../../src/repositories/payment-moves.ts';
 import { type PaymentSearch, searchPayments } from '../../src/repositories/payment-search.ts';
@@ -357,10 +356,10 @@ test.each<[string, (db: Database) => Promise<unknown>, string[]]>([
     db => readArrivals(db, [paymentId]),
     ['payments_pkey', 'deposits_payment', 'deviating_deposits_payment'],
   ],
-  ['nonces that expired', db => deleteExpiredNonces(db, now, 1000), ['nonces_expiry']],
+  ['nonces that expired', db => deleteBefore(db, 'nonces', now, 1000), ['nonces_expiry']],
   [
     'responses that expired',
-    db => deleteExpiredResponses(db, now, 1000),
+    db => deleteBefore(db, 'idempotency_keys', now, 1000),
     ['idempotency_keys_expiry'],
   ],
 ])('%s are found by index', async (_, run, expected) => {
