@@ -1,6 +1,6 @@
 import type { Database } from '../database/connection.ts';
 import { inTransaction } from '../database/transaction.ts';
-import { cancelForDeactivation } from '../payments/cancel-for-deactivation.ts';
+import { cancelForDeactivation } from '../payments/cancel-deactivated.ts';
 import { movePayment } from '../payments/move-payment.ts';
 import {
   type Processor,

@@ -1,8 +1,8 @@
 import type { BaseLogger } from 'pino';
 import type { Connection, Database } from '../database/connection.ts';
+import { handleDue } from '../payments/handle-due.ts';
 import { movePayment } from '../payments/move-payment.ts';
 import { listUnderpaid, lockDuePayments } from '../repositories/payment-moves.ts';
-import { handleDue } from './handle-due.ts';
 
 /**
  * Expires at most `limit` overdue payments without funds; underpaid ones become unsuccessful. A payment

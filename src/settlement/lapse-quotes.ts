@@ -1,13 +1,13 @@
 import type { BaseLogger } from 'pino';
 import type { Connection, Database } from '../database/connection.ts';
 import type { Payment } from '../database/payment-tables.ts';
+import { handleDue } from '../payments/handle-due.ts';
 import {
   type LapsedPayment,
   lockLapsedQuotes,
   updateOpenPayment,
 } from '../repositories/payment-moves.ts';
 import { releaseReservation } from '../repositories/reservations.ts';
-import { handleDue } from './handle-due.ts';
 import { withoutRest } from './underpayment.ts';
 
 /**

@@ -1,8 +1,9 @@
 import type { BaseLogger } from 'pino';
-import type { Database } from '../database/connection.ts';
-import { cancelForDeactivation } from '../payments/cancel-for-deactivation.ts';
+import type { Connection, Database } from '../database/connection.ts';
+import type { Payment } from '../database/payment-tables.ts';
 import { lockOpenOfInactive } from '../repositories/inactive-merchants.ts';
 import { handleDue } from './handle-due.ts';
+import { movePayment } from './move-payment.ts';
 
 /**
  * Cancels at most `limit` open on-chain payments of merchants that are inactive, whenever they were
@@ -23,5 +24,24 @@ export function cancelDeactivated(
     handle: (tx, id) => cancelForDeactivation(tx, id, now),
     what: 'cancelled',
     log,
+  });
+}
+
+/**
+ * Cancels an open payment because its merchant was deactivated. Call it in a transaction.
+ * @returns The payment; undefined when it is no longer open.
+ */
+export function cancelForDeactivation(
+  db: Connection,
+  paymentId: string,
+  now: Date,
+): Promise<Payment | undefined> {
+  return movePayment(db, {
+    paymentId,
+    move: 'cancel',
+    actor: 'worker',
+    reason: 'the merchant was deactivated',
+    columns: { cancellation_reason: 'merchant_deactivated' },
+    now,
   });
 }
