@@ -118,7 +118,7 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
     prefix: CHECKOUT_PREFIX,
   });
   if (panel) app.register(async scope => registerPanel(scope, panel), { prefix: PANEL_PREFIX });
-  app.register(async processor => registerProcessor(processor, { ...deps, limits, simulation }));
+  app.register(async processor => registerProcessor(processor, { ...deps, ...failures, limits }));
 
   const admission = new Admission(config.requestsInFlightMax);
   admission.holdConnections(app);

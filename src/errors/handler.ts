@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from './api-error.ts';
 import { ERRORS } from './catalogue.ts';
-import { type ErrorAnswer, toAnswer } from './envelope.ts';
+import { type ErrorAnswer, refusalHeaders, statusOf, toAnswer } from './envelope.ts';
 
 export interface ErrorHandlerOptions {
   readonly publicUrl: string;
@@ -27,7 +27,7 @@ const FRAMEWORK_REFUSALS: Readonly<Record<string, string>> = {
 };
 
 /** Maps anything thrown to an error of the catalogue; an unknown error becomes E5001. */
-export function toApiError(error: unknown, isUnavailable: (error: unknown) => boolean): ApiError {
+function toApiError(error: unknown, isUnavailable: (error: unknown) => boolean): ApiError {
   if (error instanceof ApiError) return error;
   if (isUnavailable(error)) {
     return new ApiError('E5002', 'The service is temporarily unavailable.', { cause: error });
@@ -36,17 +36,6 @@ export function toApiError(error: unknown, isUnavailable: (error: unknown) => bo
   const refusal = FRAMEWORK_REFUSALS[code];
   if (refusal !== undefined) return new ApiError('E1000', refusal, { cause: error });
   return new ApiError('E5001', INTERNAL_ERROR_MESSAGE, { cause: error });
-}
-
-/**
- * Logs what an operator has to know about. Refusals that the client caused are not, and an overload
- * shows in the request log and in metrics.
- */
-export function logFailure(request: FastifyRequest, error: ApiError): void {
-  const isOverload = error.errorCode === 'E5002' && error.retryAfterSeconds !== undefined;
-  if (ERRORS[error.errorCode].status >= 500 && !isOverload) {
-    request.log.error({ err: error.cause ?? error, errorCode: error.errorCode }, 'request failed');
-  }
 }
 
 /**
@@ -62,16 +51,44 @@ export function registerErrorHandler(
   app.setErrorHandler((error, request, reply) => send(error, request, reply, options));
 }
 
-/** Renders a failure, and logs it where an operator has to know about it. */
+/**
+ * Notes a failure for the request's log line, and logs what an operator has to know about: not refusals
+ * that the client caused, nor an overload, which shows in the request log and in metrics.
+ */
+export function noteFailure(
+  error: unknown,
+  request: FastifyRequest,
+  { isUnavailable }: Pick<ErrorHandlerOptions, 'isUnavailable'>,
+): ApiError {
+  const apiError = toApiError(error, isUnavailable);
+  const { errorCode, retryAfterSeconds } = apiError;
+  const isOverload = errorCode === 'E5002' && retryAfterSeconds !== undefined;
+  if (ERRORS[errorCode].status >= 500 && !isOverload) {
+    request.log.error({ err: apiError.cause ?? apiError, errorCode }, 'request failed');
+  }
+  request.errorCode = errorCode;
+  return apiError;
+}
+
+/** Gives a reply the status and headers of a failure; what it says is up to the page. */
+export function failPage(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  options: Pick<ErrorHandlerOptions, 'isUnavailable'>,
+): ApiError {
+  const apiError = noteFailure(error, request, options);
+  reply.status(statusOf(apiError)).headers(refusalHeaders(apiError));
+  return apiError;
+}
+
+/** Renders a failure, and notes it. */
 export function answerFailure(
   error: unknown,
   request: FastifyRequest,
-  { isUnavailable, publicUrl }: ErrorHandlerOptions,
+  options: ErrorHandlerOptions,
 ): ErrorAnswer {
-  const apiError = toApiError(error, isUnavailable);
-  logFailure(request, apiError);
-  request.errorCode = apiError.errorCode;
-  return toAnswer(apiError, request.id, publicUrl);
+  return toAnswer(noteFailure(error, request, options), request.id, options.publicUrl);
 }
 
 export function sendError(

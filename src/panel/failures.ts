@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { refusalHeaders, statusOf } from '../errors/envelope.ts';
-import { logFailure, toApiError } from '../errors/handler.ts';
+import { failPage } from '../errors/handler.ts';
 import { basePathOf } from '../pages/base-path.ts';
 import { html } from '../pages/html.ts';
 import { decidingRole, ROLE_NAMES } from './access/permissions.ts';
@@ -29,15 +28,11 @@ export function sendPanelFailure(
     return leadTo(reply, options.panelUrl, `${PANEL_PREFIX}/sign-in`);
   }
   if (error instanceof PanelRefusal) return sendRefusal(error.reason, request, reply, options);
-  const apiError = toApiError(error, options.isUnavailable);
-  logFailure(request, apiError);
-  request.errorCode = apiError.errorCode;
-  reply.headers(refusalHeaders(apiError));
-  const status = statusOf(apiError);
-  const { title, text } = textsOf(status);
+  failPage(error, request, reply, options);
+  const { title, text } = textsOf(reply.statusCode);
   const content = html`<p>${text}</p>
 <p class="quiet">Request <code>${request.id}</code></p>`;
-  return sendPage(request, reply, options, { title, content }, status);
+  return sendPage(request, reply, options, { title, content }, reply.statusCode);
 }
 
 /** Tells an operator that somebody may be guessing at a person's codes. */

@@ -1,13 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiError } from '../../errors/api-error.ts';
 import type { ErrorCode } from '../../errors/catalogue.ts';
-import { refusalHeaders, statusOf } from '../../errors/envelope.ts';
-import {
-  type ErrorHandlerOptions,
-  logFailure,
-  sendError,
-  toApiError,
-} from '../../errors/handler.ts';
+import { type ErrorHandlerOptions, failPage, sendError } from '../../errors/handler.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { html } from '../../pages/html.ts';
 import { renderDocument, sendDocument } from './document.ts';
@@ -46,12 +40,9 @@ export function sendFailure(
   options: CheckoutAnswers,
 ): FastifyReply {
   if (wantsJson(request)) return sendError(error, request, reply, options);
-  const apiError = toApiError(error, options.isUnavailable);
-  logFailure(request, apiError);
-  request.errorCode = apiError.errorCode;
-  reply.headers(refusalHeaders(apiError));
-  const page = renderFailure(apiError, request.id, speechOf(request), options);
-  return sendDocument(reply, statusOf(apiError), page);
+  const refusal = failPage(error, request, reply, options);
+  const page = renderFailure(refusal, request.id, speechOf(request), options);
+  return sendDocument(reply, reply.statusCode, page);
 }
 
 /** The page that tells a person of a failure. */

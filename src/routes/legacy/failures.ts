@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type ErrorHandlerOptions, logFailure, toApiError } from '../../errors/handler.ts';
+import { type ErrorHandlerOptions, noteFailure } from '../../errors/handler.ts';
 import { LegacyRefusal } from '../../legacy/refusal.ts';
 import { toLegacyRefusal } from '../../legacy/translate.ts';
 import { type DeprecationSettings, deprecationHeaders } from './deprecation.ts';
@@ -62,13 +62,8 @@ export function sendLegacyFailure(
     .send(envelope);
 }
 
-function translate(
-  error: unknown,
-  request: FastifyRequest,
-  { isUnavailable }: LegacyAnswers,
-): LegacyRefusal {
-  const apiError = toApiError(error, isUnavailable);
-  logFailure(request, apiError);
+function translate(error: unknown, request: FastifyRequest, answers: LegacyAnswers): LegacyRefusal {
+  const apiError = noteFailure(error, request, answers);
   if (error instanceof Error && 'code' in error && error.code === UNREADABLE_MEDIA_TYPE) {
     return new LegacyRefusal('bodyInvalid', { detail: apiError.message, cause: error });
   }

@@ -48,12 +48,6 @@ ${actions.length === 0 ? null : renderForm(actions, open ? networks : [], speech
   );
 }
 
-/** The page for an unknown token. */
-export function renderMissing(speech: Speech): string {
-  const { title, text } = speech.texts.failures.missing;
-  return renderPage(title, html`<h1>${title}</h1>\n<p>${text}</p>`, { simulation: true, speech });
-}
-
 /** The page's script counts down to it. */
 function renderDeadline(at: Date, now: Date, { texts, format }: Speech): Html {
   const text = texts.waiting.payBefore(format.timeOfDay(at));

@@ -1,5 +1,7 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { sendFailure } from '../../checkout/page/failures.ts';
 import { speechOf } from '../../checkout/page/speech.ts';
+import { ApiError } from '../../errors/api-error.ts';
 import { readRawBody } from '../../http/raw-body.ts';
 import {
   type NotificationKind,
@@ -10,7 +12,7 @@ import { listActiveNetworks } from '../../repositories/networks.ts';
 import { findPaymentOfSession } from '../../repositories/regulated-payments.ts';
 import type { ProcessorDependencies } from './dependencies.ts';
 import { sendPage } from './page.ts';
-import { actionsFor, renderMissing, renderSandbox } from './sandbox-pages.ts';
+import { actionsFor, renderSandbox } from './sandbox-pages.ts';
 import type { SandboxAction } from './texts.ts';
 
 type SessionRoute = { Params: { token: string } };
@@ -30,16 +32,19 @@ const NOTIFICATIONS: Readonly<Record<SandboxAction, readonly NotificationKind[]>
  */
 export function registerSandbox(
   app: FastifyInstance,
-  { db, clock }: ProcessorDependencies,
+  deps: ProcessorDependencies,
   sandbox: SandboxProcessor,
 ): void {
+  const { db, clock } = deps;
   const find = ({ params }: FastifyRequest<SessionRoute>) =>
     findPaymentOfSession(db, sandbox.name, sandbox.externalIdOf(params.token));
+  const sendMissing = (request: FastifyRequest, reply: FastifyReply) =>
+    sendFailure(new ApiError('E3001'), request, reply, deps);
 
   app.get<SessionRoute>('/processor/sandbox/:token', async (request, reply) => {
     const speech = speechOf(request);
     const payment = await find(request);
-    if (payment === undefined) return sendPage(reply, 404, renderMissing(speech));
+    if (payment === undefined) return sendMissing(request, reply);
     const networks = await listActiveNetworks(db);
     const now = new Date(clock());
     return sendPage(reply, 200, renderSandbox({ payment, networks, now, speech }));
@@ -49,7 +54,7 @@ export function registerSandbox(
     const body = await readRawBody(request.raw);
     const speech = speechOf(request);
     const payment = await find(request);
-    if (payment === undefined) return sendPage(reply, 404, renderMissing(speech));
+    if (payment === undefined) return sendMissing(request, reply);
     const now = new Date(clock());
     const form = new URLSearchParams(body.toString());
     const action = actionsFor(payment, now).find(allowed => allowed === form.get('action'));
