@@ -4,9 +4,10 @@ import { existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-const PACKAGE = '../../node_modules/@foundry-rs/anvil-linux-amd64/bin/anvil';
+const ARCHITECTURE = process.arch === 'x64' ? 'amd64' : process.arch;
+const PACKAGE = `../../node_modules/@foundry-rs/anvil-${process.platform}-${ARCHITECTURE}/bin/anvil`;
 
-/** Path of the binary: that of the environment, or of the optional dependency; undefined without either. */
+/** Path of the binary: that of the environment, or of the package for this platform; undefined without either. */
 const binary =
   process.env.ANVIL ??
   [fileURLToPath(new URL(PACKAGE, import.meta.url))].find(path => existsSync(path));
