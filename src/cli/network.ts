@@ -9,7 +9,7 @@ import {
   configureNetwork,
   DEFAULT_FINALITY,
 } from '../watching/operate/configure-network.ts';
-import { requireChain } from '../watching/operate/manage-nodes.ts';
+import { requireChain } from '../watching/operate/node-tools.ts';
 import { defineAudit } from './network-audit.ts';
 import { defineRescan, defineResume, defineStatus } from './network-status.ts';
 import { toolsOf } from './node.ts';

@@ -3,13 +3,12 @@ import type { NodeRole } from '../database/watching-tables.ts';
 import { listNodes } from '../repositories/nodes.ts';
 import {
   addNode,
-  type NodeTools,
   REQUESTS_PER_SECOND,
   removeNode,
-  requireChain,
   setNode,
   testNode,
 } from '../watching/operate/manage-nodes.ts';
+import { type NodeTools, requireChain } from '../watching/operate/node-tools.ts';
 import { nodeObject, verifiedNodeObject } from './node-object.ts';
 import { printList, printObject } from './print.ts';
 import { readSecretFlag } from './secret-flag.ts';

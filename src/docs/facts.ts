@@ -38,7 +38,7 @@ import { MERCHANT_SCOPES, PARTNER_DEVELOPER_SCOPES, PARTNER_OWNER_SCOPES } from 
 import { LEGACY_WINDOW_MINUTES } from '../legacy/prompts.ts';
 import { ANSWER_MAXIMUM_BYTES } from '../nodes/answer-limits.ts';
 import { SPARED_SHARE, SPENT_PAUSE_MS } from '../nodes/daily-quota.ts';
-import { HEAD_AGE_MS } from '../nodes/node-set.ts';
+import { HEAD_AGE_MS } from '../nodes/open-node-set.ts';
 import {
   LAG_PAUSE_MAXIMUM_MS,
   STRIKE_PAUSE_MAXIMUM_MS,

@@ -6,13 +6,8 @@ import { lockHolders } from '../repositories/reservations.ts';
 import { CHAIN_ACTOR, moveFor } from './apply-deposit.ts';
 import { differs } from './correct-deposit.ts';
 import { isExact } from './match-payment.ts';
-import {
-  newDeposit,
-  type ObservedTransfer,
-  observeIn,
-  observeLocked,
-  placeOf,
-} from './observe-transfer.ts';
+import { observeIn, observeLocked } from './observe-transfer.ts';
+import { newDeposit, type ObservedTransfer, placeOf } from './observed-transfer.ts';
 
 /** Outcomes of deposits that confirm their payments whatever else has arrived. */
 const SUFFICIENT: readonly DepositOutcome[] = ['exact', 'over', 'tolerated'];

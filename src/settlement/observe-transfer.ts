@@ -1,6 +1,5 @@
-import { newId } from '../crypto/new-id.ts';
 import type { Connection, Database } from '../database/connection.ts';
-import type { Deposit, DepositSource, DepositState } from '../database/deposit-tables.ts';
+import type { Deposit, DepositState } from '../database/deposit-tables.ts';
 import { transact } from '../database/transaction.ts';
 import {
   findDeposits,
@@ -12,42 +11,8 @@ import {
 import { applyDeposit, CHAIN_ACTOR } from './apply-deposit.ts';
 import { differs, NOT_VALUED, reportCorrection } from './correct-deposit.ts';
 import { type DepositMatch, matchPayment, type TimeOfTransfer } from './match-payment.ts';
+import { newDeposit, type ObservedTransfer, placeOf } from './observed-transfer.ts';
 import { tellUnmatched } from './tell-unmatched.ts';
-
-/** State of a transfer: in a block or the mempool, irreversible, undone, or failed on chain. */
-export type Finality = 'seen' | 'final' | 'reversed' | 'failed';
-
-/** A transfer to a deposit address, as reported by a chain watcher or the simulator. */
-export interface ObservedTransfer {
-  readonly blockchainId: string;
-  readonly transactionHash: string;
-  /** Index of the log, output or instruction within the transaction. */
-  readonly position: number;
-  /** The receiving address in its canonical spelling. */
-  readonly address: string;
-  /** Integer of the asset's smallest unit. */
-  readonly tokenAmount: bigint;
-  /** null while it is not in a block. */
-  readonly blockHeight: number | null;
-  /** null while it is not in a block, and for a simulated transfer. */
-  readonly blockHash: string | null;
-  /**
-   * When it happened, which decides whose it is. Only the first report of a transfer counts: it may get
-   * into another, later block.
-   */
-  readonly occurredAt: Date;
-  /**
-   * When it happened at the earliest, `occurredAt` unless given: it is late only if that was after its
-   * payment's end. Clocks of blocks may be hours apart.
-   */
-  readonly earliestAt?: Date;
-  readonly source: DepositSource;
-  /** Outputs that the transaction spends, as `hash:index` (Bitcoin); null elsewhere. */
-  readonly inputs?: readonly string[] | null;
-  /** Accounts by which a wallet may have marked the payment that it is for (Solana Pay). */
-  readonly references?: readonly string[];
-  readonly finality: Finality;
-}
 
 const NO_MATCH: DepositMatch = { outcome: 'unknown', payment_id: null };
 
@@ -194,11 +159,6 @@ function hasMoved(known: Deposit, { finality, blockHeight, blockHash }: Observed
   return isSeen && (known.block_height !== blockHeight || known.block_hash !== blockHash);
 }
 
-/** What a report changes of a known deposit beside its state. */
-export function placeOf({ blockHeight, blockHash }: ObservedTransfer, now: Date) {
-  return { block_height: blockHeight, block_hash: blockHash, updated_at: now };
-}
-
 async function record(db: Connection, transfer: ObservedTransfer, now: Date): Promise<Deposit> {
   const { occurredAt, earliestAt = occurredAt } = transfer;
   const time = { occurredAt, earliestAt };
@@ -206,28 +166,6 @@ async function record(db: Connection, transfer: ObservedTransfer, now: Date): Pr
     ? await matchPayment(db, transfer, time, transfer.references)
     : NO_MATCH;
   return insertDeposit(db, newDeposit(transfer, matched, now));
-}
-
-/** The row of a transfer that is reported for the first time. */
-export function newDeposit(transfer: ObservedTransfer, matched: DepositMatch, now: Date) {
-  const { occurredAt, earliestAt = occurredAt } = transfer;
-  return {
-    id: newId(),
-    blockchain_id: transfer.blockchainId,
-    transaction_hash: transfer.transactionHash,
-    position: transfer.position,
-    address: transfer.address,
-    token_amount: transfer.tokenAmount,
-    state: transfer.finality,
-    ...matched,
-    dismissed_at: null,
-    observed_at: now,
-    occurred_at: occurredAt,
-    earliest_at: earliestAt,
-    source: transfer.source,
-    inputs: transfer.inputs == null ? null : [...transfer.inputs],
-    ...placeOf(transfer, now),
-  };
 }
 
 /**

@@ -12,7 +12,8 @@ import { findNetwork, findSimulatedNetwork } from '../repositories/networks.ts';
 import { listUnderpaid } from '../repositories/payment-moves.ts';
 import { findPayment } from '../repositories/payments.ts';
 import { hasLapsed } from './lapse-quotes.ts';
-import { type Finality, type ObservedTransfer, observeTransfer } from './observe-transfer.ts';
+import { observeTransfer } from './observe-transfer.ts';
+import type { Finality, ObservedTransfer } from './observed-transfer.ts';
 import { readRemaining } from './remaining.ts';
 import { selectNetwork } from './select-network.ts';
 

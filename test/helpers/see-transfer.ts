@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { type ObservedTransfer, observeTransfer } from '../../src/settlement/observe-transfer.ts';
+import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
+import type { ObservedTransfer } from '../../src/settlement/observed-transfer.ts';
 import type { TestApp } from './app.ts';
 import type { OpenedCheckout } from './checkout.ts';
 

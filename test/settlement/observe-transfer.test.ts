@@ -13,12 +13,8 @@ import { findPayment } from '../../src/repositories/payments.ts';
 import { insertReservation, releaseReservation } from '../../src/repositories/reservations.ts';
 import { expirePayments } from '../../src/settlement/expire-on-chain.ts';
 import { assignDeposit, dismissDeposit } from '../../src/settlement/inbox.ts';
-import {
-  type Finality,
-  type ObservedTransfer,
-  observeIn,
-  observeTransfer,
-} from '../../src/settlement/observe-transfer.ts';
+import { observeIn, observeTransfer } from '../../src/settlement/observe-transfer.ts';
+import type { Finality, ObservedTransfer } from '../../src/settlement/observed-transfer.ts';
 import { ADDRESSES, addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addOpenPayment } from '../helpers/open-payment.ts';

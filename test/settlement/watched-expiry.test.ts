@@ -7,7 +7,8 @@ import { lockDuePayments, updateOpenPayment } from '../../src/repositories/payme
 import { findPayment } from '../../src/repositories/payments.ts';
 import { expirePayments } from '../../src/settlement/expire-on-chain.ts';
 import { lapseQuotes } from '../../src/settlement/lapse-quotes.ts';
-import { type Finality, observeTransfer } from '../../src/settlement/observe-transfer.ts';
+import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
+import type { Finality } from '../../src/settlement/observed-transfer.ts';
 import { ADDRESSES, addMerchant } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addOpenPayment } from '../helpers/open-payment.ts';

@@ -5,7 +5,7 @@ import type { Merchant } from '../../src/database/account-tables.ts';
 import { insertDeposit } from '../../src/repositories/deposits.ts';
 import type { DustTransfer } from '../../src/repositories/dust.ts';
 import { insertReservation } from '../../src/repositories/reservations.ts';
-import { newDeposit } from '../../src/settlement/observe-transfer.ts';
+import { newDeposit } from '../../src/settlement/observed-transfer.ts';
 import { dustBelow, readDustLimits, weighTransfers } from '../../src/settlement/weigh-transfers.ts';
 import { addMerchant } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';

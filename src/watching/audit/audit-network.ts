@@ -10,15 +10,11 @@ import { correctFinal } from '../../settlement/observe-transfer.ts';
 import { NO_POLL, occurredAt } from '../loop/occurred-at.ts';
 import { toObserved } from '../loop/record.ts';
 import { reportUnreadable } from '../loop/unreadable.ts';
-import { adapterFor, type NodeTools, requireChain, settingsOf } from '../operate/manage-nodes.ts';
+import { adapterFor, type NodeTools, requireChain, settingsOf } from '../operate/node-tools.ts';
 import { type BlockRange, RESCAN_MAXIMUM, requireSettled } from '../operate/operate-chain.ts';
 import { verifyIdentity } from '../verify-identity.ts';
-import {
-  type AuditedPart,
-  auditPart,
-  type Difference,
-  reportDifferences,
-} from './reconcile-blocks.ts';
+import { type AuditedPart, auditPart, type Difference } from './reconcile-blocks.ts';
+import { reportDifferences } from './report-differences.ts';
 
 /** Longest that a command audits, in milliseconds. */
 const TIMEOUT_MS = 30 * 60_000;

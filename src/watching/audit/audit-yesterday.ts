@@ -16,7 +16,8 @@ import { endOfDay, utcDay } from '../../time/days.ts';
 import { findBlockAt } from '../find-block.ts';
 import { reportUnreadable } from '../loop/unreadable.ts';
 import { openChainNodes } from '../open-chain-nodes.ts';
-import { auditPart, reportDifferences } from './reconcile-blocks.ts';
+import { auditPart } from './reconcile-blocks.ts';
+import { reportDifferences } from './report-differences.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;

@@ -4,13 +4,11 @@ import type {
   Unreadable,
   WatchedAddress,
 } from '../../chains/adapter.ts';
-import { newId } from '../../crypto/new-id.ts';
 import type { Connection, Database } from '../../database/connection.ts';
 import type { Deposit } from '../../database/deposit-tables.ts';
 import type { Node } from '../../nodes/node.ts';
 import { findAwaited, listDepositsInBlocks } from '../../repositories/audits.ts';
 import { findDeposits } from '../../repositories/deposits.ts';
-import { addFinding } from '../../repositories/findings.ts';
 import { listConfiguredAddresses } from '../../repositories/watch-list.ts';
 import { LATE_FOR_MS } from '../../settlement/match-transfer.ts';
 import { weighTransfers } from '../../settlement/weigh-transfers.ts';
@@ -228,32 +226,3 @@ async function findAbsence(
   const isShown = report.transfers.some(({ position }) => position === deposit.position);
   return isShown ? undefined : 'shows its transaction without it';
 }
-
-/** Writes differences down as findings; those that are open already are not repeated. */
-export async function reportDifferences(
-  db: Connection,
-  network: { readonly id: string; readonly chain: string },
-  differences: readonly Difference[],
-  now: Date,
-): Promise<void> {
-  for (const { kind, ...difference } of differences) {
-    await addFinding(
-      db,
-      {
-        id: newId(),
-        chain: network.chain,
-        kind: 'ledger_difference',
-        blockchainId: network.id,
-        ...difference,
-        detail: `${KINDS[kind]}: ${difference.detail}`,
-      },
-      now,
-    );
-  }
-}
-
-const KINDS: Readonly<Record<Difference['kind'], string>> = {
-  missing: 'Not in the ledger',
-  differs: 'Otherwise in the ledger',
-  not_on_chain: 'Not on the chain',
-};

@@ -1,6 +1,7 @@
 import type { Node } from '../../nodes/node.ts';
 import { listUnplaced } from '../../repositories/watched-deposits.ts';
-import { type ObservedTransfer, timeOf } from '../../settlement/observe-transfer.ts';
+import { timeOf } from '../../settlement/observe-transfer.ts';
+import type { ObservedTransfer } from '../../settlement/observed-transfer.ts';
 import type { Watcher } from '../watcher.ts';
 import { lookUpDeposits } from './look-up-deposits.ts';
 import { record, toObserved, toReported } from './record.ts';

@@ -1,7 +1,7 @@
 import type { ChainTransfer } from '../../chains/adapter.ts';
 import type { Chain } from '../../chains/chain-list.ts';
 import type { ChainState } from '../../database/watching-tables.ts';
-import type { ObservedTransfer } from '../../settlement/observe-transfer.ts';
+import type { ObservedTransfer } from '../../settlement/observed-transfer.ts';
 
 /** Longest time between two polls, in milliseconds, during which a transfer counts as made when it is seen. */
 export const POLLED_LATELY_MS = 60_000;

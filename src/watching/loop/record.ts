@@ -6,12 +6,8 @@ import { isDatabaseUnavailable } from '../../database/errors.ts';
 import { inSavepoint } from '../../database/transaction.ts';
 import { addFinding } from '../../repositories/findings.ts';
 import { observeAll } from '../../settlement/observe-all.ts';
-import {
-  type Finality,
-  type ObservedTransfer,
-  observeIn,
-  timeOf,
-} from '../../settlement/observe-transfer.ts';
+import { observeIn, timeOf } from '../../settlement/observe-transfer.ts';
+import type { Finality, ObservedTransfer } from '../../settlement/observed-transfer.ts';
 import { LeaseLost } from '../lease.ts';
 import type { Watcher } from '../watcher.ts';
 import type { Happened } from './occurred-at.ts';

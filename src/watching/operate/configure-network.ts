@@ -11,7 +11,7 @@ import { findChain } from '../../repositories/chains.ts';
 import { findNetwork } from '../../repositories/networks.ts';
 import { listNodes } from '../../repositories/nodes.ts';
 import { verifyIdentity } from '../verify-identity.ts';
-import { adapterFor, type NodeTools, requireChain, settingsOf } from './manage-nodes.ts';
+import { adapterFor, type NodeTools, requireChain, settingsOf } from './node-tools.ts';
 import { settleNetworks } from './settled-networks.ts';
 import { askNode, findTokenProblem, type TokenCheck } from './verify-node.ts';
 

@@ -12,7 +12,7 @@ import { isMissing } from '../look-up/found-transfers.ts';
 import { lookUpOnChain, type TransactionOnChain } from '../look-up/look-up.ts';
 import { openChainNodes } from '../open-chain-nodes.ts';
 import { toWatched } from '../watch-list.ts';
-import { adapterFor, type NodeTools, requireChain } from './manage-nodes.ts';
+import { adapterFor, type NodeTools, requireChain } from './node-tools.ts';
 import { requireSettled } from './operate-chain.ts';
 
 /** Longest that an operator waits for a node, in milliseconds: a trace of a block takes long. */

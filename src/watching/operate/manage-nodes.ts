@@ -4,21 +4,12 @@ import {
   OperationRefused,
   type Operator,
 } from '../../audit/audited-change.ts';
-import type { ChainAdapter } from '../../chains/adapter.ts';
-import { adapterOf } from '../../chains/adapters.ts';
-import { CHAIN_IDS, type Chain, chainOf, isChainId } from '../../chains/chain-list.ts';
-import type { Keyring } from '../../crypto/keyring.ts';
+import type { Chain } from '../../chains/chain-list.ts';
 import { newId } from '../../crypto/new-id.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { Network } from '../../database/network-tables.ts';
 import type { NodeRole, NodeRow } from '../../database/watching-tables.ts';
-import {
-  hostNameOf,
-  InvalidAccess,
-  openAccess,
-  parseNodeAccess,
-  sealAccess,
-} from '../../nodes/node-access.ts';
+import { hostNameOf, InvalidAccess, parseNodeAccess, sealAccess } from '../../nodes/node-access.ts';
 import type { NodeSettings } from '../../nodes/open-node.ts';
 import { cutRing } from '../../repositories/chain-blocks.ts';
 import {
@@ -37,20 +28,12 @@ import {
   updateNode,
 } from '../../repositories/nodes.ts';
 import { describeIdentity } from '../verify-identity.ts';
+import { adapterFor, type NodeTools, requireChain, settingsOf } from './node-tools.ts';
 import { settleNetworks } from './settled-networks.ts';
 import { type NodeReport, UNKNOWN_ABILITIES, verifyNode } from './verify-node.ts';
 
 /** Calls a second to a node unless the operator says otherwise: what free plans allow. */
 export const REQUESTS_PER_SECOND = 10;
-
-/** What nodes are verified and kept with. */
-export interface NodeTools {
-  readonly keyring: Keyring;
-  /** Refuses private chains. */
-  readonly isProduction: boolean;
-  /** `adapterOf` unless given. */
-  readonly adapterOf?: (chain: Chain) => ChainAdapter;
-}
 
 export interface NewNodeSettings {
   readonly chain: string;
@@ -204,17 +187,6 @@ export async function removeNode(operator: Operator, id: string): Promise<NodeRo
   });
 }
 
-/** @throws OperationRefused for text that is no chain's ID. */
-export function requireChain(id: string): Chain {
-  if (isChainId(id)) return chainOf(id);
-  throw new OperationRefused(`There is no chain ${id}. The chains are ${CHAIN_IDS.join(', ')}.`);
-}
-
-/** The adapter of a chain, or what a test reads it by. */
-export function adapterFor({ adapterOf: find = adapterOf }: NodeTools, chain: Chain): ChainAdapter {
-  return find(chain);
-}
-
 async function requireNode(db: Connection, id: string): Promise<NodeRow> {
   const node = await findNode(db, id);
   if (node === undefined) throw unknownNode(id);
@@ -223,13 +195,6 @@ async function requireNode(db: Connection, id: string): Promise<NodeRow> {
 
 function unknownNode(id: string): OperationRefused {
   return new OperationRefused(`There is no node ${id}.`);
-}
-
-/** What a stored node is asked with. */
-export function settingsOf(keyring: Keyring, row: NodeRow): NodeSettings {
-  const { id, chain, label, role, abilities } = row;
-  const requestsPerSecond = row.requests_per_second;
-  return { id, chain, label, role, abilities, requestsPerSecond, access: openAccess(keyring, row) };
 }
 
 function verifyRow(operator: Operator, tools: NodeTools, row: NodeRow): Promise<NodeReport> {

@@ -8,7 +8,7 @@ import { listNodes } from '../../repositories/nodes.ts';
 import { addRescan } from '../../repositories/rescans.ts';
 import { resumeChain } from '../../repositories/resume-chain.ts';
 import { unplaceAbove } from '../../repositories/watched-deposits.ts';
-import { requireChain } from './manage-nodes.ts';
+import { requireChain } from './node-tools.ts';
 
 /** Most blocks of one rescan: two weeks of Ethereum, or half a day of BNB Smart Chain. */
 export const RESCAN_MAXIMUM = 100_000;

@@ -5,10 +5,8 @@ import { lockAddresses } from '../../../src/repositories/deposits.ts';
 import { expirePayments } from '../../../src/settlement/expire-on-chain.ts';
 import { lapseQuotes } from '../../../src/settlement/lapse-quotes.ts';
 import { observeAll } from '../../../src/settlement/observe-all.ts';
-import {
-  type ObservedTransfer,
-  observeTransfer,
-} from '../../../src/settlement/observe-transfer.ts';
+import { observeTransfer } from '../../../src/settlement/observe-transfer.ts';
+import type { ObservedTransfer } from '../../../src/settlement/observed-transfer.ts';
 import { CHAINS, courseOf, type NetworkId, SIMULATED, type Step, type Sweep } from './course.ts';
 import { Dead, mortal } from './death.ts';
 import type { History, Report, Turn } from './history.ts';

@@ -1,4 +1,4 @@
-import type { ObservedTransfer } from '../../../src/settlement/observe-transfer.ts';
+import type { ObservedTransfer } from '../../../src/settlement/observed-transfer.ts';
 import { CHAINS, SIMULATED } from './course.ts';
 import type { Amount, History, Report } from './history.ts';
 import type { Played, Sent, Taken } from './played.ts';

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { chainOf } from '../../../src/chains/chain-list.ts';
 import type { Database } from '../../../src/database/connection.ts';
 import { transact } from '../../../src/database/transaction.ts';
-import type { ObservedTransfer } from '../../../src/settlement/observe-transfer.ts';
+import type { ObservedTransfer } from '../../../src/settlement/observed-transfer.ts';
 import { record } from '../../../src/watching/loop/record.ts';
 import type { Watcher } from '../../../src/watching/watcher.ts';
 

@@ -12,11 +12,11 @@ import { findNode, listNodes } from '../../../src/repositories/nodes.ts';
 import { configureNetwork } from '../../../src/watching/operate/configure-network.ts';
 import {
   addNode,
-  type NodeTools,
   removeNode,
   setNode,
   testNode,
 } from '../../../src/watching/operate/manage-nodes.ts';
+import type { NodeTools } from '../../../src/watching/operate/node-tools.ts';
 import { ANVIL_MISSING, type Anvil, hasAnvil, startAnvil } from '../../helpers/anvil.ts';
 import { cloneDatabase, type TestDatabase } from '../../helpers/database.ts';
 import { type NodeProxy, startNodeProxy } from '../../helpers/node-proxy.ts';

@@ -1,0 +1,186 @@
+import type { NodeRole, NodeRow } from '../database/watching-tables.ts';
+import { listNodes } from '../repositories/nodes.ts';
+import { createCallCounts } from './call-counts.ts';
+import { createHeadHistory } from './head-history.ts';
+import { createMember, type Member } from './member.ts';
+import { type Node, NodeFailure } from './node.ts';
+import { openAccess } from './node-access.ts';
+import { createNodeReports } from './node-reports.ts';
+import type { NodeSet, NodeSetOptions } from './node-set.ts';
+import { openNode } from './open-node.ts';
+
+/**
+ * Age at which a node that is not in use is asked for its head, in milliseconds: more than the half minute
+ * after which one is used on a chain where nothing is watched.
+ */
+export const HEAD_AGE_MS = 45_000;
+
+/** Blocks below its newest that a node has to show: another server behind the same URL may lag so far. */
+const SERVERS_LAG = 3;
+
+/** Makes the set of a chain's nodes. It is empty until `refresh`. */
+export function openNodeSet(options: NodeSetOptions): NodeSet {
+  const { db, chain, keyring, clock, logger, verify, readHeight, hasBlock } = options;
+  const controller = new AbortController();
+  const heads = createHeadHistory({ staleMs: options.staleHeadMs, blockMs: options.blockMs });
+  const reports = options.reports ? createNodeReports({ db, chain, clock, logger }) : undefined;
+  const counts = createCallCounts({ db, clock, logger, reads: options.reports === true });
+  /** In the order in which they are asked. */
+  let members = new Map<string, Member>();
+  /** Nodes whose access could not be opened, by when their rows were changed. */
+  const unreadable = new Map<string, Date>();
+  const polls = new Map<string, Promise<void>>();
+  /** Whether the chain has a check node, readable or not: without it nothing is to become final. */
+  let hasCheck = false;
+
+  function open(row: NodeRow): Member | undefined {
+    try {
+      const access = openAccess(keyring, row);
+      const limit = options.requestsPerSecond ?? row.requests_per_second;
+      const { id, label, role, abilities } = row;
+      const requestsPerSecond = Math.min(row.requests_per_second, limit);
+      const settings = { id, chain, label, role, abilities, requestsPerSecond, access };
+      const memberOptions = { clock, heads, verify, ending: controller.signal };
+      const openOptions = options.wait === undefined ? { clock } : { clock, wait: options.wait };
+      return createMember(openNode(settings, openOptions), row, memberOptions);
+    } catch (error) {
+      if (unreadable.get(row.id)?.getTime() !== row.updated_at.getTime()) {
+        logger.error({ err: error, chain, node: row.label }, 'node cannot be opened');
+      }
+      unreadable.set(row.id, row.updated_at);
+      return undefined;
+    }
+  }
+
+  function withRole(role: NodeRole): Member[] {
+    return [...members.values()].filter(member => member.open.settings.role === role);
+  }
+
+  /** Members that may be asked now before those that are in a pause, and before those without a call left. */
+  function inOrder(list: readonly Member[]): Member[] {
+    return list.toSorted(
+      (one, other) =>
+        Number(one.quota.isSpent()) - Number(other.quota.isSpent()) ||
+        one.pausedFor() - other.pausedFor(),
+    );
+  }
+
+  async function choose(list: readonly Member[], signal: AbortSignal): Promise<Node> {
+    const reasons: string[] = [];
+    const behind: Member[] = [];
+    for (const member of inOrder(list)) {
+      try {
+        await member.requireUsable(signal);
+      } catch (error) {
+        if (!(error instanceof NodeFailure)) throw error;
+        reasons.push(error.message);
+        continue;
+      }
+      if (!heads.isStale(member.open.settings.id)) return member.open.within(signal);
+      behind.push(member);
+    }
+    const heightOf = ({ open: { settings } }: Member) => heads.headOf(settings.id)?.height ?? 0;
+    const [best] = behind.toSorted((one, other) => heightOf(other) - heightOf(one));
+    if (best !== undefined) return best.open.within(signal);
+    throw new NodeFailure(`no node of ${chain} can be asked: ${reasons.join('; ')}`);
+  }
+
+  async function accept(member: Member, height: number, signal: AbortSignal): Promise<void> {
+    const { id, label } = member.open.settings;
+    const isFar = heads.isFar(id, height, clock());
+    // The first head of all follows the verification before a node is used.
+    const isKnown = heads.headOf(id) !== undefined;
+    await member.verifyConnection(isFar && isKnown, signal);
+    if (isFar && hasBlock !== undefined) {
+      const shown = Math.max(0, height - SERVERS_LAG);
+      if (!(await hasBlock(member.open.within(signal), shown))) {
+        throw new NodeFailure(
+          `${label} has no block ${shown}, and says that its newest is ${height}`,
+        );
+      }
+    }
+    heads.tell(id, height, clock());
+  }
+
+  /** Keeps the heads of nodes that are not in use fresh, without holding up the tick. */
+  function pollIdle(): void {
+    // Where nobody is told how they are, one alone is behind no other.
+    if (readHeight === undefined || (reports === undefined && members.size < 2)) return;
+    for (const [id, member] of members) {
+      const age = Math.abs(clock() - (heads.headOf(id)?.toldAt ?? 0));
+      if (age < HEAD_AGE_MS || member.pausedFor() > 0 || polls.has(id)) continue;
+      const poll = async () => {
+        try {
+          await member.requireUsable(controller.signal);
+          const height = await readHeight(member.open.within(controller.signal));
+          await accept(member, height, controller.signal);
+        } catch {
+          // The member knows why, and tells it.
+        } finally {
+          polls.delete(id);
+        }
+      };
+      polls.set(id, poll());
+    }
+  }
+
+  const states = () => [...members.values()].map(member => member.status());
+
+  return {
+    async refresh() {
+      const rows = await listNodes(db, chain);
+      hasCheck = rows.some(({ role }) => role === 'check');
+      const next = new Map<string, Member>();
+      for (const row of rows) {
+        const current = members.get(row.id);
+        const isCurrent = current?.updatedAt.getTime() === row.updated_at.getTime();
+        const member = isCurrent ? current : open(row);
+        if (member !== undefined) next.set(row.id, member);
+      }
+      const gone = [...members].filter(([id, member]) => next.get(id) !== member);
+      members = next;
+      for (const [id] of gone) heads.forget(id);
+      await Promise.all(gone.map(([, member]) => member.open.close()));
+      await counts.writeLast(gone.map(([, member]) => member));
+      await counts.write([...next.values()]);
+      pollIdle();
+      await reports?.report(states());
+    },
+    mayLook(look) {
+      const [first] = inOrder(withRole('primary'));
+      return first?.quota.mayLook(look) ?? true;
+    },
+    async primary(signal) {
+      const list = withRole('primary');
+      if (list.length === 0) throw new NodeFailure(`${chain} has no primary node`);
+      return choose(list, signal);
+    },
+    async check(signal) {
+      const list = withRole('check');
+      return list.length === 0 && !hasCheck ? null : choose(list, signal);
+    },
+    async another(nodeId, signal) {
+      const list = [...withRole('primary'), ...withRole('check')];
+      const others = list.filter(({ open: { settings } }) => settings.id !== nodeId);
+      return others.length === 0 ? null : choose(others, signal);
+    },
+    async acceptHead(nodeId, height, signal) {
+      const member = members.get(nodeId);
+      if (member !== undefined) await accept(member, height, signal);
+    },
+    reportFailure: (nodeId, failure) => members.get(nodeId)?.struck(failure),
+    reportSuccess: nodeId => members.get(nodeId)?.succeeded(),
+    pausedFor: () => Math.min(...withRole('primary').map(member => member.pausedFor())),
+    distrust: (nodeId, reason) => members.get(nodeId)?.refuse(reason),
+    state: nodeId => members.get(nodeId)?.status(),
+    states,
+    async close() {
+      controller.abort(new Error(`the nodes of ${chain} are closed`));
+      const last = [...members.values()];
+      members = new Map();
+      await Promise.all([...last.map(member => member.open.close()), ...polls.values()]);
+      reports?.close();
+      await counts.writeLast(last);
+    },
+  };
+}
