@@ -8,6 +8,8 @@ export const STRIKE_PAUSE_MAXIMUM_MS = 60_000;
  * and blocks come faster than that a node is forgotten.
  */
 export const LAG_PAUSE_MAXIMUM_MS = 4_000;
+/** Lags in a row after which it is the node that is behind, and no single server of it. */
+const LAGS_MAXIMUM = 10;
 /** Share of a pause that is random, so that processes do not come back at once. */
 const JITTER = 0.25;
 
@@ -47,7 +49,7 @@ export function createStrikes(clock: Clock, random: () => number = Math.random):
       strikes += 1;
     },
     lag() {
-      pause(lags, LAG_PAUSE_MAXIMUM_MS);
+      pause(lags, lags < LAGS_MAXIMUM ? LAG_PAUSE_MAXIMUM_MS : STRIKE_PAUSE_MAXIMUM_MS);
       lags += 1;
     },
     succeeded() {

@@ -94,27 +94,33 @@ export async function hasExpiringPayment(
   return row !== undefined;
 }
 
-/** Addresses on a chain whose payments end, or lose their quote, by `by`; at most `limit`. */
+/** An address, and when a payment there ends or loses its quote. */
+export interface EndingAddress {
+  address: string;
+  ends_at: Date;
+}
+
+/** Addresses on a chain whose payments end, or lose their quote, by `by`; the first `limit` of them. */
 export async function listEndingAddresses(
   db: Connection,
   chain: string,
   by: Date,
   limit: number,
-): Promise<string[]> {
-  const { rows } = await sql<{ address: string }>`
-    select ending.address
+): Promise<EndingAddress[]> {
+  const { rows } = await sql<EndingAddress>`
+    select ending.address, ending.ends_at
     from networks cross join lateral (
-      (select address from payments
+      (select address, expires_at as ends_at from payments
        where coalesce(blockchain_id, '') = networks.id and expires_at <= ${by}
          and flow = 'crypto' and status = 'pending' and session_status = 'pending'
-       limit ${limit})
+       order by expires_at limit ${limit})
       union
-      (select address from payments
+      (select address, quoted_until as ends_at from payments
        where blockchain_id = networks.id and quoted_until <= ${by}
          and status = 'pending' and session_status = 'pending'
-       limit ${limit})
+       order by quoted_until limit ${limit})
     ) as ending
     where networks.chain = ${chain}
-    limit ${limit}`.execute(db);
-  return rows.map(({ address }) => address);
+    order by ending.ends_at limit ${limit}`.execute(db);
+  return rows;
 }

@@ -26,7 +26,7 @@ export const NOT_VALUED = { usd_price: null, priced_at: null, value_cents: null 
 
 /**
  * Writes down that a deposit is told otherwise than before, with both answers.
- * @param now What is told of it now; null if its transaction is told without it.
+ * @param told What is told of it now; null if its transaction is told without it.
  */
 export async function reportCorrection(
   db: Connection,

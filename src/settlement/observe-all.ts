@@ -4,9 +4,8 @@ import { movePayments } from '../payments/move-payment.ts';
 import { findDeposits, lockAddresses, saveDeposits } from '../repositories/deposits.ts';
 import { lockHolders } from '../repositories/reservations.ts';
 import { CHAIN_ACTOR, moveFor } from './apply-deposit.ts';
-import { differs } from './correct-deposit.ts';
 import { isExact } from './match-payment.ts';
-import { observeIn, observeLocked } from './observe-transfer.ts';
+import { isToldOtherwise, observeIn, observeLocked } from './observe-transfer.ts';
 import { newDeposit, type ObservedTransfer, placeOf } from './observed-transfer.ts';
 
 /** Outcomes of deposits that confirm their payments whatever else has arrived. */
@@ -43,6 +42,10 @@ export async function observeAll(
     transfer,
     known: deposits.find(deposit => isOf(deposit, transfer)),
   }));
+  if (told.some(({ known, transfer }) => known !== undefined && isToldOtherwise(known, transfer))) {
+    for (const transfer of transfers) await observeIn(tx, transfer, now);
+    return;
+  }
   const fresh = told.filter(isNew).map(({ transfer }) => transfer);
   const holders = await lockHolders(tx, fresh);
   const exact = new Map<ObservedTransfer, string>();
@@ -98,6 +101,6 @@ function isNew({ transfer: { finality, references = [] }, known }: Told): boolea
 
 function isSufficient({ transfer, known }: Told): boolean {
   if (transfer.finality !== 'final' || known?.state !== 'seen') return false;
-  if (known.payment_id === null || differs(known, transfer)) return false;
+  if (known.payment_id === null) return false;
   return SUFFICIENT.includes(known.outcome);
 }

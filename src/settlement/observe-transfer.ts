@@ -85,7 +85,13 @@ async function apply(
   { now, actor }: { readonly now: Date; readonly actor: string },
 ): Promise<Deposit> {
   if (known === undefined) return applyDeposit(tx, await record(tx, transfer, now), now, actor);
-  if (mustFollow(known, transfer)) return recordAnew(tx, known, transfer, { now, actor });
+  if (isToldOtherwise(known, transfer)) {
+    // One wrong answer must not take from a payment what has paid it.
+    const isDoubtful = known.state === 'seen' && transfer.isCorrection !== true;
+    const nowhere = { block_height: null, block_hash: null, updated_at: now };
+    if (isDoubtful) return updateDeposit(tx, known.id, nowhere);
+    return recordAnew(tx, known, transfer, { now, actor });
+  }
   if (hasMoved(known, transfer)) return updateDeposit(tx, known.id, placeOf(transfer, now));
   if (!NEXT_STATES[known.state].includes(transfer.finality)) return known;
   const deposit = await updateDeposit(tx, known.id, {
@@ -99,8 +105,8 @@ async function apply(
 }
 
 /**
- * Records a final deposit that no payment took as the chain shows it, and matches it anew; whoever waits for
- * what has arrived is told of it again.
+ * Records a final deposit that no payment took as the chain shows it. Where more than its block is other than
+ * recorded it is matched anew, unless it was dismissed, and an event tells of it again.
  * @returns The deposit; undefined if it is not final any more, or has a payment by now.
  */
 export async function correctFinal(
@@ -112,20 +118,21 @@ export async function correctFinal(
   await lockAddresses(tx, [transfer]);
   const [known] = await findDeposits(tx, [transfer]);
   if (known?.state !== 'final' || known.payment_id !== null) return undefined;
+  if (!differs(known, transfer)) return updateDeposit(tx, known.id, placeOf(transfer, now));
   const deposit = await recordAnew(tx, known, transfer, { now, actor });
   if (isUnmatched(deposit)) await tellUnmatched(tx, deposit, now);
   return deposit;
 }
 
-/** Whether a transfer that is not final yet is told otherwise than it is recorded: then the chain is right. */
-function mustFollow(known: Deposit, transfer: ObservedTransfer): boolean {
+/** Whether a transfer that is not final yet is told otherwise than it is recorded. */
+export function isToldOtherwise(known: Deposit, transfer: ObservedTransfer): boolean {
   const arrived = transfer.finality === 'seen' || transfer.finality === 'final';
   return known.state !== 'final' && arrived && differs(known, transfer);
 }
 
 /**
- * Undoes what a deposit has done, and records it as it is told now, as of the time of its first report. Whoever
- * has dismissed it has dismissed another amount.
+ * Undoes what a deposit has done, and records it as it is told now, as of the time of its first report. One that
+ * somebody has dismissed stays dismissed, since the money may have been returned.
  */
 async function recordAnew(
   tx: Connection,
@@ -144,9 +151,13 @@ async function recordAnew(
     await apply(tx, known, { ...undone, address: former }, by);
   }
   const slot = { blockchainId, address, tokenAmount };
+  const matched =
+    known.dismissed_at === null
+      ? await matchPayment(tx, slot, timeOf(known), references)
+      : { outcome: known.outcome, payment_id: null };
   const deposit = await updateDeposit(tx, known.id, {
-    ...(await matchPayment(tx, slot, timeOf(known), references)),
-    ...{ address, token_amount: tokenAmount, state: transfer.finality, dismissed_at: null },
+    ...matched,
+    ...{ address, token_amount: tokenAmount, state: transfer.finality },
     ...NOT_VALUED,
     ...placeOf(transfer, by.now),
   });

@@ -35,6 +35,11 @@ export interface ObservedTransfer {
   /** Accounts by which a wallet may have marked the payment that it is for (Solana Pay). */
   readonly references?: readonly string[];
   readonly finality: Finality;
+  /**
+   * Whether it was read twice alike, so that a deposit that is recorded otherwise is recorded anew. A single
+   * reading that differs takes the deposit's block away, and it is looked up again.
+   */
+  readonly isCorrection?: true;
 }
 
 /** What a report changes of a known deposit beside its state. */

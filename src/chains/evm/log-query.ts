@@ -100,10 +100,14 @@ function heightOrNull(node: Node, log: unknown): number | null {
   return typeof height === 'number' ? height : null;
 }
 
+/** Blocks of a query that may take a node too long. */
+const SLOW_RANGE = 20;
+
 /** How many blocks nodes take in one query: halved when one refuses, and grown again by a quarter. */
 export interface LogRanges {
   of(node: Node): number;
-  refused(node: Node): void;
+  /** @param asked Blocks of the query that was refused, which may be fewer than the node takes. */
+  refused(node: Node, asked: number): void;
   answered(node: Node): void;
 }
 
@@ -113,7 +117,8 @@ export function createLogRanges(): LogRanges {
   const of = (node: Node) => ranges.get(node.id) ?? widest(node);
   return {
     of,
-    refused: node => void ranges.set(node.id, Math.max(1, Math.floor(of(node) / 2))),
+    refused: (node, asked) =>
+      void ranges.set(node.id, Math.max(1, Math.floor(Math.min(of(node), asked) / 2))),
     answered: node => void ranges.set(node.id, Math.min(widest(node), Math.ceil(of(node) * 1.25))),
   };
 }
@@ -136,7 +141,8 @@ export function asNodeError(node: Node, error: RpcError): Error {
 export function rangeQuery(watched: Watched, from: number, to: number): NodeCall {
   return {
     method: 'eth_getLogs',
-    ...{ mayBeTooLarge: true, mayTakeTooLong: true },
+    // A few blocks are never too much: a node that takes long for them fails, and another one is asked.
+    ...{ mayBeTooLarge: true, mayTakeTooLong: to - from >= SLOW_RANGE },
     params: [
       { ...transferFilter(watched), fromBlock: toParameter(from), toBlock: toParameter(to) },
     ],

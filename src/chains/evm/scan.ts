@@ -94,7 +94,7 @@ async function scanRange(
       rangeQuery(watched, from, to),
     ]);
     if (isTooWide(logs) && to > from) {
-      ranges.refused(node);
+      ranges.refused(node, to - from + 1);
       continue;
     }
     requireChain(node, [requireBlock(node, first, from)], parentHash);

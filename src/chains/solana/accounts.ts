@@ -5,6 +5,7 @@ import { toFields, toList } from '../answers.ts';
 import { readEach, readOrFailure } from '../unreadable.ts';
 import { CONFIRMED, orThrow, toText, toValue } from './answers.ts';
 import { associatedAccount } from './programs.ts';
+import type { ListedSignature } from './signatures.ts';
 
 /** Accounts of one `getMultipleAccounts`, which takes no more. */
 const ACCOUNTS_PER_CALL = 100;
@@ -117,14 +118,14 @@ export class WatchedAccounts {
     this.#last = { from, to: from - 1, read: [] };
   }
 
-  /** Whether a transaction is recorded already: lists overlap. */
-  hasRead(signature: string): boolean {
-    return this.#read.has(signature);
+  /** Whether a transaction is recorded already, in the same slot: lists overlap. */
+  hasRead(listed: Pick<ListedSignature, 'slot' | 'signature'>): boolean {
+    return this.#read.has(keyOf(listed));
   }
 
   /** Tells what a scan has read. */
-  noteRead({ from, to }: ScannedSlots, signatures: Iterable<string>): void {
-    this.#last = { from, to, read: [...signatures] };
+  noteRead({ from, to }: ScannedSlots, read: Iterable<ListedSignature>): void {
+    this.#last = { from, to, read: [...read].map(keyOf) };
   }
 
   /**
@@ -233,4 +234,9 @@ async function readStates(
     }
   }
   return states;
+}
+
+/** Another branch may have the same transaction in another slot. */
+function keyOf({ slot, signature }: Pick<ListedSignature, 'slot' | 'signature'>): string {
+  return `${slot} ${signature}`;
 }

@@ -46,9 +46,7 @@ export async function scanAccounts(
       const watched = accounts.ownersOf(new Set([account]), watch);
       unreadable.push({ transactionHash: null, height: null, watched, detail });
     }
-    const unread = [...listed.signatures.values()].filter(
-      each => !accounts.hasRead(each.signature),
-    );
+    const unread = [...listed.signatures.values()].filter(each => !accounts.hasRead(each));
     const found = await readTransfers(node, unread, through, request);
     for (const [signature, detail] of found.unreadable) {
       const own = listed.signatures.get(signature)?.accounts ?? new Set();
@@ -57,7 +55,7 @@ export async function scanAccounts(
     }
     const left = new Set(found.left.flatMap(each => [...each.accounts]));
     for (const { signature } of found.left) listed.signatures.delete(signature);
-    accounts.noteRead(request, listed.signatures.keys());
+    accounts.noteRead(request, listed.signatures.values());
     accounts.listAgain([...listed.newer, ...left]);
     const isEndingLeft = last.some(account => left.has(account));
     return { through, transfers: found.transfers, dust: found.dust, unreadable, isEndingLeft };

@@ -4,6 +4,9 @@ import { readEach, readOrFailure } from '../unreadable.ts';
 import { type Commitment, isUnsupported, orThrow, toSlot, toText } from './answers.ts';
 import { type SolanaTransaction, toTransaction, transactionCall } from './transfers.ts';
 
+/** Each transaction is an answer, or a part of a block: that none can be read does not make a list wrong. */
+export const IN_ANSWERS_OF_THEIR_OWN = true;
+
 /** Signatures of one list, which has no more. */
 const PAGE = 1_000;
 /** Lists, and transactions, that are asked for in one batch. */
@@ -144,6 +147,7 @@ export async function readTransactions(
         ({ signature, answer }) =>
           [toTransaction(node, answer, signature)].filter(each => each !== null),
         ({ signature }, detail) => unreadable.set(signature, detail),
+        IN_ANSWERS_OF_THEIR_OWN,
       ),
     );
   }

@@ -101,7 +101,8 @@ async function readKnown(
 
 /** Nothing that was credited moves any more; what is not final follows the chain by itself. */
 function isCorrectable(deposit: Deposit, transfer: ChainTransfer): boolean {
-  const isFree = deposit.state === 'final' && deposit.payment_id === null;
+  const isFree =
+    deposit.state === 'final' && deposit.payment_id === null && deposit.dismissed_at === null;
   return isFree && describeDifference(deposit, transfer) !== undefined;
 }
 

@@ -59,7 +59,7 @@ export function createBlockWatch(
         ? await mempool.read(round, pass.watch)
         : { complete: false, more: true };
       const isComplete = unread.complete;
-      if (isAtTip) await unconfirmed.run(watcher, node, tips);
+      if (isAtTip) await unconfirmed.run(watcher, round);
       await settle(watcher, node, tips, pass.signal);
       const swept = await sweep(watcher, pass, heads.tip);
       const atCursor = through ?? (isAtTip ? heads.tip : undefined);
@@ -78,7 +78,8 @@ export function createBlockWatch(
   /** Reads the watch list, and what its addresses hold before anything behind the cursor is scanned. */
   async function prepare({ state, node, tips, signal }: Round): Promise<Pass> {
     const watch = await watcher.watchList.read(db, new Date(clock()));
-    const ending = await listEnding(watcher, finalPolls.reach(state, tips.final));
+    finalPolls.reach(state, tips.final);
+    const ending = await listEnding(watcher, finalPolls);
     dust.begin(state);
     if (state.cursor_height !== null && state.cursor_hash !== null) {
       const cursor = { height: state.cursor_height, hash: state.cursor_hash };

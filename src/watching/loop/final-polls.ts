@@ -4,7 +4,7 @@ import type { LastPoll } from './occurred-at.ts';
 
 /** Polls that are remembered: one comes every few seconds, and what it showed is final within 15 s. */
 const KEPT = 1_000;
-/** Addresses whose payments end that one look is told of: more than end within seconds. */
+/** Ends of payments that one look is told of: more than there are within seconds. */
 const ENDING_MAXIMUM = 1_000;
 
 /**
@@ -25,6 +25,11 @@ export class FinalPolls {
     this.#until = null;
   }
 
+  /** Tells that what ends from then on is not looked at yet. */
+  endBefore(time: Date): void {
+    if (this.#until !== null && this.#until >= time) this.#until = new Date(time.getTime() - 1);
+  }
+
   /**
    * Begins a look.
    * @param last The last poll that was read up to its newest block.
@@ -42,14 +47,15 @@ export class FinalPolls {
   }
 }
 
-/**
- * Addresses at which the last look is due.
- * @param until As of `reach`.
- */
+/** Addresses at which the last look is due, by what `polls` have reached; later ones wait where there are many. */
 export async function listEnding(
   { chain, db }: Pick<Watcher, 'chain' | 'db'>,
-  until: Date | null,
+  polls: FinalPolls,
 ): Promise<readonly string[]> {
+  const { until } = polls;
   if (chain.coverage !== 'final-poll' || until === null) return [];
-  return listEndingAddresses(db, chain.id, until, ENDING_MAXIMUM);
+  const ending = await listEndingAddresses(db, chain.id, until, ENDING_MAXIMUM);
+  const last = ending.at(-1);
+  if (ending.length === ENDING_MAXIMUM && last !== undefined) polls.endBefore(last.ends_at);
+  return [...new Set(ending.map(({ address }) => address))];
 }

@@ -7,7 +7,7 @@ import type { ObservedTransfer } from '../../settlement/observed-transfer.ts';
 export const POLLED_LATELY_MS = 60_000;
 
 /** How far the clock of a node may be behind or ahead, in milliseconds. */
-const NODE_SKEW_MS = 10 * 60_000;
+const NODE_SKEW_MS = 60_000;
 
 /** How far a chain had been read when it was last read up to its newest block. */
 export type LastPoll = Pick<ChainState, 'polled_at' | 'head_height'>;

@@ -1,11 +1,8 @@
 import type { TransactionReport, Unreadable } from '../../chains/adapter.ts';
 import { isSettled, parseFinality } from '../../chains/finality.ts';
-import type { Node } from '../../nodes/node.ts';
+import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
 import { recordAnswers } from '../../nodes/record-answers.ts';
-import { listSettledNetworks } from '../../repositories/networks.ts';
-import { addRescanOnce } from '../../repositories/rescans.ts';
 import { listUnsettled, type UnsettledDeposit } from '../../repositories/watched-deposits.ts';
-import { reportCorrection } from '../../settlement/correct-deposit.ts';
 import { timeOf } from '../../settlement/observe-transfer.ts';
 import type { ObservedTransfer } from '../../settlement/observed-transfer.ts';
 import type { Watcher } from '../watcher.ts';
@@ -95,7 +92,7 @@ async function settleDue(
     }
   }
   observed.push(...(await listAstray(watcher, node, absent)));
-  observed.push(...(await follow(watcher, contradicted, signal)));
+  observed.push(...(await doubt(watcher, contradicted, signal)));
   const final = await confirmByCheckNode(watcher, confirmed, signal);
   for (const { deposit, transfer } of final) {
     if (transfer !== undefined) observed.push(toObserved(transfer, 'final', timeOf(deposit)));
@@ -106,40 +103,16 @@ async function settleDue(
 }
 
 /**
- * Deposits of whose transactions the node tells otherwise than before, as they are told now: what is not final
- * follows the chain, once the check node tells the same where there is one. A transfer that is not in its
- * transaction at all loses its block: it is looked for once more before it is reversed, and what the
- * transaction pays in its place is found by another scan of the block.
+ * Deposits of whose transactions the node tells otherwise than before, and the check node alike where there is
+ * one, without their block: they are looked for once more before anything is undone.
  */
-async function follow(
+async function doubt(
   watcher: Watcher,
   contradicted: readonly Placed[],
   signal: AbortSignal,
 ): Promise<ObservedTransfer[]> {
-  const { chain, clock, db, lease } = watcher;
-  const now = new Date(clock());
-  const told: ObservedTransfer[] = [];
-  for (const { deposit, report, other } of await confirmByCheckNode(
-    watcher,
-    contradicted,
-    signal,
-  )) {
-    if (other !== undefined) {
-      told.push(toObserved(other, 'seen', timeOf(deposit)));
-    } else if (report.status === 'included') {
-      const { height } = report.block;
-      const networks = await listSettledNetworks(db, chain.id);
-      await lease.writeBeside(async tx => {
-        await reportCorrection(tx, deposit, null, now);
-        for (const { id: blockchainId } of networks) {
-          const block = { blockchainId, from: height, to: height, askedBy: 'watcher' };
-          await addRescanOnce(tx, block, now);
-        }
-      });
-      told.push(toReported(deposit, 'seen'));
-    }
-  }
-  return told;
+  const doubtful = await confirmByCheckNode(watcher, contradicted, signal);
+  return doubtful.map(({ deposit }) => toReported(deposit, 'seen'));
 }
 
 /** A deposit whose transaction could be read when it was seen, and cannot be any more. */
@@ -162,13 +135,23 @@ function toUnreadable(
  * so that the cursor finds no fork. Where the block is there, the node contradicts itself.
  */
 async function listAstray(
-  { adapter }: Watcher,
+  { adapter, chain, log }: Watcher,
   node: Node,
   absent: readonly UnsettledDeposit[],
 ): Promise<ObservedTransfer[]> {
   const astray: ObservedTransfer[] = [];
+  const readOld = async (height: number) => {
+    try {
+      return await adapter.readBlock(node, height);
+    } catch (error) {
+      // A node that has forgotten one old block must not keep the others from being settled.
+      if (!(error instanceof NodeFailure || error instanceof RpcError)) throw error;
+      log.warn({ err: error, chain: chain.id, height }, 'block of a deposit cannot be read');
+      return null;
+    }
+  };
   for (const [height, own] of Map.groupBy(absent, ({ block_height: at }) => at)) {
-    const block = height === null ? null : await adapter.readBlock(node, height);
+    const block = height === null ? null : await readOld(height);
     if (block === null) continue;
     const elsewhere = own.filter(({ block_hash: hash }) => hash !== block.hash);
     astray.push(...elsewhere.map(deposit => toReported(deposit, 'seen')));

@@ -12,6 +12,9 @@ import { meetAnotherHash } from './reorganise.ts';
 import { createRescans } from './rescan.ts';
 import type { Round } from './round.ts';
 
+/** Ticks after a failed one that a daily quota is not asked for. */
+const RETRIES = 3;
+
 /** What came of a tick. */
 export type TickResult =
   /** Another worker watches the chain. */
@@ -42,8 +45,12 @@ export function createTick(watcher: Watcher): Tick {
   const idleWatch = createIdleWatch(watcher, parts);
   const blockWatch = createBlockWatch(watcher, parts);
   const haltedPolls = createPeriod(clock, IDLE_POLL_MS);
-  /** Whether the look before has to go on: there is more, or its node has failed. */
-  let goesOn = false;
+  /** Whether the look before has not come to its end. */
+  let hasMore = false;
+  /** Ticks in a row whose node has failed. */
+  let failures = 0;
+  /** Whether the next look is part of the one before, which a daily quota has allowed for. */
+  const goesOn = () => hasMore || (failures > 0 && failures <= RETRIES);
 
   return async signal => {
     if (!(await lease.hold())) return 'elsewhere';
@@ -54,17 +61,18 @@ export function createTick(watcher: Watcher): Tick {
     if (isHalted && !haltedPolls.isDue()) return 'halted';
     await nodes.refresh();
     const isIdle = !isHalted && (await watcher.watchList.read(db, new Date(clock()))).length === 0;
-    if (!goesOn && isIdle && wasPolled(state, clock())) return 'nothing';
+    if (!goesOn() && isIdle && wasPolled(state, clock())) return 'nothing';
     const kind = isIdle ? 'idle' : isHalted || watcher.watchList.isOpen() ? 'open' : 'late';
-    if (!goesOn && !nodes.mayLook(lookAt(chain, kind))) return 'nothing';
+    if (!goesOn() && !nodes.mayLook(lookAt(chain, kind))) return 'nothing';
 
-    goesOn = true;
+    failures += 1;
     haltedPolls.start();
     const node = await nodes.primary(signal);
     try {
       const result = await ask(state, node, isIdle, signal);
       nodes.reportSuccess(node.id);
-      goesOn = result === 'more';
+      failures = 0;
+      hasMore = result === 'more';
       return result;
     } catch (error) {
       // An error that the adapter does not understand is a reason to ask another node.

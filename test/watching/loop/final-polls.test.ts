@@ -28,3 +28,12 @@ test('while nothing becomes final, a day of polls is not kept', () => {
   expect(polls.reach(poll(86_400, 86_400), 86_000)).toEqual(at(85_998));
   expect(polls.reach(poll(86_403, 86_403), 83_000)).toBeNull();
 });
+
+test('what ends later than can be looked at now is not covered yet', () => {
+  const polls = new FinalPolls();
+  polls.reach(poll(10, 100), 200);
+  polls.endBefore(at(20));
+  expect(polls.until).toEqual(at(10));
+  polls.endBefore(at(7));
+  expect(polls.until).toEqual(new Date(6_999));
+});

@@ -8,6 +8,7 @@ import { updateOpenPayment } from '../../../src/repositories/payment-moves.ts';
 import { findPayment } from '../../../src/repositories/payments.ts';
 import { addRescan } from '../../../src/repositories/rescans.ts';
 import { insertReservation } from '../../../src/repositories/reservations.ts';
+import { expirePayments } from '../../../src/settlement/expire-on-chain.ts';
 import { addMerchant } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import { addPayment } from '../../helpers/payments.ts';
@@ -178,6 +179,17 @@ function copyOfModel(): ModelChain {
   return copy;
 }
 
+const expireDue = () => expirePayments(service.db, new Date(service.clock.now), 100);
+
+/** Has the newest block scanned again. */
+async function scanAgain(): Promise<void> {
+  const at = model.tip.height;
+  const block = { blockchainId: CHAIN, from: at, to: at, askedBy: 'test' };
+  await addRescan(service.db, block, new Date(service.clock.now));
+  service.clock.now += 6_000;
+  await watcher.tick();
+}
+
 async function configureAddress(address: string): Promise<void> {
   await sql`
     insert into deposit_addresses (branch_id, blockchain_id, address, updated_at)
@@ -195,31 +207,55 @@ const corrected = (detail: string) => ({
 });
 
 describe('a transfer that is told otherwise while it is not final', () => {
-  test('of another amount: it is recorded anew, and pays what that pays', async () => {
-    const twice = { ...PLACE, tokenAmount: 2n * PLACE.tokenAmount };
-    rewrite(twice);
-    mine(FINAL_DEPTH);
+  test('of another amount, twice: it is recorded anew, and pays what that pays', async () => {
+    rewrite({ ...PLACE, tokenAmount: 2n * PLACE.tokenAmount });
+    await scanAgain();
+    expect(await deposits()).toMatchObject([{ token_amount: '5000', block_hash: null }]);
+    expect(await status()).toBe('pending/completed');
     await tick();
     expect(await deposits()).toMatchObject([{ state: 'seen', token_amount: '10000' }]);
     expect(await status()).toBe('pending/pending');
     expect(await findings()).toEqual([corrected('Recorded as 5000 to A')]);
     rewrite(PLACE);
+    mine(FINAL_DEPTH);
+    await tick();
     await tick();
     expect(await deposits()).toMatchObject([{ payment_id: id, token_amount: '5000' }]);
-    await tick();
     expect(await status()).toBe('successful/completed');
   });
 
-  test('a scan is enough, before it is deep enough to be asked for', async () => {
-    rewrite({ ...PLACE, tokenAmount: 4_000n });
-    const at = model.tip.height;
-    const block = { blockchainId: CHAIN, from: at, to: at, askedBy: 'test' };
-    await addRescan(service.db, block, new Date(service.clock.now));
+  test('by one answer alone, after its payment has ended: the payment is kept', async () => {
+    service.clock.now += 20 * MINUTE_MS;
     await tick();
-    expect(await deposits()).toMatchObject([
-      { state: 'seen', outcome: 'under', payment_id: id, token_amount: '4000' },
-    ]);
-    expect(await findings()).toEqual([corrected('it is 4000 to A')]);
+    rewrite({ ...PLACE, tokenAmount: 2n * PLACE.tokenAmount });
+    mine(FINAL_DEPTH);
+    await tick();
+    rewrite(PLACE);
+    await expireDue();
+    await tick();
+    await tick();
+    expect(await status()).toBe('successful/completed');
+    expect(await findings()).toEqual([]);
+  });
+
+  test('by the check node in its scan alone: the payment is kept', async () => {
+    service.clock.now += 20 * MINUTE_MS;
+    await tick();
+    const liar = copyOfModel();
+    for (const { transactions } of liar.blocks)
+      for (const each of transactions)
+        Object.assign(each, { transfers: [{ ...PLACE, tokenAmount: 10_000n }] });
+    mine(FINAL_DEPTH);
+    liar.blocks.push(...model.blocks.slice(liar.blocks.length));
+    watcher.check = liar;
+    await tick();
+    await expireDue();
+    await tick();
+    expect(await status()).toBe('pending/completed');
+    expect(await deposits()).toMatchObject([{ payment_id: id, token_amount: '5000' }]);
+    watcher.check = model;
+    await tick();
+    expect(await status()).toBe('successful/completed');
   });
 
   test('to another receiver or of another asset: it is reversed, and what is there is recorded', async () => {
@@ -259,6 +295,7 @@ describe('a transfer that is told otherwise while it is not final', () => {
     expect(await findings()).toMatchObject([{ kind: 'disagreement' }]);
     watcher.check = model;
     await tick();
-    expect(await deposits()).toMatchObject([{ state: 'seen', token_amount: '10000' }]);
+    await tick();
+    expect(await deposits()).toMatchObject([{ token_amount: '10000', payment_id: null }]);
   });
 });

@@ -1,0 +1,133 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Merchant } from '../../src/database/account-tables.ts';
+import { transact } from '../../src/database/transaction.ts';
+import { updateOpenPayment } from '../../src/repositories/payment-moves.ts';
+import { findPayment } from '../../src/repositories/payments.ts';
+import { insertReservation } from '../../src/repositories/reservations.ts';
+import { dismissDeposit } from '../../src/settlement/inbox.ts';
+import { observeAll } from '../../src/settlement/observe-all.ts';
+import { correctFinal, observeTransfer } from '../../src/settlement/observe-transfer.ts';
+import type { ObservedTransfer } from '../../src/settlement/observed-transfer.ts';
+import { addMerchant, operatorOf } from '../helpers/accounts.ts';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { addPayment } from '../helpers/payments.ts';
+
+const NETWORK = 'eth-usdc';
+
+let service: TestApp;
+let merchant: Merchant;
+
+beforeAll(async () => {
+  service = await startTestApp();
+  ({ merchant } = await addMerchant(service));
+});
+afterAll(() => service.close());
+
+const now = () => new Date(service.clock.now);
+
+async function ask(address: string, tokenAmount: bigint): Promise<string> {
+  const { db } = service;
+  const { id } = await addPayment(db, merchant, { created_at: now() });
+  await insertReservation(db, id, { blockchainId: NETWORK, address, tokenAmount }, now());
+  await updateOpenPayment(db, id, {
+    ...{ blockchain_id: NETWORK, address, token_amount: tokenAmount, token_decimals: 6 },
+  });
+  service.clock.now += 1_000;
+  return id;
+}
+
+function transfer(
+  transactionHash: string,
+  address: string,
+  tokenAmount: bigint,
+  finality: 'seen' | 'final',
+): ObservedTransfer {
+  return {
+    ...{ blockchainId: NETWORK, transactionHash, position: 0, address, tokenAmount, finality },
+    ...{ blockHeight: 1, blockHash: 'one', occurredAt: now(), source: 'chain' },
+  };
+}
+
+const depositsAt = (address: string) =>
+  service.db
+    .selectFrom('deposits')
+    .selectAll()
+    .where('address', '=', address)
+    .orderBy('transaction_hash')
+    .execute();
+
+const statusOf = async (id: string) => {
+  const payment = await findPayment(service.db, id);
+  return `${payment?.status}/${payment?.session_status}`;
+};
+
+test('a duplicate takes the payment of a deposit that is corrected beside it', async () => {
+  const { db } = service;
+  const id = await ask('A', 10_000_000n);
+  await observeTransfer(db, transfer('a1', 'A', 10_000_000n, 'seen'), now());
+  await observeTransfer(db, transfer('a2', 'A', 10_000_000n, 'seen'), now());
+  const corrected = transfer('a1', 'A', 5_000_000n, 'seen');
+  const chunk = [
+    { ...corrected, isCorrection: true } as const,
+    transfer('a2', 'A', 10_000_000n, 'final'),
+  ];
+  await transact(db, tx => observeAll(tx, chunk, now()));
+  expect(await statusOf(id)).toBe('successful/completed');
+  expect(await depositsAt('A')).toMatchObject([
+    { token_amount: '5000000', state: 'seen' },
+    { token_amount: '10000000', state: 'final', payment_id: id },
+  ]);
+});
+
+test.each(['seen', 'final'] as const)(
+  'one that was dismissed, %s, pays nothing',
+  async finality => {
+    const { db } = service;
+    const address = `dismissed ${finality}`;
+    const id = await ask(address, 7_000_000n);
+    const { id: deposit } = await observeTransfer(
+      db,
+      transfer(finality, address, 9_000_000n, finality),
+      now(),
+    );
+    await dismissDeposit(operatorOf(service), deposit, {
+      ...{ remedy: 'returned', to: 'whoever sent it', hash: '0x01' },
+    });
+    const told = {
+      ...transfer(finality, address, 7_000_000n, finality),
+      isCorrection: true,
+    } as const;
+    await (finality === 'final'
+      ? transact(db, tx => correctFinal(tx, told, now(), 'operator'))
+      : observeTransfer(db, told, now()));
+    expect(await statusOf(id)).toBe('pending/pending');
+    expect(await depositsAt(address)).toMatchObject([
+      { token_amount: '7000000', payment_id: null, dismissed_at: expect.any(Date) },
+    ]);
+  },
+);
+
+test('a final deposit that is only in another block stays what it was decided to be', async () => {
+  const { db } = service;
+  await observeTransfer(db, transfer('b1', 'B', 7_000_000n, 'final'), now());
+  const id = await ask('B', 7_000_000n);
+  const events = sql<{ count: number }>`select count(*)::int as count from events`;
+  const before = await events.execute(db);
+  const told = { ...transfer('b1', 'B', 7_000_000n, 'final'), blockHash: 'two' };
+  await transact(db, tx => correctFinal(tx, told, now(), 'operator'));
+  expect(await depositsAt('B')).toMatchObject([{ block_hash: 'two', payment_id: null }]);
+  expect(await statusOf(id)).toBe('pending/pending');
+  expect((await events.execute(db)).rows).toEqual(before.rows);
+});
+
+test('one reading alone that differs takes nothing from a payment', async () => {
+  const { db } = service;
+  const id = await ask('C', 3_000_000n);
+  await observeTransfer(db, transfer('c1', 'C', 3_000_000n, 'seen'), now());
+  await observeTransfer(db, transfer('c1', 'C', 4_000_000n, 'seen'), now());
+  expect(await statusOf(id)).toBe('pending/completed');
+  expect(await depositsAt('C')).toMatchObject([
+    { token_amount: '3000000', payment_id: id, block_hash: null, state: 'seen' },
+  ]);
+});
