@@ -3,7 +3,7 @@ import { randomToken } from './random-hex.ts';
 
 const TOKEN_BYTES = 32;
 /** TOKEN_BYTES in base64url. */
-const TOKEN = /^[\w-]{43}$/;
+export const TOKEN = /^[\w-]{43}$/;
 
 /** The secret part of a link or a cookie: 32 random bytes in base64url. */
 export function newToken(): string {

@@ -1,22 +1,19 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors/api-error.ts';
+import { parseQueryString } from './query-string.ts';
 import { readRawBody } from './raw-body.ts';
-import { isUsableText, UNUSABLE_TEXT } from './usable-text.ts';
+import { isUsableText } from './usable-text.ts';
 import { describeUnknownField } from './validation.ts';
 
 /**
- * Parses form bodies into URLSearchParams and refuses all others, and text that cannot be stored.
+ * Parses form bodies into plain objects, like queries: a repeated field is a list. Refuses all other bodies.
  * @param limitBytes Size of the largest one.
  */
 export function registerFormBody(app: FastifyInstance, limitBytes: number): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/x-www-form-urlencoded', async (request: FastifyRequest) => {
     const body = await readRawBody(request.raw, limitBytes);
-    const form = new URLSearchParams(body.toString());
-    for (const [param, value] of form) {
-      if (!isUsableText(param + value)) throw new ApiError('E1001', UNUSABLE_TEXT, { param });
-    }
-    return form;
+    return parseQueryString(body.toString());
   });
   app.addContentTypeParser('*', async () => {
     throw new ApiError('E1000', 'Send a form as application/x-www-form-urlencoded.');
@@ -28,14 +25,14 @@ export function registerFormBody(app: FastifyInstance, limitBytes: number): void
  * @throws ApiError E1001 for more than `maximum` values.
  */
 export function takeRepeated({ body }: FastifyRequest, name: string, maximum: number): string[] {
-  if (!(body instanceof URLSearchParams)) return [];
-  const values = body.getAll(name);
+  const form = (body ?? {}) as Record<string, string | string[] | undefined>;
+  const values = [form[name] ?? []].flat();
   if (values.length > maximum) {
     throw new ApiError('E1001', `At most ${maximum} of ${name} are taken at once.`, {
       param: name,
     });
   }
-  body.delete(name);
+  delete form[name];
   return values;
 }
 
@@ -49,16 +46,16 @@ export function readFields<const T extends string>(
   names: readonly T[],
   optional: readonly T[] = [],
 ): Record<T, string> {
-  const form = body instanceof URLSearchParams ? body : new URLSearchParams();
+  const form = (body ?? {}) as Record<string, unknown>;
   const known: readonly string[] = names;
-  const unknown = [...form.keys()].find(name => !known.includes(name));
+  const unknown = Object.keys(form).find(name => !known.includes(name));
   if (unknown !== undefined) {
     const message = describeUnknownField('form', unknown, known);
     throw new ApiError('E1002', message, { param: unknown });
   }
   const fields = names.map(name => {
-    const [value = optional.includes(name) ? '' : undefined, ...more] = form.getAll(name);
-    if (value === undefined || more.length > 0) {
+    const value = form[name] ?? (optional.includes(name) ? '' : undefined);
+    if (typeof value !== 'string' || !isUsableText(value)) {
       throw new ApiError('E1001', `The form needs one ${name}.`, { param: name });
     }
     return [name, value];

@@ -11,7 +11,7 @@ export function isUsableText(text: string): boolean {
 
 /**
  * Refuses NUL in the path and the query of every page of `app`, whether the page reads them or not. Routes
- * with a schema have their text checked with it, and forms where they are read.
+ * of the API have their text checked with their schema, and so have forms.
  * @throws ApiError E1001
  */
 export function refuseUnusableText(app: FastifyInstance): void {

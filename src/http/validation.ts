@@ -1,4 +1,4 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import { UUID } from '#schemas/uuid.ts';
 import { ApiError } from '../errors/api-error.ts';
@@ -23,18 +23,27 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   array: 'a list',
 };
 
-interface ObjectSchema extends FastifySchema {
+export interface ObjectSchema extends FastifySchema {
   readonly properties?: Readonly<
     Record<string, { readonly type?: unknown; readonly format?: unknown }>
   >;
 }
 
-type Fields = Record<string, unknown>;
+/** Where fields are, in the words of a message. */
+type Place = 'body' | 'query' | 'form';
 
-const ajv = new Ajv({ useDefaults: true, removeAdditional: false, coerceTypes: false });
-ajv.addFormat('uuid', UUID);
-ajv.addFormat('date-time', true);
-ajv.addFormat('date-bound', text => parseDateBound(text) !== undefined);
+export type Fields = Record<string, unknown>;
+
+const ajv = createAjv();
+
+/** A validator that knows our formats, fills in defaults and neither coerces nor drops anything. */
+export function createAjv(options: Options = {}): Ajv {
+  const own = { useDefaults: true, removeAdditional: false, coerceTypes: false };
+  return new Ajv({ ...own, ...options })
+    .addFormat('uuid', UUID)
+    .addFormat('date-time', true)
+    .addFormat('date-bound', text => parseDateBound(text) !== undefined);
+}
 
 /**
  * Validates bodies, queries and path parameters: unknown fields are E1002, everything else wrong is
@@ -45,9 +54,7 @@ export function registerValidation(app: FastifyInstance): void {
     const validate = ajv.compile(schema);
     const where = httpPart === 'body' ? 'body' : 'query';
     const known = Object.keys(schema.properties ?? {});
-    const ids = Object.entries(schema.properties ?? {}).flatMap(([name, { format }]) =>
-      format === 'uuid' ? name : [],
-    );
+    const ids = uuidsOf(schema);
     return (data: unknown) => {
       const value = httpPart === 'querystring' ? readTypes(schema, data as Fields) : data;
       const error = refusal(validate, value, where, known);
@@ -58,11 +65,18 @@ export function registerValidation(app: FastifyInstance): void {
   });
 }
 
+/** Names of the fields that hold a UUID. */
+export function uuidsOf({ properties = {} }: ObjectSchema): string[] {
+  return Object.entries(properties).flatMap(([name, { format }]) =>
+    format === 'uuid' ? name : [],
+  );
+}
+
 /**
  * Writes UUIDs in lower case, as the database does. Caches are keyed and invalidated by them, so another
  * spelling would be another key, and would outlive a change to what it names.
  */
-function spellCanonically(fields: Fields, ids: readonly string[]): void {
+export function spellCanonically(fields: Fields, ids: readonly string[]): void {
   for (const name of ids) {
     const id = fields[name];
     if (typeof id === 'string') fields[name] = id.toLowerCase();
@@ -72,12 +86,12 @@ function spellCanonically(fields: Fields, ids: readonly string[]): void {
 function refusal(
   validate: ValidateFunction,
   value: unknown,
-  where: 'body' | 'query',
+  where: Place,
   known: readonly string[],
 ): ApiError | undefined {
   if (!validate(value)) {
     const [error] = validate.errors ?? [];
-    return error === undefined ? new ApiError('E1001') : describe(error, where, known, value);
+    return error === undefined ? new ApiError('E1001') : describeError(error, where, known, value);
   }
   for (const [param, text] of Object.entries(value as Fields)) {
     if (typeof text === 'string' && !isUsableText(text)) {
@@ -87,9 +101,10 @@ function refusal(
   return undefined;
 }
 
-function describe(
+/** What is wrong with `value`, and with which of its fields. */
+export function describeError(
   error: ErrorObject,
-  where: 'body' | 'query',
+  where: Place,
   known: readonly string[],
   value: unknown,
 ): ApiError {
@@ -111,7 +126,7 @@ function describe(
 
 /** Names a field that is not known and, where one is near, the field that was meant. */
 export function describeUnknownField(
-  where: 'body' | 'query' | 'form',
+  where: Place,
   field: string,
   known: readonly string[],
 ): string {
@@ -148,7 +163,7 @@ export function expectation({ keyword, params }: ErrorObject): string {
 }
 
 /** Converts the numbers and booleans that the schema names; everything in a query is text. */
-function readTypes(schema: ObjectSchema, query: Fields): Fields {
+export function readTypes(schema: ObjectSchema, query: Fields): Fields {
   const read: Fields = { ...query };
   for (const [name, { type }] of Object.entries(schema.properties ?? {})) {
     const text = read[name];

@@ -1,17 +1,4 @@
-import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import type {
-  FastifyBaseLogger,
-  FastifyInstance,
-  RawReplyDefaultExpression,
-  RawRequestDefaultExpression,
-  RawServerDefault,
-} from 'fastify';
+import type { TypedApp } from '../http/typed-app.ts';
 
-/** A part of the application whose routes are signed and typed by their TypeBox schemas. */
-export type SignedApp = FastifyInstance<
-  RawServerDefault,
-  RawRequestDefaultExpression,
-  RawReplyDefaultExpression,
-  FastifyBaseLogger,
-  TypeBoxTypeProvider
->;
+/** A part of the application whose routes are signed. */
+export type SignedApp = TypedApp;

@@ -39,8 +39,8 @@ async function createPayment(body: object = {}) {
 
 const open = (path: string) => service.app.inject({ url: path });
 
-function press(path: string, action: string) {
-  return service.app.inject({
+function press(path: string, action: string, { app }: Pick<TestApp, 'app'> = service) {
+  return app.inject({
     method: 'POST',
     url: path,
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
@@ -183,7 +183,7 @@ describe('the page', () => {
     const { id, path } = await createPayment();
     const replica = await startTestApp({ beside: service });
     expect((await replica.app.inject({ url: path })).statusCode).toBe(200);
-    const paid = await replica.app.inject({ method: 'POST', url: path, payload: 'action=pay' });
+    const paid = await press(path, 'pay', replica);
     expect(paid.statusCode).toBe(303);
     await replica.close();
     expect((await read(id)).status).toBe('successful');
@@ -283,12 +283,7 @@ describe('pressing a button', () => {
   test('needs POST, and a form of bounded size', async () => {
     const { id, path } = await createPayment();
     await open(`${path}?action=pay`);
-    const huge = await service.app.inject({
-      method: 'POST',
-      url: path,
-      payload: `action=pay&x=${'x'.repeat(70_000)}`,
-    });
-    expectRefusal(huge, 'E1000');
+    expectRefusal(await press(path, `pay&x=${'x'.repeat(70_000)}`), 'E1000');
     expect((await read(id)).status).toBe('pending');
   });
 });

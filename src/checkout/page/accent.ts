@@ -1,6 +1,5 @@
-import type { FastifyInstance } from 'fastify';
-import { parseColor } from '../../accounts/input.ts';
-import { ApiError } from '../../errors/api-error.ts';
+import { Type } from '@sinclair/typebox';
+import type { TypedApp } from '../../http/typed-app.ts';
 import { CHECKOUT_PREFIX } from '../../payments/checkout-path.ts';
 import { contrast, mix, parseRgb, type Rgb, toHex } from './contrast.ts';
 
@@ -20,16 +19,14 @@ export function accentPath(basePath: string, color: string): string {
 }
 
 /** GET /checkout/accents/:name, the style sheet of an accent colour: a function of its name. */
-export function registerAccents(app: FastifyInstance): void {
-  app.get<{ Params: { name: string } }>('/accents/:name', ({ params }, reply) => {
-    const [, hex] = /^([0-9a-f]{6})\.css$/.exec(params.name) ?? [];
-    const color = hex && parseColor(`#${hex}`);
-    if (!color) throw new ApiError('E3001', 'There is no such file.');
-    return reply
+export function registerAccents(app: TypedApp): void {
+  const params = Type.Object({ name: Type.String({ pattern: '^[0-9a-f]{6}\\.css$' }) });
+  app.get('/accents/:name', { schema: { params } }, (request, reply) =>
+    reply
       .type('text/css; charset=utf-8')
       .header('cache-control', 'public, max-age=86400')
-      .send(renderAccent(color));
-  });
+      .send(renderAccent(`#${request.params.name.slice(0, 6)}`)),
+  );
 }
 
 /**

@@ -1,9 +1,12 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import { Type } from '@sinclair/typebox';
+import type { FastifyReply } from 'fastify';
+import { StringEnum } from '#schemas/scalars.ts';
 import { OperationRefused } from '../../audit/audited-change.ts';
 import type { Payment } from '../../database/payment-tables.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { ERRORS } from '../../errors/catalogue.ts';
-import { readFields } from '../../http/form-body.ts';
+import { EmptyForm } from '../../http/page-validation.ts';
+import type { TypedApp } from '../../http/typed-app.ts';
 import { selectNetwork } from '../../settlement/select-network.ts';
 import { SIMULATION_CASES, type SimulationCase, simulate } from '../../settlement/simulate.ts';
 import { whyItWaits } from '../../settlement/untaken.ts';
@@ -11,8 +14,15 @@ import { cancelCheckout, findCheckoutPayment } from '../checkout.ts';
 import { type CheckoutStage, stageOf } from '../stage.ts';
 import type { CheckoutDependencies } from './dependencies.ts';
 import { wantsJson } from './failures.ts';
-import type { CheckoutRequest, Pages } from './pages.ts';
+import { CheckoutParams, type CheckoutRequest, type Pages } from './pages.ts';
 import { speechOf } from './speech.ts';
+
+const NetworkForm = Type.Object({ network: Type.String() }, { additionalProperties: false });
+const CASES = Object.keys(SIMULATION_CASES) as SimulationCase[];
+const SimulateForm = Type.Object(
+  { case: StringEnum(CASES, 'What a customer and the chain do.') },
+  { additionalProperties: false },
+);
 
 /** What a form does. */
 interface Action {
@@ -26,12 +36,14 @@ interface Action {
 
 /** POST /checkout/:token/network, /cancel and, where payments are simulated, /simulate. */
 export function registerForms(
-  app: FastifyInstance,
+  app: TypedApp,
   { db, rates, clock, simulation }: CheckoutDependencies,
   pages: Pages,
 ): void {
-  app.post('/:token/network', async (request: CheckoutRequest, reply) => {
-    const { network: blockchainId } = readFields(request, ['network']);
+  const params = CheckoutParams;
+
+  app.post('/:token/network', { schema: { params, body: NetworkForm } }, (request, reply) => {
+    const { network: blockchainId } = request.body;
     return act(request, reply, {
       perform: async (payment, now) => {
         const choice = { payment, blockchainId, simulation, log: request.log };
@@ -42,34 +54,31 @@ export function registerForms(
     });
   });
 
-  app.post('/:token/cancel', async (request: CheckoutRequest, reply) => {
-    readFields(request, []);
-    return act(request, reply, {
+  app.post('/:token/cancel', { schema: { params, body: EmptyForm } }, (request, reply) =>
+    act(request, reply, {
       perform: async (payment, now) => {
         await cancelCheckout(db, payment, now, request.trace);
         return null;
       },
       failure: 'cancel',
       done: 'cancelled',
-    });
-  });
+    }),
+  );
 
   if (simulation) {
-    app.post('/:token/simulate', async (request: CheckoutRequest, reply) => {
-      const { case: name } = readFields(request, ['case']);
-      if (!isCase(name)) throw new ApiError('E1001', 'There is no such case.', { param: 'case' });
-      return act(request, reply, {
+    app.post('/:token/simulate', { schema: { params, body: SimulateForm } }, (request, reply) =>
+      act(request, reply, {
         // For developers, in English alone.
-        perform: async (payment, now) =>
-          whyItWaits(await simulate({ db, rates }, payment.id, name, now)),
+        perform: async ({ id }, now) =>
+          whyItWaits(await simulate({ db, rates }, id, request.body.case, now)),
         failure: 'simulate',
-      });
-    });
+      }),
+    );
   }
 
   // A refused form leaves its own URL in the address bar; loading that shows the page.
   for (const form of ['network', 'cancel', ...(simulation ? ['simulate'] : [])]) {
-    app.get(`/:token/${form}`, (request: CheckoutRequest, reply) =>
+    app.get(`/:token/${form}`, { schema: { params } }, (request, reply) =>
       reply.redirect(pages.locationOf(request), 303),
     );
   }
@@ -114,10 +123,6 @@ async function attempt(perform: () => Promise<string | null>): Promise<ApiError 
     if (error instanceof ApiError && ['E1040', 'E5002'].includes(error.errorCode)) return error;
     throw error;
   }
-}
-
-function isCase(name: string): name is SimulationCase {
-  return Object.hasOwn(SIMULATION_CASES, name);
 }
 
 /** An open payment cannot be cancelled once something has arrived, too little included. */

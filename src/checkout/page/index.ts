@@ -1,7 +1,6 @@
-import type { FastifyInstance } from 'fastify';
-import { isToken } from '../../crypto/token.ts';
-import { ApiError } from '../../errors/api-error.ts';
 import { registerFormBody } from '../../http/form-body.ts';
+import { registerPageValidation } from '../../http/page-validation.ts';
+import type { TypedApp } from '../../http/typed-app.ts';
 import { failUnknownRoutesIn } from '../../http/unknown-routes.ts';
 import { registerAccents } from './accent.ts';
 import { CHECKOUT_ASSETS } from './assets.ts';
@@ -18,7 +17,7 @@ const FORM_LIMIT_BYTES = 4 * 1024;
  * The pages on which customers of standard accounts pay. The token in the link is the only
  * authentication. The pages set no cookies and work without scripts.
  */
-export function registerCheckout(app: FastifyInstance, deps: CheckoutDependencies): void {
+export function registerCheckout(app: TypedApp, deps: CheckoutDependencies): void {
   const { limits, publicUrl, isUnavailable, simulation } = deps;
 
   app.setErrorHandler((error, request, reply) =>
@@ -26,12 +25,8 @@ export function registerCheckout(app: FastifyInstance, deps: CheckoutDependencie
   );
   failUnknownRoutesIn(app);
   app.addHook('onRequest', async request => limits.countCheckout(request));
-  // Checked before any route puts the token into a response: redirects of forms do not look it up.
-  app.addHook('onRequest', async request => {
-    const { token } = request.params as { token?: string };
-    if (token !== undefined && !isToken(token)) throw new ApiError('E3001');
-  });
   registerFormBody(app, FORM_LIMIT_BYTES);
+  registerPageValidation(app);
   CHECKOUT_ASSETS.register(app);
   registerAccents(app);
   registerLogos(app, deps);

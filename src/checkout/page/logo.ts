@@ -1,5 +1,6 @@
-import type { FastifyInstance } from 'fastify';
+import { Type } from '@sinclair/typebox';
 import { ApiError } from '../../errors/api-error.ts';
+import type { TypedApp } from '../../http/typed-app.ts';
 import { CHECKOUT_PREFIX } from '../../payments/checkout-path.ts';
 import { findLogo } from '../../repositories/merchant-logos.ts';
 import type { CheckoutDependencies } from './dependencies.ts';
@@ -10,12 +11,10 @@ export function logoPath(basePath: string, hash: string): string {
 }
 
 /** GET /checkout/logos/:hash, a merchant's logo under the hash of its content. */
-export function registerLogos(
-  app: FastifyInstance,
-  { db }: Pick<CheckoutDependencies, 'db'>,
-): void {
-  app.get<{ Params: { hash: string } }>('/logos/:hash', async ({ params }, reply) => {
-    const logo = /^[0-9a-f]{64}$/.test(params.hash) ? await findLogo(db, params.hash) : undefined;
+export function registerLogos(app: TypedApp, { db }: Pick<CheckoutDependencies, 'db'>): void {
+  const params = Type.Object({ hash: Type.String({ pattern: '^[0-9a-f]{64}$' }) });
+  app.get('/logos/:hash', { schema: { params } }, async (request, reply) => {
+    const logo = await findLogo(db, request.params.hash);
     if (logo === undefined) throw new ApiError('E3001', 'There is no such logo.');
     return reply
       .type(logo.type)

@@ -1,6 +1,9 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Static, Type } from '@sinclair/typebox';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type CheckoutStatus, CheckoutStatusSchema } from '#schemas/checkout.ts';
+import { TOKEN } from '../../crypto/token.ts';
 import type { Payment } from '../../database/payment-tables.ts';
+import type { TypedApp } from '../../http/typed-app.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { CHECKOUT_PREFIX } from '../../payments/checkout-path.ts';
 import { findCheckoutPayment, readCheckout, readProgressOf } from '../checkout.ts';
@@ -12,7 +15,15 @@ import { sendDocument } from './document.ts';
 import { speechOf } from './speech.ts';
 import type { LookUp } from './view.ts';
 
-export type CheckoutRequest = FastifyRequest<{ Params: { token: string } }>;
+/** The token that is the only authentication. */
+export const CheckoutParams = Type.Object({ token: Type.String({ pattern: TOKEN.source }) });
+
+const PageQuery = Type.Object({
+  /** What the customer took for the hash of their transaction. */
+  transaction: Type.Optional(Type.String()),
+});
+
+export type CheckoutRequest = FastifyRequest & { params: Static<typeof CheckoutParams> };
 
 interface PageOptions {
   /** HTTP status. Default: 200. */
@@ -38,8 +49,7 @@ export interface Pages {
 export function createPages(deps: CheckoutDependencies): Pages {
   const { clock, publicUrl, simulation } = deps;
   const basePath = basePathOf(publicUrl);
-  const pathOf = ({ params }: CheckoutRequest) =>
-    `${basePath}${CHECKOUT_PREFIX}/${encodeURIComponent(params.token)}`;
+  const pathOf = ({ params }: CheckoutRequest) => `${basePath}${CHECKOUT_PREFIX}/${params.token}`;
   return {
     locationOf: request => pathOf(request) + speechOf(request).query,
     async send(request, reply, payment, { status = 200, notice, lookUp } = {}) {
@@ -62,22 +72,24 @@ export function createPages(deps: CheckoutDependencies): Pages {
 
 /** GET /checkout/:token, the page, and GET /checkout/:token/status, which its script polls. */
 export function registerPages(
-  app: FastifyInstance,
+  app: TypedApp,
   { db, clock, lookUps }: CheckoutDependencies,
   pages: Pages,
 ): void {
-  app.get('/:token', async (request: CheckoutRequest, reply) => {
+  const schema = { params: CheckoutParams, querystring: PageQuery };
+  app.get('/:token', { schema }, async (request, reply) => {
     const payment = await findCheckoutPayment(db, request.params.token);
-    const { transaction } = request.query as Record<string, unknown>;
-    return pages.send(request, reply, payment, {
-      lookUp: await lookUp(payment, transaction),
-    });
+    const lookUp = await lookUpFor(payment, request.query.transaction);
+    return pages.send(request, reply, payment, { lookUp });
   });
 
   app.get(
     '/:token/status',
-    { config: { answersScripts: true }, schema: { response: { 200: CheckoutStatusSchema } } },
-    async (request: CheckoutRequest): Promise<CheckoutStatus> => {
+    {
+      config: { answersScripts: true },
+      schema: { params: CheckoutParams, response: { 200: CheckoutStatusSchema } },
+    },
+    async (request): Promise<CheckoutStatus> => {
       const payment = await findCheckoutPayment(db, request.params.token);
       const now = new Date(clock());
       const stage = stageOf(payment, now);
@@ -91,8 +103,8 @@ export function registerPages(
     },
   );
 
-  async function lookUp(payment: Payment, text: unknown): Promise<LookUp | null> {
-    if (typeof text !== 'string' || text === '') return null;
+  async function lookUpFor(payment: Payment, text: string | undefined): Promise<LookUp | null> {
+    if (text === undefined) return null;
     const now = new Date(clock());
     return { text, knowledge: await lookUpTransaction({ db, lookUps }, payment, text, now) };
   }

@@ -23,8 +23,9 @@ export interface Speech {
 
 /** The language that was chosen by `?lang=`, or else the one that the browser prefers. */
 export function speechOf({ query, headers }: Pick<FastifyRequest, 'query' | 'headers'>): Speech {
-  // The URL of a request may be unreadable.
-  const { lang } = (query ?? {}) as Record<string, unknown>;
+  // Failures have a language too: no schema may have been applied, and the URL may be unreadable.
+  const isRead = typeof query === 'object' && query !== null && 'lang' in query;
+  const lang = isRead ? query.lang : undefined;
   const accepted = headers['accept-language'];
   const isChosen = isLanguage(lang);
   const tag = isChosen ? lang : preferredLanguage(accepted);

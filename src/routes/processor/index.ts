@@ -1,19 +1,25 @@
-import type { FastifyInstance } from 'fastify';
+import { Type } from '@sinclair/typebox';
 import { speechOf } from '../../checkout/page/speech.ts';
 import { ApiError } from '../../errors/api-error.ts';
+import { registerFormBody } from '../../http/form-body.ts';
+import { registerPageValidation } from '../../http/page-validation.ts';
 import { readRawBody } from '../../http/raw-body.ts';
+import type { TypedApp } from '../../http/typed-app.ts';
 import { refuseUnusableText } from '../../http/usable-text.ts';
 import { receiveNotification } from '../../processors/receive-notification.ts';
 import type { ProcessorDependencies } from './dependencies.ts';
 import { PROCESSOR_ASSETS, PROCESSOR_PREFIX, renderDone, sendPage } from './page.ts';
 import { registerSandbox } from './sandbox.ts';
 
+/** Forms name a button and a network. */
+const FORM_LIMIT_BYTES = 4 * 1024;
+
 /** Routes for a processor and its customers. None of them is signed with an API key. */
-export function registerProcessor(app: FastifyInstance, deps: ProcessorDependencies): void {
+export function registerProcessor(app: TypedApp, deps: ProcessorDependencies): void {
   if (deps.processor === null) {
     app.log.warn('no PROCESSOR is set: US accounts cannot take payments');
   }
-  // Bodies are read as bytes: a signature is over those, and a form is bounded like any other body.
+  // Bodies of notifications are read as bytes: a signature is over those.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
   app.decorateRequest('rawBody');
@@ -23,6 +29,8 @@ export function registerProcessor(app: FastifyInstance, deps: ProcessorDependenc
   app.register(async pages => {
     pages.addHook('onRequest', async request => deps.limits.countPage(request));
     refuseUnusableText(pages);
+    registerFormBody(pages, FORM_LIMIT_BYTES);
+    registerPageValidation(pages);
     pages.get('/processor/done', (request, reply) => {
       const { simulation } = deps;
       return sendPage(reply, 200, renderDone({ simulation, speech: speechOf(request) }));
@@ -32,10 +40,13 @@ export function registerProcessor(app: FastifyInstance, deps: ProcessorDependenc
 }
 
 /** POST /processor/notifications/:name. Only failures count against the rate limit of the address. */
-function registerNotifications(app: FastifyInstance, deps: ProcessorDependencies): void {
-  app.post<{ Params: { name: string } }>(
+function registerNotifications(app: TypedApp, deps: ProcessorDependencies): void {
+  app.post(
     '/processor/notifications/:name',
-    { onRequest: async request => deps.limits.refuseExhaustedAddress(request) },
+    {
+      onRequest: async request => deps.limits.refuseExhaustedAddress(request),
+      schema: { params: Type.Object({ name: Type.String() }) },
+    },
     async (request, reply) => {
       try {
         const { processor } = deps;

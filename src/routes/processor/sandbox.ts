@@ -1,8 +1,9 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from '@sinclair/typebox';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sendFailure } from '../../checkout/page/failures.ts';
 import { speechOf } from '../../checkout/page/speech.ts';
 import { ApiError } from '../../errors/api-error.ts';
-import { readRawBody } from '../../http/raw-body.ts';
+import type { TypedApp } from '../../http/typed-app.ts';
 import {
   type NotificationKind,
   sendNotifications,
@@ -15,7 +16,11 @@ import { sendPage } from './page.ts';
 import { actionsFor, renderSandbox } from './sandbox-pages.ts';
 import type { SandboxAction } from './texts.ts';
 
-type SessionRoute = { Params: { token: string } };
+const params = Type.Object({ token: Type.String() });
+const SandboxForm = Type.Object(
+  { action: Type.Optional(Type.String()), network: Type.Optional(Type.String()) },
+  { additionalProperties: false },
+);
 
 /** Notifications that a real processor would send for each action, in order. */
 const NOTIFICATIONS: Readonly<Record<SandboxAction, readonly NotificationKind[]>> = {
@@ -31,39 +36,39 @@ const NOTIFICATIONS: Readonly<Record<SandboxAction, readonly NotificationKind[]>
  * form, so a page of another site cannot submit it.
  */
 export function registerSandbox(
-  app: FastifyInstance,
+  app: TypedApp,
   deps: ProcessorDependencies,
   sandbox: SandboxProcessor,
 ): void {
   const { db, clock } = deps;
-  const find = ({ params }: FastifyRequest<SessionRoute>) =>
-    findPaymentOfSession(db, sandbox.name, sandbox.externalIdOf(params.token));
+  const path = '/processor/sandbox/:token';
+  const find = (token: string) =>
+    findPaymentOfSession(db, sandbox.name, sandbox.externalIdOf(token));
   const sendMissing = (request: FastifyRequest, reply: FastifyReply) =>
     sendFailure(new ApiError('E3001'), request, reply, deps);
 
-  app.get<SessionRoute>('/processor/sandbox/:token', async (request, reply) => {
+  app.get(path, { schema: { params } }, async (request, reply) => {
     const speech = speechOf(request);
-    const payment = await find(request);
+    const payment = await find(request.params.token);
     if (payment === undefined) return sendMissing(request, reply);
     const networks = await listActiveNetworks(db);
     const now = new Date(clock());
     return sendPage(reply, 200, renderSandbox({ payment, networks, now, speech }));
   });
 
-  app.post<SessionRoute>('/processor/sandbox/:token', async (request, reply) => {
-    const body = await readRawBody(request.raw);
+  app.post(path, { schema: { params, body: SandboxForm } }, async (request, reply) => {
     const speech = speechOf(request);
-    const payment = await find(request);
+    const payment = await find(request.params.token);
     if (payment === undefined) return sendMissing(request, reply);
     const now = new Date(clock());
-    const form = new URLSearchParams(body.toString());
-    const action = actionsFor(payment, now).find(allowed => allowed === form.get('action'));
+    const { action: pressed, network } = request.body;
+    const action = actionsFor(payment, now).find(allowed => allowed === pressed);
     if (action === undefined) {
       const notice = `${speech.texts.failures.conflict.title}.`;
       const networks = await listActiveNetworks(db);
       return sendPage(reply, 409, renderSandbox({ payment, networks, now, speech, notice }));
     }
-    request.log.info({ paymentId: payment.id, action, network: form.get('network') }, 'sandbox');
+    request.log.info({ paymentId: payment.id, action, network }, 'sandbox');
     const { trace, log } = request;
     await sendNotifications({ db, clock }, sandbox, payment, NOTIFICATIONS[action], { trace, log });
     // Redirect, so that a reload does not submit the form again. The target is relative, because a proxy
