@@ -1,6 +1,7 @@
 import cookie from '@fastify/cookie';
-import type { FastifyInstance } from 'fastify';
 import { registerFormBody } from '../http/form-body.ts';
+import { registerPageValidation } from '../http/page-validation.ts';
+import type { TypedApp } from '../http/typed-app.ts';
 import { failUnknownRoutesIn } from '../http/unknown-routes.ts';
 import { refuseUnusableText } from '../http/usable-text.ts';
 import { registerAccounts } from './accounts.ts';
@@ -23,7 +24,7 @@ import { registerUnmatched } from './unmatched/index.ts';
 const FORM_LIMIT_BYTES = 16 * 1024;
 
 /** The pages on which people see and manage their accounts. They work without scripts. */
-export async function registerPanel(app: FastifyInstance, deps: PanelDependencies): Promise<void> {
+export async function registerPanel(app: TypedApp, deps: PanelDependencies): Promise<void> {
   const headers = panelHeaders(deps.panelUrl);
   app.setErrorHandler((error, request, reply) => sendPanelFailure(error, request, reply, deps));
   app.addHook('onSend', async (request, reply) => {
@@ -38,14 +39,15 @@ export async function registerPanel(app: FastifyInstance, deps: PanelDependencie
     // After it is counted, and known who is told.
     refuseUnusableText(pages);
     registerAccounts(pages, deps);
-    registerSignIn(pages, deps);
-    registerJoin(pages, deps);
-    registerProfile(pages, deps);
     const exports = new Exports(deps);
     registerHome(pages, deps);
     registerPayments(pages, deps, exports);
     registerUnmatched(pages, deps);
     registerKeys(pages, deps);
     registerPartner(pages, deps, exports);
+    registerPageValidation(pages);
+    registerSignIn(pages, deps);
+    registerJoin(pages, deps);
+    registerProfile(pages, deps);
   });
 }

@@ -1,8 +1,12 @@
+import { Type } from '@sinclair/typebox';
 import { PANEL_PREFIX } from './assets.ts';
 import { JOIN_PATH } from './people/links.ts';
 
 /** Longest path that is kept while somebody signs in, in characters. */
 const LENGTH_MAXIMUM = 500;
+
+/** What the address of a page says that leads on. */
+export const NextQuery = Type.Object({ next: Type.Optional(Type.String()) });
 
 /** Whether a path has a link's token in it, which must not get into a query: proxies and browsers keep those. */
 export function isLinkPath(path: string): boolean {
@@ -12,10 +16,10 @@ export function isLinkPath(path: string): boolean {
 /**
  * Where to go after signing in: a path below the panel, so that no link of somebody else's leads away from
  * it, and none of a link.
- * @param text What the address says, from whomever; a list where it says it twice.
+ * @param text What the address says, from whomever.
  */
-export function readNext(text: unknown): string {
-  if (typeof text !== 'string' || text.length > LENGTH_MAXIMUM) return PANEL_PREFIX;
+export function readNext(text = PANEL_PREFIX): string {
+  if (text.length > LENGTH_MAXIMUM) return PANEL_PREFIX;
   const base = 'http://panel.invalid';
   if (!text.startsWith(`${PANEL_PREFIX}/`) || !URL.canParse(text, base)) return PANEL_PREFIX;
   const { origin, pathname, search } = new URL(text, base);

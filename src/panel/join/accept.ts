@@ -1,6 +1,8 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Static, Type } from '@sinclair/typebox';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hashToken, isToken } from '../../crypto/token.ts';
-import { readFields } from '../../http/form-body.ts';
+import { EmptyForm } from '../../http/page-validation.ts';
+import type { TypedApp } from '../../http/typed-app.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { PANEL_PREFIX } from '../assets.ts';
 import type { PanelDependencies } from '../dependencies.ts';
@@ -16,15 +18,24 @@ import { acceptPage, ENDED_PAGE } from './views.ts';
 /** Where an invitation is continued by somebody who has signed in for it, below the panel. */
 export const INVITATION = '/invitation';
 
+/** Of whatever form: a link that was not copied whole has ended. */
+const LinkParams = Type.Object({ token: Type.Optional(Type.String()) });
+
+type LinkRequest = FastifyRequest & { params: Static<typeof LinkParams> };
+
 /** Accepting an invitation as somebody who has signed in: with its link, or with a session that was begun for it. */
-export function registerAccept(app: FastifyInstance, deps: PanelDependencies): void {
+export function registerAccept(app: TypedApp, deps: PanelDependencies): void {
   const person = { config: { panel: { for: 'person' } } } as const;
 
-  app.get(INVITATION, person, (request, reply) => showInvitation(request, reply, deps, null));
+  const params = LinkParams;
+
+  app.get(INVITATION, { ...person, schema: { params } }, (request, reply) =>
+    showInvitation(request, reply, deps, null),
+  );
 
   for (const path of [INVITATION, '/join/:token/accept']) {
-    app.post(path, person, async (request, reply) => {
-      readFields(request, []);
+    const schema = { params, body: EmptyForm };
+    app.post(path, { ...person, schema }, async (request, reply) => {
       const tokenHash = tokenHashOf(request);
       if (tokenHash === null) return sendPage(request, reply, deps, ENDED_PAGE, 404);
       const { person: own } = sessionOf(request);
@@ -44,7 +55,7 @@ export function registerAccept(app: FastifyInstance, deps: PanelDependencies): v
 
 /** Shows an invitation to somebody who has signed in. */
 export async function showInvitation(
-  request: FastifyRequest,
+  request: LinkRequest,
   reply: FastifyReply,
   deps: PanelDependencies,
   fault: FormFault | null,
@@ -57,7 +68,7 @@ export async function showInvitation(
   if (link === undefined || invited === undefined) {
     return sendPage(request, reply, deps, ENDED_PAGE, 404);
   }
-  const { token } = request.params as { token?: string };
+  const { token } = request.params;
   const page = acceptPage({
     ...{ basePath: basePathOf(panelUrl), fault, invited },
     action: token === undefined ? PANEL_PREFIX + INVITATION : `${JOIN_PATH}/${token}/accept`,
@@ -67,8 +78,8 @@ export async function showInvitation(
 }
 
 /** Of the link in the path; else of the one that the session was begun for. */
-function tokenHashOf(request: FastifyRequest): Buffer | null {
-  const { token } = request.params as { token?: string };
+function tokenHashOf(request: LinkRequest): Buffer | null {
+  const { token } = request.params;
   if (token === undefined) return sessionOf(request).session.link_hash;
   return isToken(token) ? hashToken(token) : null;
 }

@@ -1,8 +1,9 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Static, Type } from '@sinclair/typebox';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { parseEmail } from '../../accounts/input.ts';
 import { hashToken, isToken } from '../../crypto/token.ts';
 import type { PanelLink } from '../../database/people-tables.ts';
-import { readFields } from '../../http/form-body.ts';
+import type { TypedApp } from '../../http/typed-app.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { PANEL_PREFIX } from '../assets.ts';
 import type { PanelDependencies } from '../dependencies.ts';
@@ -17,6 +18,19 @@ import { FieldRefused, LinkEnded } from '../people/refusals.ts';
 import { registerAccept, showInvitation } from './accept.ts';
 import { demoPage, ENDED_PAGE, invitationPage, recoveryCodesPage, renewalPage } from './views.ts';
 
+/** Of whatever form: a link that was not copied whole has ended. */
+const params = Type.Object({ token: Type.String() });
+
+const field = Type.String({ default: '' });
+/** Each kind of link asks for some of these, and refuses those that are empty. */
+const JoinForm = Type.Object(
+  { email: field, password: field, secret: field, code: field },
+  { additionalProperties: false },
+);
+
+type Form = Static<typeof JoinForm>;
+type JoinRequest = FastifyRequest & { params: Static<typeof params> };
+
 /** What a form was sent with, for showing it again. */
 interface Sent {
   readonly email?: string;
@@ -25,35 +39,33 @@ interface Sent {
 }
 
 /** Links that let somebody in: looking at one changes nothing, sending its form uses it up. */
-export function registerJoin(app: FastifyInstance, deps: PanelDependencies): void {
+export function registerJoin(app: TypedApp, deps: PanelDependencies): void {
   const { admitsDemo, clock, cookies, db, limits, panelUrl } = deps;
   const basePath = basePathOf(panelUrl);
   const anybody = { config: { panel: { for: 'anybody' } } } as const;
 
-  app.get('/join/:token', anybody, async (request, reply) => {
+  app.get('/join/:token', { ...anybody, schema: { params } }, async (request, reply) => {
     await limits.countSignIn(request);
     return show(request, reply, { fault: null });
   });
 
-  app.post('/join/:token', anybody, async (request, reply) => {
+  const schema = { params, body: JoinForm };
+  app.post('/join/:token', { ...anybody, schema }, async (request, reply) => {
     await limits.countSignIn(request);
-    const token = tokenOf(request);
-    const link = await openLink(token);
+    const link = await openLink(request.params.token);
     if (link === undefined) return sendPage(request, reply, deps, ENDED_PAGE, 404);
-    if (link.purpose === 'demo') return enterDemo(request, reply, token);
-    const form = readForm(request, link);
+    if (link.purpose === 'demo') return enterDemo(request, reply);
+    const form = request.body;
     try {
       return await (link.purpose === 'invitation'
-        ? join(request, reply, token, form)
-        : renew(request, reply, token, form));
+        ? join(request, reply, form)
+        : renew(request, reply, form));
     } catch (error) {
       return refuse(error, request, reply, form);
     }
   });
 
   registerAccept(app, deps);
-
-  const tokenOf = ({ params }: FastifyRequest) => (params as { token: string }).token;
 
   async function openLink(token: string): Promise<PanelLink | undefined> {
     if (!isToken(token)) return undefined;
@@ -62,11 +74,11 @@ export function registerJoin(app: FastifyInstance, deps: PanelDependencies): voi
   }
 
   async function show(
-    request: FastifyRequest,
+    request: JoinRequest,
     reply: FastifyReply,
     { email, secret: sent, fault }: Sent,
   ): Promise<FastifyReply> {
-    const token = tokenOf(request);
+    const { token } = request.params;
     const status = fault === null ? 200 : 422;
     const link = await openLink(token);
     if (link === undefined) return sendPage(request, reply, deps, ENDED_PAGE, 404);
@@ -91,9 +103,8 @@ export function registerJoin(app: FastifyInstance, deps: PanelDependencies): voi
   }
 
   async function join(
-    request: FastifyRequest,
+    request: JoinRequest,
     reply: FastifyReply,
-    token: string,
     { email, password, secret, code }: Form,
   ): Promise<FastifyReply> {
     const address = parseEmail(email.trim());
@@ -101,7 +112,7 @@ export function registerJoin(app: FastifyInstance, deps: PanelDependencies): voi
       throw new FieldRefused('email', 'This is no e-mail address, such as ada@example.com.');
     }
     const factors = { email: address, password, secret, code };
-    const joined = await joinAsNew(deps, token, factors, visitOf(request).visitor);
+    const joined = await joinAsNew(deps, request.params.token, factors, visitOf(request).visitor);
     cookies.setSession(reply, joined.token);
     cookies.setDevice(reply, joined.device);
     const path = joined.account === null ? PANEL_PREFIX : accountPath(joined.account);
@@ -109,11 +120,11 @@ export function registerJoin(app: FastifyInstance, deps: PanelDependencies): voi
   }
 
   async function renew(
-    request: FastifyRequest,
+    request: JoinRequest,
     reply: FastifyReply,
-    token: string,
     form: Form,
   ): Promise<FastifyReply> {
+    const { token } = request.params;
     const { recoveryCodes } = await renewFactors(deps, token, form, visitOf(request).visitor);
     cookies.clearSession(reply);
     const next = `${PANEL_PREFIX}/sign-in`;
@@ -121,13 +132,9 @@ export function registerJoin(app: FastifyInstance, deps: PanelDependencies): voi
     return sendPage(request, reply, deps, recoveryCodesPage(recoveryCodes, basePath + next));
   }
 
-  async function enterDemo(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    token: string,
-  ): Promise<FastifyReply> {
+  async function enterDemo(request: JoinRequest, reply: FastifyReply): Promise<FastifyReply> {
     try {
-      const joined = await joinDemo(deps, token, visitOf(request).visitor);
+      const joined = await joinDemo(deps, request.params.token, visitOf(request).visitor);
       cookies.setSession(reply, joined.token);
       const { account } = joined;
       return leadTo(reply, panelUrl, account === undefined ? PANEL_PREFIX : accountPath(account));
@@ -139,7 +146,7 @@ export function registerJoin(app: FastifyInstance, deps: PanelDependencies): voi
   /** The form again with the reason. */
   async function refuse(
     error: unknown,
-    request: FastifyRequest,
+    request: JoinRequest,
     reply: FastifyReply,
     form: Partial<Form>,
   ): Promise<FastifyReply> {
@@ -153,16 +160,4 @@ export function registerJoin(app: FastifyInstance, deps: PanelDependencies): voi
       fault: { field, message },
     });
   }
-}
-
-type Form = Readonly<Record<'email' | 'password' | 'secret' | 'code', string>>;
-
-/** Each kind of link has a form of its own. */
-function readForm(request: FastifyRequest, { purpose }: PanelLink): Form {
-  const none = { email: '', password: '', secret: '', code: '' };
-  if (purpose === 'password') return { ...none, ...readFields(request, ['password']) };
-  if (purpose === 'invitation') {
-    return readFields(request, ['email', 'password', 'secret', 'code']);
-  }
-  return { ...none, ...readFields(request, ['password', 'secret', 'code']) };
 }

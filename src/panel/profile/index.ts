@@ -1,9 +1,11 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { UUID } from '#schemas/uuid.ts';
+import { type TObject, Type } from '@sinclair/typebox';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Uuid } from '#schemas/scalars.ts';
 import { parseEmail } from '../../accounts/input.ts';
 import { isUniqueViolation } from '../../database/errors.ts';
 import { ApiError } from '../../errors/api-error.ts';
-import { readFields } from '../../http/form-body.ts';
+import { EmptyForm } from '../../http/page-validation.ts';
+import type { TypedApp } from '../../http/typed-app.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import {
   deleteSession,
@@ -20,6 +22,7 @@ import { sessionOf, visitOf } from '../hooks/access.ts';
 import { recoveryCodesPage } from '../join/views.ts';
 import { leadTo, sendPage } from '../pages.ts';
 import { isCodeSecret, newCodeSecret } from '../people/codes.ts';
+import type { OpenSession, Visitor } from '../people/panel-sessions.ts';
 import { changeApp, changeEmail, changePassword, changeRecoveryCodes } from '../people/profile.ts';
 import { FieldRefused } from '../people/refusals.ts';
 import { type ProfileForm, profileFormPage, profilePage } from './views.ts';
@@ -27,12 +30,29 @@ import { type ProfileForm, profileFormPage, profilePage } from './views.ts';
 const PROFILE = '/profile';
 const FORMS: readonly ProfileForm[] = ['email', 'password', 'app', 'recovery-codes'];
 
+const SessionParams = Type.Object({ id: Uuid('ID of the session.') });
+
+const closed = { additionalProperties: false };
+/** Each change asks for password and code. */
+const proof = { password: Type.String(), code: Type.String() };
+const EmailForm = Type.Object({ email: Type.String(), ...proof }, closed);
+const PasswordForm = Type.Object({ 'new-password': Type.String(), ...proof }, closed);
+const AppForm = Type.Object({ secret: Type.String(), 'new-code': Type.String(), ...proof }, closed);
+const ProofForm = Type.Object(proof, closed);
+
+/** What a form is shown again with. */
+interface Sent {
+  readonly email?: string;
+  readonly secret?: string;
+}
+
 /** What somebody signs in with, and their sessions. */
-export function registerProfile(app: FastifyInstance, deps: PanelDependencies): void {
+export function registerProfile(app: TypedApp, deps: PanelDependencies): void {
   const { clock, db, keyring, limits, panelUrl } = deps;
   const people = { db, keyring, clock };
   const basePath = basePathOf(panelUrl);
   const person = { config: { panel: { for: 'person' } } } as const;
+  const form = <T extends TObject>(body: T) => ({ ...person, schema: { body } });
 
   app.get(PROFILE, person, async (request, reply) => {
     const { session, person: own } = sessionOf(request);
@@ -48,75 +68,88 @@ export function registerProfile(app: FastifyInstance, deps: PanelDependencies): 
     return sendPage(request, reply, deps, page);
   });
 
-  for (const form of FORMS) {
-    app.get(`${PROFILE}/${form}`, person, (request, reply) => {
+  for (const name of FORMS) {
+    app.get(`${PROFILE}/${name}`, person, (request, reply) => {
       refuseDemo(request);
-      return show(request, reply, form, null);
-    });
-    app.post(`${PROFILE}/${form}`, person, async (request, reply) => {
-      refuseDemo(request);
-      await limits.countSignIn(request);
-      return change(request, reply, form);
+      return show(request, reply, name, null);
     });
   }
 
-  app.post(`${PROFILE}/sessions/:id/end`, person, async (request, reply) => {
-    const { id } = request.params as { id: string };
-    const ended = UUID.test(id) && (await deleteSession(db, sessionOf(request).person.id, id));
-    if (!ended) throw new ApiError('E3001');
-    return leadTo(reply, panelUrl, PANEL_PREFIX + PROFILE);
+  app.post(`${PROFILE}/email`, form(EmailForm), (request, reply) => {
+    const { email: sent, ...proof } = request.body;
+    return change(request, reply, 'email', { email: sent }, async who => {
+      const email = parseEmail(sent.trim());
+      if (email === undefined) {
+        throw new FieldRefused('email', 'This is no e-mail address, such as ada@example.com.');
+      }
+      await changeEmail(people, { ...who, ...proof }, email);
+      return [];
+    });
   });
 
-  app.post(`${PROFILE}/sessions/end-others`, person, async (request, reply) => {
+  app.post(`${PROFILE}/password`, form(PasswordForm), (request, reply) => {
+    const { 'new-password': password, ...proof } = request.body;
+    return change(request, reply, 'password', {}, async who => {
+      await changePassword(people, { ...who, ...proof }, password);
+      return [];
+    });
+  });
+
+  app.post(`${PROFILE}/app`, form(AppForm), (request, reply) => {
+    const { secret, 'new-code': code, ...proof } = request.body;
+    return change(request, reply, 'app', { secret }, who =>
+      changeApp(people, { ...who, ...proof }, { secret, code }),
+    );
+  });
+
+  app.post(`${PROFILE}/recovery-codes`, form(ProofForm), (request, reply) =>
+    change(request, reply, 'recovery-codes', {}, who =>
+      changeRecoveryCodes(people, { ...who, ...request.body }),
+    ),
+  );
+
+  const endSchema = { params: SessionParams, body: EmptyForm };
+  app.post(
+    `${PROFILE}/sessions/:id/end`,
+    { ...person, schema: endSchema },
+    async (request, reply) => {
+      const ended = await deleteSession(db, sessionOf(request).person.id, request.params.id);
+      if (!ended) throw new ApiError('E3001');
+      return leadTo(reply, panelUrl, PANEL_PREFIX + PROFILE);
+    },
+  );
+
+  app.post(`${PROFILE}/sessions/end-others`, form(EmptyForm), async (request, reply) => {
     const { session, person: own } = sessionOf(request);
     await deleteSessionsOf(db, own.id, session.id);
     return leadTo(reply, panelUrl, PANEL_PREFIX + PROFILE);
   });
 
+  /**
+   * Makes a change; where it is refused, the form again with the reason.
+   * @param sent What the form is shown again with.
+   * @param perform Answers with the recovery codes that are new.
+   */
   async function change(
     request: FastifyRequest,
     reply: FastifyReply,
     form: ProfileForm,
+    sent: Sent,
+    perform: (who: OpenSession & { visitor: Visitor }) => Promise<readonly string[]>,
   ): Promise<FastifyReply> {
-    const who = { ...sessionOf(request), visitor: visitOf(request).visitor };
-    let sent: { email?: string; secret?: string } = {};
+    refuseDemo(request);
+    await limits.countSignIn(request);
     try {
-      switch (form) {
-        case 'email': {
-          const fields = readFields(request, ['email', 'password', 'code']);
-          sent = { email: fields.email };
-          const email = parseEmail(fields.email.trim());
-          if (email === undefined) {
-            throw new FieldRefused('email', 'This is no e-mail address, such as ada@example.com.');
-          }
-          await changeEmail(people, { ...who, ...fields }, email);
-          break;
-        }
-        case 'password': {
-          const fields = readFields(request, ['new-password', 'password', 'code']);
-          await changePassword(people, { ...who, ...fields }, fields['new-password']);
-          break;
-        }
-        case 'app': {
-          const fields = readFields(request, ['secret', 'new-code', 'password', 'code']);
-          sent = { secret: fields.secret };
-          const newApp = { secret: fields.secret, code: fields['new-code'] };
-          const codes = await changeApp(people, { ...who, ...fields }, newApp);
-          return showCodes(request, reply, codes);
-        }
-        case 'recovery-codes': {
-          const proof = readFields(request, ['password', 'code']);
-          const codes = await changeRecoveryCodes(people, { ...who, ...proof });
-          return showCodes(request, reply, codes);
-        }
-      }
+      const codes = await perform({ ...sessionOf(request), visitor: visitOf(request).visitor });
+      const own = PANEL_PREFIX + PROFILE;
+      if (codes.length === 0) return leadTo(reply, panelUrl, own);
+      return sendPage(request, reply, deps, recoveryCodesPage(codes, basePath + own));
     } catch (error) {
       logClosed(error, request);
       const fault = faultOf(error);
       if (fault === undefined) throw error;
       return show(request, reply, form, fault, sent);
     }
-    return leadTo(reply, panelUrl, PANEL_PREFIX + PROFILE);
   }
 
   function show(
@@ -124,20 +157,11 @@ export function registerProfile(app: FastifyInstance, deps: PanelDependencies): 
     reply: FastifyReply,
     form: ProfileForm,
     fault: FormFault | null,
-    { email = '', secret: sent = '' }: { email?: string; secret?: string } = {},
+    { email = '', secret: sent = '' }: Sent = {},
   ): FastifyReply {
     const secret = isCodeSecret(sent) ? sent : newCodeSecret();
     const page = profileFormPage(form, { basePath, email, secret, fault });
     return sendPage(request, reply, deps, page, fault === null ? 200 : 422);
-  }
-
-  function showCodes(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    codes: readonly string[],
-  ): FastifyReply {
-    const page = recoveryCodesPage(codes, `${basePath}${PANEL_PREFIX}${PROFILE}`);
-    return sendPage(request, reply, deps, page);
   }
 }
 

@@ -1,7 +1,8 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { hashToken, isToken } from '../../crypto/token.ts';
-import { ApiError } from '../../errors/api-error.ts';
-import { readFields } from '../../http/form-body.ts';
+import { type Static, Type } from '@sinclair/typebox';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { hashToken, TOKEN } from '../../crypto/token.ts';
+import { EmptyForm } from '../../http/page-validation.ts';
+import type { TypedApp } from '../../http/typed-app.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { deleteSession } from '../../repositories/panel-sessions.ts';
 import { PANEL_PREFIX } from '../assets.ts';
@@ -10,7 +11,7 @@ import { logClosed } from '../failures.ts';
 import type { FormFault } from '../form.ts';
 import { sessionOf, visitOf } from '../hooks/access.ts';
 import { INVITATION } from '../join/accept.ts';
-import { readNext, withNext } from '../next.ts';
+import { NextQuery, readNext, withNext } from '../next.ts';
 import { leadTo, sendPage } from '../pages.ts';
 import { JOIN_PATH } from '../people/links.ts';
 import { WrongProof } from '../people/refusals.ts';
@@ -24,46 +25,54 @@ const SIGN_IN_TO_JOIN = '/join/:token/sign-in';
 const CODE = '/sign-in/code';
 const CONFIRM = '/confirm';
 
+const LinkParams = Type.Object({ token: Type.Optional(Type.String({ pattern: TOKEN.source })) });
+const PasswordForm = Type.Object(
+  { email: Type.String(), password: Type.String() },
+  { additionalProperties: false },
+);
+const CodeForm = Type.Object({ code: Type.String() }, { additionalProperties: false });
+/** The demo has a button alone. */
+const ConfirmForm = Type.Partial(CodeForm);
+
+type LeadingRequest = FastifyRequest & { query: Static<typeof NextQuery> };
+type SignInRequest = LeadingRequest & { params: Static<typeof LinkParams> };
+
 /** One text for whatever is wrong, so that nobody learns who signs in here. */
 const REFUSED =
   'E-mail or password are not right, or there were too many attempts. Try again, after a quarter of an hour if it stays.';
 
 /** Signing in with password and code, giving a code again, and signing out. */
-export function registerSignIn(app: FastifyInstance, deps: PanelDependencies): void {
+export function registerSignIn(app: TypedApp, deps: PanelDependencies): void {
   const { cookies, db, limits, panelUrl } = deps;
   const basePath = basePathOf(panelUrl);
   const anybody = { config: { panel: { for: 'anybody' } } } as const;
   const half = { config: { panel: { for: 'half-signed-in' } } } as const;
   const person = { config: { panel: { for: 'person' } } } as const;
-  const nextOf = ({ query }: FastifyRequest) => readNext((query as { next?: unknown }).next);
+  const leading = { querystring: NextQuery };
+  const nextOf = ({ query }: LeadingRequest) => readNext(query.next);
 
   for (const path of [SIGN_IN, SIGN_IN_TO_JOIN]) {
-    app.get(path, anybody, (request, reply) => {
+    const schema = { ...leading, params: LinkParams };
+    app.get(path, { ...anybody, schema }, (request, reply) => {
       if (visitOf(request).session?.isComplete) return leadTo(reply, panelUrl, afterwards(request));
       return show(request, reply, { fault: null, email: '' });
     });
-    app.post(path, anybody, takePassword);
-  }
-
-  /** Token of the link in the path; undefined where there is none. */
-  function tokenOf({ params }: FastifyRequest): string | undefined {
-    const { token } = params as { token?: string };
-    if (token !== undefined && !isToken(token)) throw new ApiError('E3001');
-    return token;
+    const post = { ...anybody, schema: { ...schema, body: PasswordForm } };
+    app.post(path, post, (request, reply) => takePassword(request, reply, request.body));
   }
 
   /** Where somebody goes who has signed in already. */
-  function afterwards(request: FastifyRequest): string {
-    const token = tokenOf(request);
+  function afterwards(request: SignInRequest): string {
+    const { token } = request.params;
     return token === undefined ? nextOf(request) : `${JOIN_PATH}/${token}`;
   }
 
   function show(
-    request: FastifyRequest,
+    request: SignInRequest,
     reply: FastifyReply,
     { fault, email }: { fault: FormFault | null; email: string },
   ): FastifyReply {
-    const token = tokenOf(request);
+    const { token } = request.params;
     const action =
       token === undefined
         ? withNext(PANEL_PREFIX + SIGN_IN, nextOf(request))
@@ -72,10 +81,13 @@ export function registerSignIn(app: FastifyInstance, deps: PanelDependencies): v
     return sendPage(request, reply, deps, page, fault === null ? 200 : 422);
   }
 
-  async function takePassword(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  async function takePassword(
+    request: SignInRequest,
+    reply: FastifyReply,
+    { email, password }: Static<typeof PasswordForm>,
+  ): Promise<FastifyReply> {
     await limits.countSignIn(request);
-    const { email, password } = readFields(request, ['email', 'password']);
-    const link = tokenOf(request);
+    const { token: link } = request.params;
     const linkHash = link === undefined ? null : hashToken(link);
     const before = visitOf(request).session;
     const replacedId =
@@ -92,24 +104,26 @@ export function registerSignIn(app: FastifyInstance, deps: PanelDependencies): v
     return leadTo(reply, panelUrl, withNext(PANEL_PREFIX + CODE, nextOf(request)));
   }
 
-  app.get(CODE, half, (request, reply) =>
+  app.get(CODE, { ...half, schema: leading }, (request, reply) =>
     sendPage(request, reply, deps, codePage({ basePath, next: nextOf(request), fault: null })),
   );
 
-  app.post(CODE, half, async (request, reply) => {
+  const codeSchema = { ...leading, body: CodeForm };
+  app.post(CODE, { ...half, schema: codeSchema }, async (request, reply) => {
     await limits.countSignIn(request);
-    return takeCode(request, reply, fault =>
+    return takeCode(request, reply, request.body.code, fault =>
       sendPage(request, reply, deps, codePage({ basePath, next: nextOf(request), fault }), 422),
     );
   });
 
-  app.get(CONFIRM, person, (request, reply) => {
+  app.get(CONFIRM, { ...person, schema: leading }, (request, reply) => {
     const { is_demo: isDemo } = sessionOf(request).person;
     const page = confirmPage({ basePath, next: nextOf(request), fault: null, isDemo });
     return sendPage(request, reply, deps, page);
   });
 
-  app.post(CONFIRM, person, async (request, reply) => {
+  const confirmSchema = { ...leading, body: ConfirmForm };
+  app.post(CONFIRM, { ...person, schema: confirmSchema }, async (request, reply) => {
     const { session, person: own } = sessionOf(request);
     const next = nextOf(request);
     if (own.is_demo) {
@@ -117,13 +131,13 @@ export function registerSignIn(app: FastifyInstance, deps: PanelDependencies): v
       return leadTo(reply, panelUrl, next);
     }
     await limits.countSignIn(request);
-    return takeCode(request, reply, fault => {
+    return takeCode(request, reply, request.body.code ?? '', fault => {
       const page = confirmPage({ basePath, next, fault, isDemo: false });
       return sendPage(request, reply, deps, page, 422);
     });
   });
 
-  app.post('/sign-out', anybody, async (request, reply) => {
+  app.post('/sign-out', { ...anybody, schema: { body: EmptyForm } }, async (request, reply) => {
     await endSession(request);
     cookies.clearSession(reply);
     return leadTo(reply, panelUrl, PANEL_PREFIX + SIGN_IN);
@@ -135,11 +149,11 @@ export function registerSignIn(app: FastifyInstance, deps: PanelDependencies): v
   }
 
   async function takeCode(
-    request: FastifyRequest,
+    request: LeadingRequest,
     reply: FastifyReply,
+    code: string,
     again: (fault: FormFault) => FastifyReply,
   ): Promise<FastifyReply> {
-    const { code } = readFields(request, ['code']);
     try {
       const { visitor } = visitOf(request);
       const { session } = sessionOf(request);
