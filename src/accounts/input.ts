@@ -1,4 +1,4 @@
-const KEY_ID = /^mpk_[0-9a-f]{24}$/;
+export const KEY_ID = /^mpk_[0-9a-f]{24}$/;
 /** In characters. */
 export const NAME_MAXIMUM = 200;
 /** Longest address that SMTP can deliver to, in characters (RFC 5321: a path without its brackets). */

@@ -43,9 +43,9 @@ export async function registerPanel(app: TypedApp, deps: PanelDependencies): Pro
     registerHome(pages, deps);
     registerPayments(pages, deps, exports);
     registerUnmatched(pages, deps);
-    registerKeys(pages, deps);
     registerPartner(pages, deps, exports);
     registerPageValidation(pages);
+    registerKeys(pages, deps);
     registerSignIn(pages, deps);
     registerJoin(pages, deps);
     registerProfile(pages, deps);

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { UUID } from '#schemas/uuid.ts';
-import { parseKeyId, parseName } from '../../accounts/input.ts';
+import type { Static } from '@sinclair/typebox';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { parseName } from '../../accounts/input.ts';
 import { OperationRefused, type Operator } from '../../audit/audited-change.ts';
 import { untilHeard } from '../../database/change-feed.ts';
 import { transact } from '../../database/transaction.ts';
 import { ApiError } from '../../errors/api-error.ts';
-import { readFields } from '../../http/form-body.ts';
+import type { TypedApp } from '../../http/typed-app.ts';
 import { createKey, type IssuedKey, revokeKey, rotateKey } from '../../keys/manage-keys.ts';
 import { MERCHANT_SCOPES } from '../../keys/scopes.ts';
 import { basePathOf } from '../../pages/base-path.ts';
@@ -26,6 +26,7 @@ import type { FormFault } from '../form.ts';
 import { membershipOf, operatorOf, sessionOf } from '../hooks/access.ts';
 import { accountPath } from '../navigation.ts';
 import { leadTo, sendPage } from '../pages.ts';
+import { KeyParams, MerchantKeyForm, PartnerKeyForm, RevokeForm, RotateForm } from './forms.ts';
 import {
   alreadyDonePage,
   EMPTY_FORM,
@@ -44,17 +45,15 @@ const PATHS: Readonly<Record<Membership['kind'], string>> = {
   partner: '/developer/keys',
 };
 
+type KeyRequest = FastifyRequest & { params: Static<typeof KeyParams> };
+
 /** API keys of a merchant, or of a partner's members: what is shown once is made once. */
-export function registerKeys(app: FastifyInstance, deps: PanelDependencies): void {
+export function registerKeys(app: TypedApp, deps: PanelDependencies): void {
   registerKeysOf('merchant', app, deps);
   registerKeysOf('partner', app, deps);
 }
 
-function registerKeysOf(
-  kind: Membership['kind'],
-  app: FastifyInstance,
-  deps: PanelDependencies,
-): void {
+function registerKeysOf(kind: Membership['kind'], app: TypedApp, deps: PanelDependencies): void {
   const { clock, db, keyring, limits, panelUrl, publicUrl } = deps;
   const path = `/${kind}s/:accountId${PATHS[kind]}`;
   const rule = (permission: 'keys.read' | 'keys.manage') => ({
@@ -77,18 +76,16 @@ function registerKeysOf(
     showForm(request, reply, EMPTY_FORM, null),
   );
 
-  app.post(`${path}/new`, rule('keys.manage'), async (request, reply) => {
-    const fields = readFields(
-      request,
-      ['intent', 'name', 'expiry', 'date', ...(kind === 'merchant' ? MERCHANT_SCOPES : [])],
-      ['date', ...MERCHANT_SCOPES],
-    );
-    const scopes = MERCHANT_SCOPES.filter(scope => fields[scope] === 'on');
-    const form = { name: fields.name, expiry: fields.expiry, date: fields.date, scopes };
+  const body = kind === 'merchant' ? MerchantKeyForm : PartnerKeyForm;
+  app.post(`${path}/new`, { ...rule('keys.manage'), schema: { body } }, async (request, reply) => {
+    const { intent, name, expiry, date, ...boxes } = request.body;
+    const ticks: Readonly<Record<string, string | undefined>> = boxes;
+    const scopes = MERCHANT_SCOPES.filter(scope => ticks[scope] === 'on');
+    const form = { name, expiry, date, scopes };
     const fault = findFault(form);
     if (fault !== null) return showForm(request, reply, form, fault);
     try {
-      const issued = await once(request, fields.intent, operator =>
+      const issued = await once(request, intent, operator =>
         createKey(operator, keyring, {
           owner: ownerOf(membershipOf(request)),
           name: form.name,
@@ -103,16 +100,16 @@ function registerKeysOf(
     }
   });
 
-  app.get(`${path}/:keyId`, rule('keys.read'), async (request, reply) =>
-    show(request, reply, await requireKey(request, visibleKeysOf), null),
+  app.get(
+    `${path}/:keyId`,
+    { ...rule('keys.read'), schema: { params: KeyParams } },
+    async (request, reply) => show(request, reply, await requireKey(request, visibleKeysOf), null),
   );
 
-  app.post(`${path}/:keyId/rotate`, rule('keys.manage'), async (request, reply) => {
+  const rotate = { ...rule('keys.manage'), schema: { params: KeyParams, body: RotateForm } };
+  app.post(`${path}/:keyId/rotate`, rotate, async (request, reply) => {
     const key = await requireKey(request, ownKeysOf);
-    const { intent, grace } = readFields(request, ['intent', 'grace']);
-    if (grace !== 'yes' && grace !== 'no') {
-      throw new ApiError('E1001', 'grace must be yes or no.', { param: 'grace' });
-    }
+    const { intent, grace } = request.body;
     try {
       const issued = await once(request, intent, operator =>
         rotateKey(operator, keyring, key.id, grace === 'no'),
@@ -124,9 +121,10 @@ function registerKeysOf(
     }
   });
 
-  app.post(`${path}/:keyId/revoke`, rule('keys.manage'), async (request, reply) => {
+  const revoke = { ...rule('keys.manage'), schema: { params: KeyParams, body: RevokeForm } };
+  app.post(`${path}/:keyId/revoke`, revoke, async (request, reply) => {
     const key = await requireKey(request, visibleKeysOf);
-    if (readFields(request, ['name']).name.trim() !== key.name.trim()) {
+    if (request.body.name.trim() !== key.name.trim()) {
       const message = 'This is not the name of the key. Nothing was revoked.';
       return show(request, reply, key, { field: 'name', message });
     }
@@ -140,12 +138,10 @@ function registerKeysOf(
   });
 
   async function requireKey(
-    request: FastifyRequest,
+    request: KeyRequest,
     holderOf: (membership: Membership) => KeyHolder,
   ): Promise<KeyWithUse> {
-    const keyId = parseKeyId((request.params as { keyId: string }).keyId);
-    const holder = holderOf(membershipOf(request));
-    const key = keyId === undefined ? undefined : await findHeldKey(db, holder, keyId);
+    const key = await findHeldKey(db, holderOf(membershipOf(request)), request.params.keyId);
     if (key === undefined) throw new ApiError('E3001');
     return key;
   }
@@ -156,7 +152,6 @@ function registerKeysOf(
     intent: string,
     issue: (operator: Operator) => Promise<IssuedKey>,
   ): Promise<IssuedKey | undefined> {
-    if (!UUID.test(intent)) throw new ApiError('E1001', 'intent must be a UUID.');
     await limits.countSecret(request);
     const { id: personId } = sessionOf(request).person;
     const issued = await transact(db, async tx => {
