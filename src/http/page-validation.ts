@@ -52,10 +52,13 @@ const readPath: Read = (validate, _schema, params) =>
   validate(params) ? params : new ApiError('E3001');
 
 const readQuery: Read = (validate, schema, data) => {
-  const trimmed = Object.entries(data).map(([name, value]) => {
-    return [name, typeof value === 'string' ? value.trim() || undefined : value];
-  });
-  const query = readTypes(schema, Object.fromEntries(trimmed));
+  const given: Fields = {};
+  for (const name of Object.keys(schema.properties ?? {})) {
+    const value = data[name];
+    const text = typeof value === 'string' ? value.trim() : value;
+    if (text !== undefined && text !== '') given[name] = text;
+  }
+  const query = readTypes(schema, given);
   if (validate(query)) return query;
   for (const { instancePath } of validate.errors ?? []) delete query[instancePath.slice(1)];
   return query;

@@ -41,10 +41,10 @@ export async function registerPanel(app: TypedApp, deps: PanelDependencies): Pro
     registerAccounts(pages, deps);
     const exports = new Exports(deps);
     registerHome(pages, deps);
-    registerPayments(pages, deps, exports);
     registerUnmatched(pages, deps);
-    registerPartner(pages, deps, exports);
     registerPageValidation(pages);
+    registerPayments(pages, deps, exports);
+    registerPartner(pages, deps, exports);
     registerKeys(pages, deps);
     registerSignIn(pages, deps);
     registerJoin(pages, deps);

@@ -89,6 +89,7 @@ test.each([
   ['?page=0&status=done&search=a', { search: 'a' }],
   ['?search=a&search=b&page=1e3&status=open', { status: 'open' }],
   ['?search=%ff&status=closed', { status: 'closed' }],
+  ['?x=1&limit=5&__proto__=2&constructor=3&page=2', { page: 2 }],
 ])('what is not understood of a query is left out: %s', async (query, read) => {
   expect(await get(`/list${query}`)).toEqual(read);
 });

@@ -19,6 +19,8 @@ import type { LookUp } from './view.ts';
 export const CheckoutParams = Type.Object({ token: Type.String({ pattern: TOKEN.source }) });
 
 const PageQuery = Type.Object({
+  /** The language that was chosen by hand. */
+  lang: Type.Optional(Type.String()),
   /** What the customer took for the hash of their transaction. */
   transaction: Type.Optional(Type.String()),
 });

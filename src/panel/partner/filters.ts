@@ -1,54 +1,44 @@
-import { BLOCKCHAIN_IDS } from '#schemas/blockchain.ts';
-import type { PartnerFilters, PartnerPaymentsQuery } from '#schemas/partner-reports.ts';
-import { UUID } from '#schemas/uuid.ts';
-import type { PaymentStatus } from '../../database/payment-tables.ts';
+import { type Static, Type } from '@sinclair/typebox';
+import { BlockchainIdSchema } from '#schemas/blockchain.ts';
+import { PARTNER_TEXT_MAXIMUM, type PartnerFilters } from '#schemas/partner-reports.ts';
+import { PAYMENT_STATUSES, PaymentStatusSchema } from '#schemas/payment.ts';
+import { Uuid } from '#schemas/scalars.ts';
 import { type Html, html } from '../../pages/html.ts';
 import type { PartnerPaymentReportQuery } from '../../partners/payment-reports.ts';
 import { toDate, toInclusiveEnd } from '../../time/date-bound.ts';
+import { addressOf } from '../address.ts';
 import { type FormFault, renderField, renderSelect } from '../form.ts';
-import { STATUSES } from '../payments/list.ts';
+import { Day } from '../payments/list.ts';
 
-/** Longest text that is searched for, as in the reports of the API. */
-const TEXT_MAXIMUM = 255;
-const DAY = /^\d{4}-\d{2}-\d{2}$/;
+const PAGE_MAXIMUM = 100_000;
 
-/** What the address of the list asks for; whatever is not understood is left out. */
-export interface PartnerListRequest {
-  readonly search: string | undefined;
-  readonly status: PaymentStatus | undefined;
-  readonly merchantId: string | undefined;
-  readonly blockchainId: PartnerPaymentsQuery['blockchainId'] | undefined;
-  readonly from: string | undefined;
-  readonly to: string | undefined;
-}
+/** What the address of a list of merchants asks for. */
+export const MerchantsQuery = Type.Object({
+  search: Type.Optional(Type.String({ maxLength: PARTNER_TEXT_MAXIMUM })),
+  page: Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_MAXIMUM })),
+});
 
-export function readPartnerList(query: Readonly<Record<string, unknown>>): PartnerListRequest {
-  const text = (name: string, isRight: (value: string) => boolean = () => true) => {
-    const value = query[name];
-    const trimmed = typeof value === 'string' ? value.trim() : '';
-    return trimmed !== '' && trimmed.length <= TEXT_MAXIMUM && isRight(trimmed)
-      ? trimmed
-      : undefined;
-  };
-  const isDay = (value: string) => DAY.test(value) && toDate(value) !== undefined;
-  return {
-    search: text('search'),
-    status: STATUSES.find(status => status === query.status),
-    merchantId: text('merchant', value => UUID.test(value)),
-    blockchainId: BLOCKCHAIN_IDS.find(id => id === query.network),
-    from: text('from', isDay),
-    to: text('to', isDay),
-  };
-}
+/** What the address of a list of payments asks for. */
+export const PartnerListQuery = Type.Object({
+  ...MerchantsQuery.properties,
+  status: Type.Optional(PaymentStatusSchema),
+  merchant: Type.Optional(Uuid('ID of the merchant.')),
+  network: Type.Optional(BlockchainIdSchema),
+  /** Both days included. */
+  from: Type.Optional(Day),
+  to: Type.Optional(Day),
+});
 
-/** The same as a query of the reports. */
+export type PartnerListRequest = Static<typeof PartnerListQuery>;
+
+/** The filters alone as a query of the reports. */
 export function toReportQuery({
-  search,
-  status,
-  merchantId,
-  blockchainId,
+  merchant: merchantId,
+  network: blockchainId,
   from,
   to,
+  search,
+  status,
 }: PartnerListRequest): PartnerPaymentReportQuery {
   return {
     ...(search === undefined ? {} : { search }),
@@ -60,17 +50,11 @@ export function toReportQuery({
   };
 }
 
-/** The address of the list with its filters. */
-export function partnerListUrl(
-  path: string,
-  { search, status, merchantId: merchant, blockchainId: network, from, to }: PartnerListRequest,
-  page = 1,
-): string {
-  const given = Object.entries({
-    ...{ search, status, merchant, network, from, to },
-    page: page === 1 ? undefined : String(page),
-  }).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
+/** The address of a page of a list with its filters. */
+export function partnerListUrl(path: string, list: PartnerListRequest, page = 1): string {
+  const { search, status, merchant, network, from, to } = list;
+  const filters = { search, status, merchant, network, from, to };
+  return addressOf(path, { ...filters, page: page === 1 ? undefined : String(page) });
 }
 
 export function renderPartnerFilters(
@@ -82,9 +66,9 @@ export function renderPartnerFilters(
   const any = { value: '', text: 'Any' };
   return html`<form method="get" action="${path}" class="filters" role="search">
 ${renderField({ name: 'search', label: 'Search', placeholder: 'Merchant, ID, address, …', type: 'search', value: list.search ?? '', required: false }, null)}
-${renderSelect({ name: 'status', label: 'Status', value: list.status ?? '', choices: [any, ...STATUSES.map(value => ({ value, text: value }))] })}
-${renderSelect({ name: 'merchant', label: 'Merchant', value: list.merchantId ?? '', choices: [any, ...merchants.map(({ id, name }) => ({ value: id, text: name }))] })}
-${renderSelect({ name: 'network', label: 'Network', value: list.blockchainId ?? '', choices: [any, ...blockchainIds.map(value => ({ value, text: value }))] })}
+${renderSelect({ name: 'status', label: 'Status', value: list.status ?? '', choices: [any, ...PAYMENT_STATUSES.map(value => ({ value, text: value }))] })}
+${renderSelect({ name: 'merchant', label: 'Merchant', value: list.merchant ?? '', choices: [any, ...merchants.map(({ id, name }) => ({ value: id, text: name }))] })}
+${renderSelect({ name: 'network', label: 'Network', value: list.network ?? '', choices: [any, ...blockchainIds.map(value => ({ value, text: value }))] })}
 ${renderField({ name: 'from', label: 'From', type: 'date', value: list.from ?? '', required: false }, fault)}
 ${renderField({ name: 'to', label: 'To', type: 'date', value: list.to ?? '', required: false }, null)}
 <button>Filter</button>

@@ -1,8 +1,8 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { UUID } from '#schemas/uuid.ts';
+import { Type } from '@sinclair/typebox';
+import type { FastifyRequest } from 'fastify';
+import { StringEnum, Uuid } from '#schemas/scalars.ts';
 import { setPartner } from '../../accounts/partners.ts';
-import { ApiError } from '../../errors/api-error.ts';
-import { readFields } from '../../http/form-body.ts';
+import type { TypedApp } from '../../http/typed-app.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { html } from '../../pages/html.ts';
 import { listMerchantReports, readMerchantReport } from '../../partners/merchant-reports.ts';
@@ -25,7 +25,13 @@ import { leadTo, sendPage } from '../pages.ts';
 import { faultOfDays } from '../payments/list.ts';
 import { renderPaging } from '../table.ts';
 import { PARTNER_PAYMENT_COLUMNS } from './export-columns.ts';
-import { partnerListUrl, readPartnerList, renderPartnerFilters, toReportQuery } from './filters.ts';
+import {
+  MerchantsQuery,
+  PartnerListQuery,
+  partnerListUrl,
+  renderPartnerFilters,
+  toReportQuery,
+} from './filters.ts';
 import {
   merchantPage,
   overviewPage,
@@ -38,26 +44,22 @@ import {
 
 const PATH = '/partners/:accountId';
 const PAGE_SIZE = 25;
-const PAGE_MAXIMUM = 100_000;
+
+const MerchantParams = Type.Object({ merchantId: Uuid('ID of the merchant.') });
+const PaymentParams = Type.Object({ paymentId: Uuid('ID of the payment.') });
+const SelfServiceForm = Type.Object(
+  { 'self-service': StringEnum(['on', 'off'], 'Whether merchants may use keys of their own.') },
+  { additionalProperties: false },
+);
 
 /** What a partner sees of its merchants, by the functions that answer its reports in the API. */
-export function registerPartner(
-  app: FastifyInstance,
-  deps: PanelDependencies,
-  exports: Exports,
-): void {
+export function registerPartner(app: TypedApp, deps: PanelDependencies, exports: Exports): void {
   const { clock, db, panelUrl, reports } = deps;
   const rule = (permission: Permission) => ({
     config: { panel: { for: 'partner' as const, permission } },
   });
   const urlOf = (request: FastifyRequest) =>
     basePathOf(panelUrl) + accountPath(membershipOf(request));
-  const queryOf = ({ query }: FastifyRequest) => query as Record<string, unknown>;
-  const idOf = (request: FastifyRequest, name: string): string => {
-    const id = (request.params as Record<string, string>)[name] ?? '';
-    if (!UUID.test(id)) throw new ApiError('E3001');
-    return id.toLowerCase();
-  };
 
   app.get(PATH, rule('overview.read'), async (request, reply) => {
     const { accountId, role } = membershipOf(request);
@@ -68,15 +70,14 @@ export function registerPartner(
     return sendPage(request, reply, deps, { ...page, content: html`${notice}${page.content}` });
   });
 
-  app.get(`${PATH}/merchants`, rule('merchants.read'), async (request, reply) => {
+  const merchants = { ...rule('merchants.read'), schema: { querystring: MerchantsQuery } };
+  app.get(`${PATH}/merchants`, merchants, async (request, reply) => {
     const { accountId } = membershipOf(request);
     const url = urlOf(request);
-    const { search } = readPartnerList(queryOf(request));
-    const page = pageOf(request);
-    const query = { page, limit: PAGE_SIZE, ...(search === undefined ? {} : { search }) };
+    const { search, page = 1 } = request.query;
+    const query = { ...request.query, page, limit: PAGE_SIZE };
     const { data, total } = await listMerchantReports(reports, accountId, query, new Date(clock()));
-    const address = (number: number) =>
-      partnerListUrl(`${url}/merchants`, readPartnerList({ search }), number);
+    const address = (number: number) => partnerListUrl(`${url}/merchants`, request.query, number);
     const empty =
       search === undefined
         ? html`<p>No merchants yet. Your operator links merchants to a partner.</p>`
@@ -92,18 +93,19 @@ ${renderPages(address, page, total)}`,
     });
   });
 
-  app.get(`${PATH}/merchants/:merchantId`, rule('merchants.read'), async (request, reply) => {
+  const merchant = { ...rule('merchants.read'), schema: { params: MerchantParams } };
+  app.get(`${PATH}/merchants/:merchantId`, merchant, async (request, reply) => {
     const { accountId } = membershipOf(request);
-    const id = idOf(request, 'merchantId');
-    const report = await readMerchantReport(reports, accountId, id, new Date(clock()));
+    const { merchantId } = request.params;
+    const report = await readMerchantReport(reports, accountId, merchantId, new Date(clock()));
     return sendPage(request, reply, deps, merchantPage(urlOf(request), report));
   });
 
-  app.get(`${PATH}/payments`, rule('payments.read'), async (request, reply) => {
+  const schema = { querystring: PartnerListQuery };
+  app.get(`${PATH}/payments`, { ...rule('payments.read'), schema }, async (request, reply) => {
     const { accountId } = membershipOf(request);
     const url = urlOf(request);
-    const list = readPartnerList(queryOf(request));
-    const page = pageOf(request);
+    const { page = 1, ...list } = request.query;
     const fault = faultOfDays(list);
     if (fault !== null) {
       const filters = await readFilters(reports, accountId);
@@ -129,29 +131,30 @@ ${data.length === 0 ? empty : renderPartnerPayments(url, data)}
     });
   });
 
-  app.get(`${PATH}/payments.csv`, rule('payments.export'), (request, reply) => {
+  app.get(`${PATH}/payments.csv`, { ...rule('payments.export'), schema }, (request, reply) => {
     const { accountId } = membershipOf(request);
-    const list = readPartnerList(queryOf(request));
+    const list = request.query;
     // The list says what is wrong with the days.
     if (faultOfDays(list) !== null) {
       const path = `${accountPath(membershipOf(request))}/payments`;
       return leadTo(reply, panelUrl, partnerListUrl(path, list));
     }
-    const query = toReportQuery(list);
+    const { startDate: from, endDate: to, ...filters } = toReportQuery(list);
     const now = new Date(clock());
-    const bounds = exportBounds({ from: query.startDate, to: query.endDate }, now);
-    const wanted = { ...query, startDate: bounds.from, endDate: bounds.to };
+    const bounds = exportBounds({ from, to }, now);
+    const wanted = { ...filters, startDate: bounds.from, endDate: bounds.to };
     return exports.send(request, reply, {
       name: `payments-${utcDay(now)}.csv`,
       columns: PARTNER_PAYMENT_COLUMNS,
-      filters: { ...list },
+      filters: { ...filters, from: list.from, to: list.to },
       pages: readPaymentReportPages(reports, accountId, wanted, EXPORT_PAGE),
     });
   });
 
-  app.get(`${PATH}/payments/:paymentId`, rule('payments.read'), async (request, reply) => {
+  const payment = { ...rule('payments.read'), schema: { params: PaymentParams } };
+  app.get(`${PATH}/payments/:paymentId`, payment, async (request, reply) => {
     const { accountId } = membershipOf(request);
-    const payment = await readPaymentReport(reports, accountId, idOf(request, 'paymentId'));
+    const payment = await readPaymentReport(reports, accountId, request.params.paymentId);
     return sendPage(request, reply, deps, partnerPaymentPage(urlOf(request), payment));
   });
 
@@ -168,22 +171,13 @@ ${data.length === 0 ? empty : renderPartnerPayments(url, data)}
     return sendPage(request, reply, deps, page);
   });
 
-  app.post(`${PATH}/settings/self-service`, rule('self-service.set'), async (request, reply) => {
-    const wanted = readFields(request, ['self-service'])['self-service'];
-    if (wanted !== 'on' && wanted !== 'off') {
-      throw new ApiError('E1001', 'self-service must be on or off.', { param: 'self-service' });
-    }
+  const selfService = { ...rule('self-service.set'), schema: { body: SelfServiceForm } };
+  app.post(`${PATH}/settings/self-service`, selfService, async (request, reply) => {
     const { accountId } = membershipOf(request);
     const operator = operatorOf(request, db, clock);
-    await setPartner(operator, accountId, { selfService: wanted === 'on' });
+    await setPartner(operator, accountId, { selfService: request.body['self-service'] === 'on' });
     return leadTo(reply, panelUrl, `${accountPath(membershipOf(request))}/settings`);
   });
-}
-
-function pageOf({ query }: FastifyRequest): number {
-  const { page } = query as { page?: unknown };
-  const number = typeof page === 'string' && /^\d{1,6}$/.test(page) ? Number(page) : 1;
-  return Math.min(Math.max(number, 1), PAGE_MAXIMUM);
 }
 
 function renderPages(address: (page: number) => string, page: number, total: number) {

@@ -1,11 +1,12 @@
 import { Readable } from 'node:stream';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { UUID } from '#schemas/uuid.ts';
+import { type Static, Type } from '@sinclair/typebox';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Uuid } from '#schemas/scalars.ts';
 import { audited, OperationRefused } from '../../audit/audited-change.ts';
 import type { Payment } from '../../database/payment-tables.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { makeEvidence } from '../../evidence/document.ts';
-import { readFields } from '../../http/form-body.ts';
+import type { TypedApp } from '../../http/typed-app.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { readHistory } from '../../payments/history.ts';
 import { createSandboxProcessor } from '../../processors/sandbox-processor.ts';
@@ -29,15 +30,18 @@ import { registerPaymentList } from './list-routes.ts';
 
 const PATH = '/merchants/:accountId/payments';
 
+const params = Type.Object({ paymentId: Uuid('ID of the payment.') });
+/** Which cases there are depends on the payment. */
+const SimulateForm = Type.Object({ case: Type.String() }, { additionalProperties: false });
+
+type PaymentRequest = FastifyRequest & { params: Static<typeof params> };
+
 /** The payments of a merchant: list and file, one with its timeline, simulation. */
-export function registerPayments(
-  app: FastifyInstance,
-  deps: PanelDependencies,
-  exports: Exports,
-): void {
+export function registerPayments(app: TypedApp, deps: PanelDependencies, exports: Exports): void {
   const { clock, db, keyring, panelUrl, publicUrl, rates, reports, simulation } = deps;
   const rule = (permission: Permission) => ({
     config: { panel: { for: 'merchant' as const, permission } },
+    schema: { params },
   });
   const pathOf = (request: FastifyRequest) => `${accountPath(membershipOf(request))}/payments`;
   const urlOf = (request: FastifyRequest) => basePathOf(panelUrl) + pathOf(request);
@@ -68,17 +72,18 @@ export function registerPayments(
     return send(`${JSON.stringify(signed, null, 2)}\n`);
   });
 
-  app.post(`${PATH}/:paymentId/simulate`, rule('payments.simulate'), async (request, reply) => {
+  const simulating = { ...rule('payments.simulate'), schema: { params, body: SimulateForm } };
+  app.post(`${PATH}/:paymentId/simulate`, simulating, async (request, reply) => {
     if (!simulation) throw new ApiError('E3001');
     const payment = await requirePayment(request);
-    const { case: name } = readFields(request, ['case']);
-    if (!casesOf(payment).some(([each]) => each === name)) {
-      const fault = { field: 'case', message: `There is no case ${name} for this payment.` };
-      return show(request, reply, payment, fault);
+    const [name] = casesOf(payment).find(([each]) => each === request.body.case) ?? [];
+    if (name === undefined) {
+      const message = `There is no case ${request.body.case} for this payment.`;
+      return show(request, reply, payment, { field: 'case', message });
     }
     let waits: string | null;
     try {
-      waits = await play(payment, name as SimulationCase);
+      waits = await play(payment, name);
     } catch (error) {
       if (!(error instanceof OperationRefused || isConflict(error))) throw error;
       return show(request, reply, payment, { field: null, message: (error as Error).message });
@@ -98,12 +103,9 @@ export function registerPayments(
     );
   });
 
-  async function requirePayment(request: FastifyRequest): Promise<Payment> {
-    const { paymentId } = request.params as { paymentId: string };
+  async function requirePayment(request: PaymentRequest): Promise<Payment> {
     const { accountId } = membershipOf(request);
-    const payment = UUID.test(paymentId)
-      ? await findOwnPayment(db, accountId, paymentId)
-      : undefined;
+    const payment = await findOwnPayment(db, accountId, request.params.paymentId);
     if (payment === undefined) throw new ApiError('E3001');
     return payment;
   }
@@ -147,8 +149,8 @@ export function registerPayments(
   }
 }
 
-function casesOf({ flow }: Payment): (readonly [string, string])[] {
-  const cases = Object.entries(SIMULATION_CASES);
+function casesOf({ flow }: Payment): [SimulationCase, string][] {
+  const cases = Object.entries(SIMULATION_CASES) as [SimulationCase, string][];
   return flow === 'crypto' ? cases : cases.filter(([name]) => REGULATED_CASES.includes(name));
 }
 

@@ -1,0 +1,71 @@
+import type { PaymentObject } from '#schemas/payment.ts';
+import type { Connection } from '../database/connection.ts';
+import type { PaymentSearch } from '../repositories/payment-search.ts';
+import { listPayments } from './list-payments.ts';
+import { findPayments, type SearchCursor } from './search-payments.ts';
+
+/** Which of a merchant's payments are shown. All given conditions must hold. */
+export interface WantedPayments {
+  readonly filters: Omit<PaymentSearch, 'text'>;
+  readonly text?: string | undefined;
+}
+
+/** Where a page begins; at the newest payment unless given. */
+type PagePlace = Partial<SearchCursor> & {
+  /** ID of a payment: the page ends just before it. Counts only without `after`, and not in a search. */
+  readonly before?: string | undefined;
+};
+
+/** One page of payments, newest first, and where the pages beside it are. */
+export interface PaymentPage {
+  readonly data: readonly PaymentObject[];
+  /** Whether the payments were searched, a bounded number at a time, and not simply read. */
+  readonly isSearched: boolean;
+  /** ID of the payment that the newer page ends before; null where there is none, and in a search. */
+  readonly before: string | null;
+  /** Where the older ones begin; null at the end. */
+  readonly next: SearchCursor | null;
+}
+
+/**
+ * A page of a merchant's payments: of its list by status and time, of a search by anything else.
+ * @throws ApiError E3001 for a place that is not the merchant's.
+ */
+export async function readPaymentPage(
+  db: Connection,
+  merchantId: string,
+  { filters, text }: WantedPayments,
+  { after, told, before, limit }: PagePlace & { readonly limit: number },
+): Promise<PaymentPage> {
+  if (text !== undefined || filters.deviation !== undefined) {
+    const cursor = after === undefined ? undefined : { after, told };
+    const page = await findPayments(db, merchantId, { filters, text }, { cursor, limit });
+    return { ...page, isSearched: true, before: null };
+  }
+  const isNewer = after === undefined && before !== undefined;
+  const cursor = isNewer ? { endingBefore: before } : after && { startingAfter: after };
+  const { data, hasMore } = await listPayments(db, merchantId, { limit, ...cursor }, filters);
+  const [first, last] = [data[0], data.at(-1)];
+  const hasNewer = isNewer ? hasMore : after !== undefined;
+  const hasOlder = isNewer || hasMore;
+  return {
+    ...{ data, isSearched: false },
+    before: hasNewer && first !== undefined ? first.id : null,
+    next: hasOlder && last !== undefined ? { after: last.id } : null,
+  };
+}
+
+/** The same page by page to the end; a page of a search may be empty. */
+export async function* readPaymentPages(
+  db: Connection,
+  merchantId: string,
+  wanted: WantedPayments,
+  limit: number,
+): AsyncGenerator<readonly PaymentObject[]> {
+  let place: PagePlace | null = {};
+  while (place !== null) {
+    const page: PaymentPage = await readPaymentPage(db, merchantId, wanted, { ...place, limit });
+    yield page.data;
+    place = page.next;
+  }
+}
