@@ -126,7 +126,7 @@ export async function createRateLimits(
   const secrets = createLimiter(
     'secret',
     SECRETS,
-    ({ params }) => (params as { accountId?: string }).accountId?.toLowerCase() ?? '',
+    ({ visit }) => visit?.membership?.accountId ?? '',
   );
   const exports = createLimiter('export', EXPORTS, ({ visit }) => visit?.session?.person.id ?? '');
   return {

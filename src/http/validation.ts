@@ -125,11 +125,7 @@ export function describeError(
 }
 
 /** Names a field that is not known and, where one is near, the field that was meant. */
-export function describeUnknownField(
-  where: Place,
-  field: string,
-  known: readonly string[],
-): string {
+function describeUnknownField(where: Place, field: string, known: readonly string[]): string {
   const name = field.length > NAME_MAXIMUM ? `${field.slice(0, NAME_MAXIMUM)}…` : field;
   const meant = nearest(field, known);
   const hint = meant === undefined ? '' : ` Did you mean "${meant}"?`;

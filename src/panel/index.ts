@@ -35,19 +35,19 @@ export async function registerPanel(app: TypedApp, deps: PanelDependencies): Pro
   app.register(async pages => {
     failUnknownRoutesIn(pages);
     registerFormBody(pages, FORM_LIMIT_BYTES);
+    registerPageValidation(pages);
     registerPanelAccess(pages, deps);
     // After it is counted, and known who is told.
     refuseUnusableText(pages);
     registerAccounts(pages, deps);
-    const exports = new Exports(deps);
-    registerHome(pages, deps);
-    registerUnmatched(pages, deps);
-    registerPageValidation(pages);
-    registerPayments(pages, deps, exports);
-    registerPartner(pages, deps, exports);
-    registerKeys(pages, deps);
     registerSignIn(pages, deps);
     registerJoin(pages, deps);
     registerProfile(pages, deps);
+    const exports = new Exports(deps);
+    registerHome(pages, deps);
+    registerPayments(pages, deps, exports);
+    registerUnmatched(pages, deps);
+    registerKeys(pages, deps);
+    registerPartner(pages, deps, exports);
   });
 }

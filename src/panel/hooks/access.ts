@@ -47,6 +47,9 @@ export interface PanelVisit {
   readonly visitor: Visitor;
 }
 
+/** Access is decided before paths are validated. */
+type AccountRoute = { Params: { accountId?: string } };
+
 interface PanelAccessDependencies {
   readonly db: Database;
   readonly clock: Clock;
@@ -69,7 +72,7 @@ export function registerPanelAccess(app: FastifyInstance, deps: PanelAccessDepen
   app.addHook('onRoute', route => {
     if (route.config?.panel === undefined) throw new Error(`${route.url} has no panel rule`);
   });
-  app.addHook('onRequest', async request => {
+  app.addHook<AccountRoute>('onRequest', async request => {
     const rule = request.routeOptions.config.panel;
     if (rule === undefined) {
       // A path without a route. Who is lost finds the way by the navigation of the account.
@@ -130,7 +133,7 @@ async function recognize(request: FastifyRequest, deps: PanelAccessDependencies)
  * @throws PanelRefusal; ApiError E3001 for an account of others, E9001 for too many requests.
  */
 async function admit(
-  request: FastifyRequest,
+  request: FastifyRequest<AccountRoute>,
   rule: PanelRule,
   deps: PanelAccessDependencies,
 ): Promise<void> {
@@ -154,14 +157,15 @@ async function admit(
 }
 
 async function requireMembership(
-  request: FastifyRequest,
+  request: FastifyRequest<AccountRoute>,
   db: Database,
   { person }: OpenSession,
   kind: Membership['kind'],
 ): Promise<Membership> {
-  const { accountId } = request.params as { accountId?: string };
-  if (accountId === undefined || !UUID.test(accountId)) throw new ApiError('E3001');
-  const membership = await findMembership(db, person.id, kind, accountId);
+  const { accountId = '' } = request.params;
+  const membership = UUID.test(accountId)
+    ? await findMembership(db, person.id, kind, accountId)
+    : undefined;
   if (membership === undefined) throw new ApiError('E3001');
   return membership;
 }

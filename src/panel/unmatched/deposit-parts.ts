@@ -1,3 +1,5 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { Uuid } from '#schemas/scalars.ts';
 import type { Deposit } from '../../database/deposit-tables.ts';
 import type { Payment } from '../../database/payment-tables.ts';
 import type { AskedAssignment } from '../../repositories/asked-assignments.ts';
@@ -7,14 +9,26 @@ import type { ConsentNeeded } from '../../settlement/assignment.ts';
 import type { FormFault } from '../form.ts';
 import type { RemedyFields } from './remedy.ts';
 
-/** What a form that assigns says beside the payment. */
-export interface AssignFields {
+/** Whom a deposit is assigned to. */
+export const AskForm = Type.Object(
+  { payment: Uuid('ID of the payment.') },
+  { additionalProperties: false },
+);
+
+const consent = {
   /** `yes` where whoever sends it knows that the amount was another payment's. */
-  readonly sure: string;
+  sure: Type.String({ default: '' }),
   /** Both amounts, typed. */
-  readonly arrived: string;
-  readonly due: string;
-}
+  arrived: Type.String({ default: '' }),
+  due: Type.String({ default: '' }),
+};
+export const AssignForm = Type.Object(
+  { ...AskForm.properties, ...consent },
+  { additionalProperties: false },
+);
+
+/** What a form that assigns says beside the payment. */
+export type AssignFields = Omit<Static<typeof AssignForm>, 'payment'>;
 
 /** An assignment that was refused until somebody consents. */
 export interface Wanted {

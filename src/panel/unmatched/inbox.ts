@@ -1,5 +1,6 @@
-import { BLOCKCHAIN_IDS } from '#schemas/blockchain.ts';
-import { UUID } from '#schemas/uuid.ts';
+import { type Static, Type } from '@sinclair/typebox';
+import { BLOCKCHAIN_IDS, BlockchainIdSchema } from '#schemas/blockchain.ts';
+import { StringEnum, Uuid } from '#schemas/scalars.ts';
 import type { Deposit, DepositOutcome } from '../../database/deposit-tables.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { parseDollars, toDollarText } from '../../payments/dollars.ts';
@@ -7,6 +8,7 @@ import { formatBaseUnits } from '../../payments/token-amount.ts';
 import type { InboxFilters } from '../../repositories/account-deposits.ts';
 import type { DepositContext } from '../../repositories/deposit-context.ts';
 import { UNTAKEN_REASONS } from '../../settlement/untaken.ts';
+import { addressOf } from '../address.ts';
 import { type FormFault, renderFault, renderField, renderSelect } from '../form.ts';
 import { counted, dateTime, dollars } from '../format.ts';
 import type { PanelPage } from '../layout.ts';
@@ -19,15 +21,17 @@ export interface InboxRequest extends InboxFilters {
   readonly after: string | undefined;
 }
 
-export function readInboxRequest(query: Readonly<Record<string, unknown>>): InboxRequest {
-  const { why, network, worth, after } = query;
-  const outcome = Object.keys(UNTAKEN_REASONS).find(each => each === why);
-  return {
-    outcome: outcome as DepositOutcome | undefined,
-    blockchainId: BLOCKCHAIN_IDS.find(id => id === network),
-    valueMaximum: typeof worth === 'string' ? parseDollars(worth) : undefined,
-    after: typeof after === 'string' && UUID.test(after) ? after : undefined,
-  };
+export const InboxQuery = Type.Object({
+  why: Type.Optional(StringEnum(Object.keys(UNTAKEN_REASONS) as DepositOutcome[], 'Why.')),
+  network: Type.Optional(BlockchainIdSchema),
+  worth: Type.Optional(Type.String()),
+  after: Type.Optional(Uuid('ID of the last deposit of the page before.')),
+});
+
+export function readInboxRequest(query: Static<typeof InboxQuery>): InboxRequest {
+  const { why: outcome, network: blockchainId, worth, after } = query;
+  const valueMaximum = worth === undefined ? undefined : parseDollars(worth);
+  return { outcome, blockchainId, valueMaximum, after };
 }
 
 /** The address of the inbox with its filters. */
@@ -37,10 +41,7 @@ export function inboxUrl(
   after?: string,
 ): string {
   const worth = valueMaximum === undefined ? undefined : toDollarText(valueMaximum);
-  const given = Object.entries({ why, network, worth, after }).filter(
-    (entry): entry is [string, string] => entry[1] !== undefined,
-  );
-  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
+  return addressOf(path, { why, network, worth, after });
 }
 
 export interface InboxParts {

@@ -1,10 +1,11 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { UUID } from '#schemas/uuid.ts';
+import { type Static, type TObject, Type } from '@sinclair/typebox';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Uuid } from '#schemas/scalars.ts';
 import { OperationRefused } from '../../audit/audited-change.ts';
 import type { Deposit } from '../../database/deposit-tables.ts';
 import type { Payment } from '../../database/payment-tables.ts';
 import { ApiError } from '../../errors/api-error.ts';
-import { readFields, takeRepeated } from '../../http/form-body.ts';
+import type { TypedApp } from '../../http/typed-app.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import {
   countSharedUnmatched,
@@ -28,15 +29,16 @@ import type { PanelDependencies } from '../dependencies.ts';
 import { membershipOf, operatorOf, sessionOf } from '../hooks/access.ts';
 import { accountPath } from '../navigation.ts';
 import { leadTo, sendPage } from '../pages.ts';
-import type { DepositParts } from './deposit-parts.ts';
+import { AskForm, AssignForm, type DepositParts } from './deposit-parts.ts';
 import {
   type InboxParts,
+  InboxQuery,
   type InboxRequest,
   inboxPage,
   inboxUrl,
   readInboxRequest,
 } from './inbox.ts';
-import { REMEDY_FIELDS, readRemedy } from './remedy.ts';
+import { RemedyForm, readRemedy } from './remedy.ts';
 import { depositPage } from './views.ts';
 
 const PATH = '/merchants/:accountId/unmatched';
@@ -44,30 +46,47 @@ const PAGE_SIZE = 25;
 /** Hidden deposits are counted up to this. */
 const HIDDEN_MAXIMUM = 100;
 
+const params = Type.Object({ depositId: Uuid('ID of the deposit.') });
+/** Dismisses those that are ticked on a page of the inbox. */
+const DismissForm = Type.Object(
+  {
+    deposit: Type.Array(Uuid('ID of the deposit.'), { maxItems: PAGE_SIZE }),
+    ...RemedyForm.properties,
+  },
+  { additionalProperties: false },
+);
+
+type DepositRequest = FastifyRequest & { params: Static<typeof params> };
+
 /** What a deposit's page shows beside the deposit. */
 type Shown = Partial<Pick<DepositParts, 'fault' | 'fields' | 'wanted'>>;
 
 /** Deposits that no payment took: an inbox to assign or dismiss them. */
-export function registerUnmatched(app: FastifyInstance, deps: PanelDependencies): void {
+export function registerUnmatched(app: TypedApp, deps: PanelDependencies): void {
   const { clock, db, panelUrl, reports } = deps;
   const rule = (permission: 'deposits.read' | 'deposits.settle') => ({
     config: { panel: { for: 'merchant' as const, permission } },
   });
+  const settling = <T extends TObject>(body: T) => ({
+    ...rule('deposits.settle'),
+    schema: { params, body },
+  });
+  const listed = { querystring: InboxQuery };
   const pathOf = (request: FastifyRequest) => `${accountPath(membershipOf(request))}/unmatched`;
   const operatorFor = (request: FastifyRequest) => operatorOf(request, db, clock);
 
-  app.get(PATH, rule('deposits.read'), (request, reply) =>
-    list(request, reply, readInboxRequest(request.query as Record<string, unknown>), null),
+  app.get(PATH, { ...rule('deposits.read'), schema: listed }, (request, reply) =>
+    list(request, reply, readInboxRequest(request.query), null),
   );
 
-  app.get(`${PATH}/:depositId`, rule('deposits.read'), async (request, reply) =>
+  const reading = { ...rule('deposits.read'), schema: { params } };
+  app.get(`${PATH}/:depositId`, reading, async (request, reply) =>
     show(request, reply, await requireDeposit(request)),
   );
 
-  app.post(`${PATH}/:depositId/assign`, rule('deposits.settle'), async (request, reply) => {
+  app.post(`${PATH}/:depositId/assign`, settling(AssignForm), async (request, reply) => {
     const deposit = await requireDeposit(request);
-    const consent = ['sure', 'arrived', 'due'] as const;
-    const { payment: id, ...fields } = readFields(request, ['payment', ...consent], consent);
+    const { payment: id, ...fields } = request.body;
     const payment = await requireOwnPayment(request, id);
     const { sure, arrived, due } = fields;
     const isTyped = arrived !== '' && due !== '';
@@ -79,9 +98,9 @@ export function registerUnmatched(app: FastifyInstance, deps: PanelDependencies)
     );
   });
 
-  app.post(`${PATH}/:depositId/ask`, rule('deposits.settle'), async (request, reply) => {
+  app.post(`${PATH}/:depositId/ask`, settling(AskForm), async (request, reply) => {
     const deposit = await requireDeposit(request);
-    const payment = await requireOwnPayment(request, readFields(request, ['payment']).payment);
+    const payment = await requireOwnPayment(request, request.body.payment);
     const operator = { ...operatorFor(request), personId: sessionOf(request).person.id };
     return settle(request, reply, deposit, null, async () => {
       await askToAssign(operator, deposit.id, payment.id);
@@ -89,9 +108,9 @@ export function registerUnmatched(app: FastifyInstance, deps: PanelDependencies)
     });
   });
 
-  app.post(`${PATH}/:depositId/dismiss`, rule('deposits.settle'), async (request, reply) => {
+  app.post(`${PATH}/:depositId/dismiss`, settling(RemedyForm), async (request, reply) => {
     const deposit = await requireDeposit(request);
-    const fields = readFields(request, REMEDY_FIELDS, ['remedy']);
+    const fields = request.body;
     const remedy = readRemedy(fields);
     if ('field' in remedy) return show(request, reply, deposit, { fault: remedy, fields });
     return settle(request, reply, deposit, null, () =>
@@ -99,14 +118,11 @@ export function registerUnmatched(app: FastifyInstance, deps: PanelDependencies)
     );
   });
 
-  app.post(`${PATH}/dismiss`, rule('deposits.settle'), async (request, reply) => {
-    const chosen = takeRepeated(request, 'deposit', PAGE_SIZE).filter(id => UUID.test(id));
-    const fields = readFields(request, REMEDY_FIELDS, ['remedy']);
+  const dismissing = { ...rule('deposits.settle'), schema: { ...listed, body: DismissForm } };
+  app.post(`${PATH}/dismiss`, dismissing, async (request, reply) => {
+    const { deposit: chosen, ...fields } = request.body;
     const remedy = readRemedy(fields);
-    const asked = {
-      ...readInboxRequest(request.query as Record<string, unknown>),
-      after: undefined,
-    };
+    const asked = { ...readInboxRequest(request.query), after: undefined };
     const refuse = (fault: NonNullable<InboxParts['refused']>['fault']) =>
       list(request, reply, asked, { fault, chosen, fields });
     if ('field' in remedy) return refuse(remedy);
@@ -147,19 +163,16 @@ export function registerUnmatched(app: FastifyInstance, deps: PanelDependencies)
     return sendPage(request, reply, deps, page, refused === null ? 200 : 422);
   }
 
-  async function requireDeposit(request: FastifyRequest): Promise<Deposit> {
-    const { depositId } = request.params as { depositId: string };
+  async function requireDeposit(request: DepositRequest): Promise<Deposit> {
     const { accountId } = membershipOf(request);
-    const deposit = UUID.test(depositId)
-      ? await findOwnUnmatched(db, accountId, depositId)
-      : undefined;
+    const deposit = await findOwnUnmatched(db, accountId, request.params.depositId);
     if (deposit === undefined) throw new ApiError('E3001');
     return deposit;
   }
 
   async function requireOwnPayment(request: FastifyRequest, id: string): Promise<Payment> {
     const { accountId } = membershipOf(request);
-    const payment = UUID.test(id) ? await findOwnPayment(db, accountId, id) : undefined;
+    const payment = await findOwnPayment(db, accountId, id);
     if (payment === undefined) throw new ApiError('E3001');
     return payment;
   }

@@ -1,12 +1,21 @@
+import { type Static, Type } from '@sinclair/typebox';
 import { NAME_MAXIMUM, parseName } from '../../accounts/input.ts';
 import type { Remedy } from '../../database/deposit-tables.ts';
 import { type Html, html } from '../../pages/html.ts';
 import type { RemedyOf } from '../../settlement/inbox.ts';
 import { type FormFault, renderField } from '../form.ts';
 
-/** The fields of a form that dismisses; the first is missing while nothing is chosen. */
-export const REMEDY_FIELDS = ['remedy', 'to', 'hash', 'note'] as const;
-export type RemedyFields = Readonly<Record<(typeof REMEDY_FIELDS)[number], string>>;
+/** A form that dismisses; its first field is missing while nothing is chosen. */
+export const RemedyForm = Type.Object(
+  {
+    remedy: Type.String({ default: '' }),
+    to: Type.String(),
+    hash: Type.String(),
+    note: Type.String(),
+  },
+  { additionalProperties: false },
+);
+export type RemedyFields = Static<typeof RemedyForm>;
 
 const CHOICES: readonly (readonly [Remedy, string])[] = [
   ['returned', 'Returned'],
