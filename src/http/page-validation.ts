@@ -14,14 +14,14 @@ import {
 } from './validation.ts';
 
 /** A form that has a button alone. */
-export const EmptyForm = Type.Object({}, { additionalProperties: false });
+export const EmptyForm = Type.Object({});
 
 const ajv = createAjv({ allErrors: true });
 
 /**
  * Validates what pages are sent:
- * - A form is refused like a body of the API: an unknown field is E1002, everything else wrong E1001, each
- *   with its `param`. A field whose schema is a list has no, one or several values.
+ * - A form is refused like a body of the API: a field that its schema does not name is E1002, everything else
+ *   wrong E1001, each with its `param`. A field whose schema is a list has no, one or several values.
  * - A path parameter that no object has is E3001.
  * - Of a query, which anybody may have typed, what is not understood is left out. Blank text is as good as
  *   none, because a form sends each of its fields.
@@ -34,9 +34,10 @@ export function registerPageValidation(app: FastifyInstance): void {
       throw new Error(`${url} has no form schema`);
   });
   app.setValidatorCompiler<ObjectSchema>(({ schema, httpPart }) => {
-    const validate = ajv.compile(schema);
-    const ids = uuidsOf(schema);
     const read = { params: readPath, querystring: readQuery }[String(httpPart)] ?? readForm;
+    const isForm = read === readForm;
+    const validate = ajv.compile(isForm ? { ...schema, additionalProperties: false } : schema);
+    const ids = uuidsOf(schema);
     return (data: unknown) => {
       const value = read(validate, schema, data as Fields);
       if (value instanceof ApiError) return { error: value };

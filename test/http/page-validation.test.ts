@@ -9,14 +9,11 @@ import { registerFormBody } from '../../src/http/form-body.ts';
 import { EmptyForm, registerPageValidation } from '../../src/http/page-validation.ts';
 import { serverOptions } from '../../src/http/server-options.ts';
 
-const Form = Type.Object(
-  {
-    name: Type.String(),
-    deposit: Type.Array(Uuid('One that is ticked.'), { maxItems: 2 }),
-    note: Type.String({ default: '' }),
-  },
-  { additionalProperties: false },
-);
+const Form = Type.Object({
+  name: Type.String(),
+  deposit: Type.Array(Uuid('One that is ticked.'), { maxItems: 2 }),
+  note: Type.String({ default: '' }),
+});
 const Query = Type.Object({
   search: Type.Optional(Type.String({ maxLength: 5 })),
   page: Type.Optional(Type.Integer({ minimum: 1 })),

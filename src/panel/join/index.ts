@@ -23,10 +23,7 @@ const params = Type.Object({ token: Type.String() });
 
 const field = Type.String({ default: '' });
 /** Each kind of link asks for some of these, and refuses those that are empty. */
-const JoinForm = Type.Object(
-  { email: field, password: field, secret: field, code: field },
-  { additionalProperties: false },
-);
+const JoinForm = Type.Object({ email: field, password: field, secret: field, code: field });
 
 type Form = Static<typeof JoinForm>;
 type JoinRequest = FastifyRequest & { params: Static<typeof params> };

@@ -6,23 +6,24 @@ import type { MERCHANT_SCOPES } from '../../keys/scopes.ts';
 /** Path of a key's pages. */
 export const KeyParams = Type.Object({ keyId: Type.String({ pattern: KEY_ID.source }) });
 
-const closed = { additionalProperties: false };
 const intent = Uuid('What a secret is made for once, however often the form is sent.');
 const ticked = Type.Optional(StringEnum(['', 'on'], 'Whether a key may do it.'));
 /** A new key, whose scopes are those of its member. */
-export const PartnerKeyForm = Type.Object(
-  { intent, name: Type.String(), expiry: Type.String(), date: Type.String({ default: '' }) },
-  closed,
-);
+export const PartnerKeyForm = Type.Object({
+  intent,
+  name: Type.String(),
+  expiry: Type.String(),
+  date: Type.String({ default: '' }),
+});
 const scopes: Record<(typeof MERCHANT_SCOPES)[number], typeof ticked> = {
   'payment_prompts:write': ticked,
   'payment_prompts:read': ticked,
   'blockchains:read': ticked,
 };
 /** A new key with the scopes that are ticked. */
-export const MerchantKeyForm = Type.Object({ ...PartnerKeyForm.properties, ...scopes }, closed);
-export const RotateForm = Type.Object(
-  { intent, grace: StringEnum(['yes', 'no'], 'Whether the former secret works a while longer.') },
-  closed,
-);
-export const RevokeForm = Type.Object({ name: Type.String() }, closed);
+export const MerchantKeyForm = Type.Object({ ...PartnerKeyForm.properties, ...scopes });
+export const RotateForm = Type.Object({
+  intent,
+  grace: StringEnum(['yes', 'no'], 'Whether the former secret works a while longer.'),
+});
+export const RevokeForm = Type.Object({ name: Type.String() });

@@ -47,10 +47,9 @@ const PAGE_SIZE = 25;
 
 const MerchantParams = Type.Object({ merchantId: Uuid('ID of the merchant.') });
 const PaymentParams = Type.Object({ paymentId: Uuid('ID of the payment.') });
-const SelfServiceForm = Type.Object(
-  { 'self-service': StringEnum(['on', 'off'], 'Whether merchants may use keys of their own.') },
-  { additionalProperties: false },
-);
+const SelfServiceForm = Type.Object({
+  'self-service': StringEnum(['on', 'off'], 'Whether merchants may use keys of their own.'),
+});
 
 /** What a partner sees of its merchants, by the functions that answer its reports in the API. */
 export function registerPartner(app: TypedApp, deps: PanelDependencies, exports: Exports): void {

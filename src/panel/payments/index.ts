@@ -32,7 +32,7 @@ const PATH = '/merchants/:accountId/payments';
 
 const params = Type.Object({ paymentId: Uuid('ID of the payment.') });
 /** Which cases there are depends on the payment. */
-const SimulateForm = Type.Object({ case: Type.String() }, { additionalProperties: false });
+const SimulateForm = Type.Object({ case: Type.String() });
 
 type PaymentRequest = FastifyRequest & { params: Static<typeof params> };
 

@@ -1,4 +1,4 @@
-import { type TObject, Type } from '@sinclair/typebox';
+import { type TProperties, Type } from '@sinclair/typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Uuid } from '#schemas/scalars.ts';
 import { parseEmail } from '../../accounts/input.ts';
@@ -32,13 +32,8 @@ const FORMS: readonly ProfileForm[] = ['email', 'password', 'app', 'recovery-cod
 
 const SessionParams = Type.Object({ id: Uuid('ID of the session.') });
 
-const closed = { additionalProperties: false };
-/** Each change asks for password and code. */
+/** What each change asks for. */
 const proof = { password: Type.String(), code: Type.String() };
-const EmailForm = Type.Object({ email: Type.String(), ...proof }, closed);
-const PasswordForm = Type.Object({ 'new-password': Type.String(), ...proof }, closed);
-const AppForm = Type.Object({ secret: Type.String(), 'new-code': Type.String(), ...proof }, closed);
-const ProofForm = Type.Object(proof, closed);
 
 /** What a form is shown again with. */
 interface Sent {
@@ -52,7 +47,10 @@ export function registerProfile(app: TypedApp, deps: PanelDependencies): void {
   const people = { db, keyring, clock };
   const basePath = basePathOf(panelUrl);
   const person = { config: { panel: { for: 'person' } } } as const;
-  const form = <T extends TObject>(body: T) => ({ ...person, schema: { body } });
+  const form = <T extends TProperties>(fields: T) => ({
+    ...person,
+    schema: { body: Type.Object(fields) },
+  });
 
   app.get(PROFILE, person, async (request, reply) => {
     const { session, person: own } = sessionOf(request);
@@ -75,51 +73,55 @@ export function registerProfile(app: TypedApp, deps: PanelDependencies): void {
     });
   }
 
-  app.post(`${PROFILE}/email`, form(EmailForm), (request, reply) => {
-    const { email: sent, ...proof } = request.body;
+  app.post(`${PROFILE}/email`, form({ email: Type.String(), ...proof }), (request, reply) => {
+    const { email: sent, ...given } = request.body;
     return change(request, reply, 'email', { email: sent }, async who => {
       const email = parseEmail(sent.trim());
       if (email === undefined) {
         throw new FieldRefused('email', 'This is no e-mail address, such as ada@example.com.');
       }
-      await changeEmail(people, { ...who, ...proof }, email);
+      await changeEmail(people, { ...who, ...given }, email);
       return [];
     });
   });
 
-  app.post(`${PROFILE}/password`, form(PasswordForm), (request, reply) => {
-    const { 'new-password': password, ...proof } = request.body;
-    return change(request, reply, 'password', {}, async who => {
-      await changePassword(people, { ...who, ...proof }, password);
-      return [];
-    });
-  });
+  app.post(
+    `${PROFILE}/password`,
+    form({ 'new-password': Type.String(), ...proof }),
+    (request, reply) => {
+      const { 'new-password': password, ...given } = request.body;
+      return change(request, reply, 'password', {}, async who => {
+        await changePassword(people, { ...who, ...given }, password);
+        return [];
+      });
+    },
+  );
 
-  app.post(`${PROFILE}/app`, form(AppForm), (request, reply) => {
-    const { secret, 'new-code': code, ...proof } = request.body;
-    return change(request, reply, 'app', { secret }, who =>
-      changeApp(people, { ...who, ...proof }, { secret, code }),
-    );
-  });
+  app.post(
+    `${PROFILE}/app`,
+    form({ secret: Type.String(), 'new-code': Type.String(), ...proof }),
+    (request, reply) => {
+      const { secret, 'new-code': code, ...given } = request.body;
+      return change(request, reply, 'app', { secret }, who =>
+        changeApp(people, { ...who, ...given }, { secret, code }),
+      );
+    },
+  );
 
-  app.post(`${PROFILE}/recovery-codes`, form(ProofForm), (request, reply) =>
+  app.post(`${PROFILE}/recovery-codes`, form(proof), (request, reply) =>
     change(request, reply, 'recovery-codes', {}, who =>
       changeRecoveryCodes(people, { ...who, ...request.body }),
     ),
   );
 
-  const endSchema = { params: SessionParams, body: EmptyForm };
-  app.post(
-    `${PROFILE}/sessions/:id/end`,
-    { ...person, schema: endSchema },
-    async (request, reply) => {
-      const ended = await deleteSession(db, sessionOf(request).person.id, request.params.id);
-      if (!ended) throw new ApiError('E3001');
-      return leadTo(reply, panelUrl, PANEL_PREFIX + PROFILE);
-    },
-  );
+  const ending = { ...person, schema: { params: SessionParams, body: EmptyForm } };
+  app.post(`${PROFILE}/sessions/:id/end`, ending, async (request, reply) => {
+    const ended = await deleteSession(db, sessionOf(request).person.id, request.params.id);
+    if (!ended) throw new ApiError('E3001');
+    return leadTo(reply, panelUrl, PANEL_PREFIX + PROFILE);
+  });
 
-  app.post(`${PROFILE}/sessions/end-others`, form(EmptyForm), async (request, reply) => {
+  app.post(`${PROFILE}/sessions/end-others`, form({}), async (request, reply) => {
     const { session, person: own } = sessionOf(request);
     await deleteSessionsOf(db, own.id, session.id);
     return leadTo(reply, panelUrl, PANEL_PREFIX + PROFILE);

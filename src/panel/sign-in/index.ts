@@ -26,11 +26,8 @@ const CODE = '/sign-in/code';
 const CONFIRM = '/confirm';
 
 const LinkParams = Type.Object({ token: Type.Optional(Type.String({ pattern: TOKEN.source })) });
-const PasswordForm = Type.Object(
-  { email: Type.String(), password: Type.String() },
-  { additionalProperties: false },
-);
-const CodeForm = Type.Object({ code: Type.String() }, { additionalProperties: false });
+const PasswordForm = Type.Object({ email: Type.String(), password: Type.String() });
+const CodeForm = Type.Object({ code: Type.String() });
 /** The demo has a button alone. */
 const ConfirmForm = Type.Partial(CodeForm);
 

@@ -10,10 +10,7 @@ import type { FormFault } from '../form.ts';
 import type { RemedyFields } from './remedy.ts';
 
 /** Whom a deposit is assigned to. */
-export const AskForm = Type.Object(
-  { payment: Uuid('ID of the payment.') },
-  { additionalProperties: false },
-);
+export const AskForm = Type.Object({ payment: Uuid('ID of the payment.') });
 
 const consent = {
   /** `yes` where whoever sends it knows that the amount was another payment's. */
@@ -22,10 +19,7 @@ const consent = {
   arrived: Type.String({ default: '' }),
   due: Type.String({ default: '' }),
 };
-export const AssignForm = Type.Object(
-  { ...AskForm.properties, ...consent },
-  { additionalProperties: false },
-);
+export const AssignForm = Type.Object({ ...AskForm.properties, ...consent });
 
 /** What a form that assigns says beside the payment. */
 export type AssignFields = Omit<Static<typeof AssignForm>, 'payment'>;

@@ -48,13 +48,10 @@ const HIDDEN_MAXIMUM = 100;
 
 const params = Type.Object({ depositId: Uuid('ID of the deposit.') });
 /** Dismisses those that are ticked on a page of the inbox. */
-const DismissForm = Type.Object(
-  {
-    deposit: Type.Array(Uuid('ID of the deposit.'), { maxItems: PAGE_SIZE }),
-    ...RemedyForm.properties,
-  },
-  { additionalProperties: false },
-);
+const DismissForm = Type.Object({
+  deposit: Type.Array(Uuid('ID of the deposit.'), { maxItems: PAGE_SIZE }),
+  ...RemedyForm.properties,
+});
 
 type DepositRequest = FastifyRequest & { params: Static<typeof params> };
 

@@ -6,15 +6,12 @@ import type { RemedyOf } from '../../settlement/inbox.ts';
 import { type FormFault, renderField } from '../form.ts';
 
 /** A form that dismisses; its first field is missing while nothing is chosen. */
-export const RemedyForm = Type.Object(
-  {
-    remedy: Type.String({ default: '' }),
-    to: Type.String(),
-    hash: Type.String(),
-    note: Type.String(),
-  },
-  { additionalProperties: false },
-);
+export const RemedyForm = Type.Object({
+  remedy: Type.String({ default: '' }),
+  to: Type.String(),
+  hash: Type.String(),
+  note: Type.String(),
+});
 export type RemedyFields = Static<typeof RemedyForm>;
 
 const CHOICES: readonly (readonly [Remedy, string])[] = [

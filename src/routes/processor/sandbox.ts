@@ -17,10 +17,10 @@ import { actionsFor, renderSandbox } from './sandbox-pages.ts';
 import type { SandboxAction } from './texts.ts';
 
 const params = Type.Object({ token: Type.String() });
-const SandboxForm = Type.Object(
-  { action: Type.Optional(Type.String()), network: Type.Optional(Type.String()) },
-  { additionalProperties: false },
-);
+const SandboxForm = Type.Object({
+  action: Type.Optional(Type.String()),
+  network: Type.Optional(Type.String()),
+});
 
 /** Notifications that a real processor would send for each action, in order. */
 const NOTIFICATIONS: Readonly<Record<SandboxAction, readonly NotificationKind[]>> = {
