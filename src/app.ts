@@ -1,32 +1,26 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
-import { registerCheckout } from './checkout/page/index.ts';
+import { checkoutPlugin } from './checkout/page/index.ts';
 import type { Config } from './config/config.ts';
 import { FreshCache } from './database/fresh-cache.ts';
 import type { Network } from './database/network-tables.ts';
-import { registerDocs } from './docs/index.ts';
+import { docsPlugin } from './docs/index.ts';
 import { createMissingPage } from './docs/missing.ts';
 import { registerOpenApi } from './docs/openapi/index.ts';
 import { ApiError } from './errors/api-error.ts';
 import { statusOf } from './errors/envelope.ts';
 import { registerErrorHandler, sendError } from './errors/handler.ts';
 import { Admission } from './http/admission.ts';
-import { registerAuthentication } from './http/authentication.ts';
 import { trustedProxies } from './http/client-address.ts';
 import { Connections } from './http/connections.ts';
 import { registerGracefulClose } from './http/graceful-close.ts';
-import { registerJsonBody } from './http/json-body.ts';
 import { KeyUsage } from './http/key-usage.ts';
 import { registerOpenTelemetry } from './http/open-telemetry.ts';
 import { createRateLimits } from './http/rate-limit.ts';
 import { createRequestLog, registerRequestLog } from './http/request-log.ts';
 import { serverOptions } from './http/server-options.ts';
 import { isUnavailable } from './http/unavailable.ts';
-import {
-  explainUnknownRoutes,
-  failUnknownRoutesIn,
-  refuseUnknownRoutes,
-} from './http/unknown-routes.ts';
+import { explainUnknownRoutes, refuseUnknownRoutes } from './http/unknown-routes.ts';
 import { limitUnreadAnswers } from './http/unread-answers.ts';
 import { answerUnreadableRequest, registerHttpRules } from './http/unreadable-request.ts';
 import { registerValidation } from './http/validation.ts';
@@ -35,16 +29,16 @@ import type { KnownKey } from './keys/verify-credentials.ts';
 import { keepPanelApart } from './panel/apart.ts';
 import { PANEL_PREFIX } from './panel/assets.ts';
 import { createPanelCookies } from './panel/hooks/cookies.ts';
-import { registerPanel } from './panel/index.ts';
+import { panelPlugin } from './panel/index.ts';
 import { CHECKOUT_PREFIX } from './payments/checkout-path.ts';
 import type { MerchantSetup } from './repositories/merchant-setup.ts';
 import { answerWithoutRoute, renderUnreadable } from './routes/failures-without-route.ts';
 import { registerHealth } from './routes/health.ts';
-import { registerLegacyRoutes } from './routes/legacy/index.ts';
+import { legacyPlugin } from './routes/legacy/index.ts';
 import { LEGACY_PREFIX } from './routes/legacy/paths.ts';
 import { PARTNER_PREFIX, registerPartnerRoutes } from './routes/partner/index.ts';
-import { registerProcessor } from './routes/processor/index.ts';
-import type { SignedApp } from './routes/signed-app.ts';
+import { processorPlugin } from './routes/processor/index.ts';
+import { signedPlugin } from './routes/signed-app.ts';
 import { registerV1Routes, V1_PREFIX } from './routes/v1/index.ts';
 import { registerWellKnown } from './routes/well-known.ts';
 import type { Dependencies } from './runtime/dependencies.ts';
@@ -111,22 +105,18 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
 
   registerHealth(app, deps.readiness);
   registerWellKnown(app, { db: deps.reads, limits });
-  app.register(async docs =>
-    registerDocs(docs, { settings: config, limits, sendMissing, writeOpenApi }),
-  );
-  app.register(async checkout => registerCheckout(checkout, { ...deps, ...failures, limits }), {
-    prefix: CHECKOUT_PREFIX,
-  });
-  if (panel) app.register(async scope => registerPanel(scope, panel), { prefix: PANEL_PREFIX });
-  app.register(async processor => registerProcessor(processor, { ...deps, ...failures, limits }));
+  app.register(docsPlugin, { settings: config, limits, sendMissing, writeOpenApi });
+  app.register(checkoutPlugin, { ...deps, ...failures, limits, prefix: CHECKOUT_PREFIX });
+  if (panel) app.register(panelPlugin, { ...panel, prefix: PANEL_PREFIX });
+  app.register(processorPlugin, { ...deps, ...failures, limits });
 
   const admission = new Admission(config.requestsInFlightMax);
   admission.holdConnections(app);
   const knownKeys = new FreshCache<KnownKey>(deps.changes, ACCOUNTS_REMEMBERED);
-  const authentication = {
-    ...deps,
-    limits,
-    admission,
+  const usage = new KeyUsage(deps.db, deps.clock, deps.logger);
+  app.addHook('onClose', () => usage.close());
+  const signed = {
+    ...{ ...deps, limits, admission, usage },
     credentials: { db: deps.reads, keyring: deps.keyring, knownKeys },
     explainSignatures: isDevelopment,
   };
@@ -141,31 +131,16 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
     },
   };
   const networks = new FreshCache<Network[]>(deps.changes, 1);
-  const usage = new KeyUsage(deps.db, deps.clock, deps.logger);
-  app.addHook('onClose', () => usage.close());
-
-  /** Registers routes that ask for a signature. */
-  function registerSigned(prefix: string, register: (scope: SignedApp) => void): void {
-    app.register(
-      async scope => {
-        failUnknownRoutesIn(scope);
-        usage.follow(scope);
-        registerJsonBody(scope);
-        registerAuthentication(scope, authentication);
-        register(scope.withTypeProvider<TypeBoxTypeProvider>());
-      },
-      { prefix },
-    );
-  }
-  registerSigned(V1_PREFIX, v1 =>
-    registerV1Routes(v1, { ...deps, publicUrl, simulation, networks, payments }),
-  );
-  registerSigned(PARTNER_PREFIX, partner => registerPartnerRoutes(partner, deps));
-  app.register(
-    async older =>
-      registerLegacyRoutes(older, { ...deps, ...failures, limits, admission, payments }),
-    { prefix: LEGACY_PREFIX },
-  );
+  app.register(signedPlugin, {
+    ...{ ...signed, prefix: V1_PREFIX },
+    register: v1 => registerV1Routes(v1, { ...deps, publicUrl, simulation, networks, payments }),
+  });
+  app.register(signedPlugin, {
+    ...{ ...signed, prefix: PARTNER_PREFIX },
+    register: partner => registerPartnerRoutes(partner, deps),
+  });
+  const legacy = { ...deps, ...failures, limits, admission, payments };
+  app.register(legacyPlugin, { ...legacy, prefix: LEGACY_PREFIX });
   return app;
 }
 

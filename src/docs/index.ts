@@ -25,7 +25,7 @@ const CACHED = { 'cache-control': 'public, max-age=3600' };
  * The documentation: guides, reference and error pages as HTML and Markdown, /openapi.json, the start
  * page for browsers, and the client. All of it is rendered once, when the application is ready.
  */
-export function registerDocs(app: FastifyInstance, deps: DocsDependencies): void {
+export async function docsPlugin(app: FastifyInstance, deps: DocsDependencies): Promise<void> {
   const client = readClientPackage();
   let docs: ReturnType<typeof renderDocs>;
   app.addHook('onReady', async () => {

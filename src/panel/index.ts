@@ -24,7 +24,7 @@ import { registerUnmatched } from './unmatched/index.ts';
 const FORM_LIMIT_BYTES = 16 * 1024;
 
 /** The pages on which people see and manage their accounts. They work without scripts. */
-export async function registerPanel(app: TypedApp, deps: PanelDependencies): Promise<void> {
+export async function panelPlugin(app: TypedApp, deps: PanelDependencies): Promise<void> {
   const headers = panelHeaders(deps.panelUrl);
   app.setErrorHandler((error, request, reply) => sendPanelFailure(error, request, reply, deps));
   app.addHook('onSend', async (request, reply) => {

@@ -17,7 +17,7 @@ const FORM_LIMIT_BYTES = 4 * 1024;
  * The pages on which customers of standard accounts pay. The token in the link is the only
  * authentication. The pages set no cookies and work without scripts.
  */
-export function registerCheckout(app: TypedApp, deps: CheckoutDependencies): void {
+export async function checkoutPlugin(app: TypedApp, deps: CheckoutDependencies): Promise<void> {
   const { limits, publicUrl, isUnavailable, simulation } = deps;
 
   app.setErrorHandler((error, request, reply) =>

@@ -15,7 +15,7 @@ import { registerPrompts } from './prompts.ts';
  * The contract that v1 replaced, on the same payments. It has prompts in dollars, the active networks,
  * Basic authentication and its own errors.
  */
-export function registerLegacyRoutes(app: FastifyInstance, deps: LegacyDependencies): void {
+export async function legacyPlugin(app: FastifyInstance, deps: LegacyDependencies): Promise<void> {
   app.setErrorHandler((error, request, reply) => sendLegacyFailure(error, request, reply, deps));
   failUnknownRoutesIn(app);
   app.addHook('onRequest', (request, reply, done) => {

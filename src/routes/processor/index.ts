@@ -15,7 +15,7 @@ import { registerSandbox } from './sandbox.ts';
 const FORM_LIMIT_BYTES = 4 * 1024;
 
 /** Routes for a processor and its customers. None of them is signed with an API key. */
-export function registerProcessor(app: TypedApp, deps: ProcessorDependencies): void {
+export async function processorPlugin(app: TypedApp, deps: ProcessorDependencies): Promise<void> {
   if (deps.processor === null) {
     app.log.warn('no PROCESSOR is set: US accounts cannot take payments');
   }
