@@ -67,6 +67,8 @@ test.each([
   ],
   ['name=%00', 'E1001', 'Text must be valid Unicode without NUL characters.', 'name'],
   ['name=%ED%A0%80', 'E1001', 'name must be one text.', 'name'],
+  ['name=a&deposit=%ff', 'E1001', 'deposit must be one text.', 'deposit'],
+  ['x=1&y=2', 'E1002', 'The form has an unknown field "x".', 'x'],
   ['name=%ff', 'E1001', 'name must be one text.', 'name'],
 ])('a form is refused like a body of the API: %s', async (form, ...refusal) => {
   expect(await post('/form', form)).toEqual(refusal);
