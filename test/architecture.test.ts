@@ -209,6 +209,16 @@ test('what the service decides and keeps knows nothing of Fastify', () => {
   expect(http.map(show)).toEqual([]);
 });
 
+test('what a request holds has the types of its schemas, and is never cast', () => {
+  const cast = /\b(params|query|body)\)? as (?!const\b)/;
+  const handlers = files.filter(file => /^src\/(routes|panel|checkout|docs|http)\//.test(file));
+  const casting = handlers.filter(file => {
+    const code = readFileSync(join(ROOT, file), 'utf8').replaceAll(/^ *(\*|\/\/).*/gm, '');
+    return cast.test(code);
+  });
+  expect(casting).toEqual([]);
+});
+
 test('SQL is written in repositories/ and database/ only', () => {
   const parts: readonly Part[] = [
     ...DECISIONS,

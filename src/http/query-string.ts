@@ -2,7 +2,7 @@
 type QueryValue = string | null | (string | null)[];
 
 /**
- * Parses a query string in form encoding (`+` is a space). What cannot be decoded becomes null, and what
+ * Parses a query string, or a form, in form encoding (`+` is a space). What cannot be decoded becomes null, and what
  * is repeated a list, so that validation refuses both where it expects a string.
  */
 export function parseQueryString(text: string): Record<string, QueryValue> {
