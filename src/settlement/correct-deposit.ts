@@ -4,8 +4,8 @@ import type { Deposit } from '../database/deposit-tables.ts';
 import { addFinding } from '../repositories/findings.ts';
 import { findNetwork } from '../repositories/networks.ts';
 
-/** What a node tells of a transfer, as far as it can differ from what is recorded. */
-interface Told {
+/** A transfer as a node shows it, as far as that can differ from what is recorded. */
+interface Reading {
   readonly address: string;
   /** Integer of the asset's smallest unit. */
   readonly tokenAmount: bigint;
@@ -13,10 +13,10 @@ interface Told {
   readonly blockHash: string | null;
 }
 
-/** Whether a transfer is told otherwise than it is recorded: a node was wrong, the one before or this one. */
+/** Whether a transfer is shown otherwise than it is recorded: one of two answers was wrong. */
 export function differs(
   known: Deposit,
-  { address, tokenAmount }: Pick<Told, 'address' | 'tokenAmount'>,
+  { address, tokenAmount }: Pick<Reading, 'address' | 'tokenAmount'>,
 ): boolean {
   return known.address !== address || BigInt(known.token_amount) !== tokenAmount;
 }
@@ -25,13 +25,13 @@ export function differs(
 export const NOT_VALUED = { usd_price: null, priced_at: null, value_cents: null } as const;
 
 /**
- * Writes down that a deposit is told otherwise than before, with both answers.
- * @param told What is told of it now; null if its transaction is told without it.
+ * Adds a finding that a deposit is shown otherwise than before, with both answers.
+ * @param told How it is shown now; null if its transaction does not contain it.
  */
 export async function reportCorrection(
   db: Connection,
   known: Deposit,
-  told: Told | null,
+  told: Reading | null,
   now: Date,
 ): Promise<void> {
   const { blockchain_id: blockchainId, transaction_hash: transactionHash, position } = known;

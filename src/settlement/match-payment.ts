@@ -68,7 +68,7 @@ export async function matchPayment(
       holder?.releasedAt != null &&
       holder.releasedAt.getTime() > earliestAt.getTime() - LATE_FOR_MS,
     isPaid: holder?.payment.status === 'successful',
-    isAskedElsewhere: exact === undefined && (isHeld || (await isReservedSince(db, slot, at))),
+    isReservedElsewhere: exact === undefined && (isHeld || (await isReservedSince(db, slot, at))),
   });
   if (paymentId === null) return { outcome, payment_id: null };
   const payment =

@@ -36,7 +36,7 @@ export interface AddressState {
    * Whether exactly this amount is reserved for another payment than the transfer names, or has been
    * reserved since the transfer happened.
    */
-  readonly isAskedElsewhere: boolean;
+  readonly isReservedElsewhere: boolean;
 }
 
 /**
@@ -52,7 +52,7 @@ export interface AddressState {
  */
 export function matchTransfer(
   tokenAmount: bigint,
-  { exact, open, reservedBefore, isPaid, isAskedElsewhere }: AddressState,
+  { exact, open, reservedBefore, isPaid, isReservedElsewhere }: AddressState,
 ): Match {
   if (exact !== undefined) {
     const { paymentId, seen, isRest } = exact;
@@ -60,7 +60,8 @@ export function matchTransfer(
   }
   if (reservedBefore) return inbox(isPaid ? 'duplicate' : 'late');
   const [single, second] = open;
-  if (second !== undefined || (single !== undefined && isAskedElsewhere)) return inbox('ambiguous');
+  if (second !== undefined || (single !== undefined && isReservedElsewhere))
+    return inbox('ambiguous');
   if (single === undefined || isTooLittle(tokenAmount, single.tokenAmount)) return inbox('unknown');
   const { paymentId } = single;
   if (tokenAmount > single.tokenAmount) {

@@ -30,9 +30,9 @@ interface Hit {
 }
 
 /**
- * Reads listed transactions: all of the slots from `from` on, and then those of earlier ones, which the looks
- * before have read unless a list lagged. After a restart nobody knows which, and there may be thousands. Dust costs no question about its block, and what payments wait for is handed on
- * before more is read.
+ * Reads listed transactions: all of the slots from `from` on, then some of earlier slots. Those were read by the
+ * looks before, unless a list lagged or the process has just started; there may be thousands, so each look takes a
+ * few. Dust costs no question about its block, and what payments wait for is handed on before more is read.
  * @param through The newest block.
  * @throws NodeFailure, RpcError.
  */

@@ -6,7 +6,7 @@ import type { Watcher } from '../watcher.ts';
 import { lookUpDeposits, type Placed } from './look-up-deposits.ts';
 import { readHeads } from './read-heads.ts';
 
-/** Those that the check node shows alike and in the same block; all of them where there is none. */
+/** Those that the check node shows as the primary node does, in the same block; all of them where there is none. */
 export async function confirmByCheckNode(
   watcher: Watcher,
   placed: readonly Placed[],
