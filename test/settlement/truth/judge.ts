@@ -23,8 +23,8 @@ export interface Fault {
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** The most orders of simultaneous steps that are tried. */
-const ORDERS_MAXIMUM = 2_000;
+/** The most orders of simultaneous steps that are tried: five at one step have 120, beside those of others. */
+const ORDERS_MAXIMUM = 20_000;
 
 /** Holds what has become of a history against the ledger, in each order that its steps may have had. */
 export function judge(played: Played, rows: Rows): Fault[] {

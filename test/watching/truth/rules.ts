@@ -114,6 +114,8 @@ export async function watchRules(
 
 function mayWait({ world, chain }: PlayedChain, row: Deposit, now: number): boolean {
   const isListed = chain.mempool(chain.primary).some(({ hash }) => hash === row.transaction_hash);
+  // After a false answer it is looked up again before anything is undone.
+  const isDoubted = [...chain.lied].some(({ hash }) => hash === row.transaction_hash);
   const isBitcoin = world.slot.family === 'bitcoin';
-  return isListed || (isBitcoin && now - row.updated_at.getTime() < 2 * FORGOTTEN_MS);
+  return isListed || isDoubted || (isBitcoin && now - row.updated_at.getTime() < 2 * FORGOTTEN_MS);
 }
