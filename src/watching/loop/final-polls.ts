@@ -15,7 +15,7 @@ export class FinalPolls {
   #polls: { readonly height: number; readonly at: Date }[] = [];
   #until: Date | null = null;
 
-  /** What `reach` has returned; null if the last look was not taken. */
+  /** Up to when payments that nobody has paid may end; null if the last look was not taken. */
   get until(): Date | null {
     return this.#until;
   }
@@ -25,7 +25,7 @@ export class FinalPolls {
     this.#until = null;
   }
 
-  /** Tells that what ends from then on is not looked at yet. */
+  /** Tells that addresses whose payments end at this time or later are not looked at yet. */
   endBefore(time: Date): void {
     if (this.#until !== null && this.#until >= time) this.#until = new Date(time.getTime() - 1);
   }

@@ -103,8 +103,8 @@ async function settleDue(
 }
 
 /**
- * Deposits of whose transactions the node tells otherwise than before, and the check node alike where there is
- * one, without their block: they are looked for once more before anything is undone.
+ * Takes the block from deposits whose transactions the node shows otherwise than they are recorded, and the check
+ * node as well where there is one. `check-unconfirmed.ts` looks them up once more before anything is undone.
  */
 async function doubt(
   watcher: Watcher,
