@@ -31,7 +31,7 @@ import { PANEL_PREFIX } from './panel/assets.ts';
 import { createPanelCookies } from './panel/hooks/cookies.ts';
 import { panelPlugin } from './panel/index.ts';
 import { CHECKOUT_PREFIX } from './payments/checkout-path.ts';
-import type { MerchantSetup } from './repositories/merchant-setup.ts';
+import type { MerchantSetup } from './repositories/accounts/merchant-setup.ts';
 import { answerWithoutRoute, renderUnreadable } from './routes/failures-without-route.ts';
 import { registerHealth } from './routes/health.ts';
 import { legacyPlugin } from './routes/legacy/index.ts';

@@ -9,9 +9,9 @@ import {
   listAddressesOn,
   listDepositAddresses,
   removeDepositAddresses,
-} from '../repositories/deposit-addresses.ts';
-import { findBranch, findMainBranch } from '../repositories/merchants.ts';
-import { findNetwork } from '../repositories/networks.ts';
+} from '../repositories/accounts/deposit-addresses.ts';
+import { findBranch, findMainBranch } from '../repositories/accounts/merchants.ts';
+import { findNetwork } from '../repositories/chains/networks.ts';
 import { requireLockedMerchant, requireMerchant } from './merchants.ts';
 
 /** Most deposit addresses of a branch on a network. */

@@ -11,7 +11,7 @@ import type {
   SettlementModel,
 } from '../database/account-tables.ts';
 import type { Connection } from '../database/connection.ts';
-import { removeLogo, replaceLogo } from '../repositories/merchant-logos.ts';
+import { removeLogo, replaceLogo } from '../repositories/accounts/merchant-logos.ts';
 import {
   clearMainBranch,
   findMerchant,
@@ -19,7 +19,7 @@ import {
   insertMerchant,
   lockMerchant,
   updateMerchant,
-} from '../repositories/merchants.ts';
+} from '../repositories/accounts/merchants.ts';
 import type { Logo } from './logo.ts';
 import { requirePartner } from './partners.ts';
 

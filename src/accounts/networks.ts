@@ -2,7 +2,7 @@ import { audited, columnsToSet, OperationRefused, type Operator } from '../audit
 import { untilHeard } from '../database/change-feed.ts';
 import type { Database } from '../database/connection.ts';
 import type { Network } from '../database/network-tables.ts';
-import { lockShippedTestNetworks, updateNetwork } from '../repositories/networks.ts';
+import { lockShippedTestNetworks, updateNetwork } from '../repositories/chains/networks.ts';
 
 /** Longest payment window: a day, in minutes. */
 export const WINDOW_MINUTES_MAXIMUM = 1440;

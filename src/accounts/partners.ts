@@ -13,7 +13,7 @@ import {
   insertPartnerMember,
   updatePartner,
   updatePartnerMember,
-} from '../repositories/partners.ts';
+} from '../repositories/accounts/partners.ts';
 
 /** @param input.selfService Whether the partner's merchants may use API keys of their own. */
 export function createPartner(

@@ -3,7 +3,7 @@ import {
   insertRedirectDomain,
   listRedirectDomains,
   removeRedirectDomain,
-} from '../repositories/redirect-domains.ts';
+} from '../repositories/accounts/redirect-domains.ts';
 import { requireLockedMerchant } from './merchants.ts';
 
 /** Most redirect domains that a merchant may have. */

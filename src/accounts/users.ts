@@ -7,7 +7,7 @@ import {
   insertMerchantUser,
   lockMerchantUser,
   updateMerchantUser,
-} from '../repositories/merchant-users.ts';
+} from '../repositories/accounts/merchant-users.ts';
 import { requireMerchant } from './merchants.ts';
 
 const CLIENT_ID_PREFIX = 'mpc_';

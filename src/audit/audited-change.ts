@@ -3,7 +3,7 @@ import type { ChangeOrigin } from '../database/account-tables.ts';
 import { untilHeard } from '../database/change-feed.ts';
 import type { Connection } from '../database/connection.ts';
 import { transact } from '../database/transaction.ts';
-import { insertAuditEntry } from '../repositories/audit-log.ts';
+import { insertAuditEntry } from '../repositories/accounts/audit-log.ts';
 import type { Clock } from '../time/clock.ts';
 
 /** A change is refused. The message tells the operator why, and what to do instead. */

@@ -7,14 +7,17 @@ import { dueCents } from '../payments/commission.ts';
 import { movePayment } from '../payments/move-payment.ts';
 import { listOfferedNetworks } from '../payments/offered-networks.ts';
 import { type Rates, RateUnavailable } from '../rates/rate-source.ts';
-import { listConfiguredNetworks } from '../repositories/deposit-addresses.ts';
-import { listPaymentDeposits } from '../repositories/deposits.ts';
-import { listStrayDeposits, type StrayDeposit } from '../repositories/deviations.ts';
-import { findLogoHash } from '../repositories/merchant-logos.ts';
-import { findMerchant } from '../repositories/merchants.ts';
-import { findNetworkOnChain, type NetworkOnChain } from '../repositories/networks.ts';
-import { listUnderpaid, lockPayment } from '../repositories/payment-moves.ts';
-import { countRecentChoices, findPaymentByCheckoutToken } from '../repositories/payments.ts';
+import { listConfiguredNetworks } from '../repositories/accounts/deposit-addresses.ts';
+import { findLogoHash } from '../repositories/accounts/merchant-logos.ts';
+import { findMerchant } from '../repositories/accounts/merchants.ts';
+import { findNetworkOnChain, type NetworkOnChain } from '../repositories/chains/networks.ts';
+import { listPaymentDeposits } from '../repositories/deposits/deposits.ts';
+import { listStrayDeposits, type StrayDeposit } from '../repositories/deposits/deviations.ts';
+import { listUnderpaid, lockPayment } from '../repositories/payments/moves.ts';
+import {
+  countRecentChoices,
+  findPaymentByCheckoutToken,
+} from '../repositories/payments/payments.ts';
 import { isWatchedInTime } from '../settlement/availability.ts';
 import { hasLapsed } from '../settlement/lapse-quotes.ts';
 import { roundedAmount, toBaseUnits } from '../settlement/quote-amounts.ts';

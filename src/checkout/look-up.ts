@@ -3,12 +3,12 @@ import { parseTransactionHash } from '../chains/transaction-hash.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Deposit } from '../database/deposit-tables.ts';
 import type { Payment } from '../database/payment-tables.ts';
-import { listDepositsByHash } from '../repositories/deposits.ts';
 import {
   findNetworkOnChain,
   listSettledNetworks,
   type NetworkOnChain,
-} from '../repositories/networks.ts';
+} from '../repositories/chains/networks.ts';
+import { listDepositsByHash } from '../repositories/deposits/deposits.ts';
 import type { TransactionOnChain } from '../watching/look-up/look-up.ts';
 import type { LookUps } from '../watching/look-up/look-ups.ts';
 import { type Confirmations, clockSkewOf, confirmationsOf, toConfirmations } from './progress.ts';

@@ -3,8 +3,8 @@ import { parseFinality, requiredBlocks } from '../chains/finality.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Deposit } from '../database/deposit-tables.ts';
 import type { Payment } from '../database/payment-tables.ts';
-import { listPaymentDeposits } from '../repositories/deposits.ts';
-import type { NetworkOnChain } from '../repositories/networks.ts';
+import type { NetworkOnChain } from '../repositories/chains/networks.ts';
+import { listPaymentDeposits } from '../repositories/deposits/deposits.ts';
 import { isWatchedInTime } from '../settlement/availability.ts';
 import { type Remaining, readRemaining } from '../settlement/remaining.ts';
 

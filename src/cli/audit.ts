@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { OperationRefused } from '../audit/audited-change.ts';
 import type { AuditLogEntry } from '../database/account-tables.ts';
-import { auditEntryExists, listAuditEntries } from '../repositories/audit-log.ts';
+import { auditEntryExists, listAuditEntries } from '../repositories/accounts/audit-log.ts';
+import { withSession } from './accounts/session.ts';
 import { printJson, printList } from './print.ts';
-import { withSession } from './session.ts';
 import type { Terminal } from './terminal.ts';
 import {
   addJsonFlag,

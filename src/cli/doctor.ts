@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { checkFirstPayment, type FirstPayment } from '../settlement/first-payment.ts';
 import type { Step } from '../settlement/setup-steps.ts';
+import { withSession } from './accounts/session.ts';
 import { cell, printJson, printLines } from './print.ts';
-import { withSession } from './session.ts';
 import { AnsweredFailure, type Terminal } from './terminal.ts';
 import { addJsonFlag, type JsonFlag, parseId } from './values.ts';
 

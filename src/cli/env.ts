@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { readConfig } from '../config/config.ts';
 import { DEMO_ROLES, type DemoRole } from '../development/demo-credentials.ts';
+import { chooseDemoAddress } from './integration/request-address.ts';
+import { openDemo } from './integration/request-credentials.ts';
 import { printJson, printLines } from './print.ts';
-import { chooseDemoAddress } from './request-address.ts';
-import { openDemo } from './request-credentials.ts';
 import type { Terminal } from './terminal.ts';
 import { addJsonFlag, choice, type JsonFlag } from './values.ts';
 

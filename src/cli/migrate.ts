@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
+import { withStorage } from './accounts/session.ts';
 import { printJson, printLines } from './print.ts';
-import { withStorage } from './session.ts';
 import type { Terminal } from './terminal.ts';
 import { addJsonFlag, type JsonFlag } from './values.ts';
 

@@ -21,17 +21,17 @@ const NOUNS: readonly Noun[] = [
   {
     name: 'network',
     description: 'blockchain networks, their payment windows, and how they are watched',
-    load: () => import('./network.ts'),
+    load: () => import('./chains/network.ts'),
   },
   {
     name: 'node',
     description: 'nodes of providers, through which chains are watched',
-    load: () => import('./node.ts'),
+    load: () => import('./chains/node.ts'),
   },
   {
     name: 'merchant',
     description: 'merchants and their settings',
-    load: () => import('./merchant.ts'),
+    load: () => import('./accounts/merchant.ts'),
   },
   {
     name: 'doctor',
@@ -41,82 +41,82 @@ const NOUNS: readonly Noun[] = [
   {
     name: 'branch',
     description: 'branches of a merchant',
-    load: () => import('./branch.ts'),
+    load: () => import('./accounts/branch.ts'),
   },
   {
     name: 'address',
     description: 'deposit addresses of a branch',
-    load: () => import('./address.ts'),
+    load: () => import('./accounts/address.ts'),
   },
   {
     name: 'domain',
     description: 'hostnames that a checkout may redirect to',
-    load: () => import('./domain.ts'),
+    load: () => import('./accounts/domain.ts'),
   },
   {
     name: 'user',
     description: 'users of a merchant and their keys of the older contract',
-    load: () => import('./user.ts'),
+    load: () => import('./accounts/user.ts'),
   },
   {
     name: 'partner',
     description: 'partners and their settings',
-    load: () => import('./partner.ts'),
+    load: () => import('./accounts/partner.ts'),
   },
   {
     name: 'member',
     description: 'members of a partner, who hold its keys',
-    load: () => import('./member.ts'),
+    load: () => import('./accounts/member.ts'),
   },
   {
     name: 'key',
     description: 'API keys of merchants and of partner members',
-    load: () => import('./key.ts'),
+    load: () => import('./keys/key.ts'),
   },
   {
     name: 'master-key',
     description: 'the master key that secrets are sealed under',
-    load: () => import('./master-key.ts'),
+    load: () => import('./keys/master-key.ts'),
   },
   {
     name: 'payment',
     description: 'payments with their history, and simulation in development',
-    load: () => import('./payment.ts'),
+    load: () => import('./payments/payment.ts'),
   },
   {
     name: 'evidence',
     description: 'signed documents on payments',
-    load: () => import('./evidence.ts'),
+    load: () => import('./payments/evidence.ts'),
   },
   {
     name: 'deposit',
     description: 'on-chain deposits, and the inbox of unmatched ones',
-    load: () => import('./deposit.ts'),
+    load: () => import('./payments/deposit.ts'),
   },
   {
     name: 'finding',
     description: 'what watchers of chains have found that an operator has to look at',
-    load: () => import('./finding.ts'),
+    load: () => import('./chains/finding.ts'),
   },
   {
     name: 'webhook',
     description: 'webhook endpoints and their deliveries',
-    load: () => import('./webhook.ts'),
+    load: () => import('./webhooks/webhook.ts'),
   },
   {
     name: 'listen',
     description: 'send events of a merchant to a local server as they happen, in development',
-    load: () => import('./listen.ts'),
+    load: () => import('./integration/listen.ts'),
   },
   {
     name: 'legacy',
     description: 'usage of the older contract',
-    load: () => import('./legacy.ts'),
+    load: () => import('./keys/legacy.ts'),
   },
   {
     name: 'request',
     description: 'send a signed request to the API and show the response',
-    load: () => import('./request.ts'),
+    load: () => import('./integration/request.ts'),
   },
   {
     name: 'env',
@@ -126,7 +126,7 @@ const NOUNS: readonly Noun[] = [
   {
     name: 'explain',
     description: 'show how a signature is made, and why a refused one differs',
-    load: () => import('./explain.ts'),
+    load: () => import('./integration/explain.ts'),
   },
   {
     name: 'metrics',

@@ -6,8 +6,8 @@ import type { Connection, Database } from '../database/connection.ts';
 import type { Person } from '../database/people-tables.ts';
 import { transact } from '../database/transaction.ts';
 import { JOIN_PATH, makeLink } from '../panel/people/links.ts';
-import { findMembership, setPerson } from '../repositories/memberships.ts';
-import { findPersonByEmail, insertPerson } from '../repositories/people.ts';
+import { findMembership, setPerson } from '../repositories/people/memberships.ts';
+import { findPersonByEmail, insertPerson } from '../repositories/people/people.ts';
 import { type DemoCredentials, readDemo } from './demo-credentials.ts';
 
 const NAME = 'Demo Admin';

@@ -10,8 +10,8 @@ import type { Keyring } from '../crypto/keyring.ts';
 import type { Database } from '../database/connection.ts';
 import type { NetworkFamily } from '../database/network-tables.ts';
 import { createKey, type KeyOwner } from '../keys/manage-keys.ts';
-import { listMerchants } from '../repositories/merchants.ts';
-import { listNetworks } from '../repositories/networks.ts';
+import { listMerchants } from '../repositories/accounts/merchants.ts';
+import { listNetworks } from '../repositories/chains/networks.ts';
 import { DEMO_FILE, type DemoCredentials, readDemo } from './demo-credentials.ts';
 
 type KeyOperator = Operator & { readonly keyring: Keyring };

@@ -58,7 +58,7 @@ import {
 import { FIRST_INQUIRY_MS, REGULATED_WINDOW_MINUTES } from '../payments/regulated-flow.ts';
 import { PART_MINIMUM } from '../payments/search-payments.ts';
 import { PAUSES } from '../processors/follow-up.ts';
-import { SEARCH_WINDOW } from '../repositories/payment-search.ts';
+import { SEARCH_WINDOW } from '../repositories/payments/search.ts';
 import { MERCHANT_ID } from '../routes/partner/examples.ts';
 import { CREATED, PAYMENT_ID, SUCCESSFUL_PAYMENT } from '../routes/v1/examples.ts';
 import { LATE_FOR_MS, OVERPAYMENT_PER_MILLE } from '../settlement/match-transfer.ts';

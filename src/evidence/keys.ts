@@ -8,7 +8,11 @@ import type { Keyring } from '../crypto/keyring.ts';
 import { randomHex } from '../crypto/random-hex.ts';
 import type { Connection, Database } from '../database/connection.ts';
 import { transact } from '../database/transaction.ts';
-import { insertEvidenceKey, listEvidenceKeys, lockEvidenceKeys } from '../repositories/evidence.ts';
+import {
+  insertEvidenceKey,
+  listEvidenceKeys,
+  lockEvidenceKeys,
+} from '../repositories/deposits/evidence.ts';
 import type { Clock } from '../time/clock.ts';
 
 const KEY_ID_PREFIX = 'mpe_';

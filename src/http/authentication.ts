@@ -8,7 +8,7 @@ import {
   recallCredentials,
   verifyCredentials,
 } from '../keys/verify-credentials.ts';
-import type { KeyWithAccounts } from '../repositories/key-with-accounts.ts';
+import type { KeyWithAccounts } from '../repositories/keys/key-with-accounts.ts';
 import { type NonceStore, NonceStoreUnavailable } from '../signing/nonce-store.ts';
 import {
   checkSignature,

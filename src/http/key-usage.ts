@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
 import type { Database } from '../database/connection.ts';
-import { type KeyUse, writeKeyUses } from '../repositories/key-usage.ts';
+import { type KeyUse, writeKeyUses } from '../repositories/keys/usage.ts';
 import type { Clock } from '../time/clock.ts';
 import { within } from '../time/within.ts';
 import { clientAddress } from './client-address.ts';

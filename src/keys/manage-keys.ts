@@ -4,14 +4,14 @@ import type { Keyring } from '../crypto/keyring.ts';
 import { randomHex, randomToken } from '../crypto/random-hex.ts';
 import type { PartnerRole } from '../database/account-tables.ts';
 import type { Connection } from '../database/connection.ts';
+import { findPartnerMember } from '../repositories/accounts/partners.ts';
 import {
   countActiveKeys,
   insertApiKey,
   type KeyWithRole,
   lockApiKey,
   updateApiKey,
-} from '../repositories/api-keys.ts';
-import { findPartnerMember } from '../repositories/partners.ts';
+} from '../repositories/keys/api-keys.ts';
 import { MERCHANT_SCOPES, PARTNER_OWNER_SCOPES, scopesOf } from './scopes.ts';
 
 /** Most keys of a merchant that are neither revoked nor expired. */

@@ -1,6 +1,10 @@
 import type { Keyring } from '../crypto/keyring.ts';
 import type { Database } from '../database/connection.ts';
-import { insertMasterKey, listMasterKeys, lockMasterKeys } from '../repositories/master-keys.ts';
+import {
+  insertMasterKey,
+  listMasterKeys,
+  lockMasterKeys,
+} from '../repositories/keys/master-keys.ts';
 
 /** The database has secrets under a master key that this process was not given. */
 export class MasterKeyMissing extends Error {

@@ -1,6 +1,6 @@
 import type { AccountKind } from '../database/account-tables.ts';
 import { ApiError } from '../errors/api-error.ts';
-import type { KeyWithAccounts } from '../repositories/key-with-accounts.ts';
+import type { KeyWithAccounts } from '../repositories/keys/key-with-accounts.ts';
 import { partnerScopes, type Scope } from './scopes.ts';
 
 /** The sender of an authenticated request. */

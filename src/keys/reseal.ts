@@ -1,8 +1,9 @@
 import { audited, type Operator } from '../audit/audited-change.ts';
 import type { Keyring } from '../crypto/keyring.ts';
 import type { Connection, Database } from '../database/connection.ts';
-import { updateApiKey } from '../repositories/api-keys.ts';
-import { listEvidenceKeys, updateEvidenceKey } from '../repositories/evidence.ts';
+import { lockNodesUnder, updateNode } from '../repositories/chains/nodes.ts';
+import { listEvidenceKeys, updateEvidenceKey } from '../repositories/deposits/evidence.ts';
+import { updateApiKey } from '../repositories/keys/api-keys.ts';
 import {
   countUnderOthers,
   deleteOtherMasterKeys,
@@ -10,10 +11,9 @@ import {
   lockEndpointsUnder,
   lockPeopleUnder,
   type UnderOthers,
-} from '../repositories/master-keys.ts';
-import { lockNodesUnder, updateNode } from '../repositories/nodes.ts';
-import { updatePerson } from '../repositories/people.ts';
-import { updateWebhookEndpoint } from '../repositories/webhook-endpoints.ts';
+} from '../repositories/keys/master-keys.ts';
+import { updatePerson } from '../repositories/people/people.ts';
+import { updateWebhookEndpoint } from '../repositories/webhooks/endpoints.ts';
 
 /** Rows that are locked at once. */
 const BATCH = 100;

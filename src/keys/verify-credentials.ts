@@ -4,8 +4,8 @@ import type { Connection } from '../database/connection.ts';
 import type { FreshCache } from '../database/fresh-cache.ts';
 import type { ApiKey } from '../database/key-tables.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { renewPassphraseHash } from '../repositories/api-keys.ts';
-import { findKeyAtOrAfter, type KeyWithAccounts } from '../repositories/key-with-accounts.ts';
+import { renewPassphraseHash } from '../repositories/keys/api-keys.ts';
+import { findKeyAtOrAfter, type KeyWithAccounts } from '../repositories/keys/key-with-accounts.ts';
 import { SigningKey } from '../signing/signing-key.ts';
 
 export interface VerifiedCredentials {

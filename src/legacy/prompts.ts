@@ -6,7 +6,7 @@ import { createPayment } from '../payments/create-payment.ts';
 import type { CreatePaymentDependencies } from '../payments/decide-creation.ts';
 import { toCents, toDollars, toDollarText } from '../payments/dollars.ts';
 import { toPaymentObject } from '../payments/payment-object.ts';
-import { findMerchantPayment } from '../repositories/merchant-payments.ts';
+import { findMerchantPayment } from '../repositories/payments/merchant-payments.ts';
 import type { TraceContext } from '../telemetry/trace-context.ts';
 import { LegacyRefusal } from './refusal.ts';
 

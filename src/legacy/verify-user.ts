@@ -7,7 +7,7 @@ import {
   findUserByClientId,
   renewApiKeyHash,
   type UserWithAccounts,
-} from '../repositories/merchant-users.ts';
+} from '../repositories/accounts/merchant-users.ts';
 import type { BasicCredentials } from './authorization.ts';
 import { LegacyRefusal } from './refusal.ts';
 

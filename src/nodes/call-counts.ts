@@ -1,6 +1,6 @@
 import type { BaseLogger } from 'pino';
 import type { Connection } from '../database/connection.ts';
-import { addNodeCalls } from '../repositories/node-calls.ts';
+import { addNodeCalls } from '../repositories/chains/node-calls.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Member } from './member.ts';
 

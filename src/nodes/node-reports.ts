@@ -1,6 +1,6 @@
 import type { BaseLogger } from 'pino';
 import type { Connection } from '../database/connection.ts';
-import { saveNodeStates } from '../repositories/nodes.ts';
+import { saveNodeStates } from '../repositories/chains/nodes.ts';
 import type { Clock } from '../time/clock.ts';
 import type { NodeStatus } from './member.ts';
 import { type NodeGauge, nodeGauges } from './node-metrics.ts';

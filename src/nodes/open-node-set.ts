@@ -1,5 +1,5 @@
 import type { NodeRole, NodeRow } from '../database/watching-tables.ts';
-import { listNodes } from '../repositories/nodes.ts';
+import { listNodes } from '../repositories/chains/nodes.ts';
 import { createCallCounts } from './call-counts.ts';
 import { createHeadHistory } from './head-history.ts';
 import { createMember, type Member } from './member.ts';

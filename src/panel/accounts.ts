@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { basePathOf } from '../pages/base-path.ts';
 import { html } from '../pages/html.ts';
-import { listMemberships } from '../repositories/memberships.ts';
+import { listMemberships } from '../repositories/people/memberships.ts';
 import { ROLE_NAMES } from './access/permissions.ts';
 import type { PanelDependencies } from './dependencies.ts';
 import { sessionOf } from './hooks/access.ts';

@@ -1,6 +1,6 @@
 import { type Html, html } from '../pages/html.ts';
 import { SIMULATION_NOTICE } from '../pages/simulation-notice.ts';
-import type { Membership } from '../repositories/memberships.ts';
+import type { Membership } from '../repositories/people/memberships.ts';
 import { PANEL_ASSETS, PANEL_PREFIX } from './assets.ts';
 import { accountLinks, type PanelLink } from './navigation.ts';
 import type { OpenSession } from './people/panel-sessions.ts';

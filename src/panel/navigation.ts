@@ -1,4 +1,4 @@
-import type { Membership } from '../repositories/memberships.ts';
+import type { Membership } from '../repositories/people/memberships.ts';
 import { isAllowed, type Permission } from './access/permissions.ts';
 import { PANEL_PREFIX } from './assets.ts';
 

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { pathOf } from '../http/request-target.ts';
 import { pageHeaders } from '../http/security-headers.ts';
 import { basePathOf } from '../pages/base-path.ts';
-import type { Membership } from '../repositories/memberships.ts';
+import type { Membership } from '../repositories/people/memberships.ts';
 import { type PanelPage, renderPage } from './layout.ts';
 
 /** What pages need to know of the service. */

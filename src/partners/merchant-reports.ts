@@ -10,19 +10,19 @@ import type { Connection } from '../database/connection.ts';
 import type { PaymentStatus } from '../database/payment-tables.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { toDollars } from '../payments/dollars.ts';
-import { listBranches } from '../repositories/merchants.ts';
+import { listBranches } from '../repositories/accounts/merchants.ts';
 import {
   countPartnerMerchants,
   findPartnerMerchant,
   listPartnerMerchants,
-} from '../repositories/partner-merchants.ts';
-import { lastPaymentTimes, listPartnerPayments } from '../repositories/partner-payments.ts';
+} from '../repositories/partners/merchants.ts';
+import { lastPaymentTimes, listPartnerPayments } from '../repositories/partners/payments.ts';
 import {
   paidCentsByMerchant,
   type Sum,
   sumByMerchantAndStatus,
   sumCommissions,
-} from '../repositories/partner-totals.ts';
+} from '../repositories/partners/totals.ts';
 import { trendStart } from '../time/days.ts';
 import { toReportRow } from './payment-row.ts';
 

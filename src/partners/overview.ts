@@ -2,18 +2,18 @@ import type { PartnerFilters, PartnerOverview, PartnerTeam } from '#schemas/part
 import type { Connection } from '../database/connection.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { toDollars } from '../payments/dollars.ts';
+import { findPartner, listPartnerMembers } from '../repositories/accounts/partners.ts';
 import {
   countByOnboarding,
   listMerchantNames,
   listPartnerMerchants,
-} from '../repositories/partner-merchants.ts';
+} from '../repositories/partners/merchants.ts';
 import {
   listHistoryNetworks,
   sumByPaidDay,
   sumByStatus,
   sumCommissions,
-} from '../repositories/partner-totals.ts';
-import { findPartner, listPartnerMembers } from '../repositories/partners.ts';
+} from '../repositories/partners/totals.ts';
 import { trendDays, trendStart } from '../time/days.ts';
 
 /** Maximum entries under `attention`; the merchant list has the rest. */

@@ -6,7 +6,7 @@ import {
 } from '#schemas/partner-reports.ts';
 import type { Connection } from '../database/connection.ts';
 import { ApiError } from '../errors/api-error.ts';
-import type { PartnerPaymentFilters } from '../repositories/partner-payment-filters.ts';
+import type { PartnerPaymentFilters } from '../repositories/partners/payment-filters.ts';
 import {
   countMatchingPayments,
   countTextMatches,
@@ -15,13 +15,13 @@ import {
   type PageWindow,
   type PartnerPayment,
   searchPartnerPayments,
-} from '../repositories/partner-payments.ts';
+} from '../repositories/partners/payments.ts';
 import {
   countByCreatedDay,
   countPartnerPayments,
   findHistoryAddresses,
   findHistoryMerchants,
-} from '../repositories/partner-totals.ts';
+} from '../repositories/partners/totals.ts';
 import { endOfDay } from '../time/days.ts';
 import { toReportRow } from './payment-row.ts';
 import { resolveSearch } from './search.ts';

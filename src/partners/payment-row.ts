@@ -1,7 +1,7 @@
 import type { PartnerPaymentRow } from '#schemas/partner-reports.ts';
 import { toDollars } from '../payments/dollars.ts';
 import { toPaymentObject } from '../payments/payment-object.ts';
-import type { PartnerPayment } from '../repositories/partner-payments.ts';
+import type { PartnerPayment } from '../repositories/partners/payments.ts';
 
 /** A payment in a partner report: in dollars, with address, branch and merchant. */
 export function toReportRow(payment: PartnerPayment): PartnerPaymentRow {

@@ -1,6 +1,6 @@
 import type { Connection } from '../database/connection.ts';
-import type { Term } from '../repositories/partner-payment-filters.ts';
-import { findHistoryAddresses, findHistoryMerchants } from '../repositories/partner-totals.ts';
+import type { Term } from '../repositories/partners/payment-filters.ts';
+import { findHistoryAddresses, findHistoryMerchants } from '../repositories/partners/totals.ts';
 
 /**
  * Resolves a search term. Merchants and addresses are few, so those that contain the term are

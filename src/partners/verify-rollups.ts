@@ -1,7 +1,7 @@
 import { OperationRefused } from '../audit/audited-change.ts';
 import type { Database } from '../database/connection.ts';
-import { type Discrepancy, findDiscrepancies } from '../repositories/partner-verification.ts';
-import { findPartner } from '../repositories/partners.ts';
+import { findPartner } from '../repositories/accounts/partners.ts';
+import { type Discrepancy, findDiscrepancies } from '../repositories/partners/verification.ts';
 
 /**
  * Compares the rollups behind a partner's reports with its payments, in one snapshot.

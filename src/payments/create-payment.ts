@@ -10,7 +10,7 @@ import {
   UncertainCommit,
 } from '../database/transaction.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { type Creation, insertCreation } from '../repositories/payment-creation.ts';
+import { type Creation, insertCreation } from '../repositories/payments/creation.ts';
 import { within } from '../time/within.ts';
 import {
   type CreatePaymentDependencies,

@@ -8,9 +8,9 @@ import {
   listHistoricDeliveries,
   listHistoricDeposits,
   listHistoricEvents,
-} from '../repositories/payment-history.ts';
-import { listTransitions } from '../repositories/payment-moves.ts';
-import { listAttempts } from '../repositories/webhook-attempts.ts';
+} from '../repositories/payments/history.ts';
+import { listTransitions } from '../repositories/payments/moves.ts';
+import { listAttempts } from '../repositories/webhooks/attempts.ts';
 
 /** Something that happened to a payment. */
 export type PaymentFact = { readonly at: Date; readonly id: string } & (

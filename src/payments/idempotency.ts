@@ -6,16 +6,16 @@ import { isRefusedByDatabase } from '../database/errors.ts';
 import { inOneStatement, inSavepoint, inTransaction } from '../database/transaction.ts';
 import { ApiError } from '../errors/api-error.ts';
 import {
+  type ClaimedCreation,
+  type Creation,
+  insertCreationsOnce,
+} from '../repositories/payments/creation.ts';
+import {
   findStoredResponse,
   type IdempotencyScope,
   storeResponse,
   tryLockIdempotencyKey,
-} from '../repositories/idempotency-keys.ts';
-import {
-  type ClaimedCreation,
-  type Creation,
-  insertCreationsOnce,
-} from '../repositories/payment-creation.ts';
+} from '../repositories/payments/idempotency-keys.ts';
 import { openResponse, type Response, sealResponse } from './stored-response.ts';
 
 /** How long a response is replayed, in milliseconds. */

@@ -7,7 +7,7 @@ import {
   listMerchantPayments,
   type PageCursor,
   type PaymentFilters,
-} from '../repositories/merchant-payments.ts';
+} from '../repositories/payments/merchant-payments.ts';
 import { toPaymentObject } from './payment-object.ts';
 
 type Paging = Pick<ListPaymentsQuery, 'limit' | 'startingAfter' | 'endingBefore'>;

@@ -1,7 +1,7 @@
 import type { Connection } from '../database/connection.ts';
 import { ApiError } from '../errors/api-error.ts';
-import type { ConfiguredNetwork } from '../repositories/deposit-addresses.ts';
-import { listActiveNetworks, type NetworkOnChain } from '../repositories/networks.ts';
+import type { ConfiguredNetwork } from '../repositories/accounts/deposit-addresses.ts';
+import { listActiveNetworks, type NetworkOnChain } from '../repositories/chains/networks.ts';
 
 /** E1020 with the requested networks that the main branch has no address for. */
 export class AddressesMissing extends ApiError {

@@ -1,5 +1,5 @@
 import type { Connection } from '../database/connection.ts';
-import { sumPaidByDay } from '../repositories/paid-figures.ts';
+import { sumPaidByDay } from '../repositories/payments/paid-figures.ts';
 import { TREND_DAYS, trendDays, trendStart, utcDay } from '../time/days.ts';
 
 /** What was paid on a UTC day; volumes in cents. */

@@ -2,7 +2,7 @@ import type { Connection } from '../database/connection.ts';
 import type { FreshCache } from '../database/fresh-cache.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Principal } from '../keys/principal.ts';
-import { findMerchantSetup, type MerchantSetup } from '../repositories/merchant-setup.ts';
+import { findMerchantSetup, type MerchantSetup } from '../repositories/accounts/merchant-setup.ts';
 
 /** Reads merchants' setups, and caches them until they change. */
 export interface PayeeDependencies {

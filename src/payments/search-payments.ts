@@ -2,13 +2,13 @@ import type { PaymentObject } from '#schemas/payment.ts';
 import { UUID } from '#schemas/uuid.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Payment } from '../database/payment-tables.ts';
-import { listMerchantPayments } from '../repositories/merchant-payments.ts';
+import { listMerchantPayments } from '../repositories/payments/merchant-payments.ts';
+import { findOwnPayment, findOwnPaymentsByHash } from '../repositories/payments/payments.ts';
 import {
   type PaymentSearch,
   type SearchText,
   searchPayments,
-} from '../repositories/payment-search.ts';
-import { findOwnPayment, findOwnPaymentsByHash } from '../repositories/payments.ts';
+} from '../repositories/payments/search.ts';
 import { parseDollars } from './dollars.ts';
 import { toPaymentObject } from './payment-object.ts';
 

@@ -3,7 +3,7 @@ import {
   type IdempotencyScope,
   lockNameOf,
   type StoredResponse,
-} from '../repositories/idempotency-keys.ts';
+} from '../repositories/payments/idempotency-keys.ts';
 
 /** An answer as it is sent and kept. */
 export interface Response {

@@ -9,8 +9,8 @@ import {
   SessionUnknown,
 } from '../payments/processor.ts';
 import { FIRST_INQUIRY_MS } from '../payments/regulated-flow.ts';
-import { hastenInquiries } from '../repositories/inactive-merchants.ts';
-import { claimInquiries, type Inquiry } from '../repositories/regulated-payments.ts';
+import { hastenInquiries } from '../repositories/accounts/inactive-merchants.ts';
+import { claimInquiries, type Inquiry } from '../repositories/payments/regulated-payments.ts';
 import { type Log, logSettlement } from './receive-notification.ts';
 import { settleRegulated } from './settle-regulated.ts';
 

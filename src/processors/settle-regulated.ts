@@ -5,8 +5,8 @@ import { commissionCents, dueCents } from '../payments/commission.ts';
 import { type MoveRequest, movePayment } from '../payments/move-payment.ts';
 import type { MoveName } from '../payments/moves.ts';
 import type { ProcessorNotification } from '../payments/processor.ts';
-import type { PaymentColumns } from '../repositories/payment-moves.ts';
-import { lockPaymentOfSession } from '../repositories/regulated-payments.ts';
+import type { PaymentColumns } from '../repositories/payments/moves.ts';
+import { lockPaymentOfSession } from '../repositories/payments/regulated-payments.ts';
 import type { TraceContext } from '../telemetry/trace-context.ts';
 
 /** Outcome of a notification, with the payment afterwards. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
 import type { PaymentFlow } from '../database/payment-tables.ts';
-import { known, MAY_BE_PAID, MAY_BE_UNDONE } from './payment-moves.ts';
+import { known, MAY_BE_PAID, MAY_BE_UNDONE } from './payments/moves.ts';
 
 /** Maximum rows that a count reads, because counts are repeated constantly. */
 export const COUNTED_MAXIMUM = 50_000;

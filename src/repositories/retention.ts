@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
-import { firstIdOf } from './events.ts';
+import { firstIdOf } from './payments/events.ts';
 
 /**
  * Removes at most `limit` events from before `before`, oldest first, each with its deliveries and their

@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '../config/config.ts';
 import type { Connection } from '../database/connection.ts';
-import { countDemoPeople } from '../repositories/people.ts';
+import { countDemoPeople } from '../repositories/people/people.ts';
 
 /** Says in the log of production that the database has been that of a demo, whose people cannot sign in. */
 export async function reportDemoPeople(

@@ -2,7 +2,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '../config/config.ts';
 import type { Connection } from '../database/connection.ts';
 import { isOffered } from '../payments/offered-networks.ts';
-import { listActiveNetworks } from '../repositories/networks.ts';
+import { listActiveNetworks } from '../repositories/chains/networks.ts';
 
 /**
  * Names in the log the active networks that nobody would settle payments on, and that are therefore not

@@ -1,8 +1,8 @@
 import type { Connection } from '../database/connection.ts';
 import type { Deposit, DepositState } from '../database/deposit-tables.ts';
 import { type MoveRequest, movePayment } from '../payments/move-payment.ts';
-import { findUnderpayment, updateDeposit } from '../repositories/deposits.ts';
-import type { PaymentColumns } from '../repositories/payment-moves.ts';
+import { findUnderpayment, updateDeposit } from '../repositories/deposits/deposits.ts';
+import type { PaymentColumns } from '../repositories/payments/moves.ts';
 import { settleUnderpayment } from './underpayment.ts';
 
 /** Actor of on-chain moves in a payment's history, unless they are simulated. */

@@ -3,11 +3,11 @@ import type { Connection } from '../database/connection.ts';
 import type { Deposit } from '../database/deposit-tables.ts';
 import type { Payment } from '../database/payment-tables.ts';
 import { formatBaseUnits, parseBaseUnits } from '../payments/token-amount.ts';
-import { findAskedAssignment } from '../repositories/asked-assignments.ts';
-import { findMeantPayments } from '../repositories/deviations.ts';
-import { findMerchant } from '../repositories/merchants.ts';
-import { lockPayment } from '../repositories/payment-moves.ts';
-import { findRest } from '../repositories/reservations.ts';
+import { findMerchant } from '../repositories/accounts/merchants.ts';
+import { findAskedAssignment } from '../repositories/deposits/asked-assignments.ts';
+import { findMeantPayments } from '../repositories/deposits/deviations.ts';
+import { findRest } from '../repositories/deposits/reservations.ts';
+import { lockPayment } from '../repositories/payments/moves.ts';
 
 export const SETTLE_ELSEWHERE =
   'Settle with the customer, then dismiss the deposit with a note of how.';

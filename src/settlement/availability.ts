@@ -1,5 +1,5 @@
 import { chainOf, isChainId } from '../chains/chain-list.ts';
-import type { NetworkOnChain } from '../repositories/networks.ts';
+import type { NetworkOnChain } from '../repositories/chains/networks.ts';
 
 /**
  * Whether transfers on a network are seen soon enough for somebody to pay on it now. A network whose

@@ -1,8 +1,8 @@
 import { newId } from '../crypto/new-id.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Deposit } from '../database/deposit-tables.ts';
-import { addFinding } from '../repositories/findings.ts';
-import { findNetwork } from '../repositories/networks.ts';
+import { addFinding } from '../repositories/chains/findings.ts';
+import { findNetwork } from '../repositories/chains/networks.ts';
 
 /** A transfer as a node shows it, as far as that can differ from what is recorded. */
 interface Reading {

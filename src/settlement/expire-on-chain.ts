@@ -2,7 +2,7 @@ import type { BaseLogger } from 'pino';
 import type { Connection, Database } from '../database/connection.ts';
 import { handleDue } from '../payments/handle-due.ts';
 import { movePayment } from '../payments/move-payment.ts';
-import { listUnderpaid, lockDuePayments } from '../repositories/payment-moves.ts';
+import { listUnderpaid, lockDuePayments } from '../repositories/payments/moves.ts';
 
 /**
  * Expires at most `limit` overdue payments without funds; underpaid ones become unsuccessful. A payment

@@ -1,6 +1,9 @@
 import { OperationRefused } from '../audit/audited-change.ts';
 import type { Connection } from '../database/connection.ts';
-import { type AccountSetup, findFirstPaymentSetup } from '../repositories/first-payment.ts';
+import {
+  type AccountSetup,
+  findFirstPaymentSetup,
+} from '../repositories/payments/first-payment.ts';
 import { checkNetworks } from './network-steps.ts';
 import {
   advised,

@@ -2,15 +2,18 @@ import { audited, OperationRefused, type Operator } from '../audit/audited-chang
 import type { Connection } from '../database/connection.ts';
 import type { Deposit } from '../database/deposit-tables.ts';
 import { transact } from '../database/transaction.ts';
-import { deleteAskedAssignment, saveAskedAssignment } from '../repositories/asked-assignments.ts';
-import { findDepositContexts } from '../repositories/deposit-context.ts';
+import {
+  deleteAskedAssignment,
+  saveAskedAssignment,
+} from '../repositories/deposits/asked-assignments.ts';
+import { findDepositContexts } from '../repositories/deposits/context.ts';
 import {
   findDepositById,
   findDepositsById,
   lockAddresses,
   lockDeposit,
   updateDeposit,
-} from '../repositories/deposits.ts';
+} from '../repositories/deposits/deposits.ts';
 import { applyDeposit } from './apply-deposit.ts';
 import {
   amountsOf,

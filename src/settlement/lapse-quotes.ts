@@ -2,12 +2,12 @@ import type { BaseLogger } from 'pino';
 import type { Connection, Database } from '../database/connection.ts';
 import type { Payment } from '../database/payment-tables.ts';
 import { handleDue } from '../payments/handle-due.ts';
+import { releaseReservation } from '../repositories/deposits/reservations.ts';
 import {
   type LapsedPayment,
   lockLapsedQuotes,
   updateOpenPayment,
-} from '../repositories/payment-moves.ts';
-import { releaseReservation } from '../repositories/reservations.ts';
+} from '../repositories/payments/moves.ts';
 import { withoutRest } from './underpayment.ts';
 
 /**

@@ -1,7 +1,6 @@
 import { solanaReference } from '../chains/solana-reference.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Deposit } from '../database/deposit-tables.ts';
-import { lockPayment } from '../repositories/payment-moves.ts';
 import {
   type Holder,
   isReservedSince,
@@ -10,7 +9,8 @@ import {
   type PaymentInWait,
   type Slot,
   type Waiting,
-} from '../repositories/reservations.ts';
+} from '../repositories/deposits/reservations.ts';
+import { lockPayment } from '../repositories/payments/moves.ts';
 import { LATE_FOR_MS, matchTransfer } from './match-transfer.ts';
 
 /** When a transfer happened at the latest and at the earliest. */

@@ -1,5 +1,5 @@
 import type { DepositOutcome } from '../database/deposit-tables.ts';
-import type { Holder, Waiting } from '../repositories/reservations.ts';
+import type { Holder, Waiting } from '../repositories/deposits/reservations.ts';
 
 /** Maximum overpayment that settles a payment, in per mille of its amount: 2 %. */
 export const OVERPAYMENT_PER_MILLE = 20n;

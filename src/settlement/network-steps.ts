@@ -1,5 +1,5 @@
 import { isOffered } from '../payments/offered-networks.ts';
-import type { NetworkOfMerchant } from '../repositories/first-payment.ts';
+import type { NetworkOfMerchant } from '../repositories/payments/first-payment.ts';
 import { isWatchedInTime } from './availability.ts';
 import { done, missing, type Result, type ServiceSetup, type Step } from './setup-steps.ts';
 

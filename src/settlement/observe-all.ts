@@ -1,8 +1,8 @@
 import type { Connection } from '../database/connection.ts';
 import type { Deposit, DepositOutcome } from '../database/deposit-tables.ts';
 import { movePayments } from '../payments/move-payment.ts';
-import { findDeposits, lockAddresses, saveDeposits } from '../repositories/deposits.ts';
-import { lockHolders } from '../repositories/reservations.ts';
+import { findDeposits, lockAddresses, saveDeposits } from '../repositories/deposits/deposits.ts';
+import { lockHolders } from '../repositories/deposits/reservations.ts';
 import { CHAIN_ACTOR, moveFor } from './apply-deposit.ts';
 import { isExact } from './match-payment.ts';
 import { isToldOtherwise, observeIn, observeLocked } from './observe-transfer.ts';

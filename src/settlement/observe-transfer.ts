@@ -7,7 +7,7 @@ import {
   listDuplicates,
   lockAddresses,
   updateDeposit,
-} from '../repositories/deposits.ts';
+} from '../repositories/deposits/deposits.ts';
 import { applyDeposit, CHAIN_ACTOR } from './apply-deposit.ts';
 import { differs, NOT_VALUED, reportCorrection } from './correct-deposit.ts';
 import { type DepositMatch, matchPayment, type TimeOfTransfer } from './match-payment.ts';

@@ -9,7 +9,7 @@ import {
   listAddressesByUse,
   listFreeAmounts,
   type UsedAddress,
-} from '../repositories/reservations.ts';
+} from '../repositories/deposits/reservations.ts';
 
 /** Amounts to use before longer ones: a stablecoin has a hundred with four decimals. */
 const FIRST_TIER = 100;

@@ -8,8 +8,8 @@ import {
   findDepositContexts,
   findInflowContext,
   type Inflow,
-} from '../repositories/deposit-context.ts';
-import { insertEvent } from '../repositories/events.ts';
+} from '../repositories/deposits/context.ts';
+import { insertEvent } from '../repositories/payments/events.ts';
 
 /**
  * Records an event for each merchant that has the deposit's address: funds have arrived for good that no

@@ -4,14 +4,14 @@ import type { Network } from '../database/network-tables.ts';
 import type { Payment } from '../database/payment-tables.ts';
 import { dueCents } from '../payments/commission.ts';
 import { formatBaseUnits } from '../payments/token-amount.ts';
-import { findUnderpayment } from '../repositories/deposits.ts';
-import { findNetwork } from '../repositories/networks.ts';
+import { findNetwork } from '../repositories/chains/networks.ts';
+import { findUnderpayment } from '../repositories/deposits/deposits.ts';
+import { findRest } from '../repositories/deposits/reservations.ts';
 import {
   lockPayment,
   type PaymentColumns,
   updateOpenPayment,
-} from '../repositories/payment-moves.ts';
-import { findRest } from '../repositories/reservations.ts';
+} from '../repositories/payments/moves.ts';
 import { extendedDeadlines } from './deadlines.ts';
 import { agreedPrice, candidateAmounts, smallestStep } from './quote-amounts.ts';
 import { reserveRest } from './reserve-amount.ts';

@@ -1,6 +1,6 @@
 import type { Database } from '../database/connection.ts';
 import { type Rates, RateUnavailable } from '../rates/rate-source.ts';
-import { listUnpricedNetworks, priceDeposits } from '../repositories/deposit-values.ts';
+import { listUnpricedNetworks, priceDeposits } from '../repositories/deposits/values.ts';
 
 /**
  * Records what deposits in the inbox are worth, at the price of now: call it often, so that this is the

@@ -8,7 +8,7 @@ import {
   findRecorded,
   listAsked,
   type Place,
-} from '../repositories/dust.ts';
+} from '../repositories/deposits/dust.ts';
 
 /**
  * Dust is less than this share of the smallest amount asked for at its address, in per mille: 1 %. Of the

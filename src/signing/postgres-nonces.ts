@@ -3,7 +3,7 @@ import type { Database } from '../database/connection.ts';
 import { DatabaseTooSlow } from '../database/errors.ts';
 import { ping } from '../database/ping.ts';
 import { NONCE_TIMEOUT_MS } from '../database/time-limits.ts';
-import { insertNonces, type UsedNonce } from '../repositories/nonces.ts';
+import { insertNonces, type UsedNonce } from '../repositories/keys/nonces.ts';
 import { within } from '../time/within.ts';
 import {
   NONCE_LIFETIME_SECONDS,

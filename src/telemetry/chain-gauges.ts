@@ -1,13 +1,13 @@
 import type { Registry } from 'prom-client';
 import type { Database } from '../database/connection.ts';
+import { listNodeCalls, type NodeCallsNow } from '../repositories/chains/node-calls.ts';
 import {
   type ChainStatus,
   countHeldPayments,
   countOpenFindings,
   findOldestSeen,
   listChainStatus,
-} from '../repositories/chain-status.ts';
-import { listNodeCalls, type NodeCallsNow } from '../repositories/node-calls.ts';
+} from '../repositories/chains/status.ts';
 import type { Clock } from '../time/clock.ts';
 import { endOfDay, utcDay } from '../time/days.ts';
 import { snapshotOf } from './snapshot.ts';

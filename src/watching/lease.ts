@@ -1,7 +1,7 @@
 import type { Connection, Database } from '../database/connection.ts';
 import { transact } from '../database/transaction.ts';
 import type { ChainState } from '../database/watching-tables.ts';
-import { extendLease, giveBackLease, lockChain, takeLease } from '../repositories/chains.ts';
+import { extendLease, giveBackLease, lockChain, takeLease } from '../repositories/chains/chains.ts';
 
 /** How long a worker that died keeps others from its chain, in milliseconds. */
 export const LEASE_MS = 20_000;

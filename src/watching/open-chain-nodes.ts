@@ -2,7 +2,7 @@ import type { ChainAdapter } from '../chains/adapter.ts';
 import type { Chain } from '../chains/chain-list.ts';
 import type { NodeSet, NodeSetOptions } from '../nodes/node-set.ts';
 import { openNodeSet } from '../nodes/open-node-set.ts';
-import { findChain } from '../repositories/chains.ts';
+import { findChain } from '../repositories/chains/chains.ts';
 import { verifyIdentity } from './verify-identity.ts';
 
 interface ChainNodesOptions

@@ -4,7 +4,7 @@ import {
   type ListedAddress,
   listLiveAddresses,
   listReleasedAddresses,
-} from '../repositories/watch-list.ts';
+} from '../repositories/chains/watch-list.ts';
 import { LATE_FOR_MS } from '../settlement/match-transfer.ts';
 
 /**

@@ -8,10 +8,10 @@ import {
   recordAttempt,
   releaseDelivery,
   type Verdict,
-} from '../repositories/webhook-attempts.ts';
-import type { ClaimedDelivery } from '../repositories/webhook-claims.ts';
-import { cancelDeliveries } from '../repositories/webhook-deliveries.ts';
-import { lockWebhookEndpoint } from '../repositories/webhook-endpoints.ts';
+} from '../repositories/webhooks/attempts.ts';
+import type { ClaimedDelivery } from '../repositories/webhooks/claims.ts';
+import { cancelDeliveries } from '../repositories/webhooks/deliveries.ts';
+import { lockWebhookEndpoint } from '../repositories/webhooks/endpoints.ts';
 import { traceIdOf } from '../telemetry/trace-context.ts';
 import type { Clock } from '../time/clock.ts';
 import { disableEndpoint } from './change-endpoint.ts';

@@ -2,12 +2,12 @@ import { requireLockedMerchant } from '../accounts/merchants.ts';
 import { audited, columnsToSet, OperationRefused, type Operator } from '../audit/audited-change.ts';
 import type { Connection } from '../database/connection.ts';
 import type { WebhookEndpoint } from '../database/webhook-tables.ts';
-import { cancelDeliveries } from '../repositories/webhook-deliveries.ts';
+import { cancelDeliveries } from '../repositories/webhooks/deliveries.ts';
 import {
   findWebhookEndpoint,
   lockWebhookEndpoint,
   updateWebhookEndpoint,
-} from '../repositories/webhook-endpoints.ts';
+} from '../repositories/webhooks/endpoints.ts';
 import { parseEndpointUrl } from './endpoint-url.ts';
 import {
   originOf,

@@ -1,6 +1,6 @@
 import type { Connection } from '../database/connection.ts';
 import { readDatabaseClock } from '../database/ping.ts';
-import { firstIdOf, listEventsFrom, type ToldEvent } from '../repositories/events.ts';
+import { firstIdOf, listEventsFrom, type ToldEvent } from '../repositories/payments/events.ts';
 
 /** Most events of one read. */
 const LIMIT = 100;

@@ -5,13 +5,13 @@ import type { Keyring } from '../crypto/keyring.ts';
 import { newId } from '../crypto/new-id.ts';
 import type { Connection } from '../database/connection.ts';
 import type { WebhookEndpoint } from '../database/webhook-tables.ts';
-import { lockMerchant } from '../repositories/merchants.ts';
+import { lockMerchant } from '../repositories/accounts/merchants.ts';
 import {
   insertWebhookEndpoint,
   listEnabledEndpoints,
   lockWebhookEndpoint,
   updateWebhookEndpoint,
-} from '../repositories/webhook-endpoints.ts';
+} from '../repositories/webhooks/endpoints.ts';
 import { SECRET_PREFIX } from '../signing/webhooks.ts';
 import { parseEndpointUrl } from './endpoint-url.ts';
 

@@ -6,7 +6,7 @@ import {
   findDelivery,
   insertRedelivery,
   listDeliveries,
-} from '../repositories/webhook-deliveries.ts';
+} from '../repositories/webhooks/deliveries.ts';
 import { requireEnabledEndpoint } from './manage-endpoints.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { OperationRefused } from '../audit/audited-change.ts';
 import type { Connection } from '../database/connection.ts';
 import type { WebhookEndpoint } from '../database/webhook-tables.ts';
-import { findWebhookEndpoint } from '../repositories/webhook-endpoints.ts';
+import { findWebhookEndpoint } from '../repositories/webhooks/endpoints.ts';
 import type { AttemptOutcome } from './send.ts';
 import { type SendDependencies, sendEvent } from './send-event.ts';
 import { testEvent } from './test-event.ts';

@@ -1,6 +1,6 @@
 import type { PaymentSnapshot } from '#schemas/payment.ts';
 import { randomHex } from '../crypto/random-hex.ts';
-import type { ToldEvent } from '../repositories/events.ts';
+import type { ToldEvent } from '../repositories/payments/events.ts';
 
 /** The IDs of a test begin like this: valid UUIDs (version 8, RFC 9562) that no event or payment has. */
 export const TEST_ID_PREFIX = '00000000-0000-8000-8000-';

@@ -1,10 +1,10 @@
 import type { Connection, Database } from '../database/connection.ts';
 import { HALF_MS, IDLE_MS, LIFETIME_MS } from '../panel/people/panel-sessions.ts';
 import { DEVICE_KNOWN_MS } from '../panel/people/throttle.ts';
-import { wipePreviousSecrets } from '../repositories/api-keys.ts';
+import { wipePreviousSecrets } from '../repositories/keys/api-keys.ts';
 import { deleteBefore } from '../repositories/old-rows.ts';
-import { deleteEndedSessions } from '../repositories/panel-sessions.ts';
-import { wipePreviousWebhookSecrets } from '../repositories/webhook-endpoints.ts';
+import { deleteEndedSessions } from '../repositories/people/sessions.ts';
+import { wipePreviousWebhookSecrets } from '../repositories/webhooks/endpoints.ts';
 import type { Clock } from '../time/clock.ts';
 import { workOff } from './batch-loop.ts';
 import type { Loop } from './loop.ts';

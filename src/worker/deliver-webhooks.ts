@@ -6,7 +6,7 @@ import {
   type DueEndpoint,
   findDueEndpoints,
   releaseClaims,
-} from '../repositories/webhook-claims.ts';
+} from '../repositories/webhooks/claims.ts';
 import {
   attemptDelivery,
   CLAIM_MS,

@@ -3,7 +3,7 @@ import { createKeyring } from '../../src/crypto/keyring.ts';
 import type { Database } from '../../src/database/connection.ts';
 import { FreshCache } from '../../src/database/fresh-cache.ts';
 import { createPaymentOnce } from '../../src/payments/create-payment.ts';
-import type { MerchantSetup } from '../../src/repositories/merchant-setup.ts';
+import type { MerchantSetup } from '../../src/repositories/accounts/merchant-setup.ts';
 import { NO_CHANGE_FEED } from '../helpers/inert.ts';
 import { VoidRun } from './measure.ts';
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { setNetwork } from '../../src/accounts/networks.ts';
-import { updateChain } from '../../src/repositories/chains.ts';
+import { updateChain } from '../../src/repositories/chains/chains.ts';
 import type { TransactionOnChain } from '../../src/watching/look-up/look-up.ts';
 import { ADDRESSES, addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';

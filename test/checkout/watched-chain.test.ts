@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { setNetwork } from '../../src/accounts/networks.ts';
-import { updateChain } from '../../src/repositories/chains.ts';
+import { updateChain } from '../../src/repositories/chains/chains.ts';
 import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
 import type { ObservedTransfer } from '../../src/settlement/observed-transfer.ts';
 import type { LookUpQuestion, TransactionOnChain } from '../../src/watching/look-up/look-up.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newId } from '../../src/crypto/new-id.ts';
-import { insertAuditEntry } from '../../src/repositories/audit-log.ts';
+import { insertAuditEntry } from '../../src/repositories/accounts/audit-log.ts';
 import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
 import { ADDRESSES, addMerchant } from '../helpers/accounts.ts';
 import { addOpenPayment } from '../helpers/open-payment.ts';

@@ -3,7 +3,7 @@ import { run } from '../../src/cli/run.ts';
 import { verifyWebhook } from '../../src/client/index.ts';
 import { newId } from '../../src/crypto/new-id.ts';
 import type { Merchant } from '../../src/database/account-tables.ts';
-import { insertEvent } from '../../src/repositories/events.ts';
+import { insertEvent } from '../../src/repositories/payments/events.ts';
 import { addMerchant } from '../helpers/accounts.ts';
 import { addPayment } from '../helpers/payments.ts';
 import { recordEvent } from '../helpers/record-event.ts';

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newId } from '../../src/crypto/new-id.ts';
-import { updateChain } from '../../src/repositories/chains.ts';
-import { addFinding } from '../../src/repositories/findings.ts';
-import { addNodeCalls } from '../../src/repositories/node-calls.ts';
-import { insertNode, saveNodeStates } from '../../src/repositories/nodes.ts';
-import { advanceRescan } from '../../src/repositories/rescans.ts';
+import { updateChain } from '../../src/repositories/chains/chains.ts';
+import { addFinding } from '../../src/repositories/chains/findings.ts';
+import { addNodeCalls } from '../../src/repositories/chains/node-calls.ts';
+import { insertNode, saveNodeStates } from '../../src/repositories/chains/nodes.ts';
+import { advanceRescan } from '../../src/repositories/chains/rescans.ts';
 import { addMerchant } from '../helpers/accounts.ts';
 import { addPayment } from '../helpers/payments.ts';
 import { watchNetworks } from '../helpers/watch-networks.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findPayment } from '../../src/repositories/payments.ts';
+import { findPayment } from '../../src/repositories/payments/payments.ts';
 import { addMerchant, addPartner, type MerchantWithKey } from '../helpers/accounts.ts';
 import { createPrompt } from '../helpers/prompts.ts';
 import { send } from '../helpers/signed-request.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { updateOpenPayment } from '../../src/repositories/payment-moves.ts';
-import { insertReservation } from '../../src/repositories/reservations.ts';
+import { insertReservation } from '../../src/repositories/deposits/reservations.ts';
+import { updateOpenPayment } from '../../src/repositories/payments/moves.ts';
 import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
 import { addMerchant, addPartner, type MerchantWithKey } from '../helpers/accounts.ts';
 import { addPayment } from '../helpers/payments.ts';

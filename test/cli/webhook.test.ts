@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { verifyWebhook } from '../../src/client/index.ts';
-import { findMerchant } from '../../src/repositories/merchants.ts';
+import { findMerchant } from '../../src/repositories/accounts/merchants.ts';
 import { readContract } from '../docs/openapi/subject.ts';
 import { addPayment } from '../helpers/payments.ts';
 import { recordEvent } from '../helpers/record-event.ts';

@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Connection } from '../../src/database/connection.ts';
-import { recordAttempt } from '../../src/repositories/webhook-attempts.ts';
-import { claimDeliveries } from '../../src/repositories/webhook-claims.ts';
+import { recordAttempt } from '../../src/repositories/webhooks/attempts.ts';
+import { claimDeliveries } from '../../src/repositories/webhooks/claims.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { openShop } from '../webhooks/shop.ts';
 

@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PAYMENT_STATUSES, SESSION_STATUSES } from '#schemas/payment.ts';
 import type { Payment, PaymentStatus, SessionStatus } from '../../src/database/payment-tables.ts';
-import { insertAuditEntry } from '../../src/repositories/audit-log.ts';
+import { insertAuditEntry } from '../../src/repositories/accounts/audit-log.ts';
 import { addMerchant, addPartner, type MerchantWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { ALLOWED_MOVES, SEEN } from '../helpers/payment-states.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { createClient } from '../../src/client/index.ts';
 import { createKeyring } from '../../src/crypto/keyring.ts';
 import { openResponse } from '../../src/payments/stored-response.ts';
-import { findStoredResponse } from '../../src/repositories/idempotency-keys.ts';
+import { findStoredResponse } from '../../src/repositories/payments/idempotency-keys.ts';
 import { mp } from '../cli/mp.ts';
 import { addKey, addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { setPerson } from '../../src/repositories/memberships.ts';
+import { setPerson } from '../../src/repositories/people/memberships.ts';
 import type { FirstPayment } from '../../src/settlement/first-payment.ts';
 import { mpHere, type Operated, startOperated } from '../cli/mp.ts';
 import { ANVIL_MISSING, type Anvil, hasAnvil, startAnvil } from '../helpers/anvil.ts';

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SignedEvidence } from '../../src/evidence/document.ts';
 import { openSigningKey } from '../../src/evidence/keys.ts';
-import { keepAnswers, listEvidenceKeys } from '../../src/repositories/evidence.ts';
+import { keepAnswers, listEvidenceKeys } from '../../src/repositories/deposits/evidence.ts';
 import { simulate } from '../../src/settlement/simulate.ts';
 import { createEndpoint } from '../../src/webhooks/manage-endpoints.ts';
 import { mpHere, type Operated, startOperated } from '../cli/mp.ts';

@@ -1,7 +1,7 @@
 import type { LightMyRequestResponse } from 'fastify';
 import { expect } from 'vitest';
 import type { Payment } from '../../src/database/payment-tables.ts';
-import { findPayment } from '../../src/repositories/payments.ts';
+import { findPayment } from '../../src/repositories/payments/payments.ts';
 import { simulate as playSimulation, type SimulationCase } from '../../src/settlement/simulate.ts';
 import type { MerchantWithKey } from './accounts.ts';
 import type { TestApp } from './app.ts';

@@ -1,7 +1,7 @@
 import type { Merchant } from '../../src/database/account-tables.ts';
 import type { Payment } from '../../src/database/payment-tables.ts';
-import { updateOpenPayment } from '../../src/repositories/payment-moves.ts';
-import { insertReservation } from '../../src/repositories/reservations.ts';
+import { insertReservation } from '../../src/repositories/deposits/reservations.ts';
+import { updateOpenPayment } from '../../src/repositories/payments/moves.ts';
 import { ADDRESSES } from './accounts.ts';
 import type { TestApp } from './app.ts';
 import { addPayment } from './payments.ts';

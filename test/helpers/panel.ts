@@ -7,8 +7,8 @@ import type { PartnerRole, UserRole } from '../../src/database/account-tables.ts
 import { newCodeSecret } from '../../src/panel/people/codes.ts';
 import { beginSession } from '../../src/panel/people/panel-sessions.ts';
 import { hashPassword } from '../../src/panel/people/password-hash.ts';
-import { setPerson } from '../../src/repositories/memberships.ts';
-import { insertPerson } from '../../src/repositories/people.ts';
+import { setPerson } from '../../src/repositories/people/memberships.ts';
+import { insertPerson } from '../../src/repositories/people/people.ts';
 import { operatorOf } from './accounts.ts';
 import type { TestApp } from './app.ts';
 

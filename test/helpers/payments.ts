@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Merchant } from '../../src/database/account-tables.ts';
 import type { Database } from '../../src/database/connection.ts';
 import type { Payment, PaymentsTable } from '../../src/database/payment-tables.ts';
-import { findMainBranch } from '../../src/repositories/merchants.ts';
+import { findMainBranch } from '../../src/repositories/accounts/merchants.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 

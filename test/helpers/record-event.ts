@@ -2,7 +2,7 @@ import type { PaymentEventType } from '#schemas/event.ts';
 import type { Connection } from '../../src/database/connection.ts';
 import type { Payment } from '../../src/database/payment-tables.ts';
 import { newEvent } from '../../src/payments/new-event.ts';
-import { insertEvent } from '../../src/repositories/events.ts';
+import { insertEvent } from '../../src/repositories/payments/events.ts';
 
 /** Records an event with the payment's current state. */
 export function recordEvent(

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { up } from '../../migrations/0015_master_keys.ts';
 import { createKeyring } from '../../src/crypto/keyring.ts';
 import { checkMasterKeys, MasterKeyMissing } from '../../src/keys/master-keys.ts';
-import { listMasterKeys } from '../../src/repositories/master-keys.ts';
+import { listMasterKeys } from '../../src/repositories/keys/master-keys.ts';
 import { addMerchant } from '../helpers/accounts.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 

@@ -5,7 +5,7 @@ import { issueLegacyKey, setUser } from '../../src/accounts/users.ts';
 import { createKeyring } from '../../src/crypto/keyring.ts';
 import { LEGACY_REFUSALS, type LegacyReason } from '../../src/legacy/refusal.ts';
 import { verifyUser } from '../../src/legacy/verify-user.ts';
-import { listLegacyUsage } from '../../src/repositories/legacy-usage.ts';
+import { listLegacyUsage } from '../../src/repositories/keys/legacy-usage.ts';
 import { addPartner, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { send } from '../helpers/signed-request.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../src/client/index.ts';
-import { findPayment } from '../../src/repositories/payments.ts';
+import { findPayment } from '../../src/repositories/payments/payments.ts';
 import { expirePayments } from '../../src/settlement/expire-on-chain.ts';
 import { selectNetwork } from '../../src/settlement/select-network.ts';
 import { simulate } from '../../src/settlement/simulate.ts';

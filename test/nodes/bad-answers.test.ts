@@ -9,7 +9,7 @@ import { NodeFailure } from '../../src/nodes/node.ts';
 import { sealAccess } from '../../src/nodes/node-access.ts';
 import type { NodeSet } from '../../src/nodes/node-set.ts';
 import { openNodeSet } from '../../src/nodes/open-node-set.ts';
-import { insertNode } from '../../src/repositories/nodes.ts';
+import { insertNode } from '../../src/repositories/chains/nodes.ts';
 import { createTickPace } from '../../src/worker/tick-pace.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { createRandom, type Random } from '../settlement/truth/random.ts';

@@ -8,8 +8,13 @@ import { LaggingNode, type Node, NodeFailure, WrongIdentity } from '../../src/no
 import { parseNodeAccess, sealAccess } from '../../src/nodes/node-access.ts';
 import type { NodeSet } from '../../src/nodes/node-set.ts';
 import { openNodeSet } from '../../src/nodes/open-node-set.ts';
-import { listNodeCalls } from '../../src/repositories/node-calls.ts';
-import { deleteNode, insertNode, listSeenNodes, updateNode } from '../../src/repositories/nodes.ts';
+import { listNodeCalls } from '../../src/repositories/chains/node-calls.ts';
+import {
+  deleteNode,
+  insertNode,
+  listSeenNodes,
+  updateNode,
+} from '../../src/repositories/chains/nodes.ts';
 import { ANVIL_MISSING, type Anvil, hasAnvil, startAnvil } from '../helpers/anvil.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { type NodeProxy, RpcRefusal, startNodeProxy } from '../helpers/node-proxy.ts';

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SEARCH_WINDOW } from '../../src/repositories/payment-search.ts';
-import { findPayment } from '../../src/repositories/payments.ts';
+import { findPayment } from '../../src/repositories/payments/payments.ts';
+import { SEARCH_WINDOW } from '../../src/repositories/payments/search.ts';
 import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
 import { ADDRESSES, addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';

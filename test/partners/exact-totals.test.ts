@@ -7,7 +7,7 @@ import { listMerchantReports, readMerchantReport } from '../../src/partners/merc
 import { readOverview } from '../../src/partners/overview.ts';
 import { listPaymentReports } from '../../src/partners/payment-reports.ts';
 import { verifyPartner } from '../../src/partners/verify-rollups.ts';
-import { foldPartnerDeltas } from '../../src/repositories/partner-deltas.ts';
+import { foldPartnerDeltas } from '../../src/repositories/partners/deltas.ts';
 import { ADDRESSES, addMerchant, addPartner, type PartnerWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addPayment } from '../helpers/payments.ts';

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Merchant } from '../../src/database/account-tables.ts';
 import { listPaymentReports } from '../../src/partners/payment-reports.ts';
-import { foldPartnerDeltas } from '../../src/repositories/partner-deltas.ts';
+import { foldPartnerDeltas } from '../../src/repositories/partners/deltas.ts';
 import { ADDRESSES, addMerchant, addPartner, type PartnerWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addPayment } from '../helpers/payments.ts';

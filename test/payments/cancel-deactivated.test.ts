@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setMerchant } from '../../src/accounts/merchants.ts';
 import type { Merchant } from '../../src/database/account-tables.ts';
 import type { Payment } from '../../src/database/payment-tables.ts';
-import { findPayment } from '../../src/repositories/payments.ts';
+import { findPayment } from '../../src/repositories/payments/payments.ts';
 import { expirePayments } from '../../src/settlement/expire-on-chain.ts';
 import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
 import type { Finality } from '../../src/settlement/observed-transfer.ts';

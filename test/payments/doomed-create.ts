@@ -7,7 +7,7 @@ import { connect } from '../../src/database/connection.ts';
 import { FreshCache } from '../../src/database/fresh-cache.ts';
 import { createPaymentOnce } from '../../src/payments/create-payment.ts';
 import { sha256 } from '../../src/payments/idempotency.ts';
-import type { MerchantSetup } from '../../src/repositories/merchant-setup.ts';
+import type { MerchantSetup } from '../../src/repositories/accounts/merchant-setup.ts';
 import { NO_CHANGE_FEED } from '../helpers/inert.ts';
 import { PROMPT_PATH } from '../helpers/prompt-path.ts';
 

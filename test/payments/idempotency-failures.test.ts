@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connect, type Database } from '../../src/database/connection.ts';
 import { ApiError } from '../../src/errors/api-error.ts';
 import { claimAndExecute, sha256 } from '../../src/payments/idempotency.ts';
-import { tryLockIdempotencyKey } from '../../src/repositories/idempotency-keys.ts';
+import { tryLockIdempotencyKey } from '../../src/repositories/payments/idempotency-keys.ts';
 import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { COMPILE_CACHE } from '../helpers/compile-cache.ts';

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { setMerchant } from '../../src/accounts/merchants.ts';
 import type { Processor } from '../../src/payments/processor.ts';
 import { openProcessor } from '../../src/processors/open-processor.ts';
-import { findPayment } from '../../src/repositories/payments.ts';
+import { findPayment } from '../../src/repositories/payments/payments.ts';
 import { expirePayments } from '../../src/settlement/expire-on-chain.ts';
 import { followUpRegulatedLoop } from '../../src/worker/follow-up-regulated.ts';
 import { addMerchant, type MerchantWithKey, operatorOf } from '../helpers/accounts.ts';

@@ -8,7 +8,7 @@ import { createKeyring } from '../../src/crypto/keyring.ts';
 import { connect, type Database } from '../../src/database/connection.ts';
 import { preparedStatements } from '../../src/database/prepared.ts';
 import { type SessionOptions, sessionConfig } from '../../src/database/session.ts';
-import { merchantPaymentsPage } from '../../src/repositories/merchant-payments.ts';
+import { merchantPaymentsPage } from '../../src/repositories/payments/merchant-payments.ts';
 import { openStorage } from '../../src/runtime/storage.ts';
 import { insertPayments } from '../bench/payment-history.ts';
 import { addMerchant, addPartner } from '../helpers/accounts.ts';
@@ -94,7 +94,9 @@ function expectedOf(name: string): Expected {
 /** Loads every module that prepares statements, and prepares each kind of page. */
 async function prepareAll(): Promise<void> {
   const folder = new URL('../../src/repositories/', import.meta.url);
-  for (const file of readdirSync(folder)) await import(new URL(file, folder).href);
+  for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    if (file.endsWith('.ts')) await import(new URL(file, folder).href);
+  }
   const now = new Date();
   for (const direction of [undefined, 'older', 'newer'] as const) {
     for (let filters = 0; filters < 16; filters++) {

@@ -4,36 +4,39 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createMerchant } from '../../src/accounts/merchants.ts';
 import type { Database } from '../../src/database/connection.ts';
 import {
+  hastenInquiries,
+  lockOpenOfInactive,
+} from '../../src/repositories/accounts/inactive-merchants.ts';
+import { countHeldPayments, findOldestSeen } from '../../src/repositories/chains/status.ts';
+import { listEndingAddresses } from '../../src/repositories/chains/watch-list.ts';
+import {
   countOwnUnmatched,
   countSharedUnmatched,
   type InboxFilters,
   listOwnUnmatched,
-} from '../../src/repositories/account-deposits.ts';
-import { countHeldPayments, findOldestSeen } from '../../src/repositories/chain-status.ts';
-import { listUnpricedNetworks, priceDeposits } from '../../src/repositories/deposit-values.ts';
+} from '../../src/repositories/deposits/account-deposits.ts';
 import {
   findMeantPayments,
   listStrayDeposits,
   readArrivals,
-} from '../../src/repositories/deviations.ts';
-import { findFirstPaymentSetup } from '../../src/repositories/first-payment.ts';
-import { hastenInquiries, lockOpenOfInactive } from '../../src/repositories/inactive-merchants.ts';
+} from '../../src/repositories/deposits/deviations.ts';
+import { listUnpricedNetworks, priceDeposits } from '../../src/repositories/deposits/values.ts';
+import { deleteBefore } from '../../src/repositories/old-rows.ts';
+import { findFirstPaymentSetup } from '../../src/repositories/payments/first-payment.ts';
 import {
   findMerchantPayment,
   listMerchantPayments,
   type PageCursor,
   type PaymentFilters,
-} from '../../src/repositories/merchant-payments.ts';
-import { deleteBefore } from '../../src/repositories/old-rows.ts';
-import { sumPaidByDay } from '../../src/repositories/paid-figures.ts';
-import { lockDuePayments, lockLapsedQuotes } from '../../src/repositories/payment-moves.ts';
-import { type PaymentSearch, searchPayments } from '../../src/repositories/payment-search.ts';
-import { claimInquiries } from '../../src/repositories/regulated-payments.ts';
+} from '../../src/repositories/payments/merchant-payments.ts';
+import { lockDuePayments, lockLapsedQuotes } from '../../src/repositories/payments/moves.ts';
+import { sumPaidByDay } from '../../src/repositories/payments/paid-figures.ts';
+import { claimInquiries } from '../../src/repositories/payments/regulated-payments.ts';
+import { type PaymentSearch, searchPayments } from '../../src/repositories/payments/search.ts';
 import { deleteOldEvents } from '../../src/repositories/retention.ts';
-import { listEndingAddresses } from '../../src/repositories/watch-list.ts';
-import { claimDeliveries, findDueEndpoints } from '../../src/repositories/webhook-claims.ts';
-import { listDeliveries } from '../../src/repositories/webhook-deliveries.ts';
-import { listTroubledEndpoints } from '../../src/repositories/webhook-endpoints.ts';
+import { claimDeliveries, findDueEndpoints } from '../../src/repositories/webhooks/claims.ts';
+import { listDeliveries } from '../../src/repositories/webhooks/deliveries.ts';
+import { listTroubledEndpoints } from '../../src/repositories/webhooks/endpoints.ts';
 import { insertPayments } from '../bench/payment-history.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { openShop } from '../webhooks/shop.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { BLOCKCHAIN_IDS } from '#schemas/blockchain.ts';
 import { setNetwork } from '../../src/accounts/networks.ts';
-import { listNetworks } from '../../src/repositories/networks.ts';
+import { listNetworks } from '../../src/repositories/chains/networks.ts';
 import {
   addKey,
   addMerchant,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { tryLockIdempotencyKey } from '../../src/repositories/idempotency-keys.ts';
+import { tryLockIdempotencyKey } from '../../src/repositories/payments/idempotency-keys.ts';
 import { addKey, addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { expectRefusal } from '../helpers/refusal.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setNetwork } from '../../src/accounts/networks.ts';
-import { findMainBranch } from '../../src/repositories/merchants.ts';
+import { findMainBranch } from '../../src/repositories/accounts/merchants.ts';
 import { ADDRESSES, addMerchant, type MerchantWithKey, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { countWritten, createPrompt, requestPrompt } from '../helpers/prompts.ts';

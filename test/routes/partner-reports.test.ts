@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { foldPartnerDeltas } from '../../src/repositories/partner-deltas.ts';
+import { foldPartnerDeltas } from '../../src/repositories/partners/deltas.ts';
 import {
   ADDRESSES,
   addMerchant,

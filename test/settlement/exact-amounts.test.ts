@@ -5,9 +5,12 @@ import { setMerchant } from '../../src/accounts/merchants.ts';
 import type { Merchant } from '../../src/database/account-tables.ts';
 import { transact } from '../../src/database/transaction.ts';
 import { movePayment } from '../../src/payments/move-payment.ts';
-import { updateOpenPayment } from '../../src/repositories/payment-moves.ts';
-import { findPayment } from '../../src/repositories/payments.ts';
-import { insertReservation, releaseReservation } from '../../src/repositories/reservations.ts';
+import {
+  insertReservation,
+  releaseReservation,
+} from '../../src/repositories/deposits/reservations.ts';
+import { updateOpenPayment } from '../../src/repositories/payments/moves.ts';
+import { findPayment } from '../../src/repositories/payments/payments.ts';
 import { LATE_FOR_MS } from '../../src/settlement/match-transfer.ts';
 import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
 import type { ObservedTransfer } from '../../src/settlement/observed-transfer.ts';

@@ -3,11 +3,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { setMerchant } from '../../src/accounts/merchants.ts';
 import { setUser } from '../../src/accounts/users.ts';
 import type { Merchant } from '../../src/database/account-tables.ts';
-import { findDepositById } from '../../src/repositories/deposits.ts';
-import { findMeantPayments, listStrayDeposits } from '../../src/repositories/deviations.ts';
-import { updateOpenPayment } from '../../src/repositories/payment-moves.ts';
-import { findPayment } from '../../src/repositories/payments.ts';
-import { insertReservation } from '../../src/repositories/reservations.ts';
+import { findDepositById } from '../../src/repositories/deposits/deposits.ts';
+import {
+  findMeantPayments,
+  listStrayDeposits,
+} from '../../src/repositories/deposits/deviations.ts';
+import { insertReservation } from '../../src/repositories/deposits/reservations.ts';
+import { updateOpenPayment } from '../../src/repositories/payments/moves.ts';
+import { findPayment } from '../../src/repositories/payments/payments.ts';
 import { ConsentNeeded } from '../../src/settlement/assignment.ts';
 import { expirePayments } from '../../src/settlement/expire-on-chain.ts';
 import {

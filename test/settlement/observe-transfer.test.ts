@@ -8,9 +8,12 @@ import type { Merchant } from '../../src/database/account-tables.ts';
 import type { Database } from '../../src/database/connection.ts';
 import { transact } from '../../src/database/transaction.ts';
 import { movePayment } from '../../src/payments/move-payment.ts';
-import { lockPayment, updateOpenPayment } from '../../src/repositories/payment-moves.ts';
-import { findPayment } from '../../src/repositories/payments.ts';
-import { insertReservation, releaseReservation } from '../../src/repositories/reservations.ts';
+import {
+  insertReservation,
+  releaseReservation,
+} from '../../src/repositories/deposits/reservations.ts';
+import { lockPayment, updateOpenPayment } from '../../src/repositories/payments/moves.ts';
+import { findPayment } from '../../src/repositories/payments/payments.ts';
 import { expirePayments } from '../../src/settlement/expire-on-chain.ts';
 import { assignDeposit, dismissDeposit } from '../../src/settlement/inbox.ts';
 import { observeIn, observeTransfer } from '../../src/settlement/observe-transfer.ts';

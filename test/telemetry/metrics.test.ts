@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { listChains } from '../../src/chains/chain-list.ts';
-import { insertDeposit } from '../../src/repositories/deposits.ts';
+import { insertDeposit } from '../../src/repositories/deposits/deposits.ts';
 import { simulate } from '../../src/settlement/simulate.ts';
 import { createPostgresNonces } from '../../src/signing/postgres-nonces.ts';
 import { createMonitor, type Monitor } from '../../src/telemetry/monitor.ts';

@@ -1,5 +1,5 @@
 import { guardedConnector, type Resolve } from '../../src/outbound/guarded-connector.ts';
-import { claimDeliveries, findDueEndpoints } from '../../src/repositories/webhook-claims.ts';
+import { claimDeliveries, findDueEndpoints } from '../../src/repositories/webhooks/claims.ts';
 import { attemptDelivery, type DeliveryDependencies } from '../../src/webhooks/attempt-delivery.ts';
 
 export interface AttemptOptions extends Omit<DeliveryDependencies, 'connect' | 'logger'> {

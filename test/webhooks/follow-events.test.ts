@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Merchant } from '../../src/database/account-tables.ts';
-import { firstIdOf, insertEvent } from '../../src/repositories/events.ts';
+import { firstIdOf, insertEvent } from '../../src/repositories/payments/events.ts';
 import { EventFollower } from '../../src/webhooks/follow-events.ts';
 import { addMerchant } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';

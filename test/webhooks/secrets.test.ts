@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { verifyWebhook } from '../../src/client/index.ts';
-import { wipePreviousWebhookSecrets } from '../../src/repositories/webhook-endpoints.ts';
+import { wipePreviousWebhookSecrets } from '../../src/repositories/webhooks/endpoints.ts';
 import { rotateEndpointSecret, SECRET_GRACE_MS } from '../../src/webhooks/manage-endpoints.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { type Receiver, startReceiver } from './receiver.ts';

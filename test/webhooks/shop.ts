@@ -7,7 +7,7 @@ import type { Merchant } from '../../src/database/account-tables.ts';
 import type { Connection, Database } from '../../src/database/connection.ts';
 import type { Payment } from '../../src/database/payment-tables.ts';
 import type { WebhookAttempt, WebhookDelivery } from '../../src/database/webhook-tables.ts';
-import { listAttempts } from '../../src/repositories/webhook-attempts.ts';
+import { listAttempts } from '../../src/repositories/webhooks/attempts.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createEndpoint, type IssuedEndpoint } from '../../src/webhooks/manage-endpoints.ts';
 import type { TestDatabase } from '../helpers/database.ts';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { guardedConnector } from '../../src/outbound/guarded-connector.ts';
-import { claimDeliveries } from '../../src/repositories/webhook-claims.ts';
+import { claimDeliveries } from '../../src/repositories/webhooks/claims.ts';
 import { attemptDelivery } from '../../src/webhooks/attempt-delivery.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../../src/webhooks/send.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';

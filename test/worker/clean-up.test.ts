@@ -2,9 +2,12 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { rotateKey } from '../../src/keys/manage-keys.ts';
 import { makeLink } from '../../src/panel/people/links.ts';
-import { findStoredResponse, storeResponse } from '../../src/repositories/idempotency-keys.ts';
-import { insertNonces } from '../../src/repositories/nonces.ts';
-import { countAttempt, insertDevice } from '../../src/repositories/sign-in-counters.ts';
+import { insertNonces } from '../../src/repositories/keys/nonces.ts';
+import {
+  findStoredResponse,
+  storeResponse,
+} from '../../src/repositories/payments/idempotency-keys.ts';
+import { countAttempt, insertDevice } from '../../src/repositories/people/sign-in-counters.ts';
 import { cleanUpLoop } from '../../src/worker/clean-up.ts';
 import { addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';

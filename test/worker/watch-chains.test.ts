@@ -5,7 +5,7 @@ import { chainOf } from '../../src/chains/chain-list.ts';
 import { createKeyring } from '../../src/crypto/keyring.ts';
 import { newId } from '../../src/crypto/new-id.ts';
 import { parseNodeAccess, sealAccess } from '../../src/nodes/node-access.ts';
-import { insertNode } from '../../src/repositories/nodes.ts';
+import { insertNode } from '../../src/repositories/chains/nodes.ts';
 import { createTickPace } from '../../src/worker/tick-pace.ts';
 import { watchChainLoop } from '../../src/worker/watch-chains.ts';
 import { ANVIL_MISSING, type Anvil, hasAnvil, startAnvil } from '../helpers/anvil.ts';

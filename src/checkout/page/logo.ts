@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { ApiError } from '../../errors/api-error.ts';
 import type { TypedApp } from '../../http/typed-app.ts';
 import { CHECKOUT_PREFIX } from '../../payments/checkout-path.ts';
-import { findLogo } from '../../repositories/merchant-logos.ts';
+import { findLogo } from '../../repositories/accounts/merchant-logos.ts';
 import type { CheckoutDependencies } from './dependencies.ts';
 
 /** @param basePath What a proxy serves the service under; empty at the root. */

@@ -1,5 +1,5 @@
 import { type Html, html } from '../../pages/html.ts';
-import type { StrayDeposit } from '../../repositories/deviations.ts';
+import type { StrayDeposit } from '../../repositories/deposits/deviations.ts';
 import { type CheckoutView, merchantOf } from './view.ts';
 
 /** Transfers of exactly the amount that did not count for the payment, and what became of each. */

@@ -1,6 +1,6 @@
 import type { KeyOwner } from '../../keys/manage-keys.ts';
-import type { KeyHolder } from '../../repositories/api-keys.ts';
-import type { Membership } from '../../repositories/memberships.ts';
+import type { KeyHolder } from '../../repositories/keys/api-keys.ts';
+import type { Membership } from '../../repositories/people/memberships.ts';
 
 /** Keys that somebody sees, and may revoke: a partner's owner those of all members, others their own. */
 export function visibleKeysOf(membership: Membership): KeyHolder {

@@ -1,4 +1,4 @@
-import type { Membership } from '../../repositories/memberships.ts';
+import type { Membership } from '../../repositories/people/memberships.ts';
 
 export type Role = Membership['role'];
 

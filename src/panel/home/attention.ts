@@ -1,10 +1,10 @@
 import type { Connection } from '../../database/connection.ts';
 import { formerPairUntil } from '../../keys/former-pair.ts';
-import { countOwnUnmatched } from '../../repositories/account-deposits.ts';
-import { listApiKeys } from '../../repositories/api-keys.ts';
-import type { Membership } from '../../repositories/memberships.ts';
-import { listRecoveryCodes } from '../../repositories/people.ts';
-import { listTroubledEndpoints } from '../../repositories/webhook-endpoints.ts';
+import { countOwnUnmatched } from '../../repositories/deposits/account-deposits.ts';
+import { listApiKeys } from '../../repositories/keys/api-keys.ts';
+import type { Membership } from '../../repositories/people/memberships.ts';
+import { listRecoveryCodes } from '../../repositories/people/people.ts';
+import { listTroubledEndpoints } from '../../repositories/webhooks/endpoints.ts';
 import { PANEL_PREFIX } from '../assets.ts';
 import { CHANGE_PASSWORD, describeClosedCodes } from '../closed-codes.ts';
 import { counted } from '../format.ts';

@@ -4,7 +4,7 @@ import { basePathOf } from '../../pages/base-path.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { listPayments } from '../../payments/list-payments.ts';
 import { type PaidFigures, readPaidFigures } from '../../payments/paid-figures.ts';
-import { readArrivals } from '../../repositories/deviations.ts';
+import { readArrivals } from '../../repositories/deposits/deviations.ts';
 import { checkFirstPayment } from '../../settlement/first-payment.ts';
 import { renderDays } from '../chart.ts';
 import type { PanelDependencies } from '../dependencies.ts';

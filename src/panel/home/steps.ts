@@ -1,5 +1,5 @@
 import { type Html, html } from '../../pages/html.ts';
-import type { Membership } from '../../repositories/memberships.ts';
+import type { Membership } from '../../repositories/people/memberships.ts';
 import type { FirstPayment } from '../../settlement/first-payment.ts';
 import type { Step } from '../../settlement/setup-steps.ts';
 import { isAllowed } from '../access/permissions.ts';

@@ -6,7 +6,11 @@ import { ApiError } from '../../errors/api-error.ts';
 import { clientAddress, clientSite } from '../../http/client-address.ts';
 import type { RateLimits } from '../../http/rate-limit.ts';
 import { pathOf } from '../../http/request-target.ts';
-import { findMembership, listDeciders, type Membership } from '../../repositories/memberships.ts';
+import {
+  findMembership,
+  listDeciders,
+  type Membership,
+} from '../../repositories/people/memberships.ts';
 import type { Clock } from '../../time/clock.ts';
 import { isAllowed, needsRecentFactor, type Permission } from '../access/permissions.ts';
 import { type OpenSession, openSession, type Visitor } from '../people/panel-sessions.ts';

@@ -1,4 +1,4 @@
-import type { Membership } from '../../repositories/memberships.ts';
+import type { Membership } from '../../repositories/people/memberships.ts';
 import type { Permission } from '../access/permissions.ts';
 
 /** Why the panel does not answer a request, beside the errors that the API has as well. */

@@ -2,7 +2,7 @@ import { parseEmail } from '../../accounts/input.ts';
 import type { LinkPurpose } from '../../database/people-tables.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { renderQrCode } from '../../pages/qr-code.ts';
-import type { Invited } from '../../repositories/memberships.ts';
+import type { Invited } from '../../repositories/people/memberships.ts';
 import { ROLE_NAMES } from '../access/permissions.ts';
 import { type FormFault, renderButton, renderFault, renderField } from '../form.ts';
 import type { PanelPage } from '../layout.ts';

@@ -15,9 +15,9 @@ import {
   type KeyHolder,
   type KeyWithUse,
   listKeysWithUse,
-} from '../../repositories/api-keys.ts';
-import type { Membership } from '../../repositories/memberships.ts';
-import { useIntent } from '../../repositories/sign-in-counters.ts';
+} from '../../repositories/keys/api-keys.ts';
+import type { Membership } from '../../repositories/people/memberships.ts';
+import { useIntent } from '../../repositories/people/sign-in-counters.ts';
 import { parseDateBound } from '../../time/date-bound.ts';
 import { ownerOf, ownKeysOf, visibleKeysOf } from '../access/key-holders.ts';
 import { isAllowed } from '../access/permissions.ts';

@@ -2,7 +2,7 @@ import { formerPairUntil } from '../../keys/former-pair.ts';
 import type { IssuedKey } from '../../keys/manage-keys.ts';
 import { MERCHANT_SCOPES, type Scope, scopesOf } from '../../keys/scopes.ts';
 import { type Html, html } from '../../pages/html.ts';
-import type { KeyWithUse } from '../../repositories/api-keys.ts';
+import type { KeyWithUse } from '../../repositories/keys/api-keys.ts';
 import { type FormFault, renderFault, renderField, renderSelect } from '../form.ts';
 import { dateTime } from '../format.ts';
 import type { PanelPage } from '../layout.ts';

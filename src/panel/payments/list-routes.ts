@@ -7,8 +7,8 @@ import {
   readPaymentPages,
   type WantedPayments,
 } from '../../payments/payment-pages.ts';
-import { readArrivals } from '../../repositories/deviations.ts';
-import { SEARCH_WINDOW } from '../../repositories/payment-search.ts';
+import { readArrivals } from '../../repositories/deposits/deviations.ts';
+import { SEARCH_WINDOW } from '../../repositories/payments/search.ts';
 import { utcDay } from '../../time/days.ts';
 import type { PanelDependencies } from '../dependencies.ts';
 import { EXPORT_PAGE, type Exports, exportBounds } from '../exports.ts';

@@ -7,7 +7,7 @@ import { type Html, html } from '../../pages/html.ts';
 import type { PaymentPage, WantedPayments } from '../../payments/payment-pages.ts';
 import type { SearchCursor } from '../../payments/search-payments.ts';
 import { formatBaseUnits } from '../../payments/token-amount.ts';
-import type { Arrivals } from '../../repositories/deviations.ts';
+import type { Arrivals } from '../../repositories/deposits/deviations.ts';
 import { toDate, toInclusiveEnd } from '../../time/date-bound.ts';
 import { addressOf } from '../address.ts';
 import { type FormFault, renderField, renderSelect } from '../form.ts';

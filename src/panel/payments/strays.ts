@@ -1,6 +1,6 @@
 import { type Html, html } from '../../pages/html.ts';
 import { formatBaseUnits } from '../../payments/token-amount.ts';
-import type { StrayDeposit } from '../../repositories/deviations.ts';
+import type { StrayDeposit } from '../../repositories/deposits/deviations.ts';
 import { dateTime } from '../format.ts';
 
 export interface StrayParts {

@@ -4,6 +4,7 @@ import type { Connection } from '../../database/connection.ts';
 import { isUniqueViolation } from '../../database/errors.ts';
 import type { PanelLink, Person } from '../../database/people-tables.ts';
 import { transact } from '../../database/transaction.ts';
+import { takeLink } from '../../repositories/people/invitations.ts';
 import {
   findInvitedMember,
   findInvitedUser,
@@ -11,10 +12,14 @@ import {
   listMemberships,
   type Membership,
   setPerson,
-} from '../../repositories/memberships.ts';
-import { takeLink } from '../../repositories/panel-links.ts';
-import { deleteSessionsOf } from '../../repositories/panel-sessions.ts';
-import { findPerson, insertPerson, lockPerson, updatePerson } from '../../repositories/people.ts';
+} from '../../repositories/people/memberships.ts';
+import {
+  findPerson,
+  insertPerson,
+  lockPerson,
+  updatePerson,
+} from '../../repositories/people/people.ts';
+import { deleteSessionsOf } from '../../repositories/people/sessions.ts';
 import type { PeopleDependencies } from './dependencies.ts';
 import { findOpenLink } from './links.ts';
 import { checkNewPassword, type NewApp, type NewFactors, sealApp } from './new-factors.ts';

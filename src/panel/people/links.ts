@@ -3,15 +3,15 @@ import { newId } from '../../crypto/new-id.ts';
 import { hashToken, newToken } from '../../crypto/token.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { LinkPurpose, PanelLink } from '../../database/people-tables.ts';
-import { findMerchantUser } from '../../repositories/merchant-users.ts';
+import { findMerchantUser } from '../../repositories/accounts/merchant-users.ts';
+import { findPartnerMember } from '../../repositories/accounts/partners.ts';
 import {
   endLinksOf,
   findLink,
   insertLink,
   type LinkSubject,
-} from '../../repositories/panel-links.ts';
-import { findPartnerMember } from '../../repositories/partners.ts';
-import { findPerson } from '../../repositories/people.ts';
+} from '../../repositories/people/invitations.ts';
+import { findPerson } from '../../repositories/people/people.ts';
 
 /** Path of the page that a link leads to; its token follows. */
 export const JOIN_PATH = '/panel/join';

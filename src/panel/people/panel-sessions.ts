@@ -9,7 +9,7 @@ import {
   insertSession,
   type SessionWithPerson,
   updateSession,
-} from '../../repositories/panel-sessions.ts';
+} from '../../repositories/people/sessions.ts';
 import { SessionEnded } from './refusals.ts';
 
 const MINUTE_MS = 60_000;

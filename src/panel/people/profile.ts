@@ -1,6 +1,6 @@
 import type { Person } from '../../database/people-tables.ts';
-import { deleteSessionsOf, type SessionWithPerson } from '../../repositories/panel-sessions.ts';
-import { findPerson, updatePerson } from '../../repositories/people.ts';
+import { findPerson, updatePerson } from '../../repositories/people/people.ts';
+import { deleteSessionsOf, type SessionWithPerson } from '../../repositories/people/sessions.ts';
 import type { PeopleDependencies } from './dependencies.ts';
 import { checkNewPassword, type NewApp, sealApp } from './new-factors.ts';
 import type { Visitor } from './panel-sessions.ts';

@@ -2,14 +2,14 @@ import { newId } from '../../crypto/new-id.ts';
 import type { Connection, Database } from '../../database/connection.ts';
 import type { PanelSession, Person, SignInMethod } from '../../database/people-tables.ts';
 import { inSavepoint, transact } from '../../database/transaction.ts';
-import { insertAuditEntry } from '../../repositories/audit-log.ts';
+import { insertAuditEntry } from '../../repositories/accounts/audit-log.ts';
+import { lockPerson, updatePerson, useCodeStep } from '../../repositories/people/people.ts';
 import {
   countWrong,
   deleteSession,
   type SessionWithPerson,
   updateSession,
-} from '../../repositories/panel-sessions.ts';
-import { lockPerson, updatePerson, useCodeStep } from '../../repositories/people.ts';
+} from '../../repositories/people/sessions.ts';
 import { findCodeStep } from './codes.ts';
 import type { PeopleDependencies } from './dependencies.ts';
 import type { Visitor } from './panel-sessions.ts';

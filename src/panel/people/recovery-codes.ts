@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { base32 } from '@scure/base';
 import type { Connection } from '../../database/connection.ts';
-import { replaceRecoveryCodes, useRecoveryCode } from '../../repositories/people.ts';
+import { replaceRecoveryCodes, useRecoveryCode } from '../../repositories/people/people.ts';
 
 const COUNT = 8;
 /** 120 bits, which make 24 characters of base32. */

@@ -1,5 +1,5 @@
 import type { PanelSession } from '../../database/people-tables.ts';
-import type { SessionWithPerson } from '../../repositories/panel-sessions.ts';
+import type { SessionWithPerson } from '../../repositories/people/sessions.ts';
 import type { PeopleDependencies } from './dependencies.ts';
 import { confirmSession, type Visitor } from './panel-sessions.ts';
 import { attemptIn, proveCode } from './proofs.ts';

@@ -9,7 +9,7 @@ import {
   forgetAttempts,
   isKnownDevice,
   listDevices,
-} from '../../repositories/sign-in-counters.ts';
+} from '../../repositories/people/sign-in-counters.ts';
 
 const MINUTE_MS = 60_000;
 

@@ -7,12 +7,12 @@ import { ApiError } from '../../errors/api-error.ts';
 import { EmptyForm } from '../../http/page-validation.ts';
 import type { TypedApp } from '../../http/typed-app.ts';
 import { basePathOf } from '../../pages/base-path.ts';
+import { listRecoveryCodes } from '../../repositories/people/people.ts';
 import {
   deleteSession,
   deleteSessionsOf,
   listSessions,
-} from '../../repositories/panel-sessions.ts';
-import { listRecoveryCodes } from '../../repositories/people.ts';
+} from '../../repositories/people/sessions.ts';
 import { PANEL_PREFIX } from '../assets.ts';
 import { renderClosedCodes } from '../closed-codes.ts';
 import type { PanelDependencies } from '../dependencies.ts';

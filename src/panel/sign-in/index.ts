@@ -4,7 +4,7 @@ import { hashToken, TOKEN } from '../../crypto/token.ts';
 import { EmptyForm } from '../../http/page-validation.ts';
 import type { TypedApp } from '../../http/typed-app.ts';
 import { basePathOf } from '../../pages/base-path.ts';
-import { deleteSession } from '../../repositories/panel-sessions.ts';
+import { deleteSession } from '../../repositories/people/sessions.ts';
 import { PANEL_PREFIX } from '../assets.ts';
 import type { PanelDependencies } from '../dependencies.ts';
 import { logClosed } from '../failures.ts';

@@ -12,11 +12,11 @@ import {
   findOwnUnmatched,
   findOwnUnmatchedOf,
   listOwnUnmatched,
-} from '../../repositories/account-deposits.ts';
-import { findAskedAssignment } from '../../repositories/asked-assignments.ts';
-import { findDepositContexts } from '../../repositories/deposit-context.ts';
-import { findMeantPayments } from '../../repositories/deviations.ts';
-import { findOwnPayment } from '../../repositories/payments.ts';
+} from '../../repositories/deposits/account-deposits.ts';
+import { findAskedAssignment } from '../../repositories/deposits/asked-assignments.ts';
+import { findDepositContexts } from '../../repositories/deposits/context.ts';
+import { findMeantPayments } from '../../repositories/deposits/deviations.ts';
+import { findOwnPayment } from '../../repositories/payments/payments.ts';
 import { ConsentNeeded } from '../../settlement/assignment.ts';
 import {
   askToAssign,

@@ -3,7 +3,7 @@ import { announcesBody } from '../../http/raw-body.ts';
 import { readAuthorization } from '../../legacy/authorization.ts';
 import { LegacyRefusal } from '../../legacy/refusal.ts';
 import { authorizeUser, verifyUser } from '../../legacy/verify-user.ts';
-import { countLegacyRequest } from '../../repositories/legacy-usage.ts';
+import { countLegacyRequest } from '../../repositories/keys/legacy-usage.ts';
 import type { LegacyDependencies } from './dependencies.ts';
 
 /**

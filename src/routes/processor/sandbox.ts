@@ -9,8 +9,8 @@ import {
   sendNotifications,
 } from '../../processors/sandbox-notifications.ts';
 import type { SandboxProcessor } from '../../processors/sandbox-processor.ts';
-import { listActiveNetworks } from '../../repositories/networks.ts';
-import { findPaymentOfSession } from '../../repositories/regulated-payments.ts';
+import { listActiveNetworks } from '../../repositories/chains/networks.ts';
+import { findPaymentOfSession } from '../../repositories/payments/regulated-payments.ts';
 import type { ProcessorDependencies } from './dependencies.ts';
 import { sendPage } from './page.ts';
 import { actionsFor, renderSandbox } from './sandbox-pages.ts';

@@ -10,7 +10,7 @@ import { principalOf } from '../../http/authentication.ts';
 import type { AccessRule } from '../../keys/principal.ts';
 import { listPayments } from '../../payments/list-payments.ts';
 import { toPaymentObject } from '../../payments/payment-object.ts';
-import { findMerchantPayment } from '../../repositories/merchant-payments.ts';
+import { findMerchantPayment } from '../../repositories/payments/merchant-payments.ts';
 import { toDate } from '../../time/date-bound.ts';
 import type { SignedApp } from '../signed-app.ts';
 import type { V1Dependencies } from './dependencies.ts';

@@ -10,7 +10,7 @@ import {
   advanceAudit,
   type ClaimedAudit,
   claimAudit,
-} from '../../repositories/audits.ts';
+} from '../../repositories/chains/audits.ts';
 import type { Clock } from '../../time/clock.ts';
 import { endOfDay, utcDay } from '../../time/days.ts';
 import { findBlockAt } from '../find-block.ts';

@@ -7,9 +7,9 @@ import type {
 import type { Connection, Database } from '../../database/connection.ts';
 import type { Deposit } from '../../database/deposit-tables.ts';
 import type { Node } from '../../nodes/node.ts';
-import { findAwaited, listDepositsInBlocks } from '../../repositories/audits.ts';
-import { findDeposits } from '../../repositories/deposits.ts';
-import { listConfiguredAddresses } from '../../repositories/watch-list.ts';
+import { findAwaited, listDepositsInBlocks } from '../../repositories/chains/audits.ts';
+import { listConfiguredAddresses } from '../../repositories/chains/watch-list.ts';
+import { findDeposits } from '../../repositories/deposits/deposits.ts';
 import { LATE_FOR_MS } from '../../settlement/match-transfer.ts';
 import { weighTransfers } from '../../settlement/weigh-transfers.ts';
 import { toWatched } from '../watch-list.ts';

@@ -1,6 +1,6 @@
 import { newId } from '../../crypto/new-id.ts';
 import type { Connection } from '../../database/connection.ts';
-import { addFinding } from '../../repositories/findings.ts';
+import { addFinding } from '../../repositories/chains/findings.ts';
 import type { Difference } from './reconcile-blocks.ts';
 
 /** Writes differences down as findings; those that are open already are not repeated. */

@@ -1,8 +1,8 @@
 import type { ChainTransfer } from '../../chains/adapter.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { Deposit, DepositOutcome, DepositState } from '../../database/deposit-tables.ts';
-import { listDepositsByHash } from '../../repositories/deposits.ts';
-import { addRescanOnce } from '../../repositories/rescans.ts';
+import { addRescanOnce } from '../../repositories/chains/rescans.ts';
+import { listDepositsByHash } from '../../repositories/deposits/deposits.ts';
 import { differs } from '../../settlement/correct-deposit.ts';
 import { type AskedWithin, weighTransfers } from '../../settlement/weigh-transfers.ts';
 

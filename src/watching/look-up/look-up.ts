@@ -5,8 +5,8 @@ import type { Connection } from '../../database/connection.ts';
 import type { Network } from '../../database/network-tables.ts';
 import type { ChainState } from '../../database/watching-tables.ts';
 import { type Node, NodeFailure } from '../../nodes/node.ts';
-import { findChain } from '../../repositories/chains.ts';
-import { hasUnexplainedInflow } from '../../repositories/findings.ts';
+import { findChain } from '../../repositories/chains/chains.ts';
+import { hasUnexplainedInflow } from '../../repositories/chains/findings.ts';
 import { askedSince } from '../loop/record-seen.ts';
 import { type FoundTransfer, rescanMissing, withDeposits } from './found-transfers.ts';
 

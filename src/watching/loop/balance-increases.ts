@@ -1,7 +1,7 @@
 import type { InternalTransfers } from '../../chains/adapter.ts';
 import { type Node, NodeFailure } from '../../nodes/node.ts';
-import type { NativeBalance } from '../../repositories/native-balances.ts';
-import { sumArrivals } from '../../repositories/watched-deposits.ts';
+import type { NativeBalance } from '../../repositories/chains/native-balances.ts';
+import { sumArrivals } from '../../repositories/deposits/watched-deposits.ts';
 import type { Watcher } from '../watcher.ts';
 
 /** Where a balance rose by more than the top-level transactions explain. */

@@ -1,5 +1,5 @@
 import type { Block, WatchedAddress } from '../../chains/adapter.ts';
-import { hasExpiringPayment } from '../../repositories/watch-list.ts';
+import { hasExpiringPayment } from '../../repositories/chains/watch-list.ts';
 import type { Watcher } from '../watcher.ts';
 import { STATE_KEPT } from './balance-increases.ts';
 import { createUnconfirmedCheck } from './check-unconfirmed.ts';

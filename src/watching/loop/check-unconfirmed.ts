@@ -1,6 +1,9 @@
-import { listSettledNetworks } from '../../repositories/networks.ts';
-import { addRescanOnce } from '../../repositories/rescans.ts';
-import { listUnplaced, type UnsettledDeposit } from '../../repositories/watched-deposits.ts';
+import { listSettledNetworks } from '../../repositories/chains/networks.ts';
+import { addRescanOnce } from '../../repositories/chains/rescans.ts';
+import {
+  listUnplaced,
+  type UnsettledDeposit,
+} from '../../repositories/deposits/watched-deposits.ts';
 import { reportCorrection } from '../../settlement/correct-deposit.ts';
 import { timeOf } from '../../settlement/observe-transfer.ts';
 import type { ObservedTransfer } from '../../settlement/observed-transfer.ts';

@@ -1,6 +1,6 @@
 import { newId } from '../../crypto/new-id.ts';
 import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
-import { addFinding } from '../../repositories/findings.ts';
+import { addFinding } from '../../repositories/chains/findings.ts';
 import { disagreements } from '../metrics.ts';
 import type { Watcher } from '../watcher.ts';
 import { lookUpDeposits, type Placed } from './look-up-deposits.ts';

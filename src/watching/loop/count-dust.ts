@@ -1,6 +1,6 @@
 import type { Arrival } from '../../chains/adapter.ts';
 import type { Connection } from '../../database/connection.ts';
-import { addDust } from '../../repositories/dust.ts';
+import { addDust } from '../../repositories/deposits/dust.ts';
 import { utcDay } from '../../time/days.ts';
 import { dustTransfers } from '../metrics.ts';
 import type { Watcher } from '../watcher.ts';

@@ -1,4 +1,4 @@
-import { listEndingAddresses } from '../../repositories/watch-list.ts';
+import { listEndingAddresses } from '../../repositories/chains/watch-list.ts';
 import type { Watcher } from '../watcher.ts';
 import type { LastPoll } from './occurred-at.ts';
 

@@ -1,6 +1,6 @@
 import type { ChainState } from '../../database/watching-tables.ts';
 import type { Node } from '../../nodes/node.ts';
-import { type ChainProgress, updateChain } from '../../repositories/chains.ts';
+import { type ChainProgress, updateChain } from '../../repositories/chains/chains.ts';
 import type { Watcher } from '../watcher.ts';
 
 /**

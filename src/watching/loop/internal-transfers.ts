@@ -1,13 +1,13 @@
 import type { InternalTransfers, Traced, WatchedAddress } from '../../chains/adapter.ts';
 import { newId } from '../../crypto/new-id.ts';
 import { type Node, RpcError } from '../../nodes/node.ts';
-import { addFinding } from '../../repositories/findings.ts';
+import { addFinding } from '../../repositories/chains/findings.ts';
 import {
   listBalances,
   type NativeBalance,
   putBalances,
   trimBalances,
-} from '../../repositories/native-balances.ts';
+} from '../../repositories/chains/native-balances.ts';
 import { tellUntraceable } from '../../settlement/tell-unmatched.ts';
 import { readDustLimits } from '../../settlement/weigh-transfers.ts';
 import type { Watcher } from '../watcher.ts';

@@ -1,6 +1,6 @@
 import { writeJson } from '../../nodes/parse-json.ts';
 import type { RecordedNode } from '../../nodes/record-answers.ts';
-import { keepAnswers } from '../../repositories/evidence.ts';
+import { keepAnswers } from '../../repositories/deposits/evidence.ts';
 import type { Watcher } from '../watcher.ts';
 import type { Placed } from './look-up-deposits.ts';
 

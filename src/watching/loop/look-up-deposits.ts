@@ -1,6 +1,6 @@
 import type { ChainTransfer, LookUpRequest, TransactionReport } from '../../chains/adapter.ts';
 import type { Node } from '../../nodes/node.ts';
-import type { UnsettledDeposit } from '../../repositories/watched-deposits.ts';
+import type { UnsettledDeposit } from '../../repositories/deposits/watched-deposits.ts';
 import { differs } from '../../settlement/correct-deposit.ts';
 import type { Watcher } from '../watcher.ts';
 

@@ -1,7 +1,7 @@
 import type { Heads } from '../../chains/adapter.ts';
 import type { ChainState } from '../../database/watching-tables.ts';
 import type { Node } from '../../nodes/node.ts';
-import { findRingEntry } from '../../repositories/chain-blocks.ts';
+import { findRingEntry } from '../../repositories/chains/blocks.ts';
 import type { Watcher } from '../watcher.ts';
 import { halt } from './halt.ts';
 import { IDLE_POLL_MS } from './idle-watch.ts';

@@ -1,5 +1,5 @@
 import type { MempoolReading, WatchedAddress } from '../../chains/adapter.ts';
-import { findOldestReservation } from '../../repositories/watch-list.ts';
+import { findOldestReservation } from '../../repositories/chains/watch-list.ts';
 import { LATE_FOR_MS } from '../../settlement/match-transfer.ts';
 import type { Watcher } from '../watcher.ts';
 import { askedSince, recordSeen } from './record-seen.ts';

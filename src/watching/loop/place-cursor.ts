@@ -1,8 +1,8 @@
 import type { Block } from '../../chains/adapter.ts';
 import type { Node } from '../../nodes/node.ts';
-import { addToRing, cutRing } from '../../repositories/chain-blocks.ts';
-import { updateChain } from '../../repositories/chains.ts';
-import { findOldestReservation } from '../../repositories/watch-list.ts';
+import { addToRing, cutRing } from '../../repositories/chains/blocks.ts';
+import { updateChain } from '../../repositories/chains/chains.ts';
+import { findOldestReservation } from '../../repositories/chains/watch-list.ts';
 import { LATE_FOR_MS } from '../../settlement/match-transfer.ts';
 import { findBlockAt, requireBlock } from '../find-block.ts';
 import type { Watcher } from '../watcher.ts';

@@ -1,5 +1,5 @@
 import type { Block } from '../../chains/adapter.ts';
-import { updateChain } from '../../repositories/chains.ts';
+import { updateChain } from '../../repositories/chains/chains.ts';
 import type { Watcher } from '../watcher.ts';
 import { coveredUntil } from './coverage.ts';
 import type { Round } from './round.ts';

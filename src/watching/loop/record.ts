@@ -4,7 +4,7 @@ import type { Connection } from '../../database/connection.ts';
 import type { Deposit } from '../../database/deposit-tables.ts';
 import { isDatabaseUnavailable } from '../../database/errors.ts';
 import { inSavepoint } from '../../database/transaction.ts';
-import { addFinding } from '../../repositories/findings.ts';
+import { addFinding } from '../../repositories/chains/findings.ts';
 import { observeAll } from '../../settlement/observe-all.ts';
 import { observeIn, timeOf } from '../../settlement/observe-transfer.ts';
 import type { Finality, ObservedTransfer } from '../../settlement/observed-transfer.ts';

@@ -1,11 +1,11 @@
 import { newId } from '../../crypto/new-id.ts';
 import type { ChainBlock, ChainState } from '../../database/watching-tables.ts';
 import { LaggingNode, type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
-import { cutRing, listRing } from '../../repositories/chain-blocks.ts';
-import { updateChain } from '../../repositories/chains.ts';
-import { addFinding } from '../../repositories/findings.ts';
-import { cutBalances } from '../../repositories/native-balances.ts';
-import { listFinalAbove, unplaceAbove } from '../../repositories/watched-deposits.ts';
+import { cutRing, listRing } from '../../repositories/chains/blocks.ts';
+import { updateChain } from '../../repositories/chains/chains.ts';
+import { addFinding } from '../../repositories/chains/findings.ts';
+import { cutBalances } from '../../repositories/chains/native-balances.ts';
+import { listFinalAbove, unplaceAbove } from '../../repositories/deposits/watched-deposits.ts';
 import { reorganisationDepth, reorganisations } from '../metrics.ts';
 import type { Watcher } from '../watcher.ts';
 import { halt } from './halt.ts';

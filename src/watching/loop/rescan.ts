@@ -1,8 +1,8 @@
 import type { ChainTransfer } from '../../chains/adapter.ts';
 import type { Rescan } from '../../database/watching-tables.ts';
 import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
-import { advanceRescan, findOpenRescan } from '../../repositories/rescans.ts';
-import { listConfiguredAddresses } from '../../repositories/watch-list.ts';
+import { advanceRescan, findOpenRescan } from '../../repositories/chains/rescans.ts';
+import { listConfiguredAddresses } from '../../repositories/chains/watch-list.ts';
 import { toWatched } from '../watch-list.ts';
 import type { Watcher } from '../watcher.ts';
 import { NO_POLL } from './occurred-at.ts';

@@ -1,8 +1,8 @@
 import type { LookUpRequest, TransactionReport } from '../../chains/adapter.ts';
 import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
-import { findDeposits } from '../../repositories/deposits.ts';
-import { listOpenFindings, resolveFinding } from '../../repositories/findings.ts';
-import { listConfiguredAddresses } from '../../repositories/watch-list.ts';
+import { listOpenFindings, resolveFinding } from '../../repositories/chains/findings.ts';
+import { listConfiguredAddresses } from '../../repositories/chains/watch-list.ts';
+import { findDeposits } from '../../repositories/deposits/deposits.ts';
 import { toWatched } from '../watch-list.ts';
 import type { Watcher } from '../watcher.ts';
 import { NO_POLL, occurredAt } from './occurred-at.ts';

@@ -8,8 +8,8 @@ import type {
 import type { Connection } from '../../database/connection.ts';
 import type { ChainState } from '../../database/watching-tables.ts';
 import { type Node, NodeFailure } from '../../nodes/node.ts';
-import { addToRing, trimRing } from '../../repositories/chain-blocks.ts';
-import { updateChain } from '../../repositories/chains.ts';
+import { addToRing, trimRing } from '../../repositories/chains/blocks.ts';
+import { updateChain } from '../../repositories/chains/chains.ts';
 import { weighTransfers } from '../../settlement/weigh-transfers.ts';
 import type { Watcher } from '../watcher.ts';
 import { countDust } from './count-dust.ts';

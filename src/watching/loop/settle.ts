@@ -2,7 +2,10 @@ import type { TransactionReport, Unreadable } from '../../chains/adapter.ts';
 import { isSettled, parseFinality } from '../../chains/finality.ts';
 import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
 import { recordAnswers } from '../../nodes/record-answers.ts';
-import { listUnsettled, type UnsettledDeposit } from '../../repositories/watched-deposits.ts';
+import {
+  listUnsettled,
+  type UnsettledDeposit,
+} from '../../repositories/deposits/watched-deposits.ts';
 import { timeOf } from '../../settlement/observe-transfer.ts';
 import type { ObservedTransfer } from '../../settlement/observed-transfer.ts';
 import type { Watcher } from '../watcher.ts';

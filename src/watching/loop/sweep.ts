@@ -1,6 +1,6 @@
 import type { Block } from '../../chains/adapter.ts';
 import { NodeFailure, RpcError } from '../../nodes/node.ts';
-import { findChain, updateChain } from '../../repositories/chains.ts';
+import { findChain, updateChain } from '../../repositories/chains/chains.ts';
 import type { Watcher } from '../watcher.ts';
 import { countDust } from './count-dust.ts';
 import { NO_POLL } from './occurred-at.ts';

@@ -1,6 +1,6 @@
 import type { ChainState } from '../../database/watching-tables.ts';
 import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
-import { findChain, updateChain } from '../../repositories/chains.ts';
+import { findChain, updateChain } from '../../repositories/chains/chains.ts';
 import type { Watcher } from '../watcher.ts';
 import { createBlockWatch } from './block-watch.ts';
 import { createIdleWatch, IDLE_POLL_MS, lookAt, wasPolled } from './idle-watch.ts';

@@ -3,8 +3,12 @@ import { newId } from '../../crypto/new-id.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { Finding } from '../../database/watching-tables.ts';
 import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
-import { addFinding, listOpenFindings, resolveFinding } from '../../repositories/findings.ts';
-import { listSettledNetworks } from '../../repositories/networks.ts';
+import {
+  addFinding,
+  listOpenFindings,
+  resolveFinding,
+} from '../../repositories/chains/findings.ts';
+import { listSettledNetworks } from '../../repositories/chains/networks.ts';
 import type { Watcher } from '../watcher.ts';
 import { countDust } from './count-dust.ts';
 import { NO_POLL } from './occurred-at.ts';

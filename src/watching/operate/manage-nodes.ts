@@ -11,22 +11,22 @@ import type { Network } from '../../database/network-tables.ts';
 import type { NodeRole, NodeRow } from '../../database/watching-tables.ts';
 import { hostNameOf, InvalidAccess, parseNodeAccess, sealAccess } from '../../nodes/node-access.ts';
 import type { NodeSettings } from '../../nodes/open-node.ts';
-import { cutRing } from '../../repositories/chain-blocks.ts';
-import {
-  forgetBalances,
-  listNetworksOfChain,
-  lockChainSetup,
-  resetChain,
-  setChainIdentity,
-} from '../../repositories/chain-setup.ts';
-import { findChain } from '../../repositories/chains.ts';
+import { cutRing } from '../../repositories/chains/blocks.ts';
+import { findChain } from '../../repositories/chains/chains.ts';
 import {
   deleteNode,
   findNode,
   insertNode,
   listNodes,
   updateNode,
-} from '../../repositories/nodes.ts';
+} from '../../repositories/chains/nodes.ts';
+import {
+  forgetBalances,
+  listNetworksOfChain,
+  lockChainSetup,
+  resetChain,
+  setChainIdentity,
+} from '../../repositories/chains/setup.ts';
 import { describeIdentity } from '../verify-identity.ts';
 import { adapterFor, type NodeTools, requireChain, settingsOf } from './node-tools.ts';
 import { settleNetworks } from './settled-networks.ts';

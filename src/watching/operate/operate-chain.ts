@@ -1,13 +1,13 @@
 import { audited, OperationRefused, type Operator } from '../../audit/audited-change.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { ChainState, Finding, Rescan } from '../../database/watching-tables.ts';
-import { lockChainSetup } from '../../repositories/chain-setup.ts';
-import { resolveFinding } from '../../repositories/findings.ts';
-import { findNetworkOnChain, type NetworkOnChain } from '../../repositories/networks.ts';
-import { listNodes } from '../../repositories/nodes.ts';
-import { addRescan } from '../../repositories/rescans.ts';
-import { resumeChain } from '../../repositories/resume-chain.ts';
-import { unplaceAbove } from '../../repositories/watched-deposits.ts';
+import { resolveFinding } from '../../repositories/chains/findings.ts';
+import { findNetworkOnChain, type NetworkOnChain } from '../../repositories/chains/networks.ts';
+import { listNodes } from '../../repositories/chains/nodes.ts';
+import { addRescan } from '../../repositories/chains/rescans.ts';
+import { resumeChain } from '../../repositories/chains/resume.ts';
+import { lockChainSetup } from '../../repositories/chains/setup.ts';
+import { unplaceAbove } from '../../repositories/deposits/watched-deposits.ts';
 import { requireChain } from './node-tools.ts';
 
 /** Most blocks of one rescan: two weeks of Ethereum, or half a day of BNB Smart Chain. */

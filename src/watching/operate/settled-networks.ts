@@ -1,8 +1,8 @@
 import { OperationRefused } from '../../audit/audited-change.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { Network, SettledBy } from '../../database/network-tables.ts';
-import { listNetworksOfChain, setSettledBy } from '../../repositories/chain-setup.ts';
-import { listNodes } from '../../repositories/nodes.ts';
+import { listNodes } from '../../repositories/chains/nodes.ts';
+import { listNetworksOfChain, setSettledBy } from '../../repositories/chains/setup.ts';
 import type { TokenCheck } from './verify-node.ts';
 
 /**

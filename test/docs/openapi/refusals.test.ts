@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ERRORS, type ErrorCode } from '../../../src/errors/catalogue.ts';
 import { revokeKey } from '../../../src/keys/manage-keys.ts';
-import { tryLockIdempotencyKey } from '../../../src/repositories/idempotency-keys.ts';
+import { tryLockIdempotencyKey } from '../../../src/repositories/payments/idempotency-keys.ts';
 import {
   addKey,
   addMerchant,

@@ -8,8 +8,8 @@ import {
   forgetAllFailures,
   forgetFailures,
 } from '../../../src/panel/people/throttle.ts';
-import { insertPerson } from '../../../src/repositories/people.ts';
-import { insertDevice } from '../../../src/repositories/sign-in-counters.ts';
+import { insertPerson } from '../../../src/repositories/people/people.ts';
+import { insertDevice } from '../../../src/repositories/people/sign-in-counters.ts';
 import { cloneDatabase, type TestDatabase } from '../../helpers/database.ts';
 
 const MINUTE_MS = 60_000;

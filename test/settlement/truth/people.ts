@@ -5,7 +5,7 @@ import { cancelCheckout } from '../../../src/checkout/checkout.ts';
 import type { Database } from '../../../src/database/connection.ts';
 import { ApiError } from '../../../src/errors/api-error.ts';
 import { createFixedRates } from '../../../src/rates/fixed-rates.ts';
-import { findPayment } from '../../../src/repositories/payments.ts';
+import { findPayment } from '../../../src/repositories/payments/payments.ts';
 import { assignDeposit, dismissDeposit } from '../../../src/settlement/inbox.ts';
 import { selectNetwork } from '../../../src/settlement/select-network.ts';
 import { CHAINS, type NetworkId } from './course.ts';

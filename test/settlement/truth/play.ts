@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../../src/database/connection.ts';
 import { cancelDeactivated } from '../../../src/payments/cancel-deactivated.ts';
-import { lockAddresses } from '../../../src/repositories/deposits.ts';
+import { lockAddresses } from '../../../src/repositories/deposits/deposits.ts';
 import { expirePayments } from '../../../src/settlement/expire-on-chain.ts';
 import { lapseQuotes } from '../../../src/settlement/lapse-quotes.ts';
 import { observeAll } from '../../../src/settlement/observe-all.ts';

@@ -5,10 +5,10 @@ import { removeAddress, setAddress } from '../../../src/accounts/deposit-address
 import { OperationRefused } from '../../../src/audit/audited-change.ts';
 import { chainOf } from '../../../src/chains/chain-list.ts';
 import type { Merchant } from '../../../src/database/account-tables.ts';
-import { listOpenFindings } from '../../../src/repositories/findings.ts';
-import { updateOpenPayment } from '../../../src/repositories/payment-moves.ts';
-import { findPayment } from '../../../src/repositories/payments.ts';
-import { insertReservation } from '../../../src/repositories/reservations.ts';
+import { listOpenFindings } from '../../../src/repositories/chains/findings.ts';
+import { insertReservation } from '../../../src/repositories/deposits/reservations.ts';
+import { updateOpenPayment } from '../../../src/repositories/payments/moves.ts';
+import { findPayment } from '../../../src/repositories/payments/payments.ts';
 import { type AuditedBlocks, auditNetwork } from '../../../src/watching/audit/audit-network.ts';
 import { auditYesterday } from '../../../src/watching/audit/audit-yesterday.ts';
 import { configureNetwork } from '../../../src/watching/operate/configure-network.ts';

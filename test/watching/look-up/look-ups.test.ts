@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TransactionReport } from '../../../src/chains/adapter.ts';
 import type { Network } from '../../../src/database/network-tables.ts';
 import { type Node, NodeFailure } from '../../../src/nodes/node.ts';
-import { findNetwork } from '../../../src/repositories/networks.ts';
+import { findNetwork } from '../../../src/repositories/chains/networks.ts';
 import { createLookUps, type LookUpsOptions } from '../../../src/watching/look-up/look-ups.ts';
 import { cloneDatabase, type TestDatabase } from '../../helpers/database.ts';
 import { plainNode } from '../../helpers/plain-node.ts';

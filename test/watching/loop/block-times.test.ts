@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Merchant } from '../../../src/database/account-tables.ts';
-import { updateOpenPayment } from '../../../src/repositories/payment-moves.ts';
-import { findPayment } from '../../../src/repositories/payments.ts';
-import { insertReservation } from '../../../src/repositories/reservations.ts';
+import { insertReservation } from '../../../src/repositories/deposits/reservations.ts';
+import { updateOpenPayment } from '../../../src/repositories/payments/moves.ts';
+import { findPayment } from '../../../src/repositories/payments/payments.ts';
 import { addMerchant } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import { addPayment } from '../../helpers/payments.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TransactionReport } from '../../../src/chains/adapter.ts';
 import { recordAnswers } from '../../../src/nodes/record-answers.ts';
-import { listAnswers } from '../../../src/repositories/evidence.ts';
+import { listAnswers } from '../../../src/repositories/deposits/evidence.ts';
 import { keepEvidence } from '../../../src/watching/loop/keep-evidence.ts';
 import type { Placed } from '../../../src/watching/loop/look-up-deposits.ts';
 import type { Watcher } from '../../../src/watching/watcher.ts';

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { chainOf } from '../../../src/chains/chain-list.ts';
 import type { Merchant } from '../../../src/database/account-tables.ts';
 import { NodeFailure } from '../../../src/nodes/node.ts';
-import { findChain } from '../../../src/repositories/chains.ts';
-import { findNetworkOnChain } from '../../../src/repositories/networks.ts';
-import { updateOpenPayment } from '../../../src/repositories/payment-moves.ts';
-import { findPayment } from '../../../src/repositories/payments.ts';
-import { insertReservation } from '../../../src/repositories/reservations.ts';
+import { findChain } from '../../../src/repositories/chains/chains.ts';
+import { findNetworkOnChain } from '../../../src/repositories/chains/networks.ts';
+import { insertReservation } from '../../../src/repositories/deposits/reservations.ts';
+import { updateOpenPayment } from '../../../src/repositories/payments/moves.ts';
+import { findPayment } from '../../../src/repositories/payments/payments.ts';
 import { isWatchedInTime } from '../../../src/settlement/availability.ts';
 import { addMerchant } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';

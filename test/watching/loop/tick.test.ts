@@ -7,13 +7,16 @@ import type { Merchant } from '../../../src/database/account-tables.ts';
 import type { Deposit } from '../../../src/database/deposit-tables.ts';
 import type { Look } from '../../../src/nodes/daily-quota.ts';
 import { type Node, NodeFailure, RpcError } from '../../../src/nodes/node.ts';
-import { findChain } from '../../../src/repositories/chains.ts';
-import { addFinding, listOpenFindings } from '../../../src/repositories/findings.ts';
-import { updateOpenPayment } from '../../../src/repositories/payment-moves.ts';
-import { findPayment } from '../../../src/repositories/payments.ts';
-import { addRescan, findOpenRescan } from '../../../src/repositories/rescans.ts';
-import { insertReservation, releaseReservation } from '../../../src/repositories/reservations.ts';
-import { hasExpiringPayment } from '../../../src/repositories/watch-list.ts';
+import { findChain } from '../../../src/repositories/chains/chains.ts';
+import { addFinding, listOpenFindings } from '../../../src/repositories/chains/findings.ts';
+import { addRescan, findOpenRescan } from '../../../src/repositories/chains/rescans.ts';
+import { hasExpiringPayment } from '../../../src/repositories/chains/watch-list.ts';
+import {
+  insertReservation,
+  releaseReservation,
+} from '../../../src/repositories/deposits/reservations.ts';
+import { updateOpenPayment } from '../../../src/repositories/payments/moves.ts';
+import { findPayment } from '../../../src/repositories/payments/payments.ts';
 import { expirePayments } from '../../../src/settlement/expire-on-chain.ts';
 import { LeaseLost } from '../../../src/watching/lease.ts';
 import { IDLE_POLL_MS } from '../../../src/watching/loop/idle-watch.ts';

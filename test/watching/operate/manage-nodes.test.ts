@@ -5,10 +5,10 @@ import { chainOf } from '../../../src/chains/chain-list.ts';
 import { createEvmAdapter } from '../../../src/chains/evm/adapter.ts';
 import { createKeyring } from '../../../src/crypto/keyring.ts';
 import { openAccess } from '../../../src/nodes/node-access.ts';
-import { addToRing } from '../../../src/repositories/chain-blocks.ts';
-import { findChain, takeLease, updateChain } from '../../../src/repositories/chains.ts';
-import { findNetwork } from '../../../src/repositories/networks.ts';
-import { findNode, listNodes } from '../../../src/repositories/nodes.ts';
+import { addToRing } from '../../../src/repositories/chains/blocks.ts';
+import { findChain, takeLease, updateChain } from '../../../src/repositories/chains/chains.ts';
+import { findNetwork } from '../../../src/repositories/chains/networks.ts';
+import { findNode, listNodes } from '../../../src/repositories/chains/nodes.ts';
 import { configureNetwork } from '../../../src/watching/operate/configure-network.ts';
 import {
   addNode,

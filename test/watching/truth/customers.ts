@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { solanaReference } from '../../../src/chains/solana-reference.ts';
 import { ApiError } from '../../../src/errors/api-error.ts';
 import { createFixedRates } from '../../../src/rates/fixed-rates.ts';
-import { findPayment } from '../../../src/repositories/payments.ts';
+import { findPayment } from '../../../src/repositories/payments/payments.ts';
 import { selectNetwork } from '../../../src/settlement/select-network.ts';
 import type { Random } from '../../settlement/truth/random.ts';
 import { makeBitcoin } from './bitcoin.ts';

@@ -1,0 +1,247 @@
+import { readFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import {
+  ImageRefused,
+  LOGO_BYTES_MAXIMUM,
+  LOGO_PIXELS_MAXIMUM,
+  type Logo,
+  parseLogo,
+} from '../../accounts/logo.ts';
+import {
+  createMerchant,
+  type MerchantChange,
+  type NewMerchant,
+  requireMerchant,
+  setMerchant,
+  TOLERANCE_BPS_MAXIMUM,
+} from '../../accounts/merchants.ts';
+import type { Merchant } from '../../database/account-tables.ts';
+import type { Connection } from '../../database/connection.ts';
+import { listDepositAddresses } from '../../repositories/accounts/deposit-addresses.ts';
+import { findLogoHash } from '../../repositories/accounts/merchant-logos.ts';
+import { listBranches, listMerchants } from '../../repositories/accounts/merchants.ts';
+import { listRedirectDomains } from '../../repositories/accounts/redirect-domains.ts';
+import { printList, printObject } from '../print.ts';
+import { CommandFailed, type Terminal } from '../terminal.ts';
+import {
+  addPageFlags,
+  addVerb,
+  choice,
+  integerFrom,
+  type JsonFlag,
+  type PageFlags,
+  pageNote,
+  parseColor,
+  parseContact,
+  parseEmail,
+  parseId,
+  parseName,
+  parseOnOff,
+  requireFlag,
+} from '../values.ts';
+import { withSession } from './session.ts';
+
+/** 100 per cent in basis points. */
+const COMMISSION_BPS_MAXIMUM = 10_000;
+
+interface CreateFlags extends JsonFlag, Omit<NewMerchant, 'partnerId' | 'withoutMainBranch'> {
+  readonly partner?: string;
+  /** False with --no-main-branch. */
+  readonly mainBranch: boolean;
+}
+
+interface SetFlags
+  extends JsonFlag,
+    Omit<MerchantChange, 'partnerId' | 'supportContact' | 'accentColor' | 'showsNote' | 'logo'> {
+  readonly partner?: string;
+  readonly support?: string;
+  readonly accent?: string;
+  readonly showNote?: boolean;
+  /** Name of a file. */
+  readonly logo?: string;
+}
+
+/** Takes a setting away: a partner, a contact, a colour, a logo. */
+const NONE = 'none';
+
+/** What a new merchant has, as help texts show it. */
+const TERM_DEFAULTS = {
+  settlement: ' (default: "split")',
+  commissionPayer: ' (default: "merchant")',
+  commissionBps: ' (default: 0)',
+  underpaymentToleranceBps: ' (default: 0)',
+};
+
+const TERMS = Object.keys(TERM_DEFAULTS);
+const APPEARANCE = ['support', 'accent', 'logo', 'showNote'];
+const SETTINGS = ['name', 'email', 'status', 'onboarding', 'partner', ...TERMS, ...APPEARANCE];
+
+/** `mp merchant create | list | show | set` */
+export function define(noun: Command, terminal: Terminal): void {
+  addTerms(addVerb(noun, 'create', 'create a merchant and its main branch'), TERM_DEFAULTS)
+    .requiredOption('--name <name>', 'name, up to 200 characters', parseName)
+    .requiredOption('--email <address>', 'e-mail address', parseEmail)
+    .addOption(
+      choice('--kind <kind>', 'on-chain account, or regulated US account (default: "standard")', [
+        'standard',
+        'us',
+      ]),
+    )
+    .option('--partner <id>', 'ID of its partner', parseId)
+    .option('--no-main-branch', 'do not create the main branch, which API payments need')
+    .action(({ partner, mainBranch, ...flags }: CreateFlags) =>
+      withSession(terminal, async session => {
+        const merchant = await createMerchant(session, {
+          ...flags,
+          partnerId: partner,
+          withoutMainBranch: !mainBranch,
+        });
+        printObject(terminal, flags, await merchantWithLogo(session.db, merchant));
+      }),
+    );
+
+  addPageFlags(addVerb(noun, 'list', 'list merchants, newest first'), 'merchant').action(
+    (flags: PageFlags) =>
+      withSession(terminal, async ({ db }) => {
+        if (flags.before !== undefined) await requireMerchant(db, flags.before);
+        const merchants = (await listMerchants(db, flags)).map(merchantObject);
+        printList(
+          terminal,
+          flags,
+          merchants,
+          ['id', 'name', 'email', 'status', 'accountKind', 'onboardingStatus', 'createdAt'],
+          pageNote(merchants, flags),
+        );
+      }),
+  );
+
+  addVerb(noun, 'show', 'show a merchant with its branches, addresses and redirect domains')
+    .argument('<id>', 'merchant ID', parseId)
+    .action((id: string, flags: JsonFlag) =>
+      withSession(terminal, async ({ db }) => {
+        printObject(terminal, flags, await merchantWithBranches(db, await requireMerchant(db, id)));
+      }),
+    );
+
+  addTerms(addVerb(noun, 'set', 'change a merchant; terms apply to payments created afterwards'))
+    .argument('<id>', 'merchant ID', parseId)
+    .option('--name <name>', 'name, up to 200 characters', parseName)
+    .option('--email <address>', 'e-mail address', parseEmail)
+    .addOption(choice('--status <status>', 'whether its keys work', ['active', 'inactive']))
+    .addOption(
+      choice('--onboarding <status>', 'status of its onboarding', [
+        'approved',
+        'pending',
+        'rejected',
+      ]),
+    )
+    .option('--partner <id|none>', 'ID of its partner, or none', unlessNone(parseId))
+    .option(
+      '--support <address|none>',
+      'whom payers are told to contact: an e-mail address or an https URL',
+      unlessNone(parseContact),
+    )
+    .option(
+      '--accent <#rrggbb|none>',
+      'accent colour of the checkout; shades of it that can be read are used',
+      unlessNone(parseColor),
+    )
+    .option(
+      '--logo <file|none>',
+      `PNG or WebP shown on the checkout, up to ${LOGO_BYTES_MAXIMUM / 1024} KiB and ${LOGO_PIXELS_MAXIMUM} pixels a side`,
+    )
+    .option('--show-note <on|off>', 'whether payers see the note of a payment', parseOnOff)
+    .action((id: string, flags: SetFlags, command: Command) => {
+      requireFlag(command, SETTINGS);
+      const { partner, support, accent, showNote, logo: file, ...change } = flags;
+      return withSession(terminal, async session => {
+        const logo = file === undefined || file === NONE ? file : await readLogo(file);
+        const merchant = await setMerchant(session, id, {
+          ...change,
+          partnerId: orNull(partner),
+          supportContact: orNull(support),
+          accentColor: orNull(accent),
+          showsNote: showNote,
+          logo: orNull(logo),
+        });
+        printObject(terminal, flags, await merchantWithLogo(session.db, merchant));
+      });
+    });
+}
+
+/** Adds the terms of a merchant's payments. */
+function addTerms(command: Command, defaults: Partial<typeof TERM_DEFAULTS> = {}): Command {
+  const { settlement, commissionPayer, commissionBps, underpaymentToleranceBps } = defaults;
+  const payer = `who pays the commission${commissionPayer ?? ''}`;
+  return command
+    .addOption(
+      choice('--settlement <model>', `how payments settle${settlement ?? ''}`, ['split', 'direct']),
+    )
+    .addOption(choice('--commission-payer <who>', payer, ['merchant', 'shopper']))
+    .option(
+      '--commission-bps <n>',
+      `commission on split payments in basis points, 0 to ${COMMISSION_BPS_MAXIMUM}${commissionBps ?? ''}`,
+      integerFrom(0, COMMISSION_BPS_MAXIMUM),
+    )
+    .option(
+      '--underpayment-tolerance-bps <n>',
+      `how much too little still settles a payment, in basis points, 0 to ${TOLERANCE_BPS_MAXIMUM}; for open payments as well${underpaymentToleranceBps ?? ''}`,
+      integerFrom(0, TOLERANCE_BPS_MAXIMUM),
+    );
+}
+
+/** Accepts `none` beside what a parser does. */
+function unlessNone(parse: (text: string) => string): (text: string) => string {
+  return text => (text === NONE ? text : parse(text));
+}
+
+function orNull<T>(value: T | typeof NONE): T | null {
+  return value === NONE ? null : value;
+}
+
+/** @throws CommandFailed for a file that cannot be read, and for an image that is refused. */
+async function readLogo(file: string): Promise<Logo> {
+  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
+    throw new CommandFailed(`The logo cannot be read from "${file}" (${error.code}).`);
+  });
+  try {
+    return parseLogo(bytes);
+  } catch (error) {
+    if (!(error instanceof ImageRefused)) throw error;
+    throw new CommandFailed(`The image "${file}" ${error.message}.`);
+  }
+}
+
+function merchantObject(merchant: Merchant) {
+  return {
+    id: merchant.id,
+    partnerId: merchant.partner_id,
+    name: merchant.name,
+    email: merchant.email,
+    status: merchant.status,
+    accountKind: merchant.account_kind,
+    onboardingStatus: merchant.onboarding_status,
+    settlementModel: merchant.settlement_model,
+    commissionPayer: merchant.commission_payer,
+    commissionBps: merchant.commission_bps,
+    underpaymentToleranceBps: merchant.underpayment_tolerance_bps,
+    supportContact: merchant.support_contact,
+    accentColor: merchant.accent_color,
+    showsNote: merchant.shows_note,
+    createdAt: merchant.created_at,
+  };
+}
+
+async function merchantWithLogo(db: Connection, merchant: Merchant) {
+  return { ...merchantObject(merchant), logo: await findLogoHash(db, merchant.id) };
+}
+
+async function merchantWithBranches(db: Connection, merchant: Merchant) {
+  const redirectDomains = await listRedirectDomains(db, merchant.id);
+  const branches = [];
+  for (const branch of await listBranches(db, merchant.id)) {
+    const addresses = await listDepositAddresses(db, branch.id);
+    branches.push({ id: branch.id, name: branch.name, isMain: branch.is_main, addresses });
+  }
+  return { ...(await merchantWithLogo(db, merchant)), redirectDomains, branches };
+}

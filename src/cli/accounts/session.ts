@@ -1,0 +1,95 @@
+import { userInfo } from 'node:os';
+import type { Operator } from '../../audit/audited-change.ts';
+import { type Config, ConfigError, readConfig } from '../../config/config.ts';
+import type { Database } from '../../database/connection.ts';
+import type { Storage } from '../../runtime/storage.ts';
+import { CommandFailed, type Terminal } from '../terminal.ts';
+import { parseName } from '../values.ts';
+
+/** The operator and a migrated database. */
+export interface Session extends Operator {
+  readonly db: Database;
+  readonly keyring: Storage['keyring'];
+  readonly directUrl: string;
+  readonly config: Config;
+}
+
+interface SessionOptions {
+  /** From which level on the log of the connection reaches standard error. */
+  readonly logLevel?: 'warn' | 'error';
+}
+
+/**
+ * Runs a command on the configured database, then closes it. An embedded database is migrated first.
+ * @throws MigrationsPending for any other database that lacks migrations, MasterKeyMissing.
+ */
+export async function withSession(
+  terminal: Terminal,
+  work: (session: Session) => Promise<void>,
+  options: SessionOptions = {},
+): Promise<void> {
+  const actor = readActor(terminal.env);
+  await withStorage(
+    terminal,
+    async (storage, config) => {
+      const { prepareStorage } = await import('../../runtime/storage.ts');
+      // What the service does to a database before it works on it is no news of this command's.
+      await prepareStorage(config, storage, { info: () => undefined });
+      const { db, directUrl, keyring } = storage;
+      await work({ db, directUrl, keyring, config, clock: Date.now, actor, origin: 'cli' });
+    },
+    options,
+  );
+}
+
+/** Like withSession, but neither checks nor applies migrations. */
+export async function withStorage(
+  terminal: Terminal,
+  work: (storage: Storage, config: Config) => Promise<void>,
+  { logLevel = 'warn' }: SessionOptions = {},
+): Promise<void> {
+  const config = readConfig(terminal.env);
+  const storage = await open(config, logLevel);
+  try {
+    await work(storage, config);
+  } finally {
+    await storage.close();
+  }
+}
+
+async function open(config: Config, logLevel: 'warn' | 'error'): Promise<Storage> {
+  const [{ openStorage }, { createLogger, standardError }] = await Promise.all([
+    import('../../runtime/storage.ts'),
+    import('../../telemetry/logger.ts'),
+  ]);
+  // Standard output is reserved for the command's result.
+  const logger = createLogger({ logLevel }, 'mp', standardError());
+  try {
+    return await openStorage(config, { holder: 'command', name: 'eps-mp', logger });
+  } catch (error) {
+    // The message says what to do; a stack trace would add nothing.
+    throw error instanceof Error ? new CommandFailed(error.message, { cause: error }) : error;
+  }
+}
+
+/**
+ * The operator's name in the audit log.
+ * @throws ConfigError for an invalid MP_ACTOR.
+ */
+function readActor(env: Terminal['env']): string {
+  const actor = env.MP_ACTOR || systemUser();
+  try {
+    return parseName(actor);
+  } catch {
+    throw new ConfigError(['MP_ACTOR must be a name of 1 to 200 characters on one line.']);
+  }
+}
+
+/** A container may run with a user ID that has no name. */
+function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
+}

@@ -1,0 +1,45 @@
+import type { Network, SettledBy } from '../../database/network-tables.ts';
+import type { NodeRow } from '../../database/watching-tables.ts';
+import type { VerifiedNode } from '../../watching/operate/manage-nodes.ts';
+import { describeIdentity } from '../../watching/verify-identity.ts';
+
+/** A node as the command line shows it: never its URL or headers. */
+export function nodeObject(node: NodeRow) {
+  return {
+    id: node.id,
+    chain: node.chain,
+    label: node.label,
+    role: node.role,
+    requestsPerSecond: node.requests_per_second,
+    callsPerDay: node.calls_per_day,
+    abilities: node.abilities,
+    verifiedAt: node.verified_at,
+    createdAt: node.created_at,
+  };
+}
+
+/** A node with what was just found of it. */
+export function verifiedNodeObject({ node, report, networks }: VerifiedNode) {
+  return {
+    ...nodeObject(node),
+    identity: describeIdentity(report.identity),
+    height: report.height,
+    networks: networks.map(network => ({
+      id: network.id,
+      settledBy: network.settled_by,
+      problem: problemOf(network, report.networks.find(({ id }) => id === network.id)?.problem),
+    })),
+  };
+}
+
+function problemOf(
+  { settled_by, chain }: Network,
+  found: string | null | undefined,
+): string | null {
+  if (settled_by === 'chain') return null;
+  return found ?? NOBODY[settled_by]?.(chain) ?? null;
+}
+
+const NOBODY: Partial<Record<SettledBy, (chain: string) => string>> = {
+  nobody: chain => `${chain} has no primary node`,
+};

@@ -1,0 +1,34 @@
+import { DEMO_ROLES, type DemoRole } from '../../development/demo-credentials.ts';
+import type { MismatchHints } from '../../signing/mistakes/mistake.ts';
+import type { Terminal } from '../terminal.ts';
+import { openDemo } from './request-credentials.ts';
+
+/** The secret that a signature is held against, and what else is known of its key. */
+export interface ExplainingKey extends MismatchHints {
+  readonly secret: string;
+}
+
+/**
+ * The secret to explain with: the demo's when one is named, else MP_SECRET's, else the demo
+ * merchant's. Unlike for signing, the secret alone will do.
+ * @throws CommandFailed when there is none.
+ */
+export async function chooseExplainingKey(
+  { MP_KEY_ID: keyId, MP_SECRET: secret, MP_PASSPHRASE: passphrase }: Terminal['env'],
+  dataDirectory: string,
+  role: DemoRole | undefined,
+): Promise<ExplainingKey> {
+  if (role === undefined && secret) {
+    return { secret, keyId: keyId || undefined, passphrase: passphrase || undefined };
+  }
+  const demo = await openDemo(dataDirectory, ['MP_SECRET']);
+  const chosen = role ?? 'merchant';
+  const others = DEMO_ROLES.filter(name => name !== chosen);
+  return {
+    ...demo[chosen],
+    otherSecrets: others.map(name => ({
+      name: `the secret of the demo key "${name}"`,
+      secret: demo[name].secret,
+    })),
+  };
+}

@@ -1,0 +1,67 @@
+import { join } from 'node:path';
+import type { Credentials } from '../../client/index.ts';
+import {
+  DEMO_FILE,
+  type DemoCredentials,
+  type DemoRole,
+  readDemo,
+} from '../../development/demo-credentials.ts';
+import { CommandFailed, type Terminal } from '../terminal.ts';
+
+const VARIABLES = ['MP_KEY_ID', 'MP_SECRET', 'MP_PASSPHRASE'] as const;
+
+/** A key to sign with. */
+export interface ChosenCredentials {
+  readonly credentials: Credentials;
+  /** Whether it is one of the demo. */
+  readonly isDemo: boolean;
+}
+
+/**
+ * Chooses the key to sign with: the demo key of `role`, else the key in the environment, else the demo
+ * merchant's key.
+ * @throws CommandFailed when the key is incomplete or missing.
+ */
+export async function chooseCredentials(
+  env: Terminal['env'],
+  dataDirectory: string,
+  role: DemoRole | undefined,
+): Promise<ChosenCredentials> {
+  const named = VARIABLES.filter(name => env[name]);
+  if (role === undefined && named.length > 0) {
+    return { credentials: credentialsOf(env), isDemo: false };
+  }
+  const demo = await openDemo(dataDirectory, VARIABLES);
+  return { credentials: demo[role ?? 'merchant'], isDemo: true };
+}
+
+function credentialsOf(env: Terminal['env']): Credentials {
+  const { MP_KEY_ID: keyId, MP_SECRET: secret, MP_PASSPHRASE: passphrase } = env;
+  if (keyId && secret && passphrase) return { keyId, secret, passphrase };
+  const missing = VARIABLES.filter(name => !env[name]);
+  throw new CommandFailed(
+    `${missing.join(' and ')} must be set too: a request is signed with all three of ` +
+      `${VARIABLES.join(', ')}.`,
+  );
+}
+
+/**
+ * Reads the demo's keys.
+ * @param otherwise Variables to set instead, for the message.
+ * @throws CommandFailed when there are none or they cannot be read.
+ */
+export async function openDemo(
+  dataDirectory: string,
+  otherwise: readonly string[],
+): Promise<DemoCredentials> {
+  const file = join(dataDirectory, DEMO_FILE);
+  const demo = await readDemo(dataDirectory).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CommandFailed(`The demo keys in ${file} cannot be read: ${reason}.`);
+  });
+  if (demo !== undefined) return demo;
+  throw new CommandFailed(
+    `There are no demo keys in ${file}: "npm start" creates them with a new embedded database. ` +
+      `Otherwise set ${otherwise.join(', ')}.`,
+  );
+}

@@ -1,0 +1,49 @@
+import type { Command } from 'commander';
+import { type Resealed, reseal } from '../../keys/reseal.ts';
+import { withSession } from '../accounts/session.ts';
+import { printObject } from '../print.ts';
+import type { Terminal } from '../terminal.ts';
+import { addVerb, type JsonFlag } from '../values.ts';
+
+/** `mp master-key reseal` */
+export function define(noun: Command, terminal: Terminal): void {
+  addVerb(noun, 'reseal', 'bring every secret under the current master key').action(
+    (flags: JsonFlag) =>
+      withSession(terminal, async session => {
+        const resealed = await reseal(session, session.keyring);
+        const shown = resealedObject(session.keyring.currentVersion, resealed);
+        printObject(terminal, flags, shown, noteOn(resealed));
+      }),
+  );
+}
+
+function resealedObject(version: number, resealed: Resealed) {
+  const { apiKeys, webhookEndpoints, nodes, apps, left, retired } = resealed;
+  return {
+    masterKeyVersion: version,
+    apiKeysResealed: apiKeys,
+    webhookSecretsResealed: webhookEndpoints,
+    nodesResealed: nodes,
+    authenticatorAppsResealed: apps,
+    apiKeysLeft: left.apiKeys,
+    legacyKeysLeft: left.legacyKeys,
+    passwordsLeft: left.passwords,
+    nodesLeft: left.nodes,
+    lapsing: left.lapsing,
+    retiredVersions: retired,
+  };
+}
+
+function noteOn({ left }: Resealed): string {
+  const keys = left.apiKeys + left.legacyKeys;
+  if (keys > 0) {
+    return `${keys} keys follow when they are next used, or rotated. Former master keys are needed until then: run this again.`;
+  }
+  if (left.passwords > 0) {
+    return `${left.passwords} passwords follow when their people sign in. Former master keys are needed until then: run this again.`;
+  }
+  if (left.nodes > 0) return `${left.nodes} nodes were added meanwhile: run this again.`;
+  return left.lapsing
+    ? 'Previous pairs and stored responses end within 24 hours. Former master keys are needed until then: run this again.'
+    : 'No former master key is needed any more: remove MASTER_KEYS_PREVIOUS.';
+}

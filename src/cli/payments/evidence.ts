@@ -1,0 +1,104 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { audited } from '../../audit/audited-change.ts';
+import { makeEvidence, type SignedEvidence } from '../../evidence/document.ts';
+import { readPublicKeys } from '../../evidence/keys.ts';
+import { EvidenceRefused, verifyEvidence } from '../../evidence/verify.ts';
+import { withSession } from '../accounts/session.ts';
+import { printObject } from '../print.ts';
+import { CommandFailed, type Terminal } from '../terminal.ts';
+import { addVerb, type JsonFlag, parseId } from '../values.ts';
+import { requirePayment } from './payment-object.ts';
+
+/** Longest wait for keys from a URL, in milliseconds. */
+const KEYS_TIMEOUT_MS = 10_000;
+
+interface VerifyFlags extends JsonFlag {
+  readonly keys?: string;
+}
+
+/** Adds `mp payment evidence`. */
+export function defineEvidence(noun: Command, terminal: Terminal): void {
+  noun
+    .command('evidence')
+    .description('write what is known of a payment, and what from, as one signed document')
+    .argument('<id>', 'payment ID', parseId)
+    .option('--out <file>', 'file to write instead of standard output')
+    .action((id: string, { out }: { readonly out?: string }) =>
+      withSession(terminal, async session => {
+        const { db, keyring, clock, config } = session;
+        const payment = await requirePayment(db, id);
+        const { publicUrl } = config;
+        const signed = await makeEvidence({ db, keyring, clock, publicUrl }, payment);
+        await audited(session, 'payment.evidence', async () => ({
+          result: undefined,
+          objectId: id,
+          detail: { keyId: signed.keyId },
+        }));
+        const text = `${JSON.stringify(signed, null, 2)}\n`;
+        if (out === undefined) terminal.out(text);
+        else await writeFile(out, text).catch(refuseFile);
+      }),
+    );
+}
+
+/** `mp evidence verify` */
+export function define(noun: Command, terminal: Terminal): void {
+  addVerb(noun, 'verify', 'tell whether a document is as this service, or another, has signed it')
+    .argument('<file>', 'file with the evidence')
+    .option('--keys <file or URL>', 'public keys to verify with, instead of those of the database')
+    .action(async (file: string, { keys, ...flags }: VerifyFlags) => {
+      const content = await readFile(file).catch(refuseFile);
+      const known = keys === undefined ? await ownKeys(terminal) : await readKeys(keys);
+      const { evidence, keyId } = readEvidence(file, content, known);
+      const { madeAt, service, payment } = evidence;
+      const { id: paymentId, status } = payment;
+      printObject(terminal, flags, { valid: true, keyId, service, madeAt, paymentId, status });
+    });
+}
+
+function readEvidence(file: string, content: Uint8Array, keys: readonly unknown[]): SignedEvidence {
+  try {
+    return verifyEvidence(content, keys);
+  } catch (error) {
+    if (!(error instanceof EvidenceRefused)) throw error;
+    throw new CommandFailed(`${file} proves nothing. ${error.message}`);
+  }
+}
+
+async function ownKeys(terminal: Terminal): Promise<readonly unknown[]> {
+  let keys: readonly unknown[] = [];
+  await withSession(terminal, async ({ db }) => {
+    ({ keys } = await readPublicKeys(db));
+  });
+  return keys;
+}
+
+async function readKeys(from: string): Promise<readonly unknown[]> {
+  const set = /^https?:/.test(from) ? await fetchJson(from) : await readJson(from);
+  const { keys } = (set ?? {}) as { keys?: unknown };
+  if (!Array.isArray(keys)) throw new CommandFailed(`${from} is no set of public keys.`);
+  return keys;
+}
+
+async function fetchJson(url: string): Promise<unknown> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(KEYS_TIMEOUT_MS) });
+    return await response.json();
+  } catch (error) {
+    throw new CommandFailed(`${url} cannot be read.`, { cause: error });
+  }
+}
+
+async function readJson(file: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8'));
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new CommandFailed(`${file} is no JSON.`);
+    return refuseFile(error);
+  }
+}
+
+function refuseFile(error: unknown): never {
+  throw new CommandFailed(error instanceof Error ? error.message : String(error), { cause: error });
+}

@@ -1,0 +1,100 @@
+import { audited } from '../../audit/audited-change.ts';
+import type { Deposit } from '../../database/deposit-tables.ts';
+import type { Payment } from '../../database/payment-tables.ts';
+import { ApiError } from '../../errors/api-error.ts';
+import { simulateRegulated } from '../../processors/simulate-regulated.ts';
+import { SIMULATION_CASES, type SimulationCase, simulate } from '../../settlement/simulate.ts';
+import { describeUntaken } from '../../settlement/untaken.ts';
+import type { Session } from '../accounts/session.ts';
+import { CommandFailed } from '../terminal.ts';
+import { requirePayment } from './payment-object.ts';
+
+/** What became of a simulated payment. */
+export interface Played {
+  readonly payment: Payment;
+  /** In a sentence for the payment, and one for each transfer that it did not take. */
+  readonly result: string;
+  /** The simulated transfers. */
+  readonly deposits: readonly Deposit[];
+}
+
+/**
+ * Plays a case on a payment, like its customer and the chain or the sandbox processor, and writes it to
+ * the audit log.
+ * @param network Network to choose if the payment has none.
+ * @throws CommandFailed and OperationRefused when it cannot be played.
+ */
+export async function playCase(
+  session: Session,
+  id: string,
+  simulation: SimulationCase,
+  network: string | undefined,
+): Promise<Played> {
+  const before = await requirePayment(session.db, id);
+  const played = before.flow === 'regulated' ? playRegulated : playOnChain;
+  const deposits = await played(session, before, simulation, network);
+  const payment = await requirePayment(session.db, id);
+  await audited(session, 'payment.simulate', async () => ({
+    result: undefined,
+    objectId: id,
+    detail: { case: simulation, status: payment.status },
+  }));
+  return { payment, deposits, result: describeResult(before, payment, deposits) };
+}
+
+async function playOnChain(
+  { db, config }: Session,
+  { id }: Payment,
+  simulation: SimulationCase,
+  network: string | undefined,
+): Promise<readonly Deposit[]> {
+  const { openRates } = await import('../../rates/open-rates.ts');
+  const rates = openRates(config, { clock: Date.now, log: { warn: () => undefined } });
+  const { deposits } = await simulate({ db, rates }, id, simulation, new Date(), network).catch(
+    asFailure,
+  );
+  return deposits;
+}
+
+async function playRegulated(
+  { db, clock, keyring, config }: Session,
+  payment: Payment,
+  simulation: SimulationCase,
+  network: string | undefined,
+): Promise<readonly Deposit[]> {
+  if (network !== undefined) {
+    throw new CommandFailed('A payment on a US account has no network to choose here.');
+  }
+  const { createSandboxProcessor } = await import('../../processors/sandbox-processor.ts');
+  const sandbox = createSandboxProcessor(keyring, config.publicUrl);
+  await simulateRegulated({ db, clock }, sandbox, payment, simulation);
+  return [];
+}
+
+function describeResult(before: Payment, after: Payment, deposits: readonly Deposit[]): string {
+  const moved = before.status !== after.status || before.session_status !== after.session_status;
+  const isKnown = after.last_error_at?.getTime() === before.last_error_at?.getTime();
+  const error = isKnown ? null : after.last_error_message;
+  return [
+    `The payment is ${moved ? 'now' : 'still'} ${stateOf(after)}.`,
+    ...(error === null ? [] : [error]),
+    ...describeUntaken(deposits),
+  ].join('\n');
+}
+
+function stateOf({ status, session_status: session }: Payment): string {
+  return status === 'pending' && session === 'completed' ? 'pending, with its funds seen' : status;
+}
+
+/** Prints the message of a refusal without its error code. */
+function asFailure(error: unknown): never {
+  if (error instanceof ApiError) throw new CommandFailed(error.message, { cause: error });
+  throw error;
+}
+
+/** The cases for the help, a line each. */
+export function describeCases(): string {
+  return Object.entries(SIMULATION_CASES)
+    .map(([name, meaning]) => `  ${name.padEnd(10)} ${meaning}`)
+    .join('\n');
+}

@@ -1,0 +1,78 @@
+import type { Command } from 'commander';
+import { TEST_ID_PREFIX } from '../../webhooks/test-event.ts';
+import { type Session, withSession } from '../accounts/session.ts';
+import { printObject } from '../print.ts';
+import { AnsweredFailure, CommandFailed, type Terminal } from '../terminal.ts';
+import { addVerb, type JsonFlag, parseId } from '../values.ts';
+
+interface TestFlags extends JsonFlag {
+  readonly url?: string;
+}
+
+/** `mp webhook test` */
+export function defineTest(noun: Command, terminal: Terminal): void {
+  const command = addVerb(noun, 'test', 'send a signed test event once, and show the response')
+    .argument('[id]', 'ID of a webhook endpoint', parseId)
+    .option('--url <url>', 'instead of an endpoint, in development: where to send it')
+    .addHelpText(
+      'after',
+      `\nThe event is a payment_prompt.created whose IDs begin with ${TEST_ID_PREFIX}.\n` +
+        'It is not repeated and leaves no delivery. To a --url it is signed with the secret in\n' +
+        'WEBHOOK_SECRET, or with a new one, which is printed. Exit status: 0 for a response of 2xx,\n' +
+        'else 1.',
+    )
+    .action(async (id: string | undefined, { url, ...flags }: TestFlags) => {
+      if (id !== undefined && url === undefined) {
+        return withSession(terminal, async session => {
+          const { endpoint, excerpt: responseExcerpt, ...outcome } = await send(session, id);
+          const { id: endpointId, url } = endpoint;
+          show(terminal, flags, { endpointId, url, ...outcome, responseExcerpt });
+        });
+      }
+      if (id !== undefined || url === undefined) {
+        return command.error('error: give either the ID of an endpoint or --url');
+      }
+      show(terminal, flags, await sendTo(url, terminal));
+    });
+}
+
+function show<T extends { readonly statusCode: number | null }>(
+  terminal: Terminal,
+  flags: JsonFlag,
+  test: T,
+): void {
+  const { statusCode } = test;
+  const isReceived = statusCode !== null && statusCode >= 200 && statusCode <= 299;
+  const note = isReceived ? 'Received.' : 'Not received: only a response of 2xx counts.';
+  printObject(terminal, flags, test, note);
+  if (!isReceived) throw new AnsweredFailure();
+}
+
+/** Sends it to a server of the developer's, which needs neither an endpoint nor a database. */
+async function sendTo(text: string, { env }: Terminal) {
+  if (env.NODE_ENV === 'production') {
+    throw new CommandFailed('In production a test goes to an endpoint: give its ID.');
+  }
+  const [{ createForwarder }, { testEvent }] = await Promise.all([
+    import('../integration/listen-forward.ts'),
+    import('../../webhooks/test-event.ts'),
+  ]);
+  const { url, secret, isNew, forward } = createForwarder(text, env.WEBHOOK_SECRET);
+  const { signal } = new AbortController();
+  const { at: _at, type: _type, ...forwarded } = await forward(testEvent(new Date()), signal);
+  return { url, ...(isNew ? { secret } : {}), ...forwarded };
+}
+
+/** Sends it as a worker would. */
+async function send({ db, keyring, config }: Session, id: string) {
+  // Loaded on demand: the other commands need no HTTP client.
+  const [{ testEndpoint }, { guardedConnector }, { ATTEMPT_TIMEOUT_MS }] = await Promise.all([
+    import('../../webhooks/test-endpoint.ts'),
+    import('../../outbound/guarded-connector.ts'),
+    import('../../webhooks/send.ts'),
+  ]);
+  const allowPrivateAddresses = config.environment !== 'production';
+  const connect = guardedConnector({ allowPrivateAddresses, timeoutMs: ATTEMPT_TIMEOUT_MS });
+  const logger = { error: () => undefined, warn: () => undefined, info: () => undefined };
+  return testEndpoint({ db, keyring, connect, allowPrivateAddresses, logger }, id, new Date());
+}

@@ -1,0 +1,108 @@
+import type { Connection } from '../../database/connection.ts';
+import type { SettledBy } from '../../database/network-tables.ts';
+
+export interface DepositAddress {
+  blockchainId: string;
+  address: string;
+}
+
+/** A network that a branch has an address on. */
+export interface ConfiguredNetwork {
+  id: string;
+  windowMinutes: number;
+  /** Whether an operator has the network switched on. */
+  isActive: boolean;
+  settledBy: SettledBy;
+}
+
+/** A branch's addresses, in the order of the networks (at most 20 on each of 24). */
+export function listDepositAddresses(db: Connection, branchId: string): Promise<DepositAddress[]> {
+  return db
+    .selectFrom('deposit_addresses')
+    .innerJoin('networks', 'networks.id', 'deposit_addresses.blockchain_id')
+    .select(['blockchain_id as blockchainId', 'address'])
+    .where('branch_id', '=', branchId)
+    .orderBy('networks.position')
+    .orderBy('deposit_addresses.updated_at')
+    .orderBy('address')
+    .execute();
+}
+
+/** A branch's addresses on a network (at most 20). */
+export async function listAddressesOn(
+  db: Connection,
+  branchId: string,
+  blockchainId: string,
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('deposit_addresses')
+    .select('address')
+    .where('branch_id', '=', branchId)
+    .where('blockchain_id', '=', blockchainId)
+    .orderBy('updated_at')
+    .orderBy('address')
+    .execute();
+  return rows.map(row => row.address);
+}
+
+/** The networks a branch has an address on, in the order of the documentation (at most 24). */
+export function listConfiguredNetworks(
+  db: Connection,
+  branchId: string,
+): Promise<ConfiguredNetwork[]> {
+  return db
+    .selectFrom(
+      db
+        .selectFrom('deposit_addresses')
+        .select('blockchain_id')
+        .distinct()
+        .where('branch_id', '=', branchId)
+        .as('configured'),
+    )
+    .innerJoin('networks', 'networks.id', 'configured.blockchain_id')
+    .select([
+      'networks.id',
+      'networks.window_minutes as windowMinutes',
+      'networks.is_active as isActive',
+      'networks.settled_by as settledBy',
+    ])
+    .orderBy('networks.position')
+    .execute();
+}
+
+/** Adds an address to those of a branch on a network; one that is there only gets a new time. */
+export async function addDepositAddress(
+  db: Connection,
+  row: { branchId: string; blockchainId: string; address: string; now: Date },
+): Promise<void> {
+  await db
+    .insertInto('deposit_addresses')
+    .values({
+      branch_id: row.branchId,
+      blockchain_id: row.blockchainId,
+      address: row.address,
+      updated_at: row.now,
+    })
+    .onConflict(conflict =>
+      conflict
+        .columns(['branch_id', 'blockchain_id', 'address'])
+        .doUpdateSet({ updated_at: row.now }),
+    )
+    .execute();
+}
+
+/** Removes these addresses from those of a branch on a network. */
+export async function removeDepositAddresses(
+  db: Connection,
+  branchId: string,
+  blockchainId: string,
+  addresses: readonly string[],
+): Promise<void> {
+  if (addresses.length === 0) return;
+  await db
+    .deleteFrom('deposit_addresses')
+    .where('branch_id', '=', branchId)
+    .where('blockchain_id', '=', blockchainId)
+    .where('address', 'in', addresses)
+    .execute();
+}

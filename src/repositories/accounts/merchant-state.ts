@@ -1,0 +1,38 @@
+import type { AccountKind, ActiveStatus, OnboardingStatus } from '../../database/account-tables.ts';
+
+/** Everything about a merchant and its partner that authentication needs. */
+export interface MerchantState {
+  id: string;
+  status: ActiveStatus;
+  accountKind: AccountKind;
+  onboardingStatus: OnboardingStatus;
+  partner: { id: string; status: ActiveStatus; selfServiceApiPayments: boolean } | null;
+}
+
+interface JoinedMerchant {
+  merchantStatus: ActiveStatus;
+  accountKind: AccountKind;
+  onboardingStatus: OnboardingStatus;
+  /** The owner's columns are null for a merchant without a partner. */
+  ownerId: string | null;
+  ownerStatus: ActiveStatus | null;
+  selfService: boolean | null;
+}
+
+/** @param row Joined with the merchant and its partner. */
+export function toMerchantState(id: string, row: JoinedMerchant): MerchantState {
+  return {
+    id,
+    status: row.merchantStatus,
+    accountKind: row.accountKind,
+    onboardingStatus: row.onboardingStatus,
+    partner:
+      row.ownerId !== null && row.ownerStatus !== null
+        ? {
+            id: row.ownerId,
+            status: row.ownerStatus,
+            selfServiceApiPayments: row.selfService === true,
+          }
+        : null,
+  };
+}

@@ -1,0 +1,112 @@
+import type { Insertable, Updateable } from 'kysely';
+import type { MerchantUser, MerchantUsersTable } from '../../database/account-tables.ts';
+import type { Connection } from '../../database/connection.ts';
+import { type MerchantState, toMerchantState } from './merchant-state.ts';
+
+/** A user with the state of its accounts: everything that authentication needs. */
+export interface UserWithAccounts {
+  user: MerchantUser;
+  merchant: MerchantState;
+}
+
+export async function findUserByClientId(
+  db: Connection,
+  clientId: string,
+): Promise<UserWithAccounts | undefined> {
+  const row = await db
+    .selectFrom('merchant_users')
+    .innerJoin('merchants', 'merchants.id', 'merchant_users.merchant_id')
+    .leftJoin('partners', 'partners.id', 'merchants.partner_id')
+    .selectAll('merchant_users')
+    .select([
+      'merchants.status as merchantStatus',
+      'merchants.account_kind as accountKind',
+      'merchants.onboarding_status as onboardingStatus',
+      'partners.id as ownerId',
+      'partners.status as ownerStatus',
+      'partners.self_service_api_payments as selfService',
+    ])
+    .where('merchant_users.client_id', '=', clientId)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const {
+    merchantStatus,
+    accountKind,
+    onboardingStatus,
+    ownerId,
+    ownerStatus,
+    selfService,
+    ...user
+  } = row;
+  return { user, merchant: toMerchantState(user.merchant_id, row) };
+}
+
+export function insertMerchantUser(
+  db: Connection,
+  row: Insertable<MerchantUsersTable>,
+): Promise<MerchantUser> {
+  return db.insertInto('merchant_users').values(row).returningAll().executeTakeFirstOrThrow();
+}
+
+export function findMerchantUser(db: Connection, id: string): Promise<MerchantUser | undefined> {
+  return db.selectFrom('merchant_users').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+/** Reads a user and locks its row until the transaction ends. */
+export function lockMerchantUser(db: Connection, id: string): Promise<MerchantUser | undefined> {
+  return db
+    .selectFrom('merchant_users')
+    .selectAll()
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+export function updateMerchantUser(
+  db: Connection,
+  id: string,
+  change: Updateable<MerchantUsersTable>,
+): Promise<MerchantUser | undefined> {
+  return db
+    .updateTable('merchant_users')
+    .set(change)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/**
+ * Replaces the hash of an API key, unless another key has been issued since, or a newer master key is in
+ * use: while processes are given a new one, some still have the former as their current one.
+ */
+export async function renewApiKeyHash(
+  db: Connection,
+  id: string,
+  { former, hash, version }: { former: Buffer; hash: Buffer; version: number },
+): Promise<void> {
+  await db
+    .updateTable('merchant_users')
+    .set({ api_key_hash: hash, master_key_version: version })
+    .where('id', '=', id)
+    .where('api_key_hash', '=', former)
+    .where(({ eb, selectFrom }) =>
+      eb(
+        eb.val(version),
+        '=',
+        selectFrom('master_keys').select('version').orderBy('created_at', 'desc').limit(1),
+      ),
+    )
+    .execute();
+}
+
+/** All users of a merchant, newest first, at most 1,000. */
+export function listMerchantUsers(db: Connection, merchantId: string): Promise<MerchantUser[]> {
+  return db
+    .selectFrom('merchant_users')
+    .selectAll()
+    .where('merchant_id', '=', merchantId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1000)
+    .execute();
+}

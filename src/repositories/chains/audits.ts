@@ -1,0 +1,120 @@
+import { sql } from 'kysely';
+import type { Connection } from '../../database/connection.ts';
+import type { Deposit } from '../../database/deposit-tables.ts';
+
+/** An audit of a day that a worker has claimed. */
+export interface ClaimedAudit {
+  blockchainId: string;
+  chain: string;
+  /** YYYY-MM-DD. */
+  day: string;
+  /** The first block that was not compared yet; null until the day's blocks are found. */
+  nextHeight: number | null;
+  toHeight: number | null;
+  /** The last block of the day before, if that was audited. */
+  previousHeight: number | null;
+}
+
+/** Begins the audit of a day for every watched network whose chain has a check node. */
+export async function addDailyAudits(db: Connection, day: string): Promise<void> {
+  await sql`
+    insert into network_audits (blockchain_id, day)
+    select id, ${day}::date from networks
+    where settled_by = 'chain'
+      and exists (select from nodes where nodes.chain = networks.chain and role = 'check')
+    on conflict do nothing`.execute(db);
+}
+
+/** Claims the oldest audit that is open and that nobody goes on with; those of ended chains are left. */
+export async function claimAudit(
+  db: Connection,
+  now: Date,
+  until: Date,
+): Promise<ClaimedAudit | undefined> {
+  const { rows } = await sql<ClaimedAudit>`
+    update network_audits set claimed_until = ${until}
+    from networks
+    where networks.id = network_audits.blockchain_id
+      and (network_audits.blockchain_id, day) = (
+        select audit.blockchain_id, audit.day
+        from network_audits as audit join networks as own on own.id = audit.blockchain_id
+        where done_at is null and (claimed_until is null or claimed_until <= ${now})
+          and exists (select from nodes where nodes.chain = own.chain and role = 'check')
+        order by audit.day, audit.blockchain_id limit 1
+        for update of audit skip locked)
+    returning network_audits.blockchain_id as "blockchainId", networks.chain,
+      to_char(day, 'YYYY-MM-DD') as day, next_height as "nextHeight", to_height as "toHeight",
+      (select previous.to_height from network_audits as previous
+       where previous.blockchain_id = network_audits.blockchain_id
+         and previous.day = network_audits.day - 1) as "previousHeight"`.execute(db);
+  return rows[0];
+}
+
+/** Writes down how far an audit has come, and lets go of it. */
+export async function advanceAudit(
+  db: Connection,
+  { blockchainId, day }: Pick<ClaimedAudit, 'blockchainId' | 'day'>,
+  come: {
+    readonly nextHeight: number | null;
+    readonly toHeight: number | null;
+    readonly differences: number;
+    /** When it may be gone on with; null at once. */
+    readonly notBefore: Date | null;
+    readonly doneAt: Date | null;
+  },
+): Promise<void> {
+  await sql`
+    update network_audits
+    set next_height = ${come.nextHeight}, to_height = ${come.toHeight},
+        differences = differences + ${come.differences}, claimed_until = ${come.notBefore},
+        done_at = ${come.doneAt}
+    where blockchain_id = ${blockchainId} and day = ${day}::date`.execute(db);
+}
+
+/** Deposits of a network in blocks of a range, as watchers have recorded them, at most `limit`. */
+export function listDepositsInBlocks(
+  db: Connection,
+  blockchainId: string,
+  { from, to }: { readonly from: number; readonly to: number },
+  limit: number,
+): Promise<Deposit[]> {
+  return db
+    .selectFrom('deposits')
+    .selectAll()
+    .where('blockchain_id', '=', blockchainId)
+    .where('source', '=', 'chain')
+    .where('state', '=', 'final')
+    .where('block_height', '>=', from)
+    .where('block_height', '<=', to)
+    .orderBy('block_height')
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+}
+
+/**
+ * Which of these transfers were made while a payment waited at their address on the network, or at most
+ * `lateMs` after it had ended: all others nobody had to see.
+ * @returns Their positions in `transfers`.
+ */
+export async function findAwaited(
+  db: Connection,
+  blockchainId: string,
+  transfers: readonly { readonly address: string; readonly madeAt: Date }[],
+  lateMs: number,
+): Promise<number[]> {
+  const { rows } = await sql<{ place: number }>`
+    select (given.place - 1)::integer as place
+    from unnest(${transfers.map(({ address }) => address)}::text[],
+                ${transfers.map(({ madeAt }) => madeAt)}::timestamptz[])
+         with ordinality as given (address, made_at, place)
+    where exists (
+      select from reservations
+      where blockchain_id = ${blockchainId} and reservations.address = given.address
+        and reserved_at <= given.made_at
+        and (released_at is null
+             or released_at > given.made_at - make_interval(secs => ${lateMs / 1000})))`.execute(
+    db,
+  );
+  return rows.map(({ place }) => place);
+}

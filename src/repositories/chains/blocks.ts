@@ -1,0 +1,70 @@
+import { sql } from 'kysely';
+import type { Connection } from '../../database/connection.ts';
+import type { ChainBlock } from '../../database/watching-tables.ts';
+
+/** The ring of a chain, newest first: the last block of each recorded range. */
+export function listRing(db: Connection, chain: string): Promise<ChainBlock[]> {
+  return db
+    .selectFrom('chain_blocks')
+    .selectAll()
+    .where('chain', '=', chain)
+    .orderBy('height', 'desc')
+    .limit(5_000)
+    .execute();
+}
+
+/** The entry of the ring at a height. */
+export function findRingEntry(
+  db: Connection,
+  chain: string,
+  height: number,
+): Promise<ChainBlock | undefined> {
+  return db
+    .selectFrom('chain_blocks')
+    .selectAll()
+    .where('chain', '=', chain)
+    .where('height', '=', height)
+    .executeTakeFirst();
+}
+
+/** Adds the last block of a recorded range. */
+export async function addToRing(db: Connection, block: ChainBlock): Promise<void> {
+  await db
+    .insertInto('chain_blocks')
+    .values(block)
+    .onConflict(conflict =>
+      conflict
+        .columns(['chain', 'height'])
+        .doUpdateSet(({ ref }) => ({ hash: ref('excluded.hash'), at: ref('excluded.at') })),
+    )
+    .execute();
+}
+
+/**
+ * Forgets what is older than the newest `keep` blocks, and older than the newest one that is final: a
+ * branch may begin there.
+ */
+export async function trimRing(
+  db: Connection,
+  chain: string,
+  keep: number,
+  finalHeight: number | null,
+): Promise<void> {
+  await sql`
+    delete from chain_blocks where chain = ${chain}
+      and height < (select height from chain_blocks where chain = ${chain}
+                    order by height desc offset ${keep - 1} limit 1)
+      and (${finalHeight}::bigint is null or height < (
+        select max(height) from chain_blocks where chain = ${chain} and height <= ${finalHeight}))`.execute(
+    db,
+  );
+}
+
+/** Forgets the blocks above a height. */
+export async function cutRing(db: Connection, chain: string, height: number): Promise<void> {
+  await db
+    .deleteFrom('chain_blocks')
+    .where('chain', '=', chain)
+    .where('height', '>', height)
+    .execute();
+}

@@ -1,0 +1,98 @@
+import { sql } from 'kysely';
+import type { Connection } from '../../database/connection.ts';
+import type { Network } from '../../database/network-tables.ts';
+import type { ChainState } from '../../database/watching-tables.ts';
+
+/** A network, and how far its chain is watched. */
+export interface NetworkOnChain
+  extends Network,
+    Pick<ChainState, 'head_height' | 'watched_until' | 'halted'> {}
+
+/** All networks (24), in the order of the documentation. */
+export function listNetworks(db: Connection): Promise<Network[]> {
+  return db.selectFrom('networks').selectAll().orderBy('position').execute();
+}
+
+/** The active networks, in the order of the documentation. */
+export function listActiveNetworks(db: Connection): Promise<NetworkOnChain[]> {
+  return networksOnChains(db).where('is_active', '=', true).orderBy('networks.position').execute();
+}
+
+function networksOnChains(db: Connection) {
+  return db
+    .selectFrom('networks')
+    .innerJoin('chains', 'chains.id', 'networks.chain')
+    .selectAll('networks')
+    .select(['chains.head_height', 'chains.watched_until', 'chains.halted']);
+}
+
+/** Locks the active test networks that no operator has switched on, in the order of the documentation. */
+export function lockShippedTestNetworks(db: Connection): Promise<Network[]> {
+  return db
+    .selectFrom('networks')
+    .selectAll()
+    .where('environment', '=', 'test')
+    .where('is_active', '=', true)
+    .where('switched_at', 'is', null)
+    .orderBy('position')
+    .forNoKeyUpdate()
+    .execute();
+}
+
+export function findNetwork(db: Connection, id: string): Promise<Network | undefined> {
+  return db.selectFrom('networks').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+/** The first of the networks, in the order given, whose transfers are simulated. */
+export function findSimulatedNetwork(
+  db: Connection,
+  ids: readonly string[],
+): Promise<Network | undefined> {
+  return db
+    .selectFrom('networks')
+    .selectAll()
+    .where('settled_by', '=', 'simulation')
+    .where('id', 'in', ids)
+    .orderBy(sql`array_position(${ids}::text[], id)`)
+    .limit(1)
+    .executeTakeFirst();
+}
+
+/** The networks of a chain whose payments a node settles (at most 3). */
+export function listSettledNetworks(db: Connection, chain: string): Promise<Network[]> {
+  return db
+    .selectFrom('networks')
+    .selectAll()
+    .where('chain', '=', chain)
+    .where('settled_by', '=', 'chain')
+    .orderBy('position')
+    .execute();
+}
+
+export function findNetworkOnChain(
+  db: Connection,
+  id: string,
+): Promise<NetworkOnChain | undefined> {
+  return networksOnChains(db).where('networks.id', '=', id).executeTakeFirst();
+}
+
+/** Updates the columns that operators may change; undefined leaves a column unchanged. */
+export function updateNetwork(
+  db: Connection,
+  id: string,
+  change: {
+    is_active?: boolean | undefined;
+    switched_at?: Date | undefined;
+    window_minutes?: number | undefined;
+    contract?: string | undefined;
+    finality?: string | null | undefined;
+    explorer?: string | null | undefined;
+  },
+): Promise<Network | undefined> {
+  return db
+    .updateTable('networks')
+    .set(change)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst();
+}

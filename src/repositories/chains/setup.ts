@@ -1,0 +1,68 @@
+import type { Connection } from '../../database/connection.ts';
+import type { Network, SettledBy } from '../../database/network-tables.ts';
+import type { ChainState } from '../../database/watching-tables.ts';
+
+/** Locks a chain's row until the transaction ends, so that its nodes change one after the other. */
+export function lockChainSetup(db: Connection, id: string): Promise<ChainState | undefined> {
+  return db.selectFrom('chains').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
+}
+
+export async function setChainIdentity(
+  db: Connection,
+  id: string,
+  identity: string,
+): Promise<void> {
+  await db.updateTable('chains').set({ identity }).where('id', '=', id).execute();
+}
+
+/**
+ * Forgets what a watcher knew of a chain, and takes its lease away: one that is at work can write no
+ * more.
+ */
+export async function resetChain(db: Connection, id: string): Promise<void> {
+  await db
+    .updateTable('chains')
+    .set(({ eb }) => ({
+      identity: null,
+      cursor_height: null,
+      cursor_hash: null,
+      head_height: null,
+      final_height: null,
+      swept_height: null,
+      polled_at: null,
+      watched_until: null,
+      halted: null,
+      lease_holder: null,
+      lease_until: null,
+      lease_epoch: eb('lease_epoch', '+', 1),
+    }))
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Forgets the balances that increases are measured from. */
+export async function forgetBalances(db: Connection, chain: string): Promise<void> {
+  await db.deleteFrom('native_balances').where('chain', '=', chain).execute();
+}
+
+/** Networks of a chain, in the order of the documentation. */
+export function listNetworksOfChain(db: Connection, chain: string): Promise<Network[]> {
+  return db
+    .selectFrom('networks')
+    .selectAll()
+    .where('chain', '=', chain)
+    .orderBy('position')
+    .execute();
+}
+
+export async function setSettledBy(
+  db: Connection,
+  networkId: string,
+  settledBy: SettledBy,
+): Promise<void> {
+  await db
+    .updateTable('networks')
+    .set({ settled_by: settledBy })
+    .where('id', '=', networkId)
+    .execute();
+}

@@ -1,0 +1,84 @@
+import { sql } from 'kysely';
+import type { Connection } from '../../database/connection.ts';
+import { COUNTED_MAXIMUM } from '../backlog.ts';
+import { MAY_BE_PAID } from '../payments/moves.ts';
+
+/** How far a chain has been read. */
+export interface ChainStatus {
+  readonly id: string;
+  /** Why nothing is written; null while it is watched. */
+  readonly halted: string | null;
+  /** The node's newest block when it was last asked. */
+  readonly height: number | null;
+  readonly scannedHeight: number | null;
+  /** null where the chain has no finality of its own, too. */
+  readonly finalHeight: number | null;
+  /** Every transfer up to this time is recorded; null before the first one. */
+  readonly watchedUntil: Date | null;
+  /** When the oldest of its nodes was added; null without one. */
+  readonly nodesSince: Date | null;
+  /** The worker that watches it now. */
+  readonly holder: string | null;
+}
+
+/** All chains (12), in the order of the documentation. */
+export async function listChainStatus(db: Connection): Promise<ChainStatus[]> {
+  const { rows } = await sql<ChainStatus>`
+    select id, halted,
+           case when halted is null or head_height is null then greatest(head_height, cursor_height)
+                else head_height end as height,
+           cursor_height as "scannedHeight", final_height as "finalHeight",
+           watched_until as "watchedUntil", "nodesSince",
+           case when lease_until > now() then lease_holder end as holder
+    from chains left join lateral (
+      select min(created_at) as "nodesSince" from nodes where nodes.chain = chains.id) as oldest on true
+    order by position`.execute(db);
+  return rows;
+}
+
+/**
+ * A network whose payments do not expire, because its chain is not watched up to their end yet, or has
+ * shown something at their address that cannot be read.
+ */
+export interface HeldPayments {
+  readonly blockchainId: string;
+  readonly chain: string;
+  readonly count: number;
+}
+
+/** Payments beyond their time that wait for the watcher; counts at most `COUNTED_MAXIMUM` a network. */
+export async function countHeldPayments(db: Connection, now: Date): Promise<HeldPayments[]> {
+  const { rows } = await sql<HeldPayments>`
+    select networks.id as "blockchainId", chain, held.count
+    from networks join chains on chains.id = networks.chain cross join lateral (
+      select count(*)::integer as count
+      from (select from payments
+            where flow = 'crypto' and status = 'pending' and session_status = 'pending'
+              and coalesce(blockchain_id, '') = networks.id and expires_at <= ${now}
+              and (expires_at > coalesce(watched_until, '-infinity') or ${MAY_BE_PAID})
+            limit ${COUNTED_MAXIMUM}) as counted) as held
+    where networks.settled_by <> 'simulation' and held.count > 0
+    order by networks.position`.execute(db);
+  return rows;
+}
+
+/** When the oldest deposit of each chain was observed that is seen and not final. */
+export async function findOldestSeen(db: Connection): Promise<{ chain: string; since: Date }[]> {
+  const { rows } = await sql<{ chain: string; since: Date }>`
+    select chain, min(observed_at) as since
+    from networks join deposits on deposits.blockchain_id = networks.id
+    where deposits.state = 'seen' and deposits.source = 'chain'
+    group by chain`.execute(db);
+  return rows;
+}
+
+/** Findings that nobody has resolved, by chain and kind. */
+export async function countOpenFindings(
+  db: Connection,
+): Promise<{ chain: string; kind: string; count: number }[]> {
+  const { rows } = await sql<{ chain: string; kind: string; count: number }>`
+    select chain, kind, count(*)::integer as count
+    from (select chain, kind from findings where resolved_at is null limit ${COUNTED_MAXIMUM}) as open
+    group by chain, kind order by chain, kind`.execute(db);
+  return rows;
+}

@@ -1,0 +1,126 @@
+import { sql } from 'kysely';
+import type { Connection } from '../../database/connection.ts';
+
+/** An address that transfers may arrive at, with its network. */
+export interface ListedAddress {
+  blockchainId: string;
+  /** The token's contract; null for the native asset. */
+  contract: string | null;
+  address: string;
+}
+
+/** More addresses than a chain can have live; a bound for the query, not a limit of the service. */
+const ADDRESSES_MAXIMUM = 1_000_000;
+
+/** Addresses of a chain with a live reservation or a deposit that is not final yet. */
+export async function listLiveAddresses(db: Connection, chain: string): Promise<ListedAddress[]> {
+  const { rows } = await sql<ListedAddress>`
+    select live.blockchain_id as "blockchainId", networks.contract, live.address
+    from networks cross join lateral (
+      select blockchain_id, address from reservations
+      where blockchain_id = networks.id and released_at is null
+      union
+      select blockchain_id, address from deposits
+      where blockchain_id = networks.id and state = 'seen' and source = 'chain'
+    ) as live
+    where networks.chain = ${chain} and networks.settled_by = 'chain'
+    limit ${ADDRESSES_MAXIMUM}`.execute(db);
+  return rows;
+}
+
+/** Addresses of a chain with a reservation that was released after `since`. */
+export async function listReleasedAddresses(
+  db: Connection,
+  chain: string,
+  since: Date,
+): Promise<ListedAddress[]> {
+  const { rows } = await sql<ListedAddress>`
+    select distinct reservations.blockchain_id as "blockchainId", networks.contract, address
+    from networks join reservations on reservations.blockchain_id = networks.id
+    where networks.chain = ${chain} and networks.settled_by = 'chain' and released_at > ${since}
+    limit ${ADDRESSES_MAXIMUM}`.execute(db);
+  return rows;
+}
+
+/** Every address that a branch has, or a payment had within its time, on a network. */
+export async function listConfiguredAddresses(
+  db: Connection,
+  blockchainId: string,
+): Promise<ListedAddress[]> {
+  const { rows } = await sql<ListedAddress>`
+    select own.blockchain_id as "blockchainId", networks.contract, own.address
+    from networks cross join lateral (
+      select blockchain_id, address from deposit_addresses where blockchain_id = networks.id
+      union
+      select blockchain_id, address from reservations
+      where blockchain_id = networks.id and released_at is null
+    ) as own
+    where networks.id = ${blockchainId}
+    limit ${ADDRESSES_MAXIMUM}`.execute(db);
+  return rows;
+}
+
+/** When the oldest reservation was made that a transfer may still be for; null if there is none. */
+export async function findOldestReservation(
+  db: Connection,
+  chain: string,
+  releasedSince: Date,
+): Promise<Date | null> {
+  const { rows } = await sql<{ oldest: Date | null }>`
+    select min(reserved_at) as oldest
+    from reservations join networks on networks.id = reservations.blockchain_id
+    where networks.chain = ${chain} and (released_at is null or released_at > ${releasedSince})`.execute(
+    db,
+  );
+  return rows[0]?.oldest ?? null;
+}
+
+/** Whether a payment that waits for the chain's native asset expires, or loses its quote, before `before`. */
+export async function hasExpiringPayment(
+  db: Connection,
+  blockchainId: string,
+  before: Date,
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('payments')
+    .select('id')
+    .where('flow', '=', 'crypto')
+    .where('status', '=', 'pending')
+    .where('session_status', '=', 'pending')
+    .where(({ eb, or }) => or([eb('expires_at', '<', before), eb('quoted_until', '<', before)]))
+    .where('blockchain_id', '=', blockchainId)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** An address, and when a payment there ends or loses its quote. */
+export interface EndingAddress {
+  address: string;
+  ends_at: Date;
+}
+
+/** Addresses on a chain whose payments end, or lose their quote, by `by`; the first `limit` of them. */
+export async function listEndingAddresses(
+  db: Connection,
+  chain: string,
+  by: Date,
+  limit: number,
+): Promise<EndingAddress[]> {
+  const { rows } = await sql<EndingAddress>`
+    select ending.address, ending.ends_at
+    from networks cross join lateral (
+      (select address, expires_at as ends_at from payments
+       where coalesce(blockchain_id, '') = networks.id and expires_at <= ${by}
+         and flow = 'crypto' and status = 'pending' and session_status = 'pending'
+       order by expires_at limit ${limit})
+      union
+      (select address, quoted_until as ends_at from payments
+       where blockchain_id = networks.id and quoted_until <= ${by}
+         and status = 'pending' and session_status = 'pending'
+       order by quoted_until limit ${limit})
+    ) as ending
+    where networks.chain = ${chain}
+    order by ending.ends_at limit ${limit}`.execute(db);
+  return rows;
+}

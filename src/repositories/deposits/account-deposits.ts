@@ -1,0 +1,128 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { Connection } from '../../database/connection.ts';
+import type { Deposit, DepositOutcome } from '../../database/deposit-tables.ts';
+import { IS_WAITING } from './deposits.ts';
+
+/** Which of a merchant's deposits are listed. All given filters must match. */
+export interface InboxFilters {
+  readonly outcome?: DepositOutcome | undefined;
+  readonly blockchainId?: string | undefined;
+  /** Highest value in cents; those whose value is not known do not match. */
+  readonly valueMaximum?: number | undefined;
+}
+
+/**
+ * Whether a merchant alone ever had an address, a row of `account_addresses` as `own`. Not as `not exists`,
+ * for which PostgreSQL may read everybody's addresses.
+ */
+const IS_OWN = sql<SqlBool>`
+  (select other.merchant_id from account_addresses as other
+   where other.blockchain_id = own.blockchain_id and other.address = own.address
+     and other.merchant_id <> own.merchant_id limit 1) is null`;
+
+/** Written out, as the index of the inbox has it. A value that is not known may be large. */
+const VALUE = sql`coalesce(value_cents, 9223372036854775807)`;
+
+/**
+ * At most `limit` waiting deposits of each address of a merchant, as `deposits`, those of the highest value
+ * first.
+ */
+function ofEachAddress(
+  merchantId: string,
+  which: RawBuilder<SqlBool>,
+  { condition = sql`true`, limit }: { condition?: RawBuilder<unknown>; limit: number },
+): RawBuilder<unknown> {
+  return sql`
+    from account_addresses as own cross join lateral (
+      select * from deposits
+      where blockchain_id = own.blockchain_id and address = own.address and ${IS_WAITING}
+        and ${condition}
+      order by ${VALUE} desc, id desc limit ${limit}
+    ) as deposits
+    where own.merchant_id = ${merchantId} and ${which}`;
+}
+
+/**
+ * A merchant's deposits that no payment took and nobody has settled, the most valuable first, and before
+ * those the ones whose value is not known yet. Only those at addresses that no other merchant ever had.
+ * @param after ID of the last one of the page before.
+ */
+export async function listOwnUnmatched(
+  db: Connection,
+  merchantId: string,
+  filters: InboxFilters,
+  { after, limit }: { after: string | undefined; limit: number },
+): Promise<Deposit[]> {
+  const { outcome, blockchainId, valueMaximum } = filters;
+  const conditions = [sql`true`];
+  if (outcome !== undefined) conditions.push(sql`outcome = ${outcome}`);
+  if (blockchainId !== undefined) conditions.push(sql`blockchain_id = ${blockchainId}`);
+  if (valueMaximum !== undefined) {
+    conditions.push(sql`${VALUE} <= ${valueMaximum}::bigint`);
+  }
+  if (after !== undefined) {
+    conditions.push(sql`
+      (${VALUE}, id) < (select ${VALUE}, id from deposits where id = ${after})`);
+  }
+  const condition = sql.join(conditions, sql` and `);
+  const { rows } = await sql<Deposit>`
+    select deposits.* ${ofEachAddress(merchantId, IS_OWN, { condition, limit })}
+    order by ${VALUE} desc, deposits.id desc limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** Undefined for a deposit of others, or one that waits no more, as for a missing one. */
+export async function findOwnUnmatched(
+  db: Connection,
+  merchantId: string,
+  id: string,
+): Promise<Deposit | undefined> {
+  const [deposit] = await findOwnUnmatchedOf(db, merchantId, [id]);
+  return deposit;
+}
+
+/** Those of the deposits that wait, and are the merchant's. */
+export async function findOwnUnmatchedOf(
+  db: Connection,
+  merchantId: string,
+  ids: readonly string[],
+): Promise<Deposit[]> {
+  const { rows } = await sql<Deposit>`
+    select deposits.* from deposits
+    join account_addresses as own
+      on own.blockchain_id = deposits.blockchain_id and own.address = deposits.address
+    where deposits.id = any(${ids}::uuid[]) and ${IS_WAITING}
+      and own.merchant_id = ${merchantId} and ${IS_OWN}`.execute(db);
+  return rows;
+}
+
+/** How many wait, counted up to `maximum`. */
+export function countOwnUnmatched(
+  db: Connection,
+  merchantId: string,
+  maximum: number,
+): Promise<number> {
+  return count(db, merchantId, IS_OWN, maximum);
+}
+
+/** How many wait at addresses that another merchant has, or had, as well; counted up to `maximum`. */
+export function countSharedUnmatched(
+  db: Connection,
+  merchantId: string,
+  maximum: number,
+): Promise<number> {
+  return count(db, merchantId, sql`not (${IS_OWN})`, maximum);
+}
+
+async function count(
+  db: Connection,
+  merchantId: string,
+  which: RawBuilder<SqlBool>,
+  maximum: number,
+): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::integer as count from (
+      select ${ofEachAddress(merchantId, which, { limit: maximum })} limit ${maximum}
+    ) as found`.execute(db);
+  return rows[0]?.count ?? 0;
+}

@@ -1,0 +1,53 @@
+import type { Insertable } from 'kysely';
+import type { Connection } from '../../database/connection.ts';
+import type { AskedAssignmentsTable } from '../../database/deposit-tables.ts';
+
+/** An assignment that waits for a second person, with the name of who asks for it. */
+export interface AskedAssignment {
+  readonly paymentId: string;
+  readonly personId: string;
+  readonly name: string;
+  readonly askedAt: Date;
+}
+
+/** Notes what somebody asks for; a deposit has one such request, the latest. */
+export async function saveAskedAssignment(
+  db: Connection,
+  row: Insertable<AskedAssignmentsTable>,
+): Promise<void> {
+  const { deposit_id: _, ...asked } = row;
+  await db
+    .insertInto('asked_assignments')
+    .values(row)
+    .onConflict(conflict => conflict.column('deposit_id').doUpdateSet(asked))
+    .execute();
+}
+
+/** What an admin of the payment's merchant asks for; undefined once they are deactivated or no admin. */
+export function findAskedAssignment(
+  db: Connection,
+  depositId: string,
+): Promise<AskedAssignment | undefined> {
+  return db
+    .selectFrom('asked_assignments')
+    .innerJoin('people', 'people.id', 'person_id')
+    .innerJoin('payments', 'payments.id', 'payment_id')
+    .innerJoin('merchant_users as own', join =>
+      join
+        .onRef('own.merchant_id', '=', 'payments.merchant_id')
+        .onRef('own.person_id', '=', 'people.id'),
+    )
+    .select([
+      ...(['payment_id as paymentId', 'people.id as personId', 'people.name'] as const),
+      'asked_at as askedAt',
+    ])
+    .where('deposit_id', '=', depositId)
+    .where('own.role', '=', 'admin')
+    .where('own.status', '=', 'active')
+    .executeTakeFirst();
+}
+
+/** Call it when the deposit is settled, one way or another. */
+export async function deleteAskedAssignment(db: Connection, depositId: string): Promise<void> {
+  await db.deleteFrom('asked_assignments').where('deposit_id', '=', depositId).execute();
+}

@@ -1,0 +1,110 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Connection } from '../../database/connection.ts';
+import type { Deposit } from '../../database/deposit-tables.ts';
+
+/** An open payment that a deposit could be assigned to. */
+export interface FittingPayment {
+  paymentId: string;
+  merchantId: string;
+  /** What it waits for: an integer of the asset's smallest unit, as text. */
+  tokenAmount: string;
+}
+
+/** What an operator needs to know about a deposit, besides its own row. */
+export interface DepositContext {
+  assetSymbol: string;
+  assetDecimals: number;
+  /**
+   * The merchant of its payment. Without a payment, those with its address, or one that had a payment
+   * there before.
+   */
+  merchantIds: string[];
+  /** Open payments at its address, the closest amount first; none once it needs no payment. */
+  fits: FittingPayment[];
+}
+
+/** Most payments offered for a deposit. */
+const FITS_MAXIMUM = 5;
+
+/** The contexts of deposits, by their IDs. */
+export async function findDepositContexts(
+  db: Connection,
+  deposits: readonly Pick<Deposit, 'id'>[],
+): Promise<Map<string, DepositContext>> {
+  return findContexts(
+    db,
+    sql`
+      select deposits.id, deposits.blockchain_id, deposits.address, deposits.token_amount,
+             payments.merchant_id as payee,
+             deposits.payment_id is null and dismissed_at is null
+               and deposits.state in ('seen', 'final') as waits
+      from deposits left join payments on payments.id = deposits.payment_id
+      where deposits.id = any(${deposits.map(({ id }) => id)}::uuid[])`,
+  );
+}
+
+/** What arrived at an address by a transaction that nobody can tell. */
+export interface Inflow {
+  /** ID of the finding. */
+  readonly id: string;
+  readonly blockchainId: string;
+  readonly address: string;
+  /** Integer of the asset's smallest unit. */
+  readonly tokenAmount: bigint;
+}
+
+/** The context that a deposit of this amount at this address would have. */
+export async function findInflowContext(
+  db: Connection,
+  { id, blockchainId, address, tokenAmount }: Inflow,
+): Promise<DepositContext | undefined> {
+  const contexts = await findContexts(
+    db,
+    sql`
+      select ${id}::uuid as id, ${blockchainId}::text as blockchain_id, ${address}::text as address,
+             ${tokenAmount.toString()}::numeric as token_amount, null::uuid as payee, true as waits`,
+  );
+  return contexts.get(id);
+}
+
+/** @param listed Query of ID, network, address, amount, payee, and whether a payment is looked for. */
+async function findContexts(
+  db: Connection,
+  listed: RawBuilder<unknown>,
+): Promise<Map<string, DepositContext>> {
+  const { rows } = await sql<DepositContext & { id: string }>`
+    with listed as materialized (${listed}), owners as (
+      select listed.id, array_agg(distinct branches.merchant_id::text) as "merchantIds"
+      from listed join deposit_addresses using (blockchain_id, address)
+           join branches on branches.id = deposit_addresses.branch_id
+      where payee is null group by 1
+    )
+    select listed.id, asset_symbol as "assetSymbol", asset_decimals as "assetDecimals",
+           coalesce(case when payee is not null then array[payee::text] end,
+                    owners."merchantIds", former."merchantIds", '{}') as "merchantIds",
+           coalesce(open.fits, '[]') as fits
+    from listed join networks on networks.id = listed.blockchain_id
+    left join owners on owners.id = listed.id
+    left join lateral (
+      select array[merchant_id::text] as "merchantIds"
+      from reservations join payments on payments.id = payment_id
+      where payee is null and owners.id is null
+        and reservations.blockchain_id = listed.blockchain_id
+        and reservations.address = listed.address limit 1
+    ) as former on true
+    left join lateral (
+      select json_agg(json_build_object('paymentId', id, 'merchantId', merchant_id, 'tokenAmount', amount)
+                      order by distance, id) as fits
+      from (
+        select payments.id, merchant_id, reservations.token_amount::text as amount,
+               abs(reservations.token_amount - listed.token_amount) as distance
+        from reservations join payments on payments.id = payment_id
+        where listed.waits and released_at is null
+          and reservations.blockchain_id = listed.blockchain_id
+          and reservations.address = listed.address
+          and payments.status = 'pending' and payments.session_status = 'pending'
+        order by distance, payments.id limit ${FITS_MAXIMUM}
+      ) as closest
+    ) as open on true`.execute(db);
+  return new Map(rows.map(({ id, ...context }) => [id, context]));
+}

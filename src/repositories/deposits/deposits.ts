@@ -1,0 +1,209 @@
+import { type Insertable, sql, type Updateable } from 'kysely';
+import type { Connection } from '../../database/connection.ts';
+import type { Deposit, DepositsTable } from '../../database/deposit-tables.ts';
+
+/** Identifies a transfer on chain. */
+export interface DepositKey {
+  readonly blockchainId: string;
+  readonly transactionHash: string;
+  readonly position: number;
+}
+
+/**
+ * Locks addresses until the transaction ends, so that two concurrent transfers cannot match the same
+ * payment; in the order in which they are given, which has to be the same for every transaction.
+ */
+export async function lockAddresses(
+  db: Connection,
+  addresses: readonly { readonly blockchainId: string; readonly address: string }[],
+): Promise<void> {
+  const names = addresses.map(({ blockchainId, address }) =>
+    JSON.stringify(['address', blockchainId, address]),
+  );
+  await sql`
+    select pg_advisory_xact_lock(hashtextextended(name, 0))
+    from unnest(${names}::text[]) with ordinality as given (name, place) order by place`.execute(
+    db,
+  );
+}
+
+/** The deposits of these transfers that are known. */
+export async function findDeposits(
+  db: Connection,
+  keys: readonly DepositKey[],
+): Promise<Deposit[]> {
+  const { rows } = await sql<Deposit>`
+    select deposits.*
+    from unnest(${keys.map(({ blockchainId }) => blockchainId)}::text[],
+                ${keys.map(({ transactionHash }) => transactionHash)}::text[],
+                ${keys.map(({ position }) => position)}::integer[])
+         as key (blockchain_id, transaction_hash, position)
+    join deposits using (blockchain_id, transaction_hash, position)`.execute(db);
+  return rows;
+}
+
+/** Duplicates of one deposit that are looked at; more than one is rare. */
+const DUPLICATES_MAXIMUM = 100;
+
+/**
+ * Unmatched duplicates at the address of a deposit, oldest first, of the same amount or one that its
+ * payment still has reserved: a transfer of the whole may follow one of the rest.
+ * @param paymentId The payment that the deposit was for; null if there was none.
+ */
+export function listDuplicates(
+  db: Connection,
+  deposit: Deposit,
+  paymentId: string | null,
+): Promise<Deposit[]> {
+  return db
+    .selectFrom('deposits')
+    .selectAll()
+    .where('blockchain_id', '=', deposit.blockchain_id)
+    .where('address', '=', deposit.address)
+    .where(({ eb, or, selectFrom }) =>
+      or([
+        eb('token_amount', '=', deposit.token_amount),
+        eb(
+          'token_amount',
+          'in',
+          selectFrom('reservations')
+            .select('reservations.token_amount')
+            .where('reservations.payment_id', '=', paymentId)
+            .where('released_at', 'is', null),
+        ),
+      ]),
+    )
+    .where('outcome', '=', 'duplicate')
+    .where('payment_id', 'is', null)
+    .where('dismissed_at', 'is', null)
+    .where('state', 'in', ['seen', 'final'])
+    .orderBy('observed_at')
+    .orderBy('id')
+    .limit(DUPLICATES_MAXIMUM)
+    .execute();
+}
+
+/** The deposit of too little for a payment: the first that is final, or else the first that is seen. */
+export function findUnderpayment(db: Connection, paymentId: string): Promise<Deposit | undefined> {
+  return db
+    .selectFrom('deposits')
+    .selectAll()
+    .where('payment_id', '=', paymentId)
+    .where('outcome', '=', 'under')
+    .where('state', 'in', ['seen', 'final'])
+    .orderBy(sql`state = 'final'`, 'desc')
+    .orderBy('observed_at')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst();
+}
+
+export function findDepositById(db: Connection, id: string): Promise<Deposit | undefined> {
+  return db.selectFrom('deposits').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+/** Those of the deposits that there are, in any order. */
+export function findDepositsById(db: Connection, ids: readonly string[]): Promise<Deposit[]> {
+  return db
+    .selectFrom('deposits')
+    .selectAll()
+    .where('id', '=', sql<string>`any(${ids}::uuid[])`)
+    .execute();
+}
+
+/** Reads a deposit and locks its row until the transaction ends. */
+export function lockDeposit(db: Connection, id: string): Promise<Deposit | undefined> {
+  return db.selectFrom('deposits').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
+}
+
+export function insertDeposit(db: Connection, row: Insertable<DepositsTable>): Promise<Deposit> {
+  return db.insertInto('deposits').values(row).returningAll().executeTakeFirstOrThrow();
+}
+
+/** Inserts deposits; of known ones, updates the state and the block. */
+export async function saveDeposits(
+  db: Connection,
+  rows: readonly Insertable<DepositsTable>[],
+): Promise<Deposit[]> {
+  return db
+    .insertInto('deposits')
+    .values(rows)
+    .onConflict(conflict =>
+      conflict.column('id').doUpdateSet(({ ref }) => ({
+        state: ref('excluded.state'),
+        block_height: ref('excluded.block_height'),
+        block_hash: ref('excluded.block_hash'),
+        updated_at: ref('excluded.updated_at'),
+      })),
+    )
+    .returningAll()
+    .execute();
+}
+
+export function updateDeposit(
+  db: Connection,
+  id: string,
+  change: Updateable<DepositsTable>,
+): Promise<Deposit> {
+  return db
+    .updateTable('deposits')
+    .set(change)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** Written out: with parameters, a plan that is kept could not use the index of these alone. */
+export const IS_WAITING = sql<boolean>`
+  payment_id is null and dismissed_at is null and state in ('seen', 'final')`;
+
+/** The inbox: deposits that are neither matched nor dismissed, oldest first. */
+export function listUnmatchedDeposits(db: Connection, limit: number): Promise<Deposit[]> {
+  return db
+    .selectFrom('deposits')
+    .selectAll()
+    .where(IS_WAITING)
+    .orderBy('observed_at')
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+}
+
+/** All deposits, matched or not, newest first. */
+export function listDeposits(db: Connection, limit: number): Promise<Deposit[]> {
+  return db
+    .selectFrom('deposits')
+    .selectAll()
+    .orderBy('observed_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute();
+}
+
+/** Deposits of a payment, oldest first, at most 100. */
+export function listPaymentDeposits(db: Connection, paymentId: string): Promise<Deposit[]> {
+  return db
+    .selectFrom('deposits')
+    .selectAll()
+    .where('payment_id', '=', paymentId)
+    .orderBy('observed_at')
+    .limit(100)
+    .execute();
+}
+
+/** Deposits of a transaction, at most 100. */
+export function listDepositsByHash(
+  db: Connection,
+  blockchainId: string,
+  transactionHash: string,
+): Promise<Deposit[]> {
+  return db
+    .selectFrom('deposits')
+    .selectAll()
+    .where('blockchain_id', '=', blockchainId)
+    .where(({ eb, fn, val }) =>
+      eb(fn('lower', ['transaction_hash']), '=', fn<string>('lower', [val(transactionHash)])),
+    )
+    .limit(100)
+    .execute();
+}

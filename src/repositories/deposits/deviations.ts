@@ -1,0 +1,125 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { Connection } from '../../database/connection.ts';
+import type { Deposit, Deviation } from '../../database/deposit-tables.ts';
+import type { Payment } from '../../database/payment-tables.ts';
+
+/** A payment that had asked for exactly the amount of a deposit that came too late, or twice. */
+export type MeantPayment = Pick<
+  Payment,
+  'id' | 'merchant_id' | 'amount' | 'status' | 'customer_reference_id'
+> & {
+  /** When it last moved, its end if it has ended; null for one that never did. */
+  readonly movedAt: Date | null;
+};
+
+/** The payments that deposits were meant for by their exact amounts, by the deposits' IDs. */
+export async function findMeantPayments(
+  db: Connection,
+  depositIds: readonly string[],
+): Promise<Map<string, MeantPayment>> {
+  const { rows } = await sql<MeantPayment & { depositId: string }>`
+    select deposit_id as "depositId", payments.id, payments.merchant_id, amount, status,
+           customer_reference_id, moved.at as "movedAt"
+    from deviating_deposits join payments on payments.id = deviating_deposits.payment_id
+    left join lateral (
+      select at from payment_transitions where payment_id = payments.id order by at desc limit 1
+    ) as moved on true
+    where deposit_id = any(${depositIds}::uuid[]) and kind in ('late', 'duplicate')`.execute(db);
+  return new Map(rows.map(({ depositId, ...payment }) => [depositId, payment]));
+}
+
+/** A deposit of exactly a payment's amount that did not count for it, with its asset. */
+export type StrayDeposit = Deposit & {
+  kind: Extract<Deviation, 'late' | 'duplicate'>;
+  assetSymbol: string;
+  assetDecimals: number;
+  /** Merchant of the payment that it was assigned to; null for none. */
+  takerId: string | null;
+};
+
+/** More for one payment are not expected. */
+const STRAYS_MAXIMUM = 20;
+
+/** Deposits of exactly what a payment had asked for that came too late, or twice; oldest first. */
+export async function listStrayDeposits(
+  db: Connection,
+  paymentId: string,
+): Promise<StrayDeposit[]> {
+  const { rows } = await sql<StrayDeposit>`
+    select deposits.*, kind, asset_symbol as "assetSymbol", asset_decimals as "assetDecimals",
+           taker.merchant_id as "takerId"
+    from deviating_deposits join deposits on deposits.id = deposit_id
+         join networks on networks.id = deposits.blockchain_id
+         left join payments as taker on taker.id = deposits.payment_id
+    where deviating_deposits.payment_id = ${paymentId} and kind in ('late', 'duplicate')
+      and deposits.payment_id is distinct from ${paymentId} and deposits.state in ('seen', 'final')
+    order by deposits.observed_at, deposits.id limit ${STRAYS_MAXIMUM}`.execute(db);
+  return rows;
+}
+
+/** What has arrived for a payment, in comparison with what it asked for. */
+export interface Arrivals {
+  /** On its network, not undone, in the asset's smallest unit; null for nothing. */
+  readonly received: string | null;
+  /** Of the asset; null before a network is chosen. */
+  readonly assetSymbol: string | null;
+  readonly assetDecimals: number | null;
+  readonly under: boolean;
+  readonly over: boolean;
+  /** Whether exactly its amount came after its end. */
+  readonly late: boolean;
+  /** Whether exactly its amount came again after it had been paid. */
+  readonly duplicate: boolean;
+}
+
+/**
+ * What `deviates` compares, beside a row of `payments`: `taken` is what has arrived for it, `stray` what
+ * has come too late or twice.
+ */
+export const ARRIVED = sql`
+  cross join lateral (
+    select sum(token_amount) filter (where deposits.blockchain_id = payments.blockchain_id) as received,
+           coalesce(bool_or(outcome = 'under'), false) as part,
+           coalesce(bool_or(outcome = 'exact'), false) as whole,
+           coalesce(bool_or(outcome = 'over'), false) as excess,
+           coalesce(bool_or(outcome = 'assigned'), false) as assigned
+    from deposits
+    where payment_id = payments.id and deposits.state in ('seen', 'final')
+  ) as taken
+  cross join lateral (
+    select coalesce(bool_or(kind = 'late'), false) as late,
+           coalesce(bool_or(kind = 'duplicate'), false) as duplicate
+    from deviating_deposits join deposits on deposits.id = deposit_id
+    where deviating_deposits.payment_id = payments.id and kind in ('late', 'duplicate')
+      and deposits.payment_id is distinct from payments.id and deposits.state in ('seen', 'final')
+  ) as stray`;
+
+const CONDITIONS: Readonly<Record<Deviation, RawBuilder<SqlBool>>> = {
+  // A payment whose customer has gone to another network asks for nothing, or for the whole, there.
+  under: sql`
+    ((part and payments.status <> 'successful') or assigned)
+      and (payments.token_amount is null or coalesce(received, 0) < payments.token_amount)`,
+  // The rest may be a little more than what was missing.
+  over: sql`(excess or assigned or (part and whole)) and received > payments.token_amount`,
+  late: sql`late`,
+  duplicate: sql`duplicate`,
+};
+
+/** Whether a payment deviates in this way now; needs `ARRIVED`. */
+export function deviates(kind: Deviation): RawBuilder<SqlBool> {
+  return sql<SqlBool>`coalesce(${CONDITIONS[kind]}, false)`;
+}
+
+/** What has arrived for each of some payments, by their IDs. */
+export async function readArrivals(
+  db: Connection,
+  paymentIds: readonly string[],
+): Promise<Map<string, Arrivals>> {
+  const { rows } = await sql<Arrivals & { id: string }>`
+    select payments.id, received::text, asset_symbol as "assetSymbol",
+           asset_decimals as "assetDecimals", ${deviates('under')} as under, ${deviates('over')} as "over",
+           late, duplicate
+    from payments left join networks on networks.id = payments.blockchain_id ${ARRIVED}
+    where payments.id = any(${paymentIds}::uuid[])`.execute(db);
+  return new Map(rows.map(({ id, ...arrivals }) => [id, arrivals]));
+}

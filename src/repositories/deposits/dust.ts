@@ -1,0 +1,177 @@
+import { sql } from 'kysely';
+import type { Connection } from '../../database/connection.ts';
+
+/** An address, in its canonical spelling, on a network. */
+export interface Place {
+  readonly blockchainId: string;
+  readonly address: string;
+}
+
+/** What payments ask for at an address. All amounts are in the asset's smallest unit. */
+export interface Asked extends Place {
+  /** The smallest whole amount; null if nothing is asked for. */
+  readonly least: bigint | null;
+  /** The smallest amount that the given number of cents is by the price of any of the payments. */
+  readonly worth: bigint | null;
+  /** What completes payments, or completed them, after too little has arrived. */
+  readonly rests: readonly bigint[];
+  /** Whether a payment waits for funds there now. */
+  readonly isAwaited: boolean;
+}
+
+/** By when amounts were reserved and released, they are read; see `listAsked`. */
+export interface AskedBetween {
+  readonly since: Date;
+  readonly until: Date | null;
+  readonly releasedBy: Date | null;
+}
+
+/**
+ * What payments ask for at each of these addresses, or asked for until after `since`.
+ * @param cents How much `worth` is.
+ * @param until Amounts that were reserved later are left out; null for none.
+ * @param releasedBy Amounts that were released later are left out, unless they are reserved still; null for none.
+ */
+export async function listAsked(
+  db: Connection,
+  places: readonly Place[],
+  cents: number,
+  { since, until, releasedBy }: AskedBetween,
+): Promise<Asked[]> {
+  const { rows } = await sql<
+    Place & { least: string | null; worth: string | null; rests: string[]; isAwaited: boolean }
+  >`
+    select place.blockchain_id as "blockchainId", place.address, asked.*
+    from unnest(${places.map(({ blockchainId }) => blockchainId)}::text[],
+                ${places.map(({ address }) => address)}::text[]) as place (blockchain_id, address)
+    cross join lateral (
+      select (min(token_amount) filter (where rest_of is null))::text as least,
+             (min(trunc(token_amount * ${cents} / amount)) filter (where rest_of is null))::text as worth,
+             coalesce(array_agg(token_amount::text) filter (where rest_of is not null), '{}')
+               || coalesce(array_agg((token_amount - arrived)::text) filter (where arrived < token_amount), '{}')
+               as rests,
+             coalesce(bool_or(waits), false) as "isAwaited"
+      from (
+        select lately.token_amount, rest_of, payments.amount, under.token_amount as arrived,
+               released_at is null and payments.status = 'pending'
+                 and payments.session_status = 'pending' as waits
+        from (
+          select * from reservations
+          where blockchain_id = place.blockchain_id and address = place.address
+            and released_at is null
+          union all
+          select * from reservations
+          where blockchain_id = place.blockchain_id and address = place.address
+            and released_at > ${since} and released_at <= coalesce(${releasedBy}::timestamptz, 'infinity')
+        ) as lately join payments on payments.id = payment_id
+        -- Nothing is reserved for the rest before the deposit is final, and the payer is told of it sooner.
+        left join deposits as under
+          on under.payment_id = lately.payment_id and under.blockchain_id = lately.blockchain_id
+            and under.outcome = 'under' and under.state in ('seen', 'final') and rest_of is null
+        where ${until}::timestamptz is null or reserved_at <= ${until}
+      ) as own
+    ) as asked`.execute(db);
+  return rows.map(({ least, worth, rests, ...row }) => ({
+    ...row,
+    least: least === null ? null : BigInt(least),
+    worth: worth === null ? null : BigInt(worth),
+    rests: rests.map(BigInt),
+  }));
+}
+
+/** A transfer as its log tells it, without its place in the transaction. */
+export interface DustTransfer extends Place {
+  readonly transactionHash: string;
+  /** Integer of the asset's smallest unit. */
+  readonly tokenAmount: bigint;
+}
+
+/** Whether each of these transfers is recorded as a deposit. */
+export async function findRecorded(
+  db: Connection,
+  transfers: readonly DustTransfer[],
+): Promise<boolean[]> {
+  if (transfers.length === 0) return [];
+  const { rows } = await sql<{ isRecorded: boolean }>`
+    select exists (
+      select from deposits
+      where blockchain_id = given.blockchain_id and transaction_hash = given.hash
+        and address = given.address and token_amount = given.amount
+    ) as "isRecorded"
+    from unnest(${transfers.map(({ blockchainId }) => blockchainId)}::text[],
+                ${transfers.map(({ transactionHash }) => transactionHash)}::text[],
+                ${transfers.map(({ address }) => address)}::text[],
+                ${transfers.map(({ tokenAmount }) => tokenAmount)}::numeric[])
+         with ordinality as given (blockchain_id, hash, address, amount, place)
+    order by place`.execute(db);
+  return rows.map(({ isRecorded }) => isRecorded);
+}
+
+/**
+ * Counts dust, in the order of the chain. Nothing remembers which transfers were counted: call it in the
+ * transaction that keeps them from being read again.
+ * @param day UTC, YYYY-MM-DD.
+ */
+export async function addDust(
+  db: Connection,
+  transfers: readonly DustTransfer[],
+  day: string,
+): Promise<void> {
+  const groups = Map.groupBy(
+    transfers,
+    ({ blockchainId, address }) => `${blockchainId} ${address}`,
+  );
+  // In one order, so that two transactions cannot wait for one another.
+  const rows = [...groups]
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([, own]) => own);
+  for (const own of rows) {
+    const [first] = own;
+    const last = own.at(-1);
+    if (first === undefined || last === undefined) continue;
+    await db
+      .insertInto('dust')
+      .values({
+        blockchain_id: first.blockchainId,
+        address: first.address,
+        day,
+        transfers: own.length,
+        token_amount: own.reduce((sum, { tokenAmount }) => sum + tokenAmount, 0n),
+        first_hash: first.transactionHash,
+        last_hash: last.transactionHash,
+      })
+      .onConflict(conflict =>
+        conflict.columns(['day', 'blockchain_id', 'address']).doUpdateSet(({ eb, ref }) => ({
+          transfers: eb('dust.transfers', '+', ref('excluded.transfers')),
+          token_amount: sql`dust.token_amount + excluded.token_amount`,
+          last_hash: ref('excluded.last_hash'),
+        })),
+      )
+      .execute();
+  }
+}
+
+/** Dust of one address, asset and day. */
+export interface DustOfDay extends Place {
+  /** UTC, YYYY-MM-DD. */
+  day: string;
+  transfers: number;
+  /** What they amount to, in the asset's smallest unit, as text. */
+  tokenAmount: string;
+  assetSymbol: string;
+  assetDecimals: number;
+  firstHash: string;
+  lastHash: string;
+}
+
+/** The newest day first, and of a day what came most often. */
+export async function listDust(db: Connection, limit: number): Promise<DustOfDay[]> {
+  const { rows } = await sql<DustOfDay>`
+    select to_char(day, 'YYYY-MM-DD') as day, blockchain_id as "blockchainId", address, transfers,
+           token_amount::text as "tokenAmount", asset_symbol as "assetSymbol",
+           asset_decimals as "assetDecimals", first_hash as "firstHash", last_hash as "lastHash"
+    from dust join networks on networks.id = blockchain_id
+    order by dust.day desc, transfers desc, blockchain_id, address
+    limit ${limit}`.execute(db);
+  return rows;
+}

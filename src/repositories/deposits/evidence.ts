@@ -1,0 +1,74 @@
+import { sql } from 'kysely';
+import type { Connection } from '../../database/connection.ts';
+import type { Deposit, TransactionAnswers } from '../../database/deposit-tables.ts';
+import type { EvidenceKey } from '../../database/key-tables.ts';
+
+/** Key of the advisory lock under which the first key is made. */
+const KEY_LOCK = 20_261_124;
+/** A bound for queries: keys are made by hand. */
+const KEYS_MAXIMUM = 100;
+
+/**
+ * Keeps the answers by which deposits become final; those of a later look replace the former.
+ * @param rows One for each transaction.
+ */
+export async function keepAnswers(
+  db: Connection,
+  rows: readonly TransactionAnswers[],
+): Promise<void> {
+  const column = <T>(pick: (row: TransactionAnswers) => T) => rows.map(pick);
+  await sql`
+    insert into transaction_answers (blockchain_id, transaction_hash, node, answers, recorded_at)
+    select * from unnest(${column(row => row.blockchain_id)}::text[],
+                         ${column(row => row.transaction_hash)}::text[],
+                         ${column(row => row.node)}::text[],
+                         ${column(row => row.answers)}::text[],
+                         ${column(row => row.recorded_at)}::timestamptz[])
+    on conflict (blockchain_id, transaction_hash) do update
+      set node = excluded.node, answers = excluded.answers, recorded_at = excluded.recorded_at`.execute(
+    db,
+  );
+}
+
+/** The answers that were kept of the transactions of deposits. */
+export async function listAnswers(
+  db: Connection,
+  deposits: readonly Pick<Deposit, 'blockchain_id' | 'transaction_hash'>[],
+): Promise<TransactionAnswers[]> {
+  const { rows } = await sql<TransactionAnswers>`
+    select distinct transaction_answers.*
+    from unnest(${deposits.map(each => each.blockchain_id)}::text[],
+                ${deposits.map(each => each.transaction_hash)}::text[])
+         as given (blockchain_id, transaction_hash)
+    join transaction_answers using (blockchain_id, transaction_hash)`.execute(db);
+  return rows;
+}
+
+/** Every key, the newest first. */
+export function listEvidenceKeys(db: Connection): Promise<EvidenceKey[]> {
+  return db
+    .selectFrom('evidence_keys')
+    .selectAll()
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .limit(KEYS_MAXIMUM)
+    .execute();
+}
+
+/** Makes other processes that make a key wait until the transaction ends. */
+export async function lockEvidenceKeys(db: Connection): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${KEY_LOCK})`.execute(db);
+}
+
+export async function insertEvidenceKey(db: Connection, row: EvidenceKey): Promise<void> {
+  await db.insertInto('evidence_keys').values(row).execute();
+}
+
+/** Seals a private key anew. */
+export async function updateEvidenceKey(
+  db: Connection,
+  id: string,
+  change: Pick<EvidenceKey, 'private_key' | 'master_key_version'>,
+): Promise<void> {
+  await db.updateTable('evidence_keys').set(change).where('id', '=', id).execute();
+}

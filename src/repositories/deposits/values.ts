@@ -1,0 +1,53 @@
+import { sql } from 'kysely';
+import type { Connection } from '../../database/connection.ts';
+import { IS_WAITING } from './deposits.ts';
+
+/** A network with deposits in the inbox whose value is not known. */
+export interface UnpricedNetwork {
+  readonly blockchainId: string;
+  readonly assetSymbol: string;
+}
+
+/** The networks, of which there are few, that have a deposit to price. */
+export async function listUnpricedNetworks(db: Connection): Promise<UnpricedNetwork[]> {
+  const { rows } = await sql<UnpricedNetwork>`
+    select id as "blockchainId", asset_symbol as "assetSymbol" from networks
+    cross join lateral (
+      select from deposits
+      where blockchain_id = networks.id and ${IS_WAITING} and usd_price is null limit 1
+    ) as unpriced`.execute(db);
+  return rows;
+}
+
+/** Highest value that is recorded, in cents: below every number that JavaScript cannot hold. */
+const VALUE_MAXIMUM = 9_000_000_000_000_000;
+
+/**
+ * Records the price, and the value by it, of at most `limit` deposits in the inbox that have none, oldest
+ * first; skips those locked by others.
+ * @param usdPrice US dollars for one whole unit, scaled by 1e18.
+ * @returns How many there were.
+ */
+export async function priceDeposits(
+  db: Connection,
+  blockchainId: string,
+  { usdPrice, at }: { readonly usdPrice: bigint; readonly at: Date },
+  limit: number,
+): Promise<number> {
+  const price = usdPrice.toString();
+  const { numAffectedRows } = await sql`
+    update deposits
+    set usd_price = ${price}::numeric, priced_at = ${at},
+        value_cents = least(
+          div(token_amount * ${price}::numeric, power(10::numeric, 16 + asset_decimals)),
+          ${sql.lit(VALUE_MAXIMUM)})::bigint
+    from (
+      select deposits.id, asset_decimals
+      from deposits join networks on networks.id = blockchain_id
+      where blockchain_id = ${blockchainId} and payment_id is null and dismissed_at is null
+        and deposits.state in ('seen', 'final') and usd_price is null
+      order by observed_at limit ${limit} for update of deposits skip locked
+    ) as unpriced
+    where deposits.id = unpriced.id`.execute(db);
+  return Number(numAffectedRows ?? 0n);
+}

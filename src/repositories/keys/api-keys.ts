@@ -1,0 +1,162 @@
+import type { Insertable, Updateable } from 'kysely';
+import type { PartnerRole } from '../../database/account-tables.ts';
+import type { Connection } from '../../database/connection.ts';
+import type { ApiKey, ApiKeysTable } from '../../database/key-tables.ts';
+
+export function insertApiKey(db: Connection, row: Insertable<ApiKeysTable>): Promise<ApiKey> {
+  return db.insertInto('api_keys').values(row).returningAll().executeTakeFirstOrThrow();
+}
+
+/** A key with the role of the partner member it belongs to; null for a merchant's key. */
+export type KeyWithRole = ApiKey & { memberRole: PartnerRole | null };
+
+/** Reads a key and locks its row until the transaction ends. */
+export function lockApiKey(db: Connection, id: string): Promise<KeyWithRole | undefined> {
+  return keysWithRole(db).where('api_keys.id', '=', id).forUpdate('api_keys').executeTakeFirst();
+}
+
+function keysWithRole(db: Connection) {
+  return db
+    .selectFrom('api_keys')
+    .leftJoin('partner_members as member', 'member.id', 'api_keys.partner_member_id')
+    .selectAll('api_keys')
+    .select('member.role as memberRole');
+}
+
+export function updateApiKey(
+  db: Connection,
+  id: string,
+  change: Updateable<ApiKeysTable>,
+): Promise<ApiKey> {
+  return db
+    .updateTable('api_keys')
+    .set(change)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** Replaces the hash of a passphrase, unless the key has been rotated since. */
+export async function renewPassphraseHash(
+  db: Connection,
+  id: string,
+  { former, hash, version }: { former: Buffer; hash: Buffer; version: number },
+): Promise<void> {
+  await db
+    .updateTable('api_keys')
+    .set({ passphrase_hash: hash, passphrase_key_version: version })
+    .where('id', '=', id)
+    .where('passphrase_hash', '=', former)
+    .execute();
+}
+
+/** How many keys of a merchant are neither revoked nor expired. */
+export async function countActiveKeys(
+  db: Connection,
+  merchantId: string,
+  now: Date,
+): Promise<number> {
+  const { count } = await db
+    .selectFrom('api_keys')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('merchant_id', '=', merchantId)
+    .where('revoked_at', 'is', null)
+    .where(({ eb, or }) => or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** Whose keys: a merchant's, all of a partner's members, or one member's. */
+export type KeyHolder =
+  | { readonly merchantId: string }
+  | { readonly partnerId: string }
+  | { readonly memberId: string };
+
+/** A key with its role and what it was last used for. */
+export type KeyWithUse = KeyWithRole & {
+  /** Name of the partner member whose key it is; null for a merchant's key. */
+  memberName: string | null;
+  lastUsedAt: Date | null;
+  lastAddress: string | null;
+  lastError: string | null;
+  lastErrorAt: Date | null;
+};
+
+function keysWithUse(db: Connection, holder: KeyHolder) {
+  const query = keysWithRole(db)
+    .leftJoin('api_key_usage as usage', 'usage.key_id', 'api_keys.id')
+    .select([
+      'member.name as memberName',
+      'usage.last_used_at as lastUsedAt',
+      'usage.address as lastAddress',
+      'usage.last_error as lastError',
+      'usage.last_error_at as lastErrorAt',
+    ]);
+  if ('merchantId' in holder) return query.where('merchant_id', '=', holder.merchantId);
+  if ('memberId' in holder) return query.where('partner_member_id', '=', holder.memberId);
+  return query.where('member.partner_id', '=', holder.partnerId);
+}
+
+/** Keys of a holder with their use, newest first, at most 1,000. */
+export function listKeysWithUse(db: Connection, holder: KeyHolder): Promise<KeyWithUse[]> {
+  return keysWithUse(db, holder)
+    .orderBy('api_keys.created_at', 'desc')
+    .orderBy('api_keys.id')
+    .limit(1000)
+    .execute();
+}
+
+/** Undefined for a key of others, as for a missing one. */
+export function findHeldKey(
+  db: Connection,
+  holder: KeyHolder,
+  id: string,
+): Promise<KeyWithUse | undefined> {
+  return keysWithUse(db, holder).where('api_keys.id', '=', id).executeTakeFirst();
+}
+
+/** Keys of a merchant or of a partner's members, newest first, at most 1,000. */
+export function listApiKeys(
+  db: Connection,
+  owner: { merchantId: string } | { partnerId: string },
+): Promise<KeyWithRole[]> {
+  const query = keysWithRole(db)
+    .orderBy('api_keys.created_at', 'desc')
+    .orderBy('api_keys.id')
+    .limit(1000);
+  if ('merchantId' in owner) return query.where('merchant_id', '=', owner.merchantId).execute();
+  return query.where('member.partner_id', '=', owner.partnerId).execute();
+}
+
+/**
+ * Wipes previous secrets whose grace period is over, of at most `limit` keys.
+ * @returns The number of keys.
+ */
+export async function wipePreviousSecrets(
+  db: Connection,
+  now: Date,
+  limit: number,
+): Promise<number> {
+  const { numUpdatedRows } = await db
+    .updateTable('api_keys')
+    .set({
+      previous_secret: null,
+      previous_passphrase_hash: null,
+      previous_master_key_version: null,
+      previous_passphrase_key_version: null,
+      previous_valid_until: null,
+    })
+    .where(
+      'id',
+      'in',
+      db
+        .selectFrom('api_keys')
+        .select('id')
+        .where('previous_valid_until', '<=', now)
+        .limit(limit)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .executeTakeFirstOrThrow();
+  return Number(numUpdatedRows);
+}

@@ -1,0 +1,116 @@
+import type { ActiveStatus, PartnerRole } from '../../database/account-tables.ts';
+import type { Connection } from '../../database/connection.ts';
+import type { ApiKey } from '../../database/key-tables.ts';
+import { type Given, prepare } from '../../database/prepared.ts';
+import { type MerchantState, toMerchantState } from '../accounts/merchant-state.ts';
+
+/** A key with the state of its accounts: everything that authentication needs. */
+export interface KeyWithAccounts {
+  key: ApiKey;
+  merchant: MerchantState | null;
+  member: {
+    id: string;
+    role: PartnerRole;
+    status: ActiveStatus;
+    partner: { id: string; status: ActiveStatus };
+  } | null;
+}
+
+/**
+ * Listed by name: `select *` would invalidate the prepared statement when a migration adds a
+ * column.
+ */
+const API_KEY = [
+  'api_keys.id',
+  'api_keys.merchant_id',
+  'api_keys.partner_member_id',
+  'api_keys.name',
+  'api_keys.scopes',
+  'api_keys.secret',
+  'api_keys.passphrase_hash',
+  'api_keys.master_key_version',
+  'api_keys.passphrase_key_version',
+  'api_keys.previous_secret',
+  'api_keys.previous_passphrase_hash',
+  'api_keys.previous_master_key_version',
+  'api_keys.previous_passphrase_key_version',
+  'api_keys.previous_valid_until',
+  'api_keys.expires_at',
+  'api_keys.revoked_at',
+  'api_keys.rotated_at',
+  'api_keys.created_at',
+] as const satisfies readonly `api_keys.${keyof ApiKey}`[];
+
+const keyAtOrAfter = prepare('key_at_or_after', (db, given: Given<{ id: string }>) => {
+  const next = db.selectFrom('api_keys').select('id').orderBy('id').limit(1);
+  return db
+    .selectFrom('api_keys')
+    .leftJoin('merchants', 'merchants.id', 'api_keys.merchant_id')
+    .leftJoin('partners as owner', 'owner.id', 'merchants.partner_id')
+    .leftJoin('partner_members as member', 'member.id', 'api_keys.partner_member_id')
+    .leftJoin('partners as partner', 'partner.id', 'member.partner_id')
+    .select(API_KEY)
+    .select([
+      'merchants.status as merchantStatus',
+      'merchants.account_kind as accountKind',
+      'merchants.onboarding_status as onboardingStatus',
+      'owner.id as ownerId',
+      'owner.status as ownerStatus',
+      'owner.self_service_api_payments as selfService',
+      'member.role as memberRole',
+      'member.status as memberStatus',
+      'partner.id as partnerId',
+      'partner.status as partnerStatus',
+    ])
+    .where('api_keys.id', '=', ({ fn }) =>
+      fn.coalesce(next.where('id', '>=', given('id')), next.where('id', '<', given('id'))),
+    );
+});
+
+/**
+ * The key with this ID or, where there is none, that with the next higher one or else the lowest, so that
+ * an unknown ID costs the database and the driver what a known one does. Compare the ID of what is found.
+ * @returns undefined where there is no key at all.
+ */
+export async function findKeyAtOrAfter(
+  db: Connection,
+  keyId: string,
+): Promise<KeyWithAccounts | undefined> {
+  const [row] = await keyAtOrAfter(db, { id: keyId });
+  if (row === undefined) return undefined;
+
+  const {
+    merchantStatus,
+    accountKind,
+    onboardingStatus,
+    ownerId,
+    ownerStatus,
+    selfService,
+    memberRole,
+    memberStatus,
+    partnerId,
+    partnerStatus,
+    ...key
+  } = row;
+  const merchant =
+    key.merchant_id !== null && merchantStatus && accountKind && onboardingStatus
+      ? toMerchantState(key.merchant_id, {
+          merchantStatus,
+          accountKind,
+          onboardingStatus,
+          ownerId,
+          ownerStatus,
+          selfService,
+        })
+      : null;
+  const member =
+    key.partner_member_id !== null && memberRole && memberStatus && partnerId && partnerStatus
+      ? {
+          id: key.partner_member_id,
+          role: memberRole,
+          status: memberStatus,
+          partner: { id: partnerId, status: partnerStatus },
+        }
+      : null;
+  return { key, merchant, member };
+}

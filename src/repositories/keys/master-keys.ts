@@ -1,0 +1,134 @@
+import { sql } from 'kysely';
+import type { Connection } from '../../database/connection.ts';
+import type { ApiKey } from '../../database/key-tables.ts';
+import type { Person } from '../../database/people-tables.ts';
+import type { WebhookEndpoint } from '../../database/webhook-tables.ts';
+
+/** Key of the advisory lock under which master keys are added. */
+const ADDITION_LOCK = 20_261_123;
+
+/** Versions of the master keys in use. */
+export async function listMasterKeys(db: Connection): Promise<number[]> {
+  const rows = await db.selectFrom('master_keys').select('version').orderBy('version').execute();
+  return rows.map(({ version }) => version);
+}
+
+/** Makes other processes that add a master key wait until the transaction ends. */
+export async function lockMasterKeys(db: Connection): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${ADDITION_LOCK})`.execute(db);
+}
+
+export async function insertMasterKey(db: Connection, version: number, now: Date): Promise<void> {
+  await db
+    .insertInto('master_keys')
+    .values({ version, created_at: now })
+    .onConflict(conflict => conflict.doNothing())
+    .execute();
+}
+
+/** Removes every version but one; returns the others. */
+export async function deleteOtherMasterKeys(db: Connection, version: number): Promise<number[]> {
+  const rows = await db
+    .deleteFrom('master_keys')
+    .where('version', '!=', version)
+    .returning('version')
+    .execute();
+  return rows.map(row => row.version);
+}
+
+/** Locks at most `limit` API keys whose secret is sealed under one of the versions. */
+export function lockApiKeysUnder(
+  db: Connection,
+  versions: readonly number[],
+  limit: number,
+): Promise<ApiKey[]> {
+  return db
+    .selectFrom('api_keys')
+    .selectAll()
+    .where('secret', 'is not', null)
+    .where('master_key_version', 'in', versions)
+    .limit(limit)
+    .forUpdate()
+    .execute();
+}
+
+/** Locks at most `limit` webhook endpoints whose secret is sealed under one of the versions. */
+export function lockEndpointsUnder(
+  db: Connection,
+  versions: readonly number[],
+  limit: number,
+): Promise<WebhookEndpoint[]> {
+  return db
+    .selectFrom('webhook_endpoints')
+    .selectAll()
+    .where('master_key_version', 'in', versions)
+    .limit(limit)
+    .forNoKeyUpdate()
+    .execute();
+}
+
+/** Locks at most `limit` people whose authenticator app's secret is sealed under one of the versions. */
+export function lockPeopleUnder(
+  db: Connection,
+  versions: readonly number[],
+  limit: number,
+): Promise<Person[]> {
+  return db
+    .selectFrom('people')
+    .selectAll()
+    .where('code_secret', 'is not', null)
+    .where('code_key_version', 'in', versions)
+    .limit(limit)
+    .forNoKeyUpdate()
+    .execute();
+}
+
+/** What still needs a master key other than the one with the version `current`. */
+export interface UnderOthers {
+  /** API keys that can be used, by the hash of their passphrase. */
+  readonly apiKeys: number;
+  /** Keys of the older contract. */
+  readonly legacyKeys: number;
+  /** Passwords of the panel, which are hashed anew when somebody signs in. */
+  readonly passwords: number;
+  /** Nodes, by the access to them: a process with another key may have added one just now. */
+  readonly nodes: number;
+  /** Whether there are previous pairs or stored responses, which end by themselves. */
+  readonly lapsing: boolean;
+}
+
+/**
+ * Counts what other master keys are needed for. Of the stored responses only the oldest is looked at:
+ * they end in the order in which they were stored, so it is the last to go.
+ */
+export async function countUnderOthers(
+  db: Connection,
+  current: number,
+  now: Date,
+): Promise<UnderOthers> {
+  const { rows } = await sql<{ [K in keyof UnderOthers]: UnderOthers[K] }>`
+    select
+      (select count(*) from api_keys
+       where revoked_at is null and (expires_at is null or expires_at > ${now})
+         and coalesce(passphrase_key_version, master_key_version) <> ${current}) as "apiKeys",
+      (select count(*) from merchant_users
+       where api_key_hash is not null and master_key_version <> ${current}) as "legacyKeys",
+      (select count(*) from people
+       where password_hash is not null and password_key_version <> ${current}) as passwords,
+      (select count(*) from nodes where master_key_version <> ${current}) as nodes,
+      exists (select from api_keys
+              where previous_valid_until > ${now}
+                and (previous_master_key_version <> ${current}
+                     or previous_passphrase_key_version <> ${current}))
+        or exists (select from webhook_endpoints
+                   where previous_valid_until > ${now}
+                     and previous_master_key_version <> ${current})
+        or exists (select from evidence_keys where master_key_version <> ${current})
+        or coalesce((select master_key_version <> ${current} from idempotency_keys
+                     where expires_at > ${now} order by expires_at limit 1), false) as lapsing`.execute(
+    db,
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error('the count has no answer');
+  return row;
+}

@@ -1,0 +1,94 @@
+import type { Merchant } from '../../database/account-tables.ts';
+import type { Connection } from '../../database/connection.ts';
+import { containing } from '../like-pattern.ts';
+
+export interface PartnerMerchantFilters {
+  /** Part of a name, email or ID, ignoring case. */
+  readonly search?: string | undefined;
+  /** Only merchants whose onboarding is pending. */
+  readonly pendingOnly?: boolean | undefined;
+}
+
+/** Merchants currently assigned to the partner, newest first. */
+export function listPartnerMerchants(
+  db: Connection,
+  partnerId: string,
+  filters: PartnerMerchantFilters,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<Merchant[]> {
+  return assigned(db, partnerId, filters)
+    .selectAll()
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .offset(offset)
+    .execute();
+}
+
+export async function countPartnerMerchants(
+  db: Connection,
+  partnerId: string,
+  filters: PartnerMerchantFilters,
+): Promise<number> {
+  const { count } = await assigned(db, partnerId, filters)
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** Undefined for a merchant that is not assigned to the partner, as for a missing one. */
+export function findPartnerMerchant(
+  db: Connection,
+  partnerId: string,
+  merchantId: string,
+): Promise<Merchant | undefined> {
+  return assigned(db, partnerId, {}).selectAll().where('id', '=', merchantId).executeTakeFirst();
+}
+
+/** Counts the partner's merchants by onboarding status. */
+export async function countByOnboarding(
+  db: Connection,
+  partnerId: string,
+): Promise<{ total: number; approved: number; pending: number }> {
+  const rows = await assigned(db, partnerId, {})
+    .select(({ fn }) => ['onboarding_status', fn.countAll<number>().as('count')])
+    .groupBy('onboarding_status')
+    .execute();
+  const countOf = (status: string) =>
+    rows.find(row => row.onboarding_status === status)?.count ?? 0;
+  return {
+    total: rows.reduce((sum, row) => sum + row.count, 0),
+    approved: countOf('approved'),
+    pending: countOf('pending'),
+  };
+}
+
+/** IDs and names of the partner's merchants, in alphabetical order. */
+export function listMerchantNames(
+  db: Connection,
+  partnerId: string,
+  limit: number,
+): Promise<{ id: string; name: string }[]> {
+  return assigned(db, partnerId, {})
+    .select(['id', 'name'])
+    .orderBy('name')
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+}
+
+function assigned(db: Connection, partnerId: string, filters: PartnerMerchantFilters) {
+  let query = db.selectFrom('merchants').where('partner_id', '=', partnerId);
+  if (filters.pendingOnly === true) query = query.where('onboarding_status', '=', 'pending');
+  if (filters.search !== undefined) {
+    const pattern = containing(filters.search);
+    query = query.where(({ eb, or, cast }) =>
+      or([
+        eb('name', 'ilike', pattern),
+        eb('email', 'ilike', pattern),
+        eb(cast('id', 'text'), 'ilike', pattern),
+      ]),
+    );
+  }
+  return query;
+}

@@ -1,0 +1,249 @@
+import { sql } from 'kysely';
+import type { Connection } from '../../database/connection.ts';
+import type { PaymentStatus } from '../../database/payment-tables.ts';
+import { containing } from '../like-pattern.ts';
+
+/**
+ * Queries of a partner's rollups. Each one adds the unfolded deltas in the same statement, so the
+ * result is exact at any moment. None reads payments.
+ */
+
+/** All given filters must match. */
+export interface TotalsFilter {
+  readonly status?: PaymentStatus | undefined;
+  readonly blockchainId?: string | undefined;
+  /** Any of these merchants. */
+  readonly merchantIds?: readonly string[] | undefined;
+  /** Any of these deposit addresses. */
+  readonly addresses?: readonly string[] | undefined;
+}
+
+/** Merchants and deposit addresses that match a search term; a payment needs one of either. */
+export interface Reach {
+  readonly merchantIds: readonly string[];
+  readonly addresses: readonly string[];
+}
+
+export interface Sum {
+  payments: number;
+  /** USD cents. */
+  cents: number;
+}
+
+// A sum of bigint is numeric, which the driver returns as text.
+const sumOfPayments = sql<number>`sum(payments)::bigint`.as('payments');
+const sumOfCents = sql<number>`sum(cents)::bigint`.as('cents');
+
+/** Counts the payments that match the filter and, if given, the reach. */
+export async function countPartnerPayments(
+  db: Connection,
+  partnerId: string,
+  filter: TotalsFilter = {},
+  reach?: Reach,
+): Promise<number> {
+  const { status, blockchainId, merchantIds, addresses } = filter;
+  let query = db.selectFrom(totals(db, partnerId).as('t')).select(sumOfPayments);
+  if (status !== undefined) query = query.where('status', '=', status);
+  if (blockchainId !== undefined) query = query.where('blockchain_id', '=', blockchainId);
+  if (merchantIds !== undefined) query = query.where(isAny('merchant_id', merchantIds));
+  if (addresses !== undefined) query = query.where(isAny('address', addresses));
+  if (reach !== undefined) {
+    query = query.where(({ or }) =>
+      or([isAny('merchant_id', reach.merchantIds), isAny('address', reach.addresses)]),
+    );
+  }
+  // The sum of no rows is null.
+  const { payments } = await query.$castTo<{ payments: number | null }>().executeTakeFirstOrThrow();
+  return payments ?? 0;
+}
+
+/** Sums of the merchants' payments by status. */
+export function sumByMerchantAndStatus(
+  db: Connection,
+  partnerId: string,
+  merchantIds: readonly string[],
+): Promise<(Sum & { merchantId: string; status: PaymentStatus })[]> {
+  return db
+    .selectFrom(totals(db, partnerId).as('t'))
+    .select(['merchant_id as merchantId', 'status', sumOfPayments, sumOfCents])
+    .where(isAny('merchant_id', merchantIds))
+    .groupBy(['merchant_id', 'status'])
+    .execute();
+}
+
+/** Sums of all the partner's payments by status. */
+export function sumByStatus(
+  db: Connection,
+  partnerId: string,
+): Promise<(Sum & { status: PaymentStatus })[]> {
+  return db
+    .selectFrom(totals(db, partnerId).as('t'))
+    .select(['status', sumOfPayments, sumOfCents])
+    .groupBy('status')
+    .execute();
+}
+
+/** Sums of successful payments by the UTC day they were paid on, from `fromDay` (YYYY-MM-DD) on. */
+export function sumByPaidDay(
+  db: Connection,
+  partnerId: string,
+  fromDay: string,
+): Promise<(Sum & { day: string })[]> {
+  return db
+    .selectFrom(paidDays(db, partnerId, fromDay).as('t'))
+    .select(['day', sumOfPayments, sumOfCents])
+    .groupBy('day')
+    .orderBy('day')
+    .execute();
+}
+
+/** Cents of each merchant's successful payments paid on `fromDay` (YYYY-MM-DD) or later. */
+export async function paidCentsByMerchant(
+  db: Connection,
+  partnerId: string,
+  fromDay: string,
+  merchantIds: readonly string[],
+): Promise<Map<string, number>> {
+  const rows = await db
+    .selectFrom(paidDays(db, partnerId, fromDay).as('t'))
+    .select(['merchant_id as merchantId', sumOfCents])
+    .where(isAny('merchant_id', merchantIds))
+    .groupBy('merchant_id')
+    .execute();
+  return new Map(rows.map(row => [row.merchantId, row.cents]));
+}
+
+/**
+ * Cents of commission on the partner's successful payments.
+ * @param merchantId Only payments of this merchant.
+ */
+export async function sumCommissions(
+  db: Connection,
+  partnerId: string,
+  merchantId?: string,
+): Promise<number> {
+  const all = db
+    .selectFrom('partner_commissions')
+    .select(['merchant_id', 'cents'])
+    .where('partner_id', '=', partnerId)
+    .unionAll(
+      db
+        .selectFrom('partner_commission_deltas')
+        .select(['merchant_id', 'cents'])
+        .where('partner_id', '=', partnerId),
+    );
+  // The sum of no rows is null.
+  const { cents } = await db
+    .selectFrom(all.as('t'))
+    .select(sql<number | null>`sum(cents)::bigint`.as('cents'))
+    .$if(merchantId !== undefined, query => query.where('merchant_id', '=', merchantId ?? ''))
+    .executeTakeFirstOrThrow();
+  return cents ?? 0;
+}
+
+/** Number of payments by the UTC day of their creation, newest first. */
+export function countByCreatedDay(
+  db: Connection,
+  partnerId: string,
+): Promise<{ day: string; payments: number }[]> {
+  const days = db
+    .selectFrom('partner_created_days')
+    .select(['day', 'payments'])
+    .where('partner_id', '=', partnerId)
+    .unionAll(
+      db
+        .selectFrom('partner_deltas')
+        .select(['created_day as day', 'payments'])
+        .where('partner_id', '=', partnerId),
+    );
+  return db
+    .selectFrom(days.as('t'))
+    .select(['day', sumOfPayments])
+    .groupBy('day')
+    .orderBy('day', 'desc')
+    .execute();
+}
+
+/** Networks of the partner's payments, in alphabetical order (at most 24). */
+export async function listHistoryNetworks(db: Connection, partnerId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom(totals(db, partnerId).as('t'))
+    .select('blockchain_id')
+    .where('blockchain_id', '<>', '')
+    .groupBy('blockchain_id')
+    .having(({ fn }) => fn.sum('payments'), '>', 0)
+    .orderBy('blockchain_id')
+    .execute();
+  return rows.map(row => row.blockchain_id);
+}
+
+/** IDs of merchants in the partner's history whose name or ID contains the text, ignoring case. */
+export async function findHistoryMerchants(
+  db: Connection,
+  partnerId: string,
+  text: { name: string; id?: string },
+): Promise<string[]> {
+  const { name, id } = text;
+  const rows = await db
+    .selectFrom('merchants')
+    .select('merchants.id')
+    .where('merchants.id', 'in', db.selectFrom(totals(db, partnerId).as('t')).select('merchant_id'))
+    .where(({ eb, or, cast }) =>
+      or([
+        eb('merchants.name', 'ilike', containing(name)),
+        ...(id === undefined ? [] : [eb(cast('merchants.id', 'text'), 'ilike', containing(id))]),
+      ]),
+    )
+    .execute();
+  return rows.map(row => row.id);
+}
+
+/** Deposit addresses of the partner's payments that contain the text, ignoring case. */
+export async function findHistoryAddresses(
+  db: Connection,
+  partnerId: string,
+  text: string,
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom(totals(db, partnerId).as('t'))
+    .select('address')
+    .distinct()
+    .where('address', '<>', '')
+    .where('address', 'ilike', containing(text))
+    .execute();
+  return rows.map(row => row.address);
+}
+
+function isAny(column: 'merchant_id' | 'address', values: readonly string[]) {
+  return sql<boolean>`${sql.ref(column)} = any(${[...values]})`;
+}
+
+function totals(db: Connection, partnerId: string) {
+  return db
+    .selectFrom('partner_totals')
+    .select(['merchant_id', 'status', 'blockchain_id', 'address', 'payments', 'cents'])
+    .where('partner_id', '=', partnerId)
+    .unionAll(
+      db
+        .selectFrom('partner_deltas')
+        .select(['merchant_id', 'status', 'blockchain_id', 'address', 'payments', 'cents'])
+        .where('partner_id', '=', partnerId),
+    );
+}
+
+function paidDays(db: Connection, partnerId: string, fromDay: string) {
+  return db
+    .selectFrom('partner_paid_days')
+    .select(['merchant_id', 'day', 'payments', 'cents'])
+    .where('partner_id', '=', partnerId)
+    .where('day', '>=', fromDay)
+    .unionAll(
+      db
+        .selectFrom('partner_deltas')
+        .select(['merchant_id', 'paid_day as day', 'payments', 'cents'])
+        .where('partner_id', '=', partnerId)
+        .where('status', '=', 'successful')
+        .where('paid_day', '>=', fromDay)
+        .$narrowType<{ day: string }>(),
+    );
+}

@@ -1,0 +1,81 @@
+import { sql } from 'kysely';
+import type { Merchant, Partner } from '../../database/account-tables.ts';
+import type { Connection } from '../../database/connection.ts';
+import type { NetworkOnChain } from '../chains/networks.ts';
+
+/** What a merchant's account has of all that a payment needs. */
+export interface AccountSetup
+  extends Pick<Merchant, 'name' | 'status' | 'account_kind' | 'onboarding_status'> {
+  /** null without a partner. */
+  readonly partnerStatus: Partner['status'] | null;
+  /** Whether the partner lets its merchants use keys of their own; null without a partner. */
+  readonly selfService: boolean | null;
+  readonly hasMainBranch: boolean;
+  readonly hasDomain: boolean;
+  /** A key of its own, of v1 or of the older contract, that may create payments. */
+  readonly hasOwnKey: boolean;
+  /** A key of an owner at its partner, which creates payments for it. */
+  readonly hasPartnerKey: boolean;
+  readonly hasEndpoint: boolean;
+  /** Somebody who signs in to the panel. */
+  readonly hasPerson: boolean;
+  /** Whether a payment has ever been successful. */
+  readonly hasSettled: boolean;
+}
+
+/** A network, and whether a merchant's main branch has an address on it. */
+export interface NetworkOfMerchant
+  extends Pick<
+    NetworkOnChain,
+    'id' | 'chain' | 'is_active' | 'settled_by' | 'watched_until' | 'halted'
+  > {
+  readonly hasAddress: boolean;
+}
+
+export interface MerchantAndNetworks {
+  readonly setup: AccountSetup;
+  /** All networks (24), in the order of the documentation. */
+  readonly networks: readonly NetworkOfMerchant[];
+}
+
+/** Reads all at once; undefined for an unknown merchant. */
+export async function findFirstPaymentSetup(
+  db: Connection,
+  merchantId: string,
+  now: Date,
+): Promise<MerchantAndNetworks | undefined> {
+  const usable = sql`key.revoked_at is null and (key.expires_at is null or key.expires_at > ${now})
+    and 'payment_prompts:write' = any (key.scopes)`;
+  const { rows } = await sql<AccountSetup & NetworkOfMerchant>`
+    with account as materialized (
+      select merchant.name, merchant.status, merchant.account_kind, merchant.onboarding_status,
+        partner.status as "partnerStatus", partner.self_service_api_payments as "selfService",
+        exists (select from branches where merchant_id = merchant.id and is_main) as "hasMainBranch",
+        exists (select from redirect_domains where merchant_id = merchant.id) as "hasDomain",
+        exists (select from api_keys as key where key.merchant_id = merchant.id and ${usable})
+          or exists (select from merchant_users where merchant_id = merchant.id and status = 'active'
+                     and role = 'admin' and client_id is not null) as "hasOwnKey",
+        exists (select from partner_members as member
+                join api_keys as key on key.partner_member_id = member.id
+                where member.partner_id = merchant.partner_id and partner.status = 'active'
+                  and member.status = 'active' and member.role = 'owner'
+                  and ${usable}) as "hasPartnerKey",
+        exists (select from webhook_endpoints
+                where merchant_id = merchant.id and disabled_at is null) as "hasEndpoint",
+        exists (select from merchant_users where merchant_id = merchant.id and status = 'active'
+                and person_id is not null) as "hasPerson",
+        exists (select from payments
+                where merchant_id = merchant.id and status = 'successful') as "hasSettled"
+      from merchants as merchant left join partners as partner on partner.id = merchant.partner_id
+      where merchant.id = ${merchantId}
+    )
+    select account.*, network.id, network.chain, network.is_active, network.settled_by,
+      chain.watched_until, chain.halted,
+      exists (select from deposit_addresses
+              join branches on branches.id = branch_id and is_main
+              where blockchain_id = network.id and merchant_id = ${merchantId}) as "hasAddress"
+    from account cross join networks as network join chains as chain on chain.id = network.chain
+    order by network.position`.execute(db);
+  const [setup] = rows;
+  return setup === undefined ? undefined : { setup, networks: rows };
+}

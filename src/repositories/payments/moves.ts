@@ -1,0 +1,181 @@
+import { type Selectable, sql, type Updateable } from 'kysely';
+import type { Connection } from '../../database/connection.ts';
+import type {
+  Payment,
+  PaymentStatus,
+  PaymentsTable,
+  PaymentTransitionsTable,
+  SessionStatus,
+} from '../../database/payment-tables.ts';
+
+export type PaymentColumns = Updateable<PaymentsTable>;
+
+interface State {
+  readonly status: PaymentStatus;
+  readonly session: SessionStatus;
+}
+
+/**
+ * Updates those of the payments that are in one of the states; also returns the state each was in.
+ * @param hashes By ID of the payment, its `transaction_hash`, if `columns` has one.
+ */
+export async function updatePaymentsFrom(
+  db: Connection,
+  hashes: Readonly<Record<string, string | null>>,
+  states: readonly State[],
+  columns: PaymentColumns,
+): Promise<{ payment: Payment; before: State }[]> {
+  const ids = Object.keys(hashes);
+  const hash = sql<string>`${JSON.stringify(hashes)}::jsonb ->> payments.id::text`;
+  const rows = await db
+    .updateTable('payments')
+    .from(
+      db
+        .selectFrom('payments')
+        .select(['id as heldId', 'status as statusBefore', 'session_status as sessionBefore'])
+        .where('id', '=', sql<string>`any(${ids}::uuid[])`)
+        .where(({ eb, or, and }) =>
+          or(
+            states.map(({ status, session }) =>
+              and([eb('status', '=', status), eb('session_status', '=', session)]),
+            ),
+          ),
+        )
+        .orderBy('id')
+        .forUpdate()
+        .as('held'),
+    )
+    .set(columns.transaction_hash === undefined ? columns : { ...columns, transaction_hash: hash })
+    .whereRef('payments.id', '=', 'held.heldId')
+    .returningAll('payments')
+    .returning(['held.statusBefore', 'held.sessionBefore'])
+    .execute();
+  return rows.map(({ statusBefore: status, sessionBefore: session, ...payment }) => ({
+    payment,
+    before: { status, session },
+  }));
+}
+
+/** Updates columns of an open payment, without moving it; undefined if it is no longer open. */
+export function updateOpenPayment(
+  db: Connection,
+  id: string,
+  columns: PaymentColumns,
+): Promise<Payment | undefined> {
+  return db
+    .updateTable('payments')
+    .set(columns)
+    .where('id', '=', id)
+    .where('status', '=', 'pending')
+    .where('session_status', '=', 'pending')
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** A payment's history, oldest first, at most 1,000 moves. */
+export function listTransitions(
+  db: Connection,
+  paymentId: string,
+): Promise<Selectable<PaymentTransitionsTable>[]> {
+  return db
+    .selectFrom('payment_transitions')
+    .selectAll()
+    .where('payment_id', '=', paymentId)
+    .orderBy('at')
+    .orderBy('id')
+    .limit(1000)
+    .execute();
+}
+
+/** Reads a payment and locks its row until the transaction ends. */
+export function lockPayment(db: Connection, id: string): Promise<Payment | undefined> {
+  return db.selectFrom('payments').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
+}
+
+/**
+ * A query of each network, and up to which time it is known what has been paid on it: now, where transfers are
+ * simulated; otherwise as far as its chain is watched, and no time at all before it has been.
+ */
+export const known = (now: Date) => sql`
+  select networks.id, settled_by,
+         case when settled_by = 'simulation' or watched_until > ${now} then ${now}
+              else watched_until end as until
+  from networks join chains on chains.id = networks.chain`;
+
+/**
+ * Whether too little has been seen for a payment and may still be undone, on whatever network: the payment
+ * may have another one by now, or none. What a watcher saw holds nobody once the chain has no node any more.
+ */
+export const MAY_BE_UNDONE = sql`
+  exists (
+    select from deposits join networks as seen_on on seen_on.id = deposits.blockchain_id
+    where payment_id = payments.id and outcome = 'under' and deposits.state = 'seen'
+      and (seen_on.settled_by <> 'simulation' or deposits.source = 'simulation'))`;
+
+/** Whether its chain has shown something at its address that cannot be read, which may have paid it. */
+export const MAY_BE_PAID = sql`
+  exists (
+    select from findings
+    where kind = 'unreadable' and resolved_at is null and found_at >= payments.created_at
+      and findings.blockchain_id = payments.blockchain_id and findings.address = payments.address)`;
+
+/**
+ * Locks at most `limit` overdue on-chain payments without funds; skips rows locked by others. Those that
+ * have to wait until their network is watched up to their end are not even read, however many they are. Nor
+ * is one taken that something may have paid which cannot be read.
+ * @returns IDs of the payments.
+ */
+export async function lockDuePayments(db: Connection, now: Date, limit: number): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select due.id
+    from (
+      ${known(now)} union all select '', 'simulation', ${now}::timestamptz
+    ) as known cross join lateral (
+      select id from payments
+      where flow = 'crypto' and status = 'pending' and session_status = 'pending'
+        and coalesce(blockchain_id, '') = known.id and expires_at <= known.until
+        and not ${MAY_BE_UNDONE} and not ${MAY_BE_PAID}
+      order by expires_at limit ${limit} for update skip locked) as due
+    limit ${limit}`.execute(db);
+  return rows.map(({ id }) => id);
+}
+
+/** Those of the payments for which too little has arrived, seen or final. */
+export async function listUnderpaid(
+  db: Connection,
+  paymentIds: readonly string[],
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('deposits')
+    .select('payment_id as id')
+    .distinct()
+    .where('payment_id', '=', sql<string>`any(${paymentIds}::uuid[])`)
+    .where('outcome', '=', 'under')
+    .where('state', 'in', ['seen', 'final'])
+    .execute();
+  return rows.flatMap(({ id }) => id ?? []);
+}
+
+/** An open payment whose quote has lapsed. */
+export type LapsedPayment = Pick<Payment, 'id' | 'settlement_model' | 'last_error_code'>;
+
+/**
+ * Locks at most `limit` open payments whose quote has lapsed, as far as it is known that nobody has paid
+ * it; skips rows locked by others.
+ */
+export async function lockLapsedQuotes(
+  db: Connection,
+  now: Date,
+  limit: number,
+): Promise<LapsedPayment[]> {
+  const { rows } = await sql<LapsedPayment>`
+    select lapsed.*
+    from (${known(now)}) as known cross join lateral (
+      select id, settlement_model, last_error_code from payments
+      where status = 'pending' and session_status = 'pending'
+        and blockchain_id = known.id and quoted_until <= known.until
+        and not ${MAY_BE_UNDONE} and not ${MAY_BE_PAID}
+      order by quoted_until limit ${limit} for update skip locked) as lapsed
+    limit ${limit}`.execute(db);
+  return rows;
+}

@@ -1,0 +1,78 @@
+import { sql } from 'kysely';
+import type { Connection } from '../../database/connection.ts';
+import type { Payment } from '../../database/payment-tables.ts';
+
+/** A payment of any merchant, for operators and the checkout. */
+export function findPayment(db: Connection, id: string): Promise<Payment | undefined> {
+  return db.selectFrom('payments').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+/** @param tokenHash SHA-256 of the token in the checkout link. */
+export function findPaymentByCheckoutToken(
+  db: Connection,
+  tokenHash: Buffer,
+): Promise<Payment | undefined> {
+  return db
+    .selectFrom('payments')
+    .selectAll()
+    .where('checkout_token_hash', '=', tokenHash)
+    .executeTakeFirst();
+}
+
+/** Everything of a merchant's payment; undefined for another merchant's, as for a missing one. */
+export function findOwnPayment(
+  db: Connection,
+  merchantId: string,
+  id: string,
+): Promise<Payment | undefined> {
+  return db
+    .selectFrom('payments')
+    .selectAll()
+    .where('id', '=', id)
+    .where('merchant_id', '=', merchantId)
+    .executeTakeFirst();
+}
+
+/**
+ * IDs of a merchant's payments that a transaction has paid for, or too little, at most 100.
+ * @param transactionHash In any case.
+ */
+export async function findOwnPaymentsByHash(
+  db: Connection,
+  merchantId: string,
+  transactionHash: string,
+): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select distinct payments.id
+    from deposits join payments on payments.id = deposits.payment_id
+    where lower(deposits.transaction_hash) = lower(${transactionHash})
+      and payments.merchant_id = ${merchantId}
+    limit 100`.execute(db);
+  return rows.map(({ id }) => id);
+}
+
+/** How many of a merchant's payments show what its customers choose. */
+const RECENT = 200;
+
+/** How often each network was chosen among a merchant's latest payments. */
+export async function countRecentChoices(
+  db: Connection,
+  merchantId: string,
+): Promise<Map<string, number>> {
+  const rows = await db
+    .selectFrom(
+      db
+        .selectFrom('payments')
+        .select('blockchain_id')
+        .where('merchant_id', '=', merchantId)
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
+        .limit(RECENT)
+        .as('recent'),
+    )
+    .select(['blockchain_id', ({ fn }) => fn.countAll<number>().as('count')])
+    .where('blockchain_id', 'is not', null)
+    .groupBy('blockchain_id')
+    .execute();
+  return new Map(rows.map(({ blockchain_id: id, count }) => [id ?? '', Number(count)]));
+}

@@ -1,0 +1,55 @@
+import type { Insertable } from 'kysely';
+import type { Connection } from '../../database/connection.ts';
+import type { PanelLink, PanelLinksTable } from '../../database/people-tables.ts';
+
+/** Whom a link lets in: a person, or whoever becomes this user or member. */
+export type LinkSubject = Pick<PanelLink, 'person_id' | 'merchant_user_id' | 'partner_member_id'>;
+
+export async function insertLink(db: Connection, row: Insertable<PanelLinksTable>): Promise<void> {
+  await db.insertInto('panel_links').values(row).execute();
+}
+
+/** @param tokenHash SHA-256 of the token in the link. */
+export function findLink(db: Connection, tokenHash: Buffer): Promise<PanelLink | undefined> {
+  return db
+    .selectFrom('panel_links')
+    .selectAll()
+    .where('token_hash', '=', tokenHash)
+    .executeTakeFirst();
+}
+
+/**
+ * Uses a link up.
+ * @returns undefined if it was used, has expired or does not exist: one of two that take it at once fails.
+ */
+export function takeLink(
+  db: Connection,
+  tokenHash: Buffer,
+  now: Date,
+): Promise<PanelLink | undefined> {
+  return db
+    .updateTable('panel_links')
+    .set({ used_at: now })
+    .where('token_hash', '=', tokenHash)
+    .where('used_at', 'is', null)
+    .where('expires_at', '>', now)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Ends the open links of a subject: a new one replaces them. */
+export async function endLinksOf(db: Connection, subject: LinkSubject, now: Date): Promise<void> {
+  const { person_id, merchant_user_id, partner_member_id } = subject;
+  await db
+    .updateTable('panel_links')
+    .set({ used_at: now })
+    .where('used_at', 'is', null)
+    .where(({ eb, or }) =>
+      or([
+        ...(person_id === null ? [] : [eb('person_id', '=', person_id)]),
+        ...(merchant_user_id === null ? [] : [eb('merchant_user_id', '=', merchant_user_id)]),
+        ...(partner_member_id === null ? [] : [eb('partner_member_id', '=', partner_member_id)]),
+      ]),
+    )
+    .execute();
+}

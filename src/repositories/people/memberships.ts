@@ -1,0 +1,186 @@
+import { sql } from 'kysely';
+import type {
+  AccountKind,
+  ActiveStatus,
+  OnboardingStatus,
+  PartnerRole,
+  UserRole,
+} from '../../database/account-tables.ts';
+import type { Connection } from '../../database/connection.ts';
+
+/** What a person may enter, with what its pages show everywhere. */
+export type Membership = MerchantMembership | PartnerMembership;
+
+export interface MerchantMembership {
+  readonly kind: 'merchant';
+  readonly accountId: string;
+  readonly name: string;
+  readonly role: UserRole;
+  readonly status: ActiveStatus;
+  readonly accountKind: AccountKind;
+  readonly onboardingStatus: OnboardingStatus;
+  /** ID of the merchant's user as whom the person signs in. */
+  readonly memberId: string;
+  /** Whether the partner has switched its merchants' own keys off. */
+  readonly selfServiceOff: boolean;
+}
+
+export interface PartnerMembership {
+  readonly kind: 'partner';
+  readonly accountId: string;
+  readonly name: string;
+  readonly role: PartnerRole;
+  readonly status: ActiveStatus;
+  /** ID of the partner's member as whom the person signs in. */
+  readonly memberId: string;
+  readonly selfService: boolean;
+}
+
+/** Most accounts of a person that are listed. */
+const ACCOUNTS_MAXIMUM = 100;
+
+const merchants = (db: Connection, personId: string) =>
+  db
+    .selectFrom('merchant_users as own')
+    .innerJoin('merchants', 'merchants.id', 'own.merchant_id')
+    .leftJoin('partners', 'partners.id', 'merchants.partner_id')
+    .select([
+      sql.lit('merchant' as const).as('kind'),
+      'merchants.id as accountId',
+      'merchants.name',
+      'own.role',
+      'merchants.status',
+      'merchants.account_kind as accountKind',
+      'merchants.onboarding_status as onboardingStatus',
+      'own.id as memberId',
+      sql<boolean>`coalesce(partners.status <> 'active' or not partners.self_service_api_payments, false)`.as(
+        'selfServiceOff',
+      ),
+    ])
+    .where('own.person_id', '=', personId)
+    .where('own.status', '=', 'active')
+    .orderBy('merchants.name')
+    .orderBy('merchants.id')
+    .limit(ACCOUNTS_MAXIMUM);
+
+const partners = (db: Connection, personId: string) =>
+  db
+    .selectFrom('partner_members as own')
+    .innerJoin('partners', 'partners.id', 'own.partner_id')
+    .select([
+      sql.lit('partner' as const).as('kind'),
+      'partners.id as accountId',
+      'partners.name',
+      'own.role',
+      'partners.status',
+      'own.id as memberId',
+      'partners.self_service_api_payments as selfService',
+    ])
+    .where('own.person_id', '=', personId)
+    .where('own.status', '=', 'active')
+    .orderBy('partners.name')
+    .orderBy('partners.id')
+    .limit(ACCOUNTS_MAXIMUM);
+
+/** Undefined for an account of others, as for a missing one. */
+export async function findMembership(
+  db: Connection,
+  personId: string,
+  kind: Membership['kind'],
+  accountId: string,
+): Promise<Membership | undefined> {
+  return kind === 'merchant'
+    ? merchants(db, personId).where('merchants.id', '=', accountId).executeTakeFirst()
+    : partners(db, personId).where('partners.id', '=', accountId).executeTakeFirst();
+}
+
+/** The accounts that a person may enter: partners first, then merchants, each by name. */
+export async function listMemberships(db: Connection, personId: string): Promise<Membership[]> {
+  const [ofPartners, ofMerchants] = await Promise.all([
+    partners(db, personId).execute(),
+    merchants(db, personId).execute(),
+  ]);
+  return [...ofPartners, ...ofMerchants];
+}
+
+/** Names of those who sign in to an account with the role that decides there, at most five. */
+export async function listDeciders(
+  db: Connection,
+  kind: Membership['kind'],
+  accountId: string,
+): Promise<string[]> {
+  const [table, account, role] =
+    kind === 'merchant'
+      ? (['merchant_users', 'merchant_id', 'admin'] as const)
+      : (['partner_members', 'partner_id', 'owner'] as const);
+  const { rows } = await sql<{ name: string }>`
+    select name from ${sql.table(table)}
+    where ${sql.ref(account)} = ${accountId} and role = ${role} and status = 'active'
+      and person_id is not null
+    order by name limit 5`.execute(db);
+  return rows.map(({ name }) => name);
+}
+
+/** Makes a person the one who signs in as a merchant's user or a partner's member, unless it has one. */
+export async function setPerson(
+  db: Connection,
+  kind: Membership['kind'],
+  memberId: string,
+  personId: string,
+): Promise<void> {
+  await db
+    .updateTable(kind === 'merchant' ? 'merchant_users' : 'partner_members')
+    .set({ person_id: personId })
+    .where('id', '=', memberId)
+    .where('person_id', 'is', null)
+    .execute();
+}
+
+/** Whom an invitation is for; undefined once the user or member is inactive, or has a person. */
+export interface Invited {
+  readonly kind: Membership['kind'];
+  readonly accountId: string;
+  readonly accountName: string;
+  readonly memberId: string;
+  readonly name: string;
+  readonly email: string;
+  readonly role: UserRole | PartnerRole;
+}
+
+export async function findInvitedUser(db: Connection, id: string): Promise<Invited | undefined> {
+  return db
+    .selectFrom('merchant_users as own')
+    .innerJoin('merchants', 'merchants.id', 'own.merchant_id')
+    .select([
+      sql.lit('merchant' as const).as('kind'),
+      'merchants.id as accountId',
+      'merchants.name as accountName',
+      'own.id as memberId',
+      'own.name',
+      'own.email',
+      'own.role',
+    ])
+    .where('own.id', '=', id)
+    .where('own.status', '=', 'active')
+    .where('own.person_id', 'is', null)
+    .executeTakeFirst();
+}
+
+export async function findInvitedMember(db: Connection, id: string): Promise<Invited | undefined> {
+  return db
+    .selectFrom('partner_members as own')
+    .innerJoin('partners', 'partners.id', 'own.partner_id')
+    .select([
+      sql.lit('partner' as const).as('kind'),
+      'partners.id as accountId',
+      'partners.name as accountName',
+      'own.id as memberId',
+      'own.name',
+      'own.email',
+      'own.role',
+    ])
+    .where('own.id', '=', id)
+    .where('own.status', '=', 'active')
+    .where('own.person_id', 'is', null)
+    .executeTakeFirst();
+}

@@ -1,0 +1,101 @@
+import { type Insertable, sql, type Updateable } from 'kysely';
+import type { Connection } from '../../database/connection.ts';
+import type { PeopleTable, Person, RecoveryCode } from '../../database/people-tables.ts';
+
+export function insertPerson(db: Connection, row: Insertable<PeopleTable>): Promise<Person> {
+  return db.insertInto('people').values(row).returningAll().executeTakeFirstOrThrow();
+}
+
+export function findPerson(db: Connection, id: string): Promise<Person | undefined> {
+  return db.selectFrom('people').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+/** How many people play with the demo. */
+export async function countDemoPeople(db: Connection): Promise<number> {
+  const { count } = await db
+    .selectFrom('people')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('is_demo', '=', true)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/** @param email In any case. */
+export function findPersonByEmail(db: Connection, email: string): Promise<Person | undefined> {
+  return db
+    .selectFrom('people')
+    .selectAll()
+    .where(sql`lower(email)`, '=', email.toLowerCase())
+    .executeTakeFirst();
+}
+
+/** Reads a person and locks the row until the transaction ends. */
+export function lockPerson(db: Connection, id: string): Promise<Person | undefined> {
+  return db.selectFrom('people').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
+}
+
+export function updatePerson(
+  db: Connection,
+  id: string,
+  change: Updateable<PeopleTable>,
+): Promise<Person> {
+  return db
+    .updateTable('people')
+    .set(change)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/**
+ * Uses up a period of the person's code.
+ * @returns Whether it was unused: each counts once, whoever sends it first.
+ */
+export async function useCodeStep(db: Connection, id: string, step: number): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('people')
+    .set({ code_last_step: step })
+    .where('id', '=', id)
+    .where(({ eb, or }) => or([eb('code_last_step', 'is', null), eb('code_last_step', '<', step)]))
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows === 1n;
+}
+
+/** Recovery codes that are not used yet; a person has eight at most. */
+export function listRecoveryCodes(db: Connection, personId: string): Promise<RecoveryCode[]> {
+  return db
+    .selectFrom('recovery_codes')
+    .selectAll()
+    .where('person_id', '=', personId)
+    .where('used_at', 'is', null)
+    .limit(100)
+    .execute();
+}
+
+/** @returns Whether the code was unused. */
+export async function useRecoveryCode(
+  db: Connection,
+  { personId, hash, now }: { personId: string; hash: Buffer; now: Date },
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('recovery_codes')
+    .set({ used_at: now })
+    .where('person_id', '=', personId)
+    .where('hash', '=', hash)
+    .where('used_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows === 1n;
+}
+
+/** Replaces all recovery codes of a person. */
+export async function replaceRecoveryCodes(
+  db: Connection,
+  personId: string,
+  hashes: readonly Buffer[],
+): Promise<void> {
+  await db.deleteFrom('recovery_codes').where('person_id', '=', personId).execute();
+  await db
+    .insertInto('recovery_codes')
+    .values(hashes.map(hash => ({ hash, person_id: personId, used_at: null })))
+    .execute();
+}

@@ -1,0 +1,151 @@
+import { type Insertable, sql, type Updateable } from 'kysely';
+import type { Connection } from '../../database/connection.ts';
+import type { PanelSession, PanelSessionsTable, Person } from '../../database/people-tables.ts';
+import { deleteBatch } from '../old-rows.ts';
+
+/** A session with the person it belongs to. */
+export interface SessionWithPerson {
+  readonly session: PanelSession;
+  readonly person: Pick<Person, 'id' | 'name' | 'email' | 'is_demo' | 'code_closed_at'>;
+}
+
+/** @param tokenHash SHA-256 of the token in the cookie. */
+export async function findSession(
+  db: Connection,
+  tokenHash: Buffer,
+): Promise<SessionWithPerson | undefined> {
+  const row = await db
+    .selectFrom('panel_sessions')
+    .innerJoin('people', 'people.id', 'panel_sessions.person_id')
+    .selectAll('panel_sessions')
+    .select(['people.name as personName', 'people.email as personEmail', 'people.code_closed_at'])
+    .where('token_hash', '=', tokenHash)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const { personName: name, personEmail: email, code_closed_at, ...session } = row;
+  const { person_id: id, is_demo } = session;
+  return { session, person: { id, name, email, is_demo, code_closed_at } };
+}
+
+export function insertSession(
+  db: Connection,
+  row: Insertable<PanelSessionsTable>,
+): Promise<PanelSession> {
+  return db.insertInto('panel_sessions').values(row).returningAll().executeTakeFirstOrThrow();
+}
+
+/** @returns undefined for a session that has ended meanwhile. */
+export function updateSession(
+  db: Connection,
+  id: string,
+  change: Updateable<PanelSessionsTable>,
+): Promise<PanelSession | undefined> {
+  return db
+    .updateTable('panel_sessions')
+    .set(change)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/**
+ * Counts an attempt at a code or a password as wrong before it is looked at, so that many at once count as many.
+ * @returns How many there were; undefined beyond `most`, and for a session that has ended.
+ */
+export async function countWrong(
+  db: Connection,
+  id: string,
+  most: number,
+): Promise<number | undefined> {
+  const row = await db
+    .updateTable('panel_sessions')
+    .set(({ eb }) => ({ wrong_codes: eb('wrong_codes', '+', 1) }))
+    .where('id', '=', id)
+    .where('wrong_codes', '<', most)
+    .returning('wrong_codes')
+    .executeTakeFirst();
+  return row?.wrong_codes;
+}
+
+/** Sessions of a person, newest first: ten at most, and those that wait for a second factor. */
+export function listSessions(db: Connection, personId: string): Promise<PanelSession[]> {
+  return db
+    .selectFrom('panel_sessions')
+    .selectAll()
+    .where('person_id', '=', personId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(100)
+    .execute();
+}
+
+/** Ends one session of a person; another person's stays. */
+export async function deleteSession(db: Connection, personId: string, id: string): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('panel_sessions')
+    .where('id', '=', id)
+    .where('person_id', '=', personId)
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}
+
+/** Ends the session that another one replaces in its browser, whoever it belongs to. */
+export async function deleteReplacedSession(db: Connection, id: string): Promise<void> {
+  await db.deleteFrom('panel_sessions').where('id', '=', id).execute();
+}
+
+/** Ends all sessions of a person but one, or all. */
+export async function deleteSessionsOf(
+  db: Connection,
+  personId: string,
+  except: string | null,
+): Promise<number> {
+  let query = db.deleteFrom('panel_sessions').where('person_id', '=', personId);
+  if (except !== null) query = query.where('id', '!=', except);
+  return Number((await query.executeTakeFirstOrThrow()).numDeletedRows);
+}
+
+/**
+ * Whether a session has all that it needs. One that waits for its second factor leads nowhere else; in the
+ * demo none is asked for.
+ */
+const isComplete = sql<boolean>`(second_factor_at is not null or is_demo)`;
+
+/** Ends the oldest complete sessions of a person beyond the newest `keep`. */
+export async function deleteOldestSessions(
+  db: Connection,
+  personId: string,
+  keep: number,
+): Promise<void> {
+  await db
+    .deleteFrom('panel_sessions')
+    .where(
+      'id',
+      'in',
+      db
+        .selectFrom('panel_sessions')
+        .select('id')
+        .where('person_id', '=', personId)
+        .where(isComplete)
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
+        .offset(keep),
+    )
+    .execute();
+}
+
+/**
+ * Deletes at most `limit` sessions that were last seen, or began, before, and those that wait for a second factor
+ * since before `halfBefore`.
+ */
+export function deleteEndedSessions(
+  db: Connection,
+  before: { seenBefore: Date; createdBefore: Date; halfBefore: Date },
+  limit: number,
+): Promise<number> {
+  const { seenBefore, createdBefore, halfBefore } = before;
+  const hasEnded = sql`
+    last_seen_at < ${seenBefore} or created_at < ${createdBefore}
+    or not ${isComplete} and created_at < ${halfBefore}`;
+  return deleteBatch(db, 'panel_sessions', hasEnded, limit);
+}

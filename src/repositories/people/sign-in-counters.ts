@@ -1,0 +1,99 @@
+import { sql } from 'kysely';
+import type { Connection } from '../../database/connection.ts';
+
+export interface AttemptLimits {
+  /**
+   * Failures after which attempts are refused for `windowMs`. A pause as long begins anew, so that so many within
+   * any `windowMs` are enough.
+   */
+  readonly failures: number;
+  readonly windowMs: number;
+  /** Failures in a row after which they are refused for good. */
+  readonly inRow: number;
+}
+
+/** Whether an attempt may be made; the `last` one is followed by refusals, unless it succeeds. */
+export type Admission = 'admitted' | 'last' | 'refused';
+
+/**
+ * Counts an attempt as failed before it is looked at, so that many at once count as many; a success forgets
+ * them all.
+ */
+export async function countAttempt(
+  db: Connection,
+  key: Buffer,
+  { failures, windowMs, inRow }: AttemptLimits,
+  now: Date,
+): Promise<Admission> {
+  const before = new Date(now.getTime() - windowMs);
+  const blockedUntil = new Date(now.getTime() + windowMs);
+  const { rows } = await sql<{ isLast: boolean }>`
+    insert into sign_in_counters as counter (key, failures, in_row, began_at, updated_at)
+    values (${key}, 1, 1, ${now}, ${now})
+    on conflict (key) do update set
+      failures = case when counter.updated_at <= ${before} then 1 else counter.failures + 1 end,
+      began_at = case when counter.updated_at <= ${before} then ${now} else counter.began_at end,
+      in_row = counter.in_row + 1,
+      blocked_until = case
+        when counter.updated_at > ${before} and counter.failures + 1 >= ${failures}
+        then ${blockedUntil}::timestamptz end,
+      updated_at = ${now}
+    where (counter.blocked_until is null or counter.blocked_until <= ${now})
+      and counter.in_row < ${inRow}
+    returning failures >= ${failures} or in_row >= ${inRow} as "isLast"`.execute(db);
+  const [counted] = rows;
+  if (counted === undefined) return 'refused';
+  return counted.isLast ? 'last' : 'admitted';
+}
+
+export async function forgetAttempts(db: Connection, keys: readonly Buffer[]): Promise<void> {
+  await db.deleteFrom('sign_in_counters').where('key', 'in', keys).execute();
+}
+
+export async function insertDevice(
+  db: Connection,
+  row: { token_hash: Buffer; person_id: string; created_at: Date },
+): Promise<void> {
+  await db.insertInto('known_devices').values(row).execute();
+}
+
+/** Whether a device has signed in as this person since. */
+export async function isKnownDevice(
+  db: Connection,
+  { tokenHash, email, since }: { tokenHash: Buffer; email: string; since: Date },
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('known_devices')
+    .innerJoin('people', 'people.id', 'known_devices.person_id')
+    .select('token_hash')
+    .where('token_hash', '=', tokenHash)
+    .where(sql`lower(people.email)`, '=', email.toLowerCase())
+    .where('known_devices.created_at', '>', since)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Token hashes of the devices that have signed in as a person, newest first, at most a thousand. */
+export async function listDevices(db: Connection, personId: string): Promise<Buffer[]> {
+  const rows = await db
+    .selectFrom('known_devices')
+    .select('token_hash')
+    .where('person_id', '=', personId)
+    .orderBy('created_at', 'desc')
+    .limit(1_000)
+    .execute();
+  return rows.map(({ token_hash: hash }) => hash);
+}
+
+/** @returns Whether the intent is new: what it stands for is done once. */
+export async function useIntent(
+  db: Connection,
+  row: { id: string; person_id: string; created_at: Date },
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto('panel_intents')
+    .values(row)
+    .onConflict(conflict => conflict.doNothing())
+    .executeTakeFirstOrThrow();
+  return numInsertedOrUpdatedRows === 1n;
+}

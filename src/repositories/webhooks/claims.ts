@@ -1,0 +1,135 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Connection } from '../../database/connection.ts';
+import type { WebhookEndpoint } from '../../database/webhook-tables.ts';
+import type { ToldEvent } from '../payments/events.ts';
+
+/** An endpoint with deliveries that a worker can claim. */
+export interface DueEndpoint {
+  readonly endpointId: string;
+  readonly merchantId: string;
+  /** How many, at most the limit asked for. */
+  readonly due: number;
+}
+
+/** How many deliveries of an endpoint a worker wants to claim. */
+export interface Allotment {
+  readonly endpointId: string;
+  readonly count: number;
+}
+
+/** What an attempt sends, and where to. */
+export interface ClaimedDelivery {
+  readonly deliveryId: string;
+  /** Number of the attempt, from 1. */
+  readonly attempt: number;
+  readonly claimedUntil: Date;
+  readonly endpoint: WebhookEndpoint;
+  readonly event: ToldEvent;
+}
+
+/** Most endpoints that one search returns; the others get their turn when these have had theirs. */
+const ENDPOINTS_MAXIMUM = 1_000;
+
+/** A delivery whose attempt is due and that no worker has claimed. */
+function isDue(now: Date): RawBuilder<unknown> {
+  return sql`status = 'pending' and next_attempt_at <= ${now}
+    and (claimed_until is null or claimed_until <= ${now})`;
+}
+
+/**
+ * Endpoints with deliveries to claim, the one longest due first. Steps from endpoint to endpoint
+ * through an index, so that it costs the same whatever the backlog of each.
+ * @param perEndpoint Most deliveries that are counted for an endpoint.
+ */
+export async function findDueEndpoints(
+  db: Connection,
+  now: Date,
+  perEndpoint: number,
+): Promise<DueEndpoint[]> {
+  const { rows } = await sql<DueEndpoint>`
+    with recursive waiting (endpoint_id) as (
+      (select endpoint_id from webhook_deliveries where status = 'pending'
+       order by endpoint_id limit 1)
+      union all
+      select (select delivery.endpoint_id from webhook_deliveries as delivery
+              where delivery.status = 'pending' and delivery.endpoint_id > waiting.endpoint_id
+              order by delivery.endpoint_id limit 1)
+      from waiting where waiting.endpoint_id is not null)
+    select endpoint.id as "endpointId", endpoint.merchant_id as "merchantId", first.due
+    from waiting
+    cross join lateral (
+      select count(*)::integer as due, min(next_attempt_at) as since
+      from (select next_attempt_at from webhook_deliveries
+            where endpoint_id = waiting.endpoint_id and ${isDue(now)}
+            order by next_attempt_at limit ${perEndpoint}) as delivery) as first
+    join webhook_endpoints as endpoint on endpoint.id = waiting.endpoint_id
+    where first.due > 0
+    order by first.since
+    limit ${ENDPOINTS_MAXIMUM}`.execute(db);
+  return rows;
+}
+
+/**
+ * Claims the longest due deliveries of some endpoints for one worker until `until`. Skips those that
+ * another worker is claiming.
+ */
+export async function claimDeliveries(
+  db: Connection,
+  allotments: readonly Allotment[],
+  { now, until }: { now: Date; until: Date },
+): Promise<ClaimedDelivery[]> {
+  const endpointIds = allotments.map(({ endpointId }) => endpointId);
+  const counts = allotments.map(({ count }) => count);
+  // The array is built once, before the update: each row is locked once and counted once.
+  const rows = await db
+    .with(
+      'delivery',
+      () => sql<{ id: string; attempts: number; event_id: string; endpoint_id: string }>`(
+        update webhook_deliveries set claimed_until = ${until}
+        where id = any(array(
+          select due.id
+          from unnest(${endpointIds}::uuid[], ${counts}::integer[]) as allotment (endpoint_id, count)
+          cross join lateral (
+            select id from webhook_deliveries
+            where endpoint_id = allotment.endpoint_id and ${isDue(now)}
+            order by next_attempt_at limit allotment.count
+            for update skip locked) as due))
+        returning id, attempts, event_id, endpoint_id)`,
+    )
+    .selectFrom('delivery')
+    .innerJoin('events', 'events.id', 'delivery.event_id')
+    .innerJoin('webhook_endpoints', 'webhook_endpoints.id', 'delivery.endpoint_id')
+    .selectAll('webhook_endpoints')
+    .select([
+      'delivery.id as deliveryId',
+      'delivery.attempts as attemptsBefore',
+      'events.id as eventId',
+      'events.type as eventType',
+      'events.created_at as eventCreatedAt',
+      'events.traceparent',
+      'events.tracestate',
+      sql<string>`events.data::text`.as('eventData'),
+    ])
+    .execute();
+  return rows.map(row => {
+    const { deliveryId, attemptsBefore, eventId, eventType, eventCreatedAt, ...rest } = row;
+    const { eventData: data, traceparent, tracestate, ...endpoint } = rest;
+    const event = { id: eventId, type: eventType, createdAt: eventCreatedAt, data };
+    return {
+      deliveryId,
+      attempt: attemptsBefore + 1,
+      claimedUntil: until,
+      endpoint,
+      event: { ...event, traceparent, tracestate },
+    };
+  });
+}
+
+/** Releases what was claimed until exactly `until`, by a claim that may have been lost on its way. */
+export async function releaseClaims(db: Connection, until: Date, now: Date): Promise<void> {
+  await sql`
+    update webhook_deliveries set claimed_until = null
+    where status = 'pending' and next_attempt_at <= ${now} and claimed_until = ${until}`.execute(
+    db,
+  );
+}
