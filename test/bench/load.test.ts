@@ -5,10 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type LoadPlan, type LoadResult, runLoad } from './load.ts';
-import { VoidRun } from './measure.ts';
-import { findWrk } from './required-programs.ts';
-import type { RequestToSend } from './signed-requests.ts';
+import { type LoadPlan, type LoadResult, runLoad } from '../../bench/load.ts';
+import { VoidRun } from '../../bench/measure.ts';
+import { findWrk } from '../../bench/required-programs.ts';
+import type { RequestToSend } from '../../bench/signed-requests.ts';
 
 const MISSING = missing();
 

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { insertPayments } from '../../bench/payment-history.ts';
 import { createMerchant } from '../../src/accounts/merchants.ts';
 import type { Database } from '../../src/database/connection.ts';
 import {
@@ -37,7 +38,6 @@ import { deleteOldEvents } from '../../src/repositories/retention.ts';
 import { claimDeliveries, findDueEndpoints } from '../../src/repositories/webhooks/claims.ts';
 import { listDeliveries } from '../../src/repositories/webhooks/deliveries.ts';
 import { listTroubledEndpoints } from '../../src/repositories/webhooks/endpoints.ts';
-import { insertPayments } from '../bench/payment-history.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { openShop } from '../webhooks/shop.ts';
 

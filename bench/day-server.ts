@@ -1,4 +1,4 @@
-import { type JsonServer, serveJson } from '../helpers/json-server.ts';
+import { type JsonServer, serveJson } from '../test/helpers/json-server.ts';
 
 /** A refusal of JSON-RPC. */
 export class Refusal extends Error {

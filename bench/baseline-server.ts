@@ -8,8 +8,8 @@ import Fastify from 'fastify';
 import pg from 'pg';
 import { type ListPaymentsQuery, PaymentListSchema } from '#schemas/list-payments.ts';
 import { type PaymentObject, PaymentSchema } from '#schemas/payment.ts';
-import { toPaymentObject } from '../../src/payments/payment-object.ts';
-import type { ShownPayment } from '../../src/repositories/payments/merchant-payments.ts';
+import { toPaymentObject } from '../src/payments/payment-object.ts';
+import type { ShownPayment } from '../src/repositories/payments/merchant-payments.ts';
 import { SELECT_BEHIND_CURSOR, SELECT_BY_ID, SELECT_FIRST_PAGE } from './statements.ts';
 import { PAGE } from './traffic.ts';
 

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { freePort, launchRedis } from '../helpers/redis-server.ts';
+import { freePort, launchRedis } from '../test/helpers/redis-server.ts';
 import type { Resources } from './resources.ts';
 import { CPU_PROFILE_DIRECTORY, POOL_SIZE } from './settings.ts';
 
@@ -40,7 +40,7 @@ interface ServerOptions extends ServiceOptions {
   readonly profiled?: boolean;
 }
 
-const ROOT = join(import.meta.dirname, '../..');
+const ROOT = join(import.meta.dirname, '..');
 /** Longest a server may take until it is ready, and to end, in milliseconds. */
 const START_MS = 30_000;
 const END_MS = 30_000;

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { createKeyring } from '../../src/crypto/keyring.ts';
-import type { Database } from '../../src/database/connection.ts';
-import { addNode } from '../../src/watching/operate/manage-nodes.ts';
-import { startAnvil } from '../helpers/anvil.ts';
-import { createEvm, type Evm, USDC_TEST } from '../helpers/evm.ts';
+import { createKeyring } from '../src/crypto/keyring.ts';
+import type { Database } from '../src/database/connection.ts';
+import { addNode } from '../src/watching/operate/manage-nodes.ts';
+import { startAnvil } from '../test/helpers/anvil.ts';
+import { createEvm, type Evm, USDC_TEST } from '../test/helpers/evm.ts';
 import { createDatabase, DURABLE, startPostgres } from './databases.ts';
 import { type Finding, VoidRun } from './measure.ts';
 import { addMerchants } from './merchants.ts';

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
-import { setAddress } from '../../src/accounts/deposit-addresses.ts';
-import { createMerchant } from '../../src/accounts/merchants.ts';
-import type { Credentials } from '../../src/client/sign.ts';
-import { createKeyring } from '../../src/crypto/keyring.ts';
-import type { Database } from '../../src/database/connection.ts';
-import { createKey } from '../../src/keys/manage-keys.ts';
-import { ADDRESSES } from '../helpers/accounts.ts';
-import { watchNetworks } from '../helpers/watch-networks.ts';
+import { setAddress } from '../src/accounts/deposit-addresses.ts';
+import { createMerchant } from '../src/accounts/merchants.ts';
+import type { Credentials } from '../src/client/sign.ts';
+import { createKeyring } from '../src/crypto/keyring.ts';
+import type { Database } from '../src/database/connection.ts';
+import { createKey } from '../src/keys/manage-keys.ts';
+import { ADDRESSES } from '../test/helpers/accounts.ts';
+import { watchNetworks } from '../test/helpers/watch-networks.ts';
 import { insertPayments } from './payment-history.ts';
 
 /** A merchant with a key that has every scope. */

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Database } from '../../src/database/connection.ts';
+import type { Database } from '../src/database/connection.ts';
 import { createDatabase, startPostgres, UNDISTURBED } from './databases.ts';
 import { type Finding, VoidRun } from './measure.ts';
 import { addMerchants } from './merchants.ts';
@@ -27,7 +27,7 @@ export async function bench(resources: Resources): Promise<Finding[]> {
   });
   const six = await startServer(resources, {
     name: 'six round trips',
-    script: 'test/bench/six-round-trips-server.ts',
+    script: 'bench/six-round-trips-server.ts',
     env: serviceEnvironment(state),
   });
 

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
-import { call } from '../deployment/service-process.ts';
-import { launchBrowser, PHONE } from '../helpers/browser.ts';
+import { call } from '../test/deployment/service-process.ts';
+import { launchBrowser, PHONE } from '../test/helpers/browser.ts';
 import { createDatabase, DURABLE, startPostgres } from './databases.ts';
 import { type Finding, median, timed, VoidRun } from './measure.ts';
 import { addMerchants, type BenchMerchant } from './merchants.ts';

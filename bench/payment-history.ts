@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Database } from '../../src/database/connection.ts';
+import type { Database } from '../src/database/connection.ts';
 
 /** Every history covers a year, so that only the number of payments differs. */
 const DAYS = 365;

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
-import { createMerchant } from '../../src/accounts/merchants.ts';
-import { createPartner } from '../../src/accounts/partners.ts';
-import type { Operator } from '../../src/audit/audited-change.ts';
-import type { Database } from '../../src/database/connection.ts';
-import { verifyPartner } from '../../src/partners/verify-rollups.ts';
+import { createMerchant } from '../src/accounts/merchants.ts';
+import { createPartner } from '../src/accounts/partners.ts';
+import type { Operator } from '../src/audit/audited-change.ts';
+import type { Database } from '../src/database/connection.ts';
+import { verifyPartner } from '../src/partners/verify-rollups.ts';
 import { VoidRun } from './measure.ts';
 import { insertPayments } from './payment-history.ts';
 

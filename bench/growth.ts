@@ -1,10 +1,10 @@
-import { setAddress } from '../../src/accounts/deposit-addresses.ts';
-import type { Database } from '../../src/database/connection.ts';
-import { connectPipeline } from '../../src/database/pipeline.ts';
-import { listPayments } from '../../src/payments/list-payments.ts';
-import { findMerchantPayment } from '../../src/repositories/payments/merchant-payments.ts';
-import { ADDRESSES } from '../helpers/accounts.ts';
-import { watchNetworks } from '../helpers/watch-networks.ts';
+import { setAddress } from '../src/accounts/deposit-addresses.ts';
+import type { Database } from '../src/database/connection.ts';
+import { connectPipeline } from '../src/database/pipeline.ts';
+import { listPayments } from '../src/payments/list-payments.ts';
+import { findMerchantPayment } from '../src/repositories/payments/merchant-payments.ts';
+import { ADDRESSES } from '../test/helpers/accounts.ts';
+import { watchNetworks } from '../test/helpers/watch-networks.ts';
 import { createOnce } from './creation.ts';
 import type { BenchDatabase } from './databases.ts';
 import { buildHistories, compareSizes, type History } from './histories.ts';

@@ -2,7 +2,7 @@ import type { BenchMerchant } from './merchants.ts';
 import { type ServerProcess, startServer } from './processes.ts';
 import type { Resources } from './resources.ts';
 
-const SCRIPT = 'test/bench/baseline-server.ts';
+const SCRIPT = 'bench/baseline-server.ts';
 
 /** Starts bare Fastify without any I/O. */
 export function startBare(resources: Resources): Promise<ServerProcess> {

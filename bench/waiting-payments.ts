@@ -1,8 +1,8 @@
 import { base58 } from '@scure/base';
 import { sql } from 'kysely';
-import { fromHexAddress } from '../../src/chains/tron/spelling.ts';
-import type { Database } from '../../src/database/connection.ts';
-import { ADDRESSES } from '../helpers/accounts.ts';
+import { fromHexAddress } from '../src/chains/tron/spelling.ts';
+import type { Database } from '../src/database/connection.ts';
+import { ADDRESSES } from '../test/helpers/accounts.ts';
 
 /** What a payment waits for. */
 export interface Waiting {
