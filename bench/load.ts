@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { VoidRun } from './measure.ts';
 import { findWrk } from './required-programs.ts';
 import type { Resources } from './resources.ts';
-import { type AnswerKind, type Traffic, writeRequests } from './signed-requests.ts';
+import { type ResponseKind, type Traffic, writeRequests } from './signed-requests.ts';
 
 export interface LoadPlan {
   readonly port: number;
@@ -46,7 +46,7 @@ export interface LoadResult {
 
 /** Milliseconds from when a request was due, sent or not, until its answer. */
 interface WindowLatencies {
-  readonly kind: AnswerKind;
+  readonly kind: ResponseKind;
   readonly p50: number;
   readonly p99: number;
 }
@@ -136,7 +136,7 @@ async function runWrk(
     ...counts,
     seconds: microseconds / 1e6,
     exhausted: exhausted > 0,
-    windows: windows.map(([kind, p50, p99]: [AnswerKind, number, number]) => ({
+    windows: windows.map(([kind, p50, p99]: [ResponseKind, number, number]) => ({
       kind,
       p50: p50 / 1000,
       p99: p99 / 1000,

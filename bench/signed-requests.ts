@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import { type Credentials, signingHeaders } from '../src/client/sign.ts';
 
 /** A payment, a list, a creation or a refusal for lack of a signature. */
-export type AnswerKind = 'G' | 'L' | 'C' | 'R';
+export type ResponseKind = 'G' | 'L' | 'C' | 'R';
 
 /** A request to sign, with the key that identifies its answer. */
 export interface RequestToSend {
@@ -15,7 +15,7 @@ export interface RequestToSend {
   /** Whether the connection ends with its answer. */
   readonly closes?: boolean;
   /** Key of the answer, kind and UUID: see load.lua. */
-  readonly answer: `${AnswerKind}${string}`;
+  readonly answer: `${ResponseKind}${string}`;
 }
 
 /** A request whose answer nobody looks for. */

@@ -11,7 +11,7 @@ import { requirePrograms } from './required-programs.ts';
 import type { Resources } from './resources.ts';
 import { httpContender } from './rounds.ts';
 import { CONNECTIONS, SOAK_SECONDS } from './settings.ts';
-import type { AnswerKind, Traffic } from './signed-requests.ts';
+import type { ResponseKind, Traffic } from './signed-requests.ts';
 import { slowReaders } from './slow-readers.ts';
 import { gets, MIXTURE, mixture } from './traffic.ts';
 
@@ -36,7 +36,7 @@ interface Plan {
   /** Length of the part of a leg that counts, in seconds. */
   readonly seconds: number;
   /** Compared separately: together, p50 would be that of reads and p99 that of creates. */
-  readonly kinds: readonly { readonly name: string; readonly kind: AnswerKind }[];
+  readonly kinds: readonly { readonly name: string; readonly kind: ResponseKind }[];
   /** Most that p99 may be as a multiple of p50; null without a goal. */
   readonly goal: number | null;
 }

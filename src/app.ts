@@ -21,7 +21,7 @@ import { createRequestLog, registerRequestLog } from './http/request-log.ts';
 import { serverOptions } from './http/server-options.ts';
 import { isUnavailable } from './http/unavailable.ts';
 import { explainUnknownRoutes, refuseUnknownRoutes } from './http/unknown-routes.ts';
-import { limitUnreadAnswers } from './http/unread-answers.ts';
+import { limitUnreadResponses } from './http/unread-responses.ts';
 import { answerUnreadableRequest, registerHttpRules } from './http/unreadable-request.ts';
 import { registerValidation } from './http/validation.ts';
 import { wantsHtml } from './http/wants-html.ts';
@@ -84,7 +84,7 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
       : sendError(error, request, reply, options),
   );
   registerGracefulClose(app, connections);
-  limitUnreadAnswers(app);
+  limitUnreadResponses(app);
   registerValidation(app);
   const writeOpenApi = await registerOpenApi(app, publicUrl);
   const limits = await createRateLimits(app, {

@@ -6,10 +6,10 @@ import type { WatchedAddress } from './adapter.ts';
  * What came can be read, and is not what was asked for: another block, or another transaction. That is a
  * fault of the node, however many elements of the answer are right.
  */
-export class OtherAnswer extends NodeFailure {
+export class OtherResponse extends NodeFailure {
   constructor(message: string) {
     super(message);
-    this.name = 'OtherAnswer';
+    this.name = 'OtherResponse';
   }
 }
 
@@ -19,7 +19,7 @@ export class OtherAnswer extends NodeFailure {
  * @param read Throws NodeFailure for an element that it cannot read. It must ask no node.
  * @param onUnreadable Is told of those, when the others have been read.
  * @param isPart Whether more is read besides, so that these elements alone do not tell that the answer is wrong.
- * @throws NodeFailure if the list has several elements, and none can be read; OtherAnswer, LaggingNode.
+ * @throws NodeFailure if the list has several elements, and none can be read; OtherResponse, LaggingNode.
  */
 export function readEach<T, R>(
   list: readonly T[],
@@ -47,13 +47,13 @@ export function readEach<T, R>(
 
 /**
  * What `read` returns, or the failure to read it. It must ask no node.
- * @throws OtherAnswer, LaggingNode
+ * @throws OtherResponse, LaggingNode
  */
 export function readOrFailure<T>(read: () => T): T | NodeFailure {
   try {
     return read();
   } catch (failure) {
-    const isOfNode = failure instanceof OtherAnswer || failure instanceof LaggingNode;
+    const isOfNode = failure instanceof OtherResponse || failure instanceof LaggingNode;
     if (!(failure instanceof NodeFailure) || isOfNode) throw failure;
     return failure;
   }

@@ -130,4 +130,4 @@ export interface DepositTables {
 }
 
 export type Deposit = Selectable<DepositsTable>;
-export type TransactionAnswers = Selectable<TransactionAnswersTable>;
+export type TransactionResponses = Selectable<TransactionAnswersTable>;

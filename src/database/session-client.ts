@@ -6,9 +6,9 @@ import { isDatabaseUnavailable } from './errors.ts';
 import { preparedName } from './prepared.ts';
 import type { SessionOptions } from './session.ts';
 import {
-  ANSWER_MARGIN_MS,
   CLOSE_TIMEOUT_MS,
   CONNECT_TIMEOUT_MS,
+  RESPONSE_MARGIN_MS,
   STATEMENT_TIMEOUT_MS,
 } from './time-limits.ts';
 
@@ -34,7 +34,7 @@ export function sessionClient(
   options: SessionClientOptions,
 ): PostgresPoolClient {
   const { session } = options;
-  const watch = watchAnswers(client, answerTimeoutMs(session));
+  const watch = watchResponses(client, responseTimeoutMs(session));
   const runPrepared = describeOnce(client);
   const gather = options.gathers === true ? gatherWrites(client.connection.stream) : undefined;
   /** With a callback: what pg's own promise refers to survives until a major collection. */
@@ -101,14 +101,14 @@ function ownError(error: Error): Error {
 }
 
 /** Longest that a query may be without an answer, in milliseconds; undefined without a limit. */
-function answerTimeoutMs({
+function responseTimeoutMs({
   pooler,
   statementTimeoutMs = STATEMENT_TIMEOUT_MS,
 }: SessionOptions): number | undefined {
   if (statementTimeoutMs === 0) return undefined;
   // A pooler keeps a query until it has a connection for it.
   const waitMs = pooler === true ? CONNECT_TIMEOUT_MS : 0;
-  return waitMs + statementTimeoutMs + ANSWER_MARGIN_MS;
+  return waitMs + statementTimeoutMs + RESPONSE_MARGIN_MS;
 }
 
 /**
@@ -116,7 +116,7 @@ function answerTimeoutMs({
  * includes the time in which others were worked on: behind several that wait for a lock, each for as
  * long as a statement may, a query would wait for all of them.
  */
-function watchAnswers(client: pg.Client, timeoutMs = Number.POSITIVE_INFINITY) {
+function watchResponses(client: pg.Client, timeoutMs = Number.POSITIVE_INFINITY) {
   let sent = 0;
   let answered = 0;
   let checking = false;

@@ -17,11 +17,11 @@ export const STATEMENT_TIMEOUT_MS = 3_500;
  * How much later than that PostgreSQL's answer may come, before its connection counts as lost: it ends
  * a statement that takes too long by itself, and says so.
  */
-export const ANSWER_MARGIN_MS = 500;
+export const RESPONSE_MARGIN_MS = 500;
 /** Longest that work takes, be it one statement, several of a report, or a create that is tried again. */
-export const WORK_TIMEOUT_MS = CONNECT_TIMEOUT_MS + STATEMENT_TIMEOUT_MS + ANSWER_MARGIN_MS;
+export const WORK_TIMEOUT_MS = CONNECT_TIMEOUT_MS + STATEMENT_TIMEOUT_MS + RESPONSE_MARGIN_MS;
 /** Longest a statement of a partner report may run: as long as the whole report. */
-export const REPORT_STATEMENT_TIMEOUT_MS = WORK_TIMEOUT_MS - ANSWER_MARGIN_MS;
+export const REPORT_STATEMENT_TIMEOUT_MS = WORK_TIMEOUT_MS - RESPONSE_MARGIN_MS;
 /** Longest a claim of a nonce takes. */
 export const NONCE_TIMEOUT_MS = 2_000;
 /** Longest that a server may take to end a connection that is closed. */

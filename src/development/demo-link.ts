@@ -5,7 +5,7 @@ import { newId } from '../crypto/new-id.ts';
 import type { Connection, Database } from '../database/connection.ts';
 import type { Person } from '../database/people-tables.ts';
 import { transact } from '../database/transaction.ts';
-import { JOIN_PATH, makeLink } from '../panel/people/links.ts';
+import { JOIN_PATH, makeLink } from '../panel/people/invitations.ts';
 import { findMembership, setPerson } from '../repositories/people/memberships.ts';
 import { findPersonByEmail, insertPerson } from '../repositories/people/people.ts';
 import { type DemoCredentials, readDemo } from './demo-credentials.ts';

@@ -26,7 +26,7 @@ import { HOLD_MS, OVERLOAD_RETRY_SECONDS } from '../http/admission.ts';
 import { PATIENCE } from '../http/connections.ts';
 import { DRAIN_MS } from '../http/graceful-close.ts';
 import { SERVER_LIMITS } from '../http/server-options.ts';
-import { UNREAD_BYTES_MAX } from '../http/unread-answers.ts';
+import { UNREAD_BYTES_MAX } from '../http/unread-responses.ts';
 import {
   ACTIVE_KEYS_MAXIMUM,
   KEY_ID_BYTES,
@@ -36,15 +36,15 @@ import {
 } from '../keys/manage-keys.ts';
 import { MERCHANT_SCOPES, PARTNER_DEVELOPER_SCOPES, PARTNER_OWNER_SCOPES } from '../keys/scopes.ts';
 import { LEGACY_WINDOW_MINUTES } from '../legacy/prompts.ts';
-import { ANSWER_MAXIMUM_BYTES } from '../nodes/answer-limits.ts';
 import { SPARED_SHARE, SPENT_PAUSE_MS } from '../nodes/daily-quota.ts';
 import { HEAD_AGE_MS } from '../nodes/open-node-set.ts';
+import { RESPONSE_MAXIMUM_BYTES } from '../nodes/response-limits.ts';
 import {
   LAG_PAUSE_MAXIMUM_MS,
   STRIKE_PAUSE_MAXIMUM_MS,
   STRIKE_PAUSE_MS,
 } from '../nodes/strikes.ts';
-import { OVERSIZED_PAUSE_MS } from '../nodes/unusable-answer.ts';
+import { OVERSIZED_PAUSE_MS } from '../nodes/unusable-response.ts';
 import { RETRY_AFTER_MAXIMUM_MS } from '../outbound/retry-after.ts';
 import { formatDollars } from '../pages/format-dollars.ts';
 import { SESSION_WRONG_MAXIMUM } from '../panel/people/proofs.ts';
@@ -70,7 +70,7 @@ import { NONCE_LIFETIME_SECONDS } from '../signing/nonce-store.ts';
 import { NONCE_MAXIMUM } from '../signing/verify-signature.ts';
 import { CLOCK_MAXIMUM_SECONDS, CLOCK_TOLD_SECONDS } from '../telemetry/clock-watch.ts';
 import { TREND_DAYS } from '../time/days.ts';
-import { QUIET_HOUR } from '../watching/audit/audit-yesterday.ts';
+import { QUIET_HOUR } from '../watching/audit/reconciliation.ts';
 import { LEASE_MS } from '../watching/lease.ts';
 import { LOOK_UP_CALLS_PER_SECOND } from '../watching/look-up/look-ups.ts';
 import { IDLE_POLL_MS } from '../watching/loop/idle-watch.ts';
@@ -290,7 +290,7 @@ export function factsOf(settings: DocsSettings): Facts {
     'nodes.look-up-calls': LOOK_UP_CALLS_PER_SECOND,
     'nodes.spared-share': `${100 * SPARED_SHARE} %`,
     'nodes.spent-pause': formatDuration(SPENT_PAUSE_MS / 1000),
-    'nodes.answer-max': `${ANSWER_MAXIMUM_BYTES / 1024 / 1024} MiB`,
+    'nodes.answer-max': `${RESPONSE_MAXIMUM_BYTES / 1024 / 1024} MiB`,
     'nodes.strike-pause': formatDuration(STRIKE_PAUSE_MS / 1000),
     'nodes.strike-pause-max': formatDuration(STRIKE_PAUSE_MAXIMUM_MS / 1000),
     'nodes.lag-pause-max': formatDuration(LAG_PAUSE_MAXIMUM_MS / 1000),

@@ -3,7 +3,7 @@ import type { ApiError } from './api-error.ts';
 import { ERRORS } from './catalogue.ts';
 
 /** The answer to a refused request: its status, its envelope and the headers that go with it. */
-export interface ErrorAnswer {
+export interface ErrorResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly envelope: ErrorEnvelope;
@@ -13,7 +13,7 @@ export interface ErrorAnswer {
  * Renders an error for v1 and partner routes.
  * @param publicUrl Base of the documentation links.
  */
-export function toAnswer(error: ApiError, requestId: string, publicUrl: string): ErrorAnswer {
+export function toResponse(error: ApiError, requestId: string, publicUrl: string): ErrorResponse {
   const { type, code, retry } = ERRORS[error.errorCode];
   return {
     status: statusOf(error),

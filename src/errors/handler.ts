@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from './api-error.ts';
 import { ERRORS } from './catalogue.ts';
-import { type ErrorAnswer, refusalHeaders, statusOf, toAnswer } from './envelope.ts';
+import { type ErrorResponse, refusalHeaders, statusOf, toResponse } from './envelope.ts';
 
 export interface ErrorHandlerOptions {
   readonly publicUrl: string;
@@ -87,8 +87,8 @@ export function answerFailure(
   error: unknown,
   request: FastifyRequest,
   options: ErrorHandlerOptions,
-): ErrorAnswer {
-  return toAnswer(noteFailure(error, request, options), request.id, options.publicUrl);
+): ErrorResponse {
+  return toResponse(noteFailure(error, request, options), request.id, options.publicUrl);
 }
 
 export function sendError(

@@ -7,7 +7,7 @@ import { type PaymentFact, readHistory } from '../payments/history.ts';
 import { toPaymentSnapshot } from '../payments/payment-object.ts';
 import { formatBaseUnits } from '../payments/token-amount.ts';
 import { findChainHeights } from '../repositories/chains/chains.ts';
-import { listAnswers } from '../repositories/deposits/evidence.ts';
+import { listResponses } from '../repositories/deposits/evidence.ts';
 import type { Clock } from '../time/clock.ts';
 import { canonicalJson } from './canonical.ts';
 import { openSigningKey } from './keys.ts';
@@ -85,7 +85,7 @@ function toTransition({ transition }: FactOf<'transition'>): object {
 
 async function toDeposits(db: Connection, facts: readonly PaymentFact[]): Promise<object[]> {
   const deposits = facts.flatMap(fact => (fact.kind === 'deposit' ? [fact.deposit] : []));
-  const kept = await listAnswers(db, deposits);
+  const kept = await listResponses(db, deposits);
   const heights = await findChainHeights(db);
   return deposits.map(deposit => {
     const { id, block_height: height, assetDecimals, source } = deposit;

@@ -18,7 +18,7 @@ interface UnreadableRequestOptions {
     refusal: ApiError,
     requestId: string,
     url: string | undefined,
-  ) => UnreadableAnswer;
+  ) => UnreadableResponse;
   readonly requestLog: RequestLog;
 }
 
@@ -28,7 +28,7 @@ type UnreadableError = Error & {
 };
 
 /** What a request that could not be read is answered with. */
-export interface UnreadableAnswer {
+export interface UnreadableResponse {
   readonly status: number;
   /** With the body's type. */
   readonly headers: Readonly<Record<string, string>>;
@@ -82,7 +82,7 @@ export function answerUnreadableRequest({
     const requestId = request?.id ?? newId();
     const refusal = new ApiError('E1000', 'The request is not readable HTTP.');
     const answer = render(refusal, requestId, broken?.req.url ?? readTarget(error));
-    writeAnswer(socket, requestId, answer);
+    writeResponse(socket, requestId, answer);
     if (request !== undefined) {
       // The close of its response records it.
       request.errorCode = refusal.errorCode;
@@ -100,10 +100,10 @@ export function answerUnreadableRequest({
   };
 }
 
-function writeAnswer(
+function writeResponse(
   socket: Socket,
   requestId: string,
-  { status, headers, body }: UnreadableAnswer,
+  { status, headers, body }: UnreadableResponse,
 ) {
   const all = {
     connection: 'close',

@@ -1,13 +1,13 @@
-import { limitsOf } from './answer-limits.ts';
-import { BatchRefused } from './answers.ts';
-import { AnswerTooLarge, type NodeCall, RpcError } from './node.ts';
+import { type NodeCall, ResponseTooLarge, RpcError } from './node.ts';
+import { limitsOf } from './response-limits.ts';
+import { BatchRefused } from './responses.ts';
 
 /** Divides calls into batches that a node takes. */
 export interface Batches {
   /**
    * Sends calls one batch after the other: smaller ones from then on where the node refuses one, and where an
    * answer is too large smaller ones of such calls, which slowly grow again.
-   * @param send Sends one batch; throws BatchRefused, AnswerTooLarge, or RpcError for a single call.
+   * @param send Sends one batch; throws BatchRefused, ResponseTooLarge, or RpcError for a single call.
    * @returns Results in the order of the calls; an RpcError for one that was refused.
    */
   send(
@@ -55,7 +55,7 @@ export function createBatches(maximum: number): Batches {
           results.push(...(await send(part)));
           noteAnswered(kind, part.length);
         } catch (error) {
-          if (error instanceof AnswerTooLarge && half > 0) {
+          if (error instanceof ResponseTooLarge && half > 0) {
             if (kind === null) mixed = half;
             else sizes.set(kind, { calls: half, answered: 0 });
           } else if (error instanceof RpcError) results.push(error);

@@ -15,10 +15,10 @@ export class RpcError extends Error {
  * An answer that is longer, or nested deeper, than may be parsed, or that the node does not give since it is too
  * much, to a call that allows for it. Nothing is wrong with the node.
  */
-export class AnswerTooLarge extends RpcError {
+export class ResponseTooLarge extends RpcError {
   constructor(message: string) {
     super(0, message);
-    this.name = 'AnswerTooLarge';
+    this.name = 'ResponseTooLarge';
   }
 }
 
@@ -55,9 +55,9 @@ export class WrongIdentity extends Error {
 export interface NodeCall {
   readonly method: string;
   readonly params: readonly unknown[];
-  /** Whether an answer that is too large is an AnswerTooLarge: the caller asks for less, or does without. */
+  /** Whether an answer that is too large is an ResponseTooLarge: the caller asks for less, or does without. */
   readonly mayBeTooLarge?: boolean;
-  /** Whether no answer in time is an AnswerTooLarge as well. */
+  /** Whether no answer in time is an ResponseTooLarge as well. */
   readonly mayTakeTooLong?: boolean;
 }
 
@@ -96,7 +96,7 @@ export interface Node {
   batch(calls: readonly NodeCall[], options?: CallOptions): Promise<(unknown | RpcError)[]>;
   /**
    * Posts JSON to a path below the node's URL (Tron's REST).
-   * @throws NodeFailure, AnswerTooLarge.
+   * @throws NodeFailure, ResponseTooLarge.
    */
   post(path: string, body: unknown, options?: CallOptions): Promise<unknown>;
 }

@@ -1,24 +1,24 @@
 import type { NodeAbilities, NodeRole } from '../database/watching-tables.ts';
 import type { Clock } from '../time/clock.ts';
 import { abortableWait, createAllowance, type Wait } from './allowance.ts';
-import { type AnswerLimits, limitsOf, limitsOfBatch } from './answer-limits.ts';
-import { BatchRefused, readBatch, readDocument, readResult, Throttled } from './answers.ts';
 import { createBatches } from './batches.ts';
 import {
-  AnswerTooLarge,
   CALL_TIMEOUT_MS,
   type CallOptions,
   type Node,
   type NodeCall,
   NodeFailure,
+  ResponseTooLarge,
   RpcError,
 } from './node.ts';
 import type { NodeAccess } from './node-access.ts';
 import { type CallOutcome, nodeRequestSeconds, nodeRequests } from './node-metrics.ts';
 import { createPause } from './pause.ts';
 import { createRedaction } from './redaction.ts';
-import { type NodeAnswer, openTransport } from './transport.ts';
-import { Oversized, TookTooLong, TooMuchAsked, UnusableAnswer } from './unusable-answer.ts';
+import { limitsOf, limitsOfBatch, type ResponseLimits } from './response-limits.ts';
+import { BatchRefused, readBatch, readDocument, readResult, Throttled } from './responses.ts';
+import { type NodeResponse, openTransport } from './transport.ts';
+import { Oversized, TookTooLong, TooMuchAsked, UnusableResponse } from './unusable-response.ts';
 
 /** Longest pause that a call waits out, in milliseconds; with a longer one it fails at once. */
 const PATIENCE_MS = 5_000;
@@ -68,12 +68,12 @@ interface Exchange<T> {
   readonly body: string;
   readonly signal: AbortSignal;
   readonly options: CallOptions | undefined;
-  readonly limits: AnswerLimits;
-  /** Whether to ask for too much is no failure, but an AnswerTooLarge. */
+  readonly limits: ResponseLimits;
+  /** Whether to ask for too much is no failure, but an ResponseTooLarge. */
   readonly mayBeTooLarge: boolean;
   /** Whether no answer in time is one as well. */
   readonly mayTakeTooLong: boolean;
-  read(answer: NodeAnswer): T;
+  read(answer: NodeResponse): T;
 }
 
 const counted = new WeakSet<Error>();
@@ -131,10 +131,10 @@ export function openNode(
         if (isTooLarge || error instanceof RpcError || error instanceof BatchRefused) {
           count('refused');
           pause.succeeded(number);
-          throw isTooLarge ? new AnswerTooLarge(error.message) : error;
+          throw isTooLarge ? new ResponseTooLarge(error.message) : error;
         }
         const isThrottled = error instanceof Throttled;
-        const isUnusable = error instanceof NodeFailure || error instanceof UnusableAnswer;
+        const isUnusable = error instanceof NodeFailure || error instanceof UnusableResponse;
         if (!isThrottled && !isUnusable) throw error;
         count(isThrottled ? 'throttled' : 'failed');
         pause.failed(number, error instanceof NodeFailure ? null : error.retryAfterMs);

@@ -1,5 +1,5 @@
-import { type AnswerLimits, FAILURE_MAXIMUM_BYTES, VALUES_MAXIMUM } from './answer-limits.ts';
-import { Oversized } from './unusable-answer.ts';
+import { FAILURE_MAXIMUM_BYTES, type ResponseLimits, VALUES_MAXIMUM } from './response-limits.ts';
+import { Oversized } from './unusable-response.ts';
 
 /**
  * Reads the JSON of an answer, and refuses it while it arrives where it is more than may be parsed: an empty
@@ -10,7 +10,7 @@ import { Oversized } from './unusable-answer.ts';
 export async function readBody(
   body: AsyncIterable<Uint8Array>,
   isFailure: boolean,
-  limits: AnswerLimits,
+  limits: ResponseLimits,
 ): Promise<string> {
   const check = createShapeCheck(limits.depth);
   const chunks: Uint8Array[] = [];

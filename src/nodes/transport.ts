@@ -4,11 +4,11 @@ import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { isLocalAddress } from '../outbound/address-guard.ts';
 import { readRetryAfter } from '../outbound/retry-after.ts';
 import type { Clock } from '../time/clock.ts';
-import type { AnswerLimits } from './answer-limits.ts';
 import { NodeFailure } from './node.ts';
 import { type NodeAccess, PLAIN_HTTP } from './node-access.ts';
 import { readBody } from './read-body.ts';
-import { Oversized, TookTooLong } from './unusable-answer.ts';
+import type { ResponseLimits } from './response-limits.ts';
+import { Oversized, TookTooLong } from './unusable-response.ts';
 
 /** Timeout of connecting, including TLS, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -22,7 +22,7 @@ const KEEP_ALIVE_MS = 20_000;
 const USER_AGENT = 'external-payments-service';
 
 /** An HTTP answer of a node, whatever its status. */
-export interface NodeAnswer {
+export interface NodeResponse {
   readonly status: number;
   /** What the node asks for; null without a Retry-After. */
   readonly retryAfterMs: number | null;
@@ -32,7 +32,7 @@ export interface NodeAnswer {
 interface PostOptions {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
-  readonly limits: AnswerLimits;
+  readonly limits: ResponseLimits;
 }
 
 /** The way to one node. */
@@ -42,7 +42,7 @@ export interface Transport {
    * @param path Below the node's URL; empty for the URL itself.
    * @throws NodeFailure, Oversized, TookTooLong, or the signal's reason if it is aborted.
    */
-  post(path: string, body: string, options: PostOptions): Promise<NodeAnswer>;
+  post(path: string, body: string, options: PostOptions): Promise<NodeResponse>;
   /** How many connections were opened so far: behind a new one may be another server. */
   connections(): number;
   /** Ends the calls under way. */

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { PANEL_PREFIX } from './assets.ts';
-import { JOIN_PATH } from './people/links.ts';
+import { JOIN_PATH } from './people/invitations.ts';
 
 /** Longest path that is kept while somebody signs in, in characters. */
 const LENGTH_MAXIMUM = 500;

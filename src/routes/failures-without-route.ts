@@ -1,24 +1,24 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DOCUMENT_HEADERS } from '../checkout/page/document.ts';
-import { type CheckoutAnswers, renderFailure, sendFailure } from '../checkout/page/failures.ts';
-import { ENGLISH } from '../checkout/page/speech.ts';
+import { type CheckoutResponses, renderFailure, sendFailure } from '../checkout/page/failures.ts';
+import { ENGLISH } from '../checkout/page/locale.ts';
 import type { ApiError } from '../errors/api-error.ts';
 import { ERRORS } from '../errors/catalogue.ts';
-import { toAnswer } from '../errors/envelope.ts';
+import { toResponse } from '../errors/envelope.ts';
 import { sendError } from '../errors/handler.ts';
 import type { RequestLog } from '../http/request-log.ts';
 import { isBelow } from '../http/request-target.ts';
-import type { UnreadableAnswer } from '../http/unreadable-request.ts';
+import type { UnreadableResponse } from '../http/unreadable-request.ts';
 import { toLegacyRefusal } from '../legacy/translate.ts';
 import { CHECKOUT_PREFIX } from '../payments/checkout-path.ts';
-import { type LegacyAnswers, sendLegacyFailure, toLegacyAnswer } from './legacy/failures.ts';
+import { type LegacyResponses, sendLegacyFailure, toLegacyResponse } from './legacy/failures.ts';
 import { isLegacyPath } from './legacy/paths.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
 
 interface WithoutRoute {
   readonly requestLog: RequestLog;
-  readonly answers: LegacyAnswers & CheckoutAnswers;
+  readonly answers: LegacyResponses & CheckoutResponses;
   /** Counts the request; @throws ApiError E9001 */
   readonly count: (request: FastifyRequest) => Promise<void>;
 }
@@ -44,7 +44,7 @@ function sendInForm(
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
-  answers: LegacyAnswers & CheckoutAnswers,
+  answers: LegacyResponses & CheckoutResponses,
 ): FastifyReply {
   if (isLegacyPath(request.url)) return sendLegacyFailure(error, request, reply, answers);
   return (isForPeople(request.url) ? sendFailure : sendError)(error, request, reply, answers);
@@ -60,15 +60,15 @@ export function renderUnreadable(
   refusal: ApiError,
   requestId: string,
   url: string | undefined,
-  answers: LegacyAnswers & CheckoutAnswers,
-): UnreadableAnswer {
+  answers: LegacyResponses & CheckoutResponses,
+): UnreadableResponse {
   if (url !== undefined && isForPeople(url)) {
     const page = renderFailure(refusal, requestId, ENGLISH, answers);
     return { status: ERRORS[refusal.errorCode].status, headers: DOCUMENT_HEADERS, body: page };
   }
   const { status, headers, envelope } =
     url !== undefined && isLegacyPath(url)
-      ? toLegacyAnswer(toLegacyRefusal(refusal), url, answers)
-      : toAnswer(refusal, requestId, answers.publicUrl);
+      ? toLegacyResponse(toLegacyRefusal(refusal), url, answers)
+      : toResponse(refusal, requestId, answers.publicUrl);
   return { status, headers: { ...JSON_TYPE, ...headers }, body: JSON.stringify(envelope) };
 }

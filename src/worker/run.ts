@@ -3,7 +3,6 @@ import type { Database } from '../database/connection.ts';
 import type { Processor } from '../payments/processor.ts';
 import type { Rates } from '../rates/rate-source.ts';
 import type { Clock } from '../time/clock.ts';
-import { auditYesterdayLoop } from './audit-yesterday.ts';
 import { cancelDeactivatedLoop } from './cancel-deactivated.ts';
 import { cleanUpLoop } from './clean-up.ts';
 import { deliverWebhooksLoop, type WebhookDependencies } from './deliver-webhooks.ts';
@@ -12,6 +11,7 @@ import { foldPartnerDeltasLoop } from './fold-partner-deltas.ts';
 import { followUpRegulatedLoop } from './follow-up-regulated.ts';
 import { lapseQuotesLoop } from './lapse-quotes.ts';
 import { runLoop } from './loop.ts';
+import { reconciliationLoop } from './reconciliation.ts';
 import { removeOldEventsLoop } from './remove-old-events.ts';
 import { valueDepositsLoop } from './value-deposits.ts';
 import { type WatchDependencies, watchChainsLoop } from './watch-chains.ts';
@@ -44,7 +44,7 @@ export async function runWorker(
     removeOldEventsLoop(db, clock, retentionDays),
     deliverWebhooksLoop(dependencies),
     watchChainsLoop(dependencies),
-    auditYesterdayLoop(dependencies),
+    reconciliationLoop(dependencies),
     valueDepositsLoop(db, rates, clock),
   ];
   await Promise.all(loops.map(loop => runLoop(loop, logger, signal)));

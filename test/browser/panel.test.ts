@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createUser } from '../../src/accounts/users.ts';
-import { inviteUser, makeLink } from '../../src/panel/people/links.ts';
+import { inviteUser, makeLink } from '../../src/panel/people/invitations.ts';
 import { setPerson } from '../../src/repositories/people/memberships.ts';
 import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
 import { addMerchant, addPartner, operatorOf } from '../helpers/accounts.ts';

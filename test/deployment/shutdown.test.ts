@@ -7,7 +7,7 @@ import { createKeyring } from '../../src/crypto/keyring.ts';
 import { DRAIN_MS } from '../../src/http/graceful-close.ts';
 import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
-import { readAnswers, render } from '../helpers/raw-http.ts';
+import { readResponses, render } from '../helpers/raw-http.ts';
 import { watchNetworks } from '../helpers/watch-networks.ts';
 import { type ServiceProcess, serviceEnvironment, sign, startReplica } from './service-process.ts';
 
@@ -44,7 +44,7 @@ const dial = (count: number) =>
 async function ask(socket: Socket): Promise<number | string> {
   const { headers } = sign(shop, LIST);
   socket.write(render({ method: 'GET', target: LIST, headers: Object.entries(headers) }));
-  const { answers, end } = await readAnswers(socket, 1);
+  const { answers, end } = await readResponses(socket, 1);
   return answers[0]?.statusCode ?? end;
 }
 

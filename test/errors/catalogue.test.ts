@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../src/errors/api-error.ts';
 import { ERRORS } from '../../src/errors/catalogue.ts';
-import { toAnswer } from '../../src/errors/envelope.ts';
+import { toResponse } from '../../src/errors/envelope.ts';
 
 /** The specification's table: errorCode, code, HTTP status, type, whether to retry. */
 const SPECIFIED = [
@@ -53,7 +53,7 @@ test.each(Object.entries(ERRORS))('%s says what it means and what to do', (_code
 
 describe('the envelope', () => {
   test.each(SPECIFIED)('of %s', (errorCode, code, status, type, retry) => {
-    const answer = toAnswer(new ApiError(errorCode), 'some-id', 'https://pay.example.test');
+    const answer = toResponse(new ApiError(errorCode), 'some-id', 'https://pay.example.test');
     expect(answer).toEqual({
       status,
       headers: { 'x-mp-should-retry': String(retry) },
@@ -73,7 +73,7 @@ describe('the envelope', () => {
 
   test('names a parameter and a time to wait where there is one', () => {
     const error = new ApiError('E4003', 'Still running.', { param: 'note', retryAfterSeconds: 5 });
-    const { headers, envelope } = toAnswer(error, 'some-id', '');
+    const { headers, envelope } = toResponse(error, 'some-id', '');
     expect(headers).toEqual({ 'x-mp-should-retry': 'true', 'retry-after': '5' });
     expect(envelope.error).toMatchObject({ message: 'Still running.', param: 'note' });
   });

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SignedEvidence } from '../../src/evidence/document.ts';
 import { openSigningKey } from '../../src/evidence/keys.ts';
-import { keepAnswers, listEvidenceKeys } from '../../src/repositories/deposits/evidence.ts';
+import { keepResponses, listEvidenceKeys } from '../../src/repositories/deposits/evidence.ts';
 import { simulate } from '../../src/settlement/simulate.ts';
 import { createEndpoint } from '../../src/webhooks/manage-endpoints.ts';
 import { mpHere, type Operated, startOperated } from '../cli/mp.ts';
@@ -36,7 +36,7 @@ beforeAll(async () => {
   const { prompt, checkoutUrl } = await createPrompt(service, shop, { amount: 5000 });
   paymentId = prompt.id;
   const { deposits } = await simulate(service, paymentId, 'confirm', new Date());
-  await keepAnswers(service.db, [
+  await keepResponses(service.db, [
     {
       blockchain_id: deposits[0]?.blockchain_id ?? '',
       transaction_hash: deposits[0]?.transaction_hash ?? '',

@@ -23,7 +23,7 @@ export async function startCuttingProxy(databaseUrl: string): Promise<CuttingPro
 
   const proxy = createServer(client => {
     const server = connect(Number(target.port), target.hostname);
-    let answerCut = false;
+    let responseCut = false;
     for (const socket of [client, server]) {
       sockets.add(socket);
       socket.on('error', () => undefined);
@@ -38,11 +38,11 @@ export async function startCuttingProxy(databaseUrl: string): Promise<CuttingPro
         const { when } = cut;
         cut = undefined;
         if (when === 'before') return client.destroy();
-        answerCut = true;
+        responseCut = true;
       }
       server.write(chunk);
     });
-    server.on('data', chunk => (answerCut ? client.destroy() : client.write(chunk)));
+    server.on('data', chunk => (responseCut ? client.destroy() : client.write(chunk)));
   });
   proxy.listen(0, '127.0.0.1');
   await once(proxy, 'listening');

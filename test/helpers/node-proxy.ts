@@ -59,7 +59,7 @@ interface RpcRequest extends SeenCall {
   readonly id: unknown;
 }
 
-interface RpcAnswer {
+interface RpcResponse {
   readonly id: unknown;
   readonly result?: unknown;
 }
@@ -210,8 +210,8 @@ function sendOversized(response: ServerResponse, id: unknown): void {
 }
 
 function altered(body: string, list: readonly RpcRequest[], change: Alter): string {
-  const answer: RpcAnswer | RpcAnswer[] = JSON.parse(body);
-  const alterOne = (one: RpcAnswer) => {
+  const answer: RpcResponse | RpcResponse[] = JSON.parse(body);
+  const alterOne = (one: RpcResponse) => {
     const call = list.find(({ id }) => id === one.id);
     if (call === undefined || !Object.hasOwn(one, 'result')) return one;
     try {

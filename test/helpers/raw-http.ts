@@ -46,28 +46,28 @@ export async function converse(
   const socket = connect(port, '127.0.0.1');
   await once(socket, 'connect');
   socket.write(bytes);
-  return readAnswers(socket, count);
+  return readResponses(socket, count);
 }
 
-export async function readAnswers(socket: Socket, count: number): Promise<Conversation> {
+export async function readResponses(socket: Socket, count: number): Promise<Conversation> {
   let received = Buffer.alloc(0);
   const end = await new Promise<Conversation['end']>((resolve, reject) => {
     socket.setTimeout(PATIENCE_MS, () => reject(new Error(`no end after: ${received}`)));
     socket.on('data', data => {
       received = Buffer.concat([received, data]);
-      if (parseAnswers(received).length >= count) resolve('open');
+      if (parseResponses(received).length >= count) resolve('open');
     });
     socket.on('end', () => resolve('closed'));
     socket.on('error', () => resolve('reset'));
   }).finally(() => socket.destroy());
-  return { answers: parseAnswers(received, end !== 'open'), end };
+  return { answers: parseResponses(received, end !== 'open'), end };
 }
 
 /**
  * The complete answers at the beginning of `bytes`.
  * @param ended Whether nothing more comes, so that the last one may be without its body, as for HEAD.
  */
-function parseAnswers(bytes: Buffer, ended = false): Answer[] {
+function parseResponses(bytes: Buffer, ended = false): Answer[] {
   const answers: Answer[] = [];
   let rest = bytes.toString('latin1');
   for (;;) {

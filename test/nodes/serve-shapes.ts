@@ -1,18 +1,18 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { ANSWER_MAXIMUM_BYTES, VALUES_MAXIMUM } from '../../src/nodes/answer-limits.ts';
+import { RESPONSE_MAXIMUM_BYTES, VALUES_MAXIMUM } from '../../src/nodes/response-limits.ts';
 
 const NESTED_BYTES = 28 * 1024 * 1024;
 /** Less than the limit by what surrounds a result. */
-const LONGEST_BYTES = ANSWER_MAXIMUM_BYTES - 1_000;
+const LONGEST_BYTES = RESPONSE_MAXIMUM_BYTES - 1_000;
 const MOST_VALUES = VALUES_MAXIMUM - 100;
 
 /** Results of the kinds that take much more memory than bytes; those that end in "allowed" are parsed. */
 export const SHAPES = {
   nested: () => nested('[', ']'),
   nestedObjects: () => nested('{"a":', '}').replace(':}', ':1}'),
-  tooLong: () => `"${'0'.repeat(ANSWER_MAXIMUM_BYTES)}"`,
+  tooLong: () => `"${'0'.repeat(RESPONSE_MAXIMUM_BYTES)}"`,
   wide: () => object(LONGEST_BYTES / 8, index => `"${index.toString(36)}":1`),
   emptyLists: () => list(LONGEST_BYTES / 3, () => '[]'),
   wideAllowed: () => padded(object(MOST_VALUES, index => `"key${index}":1.5`)),

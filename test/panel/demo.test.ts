@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createUser } from '../../src/accounts/users.ts';
 import type { LinkPurpose } from '../../src/database/people-tables.ts';
-import { inviteUser, linkFor, makeLink } from '../../src/panel/people/links.ts';
+import { inviteUser, linkFor, makeLink } from '../../src/panel/people/invitations.ts';
 import { reportDemoPeople } from '../../src/runtime/demo-people.ts';
 import { addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createUser } from '../../src/accounts/users.ts';
 import { newToken } from '../../src/crypto/token.ts';
 import { MERCHANT_SCOPES } from '../../src/keys/scopes.ts';
-import { inviteUser } from '../../src/panel/people/links.ts';
+import { inviteUser } from '../../src/panel/people/invitations.ts';
 import { beginSession } from '../../src/panel/people/panel-sessions.ts';
 import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
 import { addMerchant, addPartner, operatorOf } from '../helpers/accounts.ts';

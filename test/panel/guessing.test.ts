@@ -1,6 +1,6 @@
 import { register } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { linkFor } from '../../src/panel/people/links.ts';
+import { linkFor } from '../../src/panel/people/invitations.ts';
 import { addMerchant, addPartner, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import {

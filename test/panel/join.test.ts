@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createUser } from '../../src/accounts/users.ts';
 import type { MerchantUser } from '../../src/database/account-tables.ts';
-import { inviteMember, inviteUser, linkFor } from '../../src/panel/people/links.ts';
+import { inviteMember, inviteUser, linkFor } from '../../src/panel/people/invitations.ts';
 import { addMerchant, addPartner, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import {

@@ -2,7 +2,7 @@ import type { LightMyRequestResponse } from 'fastify';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createUser } from '../../src/accounts/users.ts';
-import { inviteUser, linkFor } from '../../src/panel/people/links.ts';
+import { inviteUser, linkFor } from '../../src/panel/people/invitations.ts';
 import { takeTurnOfSite } from '../../src/panel/people/password-turns.ts';
 import { addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { CREATE, LIST, type ListeningApp, startListeningApp } from '../helpers/listening-app.ts';
-import { readAnswers } from '../helpers/raw-http.ts';
+import { readResponses } from '../helpers/raw-http.ts';
 import { type Answer, expectRefusal } from '../helpers/refusal.ts';
 import { SOON } from '../helpers/soon.ts';
 import { expectLegacyRefusal } from '../legacy/older-contract.ts';
@@ -217,7 +217,7 @@ describe('requests in a row on one connection', () => {
     socket.write(unsigned);
     await once(socket, 'data');
     socket.write('zz\r\n\r\n');
-    expect(await readAnswers(socket, 1)).toEqual({ answers: [], end: 'closed' });
+    expect(await readResponses(socket, 1)).toEqual({ answers: [], end: 'closed' });
   });
 
   test('go on after a refusal that came before the body was read', async () => {
@@ -243,7 +243,7 @@ describe('what Node would answer by itself', () => {
     const [first] = await once(socket, 'data');
     expect(String(first)).toBe('HTTP/1.1 100 Continue\r\n\r\n');
     socket.write(body);
-    expect(only((await readAnswers(socket, 1)).answers).statusCode).toBe(201);
+    expect(only((await readResponses(socket, 1)).answers).statusCode).toBe(201);
     accepted++;
   });
 

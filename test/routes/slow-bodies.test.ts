@@ -5,7 +5,7 @@ import { setUser } from '../../src/accounts/users.ts';
 import { revokeKey } from '../../src/keys/manage-keys.ts';
 import { operatorOf } from '../helpers/accounts.ts';
 import { LIST, type ListeningApp, startListeningApp } from '../helpers/listening-app.ts';
-import { readAnswers, render } from '../helpers/raw-http.ts';
+import { readResponses, render } from '../helpers/raw-http.ts';
 import type { Answer } from '../helpers/refusal.ts';
 import {
   addOlderMerchant,
@@ -35,7 +35,7 @@ async function sendAround(bytes: Buffer, meanwhile: () => Promise<unknown>): Pro
   await meanwhile();
   expect(logs.slice(before)).toEqual([]);
   socket.write(bytes.subarray(-1));
-  const { answers } = await readAnswers(socket, 1);
+  const { answers } = await readResponses(socket, 1);
   const [answer] = answers;
   if (answer === undefined) throw new Error('there was no answer');
   return answer;

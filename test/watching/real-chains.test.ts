@@ -8,7 +8,7 @@ import type { Merchant } from '../../src/database/account-tables.ts';
 import type { Payment } from '../../src/database/payment-tables.ts';
 import { findChain } from '../../src/repositories/chains/chains.ts';
 import { listPaymentDeposits } from '../../src/repositories/deposits/deposits.ts';
-import { listAnswers } from '../../src/repositories/deposits/evidence.ts';
+import { listResponses } from '../../src/repositories/deposits/evidence.ts';
 import { updateOpenPayment } from '../../src/repositories/payments/moves.ts';
 import { findPayment } from '../../src/repositories/payments/payments.ts';
 import { selectNetwork } from '../../src/settlement/select-network.ts';
@@ -72,7 +72,7 @@ async function ask(chain: string, cents = 1_000): Promise<Payment> {
 
 /** Methods whose answers were kept when a payment's deposit became final. */
 async function answersOn({ id }: Payment): Promise<string[]> {
-  const kept = await listAnswers(service.db, await listPaymentDeposits(service.db, id));
+  const kept = await listResponses(service.db, await listPaymentDeposits(service.db, id));
   return kept.flatMap(({ answers }) =>
     JSON.parse(answers).map(({ method }: { method: string }) => method),
   );

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { rotateKey } from '../../src/keys/manage-keys.ts';
-import { makeLink } from '../../src/panel/people/links.ts';
+import { makeLink } from '../../src/panel/people/invitations.ts';
 import { insertNonces } from '../../src/repositories/keys/nonces.ts';
 import {
   findStoredResponse,

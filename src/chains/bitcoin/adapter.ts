@@ -1,12 +1,20 @@
-import { AnswerTooLarge, BLOCK_TIMEOUT_MS, type Node, NodeFailure } from '../../nodes/node.ts';
+import { BLOCK_TIMEOUT_MS, type Node, NodeFailure, ResponseTooLarge } from '../../nodes/node.ts';
 import type { Block, ChainAdapter } from '../adapter.ts';
-import { orThrow } from '../answers.ts';
-import { askHeader, failure, isOutOfRange, property, toCount, toHash, toText } from './answers.ts';
+import { orThrow } from '../responses.ts';
 import { askHash, scanBlocks, type WorkLimit } from './blocks.ts';
 import { hasIndex } from './find-transaction.ts';
 import { lookUpTransaction } from './look-up.ts';
 import { MEMPOOL_CALL, Mempool, toMempool } from './mempool.ts';
 import { RecentBlocks } from './recent-blocks.ts';
+import {
+  askHeader,
+  failure,
+  isOutOfRange,
+  property,
+  toCount,
+  toHash,
+  toText,
+} from './responses.ts';
 import { ScriptTable } from './watched-scripts.ts';
 
 /** Calls of one batch, as far as the node accepts them: answers of bitcoind are short and fast. */
@@ -81,7 +89,7 @@ export function createBitcoinAdapter(limit: Partial<WorkLimit> = {}): ChainAdapt
       );
       const [info, cursor] = answers.slice(listed.length);
       const memory = recall(node, property(orThrow(info), 'chain'));
-      if (listsMempool && answers[0] instanceof AnswerTooLarge) memory.mempool.skipList();
+      if (listsMempool && answers[0] instanceof ResponseTooLarge) memory.mempool.skipList();
       else if (listsMempool) {
         memory.mempool.list(node, toMempool(node, orThrow(answers[0])));
       }

@@ -1,8 +1,9 @@
 import { BLOCK_TIMEOUT_MS, type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
 import type { Block, ChainTransfer, Scan, ScanRequest, Unreadable } from '../adapter.ts';
-import { orThrow } from '../answers.ts';
 import { PrunedBlock } from '../pruned-block.ts';
+import { orThrow } from '../responses.ts';
 import { readEach, readOrFailure } from '../unreadable.ts';
+import { type ParsedBlock, parseBlock, parseHeader, requireRoot } from './block.ts';
 import {
   failure,
   isNotFound,
@@ -13,8 +14,7 @@ import {
   readTransaction,
   toHash,
   toText,
-} from './answers.ts';
-import { type ParsedBlock, parseBlock, parseHeader, requireRoot } from './block.ts';
+} from './responses.ts';
 import { toUnreadable, transfersOf, type WatchedScripts } from './watched-scripts.ts';
 
 /** When to stop and to go on with the next call. */

@@ -1,7 +1,8 @@
 import { type Node, NodeFailure, type RpcError } from '../../nodes/node.ts';
-import { orThrow } from '../answers.ts';
 import { PrunedBlock } from '../pruned-block.ts';
+import { orThrow } from '../responses.ts';
 import { readOrFailure } from '../unreadable.ts';
+import { askHash } from './blocks.ts';
 import {
   askHeader,
   isNotFound,
@@ -10,8 +11,7 @@ import {
   readTransaction,
   toCount,
   toHash,
-} from './answers.ts';
-import { askHash } from './blocks.ts';
+} from './responses.ts';
 import type { Transaction } from './transaction.ts';
 
 /** What a node has of a transaction. */

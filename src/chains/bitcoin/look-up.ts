@@ -1,6 +1,5 @@
 import type { Node } from '../../nodes/node.ts';
 import type { LookUpRequest, TransactionReport } from '../adapter.ts';
-import { askHeader, failure, toHash } from './answers.ts';
 import {
   askBlockOfUnspent,
   askInBlock,
@@ -9,6 +8,7 @@ import {
   UnreadableTransaction,
 } from './find-transaction.ts';
 import type { RecentBlocks } from './recent-blocks.ts';
+import { askHeader, failure, toHash } from './responses.ts';
 import { askUnspent, findSpender, onlyConfirmed } from './spending.ts';
 import { transfersOf, type WatchedScripts } from './watched-scripts.ts';
 

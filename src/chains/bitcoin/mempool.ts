@@ -6,10 +6,10 @@ import {
   RpcError,
 } from '../../nodes/node.ts';
 import type { ChainTransfer, MempoolReading, Unreadable } from '../adapter.ts';
-import { orThrow, toList } from '../answers.ts';
+import { orThrow, toList } from '../responses.ts';
 import { readOrFailure } from '../unreadable.ts';
-import { isNotFound, property, readTransaction, toHash } from './answers.ts';
 import type { WorkLimit } from './blocks.ts';
+import { isNotFound, property, readTransaction, toHash } from './responses.ts';
 import { toUnreadable, transfersOf, type WatchedScripts } from './watched-scripts.ts';
 
 /** Transactions to ask for at once. */

@@ -1,6 +1,6 @@
 import { type Node, RpcError } from '../../nodes/node.ts';
-import { orThrow, toList } from '../answers.ts';
-import { isNotFound, property, toCount, toHash } from './answers.ts';
+import { orThrow, toList } from '../responses.ts';
+import { isNotFound, property, toCount, toHash } from './responses.ts';
 
 /** Inputs to ask about. One that is spent elsewhere is enough, and most transactions have one or two. */
 const INPUTS_MAXIMUM = 50;

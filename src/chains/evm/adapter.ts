@@ -1,12 +1,12 @@
-import { AnswerTooLarge, type Node, RpcError } from '../../nodes/node.ts';
+import { type Node, ResponseTooLarge, RpcError } from '../../nodes/node.ts';
 import type { ChainAdapter } from '../adapter.ts';
 import type { Chain } from '../chain-list.ts';
-import { toAmount, toBlock, toParameter } from './answers.ts';
 import { readHeads, readHeight } from './heads.ts';
 import { createInternalTransfers } from './internal.ts';
 import { createLogRanges } from './log-query.ts';
 import { lookUpTransactions } from './look-up.ts';
 import { ReceiptMemory } from './receipt-memory.ts';
+import { toAmount, toBlock, toParameter } from './responses.ts';
 import { scanBlocks } from './scan.ts';
 import { readTokenDecimals } from './token-decimals.ts';
 
@@ -81,7 +81,7 @@ async function answers(node: Node, method: string, params: readonly unknown[]): 
     await node.call(method, params, { mayBeTooLarge: true });
     return true;
   } catch (error) {
-    if (error instanceof AnswerTooLarge) return true;
+    if (error instanceof ResponseTooLarge) return true;
     if (error instanceof RpcError) return false;
     throw error;
   }

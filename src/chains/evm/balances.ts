@@ -1,8 +1,8 @@
 import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
 import type { BalanceQuery } from '../adapter.ts';
 import { readOrFailure } from '../unreadable.ts';
-import { toAmount, toParameter } from './answers.ts';
 import { asNodeError } from './log-query.ts';
+import { toAmount, toParameter } from './responses.ts';
 
 /**
  * Addresses of one call. The answer of a creation counts as the code of a contract, of which 24,576 bytes

@@ -1,7 +1,7 @@
 import { BLOCK_TIMEOUT_MS, type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Block } from '../adapter.ts';
-import { type Fields, orThrow, toFields, toList } from '../answers.ts';
-import { requireBlock, toAddressOrNull, toAmount, toHash, toParameter } from './answers.ts';
+import { type Fields, orThrow, toFields, toList } from '../responses.ts';
+import { requireBlock, toAddressOrNull, toAmount, toHash, toParameter } from './responses.ts';
 
 /** Whole blocks that are asked for in one batch. */
 export const BLOCKS_PER_BATCH = 20;

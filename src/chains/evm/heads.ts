@@ -1,6 +1,6 @@
 import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
-import { orThrow } from '../answers.ts';
-import { toBlock, toCount, toParameter } from './answers.ts';
+import { orThrow } from '../responses.ts';
+import { toBlock, toCount, toParameter } from './responses.ts';
 
 /**
  * The newest block, the final height and the hash at the cursor, in one request.

@@ -6,11 +6,11 @@ import type {
   Traced,
   WatchedAddress,
 } from '../adapter.ts';
-import { orThrow, toFields, toList } from '../answers.ts';
-import { requireBlock, toCount, toHash, toParameter } from './answers.ts';
+import { orThrow, toFields, toList } from '../responses.ts';
 import { readBalances } from './balances.ts';
 import { asNodeError } from './log-query.ts';
 import { readMovements } from './movements.ts';
+import { requireBlock, toCount, toHash, toParameter } from './responses.ts';
 import { readCallTracer, readTraceBlock, type TracedMoves } from './traces.ts';
 import { indexWatched } from './watched.ts';
 

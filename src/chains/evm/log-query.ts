@@ -1,17 +1,17 @@
 import {
-  AnswerTooLarge,
   LaggingNode,
   type Node,
   type NodeCall,
   NodeFailure,
+  ResponseTooLarge,
   RpcError,
 } from '../../nodes/node.ts';
 import type { Block, Unreadable } from '../adapter.ts';
-import { toFields, toList } from '../answers.ts';
+import { toFields, toList } from '../responses.ts';
 import { findNamed, readEach, readOrFailure } from '../unreadable.ts';
-import { toAddressOrNull, toCount, toHash, toParameter } from './answers.ts';
 import { hashOrNull } from './blocks.ts';
 import type { Hit } from './hits.ts';
+import { toAddressOrNull, toCount, toHash, toParameter } from './responses.ts';
 import { addressTopic, readTransfer, TRANSFER } from './transfer-logs.ts';
 import { type Watched, watchedTokens } from './watched.ts';
 
@@ -125,7 +125,7 @@ export function createLogRanges(): LogRanges {
 
 /** Whether a query asked for too much: the node refused it, took too long, or answered more than may be parsed. */
 export function isTooWide(error: unknown): boolean {
-  if (error instanceof AnswerTooLarge) return true;
+  if (error instanceof ResponseTooLarge) return true;
   return (
     error instanceof RpcError && !NOT_THERE.test(error.message) && TOO_WIDE.test(error.message)
   );

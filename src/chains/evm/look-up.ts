@@ -8,7 +8,7 @@ import type {
   Traced,
   TransactionReport,
 } from '../adapter.ts';
-import { orThrow, toFields } from '../answers.ts';
+import { orThrow, toFields } from '../responses.ts';
 import { readOrFailure } from '../unreadable.ts';
 import { readHeaders, toTransaction } from './blocks.ts';
 import { type Receipt, toReceipt } from './receipts.ts';

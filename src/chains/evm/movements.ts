@@ -1,10 +1,10 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Movement } from '../adapter.ts';
-import { toFields, toList } from '../answers.ts';
+import { toFields, toList } from '../responses.ts';
 import { readEach, readOrFailure } from '../unreadable.ts';
-import { toAddressOrNull, toAmount } from './answers.ts';
 import { readWholeBlocks, toTransaction, type WholeBlock } from './blocks.ts';
 import { type Receipt, readReceipts, requireReceipt } from './receipts.ts';
+import { toAddressOrNull, toAmount } from './responses.ts';
 
 /** Withdrawals of validators are in gwei (EIP-4895). */
 const WEI_PER_GWEI = 1_000_000_000n;

@@ -1,8 +1,8 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Block } from '../adapter.ts';
-import { type Fields, orThrow, toFields, toList } from '../answers.ts';
-import { OtherAnswer, readEach } from '../unreadable.ts';
-import { toCount, toHash } from './answers.ts';
+import { type Fields, orThrow, toFields, toList } from '../responses.ts';
+import { OtherResponse, readEach } from '../unreadable.ts';
+import { toCount, toHash } from './responses.ts';
 
 /** Receipts that are asked for in one batch. */
 const RECEIPTS_PER_BATCH = 50;
@@ -38,7 +38,7 @@ export function toReceipt(node: Node, value: unknown, transactionHash: string): 
     fields,
   };
   if (receipt.transactionHash !== transactionHash) {
-    throw new OtherAnswer(`${node.label}: a receipt came for another transaction`);
+    throw new OtherResponse(`${node.label}: a receipt came for another transaction`);
   }
   return receipt;
 }

@@ -1,9 +1,8 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Block, Scan, ScanRequest } from '../adapter.ts';
-import { orThrow } from '../answers.ts';
 import type { Chain } from '../chain-list.ts';
+import { orThrow } from '../responses.ts';
 import { readOrFailure } from '../unreadable.ts';
-import { requireBlock } from './answers.ts';
 import { byHeight, readNative, readTokens } from './block-transfers.ts';
 import {
   BLOCKS_PER_BATCH,
@@ -24,6 +23,7 @@ import {
   toHits,
 } from './log-query.ts';
 import type { ReceiptMemory } from './receipt-memory.ts';
+import { requireBlock } from './responses.ts';
 import { indexWatched, type Watched } from './watched.ts';
 
 /** Blocks of one scan that are read whole, or whose logs are asked for one by one. */

@@ -1,5 +1,5 @@
 import { type Node, RpcError } from '../../nodes/node.ts';
-import { orThrow } from '../answers.ts';
+import { orThrow } from '../responses.ts';
 import { asNodeError } from './log-query.ts';
 
 /** Selector of `decimals()`. */

@@ -1,9 +1,9 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Block } from '../adapter.ts';
-import { type Fields, toFields, toList } from '../answers.ts';
+import { type Fields, toFields, toList } from '../responses.ts';
 import { readEach } from '../unreadable.ts';
-import { toAddressOrNull, toAmount, toHash } from './answers.ts';
 import { hashOrNull } from './blocks.ts';
+import { toAddressOrNull, toAmount, toHash } from './responses.ts';
 
 /** Value that a frame of a transaction has moved. */
 export interface InternalMove {

@@ -1,6 +1,6 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Block, ChainTransfer, ForeignTransfer } from '../adapter.ts';
-import type { Fields } from '../answers.ts';
+import type { Fields } from '../responses.ts';
 import type { Receipt } from './receipts.ts';
 import type { Watched } from './watched.ts';
 

@@ -1,10 +1,10 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
 import { writeJson } from '../../nodes/parse-json.ts';
 import type { ScanRequest, Unreadable, WatchedAddress } from '../adapter.ts';
-import { toFields, toList } from '../answers.ts';
+import { toFields, toList } from '../responses.ts';
 import { readEach, readOrFailure } from '../unreadable.ts';
-import { CONFIRMED, orThrow, toText, toValue } from './answers.ts';
 import { associatedAccount } from './programs.ts';
+import { CONFIRMED, orThrow, toText, toValue } from './responses.ts';
 import type { ListedSignature } from './signatures.ts';
 
 /** Accounts of one `getMultipleAccounts`, which takes no more. */

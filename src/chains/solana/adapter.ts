@@ -1,8 +1,9 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Block, ChainAdapter, Heads, LookUpRequest, TransactionReport } from '../adapter.ts';
-import { toFields, toList } from '../answers.ts';
+import { toFields, toList } from '../responses.ts';
 import { readOrFailure } from '../unreadable.ts';
 import { WatchedAccounts } from './accounts.ts';
+import { TOKEN_PROGRAM } from './programs.ts';
 import {
   blockCall,
   CONFIRMED,
@@ -16,8 +17,7 @@ import {
   toText,
   toValue,
   type WithoutBlock,
-} from './answers.ts';
-import { TOKEN_PROGRAM } from './programs.ts';
+} from './responses.ts';
 import { scanAccounts } from './scan.ts';
 import { toTransactionOrFailure } from './signatures.ts';
 import { foreignOf, transactionCall, transfersOf } from './transfers.ts';

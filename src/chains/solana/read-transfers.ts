@@ -1,9 +1,9 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Arrival, Block, ChainTransfer, ScanRequest } from '../adapter.ts';
 import { readEach } from '../unreadable.ts';
-import { readBlocksAt } from './answers.ts';
 import { type Part, readInParts } from './parts.ts';
-import { IN_ANSWERS_OF_THEIR_OWN, type ListedSignature } from './signatures.ts';
+import { readBlocksAt } from './responses.ts';
+import { IN_RESPONSES_OF_THEIR_OWN, type ListedSignature } from './signatures.ts';
 import { type SolanaTransaction, transfersOf } from './transfers.ts';
 
 /**
@@ -69,7 +69,7 @@ export async function readTransfers(
     for (const { signature } of part.transactions) left.delete(signature);
     for (const signature of part.unreadable.keys()) left.delete(signature);
     for (const [signature, detail] of part.unreadable) unreadable.set(signature, detail);
-    const hits = readEach(part.transactions, toHit, onUnreadable, IN_ANSWERS_OF_THEIR_OWN);
+    const hits = readEach(part.transactions, toHit, onUnreadable, IN_RESPONSES_OF_THEIR_OWN);
     const arrived = hits.flatMap(hit => hit.transfers).toSorted(inOrder);
     const weights = (await weigh?.(arrived)) ?? [];
     const weightOf = new Map(arrived.map((transfer, index) => [transfer, weights[index]]));
@@ -85,7 +85,7 @@ export async function readTransfers(
       kept,
       hit => hit.transfers.map(transfer => [transfer, place(hit, transfer, blocks)] as const),
       ({ transaction }, detail) => onUnreadable(transaction, detail),
-      IN_ANSWERS_OF_THEIR_OWN,
+      IN_RESPONSES_OF_THEIR_OWN,
     );
     transfers.push(...placed.map(([, transfer]) => transfer));
     const awaited = placed.filter(([transfer]) => weightOf.get(transfer) === 'awaited');

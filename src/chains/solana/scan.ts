@@ -1,8 +1,8 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Block, Scan, ScanRequest, Unreadable } from '../adapter.ts';
 import type { WatchedAccounts } from './accounts.ts';
-import { CONFIRMED, FINALIZED, readBlockAt } from './answers.ts';
 import { readTransfers } from './read-transfers.ts';
+import { CONFIRMED, FINALIZED, readBlockAt } from './responses.ts';
 import { type Listed, listSignatures } from './signatures.ts';
 
 /** Slots before a range whose signatures are listed again, since a list may lag: two minutes. */

@@ -1,11 +1,11 @@
 import { LaggingNode, type Node, NodeFailure } from '../../nodes/node.ts';
-import { toFields, toList } from '../answers.ts';
+import { toFields, toList } from '../responses.ts';
 import { readEach, readOrFailure } from '../unreadable.ts';
-import { type Commitment, isUnsupported, orThrow, toSlot, toText } from './answers.ts';
+import { type Commitment, isUnsupported, orThrow, toSlot, toText } from './responses.ts';
 import { type SolanaTransaction, toTransaction, transactionCall } from './transfers.ts';
 
 /** Each transaction is an answer, or a part of a block: that none can be read does not make a list wrong. */
-export const IN_ANSWERS_OF_THEIR_OWN = true;
+export const IN_RESPONSES_OF_THEIR_OWN = true;
 
 /** Signatures of one list, which has no more. */
 const PAGE = 1_000;
@@ -147,7 +147,7 @@ export async function readTransactions(
         ({ signature, answer }) =>
           [toTransaction(node, answer, signature)].filter(each => each !== null),
         ({ signature }, detail) => unreadable.set(signature, detail),
-        IN_ANSWERS_OF_THEIR_OWN,
+        IN_RESPONSES_OF_THEIR_OWN,
       ),
     );
   }

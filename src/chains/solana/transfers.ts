@@ -1,9 +1,9 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
 import { writeJson } from '../../nodes/parse-json.ts';
 import type { Block, ChainTransfer, ForeignTransfer, WatchedAddress } from '../adapter.ts';
-import { type Fields, toFields, toList } from '../answers.ts';
-import { OtherAnswer } from '../unreadable.ts';
-import { CONFIRMED, type Commitment, toSlot, toText, VERSION_MAXIMUM } from './answers.ts';
+import { type Fields, toFields, toList } from '../responses.ts';
+import { OtherResponse } from '../unreadable.ts';
+import { CONFIRMED, type Commitment, toSlot, toText, VERSION_MAXIMUM } from './responses.ts';
 
 /**
  * Versions that are read. In JSON all have the same header, account keys and balances. Version 0 adds the
@@ -61,7 +61,7 @@ export function toTransaction(
   const { signatures, message } = toFields(node, fields.transaction, 'a transaction');
   const [first] = toList(node, signatures, 'signatures');
   if (toText(node, first, 'a signature') !== signature) {
-    throw new OtherAnswer(`${node.label}: another transaction came than was asked for`);
+    throw new OtherResponse(`${node.label}: another transaction came than was asked for`);
   }
   requireKnownVersion(node, fields);
   const { accountKeys, header } = toFields(node, message, 'the message of a transaction');

@@ -1,8 +1,8 @@
 import { BLOCK_TIMEOUT_MS, type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
 import type { Block } from '../adapter.ts';
-import { toFields, toList } from '../answers.ts';
+import { toFields, toList } from '../responses.ts';
 import { readOrFailure } from '../unreadable.ts';
-import { blockCall, toSlotBlock, toText } from './answers.ts';
+import { blockCall, toSlotBlock, toText } from './responses.ts';
 import { requireKnownVersion, type SolanaTransaction, toEffect } from './transfers.ts';
 
 /** A block, and those of its transactions that were asked for and can be read. */

@@ -1,16 +1,16 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Arrival, Block, ChainAdapter, Heads, ScanRequest } from '../adapter.ts';
-import { orThrow, toFields } from '../answers.ts';
 import type { Chain } from '../chain-list.ts';
-import { toAmount, toBlock, toParameter } from '../evm/answers.ts';
 import { readHeads as readEvmHeads, readHeight } from '../evm/heads.ts';
 import { createLogRanges } from '../evm/log-query.ts';
 import { ReceiptMemory } from '../evm/receipt-memory.ts';
+import { toAmount, toBlock, toParameter } from '../evm/responses.ts';
 import { type ScanMemory, scanBlocks } from '../evm/scan.ts';
 import { readTokenDecimals } from '../evm/token-decimals.ts';
-import { toWalletBlock } from './answers.ts';
+import { orThrow, toFields } from '../responses.ts';
 import { inCanonical, lookUpTransaction, toPlainBlock, unreadableInCanonical } from './look-up.ts';
 import { accountsOf, scanNative } from './native.ts';
+import { toWalletBlock } from './responses.ts';
 import {
   rpcOf,
   type Spelled,

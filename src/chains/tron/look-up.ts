@@ -7,14 +7,14 @@ import type {
   TransactionReport,
   Unreadable,
 } from '../adapter.ts';
-import { toFields } from '../answers.ts';
 import { readHeaders } from '../evm/blocks.ts';
 import { readReceipts } from '../evm/receipts.ts';
 import { foreignTransfers, tokenTransfers } from '../evm/transfer-logs.ts';
 import { allAddresses, indexWatched } from '../evm/watched.ts';
+import { toFields } from '../responses.ts';
 import { readOrFailure } from '../unreadable.ts';
-import { toInfo, toPlainTransfer } from './answers.ts';
 import { accountsOf, internalTransfers, toTransfer } from './native.ts';
+import { toInfo, toPlainTransfer } from './responses.ts';
 import {
   fromHexAddress,
   rpcOf,

@@ -1,8 +1,8 @@
-import { AnswerTooLarge, BLOCK_TIMEOUT_MS, type Node, NodeFailure } from '../../nodes/node.ts';
+import { BLOCK_TIMEOUT_MS, type Node, NodeFailure, ResponseTooLarge } from '../../nodes/node.ts';
 import type { Block, ChainTransfer, ScanRequest, Unreadable, WatchedAddress } from '../adapter.ts';
-import { toFields, toList } from '../answers.ts';
 import { heightsOf, requireChain } from '../evm/blocks.ts';
-import { findNamed, OtherAnswer, readEach, readOrFailure } from '../unreadable.ts';
+import { toFields, toList } from '../responses.ts';
+import { findNamed, OtherResponse, readEach, readOrFailure } from '../unreadable.ts';
 import {
   contractOf,
   hashOrNull,
@@ -12,7 +12,7 @@ import {
   toPlainTransfer,
   toWalletBlock,
   type WalletBlock,
-} from './answers.ts';
+} from './responses.ts';
 
 /** Blocks of one scan, and of one request: a busy block has some 400 transactions. */
 const BLOCKS_MAXIMUM = 20;
@@ -86,7 +86,7 @@ async function readBlocks(node: Node, from: number, to: number): Promise<WalletB
   try {
     answer = await node.post('/wallet/getblockbylimitnext', range, options);
   } catch (error) {
-    if (!(error instanceof AnswerTooLarge)) throw error;
+    if (!(error instanceof ResponseTooLarge)) throw error;
     const middle = Math.floor((from + to) / 2);
     const lower = await readBlocks(node, from, middle);
     return [...lower, ...(await readBlocks(node, middle + 1, to))];
@@ -142,7 +142,9 @@ function toInfoOf(
 ): TransactionInfo {
   const info = toInfo(node, value, to => accounts.has(to));
   if (info.height !== height) {
-    throw new OtherAnswer(`${node.label}: information on block ${info.height} came for ${height}`);
+    throw new OtherResponse(
+      `${node.label}: information on block ${info.height} came for ${height}`,
+    );
   }
   return info;
 }

@@ -17,7 +17,7 @@ import { renderDeadline, renderWaiting } from './waiting-view.ts';
 
 /** Renders the page. All its state is in `main`, which the script replaces when the payment changes. */
 export function renderCheckout(view: CheckoutView): string {
-  const { checkout, stage, now, path, basePath, speech, simulation } = view;
+  const { checkout, stage, now, path, basePath, locale, simulation } = view;
   const { payment, progress } = checkout;
   const { title, announcement } = textsOf(view);
   const isFinal = FINAL_STAGES.includes(stage);
@@ -28,16 +28,16 @@ ${renderStage(view)}
 ${renderOptions(view)}
 ${simulation && !isFinal && isSimulated(checkout) && renderSimulation(view)}
 </main>
-<footer><p>${speech.texts.payment} <code>${payment.id}</code></p>
+<footer><p>${locale.texts.payment} <code>${payment.id}</code></p>
 ${renderLanguages(view)}</footer>`;
   const { accentColor } = checkout.shop;
-  return renderDocument({ title, content, basePath, speech, accentColor, simulation });
+  return renderDocument({ title, content, basePath, locale, accentColor, simulation });
 }
 
 function renderOrder(view: CheckoutView): Html {
-  const { checkout, basePath, speech } = view;
+  const { checkout, basePath, locale } = view;
   const { payment, shop, network } = checkout;
-  const { texts, format } = speech;
+  const { texts, format } = locale;
   const { order, fee, total } = billOf(payment);
   const { customer_reference_id: reference, note } = payment;
   return html`<header class="order">
@@ -60,8 +60,8 @@ function renderStage(view: CheckoutView): Html {
 }
 
 function renderChoose(view: CheckoutView): Html {
-  const { checkout, now, speech } = view;
-  const { choose } = speech.texts;
+  const { checkout, now, locale } = view;
+  const { choose } = locale.texts;
   const title = html`<h1 id="title" tabindex="-1">${choose.title}</h1>`;
   if (checkout.choices.length === 0) {
     return html`<section class="card">${title}
@@ -69,7 +69,7 @@ function renderChoose(view: CheckoutView): Html {
   }
   return html`<section class="card">
 <div class="lead">${title}
-${renderDeadline(speech, 'choose', checkout.payment.expires_at)}
+${renderDeadline(locale, 'choose', checkout.payment.expires_at)}
 <p class="windows">${choose.windows}</p></div>
 ${hasLapsed(checkout.payment, now) && html`<p class="notice" id="lapsed">${choose.lapsed(merchantOf(view))}</p>`}
 ${renderNetworkPicker(view, checkout.choices, choose.ways)}
@@ -78,8 +78,8 @@ ${renderNetworkPicker(view, checkout.choices, choose.ways)}
 
 /** What the customer can do besides paying. */
 function renderOptions(view: CheckoutView): Html {
-  const { checkout, stage, speech } = view;
-  const { options: texts } = speech.texts;
+  const { checkout, stage, locale } = view;
+  const { options: texts } = locale.texts;
   const isOpen = stage === 'choose' || stage === 'waiting';
   const others = checkout.choices.filter(({ network }) => network.id !== checkout.network?.id);
   // What has arrived would be lost to the payment.
@@ -97,16 +97,16 @@ function renderOptions(view: CheckoutView): Html {
 
 /** Choosing another network abandons the address that is shown. */
 function renderChange(view: CheckoutView, others: readonly NetworkChoice[]): Html {
-  const { options, choose } = view.speech.texts;
+  const { options, choose } = view.locale.texts;
   return html`<p>${options.changeWarning}</p>
 <p>${choose.windows}</p>
 ${renderNetworkPicker(view, others, choose.otherWays)}`;
 }
 
-function renderCancel({ path, speech }: CheckoutView): Html {
-  const { cancelWarning, confirmCancel } = speech.texts.options;
+function renderCancel({ path, locale }: CheckoutView): Html {
+  const { cancelWarning, confirmCancel } = locale.texts.options;
   return html`<p>${cancelWarning}</p>
-<form method="post" action="${path}/cancel${speech.query}"><button class="danger">${confirmCancel}</button></form>`;
+<form method="post" action="${path}/cancel${locale.query}"><button class="danger">${confirmCancel}</button></form>`;
 }
 
 /** Whether a transfer to the payment can be simulated: not on a chain that has a node. */
@@ -116,12 +116,12 @@ function isSimulated({ network, choices }: Checkout): boolean {
 }
 
 /** For developers: its cases are described in English alone. */
-function renderSimulation({ path, speech }: CheckoutView): Html {
+function renderSimulation({ path, locale }: CheckoutView): Html {
   const buttons = Object.entries(SIMULATION_CASES).map(
     ([name, description]) =>
       html`<li><button name="case" value="${name}"><code>${name}</code> <span>${description}</span></button></li>
 `,
   );
-  const form = html`<form method="post" action="${path}/simulate${speech.query}"><ul lang="en" dir="ltr">${buttons}</ul></form>`;
-  return renderDisclosure('simulate', speech.texts.options.simulate, form);
+  const form = html`<form method="post" action="${path}/simulate${locale.query}"><ul lang="en" dir="ltr">${buttons}</ul></form>`;
+  return renderDisclosure('simulate', locale.texts.options.simulate, form);
 }

@@ -2,11 +2,11 @@ import { type Html, html } from '../../pages/html.ts';
 import type { CheckoutView } from './view.ts';
 
 /** Whom the payer may turn to about the payment; null if the merchant names nobody. */
-export function renderContact({ checkout: { shop, payment }, speech }: CheckoutView): Html | null {
+export function renderContact({ checkout: { shop, payment }, locale }: CheckoutView): Html | null {
   const { supportContact: contact } = shop;
   if (contact === null) return null;
   if (contact.startsWith('https://')) {
-    return html`<a class="contact" href="${contact}" target="_blank" rel="noreferrer noopener">${contact.replace('https://', '').replace(/\/$/, '')}<span class="visually-hidden"> (${speech.texts.opensNewTab})</span></a>`;
+    return html`<a class="contact" href="${contact}" target="_blank" rel="noreferrer noopener">${contact.replace('https://', '').replace(/\/$/, '')}<span class="visually-hidden"> (${locale.texts.opensNewTab})</span></a>`;
   }
   // Some of an address's own characters would begin another part of the URL.
   const address = contact.split('@').map(encodeURIComponent).join('@');

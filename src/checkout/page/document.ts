@@ -3,14 +3,14 @@ import { PRIVATE_PAGE_HEADERS, pageHeaders } from '../../http/security-headers.t
 import { type Html, html } from '../../pages/html.ts';
 import { accentPath } from './accent.ts';
 import { CHECKOUT_ASSETS } from './assets.ts';
-import type { Speech } from './speech.ts';
+import type { Locale } from './locale.ts';
 
 interface DocumentParts {
   readonly title: string;
   /** `main` and what follows it. */
   readonly content: Html;
   readonly basePath: string;
-  readonly speech: Speech;
+  readonly locale: Locale;
   /** The merchant's `#rrggbb`; null for the service's own colour. */
   readonly accentColor?: string | null;
   /** Whether payments may be simulated. */
@@ -32,8 +32,8 @@ export const DOCUMENT_HEADERS = {
 
 /** The HTML document around the content of every checkout page. */
 export function renderDocument(parts: DocumentParts): string {
-  const { title, content, basePath, speech, accentColor = null, simulation } = parts;
-  const { texts, tag, direction, locale } = speech;
+  const { title, content, basePath, locale, accentColor = null, simulation } = parts;
+  const { texts, tag, direction, formatTag } = locale;
   const asset = (name: Parameters<typeof CHECKOUT_ASSETS.path>[1]) =>
     CHECKOUT_ASSETS.path(basePath, name);
   return html`<!doctype html>
@@ -50,7 +50,7 @@ export function renderDocument(parts: DocumentParts): string {
 ${accentColor && html`<link rel="stylesheet" href="${accentPath(basePath, accentColor)}">`}
 <script type="module" src="${asset('script.js')}"></script>
 </head>
-<body data-locale="${locale}" data-texts="${JSON.stringify(texts.script)}">
+<body data-locale="${formatTag}" data-texts="${JSON.stringify(texts.script)}">
 ${simulation && html`<aside class="simulation">${texts.simulation}</aside>`}${content}
 <p class="connection" id="connection" role="status"></p>
 <p class="visually-hidden" id="announcer" role="status"></p>

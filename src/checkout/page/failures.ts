@@ -5,7 +5,7 @@ import { type ErrorHandlerOptions, failPage, sendError } from '../../errors/hand
 import { basePathOf } from '../../pages/base-path.ts';
 import { html } from '../../pages/html.ts';
 import { renderDocument, sendDocument } from './document.ts';
-import { type Speech, speechOf } from './speech.ts';
+import { type Locale, localeOf } from './locale.ts';
 import type { CheckoutTexts } from './texts/en.ts';
 
 declare module 'fastify' {
@@ -16,7 +16,7 @@ declare module 'fastify' {
 }
 
 /** What every failure of the checkout is answered with. */
-export interface CheckoutAnswers extends ErrorHandlerOptions {
+export interface CheckoutResponses extends ErrorHandlerOptions {
   /** Whether payments may be simulated. */
   readonly simulation: boolean;
 }
@@ -37,11 +37,11 @@ export function sendFailure(
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
-  options: CheckoutAnswers,
+  options: CheckoutResponses,
 ): FastifyReply {
   if (wantsJson(request)) return sendError(error, request, reply, options);
   const refusal = failPage(error, request, reply, options);
-  const page = renderFailure(refusal, request.id, speechOf(request), options);
+  const page = renderFailure(refusal, request.id, localeOf(request), options);
   return sendDocument(reply, reply.statusCode, page);
 }
 
@@ -49,10 +49,10 @@ export function sendFailure(
 export function renderFailure(
   { errorCode }: ApiError,
   requestId: string,
-  speech: Speech,
-  { publicUrl, simulation }: CheckoutAnswers,
+  locale: Locale,
+  { publicUrl, simulation }: CheckoutResponses,
 ): string {
-  const { failures, request } = speech.texts;
+  const { failures, request } = locale.texts;
   const { title, text } = failures[FAILURES[errorCode] ?? 'broken'];
   const content = html`<main id="checkout">
 <section class="card outcome failure">
@@ -61,7 +61,7 @@ export function renderFailure(
 </section>
 </main>
 <footer><p>${request} <code>${requestId}</code></p></footer>`;
-  return renderDocument({ title, content, basePath: basePathOf(publicUrl), speech, simulation });
+  return renderDocument({ title, content, basePath: basePathOf(publicUrl), locale, simulation });
 }
 
 /** Whether a request was made by a script rather than by somebody who reads a page. */

@@ -14,8 +14,8 @@ import { cancelCheckout, findCheckoutPayment } from '../checkout.ts';
 import { type CheckoutStage, stageOf } from '../stage.ts';
 import type { CheckoutDependencies } from './dependencies.ts';
 import { wantsJson } from './failures.ts';
+import { localeOf } from './locale.ts';
 import { CheckoutParams, type CheckoutRequest, type Pages } from './pages.ts';
-import { speechOf } from './speech.ts';
 
 const NetworkForm = Type.Object({ network: Type.String() });
 const CASES = Object.keys(SIMULATION_CASES) as SimulationCase[];
@@ -99,7 +99,7 @@ export function registerForms(
     if (stage === done) return reply.redirect(pages.locationOf(request), 303);
     if (wantsJson(request)) throw refusal;
     request.errorCode = refusal.errorCode;
-    const { refusals } = speechOf(request).texts;
+    const { refusals } = localeOf(request).texts;
     const notice =
       refusal.errorCode === 'E1040'
         ? refusals[failure](refusals.reasons[reasonStage(failure, stage)])

@@ -3,12 +3,12 @@ import { LANGUAGE_TAGS, languageOf } from './texts/languages.ts';
 import type { CheckoutView } from './view.ts';
 
 /** Links to the page in its other languages: a choice by hand is in the URL, so that no cookie is needed. */
-export function renderLanguages({ path, speech }: CheckoutView): Html {
+export function renderLanguages({ path, locale }: CheckoutView): Html {
   const links = LANGUAGE_TAGS.map(tag => {
-    const current = tag === speech.tag && html` aria-current="true"`;
+    const current = tag === locale.tag && html` aria-current="true"`;
     return html`<li><a href="${path}?lang=${tag}" lang="${tag}" hreflang="${tag}" dir="${languageOf(tag).direction}"${current}>${languageOf(tag).name}</a></li>
 `;
   });
-  return html`<nav class="languages" aria-label="${speech.texts.language}"><ul>
+  return html`<nav class="languages" aria-label="${locale.texts.language}"><ul>
 ${links}</ul></nav>`;
 }

@@ -21,30 +21,30 @@ const SHAPES: Readonly<Record<NetworkFamily, keyof CheckoutTexts['lookUp']['shap
 
 /** The form that looks up a transaction, and its result. It is a GET form, so it works without a script. */
 export function renderLookUp(view: CheckoutView): Html {
-  const { path, lookUp, speech } = view;
-  const { title, label, button } = speech.texts.lookUp;
+  const { path, lookUp, locale } = view;
+  const { title, label, button } = locale.texts.lookUp;
   const language =
-    speech.query !== '' && html`<input type="hidden" name="lang" value="${speech.tag}">`;
+    locale.query !== '' && html`<input type="hidden" name="lang" value="${locale.tag}">`;
   const content = html`<form class="look-up" method="get" action="${path}">${language}
 <label for="transaction">${label}</label>
 <div class="row"><input id="transaction" name="transaction" value="${lookUp?.text ?? ''}" maxlength="${HASH_MAXIMUM}" dir="ltr" required autocomplete="off" autocapitalize="off" spellcheck="false"><button class="quiet">${button}</button></div>
 </form>
-${lookUp && renderAnswer(view, lookUp.knowledge)}`;
+${lookUp && renderResponse(view, lookUp.knowledge)}`;
   return renderDisclosure('look-up', title, content, lookUp !== null);
 }
 
-function renderAnswer(view: CheckoutView, knowledge: LookUp['knowledge']): Html {
+function renderResponse(view: CheckoutView, knowledge: LookUp['knowledge']): Html {
   const { transactionHash } = knowledge;
   return html`<p class="answer" id="look-up-answer" role="status">${explain(view, knowledge)} ${transactionHash && renderExplorerLink(view, transactionHash)}</p>`;
 }
 
 function explain(view: CheckoutView, { verdict, confirmations }: LookUp['knowledge']): string {
-  const { checkout, stage, speech } = view;
-  const { lookUp } = speech.texts;
+  const { checkout, stage, locale } = view;
+  const { lookUp } = locale.texts;
   // The form is shown once a network is chosen.
   const network = checkout.network?.name ?? '–';
   const merchant = merchantOf(view);
-  const depth = confirmations && describeConfirmations(confirmations, speech);
+  const depth = confirmations && describeConfirmations(confirmations, locale);
   switch (verdict) {
     case 'unreadable': {
       const family = checkout.network?.family ?? 'ethereum';

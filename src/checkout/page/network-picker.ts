@@ -5,7 +5,7 @@ import type { NetworkChoice } from '../checkout.ts';
 import { groupByCoin } from '../coin-groups.ts';
 import { networkFeeOf } from '../network-fee.ts';
 import { renderCoinMark } from './coin-marks.ts';
-import type { Speech } from './speech.ts';
+import type { Locale } from './locale.ts';
 import type { CheckoutView } from './view.ts';
 
 /** From how many networks on the list can be searched: fewer are seen at a glance. */
@@ -13,14 +13,14 @@ const SEARCHED_FROM = 8;
 
 /** A submit button for each network, below its coin: choosing takes one click and no script. */
 export function renderNetworkPicker(
-  { checkout, now, path, speech }: CheckoutView,
+  { checkout, now, path, locale }: CheckoutView,
   choices: readonly NetworkChoice[],
   label: string,
 ): Html {
-  const { choose } = speech.texts;
+  const { choose } = locale.texts;
   const groups = groupByCoin(choices).map(({ symbol, name, choices: networks }) => {
     const buttons = networks.map(choice =>
-      renderChoice(choice, timeToPay(checkout.payment, choice, now), speech),
+      renderChoice(choice, timeToPay(checkout.payment, choice, now), locale),
     );
     return html`<li class="coin-group">
 <div class="coin-head">${renderCoinMark(symbol)}<span class="asset">${name} <span class="symbol">${symbol}</span></span></div>
@@ -34,7 +34,7 @@ ${buttons}</ul>
 `;
   // The search is outside of the form: in it, Enter would choose the first network.
   return html`<div class="picker">
-${choices.length >= SEARCHED_FROM && search}<form method="post" action="${path}/network${speech.query}">
+${choices.length >= SEARCHED_FROM && search}<form method="post" action="${path}/network${locale.query}">
 <ul class="networks" aria-label="${label}">
 ${groups}</ul>
 </form>
@@ -54,13 +54,13 @@ function timeToPay(payment: Payment, { network }: NetworkChoice, now: Date): num
 function renderChoice(
   { network, available, tokenAmount }: NetworkChoice,
   payMs: number,
-  speech: Speech,
+  locale: Locale,
 ): Html {
   const { id, asset_symbol: symbol, asset_name: asset, asset_decimals: decimals, name } = network;
-  const { texts, format } = speech;
+  const { texts, format } = locale;
   const amount = tokenAmount !== null && format.about(tokenAmount, decimals, symbol);
   const window = texts.choose.window(format.duration(payMs));
-  const hints = [describeFee(network, speech), window].filter(each => each !== null);
+  const hints = [describeFee(network, locale), window].filter(each => each !== null);
   const hint = available ? hints.join(' · ') : texts.choose.unavailable;
   return html`<li><button class="network" name="network" value="${id}"${available ? '' : html` disabled`}>
 <span class="where"><span class="visually-hidden">${asset} ${symbol}, </span><bdi>${name}</bdi>${network.environment === 'test' && html` <span class="test">${texts.choose.test}</span>`}</span>
@@ -71,7 +71,7 @@ ${amount && html`<span class="estimate">${amount}</span>`}
 }
 
 /** A network of coins without value costs nothing. */
-function describeFee(network: NetworkChoice['network'], { texts, format }: Speech): string | null {
+function describeFee(network: NetworkChoice['network'], { texts, format }: Locale): string | null {
   if (network.environment === 'test') return null;
   const { upTo, high } = texts.choose.networkFees;
   const cents = networkFeeOf(network);

@@ -24,7 +24,7 @@ const MARKS: Readonly<Record<OutcomeStage, string>> = {
 /** Renders a payment that has been seen or has ended, with the link back to the merchant. */
 export function renderOutcome(view: CheckoutView, stage: OutcomeStage, quote: Quote | null): Html {
   const { title, text } = describe(view, stage, quote);
-  const { speech, checkout } = view;
+  const { locale, checkout } = view;
   const { transaction_hash: hash } = checkout.payment;
   const { confirmations } = checkout.progress;
   return html`<section class="card outcome ${stage}">
@@ -34,10 +34,10 @@ export function renderOutcome(view: CheckoutView, stage: OutcomeStage, quote: Qu
 ${renderStrays(view)}
 ${renderNextSteps(view, stage)}
 ${stage === 'paid' && renderReceipt(view, quote)}
-${stage === 'confirming' && confirmations && renderConfirmations(confirmations, speech)}
-${hash && html`<dl class="values"><div class="value"><dt>${speech.texts.outcome.transaction}</dt><dd><code class="text" id="hash" dir="ltr">${hash}</code> ${copyButton(speech, hash, 'transaction')}</dd></div></dl>`}
+${stage === 'confirming' && confirmations && renderConfirmations(confirmations, locale)}
+${hash && html`<dl class="values"><div class="value"><dt>${locale.texts.outcome.transaction}</dt><dd><code class="text" id="hash" dir="ltr">${hash}</code> ${copyButton(locale, hash, 'transaction')}</dd></div></dl>`}
 ${hash && renderExplorerLink(view, hash)}
-${(stage === 'confirming' || stage === 'overdue') && renderProgress(view, speech.texts.waiting.notFinal)}
+${(stage === 'confirming' || stage === 'overdue') && renderProgress(view, locale.texts.waiting.notFinal)}
 ${renderReturn(view, stage)}
 </section>`;
 }
@@ -47,7 +47,7 @@ function describe(
   stage: OutcomeStage,
   quote: Quote | null,
 ): { title: string; text: string } {
-  const { outcome } = view.speech.texts;
+  const { outcome } = view.locale.texts;
   const network = quote?.networkName ?? '–';
   switch (stage) {
     case 'paid':
@@ -68,8 +68,8 @@ function describe(
   }
 }
 
-function explainFailure({ checkout, speech }: CheckoutView, network: string): string {
-  const { failures } = speech.texts.outcome;
+function explainFailure({ checkout, locale }: CheckoutView, network: string): string {
+  const { failures } = locale.texts.outcome;
   switch (checkout.payment.last_error_code) {
     case 'amount_underpaid':
       return failures.underpaid;
@@ -83,7 +83,7 @@ function explainFailure({ checkout, speech }: CheckoutView, network: string): st
 /** What a payer can do after a payment that ended without success, and whom to turn to. */
 function renderNextSteps(view: CheckoutView, stage: OutcomeStage): Html | null {
   if (stage !== 'expired' && stage !== 'cancelled' && stage !== 'unsuccessful') return null;
-  const { outcome } = view.speech.texts;
+  const { outcome } = view.locale.texts;
   const merchant = merchantOf(view);
   const contact = renderContact(view);
   const steps =
@@ -99,7 +99,7 @@ ${contact && html`<p>${outcome.contact(contact)}</p>`}</div>`;
 function renderReturn(view: CheckoutView, stage: OutcomeStage): Html | null {
   const target = redirectTarget(view.checkout.payment);
   if (target === null || stage === 'overdue') return null;
-  const { outcome } = view.speech.texts;
+  const { outcome } = view.locale.texts;
   const label = outcome.returnTo(merchantOf(view));
   if (stage !== 'paid') {
     const look = stage === 'confirming' ? 'button quiet' : 'button';

@@ -12,7 +12,7 @@ import { revisionOf, stageOf } from '../stage.ts';
 import { renderCheckout } from './checkout-page.ts';
 import type { CheckoutDependencies } from './dependencies.ts';
 import { sendDocument } from './document.ts';
-import { speechOf } from './speech.ts';
+import { localeOf } from './locale.ts';
 import type { LookUp } from './view.ts';
 
 /** The token that is the only authentication. */
@@ -53,7 +53,7 @@ export function createPages(deps: CheckoutDependencies): Pages {
   const basePath = basePathOf(publicUrl);
   const pathOf = ({ params }: CheckoutRequest) => `${basePath}${CHECKOUT_PREFIX}/${params.token}`;
   return {
-    locationOf: request => pathOf(request) + speechOf(request).query,
+    locationOf: request => pathOf(request) + localeOf(request).query,
     async send(request, reply, payment, { status = 200, notice, lookUp } = {}) {
       const now = new Date(clock());
       const view = {
@@ -62,7 +62,7 @@ export function createPages(deps: CheckoutDependencies): Pages {
         now,
         path: pathOf(request),
         basePath,
-        speech: speechOf(request),
+        locale: localeOf(request),
         notice: notice ?? null,
         lookUp: lookUp ?? null,
         simulation,

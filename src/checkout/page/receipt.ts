@@ -5,19 +5,19 @@ import { priceOf } from './waiting-view.ts';
 
 /** What a payer keeps of a payment. The transaction follows it on the page. */
 export function renderReceipt(view: CheckoutView, quote: Quote | null): Html {
-  const { checkout, speech } = view;
-  const { receipt, orderReference } = speech.texts;
+  const { checkout, locale } = view;
+  const { receipt, orderReference } = locale.texts;
   const { paid_at: paidAt, customer_reference_id: reference } = checkout.payment;
   // Too much is taken as well, and too little that a merchant tolerates.
   const sent = quote && { ...quote, tokenAmount: checkout.received ?? quote.tokenAmount };
   const rows: readonly (readonly [string, string | Html | null])[] = [
     [receipt.to, merchantOf(view)],
     [orderReference, reference],
-    [receipt.total, speech.format.dollars(billOf(checkout.payment).total)],
+    [receipt.total, locale.format.dollars(billOf(checkout.payment).total)],
     [receipt.sent, sent && amountOf(view, sent)],
     [receipt.network, quote?.networkName ?? null],
     [receipt.price, priceOf(view)],
-    [receipt.when, paidAt && speech.format.dateAndTime(paidAt)],
+    [receipt.when, paidAt && locale.format.dateAndTime(paidAt)],
   ];
   return html`<h2 class="visually-hidden">${receipt.title}</h2>
 <dl class="values receipt">

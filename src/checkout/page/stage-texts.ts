@@ -11,10 +11,10 @@ export interface StageTexts {
 }
 
 export function textsOf(view: CheckoutView): StageTexts {
-  const { checkout, stage, now, speech } = view;
-  const { titles, announcements } = speech.texts;
+  const { checkout, stage, now, locale } = view;
+  const { titles, announcements } = locale.texts;
   const merchant = merchantOf(view);
-  const total = speech.format.dollars(billOf(checkout.payment).total);
+  const total = locale.format.dollars(billOf(checkout.payment).total);
   const due = dueOf(checkout);
   switch (stage) {
     case 'choose':

@@ -10,10 +10,10 @@ export function renderStrays(view: CheckoutView): Html | null {
 }
 
 function renderStray(view: CheckoutView, stray: StrayDeposit): Html {
-  const { speech } = view;
-  const { strays, outcome } = speech.texts;
+  const { locale } = view;
+  const { strays, outcome } = locale.texts;
   const units = BigInt(stray.token_amount);
-  const amount = speech.format.amount(units, stray.assetDecimals, stray.assetSymbol);
+  const amount = locale.format.amount(units, stray.assetDecimals, stray.assetSymbol);
   const hash = (text: string) =>
     html`<dl class="values"><div class="value"><dt>${outcome.transaction}</dt><dd><code class="text" dir="ltr">${text}</code></dd></div></dl>`;
   const isSettled = stray.dismissed_at !== null || stray.payment_id !== null;

@@ -2,7 +2,7 @@ import { formatBaseUnits } from '../../payments/token-amount.ts';
 import type { Checkout } from '../checkout.ts';
 import type { TransactionKnowledge } from '../look-up.ts';
 import type { CheckoutStage } from '../stage.ts';
-import type { Speech } from './speech.ts';
+import type { Locale } from './locale.ts';
 
 /** A transaction that the customer looked up, and the result. */
 export interface LookUp {
@@ -20,7 +20,7 @@ export interface CheckoutView {
   readonly path: string;
   /** What a proxy serves the service under; empty at the root. */
   readonly basePath: string;
-  readonly speech: Speech;
+  readonly locale: Locale;
   /** Why the customer's last action was refused, or what came of it; null for no notice. */
   readonly notice: string | null;
   /** null when the customer looked up nothing. */
@@ -66,10 +66,10 @@ export function dueOf(checkout: Checkout): Quote | null {
 
 /** An amount with its asset, as the page's language writes it: `0.0125 ETH`. */
 export function amountOf(
-  { speech }: CheckoutView,
+  { locale }: CheckoutView,
   { tokenAmount, decimals, symbol }: Quote,
 ): string {
-  return speech.format.amount(tokenAmount, decimals, symbol);
+  return locale.format.amount(tokenAmount, decimals, symbol);
 }
 
 /** The amount as wallets take it: a decimal point, whatever the page's language. */
@@ -78,7 +78,7 @@ export function plainAmountOf({ tokenAmount, decimals }: Quote): string {
 }
 
 /** The merchant's name for use in a sentence. */
-export function merchantOf({ checkout, speech }: CheckoutView): string {
+export function merchantOf({ checkout, locale }: CheckoutView): string {
   const { name } = checkout.shop;
-  return name.trim() === '' ? speech.texts.merchant : name;
+  return name.trim() === '' ? locale.texts.merchant : name;
 }

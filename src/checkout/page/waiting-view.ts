@@ -5,7 +5,7 @@ import { isStablecoin } from '../../rates/assets.ts';
 import { agreedPrice } from '../../settlement/quote-amounts.ts';
 import type { Remaining } from '../../settlement/remaining.ts';
 import { paymentUri, walletUri } from '../payment-uri.ts';
-import type { Speech } from './speech.ts';
+import type { Locale } from './locale.ts';
 import {
   amountOf,
   type CheckoutView,
@@ -21,7 +21,7 @@ const COMPARED = 6;
 /** Renders what the customer needs to pay: address, amount and QR code. */
 export function renderWaiting(view: CheckoutView, quote: Quote): Html {
   if (view.checkout.progress.rest === 'awaited') return renderAwaited(view, quote);
-  const { waiting } = view.speech.texts;
+  const { waiting } = view.locale.texts;
   const wallet = walletUri(quote);
   const amount = amountOf(view, quote);
   const { quoted_until: quotedUntil, expires_at: expiresAt } = view.checkout.payment;
@@ -29,7 +29,7 @@ export function renderWaiting(view: CheckoutView, quote: Quote): Html {
   return html`<section class="card pay">
 <div class="lead">
 <h1 id="title" tabindex="-1">${title} <span class="on">${waiting.on(quote.networkName)}</span></h1>
-${renderDeadline(view.speech, 'pay', quotedUntil ?? expiresAt)}
+${renderDeadline(view.locale, 'pay', quotedUntil ?? expiresAt)}
 </div>
 ${renderProblem(view, quote)}
 ${view.checkout.progress.isDelayed && renderDelay(view, quote)}
@@ -40,9 +40,9 @@ ${wallet && html`<a class="button" href="${wallet}" rel="noreferrer">${waiting.o
 <div class="details">
 <dl class="values">
 <div class="value"><dt>${waiting.amount}</dt>
-<dd><bdi dir="ltr"><span class="text" id="amount">${view.speech.format.tokens(quote.tokenAmount, quote.decimals)}</span> ${quote.symbol}</bdi> ${copyButton(view.speech, plainAmountOf(quote), 'amount')}</dd></div>
+<dd><bdi dir="ltr"><span class="text" id="amount">${view.locale.format.tokens(quote.tokenAmount, quote.decimals)}</span> ${quote.symbol}</bdi> ${copyButton(view.locale, plainAmountOf(quote), 'amount')}</dd></div>
 <div class="value"><dt>${waiting.address}</dt>
-<dd>${renderAddress(quote.address)} ${copyButton(view.speech, quote.address, 'address')}</dd></div>
+<dd>${renderAddress(quote.address)} ${copyButton(view.locale, quote.address, 'address')}</dd></div>
 ${renderRate(view)}
 </dl>
 <p class="warning">${waiting.warning(html`<strong>${amount}</strong>`, html`<strong>${quote.networkName}</strong>`)}</p>
@@ -53,10 +53,10 @@ ${renderProgress(view, waiting.progress)}
 
 /** Whoever sent the whole amount now would pay too much. */
 function renderAwaited(view: CheckoutView, quote: Quote): Html {
-  const { waiting } = view.speech.texts;
+  const { waiting } = view.locale.texts;
   return html`<section class="card">
 <div class="lead"><h1 id="title" tabindex="-1">${waiting.awaitedTitle}</h1>
-${renderDeadline(view.speech, 'pay', view.checkout.payment.expires_at)}</div>
+${renderDeadline(view.locale, 'pay', view.checkout.payment.expires_at)}</div>
 ${view.checkout.progress.isDelayed && renderDelay(view, quote)}
 <p class="notice" id="problem">${waiting.awaited(amountOf(view, quote))}</p>
 ${renderProgress(view, waiting.notFinal)}
@@ -64,21 +64,21 @@ ${renderProgress(view, waiting.notFinal)}
 }
 
 /** A deadline. The script turns it into a countdown. */
-export function renderDeadline({ texts, format }: Speech, what: 'choose' | 'pay', at: Date): Html {
+export function renderDeadline({ texts, format }: Locale, what: 'choose' | 'pay', at: Date): Html {
   const time = format.timeOfDay(at);
   const text = what === 'pay' ? texts.waiting.payBefore(time) : texts.choose.chooseBefore(time);
   return html`<p class="deadline" role="timer" data-countdown="${at.toISOString()}" data-to="${what}">${text}</p>`;
 }
 
 /** Tells that the page updates itself, or without a script offers a link to reload it. */
-export function renderProgress({ path, speech }: CheckoutView, text: string): Html {
-  const { live, checkAgain } = speech.texts.waiting;
-  return html`<p class="progress"><span class="pulse" aria-hidden="true"></span>${text} <span class="live" hidden>${live}</span> <a class="refresh" href="${path}${speech.query}">${checkAgain}</a></p>`;
+export function renderProgress({ path, locale }: CheckoutView, text: string): Html {
+  const { live, checkAgain } = locale.texts.waiting;
+  return html`<p class="progress"><span class="pulse" aria-hidden="true"></span>${text} <span class="live" hidden>${live}</span> <a class="refresh" href="${path}${locale.query}">${checkAgain}</a></p>`;
 }
 
 /** A copy button. It needs the script, so it is hidden until the script shows it. */
 export function copyButton(
-  { texts: { waiting } }: Speech,
+  { texts: { waiting } }: Locale,
   value: string,
   what: 'amount' | 'address' | 'transaction',
 ): Html {
@@ -91,23 +91,23 @@ export function copyButton(
 }
 
 /** What one whole unit was taken for, and since when; null for a coin that is a dollar anyway. */
-export function priceOf({ checkout, speech }: CheckoutView): string | null {
+export function priceOf({ checkout, locale }: CheckoutView): string | null {
   const quote = quoteOf(checkout);
   if (quote === null || isStablecoin(quote.symbol)) return null;
   const price = agreedPrice(dueCents(checkout.payment), quote.tokenAmount, quote.decimals);
-  return `${speech.format.amount(1n, 0, quote.symbol)} = ${speech.format.price(price)}`;
+  return `${locale.format.amount(1n, 0, quote.symbol)} = ${locale.format.price(price)}`;
 }
 
 function renderRate(view: CheckoutView): Html | null {
-  const { waiting } = view.speech.texts;
+  const { waiting } = view.locale.texts;
   const { quoted_at: since } = view.checkout.payment;
   const price = priceOf(view);
   if (price === null || since === null) return null;
-  return html`<div class="value"><dt>${waiting.price}</dt><dd><span>${waiting.rate(price, view.speech.format.timeOfDay(since))}</span></dd></div>`;
+  return html`<div class="value"><dt>${waiting.price}</dt><dd><span>${waiting.rate(price, view.locale.format.timeOfDay(since))}</span></dd></div>`;
 }
 
-function renderDelay({ speech }: CheckoutView, { networkName }: Quote): Html {
-  return html`<p class="notice" id="delay">${speech.texts.waiting.delayed(networkName)}</p>`;
+function renderDelay({ locale }: CheckoutView, { networkName }: Quote): Html {
+  return html`<p class="notice" id="delay">${locale.texts.waiting.delayed(networkName)}</p>`;
 }
 
 function renderAddress(address: string): Html {
@@ -123,7 +123,7 @@ function isRest({ checkout }: CheckoutView): boolean {
 
 /** What has arrived, and what completes the payment. */
 function renderRest(view: CheckoutView, due: Quote, { received }: Remaining): Html {
-  const { waiting } = view.speech.texts;
+  const { waiting } = view.locale.texts;
   const whole = quoteOf(view.checkout) ?? due;
   const row = (name: string, quote: Quote) =>
     html`<div><dt>${name}</dt><dd><bdi>${amountOf(view, quote)}</bdi></dd></div>`;
@@ -132,7 +132,7 @@ function renderRest(view: CheckoutView, due: Quote, { received }: Remaining): Ht
 }
 
 function renderProblem(view: CheckoutView, quote: Quote): Html | null {
-  const { waiting } = view.speech.texts;
+  const { waiting } = view.locale.texts;
   const { rest } = view.checkout.progress;
   switch (view.checkout.payment.last_error_code) {
     case 'amount_underpaid':

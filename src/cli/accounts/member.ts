@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { createPartnerMember, requirePartner, setPartnerMember } from '../../accounts/partners.ts';
 import type { ActiveStatus, PartnerMember, PartnerRole } from '../../database/account-tables.ts';
-import { inviteMember, linkFor } from '../../panel/people/links.ts';
+import { inviteMember, linkFor } from '../../panel/people/invitations.ts';
 import { findPartnerMember, listPartnerMembers } from '../../repositories/accounts/partners.ts';
 import { printList, printObject } from '../print.ts';
 import type { Terminal } from '../terminal.ts';

@@ -4,7 +4,7 @@ import type { Config } from '../../config/config.ts';
 import type { LinkPurpose } from '../../database/people-tables.ts';
 import { makeDemoLink } from '../../development/demo-link.ts';
 import { findService } from '../../development/local-service.ts';
-import { JOIN_PATH, type NewLink } from '../../panel/people/links.ts';
+import { JOIN_PATH, type NewLink } from '../../panel/people/invitations.ts';
 import { deleteSessionsOf } from '../../repositories/people/sessions.ts';
 import { printObject } from '../print.ts';
 import type { Terminal } from '../terminal.ts';

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { requireMerchant } from '../../accounts/merchants.ts';
 import { createUser, issueLegacyKey, setUser } from '../../accounts/users.ts';
 import type { ActiveStatus, MerchantUser, UserRole } from '../../database/account-tables.ts';
-import { inviteUser, linkFor } from '../../panel/people/links.ts';
+import { inviteUser, linkFor } from '../../panel/people/invitations.ts';
 import { findMerchantUser, listMerchantUsers } from '../../repositories/accounts/merchant-users.ts';
 import { printList, printObject } from '../print.ts';
 import type { Terminal } from '../terminal.ts';

@@ -1,7 +1,7 @@
 import type { ErrorEnvelope } from '#schemas/error.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { ERRORS, type ErrorCode, exampleOf } from '../../errors/catalogue.ts';
-import { toAnswer } from '../../errors/envelope.ts';
+import { toResponse } from '../../errors/envelope.ts';
 import type { AccessRule } from '../../keys/principal.ts';
 import type { Operation } from '../../routes/operation.ts';
 import type { Example, Reference, ResponseObject } from './document.ts';
@@ -46,7 +46,7 @@ export function refusalsOf(route: DocumentedRoute): ErrorCode[] {
 /** The envelope of a typical response with the error. */
 export function exampleEnvelope(errorCode: ErrorCode, publicUrl: string): ErrorEnvelope {
   const { message, param } = exampleOf(errorCode);
-  return toAnswer(new ApiError(errorCode, message, { param }), REQUEST_ID, publicUrl).envelope;
+  return toResponse(new ApiError(errorCode, message, { param }), REQUEST_ID, publicUrl).envelope;
 }
 
 /** One example for each code, for operations to reference. */

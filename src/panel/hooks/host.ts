@@ -17,7 +17,7 @@ declare module 'fastify' {
  * Answers a request for what its host does not serve.
  * @param failure Why it is refused in any case; undefined for no other reason.
  */
-type AnswerApart = (request: FastifyRequest, reply: FastifyReply, failure?: unknown) => void;
+type ResponseApart = (request: FastifyRequest, reply: FastifyReply, failure?: unknown) => void;
 
 /** Whether requests are for the host that the panel is at. On loopback every name and port will do. */
 function createPanelHosts(panelUrl: string): (request: FastifyRequest) => boolean {
@@ -38,9 +38,9 @@ interface PanelSeparation {
   readonly prefix: string;
   readonly limits: RateLimits;
   /** Answers on the panel's own host what that host does not serve. */
-  readonly answerOnPanelHost: AnswerApart;
+  readonly answerOnPanelHost: ResponseApart;
   /** Answers on every other host what belongs to the panel. */
-  readonly answerElsewhere: AnswerApart;
+  readonly answerElsewhere: ResponseApart;
 }
 
 /**
@@ -54,7 +54,7 @@ export function separatePanel(app: FastifyInstance, options: PanelSeparation): v
   const { host: publicHost } = new URL(publicUrl);
   const isOwnHost = new URL(panelUrl).host !== publicHost;
   /** Never fails through the error handler of the route, which is that of the part left out here. */
-  const answer = (answerApart: AnswerApart, request: FastifyRequest, reply: FastifyReply) =>
+  const answer = (answerApart: ResponseApart, request: FastifyRequest, reply: FastifyReply) =>
     void limits.countPage(request).then(
       () => answerApart(request, reply),
       failure => answerApart(request, reply, failure),

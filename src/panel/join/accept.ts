@@ -10,8 +10,8 @@ import type { FormFault } from '../form.ts';
 import { sessionOf, visitOf } from '../hooks/access.ts';
 import { accountPath } from '../navigation.ts';
 import { leadTo, sendPage } from '../pages.ts';
+import { findOpenLink, JOIN_PATH } from '../people/invitations.ts';
 import { findInvited, joinAsPerson } from '../people/join.ts';
-import { findOpenLink, JOIN_PATH } from '../people/links.ts';
 import { FieldRefused, LinkEnded } from '../people/refusals.ts';
 import { acceptPage, ENDED_PAGE } from './views.ts';
 

@@ -7,7 +7,7 @@ import { ROLE_NAMES } from '../access/permissions.ts';
 import { type FormFault, renderButton, renderFault, renderField } from '../form.ts';
 import type { PanelPage } from '../layout.ts';
 import { codeUri } from '../people/codes.ts';
-import { JOIN_PATH } from '../people/links.ts';
+import { JOIN_PATH } from '../people/invitations.ts';
 
 interface JoinParts {
   readonly basePath: string;

@@ -21,7 +21,7 @@ import {
 } from '../../repositories/people/people.ts';
 import { deleteSessionsOf } from '../../repositories/people/sessions.ts';
 import type { PeopleDependencies } from './dependencies.ts';
-import { findOpenLink } from './links.ts';
+import { findOpenLink } from './invitations.ts';
 import { checkNewPassword, type NewApp, type NewFactors, sealApp } from './new-factors.ts';
 import { beginSession, type Visitor } from './panel-sessions.ts';
 import { hashPassword, isSamePassword } from './password-hash.ts';

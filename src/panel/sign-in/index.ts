@@ -13,7 +13,7 @@ import { sessionOf, visitOf } from '../hooks/access.ts';
 import { INVITATION } from '../join/accept.ts';
 import { NextQuery, readNext, withNext } from '../next.ts';
 import { leadTo, sendPage } from '../pages.ts';
-import { JOIN_PATH } from '../people/links.ts';
+import { JOIN_PATH } from '../people/invitations.ts';
 import { WrongProof } from '../people/refusals.ts';
 import { confirm, confirmDemo } from '../people/second-factor.ts';
 import { signIn } from '../people/sign-in.ts';

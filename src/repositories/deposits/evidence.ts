@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
-import type { Deposit, TransactionAnswers } from '../../database/deposit-tables.ts';
+import type { Deposit, TransactionResponses } from '../../database/deposit-tables.ts';
 import type { EvidenceKey } from '../../database/key-tables.ts';
 
 /** Key of the advisory lock under which the first key is made. */
@@ -12,11 +12,11 @@ const KEYS_MAXIMUM = 100;
  * Keeps the answers by which deposits become final; those of a later look replace the former.
  * @param rows One for each transaction.
  */
-export async function keepAnswers(
+export async function keepResponses(
   db: Connection,
-  rows: readonly TransactionAnswers[],
+  rows: readonly TransactionResponses[],
 ): Promise<void> {
-  const column = <T>(pick: (row: TransactionAnswers) => T) => rows.map(pick);
+  const column = <T>(pick: (row: TransactionResponses) => T) => rows.map(pick);
   await sql`
     insert into transaction_answers (blockchain_id, transaction_hash, node, answers, recorded_at)
     select * from unnest(${column(row => row.blockchain_id)}::text[],
@@ -31,11 +31,11 @@ export async function keepAnswers(
 }
 
 /** The answers that were kept of the transactions of deposits. */
-export async function listAnswers(
+export async function listResponses(
   db: Connection,
   deposits: readonly Pick<Deposit, 'blockchain_id' | 'transaction_hash'>[],
-): Promise<TransactionAnswers[]> {
-  const { rows } = await sql<TransactionAnswers>`
+): Promise<TransactionResponses[]> {
+  const { rows } = await sql<TransactionResponses>`
     select distinct transaction_answers.*
     from unnest(${deposits.map(each => each.blockchain_id)}::text[],
                 ${deposits.map(each => each.transaction_hash)}::text[])

@@ -4,9 +4,9 @@ import type { Admission } from '../../http/admission.ts';
 import type { RateLimits } from '../../http/rate-limit.ts';
 import type { CreatePaymentDependencies } from '../../payments/decide-creation.ts';
 import type { Clock } from '../../time/clock.ts';
-import type { LegacyAnswers } from './failures.ts';
+import type { LegacyResponses } from './failures.ts';
 
-export interface LegacyDependencies extends LegacyAnswers {
+export interface LegacyDependencies extends LegacyResponses {
   readonly db: Database;
   readonly keyring: Keyring;
   readonly clock: Clock;

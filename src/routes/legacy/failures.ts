@@ -6,11 +6,11 @@ import { toLegacyRefusal } from '../../legacy/translate.ts';
 import { type DeprecationSettings, deprecationHeaders } from './deprecation.ts';
 
 /** What every answer of the older contract is made with. */
-export interface LegacyAnswers extends DeprecationSettings {
+export interface LegacyResponses extends DeprecationSettings {
   readonly isUnavailable: ErrorHandlerOptions['isUnavailable'];
 }
 
-export interface LegacyAnswer {
+export interface LegacyResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly envelope: {
@@ -28,11 +28,11 @@ const CHALLENGE = 'Basic realm="External Payments", charset="UTF-8"';
  * Renders a refusal in the older contract's shape.
  * @param target The request target as it was sent.
  */
-export function toLegacyAnswer(
+export function toLegacyResponse(
   { status, message, retryAfterSeconds }: LegacyRefusal,
   target: string,
   settings: DeprecationSettings,
-): LegacyAnswer {
+): LegacyResponse {
   return {
     status,
     headers: {
@@ -49,11 +49,11 @@ export function sendLegacyFailure(
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
-  answers: LegacyAnswers,
+  answers: LegacyResponses,
 ): FastifyReply {
   const refusal = error instanceof LegacyRefusal ? error : translate(error, request, answers);
   request.errorCode = refusal.reason;
-  const { status, headers, envelope } = toLegacyAnswer(refusal, request.url, answers);
+  const { status, headers, envelope } = toLegacyResponse(refusal, request.url, answers);
   return reply
     .status(status)
     .headers(headers)
@@ -62,7 +62,11 @@ export function sendLegacyFailure(
     .send(envelope);
 }
 
-function translate(error: unknown, request: FastifyRequest, answers: LegacyAnswers): LegacyRefusal {
+function translate(
+  error: unknown,
+  request: FastifyRequest,
+  answers: LegacyResponses,
+): LegacyRefusal {
   const apiError = noteFailure(error, request, answers);
   if (error instanceof Error && 'code' in error && error.code === UNREADABLE_MEDIA_TYPE) {
     return new LegacyRefusal('bodyInvalid', { detail: apiError.message, cause: error });

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { speechOf } from '../../checkout/page/speech.ts';
+import { localeOf } from '../../checkout/page/locale.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { registerFormBody } from '../../http/form-body.ts';
 import { registerPageValidation } from '../../http/page-validation.ts';
@@ -33,7 +33,7 @@ export async function processorPlugin(app: TypedApp, deps: ProcessorDependencies
     registerPageValidation(pages);
     pages.get('/processor/done', (request, reply) => {
       const { simulation } = deps;
-      return sendPage(reply, 200, renderDone({ simulation, speech: speechOf(request) }));
+      return sendPage(reply, 200, renderDone({ simulation, locale: localeOf(request) }));
     });
     if (deps.processor?.name === 'sandbox') registerSandbox(pages, deps, deps.processor);
   });

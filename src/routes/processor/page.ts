@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import type { Speech } from '../../checkout/page/speech.ts';
+import type { Locale } from '../../checkout/page/locale.ts';
 import { PRIVATE_PAGE_HEADERS, pageHeaders } from '../../http/security-headers.ts';
 import { BASE_STYLE, openAssets } from '../../pages/assets.ts';
 import { type Html, html } from '../../pages/html.ts';
@@ -26,15 +26,15 @@ export const PROCESSOR_ASSETS = openAssets(PROCESSOR_PREFIX, {
 interface PageFrame {
   /** Whether payments may be simulated. */
   readonly simulation: boolean;
-  readonly speech: Speech;
+  readonly locale: Locale;
 }
 
 export function renderPage(
   title: string,
   content: Html,
-  { simulation, speech }: PageFrame,
+  { simulation, locale }: PageFrame,
 ): string {
-  const { tag, direction, texts } = speech;
+  const { tag, direction, texts } = locale;
   return html`<!doctype html>
 <html lang="${tag}" dir="${direction}">
 <head>
@@ -56,6 +56,6 @@ ${content}
 
 /** Page that a processor returns the customer to. It does not know how the payment ended. */
 export function renderDone(frame: PageFrame): string {
-  const { thanks, thanksText } = SANDBOX_TEXTS[frame.speech.tag];
+  const { thanks, thanksText } = SANDBOX_TEXTS[frame.locale.tag];
   return renderPage(thanks, html`<h1>${thanks}</h1>\n<p>${thanksText}</p>`, frame);
 }

@@ -1,4 +1,4 @@
-import type { Speech } from '../../checkout/page/speech.ts';
+import type { Locale } from '../../checkout/page/locale.ts';
 import type { Network } from '../../database/network-tables.ts';
 import type { Payment } from '../../database/payment-tables.ts';
 import { type Html, html } from '../../pages/html.ts';
@@ -21,35 +21,35 @@ interface SandboxView {
   /** Networks that the customer may choose. The merchant does not learn the choice. */
   readonly networks: readonly Network[];
   readonly now: Date;
-  readonly speech: Speech;
+  readonly locale: Locale;
   /** Why the last action was refused. */
   readonly notice?: string;
 }
 
-export function renderSandbox({ payment, networks, now, speech, notice }: SandboxView): string {
+export function renderSandbox({ payment, networks, now, locale, notice }: SandboxView): string {
   const { customer_reference_id: reference } = payment;
-  const texts = SANDBOX_TEXTS[speech.tag];
+  const texts = SANDBOX_TEXTS[locale.tag];
   const actions = actionsFor(payment, now);
   const expired = payment.status === 'pending' && actions.length === 0;
   const ending = texts.endings[expired ? 'expired' : payment.status];
   const open = actions.includes('pay');
-  const title = texts.title(speech.format.dollars(dueCents(payment)));
+  const title = texts.title(locale.format.dollars(dueCents(payment)));
   return renderPage(
     title,
     html`<p class="quiet">${texts.sandbox}</p>
 <h1>${title}</h1>
 <p><bdi>${payment.merchant_name}</bdi></p>
-${reference ? html`<p>${speech.texts.orderReference} <bdi>${reference}</bdi></p>` : null}
+${reference ? html`<p>${locale.texts.orderReference} <bdi>${reference}</bdi></p>` : null}
 ${payment.note ? html`<p dir="auto">${payment.note}</p>` : null}
 ${notice === undefined ? null : html`<p role="alert">${notice}</p>`}
-${open ? renderDeadline(payment.expires_at, now, speech) : html`<p role="status">${ending}</p>`}
-${actions.length === 0 ? null : renderForm(actions, open ? networks : [], speech)}`,
-    { simulation: true, speech },
+${open ? renderDeadline(payment.expires_at, now, locale) : html`<p role="status">${ending}</p>`}
+${actions.length === 0 ? null : renderForm(actions, open ? networks : [], locale)}`,
+    { simulation: true, locale },
   );
 }
 
 /** The page's script counts down to it. */
-function renderDeadline(at: Date, now: Date, { texts, format }: Speech): Html {
+function renderDeadline(at: Date, now: Date, { texts, format }: Locale): Html {
   const text = texts.waiting.payBefore(format.timeOfDay(at));
   return html`<p class="quiet" role="timer" data-countdown="${at.toISOString()}" data-now="${now.toISOString()}" data-left="${texts.script.leftToPay}">${text}</p>`;
 }
@@ -58,7 +58,7 @@ function renderDeadline(at: Date, now: Date, { texts, format }: Speech): Html {
 function renderForm(
   actions: readonly SandboxAction[],
   networks: readonly Network[],
-  { tag }: Speech,
+  { tag }: Locale,
 ): Html {
   const { buttons, network } = SANDBOX_TEXTS[tag];
   const choice = html`<label for="network">${network}</label>
@@ -70,7 +70,7 @@ ${actions.map(action => html`<button name="action" value="${action}">${buttons[a
 }
 
 /** Test networks stand apart, where there are both. */
-function renderNetworks(networks: readonly Network[], tag: Speech['tag']): Html {
+function renderNetworks(networks: readonly Network[], tag: Locale['tag']): Html {
   const { mainNetworks, testNetworks } = SANDBOX_TEXTS[tag];
   const groups = [
     { label: mainNetworks, members: networks.filter(each => each.environment === 'production') },

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sendFailure } from '../../checkout/page/failures.ts';
-import { speechOf } from '../../checkout/page/speech.ts';
+import { localeOf } from '../../checkout/page/locale.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import type { TypedApp } from '../../http/typed-app.ts';
 import {
@@ -48,31 +48,31 @@ export function registerSandbox(
     sendFailure(new ApiError('E3001'), request, reply, deps);
 
   app.get(path, { schema: { params } }, async (request, reply) => {
-    const speech = speechOf(request);
+    const locale = localeOf(request);
     const payment = await find(request.params.token);
     if (payment === undefined) return sendMissing(request, reply);
     const networks = await listActiveNetworks(db);
     const now = new Date(clock());
-    return sendPage(reply, 200, renderSandbox({ payment, networks, now, speech }));
+    return sendPage(reply, 200, renderSandbox({ payment, networks, now, locale }));
   });
 
   app.post(path, { schema: { params, body: SandboxForm } }, async (request, reply) => {
-    const speech = speechOf(request);
+    const locale = localeOf(request);
     const payment = await find(request.params.token);
     if (payment === undefined) return sendMissing(request, reply);
     const now = new Date(clock());
     const { action: pressed, network } = request.body;
     const action = actionsFor(payment, now).find(allowed => allowed === pressed);
     if (action === undefined) {
-      const notice = `${speech.texts.failures.conflict.title}.`;
+      const notice = `${locale.texts.failures.conflict.title}.`;
       const networks = await listActiveNetworks(db);
-      return sendPage(reply, 409, renderSandbox({ payment, networks, now, speech, notice }));
+      return sendPage(reply, 409, renderSandbox({ payment, networks, now, locale, notice }));
     }
     request.log.info({ paymentId: payment.id, action, network }, 'sandbox');
     const { trace, log } = request;
     await sendNotifications({ db, clock }, sandbox, payment, NOTIFICATIONS[action], { trace, log });
     // Redirect, so that a reload does not submit the form again. The target is relative, because a proxy
     // may publish the service below a path.
-    return reply.redirect(request.params.token + speech.query, 303);
+    return reply.redirect(request.params.token + locale.query, 303);
   });
 }

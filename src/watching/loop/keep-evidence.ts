@@ -1,11 +1,11 @@
 import { writeJson } from '../../nodes/parse-json.ts';
-import type { RecordedNode } from '../../nodes/record-answers.ts';
-import { keepAnswers } from '../../repositories/deposits/evidence.ts';
+import type { RecordedNode } from '../../nodes/record-responses.ts';
+import { keepResponses } from '../../repositories/deposits/evidence.ts';
 import type { Watcher } from '../watcher.ts';
 import type { Placed } from './look-up-deposits.ts';
 
 /** Largest answers that are kept of a transaction, in characters: a payout to hundreds has large receipts. */
-const ANSWERS_MAXIMUM = 64 * 1024;
+const RESPONSES_MAXIMUM = 64 * 1024;
 
 /**
  * Keeps what the node answered about deposits that become final, for evidence of their payments. It comes
@@ -37,12 +37,12 @@ export async function keepEvidence(
       recorded_at: recordedAt,
     };
   });
-  await lease.writeBeside(tx => keepAnswers(tx, rows));
+  await lease.writeBeside(tx => keepResponses(tx, rows));
 }
 
 function toText(answers: readonly { readonly method: string; readonly result: unknown }[]): string {
   const text = writeJson(answers);
-  if (text.length <= ANSWERS_MAXIMUM) return text;
+  if (text.length <= RESPONSES_MAXIMUM) return text;
   return JSON.stringify(
     answers.map(({ method, result }) => ({
       method,

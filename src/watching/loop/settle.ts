@@ -1,7 +1,7 @@
 import type { TransactionReport, Unreadable } from '../../chains/adapter.ts';
 import { isSettled, parseFinality } from '../../chains/finality.ts';
 import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
-import { recordAnswers } from '../../nodes/record-answers.ts';
+import { recordResponses } from '../../nodes/record-responses.ts';
 import {
   listUnsettled,
   type UnsettledDeposit,
@@ -71,7 +71,7 @@ async function settleDue(
   const contradicted: Placed[] = [];
   const absent: UnsettledDeposit[] = [];
   const unreadable: Unreadable[] = [];
-  const recorded = recordAnswers(node);
+  const recorded = recordResponses(node);
   for (const placed of await lookUpDeposits(watcher, recorded.node, due, tips.final)) {
     const { deposit, report, transfer } = placed;
     const at = timeOf(deposit);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createBitcoinAdapter } from '../../../src/chains/bitcoin/adapter.ts';
 import { scriptOf } from '../../../src/chains/bitcoin/script.ts';
-import { AnswerTooLarge, type Node, NodeFailure, RpcError } from '../../../src/nodes/node.ts';
+import { type Node, NodeFailure, ResponseTooLarge, RpcError } from '../../../src/nodes/node.ts';
 import { doubleHash, reversed, serialize } from './serialize.ts';
 import { ELSEWHERE, watch } from './spend.ts';
 
@@ -118,7 +118,7 @@ describe('a mempool that was full before', () => {
       batch: async calls =>
         (await node.batch(calls)).map((answer, index) =>
           calls[index]?.method === 'getrawmempool' && calls[index].mayBeTooLarge === true
-            ? new AnswerTooLarge('an answer of more than 16 MiB')
+            ? new ResponseTooLarge('an answer of more than 16 MiB')
             : answer,
         ),
     };

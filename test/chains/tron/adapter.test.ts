@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ChainTransfer, WatchedAddress } from '../../../src/chains/adapter.ts';
 import { chainOf } from '../../../src/chains/chain-list.ts';
 import { createTronAdapter } from '../../../src/chains/tron/adapter.ts';
-import { toInfo, toPlainTransfer, toWalletBlock } from '../../../src/chains/tron/answers.ts';
+import { toInfo, toPlainTransfer, toWalletBlock } from '../../../src/chains/tron/responses.ts';
 import { fromHexAddress, toHexAddress } from '../../../src/chains/tron/spelling.ts';
-import { AnswerTooLarge, NodeFailure } from '../../../src/nodes/node.ts';
+import { NodeFailure, ResponseTooLarge } from '../../../src/nodes/node.ts';
 import { openNode } from '../../../src/nodes/open-node.ts';
 import { verifyIdentity } from '../../../src/watching/verify-identity.ts';
 import { type PlainNode, plainNode } from '../../helpers/plain-node.ts';
@@ -95,7 +95,7 @@ test('blocks that are too large for one answer are asked for in parts', async ()
         const { startNum, endNum } = range as { startNum: number; endNum: number };
         widths.push(endNum - startNum);
         if (endNum - startNum > 3 && options?.mayBeTooLarge === true) {
-          throw new AnswerTooLarge('an answer of more than 16 MiB');
+          throw new ResponseTooLarge('an answer of more than 16 MiB');
         }
       }
       return node.post(...args);

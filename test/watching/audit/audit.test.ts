@@ -10,7 +10,7 @@ import { insertReservation } from '../../../src/repositories/deposits/reservatio
 import { updateOpenPayment } from '../../../src/repositories/payments/moves.ts';
 import { findPayment } from '../../../src/repositories/payments/payments.ts';
 import { type AuditedBlocks, auditNetwork } from '../../../src/watching/audit/audit-network.ts';
-import { auditYesterday } from '../../../src/watching/audit/audit-yesterday.ts';
+import { reconcileDays } from '../../../src/watching/audit/reconciliation.ts';
 import { configureNetwork } from '../../../src/watching/operate/configure-network.ts';
 import { addNode } from '../../../src/watching/operate/manage-nodes.ts';
 import type { Loop } from '../../../src/worker/loop.ts';
@@ -140,7 +140,7 @@ const audit = (range: AuditedBlocks = blocks) => {
 };
 const daily = () => {
   const { db, keyring, clock } = service;
-  return auditYesterday(
+  return reconcileDays(
     { db, keyring, clock, logger: LOG, isProduction: false },
     AbortSignal.timeout(15_000),
   );

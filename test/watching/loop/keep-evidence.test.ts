@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TransactionReport } from '../../../src/chains/adapter.ts';
-import { recordAnswers } from '../../../src/nodes/record-answers.ts';
-import { listAnswers } from '../../../src/repositories/deposits/evidence.ts';
+import { recordResponses } from '../../../src/nodes/record-responses.ts';
+import { listResponses } from '../../../src/repositories/deposits/evidence.ts';
 import { keepEvidence } from '../../../src/watching/loop/keep-evidence.ts';
 import type { Placed } from '../../../src/watching/loop/look-up-deposits.ts';
 import type { Watcher } from '../../../src/watching/watcher.ts';
@@ -28,14 +28,14 @@ const final = (...deposits: ReturnType<typeof deposit>[]) =>
 /** A node that gives each call an answer of this size, in characters. */
 async function answered(hashes: readonly string[], size: number) {
   const node = { ...plainNode('http://127.0.0.1:1'), call: async () => 'x'.repeat(size) };
-  const recorded = recordAnswers(node);
+  const recorded = recordResponses(node);
   for (const hash of hashes) await recorded.node.call('receipt', [hash]);
   return recorded;
 }
 
-async function keep(recorded: ReturnType<typeof recordAnswers>, placed: Placed[]) {
+async function keep(recorded: ReturnType<typeof recordResponses>, placed: Placed[]) {
   await keepEvidence(watcher as Watcher, recorded, placed);
-  const rows = await listAnswers(
+  const rows = await listResponses(
     database.db,
     placed.map(each => each.deposit),
   );

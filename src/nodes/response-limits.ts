@@ -2,14 +2,14 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 
 /** Longest answer of all, and that of a whole batch, in bytes. */
-export const ANSWER_MAXIMUM_BYTES = 16 * MIB;
+export const RESPONSE_MAXIMUM_BYTES = 16 * MIB;
 /** Longest answer with a status of failure, in bytes; what is longer is a page for people. */
 export const FAILURE_MAXIMUM_BYTES = 64 * KIB;
 /** Values of one answer: 16 MiB of the emptiest logs that a chain can have are some 500,000. */
 export const VALUES_MAXIMUM = 600_000;
 
 /** What an answer may be at most. */
-export interface AnswerLimits {
+export interface ResponseLimits {
   readonly bytes: number;
   /** Lists and objects inside one another. */
   readonly depth: number;
@@ -37,10 +37,10 @@ const BYTES: Readonly<Record<string, number>> = {
   eth_call: 256 * KIB,
   eth_getCode: MIB,
   eth_getTransactionByHash: 8 * MIB,
-  eth_getTransactionReceipt: ANSWER_MAXIMUM_BYTES,
-  eth_getLogs: ANSWER_MAXIMUM_BYTES,
-  debug_traceBlockByNumber: ANSWER_MAXIMUM_BYTES,
-  trace_block: ANSWER_MAXIMUM_BYTES,
+  eth_getTransactionReceipt: RESPONSE_MAXIMUM_BYTES,
+  eth_getLogs: RESPONSE_MAXIMUM_BYTES,
+  debug_traceBlockByNumber: RESPONSE_MAXIMUM_BYTES,
+  trace_block: RESPONSE_MAXIMUM_BYTES,
 
   getbestblockhash: WORD,
   getblockcount: WORD,
@@ -50,8 +50,8 @@ const BYTES: Readonly<Record<string, number>> = {
   gettxout: 256 * KIB,
   gettxspendingprevout: 8 * MIB,
   getblock: 8 * MIB,
-  getrawtransaction: ANSWER_MAXIMUM_BYTES,
-  getrawmempool: ANSWER_MAXIMUM_BYTES,
+  getrawtransaction: RESPONSE_MAXIMUM_BYTES,
+  getrawmempool: RESPONSE_MAXIMUM_BYTES,
 
   getGenesisHash: WORD,
   getFirstAvailableBlock: WORD,
@@ -66,12 +66,12 @@ const BYTES: Readonly<Record<string, number>> = {
   getTokenAccountsByOwner: 4 * MIB,
 
   '/wallet/gettransactionbyid': 4 * MIB,
-  '/wallet/gettransactioninfobyid': ANSWER_MAXIMUM_BYTES,
-  '/wallet/getblockbylimitnext': ANSWER_MAXIMUM_BYTES,
-  '/wallet/gettransactioninfobyblocknum': ANSWER_MAXIMUM_BYTES,
-  '/walletsolidity/getblockbynum': ANSWER_MAXIMUM_BYTES,
-  '/walletsolidity/getnowblock': ANSWER_MAXIMUM_BYTES,
-  '/walletsolidity/gettransactioninfobyblocknum': ANSWER_MAXIMUM_BYTES,
+  '/wallet/gettransactioninfobyid': RESPONSE_MAXIMUM_BYTES,
+  '/wallet/getblockbylimitnext': RESPONSE_MAXIMUM_BYTES,
+  '/wallet/gettransactioninfobyblocknum': RESPONSE_MAXIMUM_BYTES,
+  '/walletsolidity/getblockbynum': RESPONSE_MAXIMUM_BYTES,
+  '/walletsolidity/getnowblock': RESPONSE_MAXIMUM_BYTES,
+  '/walletsolidity/gettransactioninfobyblocknum': RESPONSE_MAXIMUM_BYTES,
 };
 /** Of other methods. */
 const USUAL_BYTES = MIB;
@@ -82,17 +82,17 @@ const USUAL_DEPTH = 64;
 const TRACE_DEPTH = 2 * 1_024 + USUAL_DEPTH;
 
 /** What the answer to a call may be at most. */
-export function limitsOf(method: string, params: readonly unknown[]): AnswerLimits {
+export function limitsOf(method: string, params: readonly unknown[]): ResponseLimits {
   const depth = method === 'debug_traceBlockByNumber' ? TRACE_DEPTH : USUAL_DEPTH;
   if (method === 'eth_getBlockByNumber') {
-    return { bytes: params[1] === true ? ANSWER_MAXIMUM_BYTES : MIB, depth };
+    return { bytes: params[1] === true ? RESPONSE_MAXIMUM_BYTES : MIB, depth };
   }
   // With the accounts and balances of its transactions a block of Solana has some MB instead of a header's bytes.
   if (method === 'getBlock' && isWithAccounts(params[1])) {
-    return { bytes: ANSWER_MAXIMUM_BYTES, depth };
+    return { bytes: RESPONSE_MAXIMUM_BYTES, depth };
   }
   // With its transactions in JSON beside their hex, a block is several times as long.
-  if (method === 'getblock' && params[1] === 2) return { bytes: ANSWER_MAXIMUM_BYTES, depth };
+  if (method === 'getblock' && params[1] === 2) return { bytes: RESPONSE_MAXIMUM_BYTES, depth };
   return { bytes: BYTES[method] ?? USUAL_BYTES, depth };
 }
 
@@ -104,11 +104,11 @@ function isWithAccounts(options: unknown): boolean {
 /** What the answer to a batch may be at most. */
 export function limitsOfBatch(
   calls: readonly { readonly method: string; readonly params: readonly unknown[] }[],
-): AnswerLimits {
+): ResponseLimits {
   const limits = calls.map(({ method, params }) => limitsOf(method, params));
   const sum = limits.reduce((total, { bytes }) => total + bytes, 0);
   return {
-    bytes: Math.min(sum, ANSWER_MAXIMUM_BYTES),
+    bytes: Math.min(sum, RESPONSE_MAXIMUM_BYTES),
     depth: Math.max(...limits.map(({ depth }) => depth)),
   };
 }

@@ -1,11 +1,11 @@
 /** Why an answer is none; without the text of the answer, which may be anything. */
-export class UnusableAnswer extends Error {
+export class UnusableResponse extends Error {
   /** What the node asks for; null for the usual pause. */
   readonly retryAfterMs: number | null;
 
   constructor(message: string, retryAfterMs: number | null = null) {
     super(message);
-    this.name = 'UnusableAnswer';
+    this.name = 'UnusableResponse';
     this.retryAfterMs = retryAfterMs;
   }
 }
@@ -17,7 +17,7 @@ export class UnusableAnswer extends Error {
 export const OVERSIZED_PAUSE_MS = 60_000;
 
 /** An answer beyond what the call can rightly return. Nothing of it was parsed. */
-export class Oversized extends UnusableAnswer {
+export class Oversized extends UnusableResponse {
   constructor(what: string) {
     super(`an answer ${what}`, OVERSIZED_PAUSE_MS);
     this.name = 'Oversized';
@@ -25,7 +25,7 @@ export class Oversized extends UnusableAnswer {
 }
 
 /** The node refuses a call or a batch that asks for too much at once, and may answer a smaller one. */
-export class TooMuchAsked extends UnusableAnswer {
+export class TooMuchAsked extends UnusableResponse {
   constructor(message: string) {
     super(message);
     this.name = 'TooMuchAsked';
@@ -33,7 +33,7 @@ export class TooMuchAsked extends UnusableAnswer {
 }
 
 /** There is no answer in time, here or behind the provider's gateway; a question for less may have one. */
-export class TookTooLong extends UnusableAnswer {
+export class TookTooLong extends UnusableResponse {
   constructor(message: string) {
     super(message);
     this.name = 'TookTooLong';

@@ -44,7 +44,7 @@ export interface AuditDependencies {
  * that has one. One part of one network at a time; a worker that dies leaves it to another.
  * @returns Whether there was anything to do.
  */
-export async function auditYesterday(
+export async function reconcileDays(
   dependencies: AuditDependencies,
   signal: AbortSignal,
 ): Promise<boolean> {

@@ -7,10 +7,10 @@ import { type ChainId, chainOf } from '../../src/chains/chain-list.ts';
 import { createEvmAdapter } from '../../src/chains/evm/adapter.ts';
 import { createSolanaAdapter } from '../../src/chains/solana/adapter.ts';
 import {
-  AnswerTooLarge,
   LaggingNode,
   type Node,
   NodeFailure,
+  ResponseTooLarge,
   RpcError,
 } from '../../src/nodes/node.ts';
 import { type OpenNode, openNode } from '../../src/nodes/open-node.ts';
@@ -401,7 +401,7 @@ describe('a range of logs is halved', () => {
 test('no answer in time to a query of a range is none of the node’s failures, and to others it is', async () => {
   answer = () => HANGING;
   const logs = { method: 'eth_getLogs', params: [], mayTakeTooLong: true };
-  expect(await node.batch([logs], { timeoutMs: 100 })).toEqual([expect.any(AnswerTooLarge)]);
+  expect(await node.batch([logs], { timeoutMs: 100 })).toEqual([expect.any(ResponseTooLarge)]);
   expect(opened.failures()).toBe(0);
   const failure = await fail(node.call('eth_blockNumber', [], { timeoutMs: 100 }));
   expect(failure.message).toBe('one: no answer within 0.1 s');

@@ -1,7 +1,7 @@
 import { type Node, RpcError } from './node.ts';
 
 /** What a node answered to one call. */
-export interface NodeAnswer {
+export interface NodeResponse {
   readonly method: string;
   readonly params: unknown;
   readonly result: unknown;
@@ -11,12 +11,12 @@ export interface NodeAnswer {
 export interface RecordedNode {
   readonly node: Node;
   /** Answers to calls that name one of these texts, such as hashes, in the order of the calls. */
-  answersOn(...texts: readonly string[]): NodeAnswer[];
+  answersOn(...texts: readonly string[]): NodeResponse[];
 }
 
 /** Remembers what a node answers from now on, errors left out. */
-export function recordAnswers(node: Node): RecordedNode {
-  const answers: NodeAnswer[] = [];
+export function recordResponses(node: Node): RecordedNode {
+  const answers: NodeResponse[] = [];
   const keep = (method: string, params: unknown, result: unknown) => {
     if (!(result instanceof RpcError)) answers.push({ method, params, result });
     return result;

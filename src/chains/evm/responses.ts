@@ -1,7 +1,7 @@
 import { LaggingNode, type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Block } from '../adapter.ts';
-import { orThrow, toFields } from '../answers.ts';
-import { OtherAnswer } from '../unreadable.ts';
+import { orThrow, toFields } from '../responses.ts';
+import { OtherResponse } from '../unreadable.ts';
 
 const QUANTITY = /^0x(0|[1-9a-f][0-9a-f]{0,63})$/i;
 const HASH = /^0x[0-9a-f]{64}$/i;
@@ -60,7 +60,7 @@ export function toBlock(node: Node, value: unknown, height: number | null): Bloc
     time: new Date(toCount(node, fields.timestamp, 'the time of a block') * 1_000),
   };
   if (height !== null && block.height !== height) {
-    throw new OtherAnswer(`${node.label}: block ${block.height} came for ${height}`);
+    throw new OtherResponse(`${node.label}: block ${block.height} came for ${height}`);
   }
   return block;
 }

@@ -10,10 +10,10 @@ import {
 } from './texts/languages.ts';
 
 /** The language of a page. */
-export interface Speech {
+export interface Locale {
   readonly tag: LanguageTag;
   /** BCP 47 tag for numbers and dates. */
-  readonly locale: string;
+  readonly formatTag: string;
   readonly direction: 'ltr' | 'rtl';
   readonly texts: CheckoutTexts;
   readonly format: Format;
@@ -22,7 +22,7 @@ export interface Speech {
 }
 
 /** The language that was chosen by `?lang=`, or else the one that the browser prefers. */
-export function speechOf({ query, headers }: Pick<FastifyRequest, 'query' | 'headers'>): Speech {
+export function localeOf({ query, headers }: Pick<FastifyRequest, 'query' | 'headers'>): Locale {
   // Failures have a language too: no schema may have been applied, and the URL may be unreadable.
   const isRead = typeof query === 'object' && query !== null && 'lang' in query;
   const lang = isRead ? query.lang : undefined;
@@ -35,7 +35,7 @@ export function speechOf({ query, headers }: Pick<FastifyRequest, 'query' | 'hea
 /** For whoever sent a request of which nothing could be read. */
 export const ENGLISH = speak('en', languageOf('en').locale, '');
 
-function speak(tag: LanguageTag, locale: string, query: string): Speech {
+function speak(tag: LanguageTag, formatTag: string, query: string): Locale {
   const { direction, texts } = languageOf(tag);
-  return { tag, locale, direction, texts, format: formatIn(locale), query };
+  return { tag, formatTag, direction, texts, format: formatIn(formatTag), query };
 }

@@ -21,7 +21,7 @@ interface Unread {
  * Bounds what waits to be read by one client: by a key, or by an address where no key was verified.
  * @param maximum Bytes.
  */
-export function limitUnreadAnswers(app: FastifyInstance, maximum = UNREAD_BYTES_MAX): void {
+export function limitUnreadResponses(app: FastifyInstance, maximum = UNREAD_BYTES_MAX): void {
   const clients = new Map<string, Unread>();
 
   function add(client: string, response: ServerResponse, size: number): void {

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import { Admission } from '../../src/http/admission.ts';
-import { limitUnreadAnswers } from '../../src/http/unread-answers.ts';
+import { limitUnreadResponses } from '../../src/http/unread-responses.ts';
 import { startListeningApp } from '../helpers/listening-app.ts';
 
 const HOST = '127.0.0.1';
@@ -59,7 +59,7 @@ test('clients that do not read occupy no place', async () => {
 });
 
 test('what one client does not read is bounded, and costs no other client its answer', async () => {
-  const port = await listen(app => limitUnreadAnswers(app, 2.5 * LARGE.length));
+  const port = await listen(app => limitUnreadResponses(app, 2.5 * LARGE.length));
   const other = await dial(port, '/other');
   const sockets: Socket[] = [];
   for (let time = 0; time < 4; time++) sockets.push(await dial(port, '/a'));
@@ -69,7 +69,7 @@ test('what one client does not read is bounded, and costs no other client its an
 });
 
 test('answers that are read count no longer', async () => {
-  const port = await listen(app => limitUnreadAnswers(app, 1.5 * LARGE.length));
+  const port = await listen(app => limitUnreadResponses(app, 1.5 * LARGE.length));
   for (let time = 0; time < 4; time++) {
     const answer = await fetch(`http://${HOST}:${port}/a`);
     expect((await answer.text()).length).toBe(LARGE.length);

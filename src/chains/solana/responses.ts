@@ -1,6 +1,6 @@
 import { LaggingNode, type Node, type NodeCall, NodeFailure, RpcError } from '../../nodes/node.ts';
 import type { Block } from '../adapter.ts';
-import { toFields, toList } from '../answers.ts';
+import { toFields, toList } from '../responses.ts';
 import { readOrFailure } from '../unreadable.ts';
 
 /** What is seen: two thirds of the stake have voted for its block. */

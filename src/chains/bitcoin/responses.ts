@@ -1,7 +1,7 @@
 import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
 import type { Block } from '../adapter.ts';
-import { orThrow } from '../answers.ts';
-import { OtherAnswer } from '../unreadable.ts';
+import { orThrow } from '../responses.ts';
+import { OtherResponse } from '../unreadable.ts';
 import { MalformedBytes } from './byte-reader.ts';
 import { parseTransaction, type Transaction } from './transaction.ts';
 
@@ -69,14 +69,14 @@ export function toCount(node: Node, answer: unknown, what: string): number {
 
 /**
  * A transaction in hex.
- * @throws NodeFailure if it cannot be read, OtherAnswer if it is another one.
+ * @throws NodeFailure if it cannot be read, OtherResponse if it is another one.
  */
 export function readTransaction(node: Node, id: string, hex: unknown): Transaction {
   const transaction = parsing(node, `transaction ${id}`, () =>
     parseTransaction(toText(node, hex, `transaction ${id}`)),
   );
   if (transaction.id !== id) {
-    throw new OtherAnswer(`${node.label}: transaction ${id} is ${transaction.id}`);
+    throw new OtherResponse(`${node.label}: transaction ${id} is ${transaction.id}`);
   }
   return transaction;
 }

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { AnswerTooLarge, NodeFailure } from '../../src/nodes/node.ts';
+import { NodeFailure, ResponseTooLarge } from '../../src/nodes/node.ts';
 import { type OpenNode, openNode } from '../../src/nodes/open-node.ts';
 import { readBody } from '../../src/nodes/read-body.ts';
 import { type JsonServer, serveJson } from '../helpers/json-server.ts';
@@ -103,9 +103,9 @@ describe('a large answer', () => {
     answer = () => '0'.repeat(17 * MIB);
     const within = open();
     const call = { method: 'eth_getLogs', params: [], mayBeTooLarge: true };
-    expect(await within.batch([call])).toEqual([expect.any(AnswerTooLarge)]);
+    expect(await within.batch([call])).toEqual([expect.any(ResponseTooLarge)]);
     const posted = within.post('/wallet/getblockbylimitnext', {}, { mayBeTooLarge: true });
-    expect(await failureOf(posted)).toBeInstanceOf(AnswerTooLarge);
+    expect(await failureOf(posted)).toBeInstanceOf(ResponseTooLarge);
     expect(node.pausedFor()).toBe(0);
   });
 

@@ -1,6 +1,6 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Block } from '../adapter.ts';
-import { type Fields, toFields, toList } from '../answers.ts';
+import { type Fields, toFields, toList } from '../responses.ts';
 
 const HASH = /^[0-9a-f]{64}$/i;
 /** An address as the wallet interface writes it: 0x41 and 20 bytes. */

@@ -2,8 +2,8 @@ import { RETRY_AFTER_MAXIMUM_MS } from '../outbound/retry-after.ts';
 import { RpcError } from './node.ts';
 import { parseJson } from './parse-json.ts';
 import type { Redact } from './redaction.ts';
-import type { NodeAnswer } from './transport.ts';
-import { TookTooLong, TooMuchAsked, UnusableAnswer } from './unusable-answer.ts';
+import type { NodeResponse } from './transport.ts';
+import { TookTooLong, TooMuchAsked, UnusableResponse } from './unusable-response.ts';
 
 /** The node asks for rest, which is no failure: it limits calls, or is not available just now. */
 export class Throttled extends Error {
@@ -54,9 +54,9 @@ const WARMUP_CODE = -28;
 
 /**
  * Reads the answer to one call.
- * @throws RpcError, Throttled, TooMuchAsked, TookTooLong, UnusableAnswer.
+ * @throws RpcError, Throttled, TooMuchAsked, TookTooLong, UnusableResponse.
  */
-export function readResult(answer: NodeAnswer, id: number, redact: Redact): unknown {
+export function readResult(answer: NodeResponse, id: number, redact: Redact): unknown {
   const body = parseBody(answer, redact);
   const isError = isObject(body) && isObject(body.error);
   if (!isObject(body) || (answer.status !== 200 && !isError)) throw unusable(answer, body);
@@ -64,7 +64,7 @@ export function readResult(answer: NodeAnswer, id: number, redact: Redact): unkn
   if (!RPC_STATUSES.includes(answer.status)) throw refusedBy(answer, result);
   // A server that could not read the request does not know its ID.
   const isOwn = body.id === id || (isError && (body.id === null || body.id === undefined));
-  if (!isOwn) throw new UnusableAnswer('an answer to a call that was not made');
+  if (!isOwn) throw new UnusableResponse('an answer to a call that was not made');
   if (result instanceof RpcError) throw result;
   return result;
 }
@@ -72,10 +72,10 @@ export function readResult(answer: NodeAnswer, id: number, redact: Redact): unkn
 /**
  * Reads the answer to a batch.
  * @returns Results in the order of the IDs; an RpcError for a call that was refused.
- * @throws BatchRefused, Throttled, TooMuchAsked, UnusableAnswer.
+ * @throws BatchRefused, Throttled, TooMuchAsked, UnusableResponse.
  */
 export function readBatch(
-  answer: NodeAnswer,
+  answer: NodeResponse,
   ids: readonly number[],
   redact: Redact,
 ): (unknown | RpcError)[] {
@@ -84,8 +84,8 @@ export function readBatch(
   if (!Array.isArray(body)) throw refusalOfBatch(answer, body, redact);
   const results = new Map<unknown, unknown>();
   for (const entry of body) {
-    if (!isObject(entry)) throw new UnusableAnswer('an answer that is no JSON-RPC');
-    if (results.has(entry.id)) throw new UnusableAnswer('two answers to one call');
+    if (!isObject(entry)) throw new UnusableResponse('an answer that is no JSON-RPC');
+    if (results.has(entry.id)) throw new UnusableResponse('two answers to one call');
     results.set(entry.id, readEntry(entry, redact));
   }
   const errors = [...results.values()].filter(result => result instanceof RpcError);
@@ -99,26 +99,26 @@ export function readBatch(
   if (isRefused && status === TOO_MUCH_STATUS) throw refusedBy(answer, errors[0]);
   // Geth answers one error, with the ID of the first call, in place of the whole batch.
   if (isRefused) throw new BatchRefused();
-  throw new UnusableAnswer('an answer to calls that were not made, or not to all that were');
+  throw new UnusableResponse('an answer to calls that were not made, or not to all that were');
 }
 
 /** Why a batch has no list for an answer. */
-function refusalOfBatch(answer: NodeAnswer, body: unknown, redact: Redact): Error {
+function refusalOfBatch(answer: NodeResponse, body: unknown, redact: Redact): Error {
   const { status } = answer;
   const error = isObject(body) ? readEntry(body, redact) : undefined;
   const isError = error instanceof RpcError;
   if (isError && !RPC_STATUSES.includes(status)) return refusedBy(answer, error);
   if (isError || BATCH_REFUSAL_STATUSES.includes(status)) return new BatchRefused();
   return status === 200 && body !== undefined
-    ? new UnusableAnswer('an answer to a batch that is no list')
+    ? new UnusableResponse('an answer to a batch that is no list')
     : unusable(answer, body);
 }
 
 /**
  * Reads the answer of a REST path.
- * @throws Throttled, TooMuchAsked, UnusableAnswer.
+ * @throws Throttled, TooMuchAsked, UnusableResponse.
  */
-export function readDocument(answer: NodeAnswer, redact: Redact): unknown {
+export function readDocument(answer: NodeResponse, redact: Redact): unknown {
   const body = parseBody(answer, redact);
   // java-tron answers with status 200 when it fails.
   if (isObject(body) && Object.hasOwn(body, 'Error')) {
@@ -132,7 +132,7 @@ export function readDocument(answer: NodeAnswer, redact: Redact): unknown {
  * The JSON of an answer, whatever its status; undefined for anything else.
  * @throws Throttled for one of a node that asks for rest.
  */
-function parseBody({ status, retryAfterMs, text }: NodeAnswer, redact: Redact): unknown {
+function parseBody({ status, retryAfterMs, text }: NodeResponse, redact: Redact): unknown {
   const body = parseOrUndefined(text);
   const { code, message } = errorOf(body, redact);
   if (status === TOO_MANY_REQUESTS_STATUS || isThrottling(code, message)) {
@@ -169,19 +169,19 @@ function suspensionOf(message: string): number | null {
 }
 
 /** An answer that is none to what was asked. */
-function unusable({ status, retryAfterMs }: NodeAnswer, body: unknown): UnusableAnswer {
+function unusable({ status, retryAfterMs }: NodeResponse, body: unknown): UnusableResponse {
   if (status === TOO_MUCH_STATUS) return new TooMuchAsked(`status ${status}`);
   if (status === GATEWAY_TIMEOUT_STATUS) return new TookTooLong(`status ${status}`);
-  if (status !== 200) return new UnusableAnswer(`status ${status}`, retryAfterMs);
+  if (status !== 200) return new UnusableResponse(`status ${status}`, retryAfterMs);
   const kind = body === undefined ? 'JSON' : 'JSON-RPC';
-  return new UnusableAnswer(`an answer that is no ${kind}`);
+  return new UnusableResponse(`an answer that is no ${kind}`);
 }
 
 /** The node refuses to answer, and says why. */
-function refusedBy({ status, retryAfterMs }: NodeAnswer, error: unknown): UnusableAnswer {
+function refusedBy({ status, retryAfterMs }: NodeResponse, error: unknown): UnusableResponse {
   const said = error instanceof RpcError ? `"${error.message}"` : 'without a reason';
   if (status === TOO_MUCH_STATUS) return new TooMuchAsked(said);
-  return new UnusableAnswer(status === 200 ? said : `status ${status}: ${said}`, retryAfterMs);
+  return new UnusableResponse(status === 200 ? said : `status ${status}: ${said}`, retryAfterMs);
 }
 
 /** The result of one answer, or its RpcError. */
@@ -191,13 +191,13 @@ function readEntry(entry: Record<string, unknown>, redact: Redact): unknown {
   if (error === undefined || error === null) {
     if (Object.hasOwn(entry, 'result')) return entry.result;
     const text = Object.hasOwn(entry, 'Error') ? redact(String(entry.Error)) : undefined;
-    throw new UnusableAnswer(text === undefined ? 'an answer that is no JSON-RPC' : `"${text}"`);
+    throw new UnusableResponse(text === undefined ? 'an answer that is no JSON-RPC' : `"${text}"`);
   }
   const { code, message } = isObject(error) ? error : { code: 0, message: error };
   const text = redact(typeof message === 'string' ? message : 'an error without a message');
   const number = Number.isSafeInteger(code) ? Number(code) : 0;
   if (isThrottling(number, text)) throw new Throttled(suspensionOf(text));
-  if (number === WARMUP_CODE) throw new UnusableAnswer(`"${text}"`);
+  if (number === WARMUP_CODE) throw new UnusableResponse(`"${text}"`);
   return new RpcError(number, text);
 }
 

@@ -1,0 +1,15 @@
+import { type AuditDependencies, reconcileDays } from '../watching/audit/reconciliation.ts';
+import type { Loop } from './loop.ts';
+
+const INTERVAL_MS = 60_000;
+
+/** Holds yesterday's blocks against the ledger, at a quiet hour. */
+export function reconciliationLoop(dependencies: AuditDependencies): Loop {
+  return {
+    name: 'reconciliation',
+    intervalMs: INTERVAL_MS,
+    async run(signal, beat) {
+      while (!signal.aborted && (await reconcileDays(dependencies, signal))) beat();
+    },
+  };
+}
