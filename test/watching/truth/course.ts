@@ -9,8 +9,12 @@ export const START = Date.UTC(2026, 4, 18, 12);
 
 /** Pauses between two rounds of watchers, in seconds: polled regularly, and after outages. */
 const PAUSES = [4, 8, 8, 15, 15, 25, 25, 40, 40, 55, 55, 59, 61, 90, 150, 300, 720, 1_860, 3_700];
-/** Rounds in the end: then every window is over, and what is in no mempool for two hours counts as gone. */
-const END_PAUSES = [70, 70, 70, 70, 70, 70].map(minutes => minutes * MINUTE);
+/**
+ * Rounds in the end: then every window is over, also that of a rest that is asked for once an amount has been corrected,
+ * and what is in no mempool for two hours counts as gone.
+ */
+const END_PAUSES = Array<number>(8).fill(70 * MINUTE);
+export const END_ROUNDS = END_PAUSES.length;
 
 /** What the worker does after the rounds of the watchers. */
 export type Sweep = 'expire' | 'lapse';

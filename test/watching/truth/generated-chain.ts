@@ -73,6 +73,13 @@ export class GeneratedChain {
   readonly listed = new Set<MadeTransaction>();
   /** Those whose amounts were told otherwise for a while. */
   readonly lied = new Set<MadeTransaction>();
+  /** What the primary node could not show while it was on a branch of its own, in milliseconds since the epoch. */
+  readonly #hidden: {
+    readonly from: number;
+    readonly to: number;
+    readonly transactions: ReadonlySet<MadeTransaction>;
+  }[] = [];
+  #splitAt = 0;
   /** Those that leave the mempool, and whether a block may still have them. */
   readonly #left = new Map<MadeTransaction, boolean>();
   readonly #random: Random;
@@ -150,6 +157,7 @@ export class GeneratedChain {
 
   /** The others undo blocks, and the primary node does not. */
   split(depth: number, at: number): void {
+    this.#splitAt = at;
     this.minority = [...this.best];
     this.best.splice(Math.max(2, this.best.length - depth));
     while (this.best.length <= this.minority.length) this.#add(this.best, at, []);
@@ -159,7 +167,17 @@ export class GeneratedChain {
   join(at: number): void {
     if (this.minority === null) return;
     while (this.best.length <= this.minority.length) this.#add(this.best, at, []);
+    const shown = new Set(transactionsOf(this.minority));
+    const transactions = new Set(transactionsOf(this.best).filter(each => !shown.has(each)));
+    this.#hidden.push({ from: this.#splitAt, to: at, transactions });
     this.minority = null;
+  }
+
+  /** Whether the primary node was on a branch without a transaction. */
+  isHidden(transaction: MadeTransaction, at: number): boolean {
+    return this.#hidden.some(
+      ({ from, to, transactions }) => from <= at && at < to && transactions.has(transaction),
+    );
   }
 
   /** The height of the newest final block of a branch. */
@@ -168,7 +186,7 @@ export class GeneratedChain {
   }
 
   #candidates(branch: Branch): MadeTransaction[] {
-    const mined = branch.flatMap(({ transactions }) => transactions);
+    const mined = transactionsOf(branch);
     const spent = new Set(mined.map(({ spends }) => spends));
     return this.transactions.filter(
       each => !spent.has(each.spends) && this.#left.get(each) !== false,
@@ -201,6 +219,10 @@ export class GeneratedChain {
       if (!this.firstMinedAt.has(each)) this.firstMinedAt.set(each, at);
     }
   }
+}
+
+function transactionsOf(branch: Branch): MadeTransaction[] {
+  return branch.flatMap(({ transactions }) => transactions);
 }
 
 /** Hex digits that differ with the text. */

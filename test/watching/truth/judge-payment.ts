@@ -114,6 +114,9 @@ export function judgePayment(
     const most = isNamed && !isOthers ? due + due / 50n : due;
     if (transfer.amount < due || transfer.amount > most) return false;
     if (played.chain.lied.has(transaction)) return false;
+    // Nor could the node know that was on a branch without it when the payment ended.
+    const endedAt = last.released_at?.getTime() ?? Number.POSITIVE_INFINITY;
+    if (played.chain.isHidden(transaction, endedAt)) return false;
     const isListed = world.slot.family === 'bitcoin' && played.chain.listed.has(transaction);
     const madeAt = isListed ? transaction.sentAt : played.chain.lastMinedAt(transaction);
     const until = Math.min(

@@ -1,5 +1,5 @@
 import { createRandom, type Random } from '../../settlement/truth/random.ts';
-import { type ChainStep, chainCourseOf, START } from './course.ts';
+import { type ChainStep, chainCourseOf, END_ROUNDS, START } from './course.ts';
 import { addressesOf, type Slot, slotOf } from './slots.ts';
 
 /** What a customer sends, compared with what is asked for. */
@@ -157,7 +157,7 @@ function drawActs(
   const acts: Act[] = [];
   const last = course.findLast(({ isEnd }) => !isEnd)?.at ?? START;
   for (const payment of payments.keys()) {
-    const step = 1 + random.below(Math.max(1, course.length - 9));
+    const step = 1 + random.below(Math.max(1, course.length - END_ROUNDS - 3));
     const from = course[step - 1]?.at ?? START;
     const at = from + 1 + random.below((course[step]?.at ?? from + 2) - from - 1);
     acts.push({ kind: 'open', payment, at: at - 1 }, { kind: 'choose', payment, at });
