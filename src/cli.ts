@@ -12,7 +12,7 @@ process.exitCode = await run(process.argv.slice(2), {
   isRead: () => !process.stdout.destroyed,
   untilInterrupted() {
     const controller = new AbortController();
-    // Once: whoever does not want to wait for the end asks again.
+    // Once, so that a second Ctrl-C ends the process at once.
     for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => controller.abort());
     return controller.signal;
   },

@@ -1,19 +1,8 @@
-import type { Command } from 'commander';
 import { OperationRefused } from '../audit/audited-change.ts';
 import type { AuditLogEntry } from '../database/account-tables.ts';
 import { auditEntryExists, listAuditEntries } from '../repositories/accounts/audit-log.ts';
-import { withSession } from './accounts/session.ts';
-import { printJson, printList } from './print.ts';
-import type { Terminal } from './terminal.ts';
-import {
-  addJsonFlag,
-  addPageFlags,
-  type PageFlags,
-  pageNote,
-  parseDate,
-  parseName,
-  parseObjectId,
-} from './values.ts';
+import { type CliCommand, type PageFlags, pageNote } from './cli-command.ts';
+import { parseDate, parseName, parseObjectId } from './values.ts';
 
 interface AuditFlags extends PageFlags {
   readonly since?: Date;
@@ -25,8 +14,10 @@ interface AuditFlags extends PageFlags {
 const PLAIN = /^[^\s"'={}[\],\p{Cc}]+$/u;
 
 /** `mp audit` */
-export function define(command: Command, terminal: Terminal): void {
-  addPageFlags(addJsonFlag(command), 'audit entry')
+export function define(command: CliCommand): void {
+  command
+    .json()
+    .paged('audit entry')
     .option('--since <date>', 'only changes since this ISO 8601 date-time or date', parseDate)
     .option('--actor <name>', 'only changes by this operator', parseName)
     .option(
@@ -35,26 +26,24 @@ export function define(command: Command, terminal: Terminal): void {
       parseObjectId,
     )
     .addHelpText('after', '\nNewest first. Secrets are never written to the audit log.')
-    .action((flags: AuditFlags) =>
-      withSession(terminal, async ({ db }) => {
-        const { since, actor, object: objectId, limit, before } = flags;
-        if (before !== undefined && !(await auditEntryExists(db, before))) {
-          throw new OperationRefused(`There is no audit entry ${before}.`);
-        }
-        const page = await listAuditEntries(db, { since, actor, objectId, before, limit });
-        const entries = page.map(auditObject);
-        if (flags.json) return printJson(terminal, entries);
-        const rows = entries.map(({ at, actor, action, objectType, objectId, detail }) => ({
-          at,
-          actor,
-          action,
-          object: `${objectType} ${objectId}`,
-          detail: detailText(detail),
-        }));
-        const columns = ['at', 'actor', 'action', 'object', 'detail'] as const;
-        printList(terminal, flags, rows, columns, pageNote(entries, flags));
-      }),
-    );
+    .onDatabase(async ({ db, show, showList }, flags: AuditFlags) => {
+      const { since, actor, object: objectId, limit, before } = flags;
+      if (before !== undefined && !(await auditEntryExists(db, before))) {
+        throw new OperationRefused(`There is no audit entry ${before}.`);
+      }
+      const page = await listAuditEntries(db, { since, actor, objectId, before, limit });
+      const entries = page.map(auditObject);
+      if (flags.json) return show(entries);
+      const rows = entries.map(({ at, actor, action, objectType, objectId, detail }) => ({
+        at,
+        actor,
+        action,
+        object: `${objectType} ${objectId}`,
+        detail: detailText(detail),
+      }));
+      const columns = ['at', 'actor', 'action', 'object', 'detail'] as const;
+      showList(rows, columns, pageNote(entries, flags));
+    });
 }
 
 function auditObject(entry: AuditLogEntry) {

@@ -1,32 +1,30 @@
-import type { Command } from 'commander';
 import { checkFirstPayment, type FirstPayment } from '../settlement/first-payment.ts';
 import type { Step } from '../settlement/setup-steps.ts';
-import { withSession } from './accounts/session.ts';
-import { cell, printJson, printLines } from './print.ts';
-import { AnsweredFailure, type Terminal } from './terminal.ts';
-import { addJsonFlag, type JsonFlag, parseId } from './values.ts';
+import type { CliCommand } from './cli-command.ts';
+import { cell, type JsonFlag, printLines } from './print.ts';
+import { FailureShown } from './terminal.ts';
+import { parseId } from './values.ts';
 
 /** `mp doctor` */
-export function define(command: Command, terminal: Terminal): void {
-  addJsonFlag(command)
+export function define(command: CliCommand): void {
+  command
+    .json()
     .argument('<merchant>', 'merchant ID', parseId)
     .addHelpText(
       'after',
       '\nExit status 1 while a step is missing without which no payment settles.',
     )
-    .action((merchantId: string, { json }: JsonFlag) =>
-      withSession(terminal, async ({ db, config, clock }) => {
-        const service = {
-          simulation: config.simulation,
-          hasPanel: config.panelUrl !== null,
-          hasProcessor: config.processor !== null,
-        };
-        const checked = await checkFirstPayment(db, merchantId, service, new Date(clock()));
-        if (json) printJson(terminal, { merchantId, ...checked });
-        else printLines(terminal, checked.steps.flatMap(stepLines), summaryOf(checked));
-        if (!checked.canSettle) throw new AnsweredFailure();
-      }),
-    );
+    .onDatabase(async ({ db, config, clock, show }, merchantId: string, { json }: JsonFlag) => {
+      const service = {
+        simulation: config.simulation,
+        hasPanel: config.panelUrl !== null,
+        hasProcessor: config.processor !== null,
+      };
+      const checked = await checkFirstPayment(db, merchantId, service, new Date(clock()));
+      if (json) show({ merchantId, ...checked });
+      else printLines(command.terminal, checked.steps.flatMap(stepLines), summaryOf(checked));
+      if (!checked.canSettle) throw new FailureShown();
+    });
 }
 
 function stepLines({ name, state, finding, remedy }: Step): string[] {

@@ -1,15 +1,16 @@
-import type { Command } from 'commander';
 import { readConfig } from '../config/config.ts';
 import { DEMO_ROLES, type DemoRole } from '../development/demo-credentials.ts';
+import type { CliCommand } from './cli-command.ts';
 import { chooseDemoAddress } from './integration/request-address.ts';
 import { openDemo } from './integration/request-credentials.ts';
-import { printJson, printLines } from './print.ts';
-import type { Terminal } from './terminal.ts';
-import { addJsonFlag, choice, type JsonFlag } from './values.ts';
+import { type JsonFlag, printJson, printLines } from './print.ts';
+import { choice } from './values.ts';
 
 /** `mp env` */
-export function define(command: Command, terminal: Terminal): void {
-  addJsonFlag(command)
+export function define(command: CliCommand): void {
+  const { terminal } = command;
+  command
+    .json()
     .addOption(choice('--as <account>', 'whose demo key (default: merchant)', [...DEMO_ROLES]))
     .addHelpText('after', '\nIn a shell: eval "$(npx --no mp env)"')
     .action(async ({ as = 'merchant', ...flags }: JsonFlag & { as?: DemoRole }) => {
@@ -22,10 +23,11 @@ export function define(command: Command, terminal: Terminal): void {
         ...(merchantId === undefined ? {} : { MP_MERCHANT_ID: merchantId }),
       };
       if (flags.json) return printJson(terminal, variables);
-      const lines = Object.entries(variables).map(
-        ([name, value]) => `export ${name}=${quote(value)}`,
+      const named = Object.entries(variables);
+      printLines(
+        terminal,
+        named.map(([name, value]) => `export ${name}=${quote(value)}`),
       );
-      printLines(terminal, lines);
     });
 }
 

@@ -7,12 +7,12 @@ import { MasterKeyMissing } from '../keys/master-keys.ts';
 import { MigrationsPending } from '../runtime/storage.ts';
 import { serializeError } from '../telemetry/serialize-error.ts';
 
-/** Errors whose message tells the operator all there is to know. */
-const ANSWERS = [OperationRefused, MigrationsPending, MasterKeyMissing, ServiceRoleError];
+/** Errors whose message is all that the operator needs. */
+const EXPLAINED = [OperationRefused, MigrationsPending, MasterKeyMissing, ServiceRoleError];
 
 /** Describes a failure to the operator: a message where the cause is known, else where it came from. */
 export function describeFailure(error: unknown): string {
-  if (ANSWERS.some(kind => error instanceof kind)) return (error as Error).message;
+  if (EXPLAINED.some(kind => error instanceof kind)) return (error as Error).message;
   if (error instanceof ConfigError) return `The configuration is not usable:\n${error.message}`;
   if (isDatabaseUnavailable(error)) {
     return `The database cannot be reached: ${reasonOf(error)}. Check DATABASE_URL and the server.`;

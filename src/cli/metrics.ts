@@ -1,14 +1,12 @@
-import type { Command } from 'commander';
 import { ALERT_RULES, RULES_FILE } from '../telemetry/alert-rules.ts';
-import { printJson, printLines } from './print.ts';
-import type { Terminal } from './terminal.ts';
-import { addVerb, type JsonFlag } from './values.ts';
+import type { CliCommand } from './cli-command.ts';
+import { type JsonFlag, printJson, printLines } from './print.ts';
 
 /** `mp metrics rules` */
-export function define(noun: Command, terminal: Terminal): void {
-  addVerb(noun, 'rules', 'print a rule file for Prometheus').action(({ json }: JsonFlag) => {
-    if (json) printJson(terminal, RULES_FILE);
-    else printLines(terminal, rulesLines());
+export function define(noun: CliCommand): void {
+  noun.verb('rules', 'print a rule file for Prometheus').action(({ json }: JsonFlag) => {
+    if (json) printJson(noun.terminal, RULES_FILE);
+    else printLines(noun.terminal, rulesLines());
   });
 }
 

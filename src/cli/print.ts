@@ -1,5 +1,9 @@
 import type { Terminal } from './terminal.ts';
-import type { JsonFlag } from './values.ts';
+
+/** Flag of every command. */
+export interface JsonFlag {
+  readonly json?: true;
+}
 
 const INDENT = '  ';
 const GAP = '  ';

@@ -1,151 +1,81 @@
-import { Command } from 'commander';
 import { readVersion } from '../docs/client-package/package-file.ts';
+import { CliCommand } from './cli-command.ts';
 import type { Terminal } from './terminal.ts';
 
-type Define = (command: Command, terminal: Terminal) => void;
-
-interface Noun {
-  readonly name: string;
-  readonly description: string;
-  /** Defines the noun's verbs, or the noun itself as a command. */
-  readonly load: () => Promise<{ define: Define }>;
-}
+/** Loads what defines the verbs of a noun, or the noun itself as a command. */
+type Load = () => Promise<{ define(command: CliCommand): void }>;
 
 /** In the order of the help. */
-const NOUNS: readonly Noun[] = [
-  {
-    name: 'migrate',
-    description: 'apply pending migrations to the database',
-    load: () => import('./migrate.ts'),
-  },
-  {
-    name: 'network',
-    description: 'blockchain networks, their payment windows, and how they are watched',
-    load: () => import('./chains/network.ts'),
-  },
-  {
-    name: 'node',
-    description: 'nodes of providers, through which chains are watched',
-    load: () => import('./chains/node.ts'),
-  },
-  {
-    name: 'merchant',
-    description: 'merchants and their settings',
-    load: () => import('./accounts/merchant.ts'),
-  },
-  {
-    name: 'doctor',
-    description: "what is missing until a merchant's first payment can settle",
-    load: () => import('./doctor.ts'),
-  },
-  {
-    name: 'branch',
-    description: 'branches of a merchant',
-    load: () => import('./accounts/branch.ts'),
-  },
-  {
-    name: 'address',
-    description: 'deposit addresses of a branch',
-    load: () => import('./accounts/address.ts'),
-  },
-  {
-    name: 'domain',
-    description: 'hostnames that a checkout may redirect to',
-    load: () => import('./accounts/domain.ts'),
-  },
-  {
-    name: 'user',
-    description: 'users of a merchant and their keys of the older contract',
-    load: () => import('./accounts/user.ts'),
-  },
-  {
-    name: 'partner',
-    description: 'partners and their settings',
-    load: () => import('./accounts/partner.ts'),
-  },
-  {
-    name: 'member',
-    description: 'members of a partner, who hold its keys',
-    load: () => import('./accounts/member.ts'),
-  },
-  {
-    name: 'key',
-    description: 'API keys of merchants and of partner members',
-    load: () => import('./keys/key.ts'),
-  },
-  {
-    name: 'master-key',
-    description: 'the master key that secrets are sealed under',
-    load: () => import('./keys/master-key.ts'),
-  },
-  {
-    name: 'payment',
-    description: 'payments with their history, and simulation in development',
-    load: () => import('./payments/payment.ts'),
-  },
-  {
-    name: 'evidence',
-    description: 'signed documents on payments',
-    load: () => import('./payments/evidence.ts'),
-  },
-  {
-    name: 'deposit',
-    description: 'on-chain deposits, and the inbox of unmatched ones',
-    load: () => import('./payments/deposit.ts'),
-  },
-  {
-    name: 'finding',
-    description: 'what watchers of chains have found that an operator has to look at',
-    load: () => import('./chains/finding.ts'),
-  },
-  {
-    name: 'webhook',
-    description: 'webhook endpoints and their deliveries',
-    load: () => import('./webhooks/webhook.ts'),
-  },
-  {
-    name: 'listen',
-    description: 'send events of a merchant to a local server as they happen, in development',
-    load: () => import('./integration/listen.ts'),
-  },
-  {
-    name: 'legacy',
-    description: 'usage of the older contract',
-    load: () => import('./keys/legacy.ts'),
-  },
-  {
-    name: 'request',
-    description: 'send a signed request to the API and show the response',
-    load: () => import('./integration/request.ts'),
-  },
-  {
-    name: 'env',
-    description: 'a demo key as variables of a shell, for the examples of the documentation',
-    load: () => import('./env.ts'),
-  },
-  {
-    name: 'explain',
-    description: 'show how a signature is made, and why a refused one differs',
-    load: () => import('./integration/explain.ts'),
-  },
-  {
-    name: 'metrics',
-    description: 'alerting rules for the metrics of the service',
-    load: () => import('./metrics.ts'),
-  },
-  {
-    name: 'audit',
-    description: 'the audit log: who changed what, and when',
-    load: () => import('./audit.ts'),
-  },
-];
+const NOUNS: Readonly<Record<string, readonly [description: string, load: Load]>> = {
+  migrate: ['apply pending migrations to the database', () => import('./migrate.ts')],
+  network: [
+    'blockchain networks, their payment windows, and how they are watched',
+    () => import('./chains/network.ts'),
+  ],
+  node: ['nodes of providers, through which chains are watched', () => import('./chains/node.ts')],
+  merchant: ['merchants and their settings', () => import('./accounts/merchant.ts')],
+  doctor: [
+    "what is missing until a merchant's first payment can settle",
+    () => import('./doctor.ts'),
+  ],
+  branch: ['branches of a merchant', () => import('./accounts/branch.ts')],
+  address: ['deposit addresses of a branch', () => import('./accounts/address.ts')],
+  domain: ['hostnames that a checkout may redirect to', () => import('./accounts/domain.ts')],
+  user: [
+    'users of a merchant and their keys of the older contract',
+    () => import('./accounts/user.ts'),
+  ],
+  partner: ['partners and their settings', () => import('./accounts/partner.ts')],
+  member: ['members of a partner, who hold its keys', () => import('./accounts/member.ts')],
+  key: ['API keys of merchants and of partner members', () => import('./keys/key.ts')],
+  'master-key': [
+    'the master key that secrets are sealed under',
+    () => import('./keys/master-key.ts'),
+  ],
+  payment: [
+    'payments with their history, and simulation in development',
+    () => import('./payments/payment.ts'),
+  ],
+  evidence: ['signed documents on payments', () => import('./payments/evidence.ts')],
+  deposit: [
+    'on-chain deposits, and the inbox of unmatched ones',
+    () => import('./payments/deposit.ts'),
+  ],
+  finding: [
+    'what watchers of chains have found that an operator has to look at',
+    () => import('./chains/finding.ts'),
+  ],
+  webhook: ['webhook endpoints and their deliveries', () => import('./webhooks/webhook.ts')],
+  listen: [
+    'send events of a merchant to a local server as they happen, in development',
+    () => import('./integration/listen.ts'),
+  ],
+  legacy: ['usage of the older contract', () => import('./keys/legacy.ts')],
+  request: [
+    'send a signed request to the API and show the response',
+    () => import('./integration/request.ts'),
+  ],
+  env: [
+    'a demo key as variables of a shell, for the examples of the documentation',
+    () => import('./env.ts'),
+  ],
+  explain: [
+    'show how a signature is made, and why a refused one differs',
+    () => import('./integration/explain.ts'),
+  ],
+  metrics: ['alerting rules for the metrics of the service', () => import('./metrics.ts')],
+  audit: ['the audit log: who changed what, and when', () => import('./audit.ts')],
+};
 
 /**
  * Builds the command line. It loads only the noun that `args` begins with, so that help and small
  * commands start fast.
  */
-export async function buildProgram(args: readonly string[], terminal: Terminal): Promise<Command> {
-  const program = new Command('mp')
+export async function buildProgram(
+  args: readonly string[],
+  terminal: Terminal,
+): Promise<CliCommand> {
+  const program = new CliCommand(terminal, 'mp')
     .description('Operates the External Payments Service.')
     .usage('NOUN VERB [flags]')
     .version(readVersion(), '--version', 'print the version of the service')
@@ -159,9 +89,9 @@ export async function buildProgram(args: readonly string[], terminal: Terminal):
         'are written to the audit log under MP_ACTOR, or the name of the operating system user.',
     );
   const noun = nounOf(args);
-  for (const { name, description, load } of NOUNS) {
+  for (const [name, [description, load]] of Object.entries(NOUNS)) {
     const command = program.command(name).description(description);
-    if (name === noun) (await load()).define(command, terminal);
+    if (name === noun) (await load()).define(command);
   }
   return program;
 }

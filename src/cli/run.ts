@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 import { buildProgram } from './program.ts';
-import { AnsweredFailure, CommandFailed, type Terminal } from './terminal.ts';
+import { CommandFailed, FailureShown, type Terminal } from './terminal.ts';
 
 const DONE = 0;
 /** Refused or failed. */
@@ -8,18 +8,18 @@ const FAILED = 1;
 const WRONG_USAGE = 2;
 
 /**
- * Runs a command line. With `--json`, standard output gets the failure where it has got no result.
+ * Runs a command line. With `--json`, a failure is printed to standard output unless a result was.
  * @param args Arguments after `mp`.
  * @returns The exit status.
  */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
-  let hasAnswered = false;
+  let hasPrinted = false;
   const out = (text: string) => {
-    hasAnswered = true;
+    hasPrinted = true;
     terminal.out(text);
   };
   const fail = (exitStatus: number, message: string) => {
-    if (args.includes('--json') && !hasAnswered) {
+    if (args.includes('--json') && !hasPrinted) {
       out(`${JSON.stringify({ error: { exitStatus, message } })}\n`);
     }
     return exitStatus;
@@ -33,7 +33,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     if (error instanceof CommanderError) {
       return error.exitCode === 0 ? DONE : fail(WRONG_USAGE, error.message.replace(/^error: /, ''));
     }
-    if (error instanceof AnsweredFailure) return FAILED;
+    if (error instanceof FailureShown) return FAILED;
     const message = await describe(error);
     terminal.err(`${message}\n`);
     return fail(FAILED, message);

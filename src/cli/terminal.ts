@@ -3,12 +3,9 @@ export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Writes to standard output: the result and nothing else. */
   out(text: string): void;
-  /** Whether anybody still reads standard output; long outputs stop when nobody does. */
+  /** False once the reader of standard output is gone; long outputs end then. */
   isRead?(): boolean;
-  /**
-   * A signal that Ctrl-C aborts from now on, in place of ending the process; for a command that runs
-   * until then.
-   */
+  /** A signal that Ctrl-C aborts from now on instead of ending the process. */
   untilInterrupted?(): AbortSignal;
   /** Writes to standard error: refusals, failures and wrong usage. */
   err(text: string): void;
@@ -23,9 +20,4 @@ export class CommandFailed extends Error {
 }
 
 /** The command failed and has already printed its result: only the exit status is left to set. */
-export class AnsweredFailure extends Error {
-  constructor() {
-    super('the failure has been printed');
-    this.name = 'AnsweredFailure';
-  }
-}
+export class FailureShown extends Error {}

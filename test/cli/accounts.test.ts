@@ -54,7 +54,7 @@ test('networks are listed and set', async () => {
     /^id +name +environment +assetSymbol +windowMinutes +settledBy +isActive\n/,
   );
   expect(table.out).toMatch(/\nbtc +Bitcoin Mainnet +production +BTC +45 +simulation +true\n/);
-  // A process that does not simulate, as in production, has nobody who settles without a node.
+  // A process that does not simulate, as in production, settles nothing without a node.
   const real = { ...service.env, SIMULATION: 'off' };
   const { out } = await mpHere(['network', 'list'], real);
   expect(out).toMatch(/\nbtc +Bitcoin Mainnet +production +BTC +45 +nobody +true\n/);

@@ -121,9 +121,13 @@ test('of a merchant, shows what belongs to it as well, and nothing of another on
   for (const transactionHash of ['one', 'two']) {
     const at = { blockchainId: 'btc', address: ADDRESSES.btc, position: 0, blockHeight: 1 };
     // Far too much for the payment, so both go to the inbox.
-    const told = { ...at, transactionHash, tokenAmount: 99_999n, finality: 'final' } as const;
+    const transfer = { ...at, transactionHash, tokenAmount: 99_999n, finality: 'final' } as const;
     const now = new Date(clock());
-    await observeTransfer(db, { ...told, blockHash: null, occurredAt: now, source: 'chain' }, now);
+    await observeTransfer(
+      db,
+      { ...transfer, blockHash: null, occurredAt: now, source: 'chain' },
+      now,
+    );
   }
   const [first, second] = await service.ask<{ id: string }[]>('deposit', 'list', '--unmatched');
   await service.ask('deposit', 'assign', first?.id ?? '', found.id);

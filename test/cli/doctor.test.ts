@@ -106,7 +106,7 @@ test('it names one step after the other until all are done', async () => {
   );
   await addMerchantUser(service, id, 'admin');
   expect(named(await look(), 'done')).toHaveLength(first.steps.length + 1);
-  // Nobody sees the panel where there is none.
+  // Without a panel its step is left out.
   expect(named(await diagnose(id, { ...live, NODE_ENV: 'production' }), 'advised')).toEqual([
     'person',
   ]);

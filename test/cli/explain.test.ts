@@ -107,7 +107,7 @@ test('the secret alone will do, and what else is given is recognised', async () 
   expect(unknown.headers['X-MP-KEY-ID']).toBe('(your key ID)');
 });
 
-test('the demo keys sign where no secret is given, and are told apart', async () => {
+test('the demo keys sign where no secret is given, and each is named', async () => {
   const demo = Object.fromEntries(
     ['merchant', 'us', 'partner', 'linked'].map((role, index) => {
       return [role, { keyId, secret: `mps_${`${index}`.repeat(64)}`, passphrase: SHOWN_ONCE }];

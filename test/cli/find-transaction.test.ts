@@ -40,7 +40,7 @@ describe.skipIf(!hasAnvil)(`a transaction (${hasAnvil ? 'anvil' : ANVIL_MISSING}
     return hash;
   }
 
-  test('to a known address that nobody recorded is found, and its block scanned again', async () => {
+  test('to a known address that was not recorded is found, and its block scanned again', async () => {
     const hash = await pay(ADDRESSES[CHAIN]);
     const transfer = {
       ...{ position: 0, address: ADDRESSES[CHAIN], tokenAmount: '0.25' },
@@ -62,7 +62,7 @@ describe.skipIf(!hasAnvil)(`a transaction (${hasAnvil ? 'anvil' : ANVIL_MISSING}
     expect(out).toContain('scanned again');
   });
 
-  test('to a stranger, and one that is unknown, are told as that', async () => {
+  test('to a stranger, and one that is unknown, are reported as such', async () => {
     expect(await find(await pay(payer))).toMatchObject({ verdict: 'other_address', transfers: [] });
     expect(await find(`0x${'ab'.repeat(32)}`)).toMatchObject({ verdict: 'unknown' });
     expect(await service.refused('payment', 'find-transaction', CHAIN, '0x12')).toBe(

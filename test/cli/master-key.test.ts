@@ -111,7 +111,7 @@ test('a wrong master key is refused, by name', async () => {
   expect(err).toMatch(/^The database has secrets under a master key .* MASTER_KEY .*\n$/);
 });
 
-test('secrets are sealed anew at once, and hashes when they are used', async () => {
+test('secrets are sealed again at once, and hashes when they are used', async () => {
   expect(await reseal()).toEqual({
     masterKeyVersion: alone.currentVersion,
     apiKeysResealed: 2,

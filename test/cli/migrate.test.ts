@@ -47,7 +47,7 @@ test('the embedded database is migrated by the command that needs it, one after 
   expect(JSON.parse(listed.out)).toHaveLength(2);
 });
 
-test('what is wrong with configuration or database is told in a line, without secrets', async () => {
+test('what is wrong with configuration or database is reported in a line, without secrets', async () => {
   const url = new URL(inject('databaseServer'));
   const wrong = new URL(url);
   wrong.password = 's3cret';

@@ -66,9 +66,9 @@ export async function mpHere(args: readonly string[], env: Environment = {}): Pr
 export interface Operated extends TestApp {
   /** Points `mp` to the database. */
   readonly env: Environment;
-  /** Runs a command inside this process that must succeed, with --json; answers its document. */
+  /** Runs a command inside this process that must succeed, with --json; resolves with its document. */
   ask<T = Record<string, unknown>>(...args: string[]): Promise<T>;
-  /** Runs a command that must be refused; answers what it says. */
+  /** Runs a command that must be refused; resolves with its message. */
   refused(...args: string[]): Promise<string>;
 }
 
@@ -95,8 +95,9 @@ export async function startOperated(): Promise<Operated> {
     async refused(...args) {
       const { status, out, err } = await mpHere([...args, '--json'], env);
       const message = err.trimEnd();
-      const told = `${JSON.stringify({ error: { exitStatus: 1, message } })}\n`;
-      if (status !== 1 || out !== told) throw new Error(`mp ${args.join(' ')}: ${status} ${out}`);
+      const printed = `${JSON.stringify({ error: { exitStatus: 1, message } })}\n`;
+      if (status !== 1 || out !== printed)
+        throw new Error(`mp ${args.join(' ')}: ${status} ${out}`);
       return message;
     },
     async close() {

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createUser } from '../../src/accounts/users.ts';
-import { linkObject } from '../../src/cli/accounts/panel-link.ts';
-import type { Session } from '../../src/cli/accounts/session.ts';
+import { linkObject } from '../../src/cli/accounts/people.ts';
+import type { Session } from '../../src/cli/session.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { announceService } from '../../src/development/local-service.ts';
 import { addMerchant, addPartner, operatorOf } from '../helpers/accounts.ts';
@@ -34,7 +34,7 @@ test('a user is created with a link that opens the page to join', async () => {
   const page = await open(service, new URL(link).pathname);
   expect(page.statusCode).toBe(200);
   expect(page.body).toContain('Shop invites Ada to its panel');
-  // Whoever ran the command is for the audit log.
+  // The operator's name is for the audit log only.
   expect(page.body).not.toContain('alice');
 });
 

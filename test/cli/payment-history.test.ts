@@ -67,7 +67,7 @@ test('tells all that happened to a payment in the order of time', async () => {
   expect(entries.map(({ at }) => at)).toEqual(entries.map(({ at }) => at).toSorted());
   const amount = /^[\d.]+ ETH, exact, final since \S+Z, eth 0x[0-9a-f]{64}:0$/;
   const to = `to ${receiver.url}`;
-  const told: [kind: string, what: string | RegExp][] = [
+  const expected: [kind: string, what: string | RegExp][] = [
     ['created', `5000 cents, crypto, by ${shop.keyId}`],
     ['event', 'payment_prompt.created'],
     ['delivery', `payment_prompt.created ${to}: succeeded, 2 attempts`],
@@ -87,7 +87,7 @@ test('tells all that happened to a payment in the order of time', async () => {
     ],
   ];
   expect(entries).toEqual(
-    told.map(([kind, what]) => ({
+    expected.map(([kind, what]) => ({
       at: expect.stringMatching(/Z$/),
       kind,
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -95,7 +95,7 @@ test('tells all that happened to a payment in the order of time', async () => {
     })),
   );
   expect(lines[0]).toMatch(/^at +kind +what +id$/);
-  expect(lines).toHaveLength(1 + told.length);
+  expect(lines).toHaveLength(1 + expected.length);
   expect(lines[1]).toMatch(/^\S+Z {2}created +5000 cents, crypto, by \S+ +[0-9a-f-]{36}$/);
 
   const { rows: others } = await historyOf(other);

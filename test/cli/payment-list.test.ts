@@ -116,7 +116,7 @@ describe('mp payment list', () => {
     ]);
   });
 
-  test('as CSV has all, however many, and stops when nobody reads it any more', async () => {
+  test('as CSV has all, however many, and stops when its reader is gone', async () => {
     const { merchant } = await addMerchant(service);
     const { id } = await addPayment(service.db, merchant, { created_at: new Date('2026-04-01') });
     await sql`

@@ -182,7 +182,7 @@ describe('the demo keys', () => {
   const list = ['request', 'GET', '/external/v1/payments'];
   const only = () => `The demo keys are sent only to the service on ${url}. Set MP_KEY_ID, `;
 
-  test('go to the service that runs, whatever else is configured', async () => {
+  test('go to the service that runs, also if another one is configured', async () => {
     const { port } = new URL(await unusedUrl());
     const elsewhere = { ...env, PUBLIC_URL: 'https://pay.example.com', HOST: '::1', PORT: port };
     expect((await mpHere(list, elsewhere)).out).toMatch(/^HTTP 200 OK\n/);
@@ -194,7 +194,7 @@ describe('the demo keys', () => {
     expect(named.out).toMatch(/^HTTP 200 OK\n/);
   });
 
-  test('are sent to nobody else', async () => {
+  test('are sent to no other service', async () => {
     let heard = 0;
     const stranger = createServer(() => heard++);
     const other = await listen(stranger);
@@ -211,15 +211,19 @@ describe('the demo keys', () => {
 
     // Another program has taken the port of a service that is over.
     await withdraw();
-    const told = `No service is running on ${directory}, and its demo keys are sent to no other: start it with "npm start".\n`;
+    const message = `No service is running on ${directory}, and its demo keys are sent to no other: start it with "npm start".\n`;
     const { port } = new URL(other);
-    expect(await mpHere(list, { ...env, PORT: port })).toEqual({ status: 1, out: '', err: told });
+    expect(await mpHere(list, { ...env, PORT: port })).toEqual({
+      status: 1,
+      out: '',
+      err: message,
+    });
     const killed = spawnSync('true');
     await writeFile(
       join(directory, 'service.json'),
       JSON.stringify({ url: other, pid: killed.pid }),
     );
-    expect((await mpHere(list, env)).err).toBe(told);
+    expect((await mpHere(list, env)).err).toBe(message);
     stranger.close();
     withdraw = await announceService(directory, url);
     expect(heard).toBe(0);
@@ -247,11 +251,11 @@ describe('a key of one’s own goes', () => {
   });
 
   test('tells how to start the service when nothing answers', async () => {
-    const nobody = await unusedUrl();
-    expect(await mpHere([...list, '--url', nobody], own)).toEqual({
+    const unused = await unusedUrl();
+    expect(await mpHere([...list, '--url', unused], own)).toEqual({
       status: 1,
       out: '',
-      err: `Nothing answers on ${nobody} (ECONNREFUSED): is it running? Start it with "npm start".\n`,
+      err: `Nothing answers on ${unused} (ECONNREFUSED): is it running? Start it with "npm start".\n`,
     });
   });
 

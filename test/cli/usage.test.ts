@@ -113,13 +113,13 @@ test.each([
   ['a partner that is neither', ['merchant', 'set', ID, '--partner', 'nobody']],
   ['an unknown role', member('--role', 'boss')],
   ['no role', member()],
-  ['a key of nobody', ['key', 'create', '--name', 'A']],
+  ['a key without an owner', ['key', 'create', '--name', 'A']],
   ['a key of two', ['key', 'create', '--name', 'A', '--merchant', ID, '--member', ID]],
   ['an unknown scope', key('--scopes', 'payments:read')],
   ['no scope', key('--scopes', '')],
   ['an expiry in words', key('--expires-at', 'tomorrow')],
   ['an expiry that is no day', key('--expires-at', '2030-02-30')],
-  ['keys of nobody', ['key', 'list']],
+  ['keys without an owner', ['key', 'list']],
   ['keys of two', ['key', 'list', '--merchant', ID, '--partner', ID]],
   ['no key ID', ['key', 'revoke', 'mpk_123']],
   ['another method', ['request', 'DELETE', '/external/v1/payments']],
@@ -158,16 +158,16 @@ test.each([
 });
 
 test('with --json a failure is one JSON document in place of the result', async () => {
-  const told = async (args: readonly string[]) => {
+  const failureOf = async (args: readonly string[]) => {
     const { status, out, err } = await mpHere([...args, '--json'], UNREACHABLE);
     const { error } = JSON.parse(out);
     expect(error.exitStatus).toBe(status);
     return { status, message: error.message, err };
   };
-  const failed = await told(['network', 'list']);
+  const failed = await failureOf(['network', 'list']);
   expect(failed).toMatchObject({ status: 1, err: `${failed.message}\n` });
   expect(failed.message).toMatch(/^The database cannot be reached/);
-  const wrong = await told(['merchant', 'set', ID]);
+  const wrong = await failureOf(['merchant', 'set', ID]);
   expect(wrong.status).toBe(2);
   expect(wrong.message).toMatch(/^give at least one of --/);
   expect(wrong.err).toContain(`error: ${wrong.message}\n`);

@@ -43,7 +43,7 @@ async function deliver(): Promise<void> {
   await attemptDue({ db, clock, keyring, allowPrivateAddresses: true });
 }
 
-test('an endpoint is created, told of an event, rotated and listed', async () => {
+test('an endpoint is created, gets an event, is rotated and listed', async () => {
   const created = await service.ask<Endpoint>(
     ...['webhook', 'create', '--merchant', shop, '--url', receiver.url],
     ...['--types', 'payment_prompt.created,payment_prompt.successful'],
@@ -129,7 +129,7 @@ describe('mp webhook set, enable and disable', () => {
     await recordEvent(service.db, 'payment_prompt.created', payment, now);
     return payment.id;
   };
-  const told = (path: string) =>
+  const receivedAt = (path: string) =>
     receiver.requests.filter(request => request.path === path).map(({ event }) => event.data.id);
 
   test('what is pending goes to the new URL, and types apply from now on', async () => {
@@ -141,7 +141,7 @@ describe('mp webhook set, enable and disable', () => {
     const moved = await service.ask('webhook', 'set', id, '--url', `${origin}/new?token=s3cret`);
     expect(moved).toMatchObject({ id, url: `${origin}/new?token=s3cret`, status: 'enabled' });
     await deliver();
-    expect([told('/old'), told('/new?token=s3cret')]).toEqual([[], [payment]]);
+    expect([receivedAt('/old'), receivedAt('/new?token=s3cret')]).toEqual([[], [payment]]);
 
     const narrow = await service.ask('webhook', 'set', id, '--types', 'payment_prompt.successful');
     expect(narrow).toMatchObject({ types: ['payment_prompt.successful'] });
@@ -151,7 +151,7 @@ describe('mp webhook set, enable and disable', () => {
     });
     const last = await tell(merchant);
     await deliver();
-    expect(told('/new?token=s3cret')).toEqual([payment, last]);
+    expect(receivedAt('/new?token=s3cret')).toEqual([payment, last]);
     const both = ['all', 'payment_prompt.deposit_unmatched'];
     expect(await service.ask('webhook', 'set', id, '--types', both.join())).toMatchObject({
       types: both,
@@ -167,7 +167,7 @@ describe('mp webhook set, enable and disable', () => {
     });
   });
 
-  test('an endpoint that is enabled again is told of what happens from then on', async () => {
+  test('an endpoint that is enabled again gets the events from then on', async () => {
     const merchant = await createMerchant();
     const { origin } = new URL(receiver.url);
     const create = ['webhook', 'create', '--merchant', merchant, '--url', `${origin}/again`];
@@ -179,7 +179,7 @@ describe('mp webhook set, enable and disable', () => {
     });
     const payment = await tell(merchant);
     await deliver();
-    expect(told('/again')).toEqual([payment]);
+    expect(receivedAt('/again')).toEqual([payment]);
     expect(await service.refused('webhook', 'enable', id)).toBe(
       `The webhook endpoint ${id} is enabled already.`,
     );

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import {
   ADDRESSES_MAXIMUM,
   addAddress,
@@ -6,21 +5,16 @@ import {
   removeAddress,
   setAddress,
 } from '../../accounts/deposit-addresses.ts';
-import { printList, printObject } from '../print.ts';
-import type { Terminal } from '../terminal.ts';
-import { addVerb, type JsonFlag, parseId } from '../values.ts';
-import { withSession } from './session.ts';
+import type { CliCommand } from '../cli-command.ts';
+import { parseId } from '../values.ts';
 
-interface OwnerFlags extends JsonFlag {
+interface OwnerFlags {
   readonly merchant: string;
   readonly branch?: string;
 }
 
-interface NetworkFlags extends OwnerFlags {
+interface AddressFlags extends OwnerFlags {
   readonly blockchain: string;
-}
-
-interface AddressFlags extends NetworkFlags {
   readonly address: string;
 }
 
@@ -38,42 +32,40 @@ const CHANGES = [
 ];
 
 /** `mp address set | add | remove | list` */
-export function define(noun: Command, terminal: Terminal): void {
-  for (const { verb, description, change } of CHANGES) {
-    addOwner(addVerb(noun, verb, description))
+export function define(noun: CliCommand): void {
+  const verb = (name: string, description: string) =>
+    noun
+      .verb(name, description)
+      .requiredOption('--merchant <id>', 'merchant ID', parseId)
+      .option('--branch <id>', 'branch ID (default: the main branch)', parseId);
+
+  for (const { verb: name, description, change } of CHANGES) {
+    verb(name, description)
       .requiredOption('--blockchain <id>', 'network ID, for example btc')
       .requiredOption('--address <address>', 'address on that network; its checksum is verified')
-      .action(({ blockchain, address, ...flags }: AddressFlags) =>
-        withSession(terminal, async session => {
-          const changed = await change(session, ownerOf(flags), blockchain, address);
-          printObject(terminal, flags, changed);
-        }),
-      );
+      .onDatabase(async (session, { blockchain, address, ...flags }: AddressFlags) => {
+        session.show(await change(session, ownerOf(flags), blockchain, address));
+      });
   }
 
-  addOwner(addVerb(noun, 'remove', 'remove a deposit address on a network'))
+  verb('remove', 'remove a deposit address on a network')
     .requiredOption('--blockchain <id>', 'network ID, for example btc')
     .option('--address <address>', 'which address (default: the only one)')
-    .action(({ blockchain, address, ...flags }: Partial<AddressFlags> & NetworkFlags) =>
-      withSession(terminal, async session => {
+    .onDatabase(
+      async (
+        session,
+        { blockchain, address, ...flags }: Omit<AddressFlags, 'address'> & { address?: string },
+      ) => {
         const removed = await removeAddress(session, ownerOf(flags), blockchain, address);
-        printObject(terminal, flags, removed, 'Removed.');
-      }),
+        session.show(removed, 'Removed.');
+      },
     );
 
-  addOwner(addVerb(noun, 'list', 'list the deposit addresses of a branch')).action(
-    (flags: OwnerFlags) =>
-      withSession(terminal, async ({ db }) => {
-        const addresses = await listAddresses(db, ownerOf(flags));
-        printList(terminal, flags, addresses, ['blockchainId', 'address']);
-      }),
+  verb('list', 'list the deposit addresses of a branch').onDatabase(
+    async ({ db, showList }, flags: OwnerFlags) => {
+      showList(await listAddresses(db, ownerOf(flags)), ['blockchainId', 'address']);
+    },
   );
-}
-
-function addOwner(command: Command): Command {
-  return command
-    .requiredOption('--merchant <id>', 'merchant ID', parseId)
-    .option('--branch <id>', 'branch ID (default: the main branch)', parseId);
 }
 
 function ownerOf({ merchant: merchantId, branch: branchId }: OwnerFlags) {

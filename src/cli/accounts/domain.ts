@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { requireMerchant } from '../../accounts/merchants.ts';
 import {
   addDomain,
@@ -7,51 +6,41 @@ import {
   removeDomain,
 } from '../../accounts/redirect-domains.ts';
 import { listRedirectDomains } from '../../repositories/accounts/redirect-domains.ts';
-import { printList, printObject } from '../print.ts';
-import type { Terminal } from '../terminal.ts';
-import { addVerb, type JsonFlag, parseId } from '../values.ts';
-import { withSession } from './session.ts';
+import type { CliCommand } from '../cli-command.ts';
+import { parseId } from '../values.ts';
 
-interface MerchantFlags extends JsonFlag {
+interface DomainFlags {
   readonly merchant: string;
-}
-
-interface DomainFlags extends MerchantFlags {
   readonly domain: string;
 }
 
 /** `mp domain add | remove | list` */
-export function define(noun: Command, terminal: Terminal): void {
-  addVerb(noun, 'add', `allow a hostname, at most ${REDIRECT_DOMAINS_MAXIMUM} per merchant`)
-    .requiredOption('--merchant <id>', 'merchant ID', parseId)
+export function define(noun: CliCommand): void {
+  const verb = (name: string, description: string) =>
+    noun.verb(name, description).requiredOption('--merchant <id>', 'merchant ID', parseId);
+
+  verb('add', `allow a hostname, at most ${REDIRECT_DOMAINS_MAXIMUM} per merchant`)
     .requiredOption('--domain <hostname>', 'fully qualified, for example shop.example.com')
-    .action(({ merchant, domain, ...flags }: DomainFlags) =>
-      withSession(terminal, async session => {
-        const hostname = parseDomain(domain, session.config.environment !== 'production');
-        printObject(terminal, flags, await addDomain(session, merchant, hostname));
-      }),
-    );
+    .onDatabase(async (session, { merchant, domain }: DomainFlags) => {
+      const hostname = parseDomain(domain, session.config.environment !== 'production');
+      session.show(await addDomain(session, merchant, hostname));
+    });
 
-  addVerb(noun, 'remove', 'stop allowing a hostname')
-    .requiredOption('--merchant <id>', 'merchant ID', parseId)
+  verb('remove', 'stop allowing a hostname')
     .requiredOption('--domain <hostname>', 'hostname, as `mp domain list` shows it')
-    .action(({ merchant, domain, ...flags }: DomainFlags) =>
-      withSession(terminal, async session => {
-        await requireMerchant(session.db, merchant);
-        // Production must be able to remove a loopback host that was added before.
-        const hostname = parseDomain(domain, true);
-        printObject(terminal, flags, await removeDomain(session, merchant, hostname), 'Removed.');
-      }),
-    );
+    .onDatabase(async (session, { merchant, domain }: DomainFlags) => {
+      await requireMerchant(session.db, merchant);
+      // Production must be able to remove a loopback host that was added before.
+      const hostname = parseDomain(domain, true);
+      session.show(await removeDomain(session, merchant, hostname), 'Removed.');
+    });
 
-  addVerb(noun, 'list', "list a merchant's redirect domains")
-    .requiredOption('--merchant <id>', 'merchant ID', parseId)
-    .action(({ merchant, ...flags }: MerchantFlags) =>
-      withSession(terminal, async ({ db }) => {
-        const { id: merchantId } = await requireMerchant(db, merchant);
-        const domains = await listRedirectDomains(db, merchantId);
-        const rows = domains.map(domain => ({ merchantId, domain }));
-        printList(terminal, flags, rows, ['domain']);
-      }),
-    );
+  verb('list', "list a merchant's redirect domains").onDatabase(
+    async ({ db, showList }, { merchant }: Pick<DomainFlags, 'merchant'>) => {
+      const { id: merchantId } = await requireMerchant(db, merchant);
+      const domains = await listRedirectDomains(db, merchantId);
+      const rows = domains.map(domain => ({ merchantId, domain }));
+      showList(rows, ['domain']);
+    },
+  );
 }

@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import type { Command } from 'commander';
 import {
   ImageRefused,
   LOGO_BYTES_MAXIMUM,
@@ -21,38 +19,34 @@ import { listDepositAddresses } from '../../repositories/accounts/deposit-addres
 import { findLogoHash } from '../../repositories/accounts/merchant-logos.ts';
 import { listBranches, listMerchants } from '../../repositories/accounts/merchants.ts';
 import { listRedirectDomains } from '../../repositories/accounts/redirect-domains.ts';
-import { printList, printObject } from '../print.ts';
-import { CommandFailed, type Terminal } from '../terminal.ts';
+import { type CliCommand, type PageFlags, pageNote } from '../cli-command.ts';
+import { readNamedFile } from '../named-file.ts';
+import { CommandFailed } from '../terminal.ts';
 import {
-  addPageFlags,
-  addVerb,
   choice,
   integerFrom,
-  type JsonFlag,
-  type PageFlags,
-  pageNote,
   parseColor,
   parseContact,
   parseEmail,
   parseId,
   parseName,
   parseOnOff,
-  requireFlag,
 } from '../values.ts';
-import { withSession } from './session.ts';
 
 /** 100 per cent in basis points. */
 const COMMISSION_BPS_MAXIMUM = 10_000;
 
-interface CreateFlags extends JsonFlag, Omit<NewMerchant, 'partnerId' | 'withoutMainBranch'> {
+interface CreateFlags extends Omit<NewMerchant, 'partnerId' | 'withoutMainBranch'> {
   readonly partner?: string;
   /** False with --no-main-branch. */
   readonly mainBranch: boolean;
 }
 
 interface SetFlags
-  extends JsonFlag,
-    Omit<MerchantChange, 'partnerId' | 'supportContact' | 'accentColor' | 'showsNote' | 'logo'> {
+  extends Omit<
+    MerchantChange,
+    'partnerId' | 'supportContact' | 'accentColor' | 'showsNote' | 'logo'
+  > {
   readonly partner?: string;
   readonly support?: string;
   readonly accent?: string;
@@ -77,8 +71,8 @@ const APPEARANCE = ['support', 'accent', 'logo', 'showNote'];
 const SETTINGS = ['name', 'email', 'status', 'onboarding', 'partner', ...TERMS, ...APPEARANCE];
 
 /** `mp merchant create | list | show | set` */
-export function define(noun: Command, terminal: Terminal): void {
-  addTerms(addVerb(noun, 'create', 'create a merchant and its main branch'), TERM_DEFAULTS)
+export function define(noun: CliCommand): void {
+  addTerms(noun.verb('create', 'create a merchant and its main branch'), TERM_DEFAULTS)
     .requiredOption('--name <name>', 'name, up to 200 characters', parseName)
     .requiredOption('--email <address>', 'e-mail address', parseEmail)
     .addOption(
@@ -89,41 +83,33 @@ export function define(noun: Command, terminal: Terminal): void {
     )
     .option('--partner <id>', 'ID of its partner', parseId)
     .option('--no-main-branch', 'do not create the main branch, which API payments need')
-    .action(({ partner, mainBranch, ...flags }: CreateFlags) =>
-      withSession(terminal, async session => {
-        const merchant = await createMerchant(session, {
-          ...flags,
-          partnerId: partner,
-          withoutMainBranch: !mainBranch,
-        });
-        printObject(terminal, flags, await merchantWithLogo(session.db, merchant));
-      }),
-    );
+    .onDatabase(async (session, { partner, mainBranch, ...flags }: CreateFlags) => {
+      const input = { ...flags, partnerId: partner, withoutMainBranch: !mainBranch };
+      const merchant = await createMerchant(session, input);
+      session.show(await merchantWithLogo(session.db, merchant));
+    });
 
-  addPageFlags(addVerb(noun, 'list', 'list merchants, newest first'), 'merchant').action(
-    (flags: PageFlags) =>
-      withSession(terminal, async ({ db }) => {
-        if (flags.before !== undefined) await requireMerchant(db, flags.before);
-        const merchants = (await listMerchants(db, flags)).map(merchantObject);
-        printList(
-          terminal,
-          flags,
-          merchants,
-          ['id', 'name', 'email', 'status', 'accountKind', 'onboardingStatus', 'createdAt'],
-          pageNote(merchants, flags),
-        );
-      }),
-  );
+  noun
+    .verb('list', 'list merchants, newest first')
+    .paged('merchant')
+    .onDatabase(async ({ db, showList }, flags: PageFlags) => {
+      if (flags.before !== undefined) await requireMerchant(db, flags.before);
+      const merchants = (await listMerchants(db, flags)).map(merchantObject);
+      showList(
+        merchants,
+        ['id', 'name', 'email', 'status', 'accountKind', 'onboardingStatus', 'createdAt'],
+        pageNote(merchants, flags),
+      );
+    });
 
-  addVerb(noun, 'show', 'show a merchant with its branches, addresses and redirect domains')
+  noun
+    .verb('show', 'show a merchant with its branches, addresses and redirect domains')
     .argument('<id>', 'merchant ID', parseId)
-    .action((id: string, flags: JsonFlag) =>
-      withSession(terminal, async ({ db }) => {
-        printObject(terminal, flags, await merchantWithBranches(db, await requireMerchant(db, id)));
-      }),
-    );
+    .onDatabase(async ({ db, show }, id: string) => {
+      show(await merchantWithBranches(db, await requireMerchant(db, id)));
+    });
 
-  addTerms(addVerb(noun, 'set', 'change a merchant; terms apply to payments created afterwards'))
+  addTerms(noun.verb('set', 'change a merchant; terms apply to payments created afterwards'))
     .argument('<id>', 'merchant ID', parseId)
     .option('--name <name>', 'name, up to 200 characters', parseName)
     .option('--email <address>', 'e-mail address', parseEmail)
@@ -138,7 +124,7 @@ export function define(noun: Command, terminal: Terminal): void {
     .option('--partner <id|none>', 'ID of its partner, or none', unlessNone(parseId))
     .option(
       '--support <address|none>',
-      'whom payers are told to contact: an e-mail address or an https URL',
+      'contact that payers see: an e-mail address or an https URL',
       unlessNone(parseContact),
     )
     .option(
@@ -151,26 +137,23 @@ export function define(noun: Command, terminal: Terminal): void {
       `PNG or WebP shown on the checkout, up to ${LOGO_BYTES_MAXIMUM / 1024} KiB and ${LOGO_PIXELS_MAXIMUM} pixels a side`,
     )
     .option('--show-note <on|off>', 'whether payers see the note of a payment', parseOnOff)
-    .action((id: string, flags: SetFlags, command: Command) => {
-      requireFlag(command, SETTINGS);
+    .atLeastOneOf(...SETTINGS)
+    .onDatabase(async (session, id: string, flags: SetFlags) => {
       const { partner, support, accent, showNote, logo: file, ...change } = flags;
-      return withSession(terminal, async session => {
-        const logo = file === undefined || file === NONE ? file : await readLogo(file);
-        const merchant = await setMerchant(session, id, {
-          ...change,
-          partnerId: orNull(partner),
-          supportContact: orNull(support),
-          accentColor: orNull(accent),
-          showsNote: showNote,
-          logo: orNull(logo),
-        });
-        printObject(terminal, flags, await merchantWithLogo(session.db, merchant));
+      const merchant = await setMerchant(session, id, {
+        ...change,
+        partnerId: orNull(partner),
+        supportContact: orNull(support),
+        accentColor: orNull(accent),
+        showsNote: showNote,
+        logo: file === undefined || file === NONE ? orNull(file) : await readLogo(file),
       });
+      session.show(await merchantWithLogo(session.db, merchant));
     });
 }
 
 /** Adds the terms of a merchant's payments. */
-function addTerms(command: Command, defaults: Partial<typeof TERM_DEFAULTS> = {}): Command {
+function addTerms(command: CliCommand, defaults: Partial<typeof TERM_DEFAULTS> = {}): CliCommand {
   const { settlement, commissionPayer, commissionBps, underpaymentToleranceBps } = defaults;
   const payer = `who pays the commission${commissionPayer ?? ''}`;
   return command
@@ -201,9 +184,7 @@ function orNull<T>(value: T | typeof NONE): T | null {
 
 /** @throws CommandFailed for a file that cannot be read, and for an image that is refused. */
 async function readLogo(file: string): Promise<Logo> {
-  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
-    throw new CommandFailed(`The logo cannot be read from "${file}" (${error.code}).`);
-  });
+  const bytes = await readNamedFile(file, 'The logo');
   try {
     return parseLogo(bytes);
   } catch (error) {

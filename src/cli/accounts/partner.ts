@@ -1,103 +1,69 @@
-import type { Command } from 'commander';
 import { createPartner, requirePartner, setPartner } from '../../accounts/partners.ts';
 import type { ActiveStatus, Partner } from '../../database/account-tables.ts';
 import { verifyPartner } from '../../partners/verify-rollups.ts';
 import { listPartnerMembers, listPartners } from '../../repositories/accounts/partners.ts';
-import { printList, printObject } from '../print.ts';
-import { CommandFailed, type Terminal } from '../terminal.ts';
-import {
-  addPageFlags,
-  addVerb,
-  choice,
-  type JsonFlag,
-  type PageFlags,
-  pageNote,
-  parseId,
-  parseName,
-  parseOnOff,
-  requireFlag,
-} from '../values.ts';
+import { type CliCommand, type PageFlags, pageNote } from '../cli-command.ts';
+import { CommandFailed } from '../terminal.ts';
+import { choice, parseId, parseName, parseOnOff } from '../values.ts';
 import { memberObject } from './member.ts';
-import { withSession } from './session.ts';
 
 const SELF_SERVICE = 'whether its merchants may use API keys of their own';
-
-interface CreateFlags extends JsonFlag {
-  readonly name: string;
-  readonly selfService?: boolean;
-}
-
-interface SetFlags extends JsonFlag {
-  readonly status?: ActiveStatus;
-  readonly selfService?: boolean;
-}
+const STATUS = 'whether its keys and those of its merchants work';
 
 /** `mp partner create | list | show | verify | set` */
-export function define(noun: Command, terminal: Terminal): void {
-  addVerb(noun, 'create', 'create a partner')
+export function define(noun: CliCommand): void {
+  noun
+    .verb('create', 'create a partner')
     .requiredOption('--name <name>', 'name, up to 200 characters', parseName)
     .option('--self-service <on|off>', `${SELF_SERVICE} (default: off)`, parseOnOff)
-    .action(({ name, selfService = false, ...flags }: CreateFlags) =>
-      withSession(terminal, async session => {
-        const partner = await createPartner(session, { name, selfService });
-        printObject(terminal, flags, partnerObject(partner));
-      }),
-    );
-
-  addPageFlags(addVerb(noun, 'list', 'list partners, newest first'), 'partner').action(
-    (flags: PageFlags) =>
-      withSession(terminal, async ({ db }) => {
-        if (flags.before !== undefined) await requirePartner(db, flags.before);
-        const partners = (await listPartners(db, flags)).map(partnerObject);
-        printList(
-          terminal,
-          flags,
-          partners,
-          ['id', 'name', 'status', 'selfServiceApiPayments', 'createdAt'],
-          pageNote(partners, flags),
-        );
-      }),
-  );
-
-  addVerb(noun, 'show', 'show a partner with its members')
-    .argument('<id>', 'partner ID', parseId)
-    .action((id: string, flags: JsonFlag) =>
-      withSession(terminal, async ({ db }) => {
-        const partner = partnerObject(await requirePartner(db, id));
-        const members = (await listPartnerMembers(db, id)).map(memberObject);
-        printObject(terminal, flags, { ...partner, members });
-      }),
-    );
-
-  addVerb(noun, 'verify', "check a partner's report figures against its payments")
-    .argument('<id>', 'partner ID', parseId)
-    .action((id: string, flags: JsonFlag) =>
-      withSession(terminal, async session => {
-        const { withoutTimeLimit } = await import('../../runtime/storage.ts');
-        const discrepancies = await withoutTimeLimit(session.directUrl, 'eps-mp', db =>
-          verifyPartner(db, id),
-        );
-        const exact = discrepancies.length === 0;
-        printObject(terminal, flags, { id, exact, discrepancies });
-        if (!exact) throw new CommandFailed('The figures differ from the payments.');
-      }),
-    );
-
-  addVerb(noun, 'set', 'change a partner')
-    .argument('<id>', 'partner ID', parseId)
-    .addOption(
-      choice('--status <status>', 'whether its keys and those of its merchants work', [
-        'active',
-        'inactive',
-      ]),
-    )
-    .option('--self-service <on|off>', SELF_SERVICE, parseOnOff)
-    .action((id: string, flags: SetFlags, command: Command) => {
-      requireFlag(command, ['status', 'selfService']);
-      return withSession(terminal, async session => {
-        printObject(terminal, flags, partnerObject(await setPartner(session, id, flags)));
-      });
+    .onDatabase(async (session, flags: { name: string; selfService?: boolean }) => {
+      const { name, selfService = false } = flags;
+      session.show(partnerObject(await createPartner(session, { name, selfService })));
     });
+
+  noun
+    .verb('list', 'list partners, newest first')
+    .paged('partner')
+    .onDatabase(async ({ db, showList }, flags: PageFlags) => {
+      if (flags.before !== undefined) await requirePartner(db, flags.before);
+      const partners = (await listPartners(db, flags)).map(partnerObject);
+      const columns = ['id', 'name', 'status', 'selfServiceApiPayments', 'createdAt'] as const;
+      showList(partners, columns, pageNote(partners, flags));
+    });
+
+  noun
+    .verb('show', 'show a partner with its members')
+    .argument('<id>', 'partner ID', parseId)
+    .onDatabase(async ({ db, show }, id: string) => {
+      const partner = partnerObject(await requirePartner(db, id));
+      const members = (await listPartnerMembers(db, id)).map(memberObject);
+      show({ ...partner, members });
+    });
+
+  noun
+    .verb('verify', "check a partner's report figures against its payments")
+    .argument('<id>', 'partner ID', parseId)
+    .onDatabase(async ({ directUrl, show }, id: string) => {
+      const { withoutTimeLimit } = await import('../../runtime/storage.ts');
+      const discrepancies = await withoutTimeLimit(directUrl, 'eps-mp', db =>
+        verifyPartner(db, id),
+      );
+      const exact = discrepancies.length === 0;
+      show({ id, exact, discrepancies });
+      if (!exact) throw new CommandFailed('The figures differ from the payments.');
+    });
+
+  noun
+    .verb('set', 'change a partner')
+    .argument('<id>', 'partner ID', parseId)
+    .addOption(choice('--status <status>', STATUS, ['active', 'inactive']))
+    .option('--self-service <on|off>', SELF_SERVICE, parseOnOff)
+    .atLeastOneOf('status', 'selfService')
+    .onDatabase(
+      async (session, id: string, flags: { status?: ActiveStatus; selfService?: boolean }) => {
+        session.show(partnerObject(await setPartner(session, id, flags)));
+      },
+    );
 }
 
 function partnerObject(partner: Partner) {

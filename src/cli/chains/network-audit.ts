@@ -1,10 +1,8 @@
-import type { Command } from 'commander';
 import { auditNetwork } from '../../watching/audit/audit-network.ts';
 import { RESCAN_MAXIMUM } from '../../watching/operate/operate-chain.ts';
-import { withSession } from '../accounts/session.ts';
-import { printJson, printList, printObject } from '../print.ts';
-import type { Terminal } from '../terminal.ts';
-import { addVerb, integerFrom, type JsonFlag } from '../values.ts';
+import type { CliCommand } from '../cli-command.ts';
+import type { JsonFlag } from '../print.ts';
+import { integerFrom } from '../values.ts';
 import { HEIGHT_MAXIMUM } from './network-status.ts';
 import { toolsOf } from './node.ts';
 
@@ -15,33 +13,30 @@ interface Flags extends JsonFlag {
 }
 
 /** `mp network audit` */
-export function defineAudit(noun: Command, terminal: Terminal): void {
+export function defineAudit(noun: CliCommand): void {
   const height = integerFrom(0, HEIGHT_MAXIMUM);
-  addVerb(noun, 'audit', 'scan final blocks through another node and hold them against the ledger')
+  noun
+    .verb('audit', 'scan final blocks through another node and hold them against the ledger')
     .argument('<id>', 'network ID, for example eth-usdt')
     .requiredOption('--from <block>', 'first block', height)
     .requiredOption('--to <block>', `last block; at most ${RESCAN_MAXIMUM} in all`, height)
     .option('--correct', 'record final deposits that no payment took as the node shows them')
-    .action((id: string, { from, to, correct, ...flags }: Flags) =>
-      withSession(terminal, async session => {
-        const blocks = { from, to, corrects: correct === true };
-        const audit = await auditNetwork(session, toolsOf(session), id, blocks);
-        const differences = audit.differences.map(({ amount, ...difference }) => ({
-          ...difference,
-          amount: amount.toString(),
-        }));
-        if (flags.json) return printJson(terminal, { ...audit, differences });
-        const { blockchainId, node, role, transfers, corrected } = audit;
-        printObject(terminal, flags, { blockchainId, from, to, node, role, transfers, corrected });
-        printList(
-          terminal,
-          flags,
-          differences,
-          ['kind', 'transactionHash', 'position', 'address', 'amount', 'height', 'detail'],
-          differences.length === 0
-            ? 'Chain and ledger agree.'
-            : 'Each is a finding now: mp finding list',
-        );
-      }),
-    );
+    .onDatabase(async (session, id: string, { from, to, correct, json }: Flags) => {
+      const blocks = { from, to, corrects: correct === true };
+      const audit = await auditNetwork(session, toolsOf(session), id, blocks);
+      const differences = audit.differences.map(({ amount, ...difference }) => ({
+        ...difference,
+        amount: amount.toString(),
+      }));
+      if (json) return session.show({ ...audit, differences });
+      const { blockchainId, node, role, transfers, corrected } = audit;
+      session.show({ blockchainId, from, to, node, role, transfers, corrected });
+      session.showList(
+        differences,
+        ['kind', 'transactionHash', 'position', 'address', 'amount', 'height', 'detail'],
+        differences.length === 0
+          ? 'Chain and ledger agree.'
+          : 'Each is a finding now: mp finding list',
+      );
+    });
 }

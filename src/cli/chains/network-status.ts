@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { OperationRefused } from '../../audit/audited-change.ts';
 import type { Rescan } from '../../database/watching-tables.ts';
 import { listNetworks } from '../../repositories/chains/networks.ts';
@@ -11,73 +10,68 @@ import {
   RESCAN_MAXIMUM,
   resumeWatching,
 } from '../../watching/operate/operate-chain.ts';
-import { type Session, withSession } from '../accounts/session.ts';
-import { cell, printJson, printList, printObject } from '../print.ts';
-import type { Terminal } from '../terminal.ts';
-import { addVerb, integerFrom, type JsonFlag } from '../values.ts';
+import type { CliCommand } from '../cli-command.ts';
+import { cell, type JsonFlag } from '../print.ts';
+import type { Session } from '../session.ts';
+import { integerFrom } from '../values.ts';
 
 /** More than any chain has. */
 export const HEIGHT_MAXIMUM = 999_999_999;
 const RESCANS_MAXIMUM = 100;
 
 /** `mp network status` */
-export function defineStatus(noun: Command, terminal: Terminal): void {
-  addVerb(noun, 'status', 'show how far networks are watched')
+export function defineStatus(noun: CliCommand): void {
+  noun
+    .verb('status', 'show how far networks are watched')
     .argument('[id]', 'network ID (default: all)')
-    .action((id: string | undefined, flags: JsonFlag) =>
-      withSession(terminal, async session => {
-        const networks = await statusObjects(session, id);
-        if (flags.json) return printJson(terminal, networks);
-        const rescans = (await listOpenRescans(session.db, RESCANS_MAXIMUM)).filter(
-          ({ blockchain_id }) => id === undefined || blockchain_id === id,
-        );
-        const [only] = networks;
-        if (id !== undefined && only !== undefined) {
-          return printObject(terminal, flags, { ...only, rescans: rescans.map(rescanObject) });
-        }
-        const columns = [
-          ...(['id', 'watched', 'height', 'scannedHeight', 'finalHeight'] as const),
-          ...(['lagBlocks', 'lagSeconds', 'heldPayments', 'holder', 'halted'] as const),
-        ];
-        const notes = [...networks.flatMap(callLines), ...rescans.map(rescanLine)];
-        const note = notes.length === 0 ? undefined : [...new Set(notes)].join('\n');
-        printList(terminal, flags, networks, columns, note);
-      }),
-    );
+    .onDatabase(async (session, id: string | undefined, flags: JsonFlag) => {
+      const networks = await statusObjects(session, id);
+      if (flags.json) return session.show(networks);
+      const rescans = (await listOpenRescans(session.db, RESCANS_MAXIMUM)).filter(
+        ({ blockchain_id }) => id === undefined || blockchain_id === id,
+      );
+      const [only] = networks;
+      if (id !== undefined && only !== undefined) {
+        return session.show({ ...only, rescans: rescans.map(rescanObject) });
+      }
+      const columns = [
+        ...(['id', 'watched', 'height', 'scannedHeight', 'finalHeight'] as const),
+        ...(['lagBlocks', 'lagSeconds', 'heldPayments', 'holder', 'halted'] as const),
+      ];
+      const notes = new Set([...networks.flatMap(callLines), ...rescans.map(rescanLine)]);
+      session.showList(networks, columns, notes.size === 0 ? undefined : [...notes].join('\n'));
+    });
 }
 
 /** `mp network rescan` */
-export function defineRescan(noun: Command, terminal: Terminal): void {
+export function defineRescan(noun: CliCommand): void {
   const height = integerFrom(0, HEIGHT_MAXIMUM);
-  addVerb(noun, 'rescan', 'scan blocks again, for every address that is configured')
+  noun
+    .verb('rescan', 'scan blocks again, for every address that is configured')
     .argument('<id>', 'network ID, for example eth-usdt')
     .requiredOption('--from <block>', 'first block', height)
     .requiredOption('--to <block>', `last block; at most ${RESCAN_MAXIMUM} in all`, height)
-    .action((id: string, { from, to, ...flags }: JsonFlag & { from: number; to: number }) =>
-      withSession(terminal, async session => {
-        const rescan = await queueRescan(session, id, { from, to });
-        const note = `Queued. Its progress: mp network status ${id}`;
-        printObject(terminal, flags, rescanObject(rescan), note);
-      }),
-    );
+    .onDatabase(async (session, id: string, { from, to }: { from: number; to: number }) => {
+      const rescan = await queueRescan(session, id, { from, to });
+      session.show(rescanObject(rescan), `Queued. Its progress: mp network status ${id}`);
+    });
 }
 
 /** `mp network resume` */
-export function defineResume(noun: Command, terminal: Terminal): void {
-  addVerb(noun, 'resume', 'watch a halted chain on, or a chain once more from a block on')
+export function defineResume(noun: CliCommand): void {
+  noun
+    .verb('resume', 'watch a halted chain on, or a chain once more from a block on')
     .argument('<chain>', 'chain ID, which is that of its native network, for example eth')
     .option(
       '--from <block>',
       'first block to scan (default: the one behind the last scanned)',
       integerFrom(1, HEIGHT_MAXIMUM),
     )
-    .action((chain: string, { from = null, ...flags }: JsonFlag & { from?: number | null }) =>
-      withSession(terminal, async session => {
-        await resumeWatching(session, chain, from);
-        const [resumed] = await statusObjects(session, chain);
-        if (resumed !== undefined) printObject(terminal, flags, resumed);
-      }),
-    );
+    .onDatabase(async (session, chain: string, { from = null }: { from?: number | null }) => {
+      await resumeWatching(session, chain, from);
+      const [resumed] = await statusObjects(session, chain);
+      if (resumed !== undefined) session.show(resumed);
+    });
 }
 
 /** Networks as `mp network status` shows them; the heights are those of their chains. */

@@ -1,6 +1,6 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { parseExplorer } from '../../accounts/explorer-url.ts';
-import { WINDOW_MINUTES_MAXIMUM } from '../../accounts/networks.ts';
+import { type NetworkChange, WINDOW_MINUTES_MAXIMUM } from '../../accounts/networks.ts';
 import type { Config } from '../../config/config.ts';
 import type { Network } from '../../database/network-tables.ts';
 import { listNetworks } from '../../repositories/chains/networks.ts';
@@ -10,32 +10,29 @@ import {
   DEFAULT_FINALITY,
 } from '../../watching/operate/configure-network.ts';
 import { requireChain } from '../../watching/operate/node-tools.ts';
-import { withSession } from '../accounts/session.ts';
-import { printList, printObject } from '../print.ts';
-import type { Terminal } from '../terminal.ts';
-import { addVerb, integerFrom, type JsonFlag, parseOnOff, requireFlag } from '../values.ts';
+import type { CliCommand } from '../cli-command.ts';
+import { integerFrom, parseOnOff } from '../values.ts';
 import { defineAudit } from './network-audit.ts';
 import { defineRescan, defineResume, defineStatus } from './network-status.ts';
 import { toolsOf } from './node.ts';
 
-/** `mp network list | set | status | rescan | audit | resume` */
-export function define(noun: Command, terminal: Terminal): void {
-  addVerb(noun, 'list', 'list all networks').action((flags: JsonFlag) =>
-    withSession(terminal, async ({ db, config }) => {
-      const networks = (await listNetworks(db)).map(network => networkObject(network, config));
-      printList(terminal, flags, networks, [
-        'id',
-        'name',
-        'environment',
-        'assetSymbol',
-        'windowMinutes',
-        'settledBy',
-        'isActive',
-      ]);
-    }),
-  );
+interface SetFlags extends Pick<NetworkChange, 'active' | 'windowMinutes' | 'contract'> {
+  readonly finality?: string;
+  readonly explorer?: string;
+}
 
-  addVerb(noun, 'set', 'switch a network on or off for all merchants, or change its settings')
+/** `mp network list | set | status | rescan | audit | resume` */
+export function define(noun: CliCommand): void {
+  noun.verb('list', 'list all networks').onDatabase(async ({ db, config, showList }) => {
+    const networks = (await listNetworks(db)).map(network => networkObject(network, config));
+    showList(networks, [
+      ...(['id', 'name', 'environment', 'assetSymbol'] as const),
+      ...(['windowMinutes', 'settledBy', 'isActive'] as const),
+    ]);
+  });
+
+  noun
+    .verb('set', 'switch a network on or off for all merchants, or change its settings')
     .argument('<id>', 'network ID, for example btc')
     .option('--active <on|off>', 'whether it is offered to customers', parseOnOff)
     .option(
@@ -56,30 +53,22 @@ export function define(noun: Command, terminal: Terminal): void {
       'page of a transaction that customers may open, with {hash} in its place, or off',
       readExplorer,
     )
-    .action((id: string, { json, ...flags }: SetFlags, command: Command) => {
-      requireFlag(command, ['active', 'windowMinutes', 'finality', 'contract', 'explorer']);
-      const change = { ...flags, explorer: flags.explorer === 'off' ? null : flags.explorer };
-      return withSession(terminal, async session => {
-        const network = await configureNetwork(session, toolsOf(session), id, change);
-        printObject(terminal, json ? { json } : {}, networkObject(network, session.config));
-      });
+    .atLeastOneOf('active', 'windowMinutes', 'finality', 'contract', 'explorer')
+    .onDatabase(async (session, id: string, flags: SetFlags) => {
+      const { active, windowMinutes, finality, contract, explorer: page } = flags;
+      const explorer = page === 'off' ? null : page;
+      const change = { active, windowMinutes, finality, contract, explorer };
+      const network = await configureNetwork(session, toolsOf(session), id, change);
+      session.show(networkObject(network, session.config));
     });
 
-  defineStatus(noun, terminal);
-  defineRescan(noun, terminal);
-  defineAudit(noun, terminal);
-  defineResume(noun, terminal);
+  defineStatus(noun);
+  defineRescan(noun);
+  defineAudit(noun);
+  defineResume(noun);
 }
 
-interface SetFlags extends JsonFlag {
-  readonly active?: boolean;
-  readonly windowMinutes?: number;
-  readonly finality?: string;
-  readonly contract?: string;
-  readonly explorer?: string;
-}
-
-/** A chain without a node is simulated only where the process simulates; elsewhere nobody settles it. */
+/** A chain without a node is simulated only where the process simulates; elsewhere nothing settles it. */
 function networkObject(network: Network, { simulation }: Pick<Config, 'simulation'>) {
   const { settled_by: settledBy } = network;
   return {

@@ -1,4 +1,4 @@
-import type { Network, SettledBy } from '../../database/network-tables.ts';
+import type { Network } from '../../database/network-tables.ts';
 import type { NodeRow } from '../../database/watching-tables.ts';
 import type { VerifiedNode } from '../../watching/operate/manage-nodes.ts';
 import { describeIdentity } from '../../watching/verify-identity.ts';
@@ -32,14 +32,7 @@ export function verifiedNodeObject({ node, report, networks }: VerifiedNode) {
   };
 }
 
-function problemOf(
-  { settled_by, chain }: Network,
-  found: string | null | undefined,
-): string | null {
+function problemOf({ settled_by, chain }: Network, found?: string | null): string | null {
   if (settled_by === 'chain') return null;
-  return found ?? NOBODY[settled_by]?.(chain) ?? null;
+  return found ?? (settled_by === 'nobody' ? `${chain} has no primary node` : null);
 }
-
-const NOBODY: Partial<Record<SettledBy, (chain: string) => string>> = {
-  nobody: chain => `${chain} has no primary node`,
-};

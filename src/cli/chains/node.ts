@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import type { NodeRole } from '../../database/watching-tables.ts';
 import { listNodes } from '../../repositories/chains/nodes.ts';
 import {
@@ -9,26 +8,17 @@ import {
   testNode,
 } from '../../watching/operate/manage-nodes.ts';
 import { type NodeTools, requireChain } from '../../watching/operate/node-tools.ts';
-import { type Session, withSession } from '../accounts/session.ts';
-import { printList, printObject } from '../print.ts';
-import { readSecretFlag } from '../secret-flag.ts';
-import type { Terminal } from '../terminal.ts';
-import {
-  addVerb,
-  choice,
-  integerFrom,
-  type JsonFlag,
-  parseId,
-  parseName,
-  requireFlag,
-} from '../values.ts';
+import type { CliCommand } from '../cli-command.ts';
+import { readSecretFlag } from '../named-file.ts';
+import type { Session } from '../session.ts';
+import { choice, integerFrom, parseId, parseName } from '../values.ts';
 import { nodeObject, verifiedNodeObject } from './node-object.ts';
 
 const ROLES: readonly NodeRole[] = ['primary', 'check'];
 const REQUESTS_MAXIMUM = 10_000;
 const CALLS_MAXIMUM = 1_000_000_000;
 
-interface SetFlags extends JsonFlag {
+interface SetFlags {
   readonly role?: NodeRole;
   readonly requestsPerSecond?: number;
   readonly callsPerDay?: number | 'none';
@@ -41,80 +31,60 @@ interface AddFlags extends SetFlags {
 }
 
 /** `mp node add | list | test | set | remove` */
-export function define(noun: Command, terminal: Terminal): void {
-  addSettings(addVerb(noun, 'add', 'verify a node and let a chain be watched through it'))
+export function define(noun: CliCommand): void {
+  addSettings(noun.verb('add', 'verify a node and let a chain be watched through it'))
     .argument('<chain>', 'chain ID, which is that of its native network, for example eth')
     .requiredOption('--url <url|@file>', 'URL, or a file that contains it; shown nowhere')
     .option(
       "--secret-header <'name: value'|@file>",
       'header of each request, or a file that contains it; may be repeated; shown nowhere',
-      collect,
+      (value: string, before: string[] = []) => [...before, value],
     )
     .option('--name <label>', "what it is called (default: the URL's host)", parseName)
-    .action((chain: string, { url, secretHeader = [], name, ...flags }: AddFlags) =>
-      withSession(terminal, async session => {
-        const headers = secretHeader.map(header => readSecretFlag(header, 'A header'));
-        const added = await addNode(session, toolsOf(session), {
-          chain,
-          url: await readSecretFlag(url, 'The URL'),
-          headers: await Promise.all(headers),
-          role: flags.role,
-          label: name,
-          requestsPerSecond: flags.requestsPerSecond,
-          callsPerDay: callsPerDayOf(flags),
-        });
-        printObject(terminal, flags, verifiedNodeObject(added));
-      }),
-    );
-
-  addVerb(noun, 'list', 'list nodes in the order in which they are asked')
-    .option('--chain <id>', 'only nodes of this chain')
-    .action(({ chain, ...flags }: JsonFlag & { chain?: string }) =>
-      withSession(terminal, async ({ db }) => {
-        if (chain !== undefined) requireChain(chain);
-        const nodes = (await listNodes(db, chain)).map(nodeObject);
-        const columns = [
-          'id',
-          'chain',
-          'label',
-          'role',
-          'requestsPerSecond',
-          'callsPerDay',
-          'verifiedAt',
-        ] as const;
-        printList(terminal, flags, nodes, columns);
-      }),
-    );
-
-  addVerb(noun, 'test', 'verify a node again, and show what it is able to do')
-    .argument('<id>', 'node ID', parseId)
-    .action((id: string, flags: JsonFlag) =>
-      withSession(terminal, async session => {
-        const tested = await testNode(session, toolsOf(session), id);
-        printObject(terminal, flags, verifiedNodeObject(tested));
-      }),
-    );
-
-  addSettings(addVerb(noun, 'set', 'change how a node is asked'))
-    .argument('<id>', 'node ID', parseId)
-    .action((id: string, flags: SetFlags, command: Command) => {
-      requireFlag(command, ['role', 'requestsPerSecond', 'callsPerDay']);
-      const { role, requestsPerSecond } = flags;
-      const change = { role, requestsPerSecond, callsPerDay: callsPerDayOf(flags) };
-      return withSession(terminal, async session => {
-        const node = await setNode(session, toolsOf(session), id, change);
-        printObject(terminal, flags, nodeObject(node));
+    .onDatabase(async (session, chain: string, { url, secretHeader = [], ...flags }: AddFlags) => {
+      const headers = secretHeader.map(header => readSecretFlag(header, 'A header'));
+      const added = await addNode(session, toolsOf(session), {
+        chain,
+        url: await readSecretFlag(url, 'The URL'),
+        headers: await Promise.all(headers),
+        label: flags.name,
+        ...settingsOf(flags),
       });
+      session.show(verifiedNodeObject(added));
     });
 
-  addVerb(noun, 'remove', 'remove a node; without its last one, a chain is not watched any more')
+  noun
+    .verb('list', 'list nodes in the order in which they are asked')
+    .option('--chain <id>', 'only nodes of this chain')
+    .onDatabase(async ({ db, showList }, { chain }: { chain?: string }) => {
+      if (chain !== undefined) requireChain(chain);
+      showList((await listNodes(db, chain)).map(nodeObject), [
+        ...(['id', 'chain', 'label', 'role'] as const),
+        ...(['requestsPerSecond', 'callsPerDay', 'verifiedAt'] as const),
+      ]);
+    });
+
+  noun
+    .verb('test', 'verify a node again, and show what it is able to do')
     .argument('<id>', 'node ID', parseId)
-    .action((id: string, flags: JsonFlag) =>
-      withSession(terminal, async session => {
-        const node = await removeNode(session, id);
-        printObject(terminal, flags, nodeObject(node), 'Removed.');
-      }),
-    );
+    .onDatabase(async (session, id: string) => {
+      session.show(verifiedNodeObject(await testNode(session, toolsOf(session), id)));
+    });
+
+  addSettings(noun.verb('set', 'change how a node is asked'))
+    .argument('<id>', 'node ID', parseId)
+    .atLeastOneOf('role', 'requestsPerSecond', 'callsPerDay')
+    .onDatabase(async (session, id: string, flags: SetFlags) => {
+      const node = await setNode(session, toolsOf(session), id, settingsOf(flags));
+      session.show(nodeObject(node));
+    });
+
+  noun
+    .verb('remove', 'remove a node; without its last one, a chain is not watched any more')
+    .argument('<id>', 'node ID', parseId)
+    .onDatabase(async (session, id: string) => {
+      session.show(nodeObject(await removeNode(session, id)), 'Removed.');
+    });
 }
 
 /** What nodes are verified with, in the configured environment. */
@@ -122,7 +92,7 @@ export function toolsOf({ keyring, config }: Session): NodeTools {
   return { keyring, isProduction: config.environment === 'production' };
 }
 
-function addSettings(command: Command): Command {
+function addSettings(command: CliCommand): CliCommand {
   return command
     .addOption(choice('--role <role>', 'what it is asked for: to watch, or to confirm', ROLES))
     .option(
@@ -133,19 +103,11 @@ function addSettings(command: Command): Command {
     .option(
       '--calls-per-day <n|none>',
       'calls that its plan has for a day (UTC), those of all processes together (default: none)',
-      parseCallsPerDay,
+      text => (text === 'none' ? text : integerFrom(1, CALLS_MAXIMUM)(text)),
     );
 }
 
-function parseCallsPerDay(text: string): number | 'none' {
-  return text === 'none' ? text : integerFrom(1, CALLS_MAXIMUM)(text);
-}
-
-/** null for no limit, undefined where nothing is said of it. */
-function callsPerDayOf({ callsPerDay }: SetFlags): number | null | undefined {
-  return callsPerDay === 'none' ? null : callsPerDay;
-}
-
-function collect(value: string, before: string[] = []): string[] {
-  return [...before, value];
+/** `none` is no limit. */
+function settingsOf({ role, requestsPerSecond, callsPerDay }: SetFlags) {
+  return { role, requestsPerSecond, callsPerDay: callsPerDay === 'none' ? null : callsPerDay };
 }

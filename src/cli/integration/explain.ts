@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Argument, type Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { readConfig } from '../../config/config.ts';
 import { DEMO_ROLES, type DemoRole } from '../../development/demo-credentials.ts';
 import { ApiError } from '../../errors/api-error.ts';
@@ -7,11 +7,12 @@ import { canonicalHead, type SignedParts, signRequest } from '../../signing/cano
 import { canonicalDigest, describeMismatch } from '../../signing/describe-mismatch.ts';
 import { type Explanation, explainMismatch } from '../../signing/explain-mismatch.ts';
 import { checkNonce, checkTimestamp } from '../../signing/verify-signature.ts';
-import { printJson, printLines } from '../print.ts';
-import { AnsweredFailure, type Terminal } from '../terminal.ts';
-import { addJsonFlag, choice, type JsonFlag } from '../values.ts';
+import type { CliCommand } from '../cli-command.ts';
+import { readBody } from '../named-file.ts';
+import { type JsonFlag, printJson, printLines } from '../print.ts';
+import { FailureShown, type Terminal } from '../terminal.ts';
+import { choice } from '../values.ts';
 import { chooseExplainingKey, type ExplainingKey } from './explaining-key.ts';
-import { readBody } from './request-body.ts';
 
 /** Where a URL's scheme and host end. */
 const ORIGIN = /^https?:\/\/([^/?#]+)(?=\/)/i;
@@ -35,14 +36,12 @@ interface ExplainFlags extends JsonFlag {
 }
 
 /** `mp explain METHOD PATH` */
-export function define(command: Command, terminal: Terminal): void {
-  addJsonFlag(command)
-    .addArgument(new Argument('<method>', 'method that was sent').argParser(parseMethod))
-    .addArgument(
-      new Argument('<path>', 'path with its query, or the URL, exactly as it was sent').argParser(
-        parseTarget,
-      ),
-    )
+export function define(command: CliCommand): void {
+  const { terminal } = command;
+  command
+    .json()
+    .argument('<method>', 'method that was sent', parseMethod)
+    .argument('<path>', 'path with its query, or the URL, exactly as it was sent', parseTarget)
     .option('--body <json|@file>', 'body, exactly as it was sent; @file reads a file')
     .option('--timestamp <seconds>', 'X-MP-TIMESTAMP (default: now)')
     .option('--nonce <text>', 'X-MP-NONCE (default: a new one)')
@@ -81,11 +80,11 @@ export function define(command: Command, terminal: Terminal): void {
           ? undefined
           : explainMismatch(key.secret, parts, signature, { ...key, host: target.host });
       print(terminal, flags, { parts, key, explanation, notes: notesOn(key.secret, parts, now) });
-      if (explanation?.matches === false) throw new AnsweredFailure();
+      if (explanation?.matches === false) throw new FailureShown();
     });
 }
 
-interface Answer {
+interface Explained {
   readonly parts: SignedParts;
   readonly key: ExplainingKey;
   /** Undefined when there was no signature to explain. */
@@ -96,7 +95,7 @@ interface Answer {
 function print(
   terminal: Terminal,
   { json, signature }: ExplainFlags,
-  { parts, key, explanation, notes }: Answer,
+  { parts, key, explanation, notes }: Explained,
 ): void {
   const canonical = canonicalHead(parts) + Buffer.from(parts.body).toString();
   const expected = signRequest(key.secret, parts).toString('hex');
@@ -189,7 +188,7 @@ function parseMethod(text: string): string {
   throw new InvalidArgumentError('It takes a method, as in GET or POST.');
 }
 
-/** The target as it is written: an URL object would spell it anew, and hide a mistake. */
+/** The target as it is written: a URL object would normalize it, and hide a mistake. */
 function parseTarget(text: string): Target {
   const [origin = '', host] = ORIGIN.exec(text) ?? [];
   const path = text.slice(origin.length);

@@ -28,7 +28,7 @@ export interface Forwarded {
 export interface Forwarder {
   readonly url: string;
   readonly secret: string;
-  /** Whether the secret was made for this process, so that it has to be told. */
+  /** Whether the secret was made for this process, so that it has to be printed. */
   readonly isNew: boolean;
   /** @throws The signal's reason if it is aborted before a response. */
   forward(event: ToldEvent, signal: AbortSignal): Promise<Forwarded>;

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Command } from 'commander';
 import { EVENT_TYPES, type EventType, PAYMENT_EVENT_TYPES } from '#schemas/event.ts';
 import { type Config, readConfig } from '../../config/config.ts';
 import { findService } from '../../development/local-service.ts';
 import type { EventFollower } from '../../webhooks/follow-events.ts';
-import { type Session, withSession } from '../accounts/session.ts';
-import { cell, printLines } from '../print.ts';
+import type { CliCommand } from '../cli-command.ts';
+import { cell, type JsonFlag, printLines } from '../print.ts';
+import { type Session, withSession } from '../session.ts';
 import { CommandFailed, type Terminal } from '../terminal.ts';
-import { type JsonFlag, listOf, parseId } from '../values.ts';
-import type { Forwarder } from './listen-forward.ts';
+import { listOf, parseId } from '../values.ts';
+import type { Forwarded, Forwarder } from './listen-forward.ts';
 import { openDemo } from './request-credentials.ts';
 
 /** How often to look for new events, and whether the service is back, in milliseconds. */
@@ -20,19 +20,20 @@ interface ListenFlags extends JsonFlag {
   readonly types?: EventType[];
 }
 
-/** What one `mp listen` remembers while the database may come and go. */
+/** The state of one `mp listen`, which outlasts its connections to the database. */
 interface Listening {
   readonly terminal: Terminal;
   readonly flags: ListenFlags;
   readonly signal: AbortSignal;
   follower?: EventFollower;
   forwarder?: Forwarder;
-  /** Whether the database did not answer when it was last asked. */
+  /** Whether the last query got no response. */
   isAway?: boolean;
 }
 
 /** `mp listen` */
-export function define(command: Command, terminal: Terminal): void {
+export function define(command: CliCommand): void {
+  const { terminal } = command;
   command
     .requiredOption('--forward-to <url>', 'where to send them, e.g. http://localhost:8080/hooks')
     .option('--merchant <id>', 'whose events (default: the shop of the demo)', parseId)
@@ -75,11 +76,10 @@ async function listen(listening: Listening, config: Config): Promise<void> {
     isDatabaseUnavailable(error) || (error instanceof CommandFailed && isAway(error.cause));
   while (!isOver(listening)) {
     try {
-      // A lost connection is told below, in words.
-      const options = { logLevel: 'error' } as const;
-      await withSession(terminal, session => forwardAll(listening, session), options);
+      // Above warnings: a lost connection is reported below, in words.
+      await withSession(terminal, session => forwardAll(listening, session), 'error');
     } catch (error) {
-      // What fails at the start is the answer; what fails later is a restart.
+      // A failure at the start ends the command; a later one may be a restart.
       if (listening.follower === undefined || !isAway(error)) throw error;
       if (!listening.isAway) terminal.err('The database does not answer: waiting for it.\n');
       listening.isAway = true;
@@ -105,7 +105,7 @@ async function forwardAll(listening: Listening, session: Session): Promise<void>
       const forwarded = await forwarder.forward(event, signal).catch(error => {
         if (!signal.aborted) throw error;
       });
-      if (forwarded !== undefined) tell(listening, forwarded);
+      if (forwarded !== undefined) printForwarded(listening, forwarded);
       if (isOver(listening)) return;
     }
     if (events.length === 0) await pause(signal);
@@ -130,7 +130,7 @@ async function prepare(listening: Listening, { db, config }: Session) {
     const merchantId = flags.merchant ?? (await demoMerchant(config));
     const { name } = await requireMerchant(db, merchantId);
     const forwarder = createForwarder(flags.forwardTo, terminal.env.WEBHOOK_SECRET);
-    // Back by as much as an ID may be older than its event; what is there already is passed over.
+    // Earlier by as much as an ID may be older than its event. Events that exist already are skipped below.
     const since = (await readDatabaseClock(db)) - LOOK_BACK_MS;
     const { types = PAYMENT_EVENT_TYPES } = flags;
     const follower = new EventFollower({ merchantId, types, since });
@@ -140,9 +140,10 @@ async function prepare(listening: Listening, { db, config }: Session) {
     listening.follower = follower;
     listening.forwarder = forwarder;
     const { url, secret, isNew } = forwarder;
-    const told = isNew ? { secret } : {};
-    if (flags.json) terminal.out(`${JSON.stringify({ merchantId, forwardTo: url, ...told })}\n`);
-    else {
+    if (flags.json) {
+      const begun = { merchantId, forwardTo: url, ...(isNew ? { secret } : {}) };
+      terminal.out(`${JSON.stringify(begun)}\n`);
+    } else {
       printLines(terminal, [
         `Events of ${cell(name)} (${merchantId}) go to ${url}. Ctrl-C ends this.`,
         ...(isNew
@@ -161,17 +162,14 @@ async function demoMerchant({ dataDirectory }: Config): Promise<string> {
   throw new CommandFailed('The demo has no shop: set --merchant.');
 }
 
-function tell(
-  { terminal, flags }: Listening,
-  forwarded: Awaited<ReturnType<Forwarder['forward']>>,
-) {
-  if (flags.json) return terminal.out(`${JSON.stringify(forwarded)}\n`);
+function printForwarded({ terminal, flags }: Listening, forwarded: Forwarded): void {
   const { at, eventId, type, statusCode, error, durationMs } = forwarded;
   const result = error === null ? `HTTP ${statusCode}` : `not sent: ${cell(error)}`;
-  terminal.out(`${at}  ${eventId}  ${type}  ${result}  ${durationMs} ms\n`);
+  const line = `${at}  ${eventId}  ${type}  ${result}  ${durationMs} ms`;
+  terminal.out(`${flags.json ? JSON.stringify(forwarded) : line}\n`);
 }
 
-/** Ctrl-C, or nobody reads what is printed. */
+/** After Ctrl-C, and once the reader of standard output is gone. */
 function isOver({ signal, terminal }: Listening): boolean {
   return signal.aborted || terminal.isRead?.() === false;
 }

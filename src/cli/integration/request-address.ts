@@ -22,7 +22,7 @@ export async function chooseAddress(env: Terminal['env'], url: string | undefine
 
 /**
  * Where a request signed with a demo key goes: to the service that runs on the data directory, and
- * nowhere else, since whoever listens at another address would learn the demo's credentials.
+ * nowhere else: a server at another address would learn the demo's credentials.
  * @throws CommandFailed when none runs there, or `--url` is another one's.
  */
 export async function chooseDemoAddress(

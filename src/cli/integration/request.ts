@@ -1,13 +1,14 @@
 import { STATUS_CODES } from 'node:http';
-import { Argument, type Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { type ApiRequest, type ApiResponse, createClient } from '../../client/index.ts';
 import { readConfig } from '../../config/config.ts';
 import { DEMO_ROLES, type DemoRole } from '../../development/demo-credentials.ts';
-import { printJson, printLines } from '../print.ts';
-import { AnsweredFailure, CommandFailed, type Terminal } from '../terminal.ts';
-import { addJsonFlag, choice, type JsonFlag } from '../values.ts';
+import type { CliCommand } from '../cli-command.ts';
+import { readBody } from '../named-file.ts';
+import { type JsonFlag, printJson, printLines } from '../print.ts';
+import { CommandFailed, FailureShown, type Terminal } from '../terminal.ts';
+import { choice } from '../values.ts';
 import { chooseAddress, chooseDemoAddress } from './request-address.ts';
-import { readBody } from './request-body.ts';
 import { chooseCredentials } from './request-credentials.ts';
 
 const NOTABLE_HEADERS = ['X-Request-Id', 'X-MP-Should-Retry', 'Retry-After', 'Idempotent-Replayed'];
@@ -22,14 +23,12 @@ interface RequestFlags extends JsonFlag {
 }
 
 /** `mp request METHOD PATH` */
-export function define(command: Command, terminal: Terminal): void {
-  addJsonFlag(command)
-    .addArgument(new Argument('<method>', 'GET or POST').argParser(parseMethod))
-    .addArgument(
-      new Argument('<path>', 'path with its query, for example /external/v1/payments').argParser(
-        parsePath,
-      ),
-    )
+export function define(command: CliCommand): void {
+  const { terminal } = command;
+  command
+    .json()
+    .argument('<method>', 'GET or POST', parseMethod)
+    .argument('<path>', 'path with its query, for example /external/v1/payments', parsePath)
     .option('--body <json|@file>', 'body, sent unchanged; @file reads it from a file')
     .option('--idempotency-key <key>', 'Idempotency-Key header', parseHeader)
     .option(
@@ -62,7 +61,7 @@ export function define(command: Command, terminal: Terminal): void {
           throw connectionFailure(baseUrl, error);
         });
       printResponse(terminal, flags, response);
-      if (response.status < 200 || response.status > 299) throw new AnsweredFailure();
+      if (response.status < 200 || response.status > 299) throw new FailureShown();
     });
 }
 

@@ -1,20 +1,14 @@
-import type { Command } from 'commander';
 import { type Resealed, reseal } from '../../keys/reseal.ts';
-import { withSession } from '../accounts/session.ts';
-import { printObject } from '../print.ts';
-import type { Terminal } from '../terminal.ts';
-import { addVerb, type JsonFlag } from '../values.ts';
+import type { CliCommand } from '../cli-command.ts';
 
 /** `mp master-key reseal` */
-export function define(noun: Command, terminal: Terminal): void {
-  addVerb(noun, 'reseal', 'bring every secret under the current master key').action(
-    (flags: JsonFlag) =>
-      withSession(terminal, async session => {
-        const resealed = await reseal(session, session.keyring);
-        const shown = resealedObject(session.keyring.currentVersion, resealed);
-        printObject(terminal, flags, shown, noteOn(resealed));
-      }),
-  );
+export function define(noun: CliCommand): void {
+  noun
+    .verb('reseal', 'bring every secret under the current master key')
+    .onDatabase(async session => {
+      const resealed = await reseal(session, session.keyring);
+      session.show(resealedObject(session.keyring.currentVersion, resealed), noteOn(resealed));
+    });
 }
 
 function resealedObject(version: number, resealed: Resealed) {

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { OperationRefused } from '../../audit/audited-change.ts';
 import type { Deposit } from '../../database/deposit-tables.ts';
 import { formatBaseUnits } from '../../payments/token-amount.ts';
@@ -6,27 +5,24 @@ import { listDeposits, listUnmatchedDeposits } from '../../repositories/deposits
 import { type DustOfDay, listDust } from '../../repositories/deposits/dust.ts';
 import { ConsentNeeded } from '../../settlement/assignment.ts';
 import { assignDeposit, dismissDeposit, type RemedyOf } from '../../settlement/inbox.ts';
-import { type Session, withSession } from '../accounts/session.ts';
-import { printJson, printList, printObject } from '../print.ts';
-import type { Terminal } from '../terminal.ts';
-import { addVerb, integerFrom, type JsonFlag, parseId, parseName } from '../values.ts';
+import type { CliCommand } from '../cli-command.ts';
+import type { JsonFlag } from '../print.ts';
+import type { Session } from '../session.ts';
+import { parseId, parseName } from '../values.ts';
 import { depositObjects, depositRow } from './deposit-object.ts';
-
-const LIST_DEFAULT = 100;
-const LIST_MAXIMUM = 1000;
 
 interface ListFlags extends JsonFlag {
   readonly unmatched?: true;
   readonly limit: number;
 }
 
-interface AssignFlags extends JsonFlag {
+interface AssignFlags {
   readonly otherOrder?: true;
   readonly arrived?: string;
   readonly due?: string;
 }
 
-interface DismissFlags extends JsonFlag {
+interface DismissFlags {
   readonly returnedTo?: string;
   readonly returnHash?: string;
   readonly kept?: true;
@@ -40,61 +36,49 @@ const CONSENT_FLAGS: Readonly<Record<ConsentNeeded['to'], string>> = {
 };
 
 /** `mp deposit list | dust | assign | dismiss` */
-export function define(noun: Command, terminal: Terminal): void {
-  addVerb(noun, 'list', 'list deposits, newest first')
+export function define(noun: CliCommand): void {
+  noun
+    .verb('list', 'list deposits, newest first')
     .option('--unmatched', 'only deposits without a payment, oldest first (the inbox)')
-    .option(
-      '--limit <n>',
-      `most rows to list, 1 to ${LIST_MAXIMUM}`,
-      integerFrom(1, LIST_MAXIMUM),
-      LIST_DEFAULT,
-    )
-    .action((flags: ListFlags) =>
-      withSession(terminal, async ({ db }) => {
-        const list = flags.unmatched === true ? listUnmatchedDeposits : listDeposits;
-        const deposits = await depositObjects(db, await list(db, flags.limit));
-        if (flags.json) return printJson(terminal, deposits);
-        printList(terminal, flags, deposits.map(depositRow), [
-          ...(['id', 'blockchainId', 'amount', 'state', 'outcome'] as const),
-          ...(['merchant', 'paymentId', 'fits', 'observedAt'] as const),
-        ]);
-      }),
-    );
+    .limit()
+    .onDatabase(async ({ db, show, showList }, flags: ListFlags) => {
+      const list = flags.unmatched === true ? listUnmatchedDeposits : listDeposits;
+      const deposits = await depositObjects(db, await list(db, flags.limit));
+      if (flags.json) return show(deposits);
+      showList(deposits.map(depositRow), [
+        ...(['id', 'blockchainId', 'amount', 'state', 'outcome'] as const),
+        ...(['merchant', 'paymentId', 'fits', 'observedAt'] as const),
+      ]);
+    });
 
-  addVerb(noun, 'dust', 'list what was too little to be a deposit, by day, the newest first')
-    .option(
-      '--limit <n>',
-      `most rows to list, 1 to ${LIST_MAXIMUM}`,
-      integerFrom(1, LIST_MAXIMUM),
-      LIST_DEFAULT,
-    )
-    .action(({ limit, ...flags }: JsonFlag & { limit: number }) =>
-      withSession(terminal, async ({ db }) => {
-        const dust = (await listDust(db, limit)).map(dustObject);
-        if (flags.json) return printJson(terminal, dust);
-        const rows = dust.map(({ tokenAmount, assetSymbol, ...row }) => {
-          return { ...row, amount: `${tokenAmount} ${assetSymbol}` };
-        });
-        printList(terminal, flags, rows, [
-          ...(['day', 'blockchainId', 'address', 'transfers', 'amount'] as const),
-          ...(['firstHash', 'lastHash'] as const),
-        ]);
-      }),
-    );
+  noun
+    .verb('dust', 'list what was too little to be a deposit, by day, the newest first')
+    .limit()
+    .onDatabase(async ({ db, show, showList }, flags: ListFlags) => {
+      const dust = (await listDust(db, flags.limit)).map(dustObject);
+      if (flags.json) return show(dust);
+      const rows = dust.map(({ tokenAmount, assetSymbol, ...row }) => {
+        return { ...row, amount: `${tokenAmount} ${assetSymbol}` };
+      });
+      showList(rows, [
+        ...(['day', 'blockchainId', 'address', 'transfers', 'amount'] as const),
+        ...(['firstHash', 'lastHash'] as const),
+      ]);
+    });
 
-  addVerb(noun, 'assign', 'assign an unmatched deposit to a pending payment')
+  noun
+    .verb('assign', 'assign an unmatched deposit to a pending payment')
     .argument('<deposit>', 'deposit ID', parseId)
     .argument('<payment>', 'payment ID', parseId)
     .option('--other-order', 'although another payment had asked for exactly this amount')
     .option('--arrived <amount>', 'with --due: settle the payment with too little, which is this')
     .option('--due <amount>', 'what is due')
-    .action((deposit: string, payment: string, flags: AssignFlags) =>
-      withSession(terminal, async session => {
-        await print(terminal, flags, session, await assign(session, deposit, payment, flags));
-      }),
-    );
+    .onDatabase(async (session, deposit: string, payment: string, flags: AssignFlags) => {
+      session.show(await changedObject(session, await assign(session, deposit, payment, flags)));
+    });
 
-  const dismiss = addVerb(noun, 'dismiss', 'remove an unmatched deposit from the inbox')
+  const dismiss = noun.verb('dismiss', 'remove an unmatched deposit from the inbox');
+  dismiss
     .argument('<deposit>', 'deposit ID', parseId)
     .option(
       '--returned-to <whom>',
@@ -103,13 +87,12 @@ export function define(noun: Command, terminal: Terminal): void {
     )
     .option('--return-hash <hash>', 'transaction that returned it', parseName)
     .option('--kept', 'the money was kept')
-    .option('--note <text>', 'anything to add; alone, what else was done', parseName);
-  dismiss.action((deposit: string, flags: DismissFlags) => {
-    const remedy = remedyOf(dismiss, flags);
-    return withSession(terminal, async session => {
-      await print(terminal, flags, session, await dismissDeposit(session, deposit, remedy));
+    .option('--note <text>', 'anything to add; alone, what else was done', parseName)
+    .hook('preAction', () => void remedyOf(dismiss))
+    .onDatabase(async (session, deposit: string) => {
+      const dismissed = await dismissDeposit(session, deposit, remedyOf(dismiss));
+      session.show(await changedObject(session, dismissed));
     });
-  });
 }
 
 async function assign(
@@ -128,10 +111,8 @@ async function assign(
 }
 
 /** What was done with the money; ends the command with wrong usage unless the flags say one thing. */
-function remedyOf(
-  command: Command,
-  { returnedTo: to, returnHash: hash, kept, note }: DismissFlags,
-): RemedyOf {
+function remedyOf(dismiss: CliCommand): RemedyOf {
+  const { returnedTo: to, returnHash: hash, kept, note } = dismiss.opts<DismissFlags>();
   if (to !== undefined && hash !== undefined && kept === undefined) {
     return { remedy: 'returned', to, hash, note };
   }
@@ -139,7 +120,7 @@ function remedyOf(
     if (kept === true) return { remedy: 'kept', note };
     if (note !== undefined) return { remedy: 'other', note };
   }
-  return command.error(
+  return dismiss.error(
     'error: say what was done with the money: --returned-to and --return-hash, or --kept, or --note',
   );
 }
@@ -149,13 +130,8 @@ function dustObject({ tokenAmount, assetDecimals, ...dust }: DustOfDay) {
   return { ...dust, tokenAmount: formatBaseUnits(BigInt(tokenAmount), assetDecimals) };
 }
 
-async function print(
-  terminal: Terminal,
-  flags: JsonFlag,
-  { db }: Session,
-  deposit: Deposit,
-): Promise<void> {
+async function changedObject({ db }: Session, deposit: Deposit) {
   const [object] = await depositObjects(db, [deposit]);
   if (object === undefined) throw new Error('the deposit is gone');
-  printObject(terminal, flags, object);
+  return object;
 }

@@ -1,53 +1,49 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import type { Command } from 'commander';
 import { audited } from '../../audit/audited-change.ts';
 import { makeEvidence, type SignedEvidence } from '../../evidence/document.ts';
 import { readPublicKeys } from '../../evidence/keys.ts';
 import { EvidenceRefused, verifyEvidence } from '../../evidence/verify.ts';
-import { withSession } from '../accounts/session.ts';
-import { printObject } from '../print.ts';
+import type { CliCommand } from '../cli-command.ts';
+import { type JsonFlag, printObject } from '../print.ts';
+import { withSession } from '../session.ts';
 import { CommandFailed, type Terminal } from '../terminal.ts';
-import { addVerb, type JsonFlag, parseId } from '../values.ts';
+import { parseId } from '../values.ts';
 import { requirePayment } from './payment-object.ts';
 
 /** Longest wait for keys from a URL, in milliseconds. */
 const KEYS_TIMEOUT_MS = 10_000;
 
-interface VerifyFlags extends JsonFlag {
-  readonly keys?: string;
-}
-
 /** Adds `mp payment evidence`. */
-export function defineEvidence(noun: Command, terminal: Terminal): void {
+export function defineEvidence(noun: CliCommand): void {
   noun
     .command('evidence')
     .description('write what is known of a payment, and what from, as one signed document')
     .argument('<id>', 'payment ID', parseId)
     .option('--out <file>', 'file to write instead of standard output')
-    .action((id: string, { out }: { readonly out?: string }) =>
-      withSession(terminal, async session => {
-        const { db, keyring, clock, config } = session;
-        const payment = await requirePayment(db, id);
-        const { publicUrl } = config;
-        const signed = await makeEvidence({ db, keyring, clock, publicUrl }, payment);
-        await audited(session, 'payment.evidence', async () => ({
-          result: undefined,
-          objectId: id,
-          detail: { keyId: signed.keyId },
-        }));
-        const text = `${JSON.stringify(signed, null, 2)}\n`;
-        if (out === undefined) terminal.out(text);
-        else await writeFile(out, text).catch(refuseFile);
-      }),
-    );
+    .onDatabase(async (session, id: string, { out }: { readonly out?: string }) => {
+      const { db, keyring, clock, config } = session;
+      const payment = await requirePayment(db, id);
+      const { publicUrl } = config;
+      const signed = await makeEvidence({ db, keyring, clock, publicUrl }, payment);
+      await audited(session, 'payment.evidence', async () => ({
+        result: undefined,
+        objectId: id,
+        detail: { keyId: signed.keyId },
+      }));
+      const text = `${JSON.stringify(signed, null, 2)}\n`;
+      if (out === undefined) noun.terminal.out(text);
+      else await writeFile(out, text).catch(refuseFile);
+    });
 }
 
 /** `mp evidence verify` */
-export function define(noun: Command, terminal: Terminal): void {
-  addVerb(noun, 'verify', 'tell whether a document is as this service, or another, has signed it')
+export function define(noun: CliCommand): void {
+  const { terminal } = noun;
+  noun
+    .verb('verify', 'tell whether a document is as this service, or another, has signed it')
     .argument('<file>', 'file with the evidence')
     .option('--keys <file or URL>', 'public keys to verify with, instead of those of the database')
-    .action(async (file: string, { keys, ...flags }: VerifyFlags) => {
+    .action(async (file: string, { keys, ...flags }: JsonFlag & { readonly keys?: string }) => {
       const content = await readFile(file).catch(refuseFile);
       const known = keys === undefined ? await ownKeys(terminal) : await readKeys(keys);
       const { evidence, keyId } = readEvidence(file, content, known);

@@ -1,34 +1,30 @@
-import type { Command } from 'commander';
 import { formatBaseUnits } from '../../payments/token-amount.ts';
 import { listNetworks } from '../../repositories/chains/networks.ts';
 import type { FoundTransfer } from '../../watching/look-up/found-transfers.ts';
 import { type FoundTransaction, findTransaction } from '../../watching/operate/find-transaction.ts';
-import { withSession } from '../accounts/session.ts';
 import { toolsOf } from '../chains/node.ts';
-import { printJson, printObject } from '../print.ts';
-import type { Terminal } from '../terminal.ts';
-import { addVerb, type JsonFlag } from '../values.ts';
+import type { CliCommand } from '../cli-command.ts';
+import type { JsonFlag } from '../print.ts';
 
 /** `mp payment find-transaction` */
-export function defineFindTransaction(noun: Command, terminal: Terminal): void {
-  addVerb(noun, 'find-transaction', 'ask a chain for a transaction, and what it paid')
+export function defineFindTransaction(noun: CliCommand): void {
+  noun
+    .verb('find-transaction', 'ask a chain for a transaction, and what it paid')
     .argument('<network>', 'network ID, for example eth-usdt')
     .argument('<hash>', 'transaction hash')
-    .action((network: string, hash: string, flags: JsonFlag) =>
-      withSession(terminal, async session => {
-        const found = await findTransaction(session, toolsOf(session), network, hash);
-        const networks = await listNetworks(session.db);
-        const decimals = new Map(networks.map(({ id, asset_decimals }) => [id, asset_decimals]));
-        const transfers = found.transfers.map(transfer => transferObject(transfer, decimals));
-        const { transactionHash, verdict, confirmations, required } = found;
-        const object = { network, transactionHash, verdict, confirmations };
-        if (flags.json) return printJson(terminal, { ...object, transfers });
-        const rows = transfers.map((transfer, index) => {
-          return { network: found.transfers[index]?.blockchainId, ...transfer };
-        });
-        printObject(terminal, flags, { ...object, required, transfers: rows }, noteOf(found));
-      }),
-    );
+    .onDatabase(async (session, network: string, hash: string, flags: JsonFlag) => {
+      const found = await findTransaction(session, toolsOf(session), network, hash);
+      const networks = await listNetworks(session.db);
+      const decimals = new Map(networks.map(({ id, asset_decimals }) => [id, asset_decimals]));
+      const transfers = found.transfers.map(transfer => transferObject(transfer, decimals));
+      const { transactionHash, verdict, confirmations, required } = found;
+      const object = { network, transactionHash, verdict, confirmations };
+      if (flags.json) return session.show({ ...object, transfers });
+      const rows = transfers.map((transfer, index) => {
+        return { network: found.transfers[index]?.blockchainId, ...transfer };
+      });
+      session.show({ ...object, required, transfers: rows }, noteOf(found));
+    });
 }
 
 function transferObject(transfer: FoundTransfer, decimals: ReadonlyMap<string, number>) {

@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { requireMerchant } from '../../accounts/merchants.ts';
 import { OperationRefused } from '../../audit/audited-change.ts';
 import type { Connection } from '../../database/connection.ts';
@@ -10,27 +10,15 @@ import {
   type OperatorPaymentsQuery,
 } from '../../repositories/payments/operator-payments.ts';
 import { findPayment } from '../../repositories/payments/payments.ts';
-import { withSession } from '../accounts/session.ts';
-import { printList } from '../print.ts';
+import { type CliCommand, pageNote } from '../cli-command.ts';
+import type { JsonFlag } from '../print.ts';
 import type { Terminal } from '../terminal.ts';
-import {
-  addVerb,
-  choice,
-  integerFrom,
-  type JsonFlag,
-  pageNote,
-  parseDate,
-  parseId,
-  parseInclusiveEnd,
-} from '../values.ts';
+import { choice, integerFrom, parseDate, parseId, parseInclusiveEnd } from '../values.ts';
 import { paymentFields } from './payment-object.ts';
 
+/** Spelled out, because loading the schema loads TypeBox, which takes longer than the command. */
 const STATUSES: readonly PaymentStatus[] = [
-  'pending',
-  'successful',
-  'unsuccessful',
-  'expired',
-  'cancelled',
+  ...(['pending', 'successful', 'unsuccessful', 'expired', 'cancelled'] as const),
 ];
 const LIMIT_DEFAULT = 100;
 const PAGE_MAXIMUM = 1000;
@@ -48,8 +36,9 @@ interface ListFlags extends JsonFlag {
 }
 
 /** `mp payment list` */
-export function defineList(noun: Command, terminal: Terminal): void {
-  addVerb(noun, 'list', 'list payments, newest first')
+export function defineList(noun: CliCommand): void {
+  noun
+    .verb('list', 'list payments, newest first')
     .option('--merchant <id>', 'only payments of this merchant', parseId)
     .addOption(choice('--status <status>', 'only payments with this status', STATUSES))
     .option('--blockchain <id>', 'only payments on this network, for example btc')
@@ -72,25 +61,21 @@ export function defineList(noun: Command, terminal: Terminal): void {
       '\nAmounts are US cents, as in the API. In CSV all text is in quotes; what a spreadsheet\n' +
         "would take for a formula begins with an apostrophe (').",
     )
-    .action((flags: ListFlags) =>
-      withSession(terminal, async ({ db }) => {
-        const query = await readQuery(db, flags);
-        if (flags.csv) return printCsv(terminal, db, query, flags.limit);
-        const limit = flags.limit ?? LIMIT_DEFAULT;
-        const payments = await listOperatorPayments(db, { ...query, limit });
-        const rows = payments.map(paymentFields);
-        printList(
-          terminal,
-          flags,
-          rows,
-          [
-            ...(['id', 'createdAt', 'merchantId', 'status', 'amount'] as const),
-            ...(['blockchainId', 'customerReferenceId'] as const),
-          ],
-          pageNote(rows, { ...flags, limit }),
-        );
-      }),
-    );
+    .onDatabase(async ({ db, showList }, flags: ListFlags) => {
+      const query = await readQuery(db, flags);
+      if (flags.csv) return printCsv(noun.terminal, db, query, flags.limit);
+      const limit = flags.limit ?? LIMIT_DEFAULT;
+      const payments = await listOperatorPayments(db, { ...query, limit });
+      const rows = payments.map(paymentFields);
+      showList(
+        rows,
+        [
+          ...(['id', 'createdAt', 'merchantId', 'status', 'amount'] as const),
+          ...(['blockchainId', 'customerReferenceId'] as const),
+        ],
+        pageNote(rows, { ...flags, limit }),
+      );
+    });
 }
 
 /** @throws OperationRefused for a merchant, a network or a payment that does not exist. */

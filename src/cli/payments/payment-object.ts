@@ -6,7 +6,7 @@ import { listPaymentDeposits } from '../../repositories/deposits/deposits.ts';
 import { listStrayDeposits } from '../../repositories/deposits/deviations.ts';
 import { listTransitions } from '../../repositories/payments/moves.ts';
 import { findPayment } from '../../repositories/payments/payments.ts';
-import type { Session } from '../accounts/session.ts';
+import type { Session } from '../session.ts';
 import { depositObjects } from './deposit-object.ts';
 
 /** A payment as commands print it: that of the API, with what only an operator is shown. */

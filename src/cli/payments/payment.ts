@@ -1,12 +1,10 @@
-import type { Command } from 'commander';
 import { OperationRefused } from '../../audit/audited-change.ts';
 import { readHistory } from '../../payments/history.ts';
 import { REGULATED_CASES } from '../../processors/simulate-regulated.ts';
 import { SIMULATION_CASES, type SimulationCase } from '../../settlement/simulate.ts';
-import { withSession } from '../accounts/session.ts';
-import { printJson, printList, printObject } from '../print.ts';
-import type { Terminal } from '../terminal.ts';
-import { addVerb, choice, type JsonFlag, parseId } from '../values.ts';
+import type { CliCommand } from '../cli-command.ts';
+import type { JsonFlag } from '../print.ts';
+import { choice, parseId } from '../values.ts';
 import { depositObjects } from './deposit-object.ts';
 import { defineEvidence } from './evidence.ts';
 import { defineFindTransaction } from './find-transaction.ts';
@@ -21,33 +19,30 @@ interface SimulateFlags extends JsonFlag {
 }
 
 /** `mp payment list | show | history | find-transaction | evidence | simulate` */
-export function define(noun: Command, terminal: Terminal): void {
-  defineList(noun, terminal);
+export function define(noun: CliCommand): void {
+  defineList(noun);
 
-  addVerb(noun, 'show', 'show a payment with its history and its deposits')
+  noun
+    .verb('show', 'show a payment with its history and its deposits')
     .argument('<id>', 'payment ID', parseId)
-    .action((id: string, flags: JsonFlag) =>
-      withSession(terminal, async session => {
-        const payment = await requirePayment(session.db, id);
-        printObject(terminal, flags, await paymentObject(session, payment));
-      }),
-    );
+    .onDatabase(async (session, id: string) => {
+      session.show(await paymentObject(session, await requirePayment(session.db, id)));
+    });
 
-  addVerb(noun, 'history', 'list everything that happened to a payment, oldest first')
+  noun
+    .verb('history', 'list everything that happened to a payment, oldest first')
     .argument('<id>', 'payment ID', parseId)
-    .action((id: string, flags: JsonFlag) =>
-      withSession(terminal, async ({ db }) => {
-        const facts = await readHistory(db, await requirePayment(db, id));
-        const entries = facts.map(historyEntry);
-        printList(terminal, flags, entries, ['at', 'kind', 'what', 'id']);
-      }),
-    );
+    .onDatabase(async ({ db, showList }, id: string) => {
+      const facts = await readHistory(db, await requirePayment(db, id));
+      showList(facts.map(historyEntry), ['at', 'kind', 'what', 'id']);
+    });
 
-  defineFindTransaction(noun, terminal);
-  defineEvidence(noun, terminal);
+  defineFindTransaction(noun);
+  defineEvidence(noun);
 
   const cases = Object.keys(SIMULATION_CASES);
-  addVerb(noun, 'simulate', 'simulate what a customer and a chain or processor do')
+  noun
+    .verb('simulate', 'simulate what a customer and a chain or processor do')
     .argument('<id>', 'payment ID', parseId)
     .addOption(choice('--case <case>', 'what to simulate', cases).makeOptionMandatory())
     .option('--network <id>', 'network to choose if the payment has none')
@@ -56,26 +51,20 @@ export function define(noun: Command, terminal: Terminal): void {
       `\nCases:\n${describeCases()}\n\nA payment on a US account has ${REGULATED_CASES.join(', ')}: the sandbox\n` +
         'processor sends the notifications that a real one would.',
     )
-    .action((id: string, flags: SimulateFlags) =>
-      withSession(terminal, async session => {
-        const { db, config } = session;
-        if (!config.simulation) {
-          throw new OperationRefused(
-            config.environment === 'production'
-              ? 'Payments cannot be simulated in production.'
-              : 'Payments are simulated on the embedded database; on any other that needs SIMULATION=on.',
-          );
-        }
-        const played = await playCase(session, id, flags.case, flags.network);
-        const { payment, deposits, result } = played;
-        const shown = await paymentObject(session, payment);
-        if (!flags.json) return printObject(terminal, flags, shown, result);
-        const simulation = {
-          case: flags.case,
-          result,
-          deposits: await depositObjects(db, deposits),
-        };
-        printJson(terminal, { ...shown, simulation });
-      }),
-    );
+    .onDatabase(async (session, id: string, flags: SimulateFlags) => {
+      const { db, config } = session;
+      if (!config.simulation) {
+        throw new OperationRefused(
+          config.environment === 'production'
+            ? 'Payments cannot be simulated in production.'
+            : 'Payments are simulated on the embedded database; on any other that needs SIMULATION=on.',
+        );
+      }
+      const played = await playCase(session, id, flags.case, flags.network);
+      const { payment, deposits, result } = played;
+      const shown = await paymentObject(session, payment);
+      if (!flags.json) return session.show(shown, result);
+      const simulated = await depositObjects(db, deposits);
+      session.show({ ...shown, simulation: { case: flags.case, result, deposits: simulated } });
+    });
 }

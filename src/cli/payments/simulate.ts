@@ -5,7 +5,7 @@ import { ApiError } from '../../errors/api-error.ts';
 import { simulateRegulated } from '../../processors/simulate-regulated.ts';
 import { SIMULATION_CASES, type SimulationCase, simulate } from '../../settlement/simulate.ts';
 import { describeUntaken } from '../../settlement/untaken.ts';
-import type { Session } from '../accounts/session.ts';
+import type { Session } from '../session.ts';
 import { CommandFailed } from '../terminal.ts';
 import { requirePayment } from './payment-object.ts';
 

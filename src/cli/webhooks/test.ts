@@ -1,17 +1,19 @@
-import type { Command } from 'commander';
 import { TEST_ID_PREFIX } from '../../webhooks/test-event.ts';
-import { type Session, withSession } from '../accounts/session.ts';
-import { printObject } from '../print.ts';
-import { AnsweredFailure, CommandFailed, type Terminal } from '../terminal.ts';
-import { addVerb, type JsonFlag, parseId } from '../values.ts';
+import type { CliCommand } from '../cli-command.ts';
+import { type JsonFlag, printObject } from '../print.ts';
+import { type Session, withSession } from '../session.ts';
+import { CommandFailed, FailureShown, type Terminal } from '../terminal.ts';
+import { parseId } from '../values.ts';
 
 interface TestFlags extends JsonFlag {
   readonly url?: string;
 }
 
 /** `mp webhook test` */
-export function defineTest(noun: Command, terminal: Terminal): void {
-  const command = addVerb(noun, 'test', 'send a signed test event once, and show the response')
+export function defineTest(noun: CliCommand): void {
+  const { terminal } = noun;
+  const command = noun.verb('test', 'send a signed test event once, and show the response');
+  command
     .argument('[id]', 'ID of a webhook endpoint', parseId)
     .option('--url <url>', 'instead of an endpoint, in development: where to send it')
     .addHelpText(
@@ -45,7 +47,7 @@ function show<T extends { readonly statusCode: number | null }>(
   const isReceived = statusCode !== null && statusCode >= 200 && statusCode <= 299;
   const note = isReceived ? 'Received.' : 'Not received: only a response of 2xx counts.';
   printObject(terminal, flags, test, note);
-  if (!isReceived) throw new AnsweredFailure();
+  if (!isReceived) throw new FailureShown();
 }
 
 /** Sends it to a server of the developer's, which needs neither an endpoint nor a database. */

@@ -1,10 +1,10 @@
 import { userInfo } from 'node:os';
-import type { Operator } from '../../audit/audited-change.ts';
-import { type Config, ConfigError, readConfig } from '../../config/config.ts';
-import type { Database } from '../../database/connection.ts';
-import type { Storage } from '../../runtime/storage.ts';
-import { CommandFailed, type Terminal } from '../terminal.ts';
-import { parseName } from '../values.ts';
+import type { Operator } from '../audit/audited-change.ts';
+import { type Config, ConfigError, readConfig } from '../config/config.ts';
+import type { Database } from '../database/connection.ts';
+import type { Storage } from '../runtime/storage.ts';
+import { CommandFailed, type Terminal } from './terminal.ts';
+import { parseName } from './values.ts';
 
 /** The operator and a migrated database. */
 export interface Session extends Operator {
@@ -14,39 +14,32 @@ export interface Session extends Operator {
   readonly config: Config;
 }
 
-interface SessionOptions {
-  /** From which level on the log of the connection reaches standard error. */
-  readonly logLevel?: 'warn' | 'error';
-}
-
 /**
  * Runs a command on the configured database, then closes it. An embedded database is migrated first.
+ * @param logLevel From which level on the log of the connection reaches standard error.
  * @throws MigrationsPending for any other database that lacks migrations, MasterKeyMissing.
  */
 export async function withSession(
   terminal: Terminal,
   work: (session: Session) => Promise<void>,
-  options: SessionOptions = {},
+  logLevel: 'warn' | 'error' = 'warn',
 ): Promise<void> {
   const actor = readActor(terminal.env);
-  await withStorage(
-    terminal,
-    async (storage, config) => {
-      const { prepareStorage } = await import('../../runtime/storage.ts');
-      // What the service does to a database before it works on it is no news of this command's.
-      await prepareStorage(config, storage, { info: () => undefined });
-      const { db, directUrl, keyring } = storage;
-      await work({ db, directUrl, keyring, config, clock: Date.now, actor, origin: 'cli' });
-    },
-    options,
-  );
+  const prepareAndWork = async (storage: Storage, config: Config) => {
+    const { prepareStorage } = await import('../runtime/storage.ts');
+    // The command's user need not read what is done to a database before any work on it.
+    await prepareStorage(config, storage, { info: () => undefined });
+    const { db, directUrl, keyring } = storage;
+    await work({ db, directUrl, keyring, config, clock: Date.now, actor, origin: 'cli' });
+  };
+  await withStorage(terminal, prepareAndWork, logLevel);
 }
 
 /** Like withSession, but neither checks nor applies migrations. */
 export async function withStorage(
   terminal: Terminal,
   work: (storage: Storage, config: Config) => Promise<void>,
-  { logLevel = 'warn' }: SessionOptions = {},
+  logLevel: 'warn' | 'error' = 'warn',
 ): Promise<void> {
   const config = readConfig(terminal.env);
   const storage = await open(config, logLevel);
@@ -59,8 +52,8 @@ export async function withStorage(
 
 async function open(config: Config, logLevel: 'warn' | 'error'): Promise<Storage> {
   const [{ openStorage }, { createLogger, standardError }] = await Promise.all([
-    import('../../runtime/storage.ts'),
-    import('../../telemetry/logger.ts'),
+    import('../runtime/storage.ts'),
+    import('../telemetry/logger.ts'),
   ]);
   // Standard output is reserved for the command's result.
   const logger = createLogger({ logLevel }, 'mp', standardError());
