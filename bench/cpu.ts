@@ -100,7 +100,7 @@ export async function bench(resources: Resources): Promise<Finding[]> {
   return findings;
 }
 
-/** Sends as many requests as are answered for a while, and divides what that took by their number. */
+/** Sends as many requests as get a response for a while, and divides what that took by their number. */
 async function leg(
   resources: Resources,
   { port, pid, probe }: Contender,

@@ -5,8 +5,8 @@ import { Refusal, serveRpc } from './day-server.ts';
 const FIRST = 800_000;
 const NOT_FOUND = -5;
 const OUT_OF_RANGE = -8;
-/** A P2WPKH output of nobody's. */
-const NOBODY = `0014${'5e'.repeat(20)}`;
+/** A P2WPKH output of an address that is not watched. */
+const STRANGER = `0014${'5e'.repeat(20)}`;
 /** Signature and key of a P2PKH input: what they say is not read. */
 const SIGNED = `6b${'48'.repeat(107)}`;
 
@@ -91,15 +91,15 @@ export async function startBitcoinDay(day: BitcoinDay): Promise<DayNode> {
     return make(
       [`${from}00000000${SIGNED}`],
       [
-        [BigInt(numbered) + 10_000n, NOBODY],
-        [BigInt(numbered) * 3n + 10_000n, NOBODY],
+        [BigInt(numbered) + 10_000n, STRANGER],
+        [BigInt(numbered) * 3n + 10_000n, STRANGER],
       ],
     );
   }
 
   function mine(height: number): void {
     const script = `04${uint32(height)}`;
-    const reward = make([`${'00'.repeat(32)}ffffffff05${script}`], [[312_500_000n, NOBODY]]);
+    const reward = make([`${'00'.repeat(32)}ffffffff05${script}`], [[312_500_000n, STRANGER]]);
     const transactions = [reward, ...mempool];
     const parent = blocks.at(-1)?.hash ?? day.genesis;
     const time = Math.floor((day.start + (height - FIRST) * day.blockMs) / 1_000);
@@ -111,7 +111,7 @@ export async function startBitcoinDay(day: BitcoinDay): Promise<DayNode> {
     blocks.push(block);
     for (const made of transactions) byId.set(made.id, { made, block });
     mempool = [];
-    // What is long ago nobody asks for; the block itself is left.
+    // No one asks for the transactions of old blocks; the block itself stays.
     for (const { id } of blocks.at(-20)?.transactions ?? []) byId.delete(id);
   }
 

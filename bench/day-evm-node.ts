@@ -13,7 +13,7 @@ export interface EvmDay {
   readonly blockMs: number;
   /** Blocks from the newest one to the final one. */
   readonly finalDepth: number;
-  /** Transactions of a block that pay nobody who is watched. */
+  /** Transactions of a block that pay no watched address. */
   readonly transactions: number;
   /** Decimals of the tokens, by contract in lower case. */
   readonly decimals: ReadonlyMap<string, number>;

@@ -14,7 +14,7 @@ export class Refusal extends Error {
 export interface Asked {
   requests: number;
   calls: number;
-  /** Sent in answer. */
+  /** Of its responses. */
   bytes: number;
 }
 
@@ -30,17 +30,17 @@ interface Call {
 
 /**
  * Serves JSON-RPC, also in batches.
- * @param answer The result as JSON text: blocks are too large to be written anew for each answer.
+ * @param resultOf Makes the result as JSON text: blocks are too large to be serialized for each response.
  */
 export async function serveRpc(
-  answer: (method: string, params: readonly unknown[]) => string,
+  resultOf: (method: string, params: readonly unknown[]) => string,
 ): Promise<RpcServer> {
   const asked: Asked = { requests: 0, calls: 0, bytes: 0 };
-  const answerOne = ({ id, method, params }: Call): string => {
+  const respondTo = ({ id, method, params }: Call): string => {
     asked.calls += 1;
     const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)}`;
     try {
-      return `${head},"result":${answer(method, params)}}`;
+      return `${head},"result":${resultOf(method, params)}}`;
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       const { code, message } = error;
@@ -49,10 +49,10 @@ export async function serveRpc(
   };
   const server = await serveJson(given => {
     const body = given as Call | Call[];
-    const answered = Array.isArray(body) ? `[${body.map(answerOne).join(',')}]` : answerOne(body);
+    const response = Array.isArray(body) ? `[${body.map(respondTo).join(',')}]` : respondTo(body);
     asked.requests += 1;
-    asked.bytes += answered.length;
-    return answered;
+    asked.bytes += response.length;
+    return response;
   });
   return { ...server, asked };
 }

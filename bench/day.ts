@@ -137,7 +137,7 @@ export async function bench(resources: Resources): Promise<Finding[]> {
   const end = start + DAY_HOURS * HOUR_MS;
   const began = performance.now();
   let memory = 0;
-  let told = start;
+  let reported = start;
   for (;;) {
     const [first, at] = [...next].reduce((least, each) => (each[1] < least[1] ? each : least));
     if (at > end || resources.signal.aborted) break;
@@ -149,8 +149,8 @@ export async function bench(resources: Resources): Promise<Finding[]> {
     first.cpuMicroseconds += looked.cpuMicroseconds;
     memory = Math.max(memory, looked.memory);
     next.set(first, at + first.chain.pauseMs);
-    if (now - told >= HOUR_MS) {
-      told = now;
+    if (now - reported >= HOUR_MS) {
+      reported = now;
       const minutes = ((performance.now() - began) / 60_000).toFixed(1);
       process.stdout.write(
         `${Math.round((now - start) / HOUR_MS)} hours after ${minutes} minutes\n`,
@@ -280,7 +280,7 @@ function playedBy(chain: Chain, node: DayNode, pay: Played['pay']): Played {
   return { chain, url, asked, blocks, pay, stop, advance() {}, looks: 0, cpuMicroseconds: 0 };
 }
 
-/** Makes the blocks of a node that has to be told to. */
+/** Makes blocks on a node that makes them on command only. */
 function maker(chain: Chain, { start, clock }: Setting, mine: (blocks: number) => void) {
   let made = 0;
   return {
@@ -294,9 +294,9 @@ function maker(chain: Chain, { start, clock }: Setting, mine: (blocks: number) =
 }
 
 async function playTron(chain: Chain, setting: Setting): Promise<Played> {
-  const nobody = 'TDGmmTC7xDgQGwH4FYRGuE7SFH2MePHYeH';
+  const stranger = 'TDGmmTC7xDgQGwH4FYRGuE7SFH2MePHYeH';
   const others = Array.from({ length: TRAFFIC[chain.id].transactions }, (_, index) =>
-    sendTrx(nobody, index + 1),
+    sendTrx(stranger, index + 1),
   );
   const chainId = Number(chain.identities[0]?.id).toString(16);
   const tron = new TronNode(setting.clock, { chainId, others });

@@ -11,7 +11,7 @@ export interface Garbage {
   readonly allocatedBytes: number;
 }
 
-/** How often the answer of a probe is looked for, in milliseconds, and how often at most. */
+/** How often the response of a probe is looked for, in milliseconds, and how often at most. */
 const POLL_MS = 5;
 const POLLS = 1_000;
 

@@ -1,6 +1,6 @@
--- Sends the signed requests of a file, each once, and checks every answer.
+-- Sends the signed requests of a file, each once, and checks every response.
 --
--- Before each request the file has its length in five digits, and the 37 characters of its answer's
+-- Before each request the file has its length in five digits, and the 37 characters of its response's
 -- key: G, L, C or R for a payment, a list, a creation or a refusal, and the ID of the payment, the ID of
 -- the list's first payment, the customer reference that a creation echoes, or zeros.
 
@@ -11,7 +11,7 @@ local threads = {}
 
 -- Globals, since done() reads them through thread:get.
 payments, lists, created, shed, wrong, exhausted, sample = 0, 0, 0, 0, 0, 0, ''
--- G, L, C or R with p50 and p99 in microseconds, for each kind of answer in each whole window, as JSON.
+-- G, L, C or R with p50 and p99 in microseconds, for each kind of response in each whole window, as JSON.
 windows = ''
 
 function setup(thread)
@@ -22,16 +22,16 @@ end
 local source, exact, may_shed, current, clock, window
 -- When the requests were due that no connection was free for, oldest first.
 local held = {}
--- By key of an answer: when the requests that wait for it began, oldest first.
+-- By key of a response: when the requests that wait for it began, oldest first.
 local awaited, seen = {}, {}
 
--- Arguments: prefix of the files, one for each thread; requests a second, 0 for as many as are
--- answered; 'shed' to count 503 with Retry-After instead of failing; 'exact' if each connection has its
+-- Arguments: prefix of the files, one for each thread; requests a second, 0 for as many as get
+-- a response; 'shed' to count 503 with Retry-After instead of failing; 'exact' if each connection has its
 -- own thread; length of the windows whose latencies are recorded, in milliseconds, 0 for none.
 function init(arguments)
   source = assert(io.open(arguments[1] .. '.' .. index, 'rb'))
   may_shed = arguments[3] == 'shed'
-  -- With one connection for each thread, the answer belongs to the request before it.
+  -- With one connection for each thread, the response belongs to the request before it.
   exact = arguments[4] == 'exact'
   local rate, length = tonumber(arguments[2]), tonumber(arguments[5])
   clock = open_clock()
@@ -97,7 +97,7 @@ function open_window(length)
   return function(name, sent, now)
     if now >= ends then
       close_window()
-      -- No answer may have come for longer than a window.
+      -- No response may have come for longer than a window.
       while ends <= now do ends = ends + length end
     end
     local kind = kinds[name]
@@ -142,7 +142,7 @@ local function has_header(headers, wanted)
   return false
 end
 
--- Returns the key of an answer; nil for a wrong one.
+-- Returns the key of a response; nil for a wrong one.
 local function recognise(status, body)
   if status == 201 then
     local id = body:match('"id":"([^"]+)"')
@@ -175,10 +175,10 @@ function response(status, headers, body)
     return
   end
   local key = recognise(status, body)
-  if key == nil then return refuse('a wrong answer', status, body) end
+  if key == nil then return refuse('a wrong response', status, body) end
   local sent = awaited[key]
   if sent == nil or (exact and key ~= current) then
-    return refuse('the answer to another request', status, body)
+    return refuse('the response to another request', status, body)
   end
   local first = table.remove(sent, 1)
   if #sent == 0 then awaited[key] = nil end

@@ -12,12 +12,12 @@ import { type ResponseKind, type Traffic, writeRequests } from './signed-request
 export interface LoadPlan {
   readonly port: number;
   readonly traffic: Traffic;
-  /** Connections, each of which waits for an answer before it sends the next request. */
+  /** Connections, each of which waits for a response before it sends the next request. */
   readonly connections: number;
   readonly seconds: number;
   /** Most requests that may be needed. */
   readonly supply: number;
-  /** Requests offered a second; as many as are answered if left out. */
+  /** Requests offered a second; as many as get a response if left out. */
   readonly rate?: number;
   /** Whether 503 with Retry-After counts as shed instead of as wrong. */
   readonly mayShed?: boolean;
@@ -26,32 +26,32 @@ export interface LoadPlan {
    * `mayShed`, since wrk cannot tell which request was refused, and `exact`.
    */
   readonly windowSeconds?: number;
-  /** Gives each connection its own thread, so that every answer is matched with its request. */
+  /** Gives each connection its own thread, so that every response is matched with its request. */
   readonly exact?: boolean;
 }
 
 export interface LoadResult {
   readonly requests: number;
   readonly seconds: number;
-  /** Answers by kind. */
+  /** Responses by kind. */
   readonly payments: number;
   readonly lists: number;
   readonly created: number;
   readonly shed: number;
   /** Whether the signed requests ran out, which ended the load early. */
   readonly exhausted: boolean;
-  /** Latencies of each kind of answer in each whole window. */
+  /** Latencies of each kind of response in each whole window. */
   readonly windows: readonly WindowLatencies[];
 }
 
-/** Milliseconds from when a request was due, sent or not, until its answer. */
+/** Milliseconds from when a request was due, sent or not, until its response. */
 interface WindowLatencies {
   readonly kind: ResponseKind;
   readonly p50: number;
   readonly p99: number;
 }
 
-/** Longest wait for an answer, in seconds: only a bug takes that long. */
+/** Longest wait for a response, in seconds: only a bug takes that long. */
 const PATIENCE_SECONDS = 60;
 /** How long wrk may run beyond its plan, in milliseconds. */
 const OVERTIME_MS = (PATIENCE_SECONDS + 30) * 1000;
@@ -60,7 +60,7 @@ type LoadContext = Pick<Resources, 'memory' | 'signal' | 'defer'>;
 
 /**
  * Signs requests and sends them with wrk.
- * @throws VoidRun when an answer was wrong or a connection broke.
+ * @throws VoidRun when a response was wrong or a connection broke.
  */
 export async function runLoad(plan: LoadPlan, context: LoadContext): Promise<LoadResult> {
   const send = await prepareLoad(plan, context);
@@ -130,7 +130,7 @@ async function runWrk(
   const line = output.split('\n').findLast(candidate => candidate.startsWith('{'));
   if (status !== 0 || line === undefined) throw new Error(`wrk failed: ${output}`);
   const { microseconds, wrong, broken, exhausted, sample, windows, ...counts } = JSON.parse(line);
-  if (wrong > 0) throw new VoidRun(`${wrong} wrong answers of ${counts.requests}: ${sample}`);
+  if (wrong > 0) throw new VoidRun(`${wrong} wrong responses of ${counts.requests}: ${sample}`);
   if (broken > 0) throw new VoidRun(`${broken} connections broke or waited too long`);
   return {
     ...counts,

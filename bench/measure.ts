@@ -35,7 +35,7 @@ export async function sideBySide(
   return durations.map(median);
 }
 
-/** The measurement proves nothing: an answer was wrong, or the load was not the planned one. */
+/** The measurement proves nothing: a response was wrong, or the load was not the planned one. */
 export class VoidRun extends Error {
   constructor(reason: string) {
     super(reason);

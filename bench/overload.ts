@@ -15,9 +15,9 @@ const TURNS = Math.min(ROUNDS, 3);
 const SPARE = 1.1;
 /** The load, as a multiple of the peak. */
 const OVERLOAD = 3;
-/** Most answers of a crowd, as a multiple of the peak: refusals cost less than creations. */
+/** Most responses of a crowd, as a multiple of the peak: refusals cost less than creations. */
 const REFUSALS_MAXIMUM = 6;
-/** Connections of the load: each waits for an answer before it sends the next request. */
+/** Connections of the load: each waits for a response before it sends the next request. */
 const OVERLOAD_CONNECTIONS = 1_024;
 /** Pause after an overload, in milliseconds, so that its backlog does not fall on the next round. */
 const RECOVERY_MS = 2_000;
@@ -35,7 +35,7 @@ export async function overload(
   const { port } = service;
   const traffic = creates(merchants);
   const peak = peakContender(resources, { name: 'peak of creates', port, traffic });
-  const answered: number[] = [];
+  const responses: number[] = [];
   const refused: number[] = [];
   const times: ProbeTimes = { refusals: [], health: [] };
   const goodput: Contender = {
@@ -52,7 +52,7 @@ export async function overload(
       );
       await probeDuring(load, service, traffic, times);
       const { requests, created, shed, seconds } = await load;
-      answered.push(requests / seconds);
+      responses.push(requests / seconds);
       refused.push(shed / seconds);
       await sleep(RECOVERY_MS);
       return created / seconds;
@@ -67,17 +67,17 @@ export async function overload(
       0.6,
     ),
     {
-      subject: 'answers of any kind meanwhile, as a ratio of the peak',
-      measured: `${median(answered).toFixed(0)}/s, of which ${median(refused).toFixed(0)}/s refused`,
-      value: median(answered) / median(throughput.get(peak.name) ?? []),
+      subject: 'responses of any kind meanwhile, as a ratio of the peak',
+      measured: `${median(responses).toFixed(0)}/s, of which ${median(refused).toFixed(0)}/s refused`,
+      value: median(responses) / median(throughput.get(peak.name) ?? []),
       goal: null,
     },
     slowest('refusal', times.refusals),
-    slowest('health answer on the monitoring port', times.health),
+    slowest('health response on the monitoring port', times.health),
   ];
 }
 
-/** Alternates between few and many clients that open a new connection as soon as they are answered. */
+/** Alternates between few and many clients that open a new connection as soon as they have a response. */
 export async function reconnects(
   resources: Resources,
   { merchants, service: { port } }: Subject,
@@ -106,7 +106,7 @@ export async function reconnects(
   const throughput = await inTurns([peak, crowd], TURNS);
   const finding = compare(
     throughput,
-    `goodput with ${RECONNECTING} clients that open a connection as soon as they are answered`,
+    `goodput with ${RECONNECTING} clients that open a connection as soon as they have a response`,
     [crowd.name, peak.name],
     0.6,
   );

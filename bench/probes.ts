@@ -7,10 +7,10 @@ import { signedHeaders, type Traffic } from './signed-requests.ts';
 const PAUSE_MS = 50;
 /** Signed probes at a time: only some of them are refused. */
 const SIGNED_PROBES = 4;
-/** Longest wait for an answer, in milliseconds. */
+/** Longest wait for a response, in milliseconds. */
 const GIVE_UP_MS = 5_000;
 
-/** How long the service took to answer probes, in milliseconds; infinite without a right answer. */
+/** How long the service took to respond to probes, in milliseconds; infinite without a right response. */
 export interface ProbeTimes {
   /** Signed requests that were refused. */
   readonly refusals: number[];
@@ -21,7 +21,7 @@ export interface ProbeTimes {
 /**
  * Sends single requests until a load has ended, and adds to the times what they took. wrk measures the
  * load, but cannot tell which of its requests was refused.
- * @throws VoidRun for an answer that is neither right nor a refusal.
+ * @throws VoidRun for a response that is neither right nor a refusal.
  */
 export async function probeDuring(
   load: Promise<unknown>,
@@ -62,7 +62,7 @@ export async function probeDuring(
     });
     if (status === 503) refusals.push(ms);
     else if (status === 0) refusals.push(Number.POSITIVE_INFINITY);
-    else if (status !== 201) throw new VoidRun(`a create was answered with ${status}`);
+    else if (status !== 201) throw new VoidRun(`the response to a create was ${status}`);
   };
   await Promise.all([
     repeat(healthProbe('/healthz')),
@@ -71,7 +71,7 @@ export async function probeDuring(
   ]);
 }
 
-/** The status of the answer once it is complete; 0 without an answer. */
+/** The status of the response once it is complete; 0 without a response. */
 async function ask(url: string, init: RequestInit): Promise<number> {
   try {
     const response = await fetch(url, { ...init, signal: AbortSignal.timeout(GIVE_UP_MS) });

@@ -34,7 +34,7 @@ interface ServerOptions extends ServiceOptions {
   /** Path below the root of the tree. */
   readonly script: string;
   readonly env: Record<string, string>;
-  /** The variable that sets the port that answers /readyz; PORT if left out. */
+  /** The variable that sets the port that serves /readyz; PORT if left out. */
   readonly portVariable?: 'PORT' | 'METRICS_PORT';
   /** Whether the process is the service itself, and gets a CPU profile if profiles are wanted. */
   readonly profiled?: boolean;

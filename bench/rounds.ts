@@ -31,8 +31,8 @@ const SPARE = 2;
 const ATTEMPTS = 5;
 
 /**
- * A server that answers signed requests as fast as it can. The warm-up matches each answer with its
- * own request; rounds match it with any request that is waiting for an answer.
+ * A server that responds to signed requests as fast as it can. The warm-up matches each response with its
+ * own request; rounds match it with any request that is waiting for a response.
  */
 export function httpContender(resources: Resources, contender: HttpContender): Contender {
   const { name, port, traffic, connections = CONNECTIONS, onResult } = contender;

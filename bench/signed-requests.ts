@@ -4,7 +4,7 @@ import { type Credentials, signingHeaders } from '../src/client/sign.ts';
 /** A payment, a list, a creation or a refusal for lack of a signature. */
 export type ResponseKind = 'G' | 'L' | 'C' | 'R';
 
-/** A request to sign, with the key that identifies its answer. */
+/** A request to sign, with the key that identifies its response. */
 export interface RequestToSend {
   readonly method: 'GET' | 'POST';
   readonly path: string;
@@ -12,14 +12,14 @@ export interface RequestToSend {
   readonly idempotencyKey?: string;
   /** null for a request that is not signed. */
   readonly credentials: Credentials | null;
-  /** Whether the connection ends with its answer. */
+  /** Whether the connection ends with its response. */
   readonly closes?: boolean;
-  /** Key of the answer, kind and UUID: see load.lua. */
-  readonly answer: `${ResponseKind}${string}`;
+  /** Key of the response, kind and UUID: see load.lua. */
+  readonly response: `${ResponseKind}${string}`;
 }
 
-/** A request whose answer nobody looks for. */
-type Unanswered = Omit<RequestToSend, 'answer'>;
+/** A request whose response is not checked. */
+type Unchecked = Omit<RequestToSend, 'response'>;
 
 /** The next request of an endless sequence. */
 export type Traffic = () => RequestToSend;
@@ -49,7 +49,7 @@ export async function writeRequests(
   for (let index = 0; index < count; index++) {
     const request = traffic();
     const bytes = renderSigned(request, from + ((to - from) * index) / count);
-    chunk += `${String(bytes.length).padStart(LENGTH_DIGITS, '0')}${request.answer}${bytes}`;
+    chunk += `${String(bytes.length).padStart(LENGTH_DIGITS, '0')}${request.response}${bytes}`;
     if (chunk.length > CHUNK) {
       await file.write(chunk, null, 'latin1');
       chunk = '';
@@ -59,7 +59,7 @@ export async function writeRequests(
 }
 
 /** All headers of a request but those of HTTP itself. */
-export function signedHeaders(request: Unanswered, now: number): Record<string, string> {
+export function signedHeaders(request: Unchecked, now: number): Record<string, string> {
   const { method, path, body, credentials, idempotencyKey } = request;
   const headers =
     credentials === null ? {} : signingHeaders(credentials, { method, path, body, now });
@@ -69,7 +69,7 @@ export function signedHeaders(request: Unanswered, now: number): Record<string, 
 }
 
 /** A request as it travels; everything in it is ASCII, so that characters are bytes. */
-export function renderSigned(request: Unanswered, now: number): string {
+export function renderSigned(request: Unchecked, now: number): string {
   const { method, path, body } = request;
   const headers = signedHeaders(request, now);
   if (body !== undefined) headers['content-length'] = String(body.length);

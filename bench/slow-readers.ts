@@ -17,7 +17,7 @@ const SPARE = 2;
 /** Merchants that do not read, each on one connection. */
 const SLOW_MERCHANTS = 12;
 /**
- * Lists that each asks for: first as many as the kernel takes of what nobody reads, then so many that
+ * Lists that each asks for: first as many as the kernel buffers without a reader, then so many that
  * together they are more than the places of the service. It is what the rate limit allows in a minute.
  */
 const LISTS = [15, 45];

@@ -72,7 +72,7 @@ export async function bench(resources: Resources): Promise<Finding[]> {
 }
 
 /**
- * Runs the service at half of its saturation, which each leg measures anew: a shared machine may do
+ * Runs the service at half of its saturation, which each leg measures again: a shared machine may do
  * twice as much in one minute as in the next. Before and after, bare Fastify runs at half of its own,
  * which shows what the machine does to the latencies of any server.
  */
@@ -116,7 +116,7 @@ async function soak(
 async function warmedUp(resources: Resources, plan: Plan): Promise<() => Promise<Leg>> {
   const { name, server, traffic } = plan;
   const { port } = server;
-  // A window closes with the first answer after its end.
+  // A window closes with the first response after its end.
   const seconds = WINDOW_SECONDS + plan.seconds + 1;
   const saturated = httpContender(resources, { name, port, traffic });
   await saturated.warmUp();

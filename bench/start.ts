@@ -27,7 +27,7 @@ export async function bench(resources: Resources): Promise<Finding[]> {
   return [started, await measureSize(page), await measureReadiness(browser, page)];
 }
 
-/** Time from the start of the process, API with worker, until it answers that it is ready. */
+/** Time from the start of the process, API with worker, until it reports that it is ready. */
 async function measureStart({ signal }: Resources, state: ServiceState): Promise<Finding> {
   const times: number[] = [];
   for (let start = 0; start <= REPEATS; start++) {
@@ -75,7 +75,7 @@ async function measureSize(page: string): Promise<Finding> {
 async function download(url: string): Promise<{ bytes: number; text: string }> {
   const response = await fetch(url);
   const body = Buffer.from(await response.arrayBuffer());
-  if (!response.ok) throw new VoidRun(`${url} was answered with ${response.status}`);
+  if (!response.ok) throw new VoidRun(`${url} responded with ${response.status}`);
   // The body has been decompressed, should it ever travel compressed.
   const bytes = Number(response.headers.get('content-length') ?? body.length);
   return { bytes, text: body.toString() };

@@ -9,14 +9,14 @@ type ForMerchant = (merchant: BenchMerchant) => RequestToSend;
 
 const get: ForMerchant = ({ credentials, payments }) => {
   const id = draw(payments);
-  return { method: 'GET', path: `${PAYMENTS}/${id}`, credentials, answer: `G${id}` };
+  return { method: 'GET', path: `${PAYMENTS}/${id}`, credentials, response: `G${id}` };
 };
 
 const listFirst: ForMerchant = ({ credentials, payments: [first = ''] }) => ({
   method: 'GET',
   path: `${PAYMENTS}?limit=${PAGE}`,
   credentials,
-  answer: `L${first}`,
+  response: `L${first}`,
 });
 
 const listBehindCursor: ForMerchant = ({ credentials, payments }) => {
@@ -26,7 +26,7 @@ const listBehindCursor: ForMerchant = ({ credentials, payments }) => {
     method: 'GET',
     path: `${PAYMENTS}?limit=${PAGE}&startingAfter=${payments[at]}`,
     credentials,
-    answer: `L${payments[at + 1]}`,
+    response: `L${payments[at + 1]}`,
   };
 };
 
@@ -38,11 +38,11 @@ const create: ForMerchant = ({ credentials }) => {
     body: JSON.stringify({ amount: 4_950, customerReferenceId: reference }),
     idempotencyKey: randomUUID(),
     credentials,
-    answer: `C${reference}`,
+    response: `C${reference}`,
   };
 };
 
-/** Every refusal has this answer, since nothing of an error's envelope tells which request it answers. */
+/** Every refusal has this response, since nothing of an error's envelope tells to which request it belongs. */
 const REFUSED = `R${'0'.repeat(randomUUID().length)}` as const;
 
 /** Reads without signing headers, which are refused with E2001. */
@@ -50,7 +50,7 @@ export const unsigned = (): Traffic => () => ({
   method: 'GET',
   path: PAYMENTS,
   credentials: null,
-  answer: REFUSED,
+  response: REFUSED,
 });
 /** Reads by ID, of all merchants in turn. */
 export const gets = (merchants: readonly BenchMerchant[]) => inTurn(merchants, get);

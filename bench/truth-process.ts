@@ -20,7 +20,7 @@ export interface Batch {
 /** What is counted, by name. */
 export type Counts = Readonly<Record<string, number>>;
 
-/** What the process answers for a batch. */
+/** What the process returns for a batch. */
 export interface Examined {
   readonly kind: Kind;
   readonly counts: Counts;

@@ -41,7 +41,7 @@ export async function bench(resources: Resources): Promise<Finding[]> {
       const ended = once(player, 'exit').then(() => {
         throw new Error('a process that plays histories has ended');
       });
-      // Otherwise its end is an unhandled rejection where nobody asks it any more.
+      // Otherwise its end is an unhandled rejection once no caller waits for it.
       ended.catch(() => undefined);
       return { ask: (batch: Batch) => Promise.race([ask(player, batch), ended]) };
     }),

@@ -47,7 +47,7 @@ export async function seedWaiting(
   return rows.map(({ address, tokenAmount }) => ({ address, tokenAmount: BigInt(tokenAmount) }));
 }
 
-/** The address of a number: any that is well formed, since nobody spends from it. */
+/** The address of a number: any that is well formed, since it is never spent from. */
 function addressOf(blockchainId: string, number: ReturnType<typeof sql>, addresses: number) {
   if (blockchainId.startsWith('tron')) {
     const all = Array.from({ length: addresses }, (_, index) =>

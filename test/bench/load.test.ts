@@ -27,7 +27,7 @@ const HEADERS = { 'content-type': 'application/json' };
 
 function traffic(): RequestToSend {
   const id = crypto.randomUUID();
-  return { method: 'GET', path: `/external/v1/payments/${id}`, credentials, answer: `G${id}` };
+  return { method: 'GET', path: `/external/v1/payments/${id}`, credentials, response: `G${id}` };
 }
 
 /** Payments and lists in turn. */
@@ -37,7 +37,7 @@ function mixed(): () => RequestToSend {
     const request = traffic();
     if (turn++ % 2 === 0) return request;
     const id = idOf(request.path);
-    return { ...request, path: `/external/v1/payments?startingAfter=${id}`, answer: `L${id}` };
+    return { ...request, path: `/external/v1/payments?startingAfter=${id}`, response: `L${id}` };
   };
 }
 
