@@ -2,12 +2,13 @@ import type { Database } from '../database/connection.ts';
 import { ping } from '../database/ping.ts';
 import type { NonceStore, NonceStoreState } from '../signing/nonce-store.ts';
 import type { Clock } from '../time/clock.ts';
+import { within } from '../time/within.ts';
 import { type ClockWatch, isClockUsable } from './clock-watch.ts';
 import { snapshotOf } from './snapshot.ts';
 
-/** How long an answer is reused, in milliseconds, so that probes cannot become a load. */
+/** How long a result is reused, in milliseconds, so that probes cannot become a load. */
 const LIFETIME_MS = 1_000;
-/** Longest a dependency may take to answer, in milliseconds. */
+/** Longest a dependency may take to respond, in milliseconds. */
 const PROBE_TIMEOUT_MS = 2_000;
 
 interface Dependencies {
@@ -19,7 +20,7 @@ interface Dependencies {
   readonly clock?: Clock;
 }
 
-/** What a process needs, as /readyz tells it. */
+/** The state of a dependency, as /readyz shows it. */
 type DependencyState = 'ok' | 'unavailable' | 'may evict nonces' | 'wrong';
 
 /** Whether a process can do its work, and the body that says which dependency keeps it from that. */
@@ -45,12 +46,12 @@ export function createReadiness({
         ...(nonces && { nonces: stateOf(nonces.probe().then(toState)) }),
         ...(clockWatch && { clock: Promise.resolve(isClockUsable(clockWatch) ? 'ok' : 'wrong') }),
       };
-      const answers = await Promise.all(
+      const found = await Promise.all(
         Object.entries(states).map(async ([name, state]) => [name, await state] as const),
       );
-      const ready = answers.every(([, state]) => state === 'ok');
+      const ready = found.every(([, state]) => state === 'ok');
       const status = ready ? 'ok' : 'unavailable';
-      return { ready, body: { status, ...Object.fromEntries(answers) } };
+      return { ready, body: { status, ...Object.fromEntries(found) } };
     },
     LIFETIME_MS,
     clock,
@@ -63,21 +64,15 @@ function toState({ evictionPolicy }: NonceStoreState): DependencyState {
 }
 
 async function stateOf(probe: Promise<DependencyState>): Promise<DependencyState> {
-  return (await answerInTime(probe)) ?? 'unavailable';
+  return (await resultInTime(probe)) ?? 'unavailable';
 }
 
-/** What a probe answers; undefined when it fails, or takes too long. */
-export async function answerInTime<T>(
+/** The result of a probe; undefined when it fails, or takes too long. */
+export function resultInTime<T>(
   probe: Promise<T>,
   timeoutMs = PROBE_TIMEOUT_MS,
 ): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<undefined>(resolve => {
-    timer = setTimeout(resolve, timeoutMs, undefined);
-  });
-  try {
-    return await Promise.race([probe.catch(() => undefined), timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return within(timeoutMs, probe, () => new Error('the probe took too long')).catch(
+    () => undefined,
+  );
 }

@@ -1,10 +1,11 @@
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { ChangeFeed } from '../database/change-feed.ts';
 import { type Database, poolUse } from '../database/connection.ts';
 import type { NonceStore } from '../signing/nonce-store.ts';
 import type { ClockWatch } from './clock-watch.ts';
-import { answerInTime } from './readiness.ts';
+import { resultInTime } from './readiness.ts';
 import { snapshotOf } from './snapshot.ts';
+import { snapshotGauges } from './snapshot-gauges.ts';
 
 /** How long a probe of the nonce store is reused, in milliseconds. */
 const PROBE_LIFETIME_MS = 1_000;
@@ -16,57 +17,49 @@ export function registerPoolGauges(
   registry: Registry,
   pools: Readonly<Record<string, Database>>,
 ): void {
-  const uses = () =>
+  const register = snapshotGauges(registry, async () =>
     Object.entries(pools).flatMap(([pool, db]) => {
       const use = poolUse(db);
       return use === undefined ? [] : [{ pool, ...use }];
-    });
-  new Gauge({
-    name: 'eps_database_pool_connections',
-    help: 'Connections of a pool, busy or idle',
-    labelNames: ['pool', 'state'],
-    registers: [registry],
-    collect() {
-      for (const { pool, busy, idle } of uses()) {
-        this.set({ pool, state: 'busy' }, busy);
-        this.set({ pool, state: 'idle' }, idle);
+    }),
+  );
+  register(
+    'eps_database_pool_connections',
+    'Connections of a pool, busy or idle',
+    ['pool', 'state'],
+    (gauge, uses) => {
+      for (const { pool, busy, idle } of uses) {
+        gauge.set({ pool, state: 'busy' }, busy);
+        gauge.set({ pool, state: 'idle' }, idle);
       }
     },
-  });
-  new Gauge({
-    name: 'eps_database_pool_connections_limit',
-    help: 'Connections that a pool may have',
-    labelNames: ['pool'],
-    registers: [registry],
-    collect() {
-      for (const { pool, limit } of uses()) this.set({ pool }, limit);
+  );
+  register(
+    'eps_database_pool_connections_limit',
+    'Connections that a pool may have',
+    ['pool'],
+    (gauge, uses) => {
+      for (const { pool, limit } of uses) gauge.set({ pool }, limit);
     },
-  });
-  new Gauge({
-    name: 'eps_database_pool_waiting',
-    help: 'Work that waits for a connection of a pool',
-    labelNames: ['pool'],
-    registers: [registry],
-    collect() {
-      for (const { pool, waiting } of uses()) this.set({ pool }, waiting);
+  );
+  register(
+    'eps_database_pool_waiting',
+    'Work that waits for a connection of a pool',
+    ['pool'],
+    (gauge, uses) => {
+      for (const { pool, waiting } of uses) gauge.set({ pool }, waiting);
     },
-  });
+  );
 }
 
 /** Registers the gauge of the clock. */
 export function registerClockGauge(registry: Registry, watch: ClockWatch): void {
-  new Gauge({
-    name: 'eps_clock_offset_seconds',
-    help: "How far the clock of the process is ahead of the database's; negative when it is behind",
-    registers: [registry],
-    collect() {
-      const offset = watch.offsetSeconds();
-      this.reset();
-      // A gauge without labels is 0 after a reset.
-      if (offset === undefined) this.remove();
-      else this.set(offset);
-    },
-  });
+  snapshotGauges(registry, async () => watch.offsetSeconds() ?? null)(
+    'eps_clock_offset_seconds',
+    "How far the clock of the process is ahead of the database's; negative when it is behind",
+    [],
+    (gauge, offset) => gauge.set(offset),
+  );
 }
 
 export interface ApiState {
@@ -76,34 +69,27 @@ export interface ApiState {
 
 /** Registers gauges of what the API depends on. */
 export function registerApiGauges(registry: Registry, { nonces, changes }: ApiState): void {
-  const probe = snapshotOf(() => answerInTime(nonces.probe(), PROBE_TIMEOUT_MS), PROBE_LIFETIME_MS);
-  new Gauge({
-    name: 'eps_nonce_store_up',
-    help: 'Whether the nonce store answers: 1 or 0',
-    labelNames: ['kind'],
-    registers: [registry],
-    async collect() {
-      this.set({ kind: nonces.kind }, (await probe()) === undefined ? 0 : 1);
+  const { kind } = nonces;
+  const probe = async () => ({ state: await resultInTime(nonces.probe(), PROBE_TIMEOUT_MS) });
+  const register = snapshotGauges(registry, snapshotOf(probe, PROBE_LIFETIME_MS));
+  register(
+    'eps_nonce_store_up',
+    'Whether the nonce store responds: 1 or 0',
+    ['kind'],
+    (gauge, { state }) => gauge.set({ kind }, state === undefined ? 0 : 1),
+  );
+  register(
+    'eps_nonce_store_may_evict',
+    'Whether the nonce store may drop nonces before their time: 1 or 0; absent while it is down',
+    ['kind'],
+    (gauge, { state }) => {
+      if (state !== undefined) gauge.set({ kind }, state.evictionPolicy === null ? 0 : 1);
     },
-  });
-  new Gauge({
-    name: 'eps_nonce_store_may_evict',
-    help: 'Whether the nonce store may drop nonces before their time: 1 or 0; absent while it is down',
-    labelNames: ['kind'],
-    registers: [registry],
-    async collect() {
-      this.reset();
-      const state = await probe();
-      if (state === undefined) return;
-      this.set({ kind: nonces.kind }, state.evictionPolicy === null ? 0 : 1);
-    },
-  });
-  new Gauge({
-    name: 'eps_account_changes_heard',
-    help: 'Whether changes to accounts are heard, so that accounts may be remembered: 1 or 0',
-    registers: [registry],
-    async collect() {
-      this.set((await changes.renew()) ? 1 : 0);
-    },
-  });
+  );
+  snapshotGauges(registry, () => changes.renew())(
+    'eps_account_changes_heard',
+    'Whether changes to accounts are heard, so that accounts may be cached: 1 or 0',
+    [],
+    (gauge, heard) => gauge.set(heard ? 1 : 0),
+  );
 }
