@@ -23,14 +23,7 @@ const CALLS_A_DAY: readonly (readonly [string, number, number, number])[] = [
   ['tron', 8640, 144000, 144000],
 ];
 
-/** What a plan of a provider includes. */
-interface Plan {
-  readonly name: string;
-  readonly units: number;
-  readonly per: 'day' | 'month';
-}
-
-/** The longest month, which a quota by the month has to last for. */
+/** The longest month, which a monthly quota has to last for. */
 const DAYS_A_MONTH = 31;
 
 /**
@@ -41,24 +34,24 @@ const DAYS_A_MONTH = 31;
  */
 const PROVIDERS: readonly {
   readonly provider: string;
-  /** What a call costs, in words, and in units for the calls of a day. */
+  /** Cost of a call in words, and in the units that the plans include. */
   readonly cost: string;
   readonly unitsPerCall: number;
-  readonly plans: readonly Plan[];
+  readonly plans: readonly (readonly [name: string, units: number, per: 'day' | 'month'])[];
 }[] = [
   {
     provider: 'TronGrid',
     cost: '1 request',
     unitsPerCall: 1,
-    plans: [{ name: 'free', units: 100_000, per: 'day' }],
+    plans: [['free', 100_000, 'day']],
   },
   {
     provider: 'Infura',
     cost: '80 credits, more for some methods; 180 on Solana',
     unitsPerCall: 80,
     plans: [
-      { name: 'free', units: 3_000_000, per: 'day' },
-      { name: 'Developer', units: 15_000_000, per: 'day' },
+      ['free', 3_000_000, 'day'],
+      ['Developer', 15_000_000, 'day'],
     ],
   },
   {
@@ -66,8 +59,8 @@ const PROVIDERS: readonly {
     cost: '1 credit; 10 for a transaction, signatures or a block',
     unitsPerCall: 1,
     plans: [
-      { name: 'free', units: 1_000_000, per: 'month' },
-      { name: 'Developer', units: 10_000_000, per: 'month' },
+      ['free', 1_000_000, 'month'],
+      ['Developer', 10_000_000, 'month'],
     ],
   },
   {
@@ -75,8 +68,8 @@ const PROVIDERS: readonly {
     cost: '20 credits; 10 on Bitcoin, 30 on Solana and Tron, twice that for a trace',
     unitsPerCall: 20,
     plans: [
-      { name: 'free', units: 10_000_000, per: 'month' },
-      { name: 'Build', units: 80_000_000, per: 'month' },
+      ['free', 10_000_000, 'month'],
+      ['Build', 80_000_000, 'month'],
     ],
   },
   {
@@ -84,8 +77,8 @@ const PROVIDERS: readonly {
     cost: '1 request unit; 2 for a trace',
     unitsPerCall: 1,
     plans: [
-      { name: 'Developer (free)', units: 3_000_000, per: 'month' },
-      { name: 'Growth', units: 20_000_000, per: 'month' },
+      ['Developer (free)', 3_000_000, 'month'],
+      ['Growth', 20_000_000, 'month'],
     ],
   },
 ];
@@ -124,7 +117,7 @@ export function planTable(): string {
   return table(
     ['provider', 'a call costs', 'plan', 'includes', 'calls a day'],
     PROVIDERS.flatMap(({ provider, cost, unitsPerCall, plans }) =>
-      plans.map(({ name, units, per }) => [
+      plans.map(([name, units, per]) => [
         provider,
         cost,
         name,

@@ -7,9 +7,9 @@ import { DOCS_ASSETS, DOCS_PREFIX } from './assets.ts';
 import { readClientPackage } from './client-package/package-file.ts';
 import { registerClientPackage } from './client-package/serve.ts';
 import type { DocsSettings } from './facts.ts';
-import { DOCS_HEADERS, HTML, type SendMissing } from './missing.ts';
+import { DOCS_HEADERS, type SendMissing } from './missing.ts';
 import type { OpenApiDocument } from './openapi/document.ts';
-import { renderDocs } from './render-docs.ts';
+import { HTML, renderDocs } from './render-docs.ts';
 
 interface DocsDependencies {
   readonly settings: Omit<DocsSettings, 'client'>;
@@ -32,7 +32,7 @@ export async function docsPlugin(app: FastifyInstance, deps: DocsDependencies): 
     docs = renderDocs({ ...deps.settings, client }, deps.writeOpenApi());
   });
 
-  // Not counted: browsers keep them for good, and a page without its style sheet would help nobody.
+  // Not counted against the limit: browsers cache them for good, and a page needs its style sheet.
   app.register(async assets => DOCS_ASSETS.register(assets), { prefix: DOCS_PREFIX });
   app.register(async pages => {
     pages.addHook('onRequest', async request => deps.limits.countPage(request));

@@ -90,7 +90,7 @@ ${content}
 `.markup;
 }
 
-/** The scripts that a page has a use for; it works without any. */
+/** The scripts that a page needs; without scripts it works too. */
 function scriptsOf({ markup }: Html) {
   const scripts: Parameters<typeof DOCS_ASSETS.path>[1][] = ['search.js'];
   if (markup.includes('<pre')) scripts.push('copy-code.js');
@@ -98,7 +98,7 @@ function scriptsOf({ markup }: Html) {
   return scripts;
 }
 
-/** Only shown where there are scripts. */
+/** Hidden without scripts. */
 function renderSearch(basePath: string): Html {
   return html`<div class="search" role="search" data-index="${basePath}${SEARCH_PATH}">
 <label class="visually-hidden" for="search-text">Search the documentation</label>

@@ -2,9 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { pageHeaders } from '../http/security-headers.ts';
 import type { DocsSettings } from './facts.ts';
 import { missingPage } from './pages.ts';
-import { renderAlone } from './render-docs.ts';
-
-export const HTML = 'text/html; charset=utf-8';
+import { HTML, renderAlone } from './render-docs.ts';
 
 /** Headers of every page of the documentation. */
 export const DOCS_HEADERS = pageHeaders(

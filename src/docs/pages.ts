@@ -31,7 +31,7 @@ export const REFERENCE_PATH = `${DOCS_PREFIX}/reference`;
 export const ERRORS_PATH = `${DOCS_PREFIX}/errors`;
 
 const SUMMARY =
-  "Merchants' servers create payments over a signed API, customers pay on a hosted checkout, and the API, webhooks and reports tell the outcome.";
+  "Merchants' servers create payments over a signed API, customers pay on a hosted checkout, and the API, webhooks and reports show the outcome.";
 
 interface Pages {
   /** In the order of the navigation. */
@@ -45,11 +45,9 @@ export function listPages(settings: DocsSettings, document: OpenApiDocument): Pa
   const { publicUrl } = settings;
   const guides: PageGroup[] = readGuides(factsOf(settings)).map(group => ({
     title: group.title,
-    pages: group.guides.map(({ slug, title, description, markdown }) => ({
-      path: `${DOCS_PREFIX}/${slug}`,
-      title,
-      description,
-      markdown: markdown.replaceAll(EXAMPLE_BASE, () => publicUrl),
+    pages: group.pages.map(page => ({
+      ...page,
+      markdown: page.markdown.replaceAll(EXAMPLE_BASE, () => publicUrl),
     })),
   }));
   const reference: Page[] = [
@@ -105,7 +103,7 @@ export function startPage({
   const panel = {
     path: panelUrl === publicUrl ? PANEL_PREFIX : `${panelUrl}${PANEL_PREFIX}`,
     title: 'Panel',
-    description: 'Your payments, API keys and settings, for who signs in.',
+    description: 'Your payments, API keys and settings, for people who sign in.',
   };
   return {
     path: '/',

@@ -1,14 +1,15 @@
 import { DOCS_PREFIX } from './assets.ts';
-import type { Heading } from './markdown.ts';
+import type { Heading, RenderedMarkdown } from './markdown.ts';
+import type { Page } from './pages.ts';
 
 /** Where browsers find the index. */
 export const SEARCH_PATH = `${DOCS_PREFIX}/search.json`;
 
-/** How many sections a word finds beside those that have it in their heading: the first ones. */
+/** How many sections a word is indexed for: the first ones that contain it. Headings are indexed in any case. */
 const SECTIONS_OF_CODE = 3;
 const SECTIONS_OF_PROSE = 1;
 
-/** Words that nobody looks for. */
+/** Words that are left out, because every page has them. */
 const COMMON = new Set(
   `about after all also and any are before been but can does each every for from had has have her him how
   into its may more most must never new not off one once only other out own same see she should such than
@@ -16,14 +17,7 @@ const COMMON = new Set(
   whose will with without you your`.split(/\s+/),
 );
 
-interface SearchablePage {
-  readonly path: string;
-  readonly title: string;
-  readonly description: string;
-  /** The rendered page without title and description. */
-  readonly markup: string;
-  readonly headings: readonly Heading[];
-}
+type SearchablePage = Pick<Page, 'path' | 'title' | 'description'> & RenderedMarkdown;
 
 /** Part of a page below a heading; what comes before the first one has neither ID nor heading. */
 type Section = readonly [id: string, heading: string, words: string];
@@ -37,7 +31,7 @@ export type IndexedPage = readonly [path: string, title: string, sections: reado
  */
 export function writeSearchIndex(pages: readonly SearchablePage[], basePath: string): string {
   const sectionsOf = new Map<string, number>();
-  /** Takes a word unless enough sections have it. */
+  /** Whether to index the word for another section. */
   const take = (word: string, maximum: number): boolean => {
     const count = sectionsOf.get(word) ?? 0;
     sectionsOf.set(word, count + 1);

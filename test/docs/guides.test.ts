@@ -52,7 +52,7 @@ describe('facts', () => {
   const facts = factsOf(SETTINGS);
 
   test('fill every placeholder, and each is used', () => {
-    const guides = readGuides(facts).flatMap(group => group.guides);
+    const guides = readGuides(facts).flatMap(group => group.pages);
     for (const { markdown } of guides) expect(markdown).not.toContain('{{');
   });
 

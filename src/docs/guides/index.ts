@@ -2,17 +2,6 @@ import { readFileSync } from 'node:fs';
 import { DOCS_PREFIX } from '../assets.ts';
 import type { Facts } from '../facts.ts';
 
-/** A page of the documentation that is written by hand. */
-export interface Guide {
-  /** The page is at `/docs/{slug}`, and its source in `{slug}.md`. */
-  readonly slug: string;
-  readonly title: string;
-  /** One sentence: what the reader will know afterwards. */
-  readonly description: string;
-  /** What follows title and description. Links to other pages begin with `/docs/`. */
-  readonly markdown: string;
-}
-
 /** Every guide in reading order; slugs are paths below this folder. */
 export const GUIDE_GROUPS = [
   {
@@ -53,20 +42,15 @@ export const GUIDE_GROUPS = [
   },
 ] as const;
 
-export interface GuideGroup {
-  readonly title: string;
-  readonly guides: readonly Guide[];
-}
-
 /**
- * Reads all guides and fills the facts in.
+ * Reads all guides, as pages, and fills the facts in.
  * @throws Error for a placeholder without a fact, and for a fact without a placeholder.
  */
-export function readGuides(facts: Facts): GuideGroup[] {
+export function readGuides(facts: Facts) {
   const used = new Set<string>();
   const groups = GUIDE_GROUPS.map(({ title, slugs }) => ({
     title,
-    guides: slugs.map(slug => {
+    pages: slugs.map(slug => {
       const text = readFileSync(new URL(`./${slug}.md`, import.meta.url), 'utf8');
       return parseGuide(slug, fillFacts(text, facts, used));
     }),
@@ -87,19 +71,20 @@ export function fillFacts(text: string, facts: Facts, used: Set<string>): string
 }
 
 /** Reads `# Title`, a paragraph that describes the page, and the rest. */
-function parseGuide(slug: string, text: string): Guide {
-  const [, title, description, markdown] = /^# (.+)\n\n(.+)\n\n([\s\S]*)$/.exec(text) ?? [];
-  if (title === undefined || description === undefined || markdown === undefined) {
+function parseGuide(slug: string, text: string) {
+  const [, title, description, rest] = /^# (.+)\n\n(.+)\n\n([\s\S]*)$/.exec(text) ?? [];
+  if (title === undefined || description === undefined || rest === undefined) {
     throw new Error(`${slug}.md does not begin with a title and a paragraph.`);
   }
-  return { slug, title, description, markdown: resolveLinks(slug, markdown).trim() };
+  const path = `${DOCS_PREFIX}/${slug}`;
+  return { path, title, description, markdown: resolveLinks(path, rest).trim() };
 }
 
 /** Turns links between the files, `[text](../webhooks.md#events)`, into links between the pages. */
-function resolveLinks(slug: string, markdown: string): string {
-  const base = new URL(`${DOCS_PREFIX}/${slug}`, 'https://docs.invalid');
+function resolveLinks(path: string, markdown: string): string {
+  const base = new URL(path, 'https://docs.invalid');
   return markdown.replace(
     /\]\(([\w./-]+)\.md(#[\w-]+)?\)/g,
-    (_link, path: string, fragment = '') => `](${new URL(path, base).pathname}${fragment})`,
+    (_link, to: string, fragment = '') => `](${new URL(to, base).pathname}${fragment})`,
   );
 }

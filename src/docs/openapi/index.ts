@@ -58,8 +58,8 @@ function complete(
   described: ReadonlyMap<string, DescribedRoute>,
   publicUrl: string,
 ): OpenApiDocument {
-  const answered = new Set([...described.values()].flatMap(({ refusals }) => refusals));
-  const codes = (Object.keys(ERRORS) as ErrorCode[]).filter(code => answered.has(code));
+  const documented = new Set([...described.values()].flatMap(({ refusals }) => refusals));
+  const codes = (Object.keys(ERRORS) as ErrorCode[]).filter(code => documented.has(code));
   const completeItem = (item: PathItem): PathItem =>
     Object.fromEntries(
       Object.entries(item).map(([method, operation]: [string, OperationObject]) => {

@@ -1,15 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { ERRORS, type ErrorCode } from '../../errors/catalogue.ts';
-
-const { version }: { readonly version: string } = JSON.parse(
-  readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
-);
+import { readVersion } from '../client-package/package-file.ts';
 
 /** The document's `info`. */
 export function describeApi(publicUrl: string) {
   return {
     title: 'External Payments Service',
-    version,
+    version: readVersion(),
     contact: { name: 'Operator of this installation', url: `${publicUrl}/docs` },
     license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     description: `Merchants' servers create payments and read them back; customers pay on a hosted checkout; partners pull reports.

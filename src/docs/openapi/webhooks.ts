@@ -89,28 +89,22 @@ const STATES: Readonly<
 
 const HEADERS: readonly Parameter[] = [
   {
-    in: 'header',
     name: 'webhook-id',
-    required: true,
     description: 'ID of the event, the same in every delivery of it. Use it to deduplicate.',
     schema: { type: 'string', format: 'uuid' },
   },
   {
-    in: 'header',
     name: 'webhook-timestamp',
-    required: true,
     description: 'Unix time in seconds at which this attempt was signed.',
     schema: { type: 'string' },
   },
   {
-    in: 'header',
     name: 'webhook-signature',
-    required: true,
     description:
       'One signature or, after a rotation of the secret, two separated by a space: `v1,` and base64 of HMAC-SHA256 over `id.timestamp.body`.',
     schema: { type: 'string' },
   },
-];
+].map(({ name, ...header }) => ({ in: 'header', name, required: true, ...header }));
 
 /** An OpenAPI webhook for each type of event. */
 export const WEBHOOKS: Readonly<Record<string, PathItem>> = Object.fromEntries(

@@ -33,13 +33,19 @@ export function sharedObjects(document: OpenApiDocument): readonly string[] {
 }
 
 /** The name that a schema references; null for an inline schema. */
-export function objectOf({ $ref, allOf = [] }: Schema): string | null {
+function referredBy({ $ref, allOf = [] }: Schema): string | null {
   const target = $ref ?? allOf[0]?.$ref;
   return target?.startsWith(REFERENCE) ? target.slice(REFERENCE.length) : null;
 }
 
-export function resolve(schema: Schema, { components }: OpenApiDocument): Schema {
-  const name = objectOf(schema);
+/** Name of the object of a schema, or of the entries of an array, if it has a section of its own. */
+export function objectOf(schema: Schema, document: OpenApiDocument): string | null {
+  const name = referredBy(schema.items ?? schema);
+  return name !== null && sharedObjects(document).includes(name) ? name : null;
+}
+
+function resolve(schema: Schema, { components }: OpenApiDocument): Schema {
+  const name = referredBy(schema);
   return (name === null ? undefined : components.schemas[name]) ?? schema;
 }
 
@@ -59,8 +65,7 @@ export function describeField(
   required: boolean,
   document: OpenApiDocument,
 ): Field {
-  const referred = objectOf(schema.items ?? schema);
-  const object = referred !== null && sharedObjects(document).includes(referred) ? referred : null;
+  const object = objectOf(schema, document);
   return {
     name,
     type: typeOf(schema, document),

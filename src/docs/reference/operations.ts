@@ -8,7 +8,7 @@ import type {
   ResponseObject,
 } from '../openapi/document.ts';
 import { SECURITY_SCHEMES } from '../openapi/security.ts';
-import { type Field, fieldsOf, objectOf, sharedObjects, typeOf } from './fields.ts';
+import { type Field, fieldsOf, objectOf, typeOf } from './fields.ts';
 
 /** An operation of the reference. */
 export interface ReferenceOperation {
@@ -114,8 +114,7 @@ export function mediaOf(carrier: Pick<ResponseObject, 'content'> | undefined): M
 /** The content of a body, without the fields of an object that has a section of its own. */
 export function contentOf(media: Media | undefined, document: OpenApiDocument): Content {
   const schema = media?.schema ?? {};
-  const referred = objectOf(schema.items ?? schema);
-  const object = referred !== null && sharedObjects(document).includes(referred) ? referred : null;
+  const object = objectOf(schema, document);
   return {
     type: typeOf(schema, document),
     object,
