@@ -68,7 +68,7 @@ import { DUST_BELOW_CENTS, DUST_PER_MILLE, NEAR_DIVISOR } from '../settlement/we
 import { TIMESTAMP_WINDOW_SECONDS } from '../signing/canonical.ts';
 import { NONCE_LIFETIME_SECONDS } from '../signing/nonce-store.ts';
 import { NONCE_MAXIMUM } from '../signing/verify-signature.ts';
-import { CLOCK_MAXIMUM_SECONDS, CLOCK_TOLD_SECONDS } from '../telemetry/clock-watch.ts';
+import { CLOCK_MAXIMUM_SECONDS, CLOCK_REPORTED_SECONDS } from '../telemetry/clock-watch.ts';
 import { TREND_DAYS } from '../time/days.ts';
 import { QUIET_HOUR } from '../watching/audit/reconciliation.ts';
 import { LEASE_MS } from '../watching/lease.ts';
@@ -290,7 +290,7 @@ export function factsOf(settings: DocsSettings): Facts {
     'nodes.look-up-calls': LOOK_UP_CALLS_PER_SECOND,
     'nodes.spared-share': `${100 * SPARED_SHARE} %`,
     'nodes.spent-pause': formatDuration(SPENT_PAUSE_MS / 1000),
-    'nodes.answer-max': `${RESPONSE_MAXIMUM_BYTES / 1024 / 1024} MiB`,
+    'nodes.response-max': `${RESPONSE_MAXIMUM_BYTES / 1024 / 1024} MiB`,
     'nodes.strike-pause': formatDuration(STRIKE_PAUSE_MS / 1000),
     'nodes.strike-pause-max': formatDuration(STRIKE_PAUSE_MAXIMUM_MS / 1000),
     'nodes.lag-pause-max': formatDuration(LAG_PAUSE_MAXIMUM_MS / 1000),
@@ -301,7 +301,7 @@ export function factsOf(settings: DocsSettings): Facts {
     'panel.search-window': SEARCH_WINDOW.toLocaleString('en-US'),
     'rescan.max': RESCAN_MAXIMUM.toLocaleString('en-US'),
     'alerts.rules': alertTable(),
-    'clock.told': CLOCK_TOLD_SECONDS,
+    'clock.reported': CLOCK_REPORTED_SECONDS,
     'clock.max': CLOCK_MAXIMUM_SECONDS,
   };
 }

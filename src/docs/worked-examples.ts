@@ -5,7 +5,7 @@ import { canonicalHead, type SignedParts, signRequest } from '../signing/canonic
 import { SECRET_PREFIX as WEBHOOK_SECRET_PREFIX, webhookHeaders } from '../signing/webhooks.ts';
 import { EVENT_EXAMPLE } from './openapi/webhooks.ts';
 
-/** The key of the signing examples: valid in form, used by nobody. */
+/** The key of the signing examples: valid in form, but never issued. */
 export const EXAMPLE_KEY_ID = `${KEY_ID_PREFIX}0123456789abcdef01234567`;
 export const EXAMPLE_SECRET = `${SECRET_PREFIX}00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff`;
 
@@ -43,7 +43,7 @@ function sign(parts: Omit<SignedExample, 'canonical' | 'signature'>): SignedExam
   };
 }
 
-/** The secret of the webhook example: valid in form, used by nobody. */
+/** The secret of the webhook example: valid in form, but never issued. */
 export const EXAMPLE_WEBHOOK_SECRET =
   WEBHOOK_SECRET_PREFIX + createHash('sha256').update('a worked example').digest('base64');
 

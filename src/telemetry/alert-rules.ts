@@ -1,4 +1,4 @@
-import { CLOCK_TOLD_SECONDS } from './clock-watch.ts';
+import { CLOCK_REPORTED_SECONDS } from './clock-watch.ts';
 
 /** An alerting rule of Prometheus. */
 export interface AlertRule {
@@ -31,7 +31,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
     'PaymentsApiFailing',
     'sum(rate(eps_http_requests_total{status=~"5.."}[5m])) / sum(rate(eps_http_requests_total[5m])) > 0.01',
     '5m',
-    'More than 1 % of requests are answered with 5xx.',
+    'More than 1 % of responses are 5xx.',
   ),
   rule(
     'warning',
@@ -52,7 +52,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
     'NonceStoreDown',
     'min(eps_nonce_store_up) == 0',
     '1m',
-    'The nonce store does not answer: creations are refused, reads have no replay protection.',
+    'The nonce store does not respond: creations are refused, reads have no replay protection.',
   ),
   rule(
     'critical',
@@ -233,7 +233,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
   rule(
     'warning',
     'ClockOff',
-    `max(abs(eps_clock_offset_seconds)) > ${CLOCK_TOLD_SECONDS}`,
+    `max(abs(eps_clock_offset_seconds)) > ${CLOCK_REPORTED_SECONDS}`,
     '1m',
     "The clock of a process differs from the database's: check that both are kept in time (NTP).",
   ),
@@ -242,7 +242,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
     'EventLoopLagging',
     'max(nodejs_eventloop_lag_p99_seconds) > 0.5',
     '5m',
-    'A process is too busy to answer in time.',
+    'A process is too busy to respond in time.',
   ),
 ];
 

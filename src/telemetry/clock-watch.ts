@@ -4,13 +4,13 @@ import { readDatabaseClock } from '../database/ping.ts';
 import type { Clock } from '../time/clock.ts';
 
 /**
- * From how far on the difference is told, in seconds: clocks that are kept in time differ by
+ * Largest difference that is not reported, in seconds: clocks that are kept in time differ by
  * milliseconds.
  */
-export const CLOCK_TOLD_SECONDS = 2;
+export const CLOCK_REPORTED_SECONDS = 2;
 /**
- * From how far on a process is not ready, in seconds. Times of one payment come from several processes:
- * with clocks that far apart it is paid before it was created, or expires before its time.
+ * Largest difference with which a process is ready, in seconds. Times of one payment come from several
+ * processes: with clocks that far apart it is paid before it was created, or expires before its time.
  */
 export const CLOCK_MAXIMUM_SECONDS = 30;
 const CHECK_INTERVAL_MS = 10_000;
@@ -20,11 +20,11 @@ type Severity = 'fine' | 'off' | 'wrong';
 /** Compares the clock of this process with that of the database, which all processes share. */
 export interface ClockWatch {
   /**
-   * How far the clock is ahead of the database's, in seconds; negative when it is behind. What the
-   * comparison itself may account for is left out. undefined before the database has answered.
+   * How far the clock is ahead of the database's, in seconds; negative when it is behind. Reduced by the
+   * uncertainty of the comparison. undefined before the first response of the database.
    */
   offsetSeconds(): number | undefined;
-  /** Compares now, and logs where the difference became one to tell of, or no longer is. */
+  /** Compares now, and logs when the difference begins or ceases to matter. */
   check(): Promise<void>;
   close(): void;
 }
@@ -39,14 +39,14 @@ interface ClockWatchOptions {
 export async function watchClock(options: ClockWatchOptions): Promise<ClockWatch> {
   const { db, clock, log } = options;
   let offset: number | undefined;
-  let told: Severity = 'fine';
+  let reported: Severity = 'fine';
   let checking: Promise<void> | undefined;
 
   async function compare(): Promise<void> {
     offset = await compareClocks(db, clock);
     const severity = severityOf(offset);
-    if (severity === told) return;
-    told = severity;
+    if (severity === reported) return;
+    reported = severity;
     const line = { offsetSeconds: offset };
     if (severity === 'fine') log.info(line, 'the clock agrees with that of the database again');
     else if (severity === 'off') log.warn(line, 'the clock differs from that of the database');
@@ -54,7 +54,7 @@ export async function watchClock(options: ClockWatchOptions): Promise<ClockWatch
   }
 
   function check(): Promise<void> {
-    // That the database does not answer is told elsewhere.
+    // A database that does not respond is reported elsewhere.
     checking ??= compare()
       .catch(() => undefined)
       .finally(() => {
@@ -75,10 +75,10 @@ export function isClockUsable({ offsetSeconds }: ClockWatch): boolean {
 function severityOf(offsetSeconds: number): Severity {
   const apart = Math.abs(offsetSeconds);
   if (apart > CLOCK_MAXIMUM_SECONDS) return 'wrong';
-  return apart > CLOCK_TOLD_SECONDS ? 'off' : 'fine';
+  return apart > CLOCK_REPORTED_SECONDS ? 'off' : 'fine';
 }
 
-/** The database read its clock at some time between question and answer: half of that is uncertain. */
+/** The database read its clock at some time between query and response: half of that is uncertain. */
 async function compareClocks(db: Connection, clock: Clock): Promise<number> {
   const askedAt = clock();
   const started = performance.now();

@@ -12,7 +12,7 @@ export function registerClientPackage(
       throw new ApiError('E3001', 'This service was started without its client package.');
     }
     const etag = `"${client.integrity}"`;
-    // Asked for again each time, so that nobody gets other bytes than those whose integrity is shown.
+    // Revalidated each time, so that no cache serves other bytes than those whose integrity is shown.
     reply.headers({ etag, 'cache-control': 'public, no-cache' });
     if (request.headers['if-none-match'] === etag) return reply.status(304).send();
     return reply

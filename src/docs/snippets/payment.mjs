@@ -21,9 +21,9 @@ async function call(method, path, body = '', headers = {}) {
     body: body || undefined,
     signal: AbortSignal.timeout(30_000),
   });
-  const answer = await response.json();
-  if (!response.ok) throw new Error(`${answer.error.errorCode}: ${answer.error.message}`);
-  return answer;
+  const content = await response.json();
+  if (!response.ok) throw new Error(`${content.error.errorCode}: ${content.error.message}`);
+  return content;
 }
 
 const { prompt, checkoutUrl } = await call(

@@ -20,15 +20,15 @@ function call(string $method, string $path, string $body = '', array $headers = 
         'timeout' => 30,
         'ignore_errors' => true,
     ]]);
-    $answer = file_get_contents(getenv('MP_URL') . $path, false, $context);
-    if ($answer === false) {
-        throw new RuntimeException('No answer came.');
+    $response = file_get_contents(getenv('MP_URL') . $path, false, $context);
+    if ($response === false) {
+        throw new RuntimeException('There was no response.');
     }
-    $answer = json_decode($answer, true, flags: JSON_THROW_ON_ERROR);
-    if (isset($answer['error'])) {
-        throw new RuntimeException("{$answer['error']['errorCode']}: {$answer['error']['message']}");
+    $response = json_decode($response, true, flags: JSON_THROW_ON_ERROR);
+    if (isset($response['error'])) {
+        throw new RuntimeException("{$response['error']['errorCode']}: {$response['error']['message']}");
     }
-    return $answer;
+    return $response;
 }
 
 $created = call(
