@@ -42,7 +42,7 @@ export interface PaymentsClient {
    */
   payments(query?: Omit<ListPaymentsQuery, 'endingBefore'>): AsyncGenerator<PaymentObject>;
   activeBlockchains(): Promise<Blockchain[]>;
-  /** Sends any signed request, with retries. Resolves with the last response, whatever its status. */
+  /** Sends any signed request, with retries. Resolves with the last response, of any status. */
   request(request: ApiRequest): Promise<ApiResponse>;
 }
 

@@ -1,6 +1,6 @@
 import { type ApiRequest, type ApiResponse, readRetryAfter } from './exchange.ts';
 
-/** The response is an error of the service, or an unexpected response of a proxy in front of it. */
+/** The response is an error of the service, or an unexpected one of a proxy in front of it. */
 export class PaymentsApiError extends Error {
   /** HTTP status. */
   readonly status: number;

@@ -39,7 +39,7 @@ const PROXY_FAILURES = [429, 502, 503, 504];
  * reads and for writes with an idempotency key. The client waits for a Retry-After of up to
  * RETRY_AFTER_MAXIMUM_SECONDS; a response that asks for more is returned.
  *
- * @returns The last response, whatever its status.
+ * @returns The last response, of any status.
  * @throws PaymentsConnectionError when the last attempt got no response.
  */
 export async function send(transport: Transport, request: ApiRequest): Promise<ApiResponse> {

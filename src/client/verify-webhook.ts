@@ -23,7 +23,7 @@ export interface DepositWebhookEvent extends Envelope {
   readonly data: UnmatchedDeposit;
 }
 
-/** The body of a webhook; its `type` tells what `data` is. */
+/** The body of a webhook; its `type` says what `data` is. */
 export type WebhookEvent = PaymentWebhookEvent | DepositWebhookEvent;
 
 export interface ReceivedWebhook {
@@ -51,7 +51,7 @@ export type WebhookFailure =
   | 'signature-mismatch'
   | 'body';
 
-/** The webhook must not be processed: answer with 400 and do nothing. */
+/** The webhook must not be processed: respond with 400 and do nothing. */
 export class WebhookVerificationError extends Error {
   readonly failure: WebhookFailure;
 

@@ -11,8 +11,8 @@ export interface Config {
   /** `production` disables simulation, plain-HTTP redirects and generated master keys. */
   readonly environment: 'development' | 'test' | 'production';
   /**
-   * Whether payments may be paid without money: on the embedded database, or on another by choice. A
-   * NODE_ENV that was forgotten does not suffice.
+   * Whether payments may be paid without money: on the embedded database, or on another with
+   * SIMULATION=on. A forgotten NODE_ENV does not turn it on.
    */
   readonly simulation: boolean;
   readonly host: string;
@@ -46,13 +46,13 @@ export interface Config {
   readonly requestsInFlightMax: number;
   /** Source of asset prices: `live` asks markets, `fixed` uses constants for development. */
   readonly rates: 'live' | 'fixed';
-  /** Since when the older contract (/external without a version) is deprecated; null tells no date. */
+  /** Since when the older contract (/external without a version) is deprecated; null names no date. */
   readonly legacyDeprecation: Date | null;
   /** When it ends; null while undecided. */
   readonly legacySunset: Date | null;
   /** How long events, webhook deliveries and their attempts are kept, in days. */
   readonly retentionDays: number;
-  /** Pause between two looks at a chain, in milliseconds; null for each chain's own. */
+  /** How often a chain is polled, in milliseconds; null for each chain's own interval. */
   readonly watchIntervalMs: number | null;
   readonly logLevel: string;
   /** Address of the metrics server, which is separate from the API; null starts none. */
@@ -82,7 +82,7 @@ export class ConfigError extends Error {
 
 const ENVIRONMENTS = ['development', 'test', 'production'] as const;
 const SWITCH = ['on', 'off'] as const;
-/** Deliveries are retried for three days, and looked into afterwards. */
+/** Deliveries are retried for three days; operators look into failures after that. */
 const RETENTION_DAYS_MINIMUM = 7;
 const RATES = ['live', 'fixed'] as const;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;

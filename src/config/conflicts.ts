@@ -1,6 +1,6 @@
 import type { Environment } from './environment-reader.ts';
 
-/** What the rules below hold against the environment. */
+/** The settings that the rules below compare with the environment. */
 interface Settings {
   readonly environment: 'development' | 'test' | 'production';
   readonly simulation: boolean;
@@ -12,7 +12,7 @@ interface Settings {
   readonly legacySunset: Date | null;
 }
 
-/** Values that pay without money. */
+/** Values that simulate payments. */
 const SIMULATED = [
   ['PROCESSOR', 'sandbox'],
   ['RATES', 'fixed'],

@@ -52,7 +52,7 @@ export function parseTrustProxy(text: string): false | number | string[] | undef
 
 /**
  * Fewest bits of a network of proxies, those of the largest private networks (RFC 1918, RFC 4193): in a
- * wider one, clients choose their address as they like.
+ * wider one, a client could choose an address that is trusted.
  */
 const PROXY_BITS_MINIMUM = { 4: 8, 6: 7 } as const;
 

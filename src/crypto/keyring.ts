@@ -14,7 +14,7 @@ const TAG_BYTES = 16;
 const CIPHER = 'aes-256-gcm';
 
 /**
- * What is sealed. Responses have a key of their own: random nonces of AES-GCM may repeat after some
+ * The kinds of sealed data. Responses have a key of their own: random nonces of AES-GCM may repeat after some
  * billions of messages under one key (NIST SP 800-38D, 8.3), and a response is sealed for each payment.
  */
 type Sealed = 'secret' | 'response';

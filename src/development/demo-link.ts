@@ -14,8 +14,8 @@ const NAME = 'Demo Admin';
 const EMAIL = 'demo@merchant.example';
 
 /**
- * Makes a link that signs a newcomer in to the panel of the demo at once: as admin of its shops and owner
- * of its partner. It works once, for 24 hours; the link before it ends.
+ * Makes a link that signs in to the panel of the demo without a password: as admin of its shops and owner of
+ * its partner. It works once, for 24 hours; the previous link ends.
  * @returns The path below the panel's base URL; undefined without a demo.
  */
 export async function makeDemoLink(

@@ -20,8 +20,8 @@ type DemoOperator = Omit<KeyOperator, 'db'> & { readonly db: Database };
 type Addresses = Readonly<Record<NetworkFamily, string>>;
 
 /**
- * Deposit addresses of the demo merchants on test networks, other ones for each: a deposit at an address that
- * two merchants have is shown to neither. All are public examples: test vectors of BIP-173, the first accounts
+ * Deposit addresses of the demo merchants on test networks. The two merchants share none, since a deposit at
+ * an address that two merchants have is shown to neither. All are public examples: test vectors of BIP-173, the first accounts
  * of Hardhat's and Anvil's published mnemonic, and those of the documentation of Solana, Tron and block
  * explorers. Never send anything of value to them.
  */
@@ -71,7 +71,7 @@ export async function printNextStep(
   panelLink: string | null,
 ): Promise<void> {
   if ((await readDemo(dataDirectory)) === undefined) return;
-  // The command has to find the same demo, whatever its terminal's environment.
+  // The other terminal may have another environment, so the command names this directory.
   const isDefault = dataDirectory === readConfig({}).dataDirectory;
   const directory = isDefault ? '' : `DATA_DIRECTORY='${dataDirectory.replaceAll("'", "'\\''")}' `;
   process.stdout.write(`

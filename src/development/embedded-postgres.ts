@@ -53,7 +53,7 @@ export async function openEmbeddedDatabase(
 ): Promise<EmbeddedDatabase> {
   const giveUpAt = Date.now() + WAIT_MS;
   try {
-    // Started by root, the server runs as another user, who has to pass but not to look around.
+    // Started by root, the server runs as another user, who has to enter the directory but not list it.
     const mode = process.geteuid?.() === 0 ? 0o711 : 0o700;
     await mkdir(options.directory, { recursive: true, mode });
     const data = join(await realpath(options.directory), 'postgres');
@@ -70,7 +70,7 @@ export async function openEmbeddedDatabase(
   }
 }
 
-/** @returns as text, what is in the way when it makes sense to try again. */
+/** @returns The database, or a text that says what is in the way, if trying again makes sense. */
 async function attachOrStart(
   data: string,
   options: EmbeddedDatabaseOptions,
@@ -208,7 +208,7 @@ function explain(error: unknown, directory: string): unknown {
   if (!(error instanceof Error && ['EACCES', 'EPERM', 'EROFS'].includes(code))) return error;
   return new Error(
     `The embedded database in ${directory} cannot be used by this user (${error.message}). Start the ` +
-      'service as the user who made that directory, remove it to begin anew, or set DATABASE_URL.',
+      'service as the user who made that directory, remove it to start over, or set DATABASE_URL.',
     { cause: error },
   );
 }

@@ -42,7 +42,7 @@ export async function chooseAccount(data: string): Promise<Account | undefined> 
   return { uid: Number(found?.[1] ?? 65_534), gid: Number(found?.[2] ?? 65_534) };
 }
 
-/** What to put before a command so that it can enter folders which its account may not; often nothing. */
+/** A prefix that lets a command enter folders which its account may not enter; empty where none is needed. */
 async function findPassage(
   account: Account | undefined,
   folders: readonly string[],

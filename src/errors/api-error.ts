@@ -5,12 +5,12 @@ interface ApiErrorOptions {
   readonly param?: string | undefined;
   /** Seconds, sent as Retry-After. */
   readonly retryAfterSeconds?: number;
-  /** Methods that the path has, where another one is answered with 405; sent as Allow. */
+  /** Methods that the path has, for a response of 405 to any other; sent as Allow. */
   readonly allow?: readonly string[];
   readonly cause?: unknown;
 }
 
-/** A refusal that the API answers with; anything else thrown becomes E5001. */
+/** An error of the catalogue, thrown to become the response. An unknown error becomes E5001. */
 export class ApiError extends Error {
   readonly errorCode: ErrorCode;
   readonly param: string | undefined;

@@ -292,9 +292,10 @@ export const ERRORS = {
     why: [
       'The ID is of another account or another environment.',
       "A cursor is not one of this account's payments.",
-      "The path or the method is not one of the API's; the message tells the methods of a path, or which path was meant.",
+      "The path or the method is not one of the API's; the message names the methods of the path, or the path that was probably meant.",
     ],
-    remedy: "Check the ID and the path; another account's resources answer the same way.",
+    remedy:
+      'Check the ID and the path; the response is the same for a resource of another account.',
     example: { message: 'There is no such payment.' },
   },
   E4001: {
@@ -339,7 +340,7 @@ export const ERRORS = {
     meaning: 'The service failed.',
     why: ['A defect of the service, which was logged with the `requestId`.'],
     remedy:
-      'Retry a read. For a create, look the payment up by customerReferenceId before using a new idempotency key: the old key replays this answer for 24 hours.',
+      'Retry a read. For a create, look the payment up by customerReferenceId before using a new idempotency key: the old key replays this response for 24 hours.',
     example: { message: 'Something went wrong on our side. Please try again later.' },
   },
   E5002: {
@@ -355,7 +356,7 @@ export const ERRORS = {
       'Too many requests were in flight, in all or of this key. `Retry-After` says when to retry.',
     ],
     remedy:
-      'Wait for the seconds in Retry-After, or back off exponentially, and retry with a fresh signature; a create with the same idempotency key. If that is answered with Idempotent-Replayed, the key will not execute again: look the payment up by customerReferenceId, and create it under another key only if there is none.',
+      'Wait for the seconds in Retry-After, or back off exponentially, and retry with a fresh signature; a create with the same idempotency key. If the response has Idempotent-Replayed, the key will not execute again: look the payment up by customerReferenceId, and create it under another key only if there is none.',
     example: { message: 'The service is overloaded; nothing was executed.', retryAfterSeconds: 1 },
   },
   E9001: {

@@ -2,7 +2,7 @@ import type { ErrorEnvelope } from '#schemas/error.ts';
 import type { ApiError } from './api-error.ts';
 import { ERRORS } from './catalogue.ts';
 
-/** The answer to a refused request: its status, its envelope and the headers that go with it. */
+/** The response to a refused request. */
 export interface ErrorResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -33,12 +33,12 @@ export function toResponse(error: ApiError, requestId: string, publicUrl: string
   };
 }
 
-/** HTTP status of the answer in whatever form. */
+/** HTTP status of the response, as JSON and as a page. */
 export function statusOf({ errorCode, allow }: ApiError): number {
   return allow === undefined ? ERRORS[errorCode].status : 405;
 }
 
-/** Headers that go with an error in whatever form it is told: Retry-After and Allow. */
+/** Retry-After and Allow, which the response has as JSON and as a page. */
 export function refusalHeaders({ retryAfterSeconds, allow }: ApiError): Record<string, string> {
   return {
     ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),

@@ -11,7 +11,7 @@ export interface ErrorHandlerOptions {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Short code of the error this request was answered with, for the log line. */
+    /** Short code of the error in the response, for the log line. */
     errorCode: string | null;
   }
 }
@@ -40,7 +40,7 @@ function toApiError(error: unknown, isUnavailable: (error: unknown) => boolean):
 
 /**
  * Registers the error handler that every failure goes through.
- * @param send Answers where a part of the service has no form of its own.
+ * @param send Sends the response for the routes that have no error handler of their own.
  */
 export function registerErrorHandler(
   app: FastifyInstance,
@@ -70,7 +70,7 @@ export function noteFailure(
   return apiError;
 }
 
-/** Gives a reply the status and headers of a failure; what it says is up to the page. */
+/** Gives a reply the status and headers of a failure; the page writes the body. */
 export function failPage(
   error: unknown,
   request: FastifyRequest,
@@ -97,11 +97,11 @@ export function sendError(
   reply: FastifyReply,
   options: ErrorHandlerOptions,
 ): FastifyReply {
-  const answer = answerFailure(error, request, options);
+  const response = answerFailure(error, request, options);
   return reply
-    .status(answer.status)
-    .headers(answer.headers)
+    .status(response.status)
+    .headers(response.headers)
     .type('application/json; charset=utf-8')
     .serializer(JSON.stringify)
-    .send(answer.envelope);
+    .send(response.envelope);
 }

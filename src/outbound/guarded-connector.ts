@@ -87,8 +87,8 @@ async function resolveByNameServers(hostname: string): Promise<string[]> {
     resolver.resolve4(hostname),
     resolver.resolve6(hostname),
   ]);
-  const addresses = [ipv4, ipv6].flatMap(answer =>
-    answer.status === 'fulfilled' ? answer.value : [],
+  const addresses = [ipv4, ipv6].flatMap(found =>
+    found.status === 'fulfilled' ? found.value : [],
   );
   if (addresses.length === 0 && ipv4.status === 'rejected') throw ipv4.reason;
   return addresses;

@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import type { Connection } from '../database/connection.ts';
 import { countDemoPeople } from '../repositories/people/people.ts';
 
-/** Says in the log of production that the database has been that of a demo, whose people cannot sign in. */
+/** Warns in production that the database has people of a demo, who cannot sign in. */
 export async function reportDemoPeople(
   { environment }: Pick<Config, 'environment'>,
   db: Connection,

@@ -115,7 +115,7 @@ export function openChanges(url: string, logger: FastifyBaseLogger): ChangeFeed 
   });
 }
 
-/** Longest that a start waits for the nonce store's first answer, in milliseconds. */
+/** Longest that a start waits for the nonce store's first response, in milliseconds. */
 const NONCES_WAIT_MS = 10_000;
 const NONCES_POLL_MS = 100;
 
@@ -126,8 +126,8 @@ interface OpenNoncesOptions {
 }
 
 /**
- * Opens the nonce store that the configuration chooses, and waits for its first answer: a busy machine
- * may take longer to connect than a request may wait. Without one the process starts nevertheless, is
+ * Opens the nonce store that the configuration chooses, and waits for its first response: a busy machine
+ * may take longer to connect than a request may wait. Without one the process starts all the same, is
  * not ready, and serves reads alone.
  * @throws Error for a Redis that may evict nonces.
  */

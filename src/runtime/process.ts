@@ -4,8 +4,8 @@ import { createLogger, standardOutput } from '../telemetry/logger.ts';
 
 /**
  * Longest a graceful shutdown may take, in milliseconds, before the process exits anyway: longer than
- * any request waits for the database. What is left then hangs; it is rolled back or taken up by another
- * process, as after any other end, so the exit status is that of an orderly one.
+ * any request waits for the database. Work that is left then hangs; the database rolls it back, or another
+ * process takes it up, as after any other end. So the exit status is that of an orderly shutdown.
  */
 const SHUTDOWN_TIMEOUT_MS = 9_250;
 

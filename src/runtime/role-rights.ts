@@ -12,7 +12,7 @@ const excessRights = new Gauge({
 
 /**
  * Counts the rights that this process has in the database beyond what the service needs, and names them
- * in the log in production: whoever takes such a process over can switch the guards of payments off.
+ * in the log in production: an attacker in such a process could switch off the triggers that guard payments.
  */
 export async function reportRights(
   config: Pick<Config, 'environment' | 'migrationUrl' | 'databaseDirectUrl'>,

@@ -5,8 +5,8 @@ import { isOffered } from '../payments/offered-networks.ts';
 import { listActiveNetworks } from '../repositories/chains/networks.ts';
 
 /**
- * Names in the log the active networks that nobody would settle payments on, and that are therefore not
- * offered. A process that simulates settles what has no node.
+ * Logs the active networks that are not offered because nothing settles payments on them: no node watches
+ * their chain, and this process does not simulate.
  */
 export async function reportUnwatched(
   { simulation }: Pick<Config, 'simulation'>,

@@ -20,11 +20,11 @@ export interface Explanation {
 }
 
 /**
- * Finds out how a signature came about that is not the right one: makes the usual mistakes on
- * purpose, one at a time, until one leads to the signature.
+ * Finds the mistake behind a wrong signature: makes the usual ones on purpose, one at a time, until one
+ * leads to that signature.
  *
- * Only a whole match is ever told. That part of a signature is right is not: who could ask for that
- * would find the rest digit by digit.
+ * Only a whole match is reported. An explanation that a part of a signature is right would let an attacker
+ * find the rest digit by digit.
  */
 export function explainMismatch(
   secret: string,

@@ -7,7 +7,7 @@ import { TIMESTAMP_WINDOW_SECONDS } from './canonical.ts';
  */
 export const NONCE_LIFETIME_SECONDS = 2.2 * TIMESTAMP_WINDOW_SECONDS;
 
-/** What is stored of a nonce: SHA-256 in base64url, so that callers do not decide how much that is. */
+/** What is stored of a nonce: SHA-256 in base64url, which bounds its size. */
 export function nonceDigest(nonce: string): string {
   return hash('sha256', nonce, 'base64url');
 }
@@ -25,13 +25,13 @@ export interface NonceClaim {
   /** Whether the nonce was new for its key. */
   readonly isNew: boolean;
   /**
-   * Since when the store has surely kept every nonce, in milliseconds since the epoch. Whether a nonce
-   * was used before that cannot be told.
+   * Since when the store has certainly kept every nonce, in milliseconds since the epoch. For earlier
+   * times it is unknown whether a nonce was used.
    */
   readonly since: number;
 }
 
-/** The state of a store that answers. */
+/** The state of a store that responds. */
 export interface NonceStoreState {
   /** The policy by which it may drop nonces before their time; null when it keeps them. */
   readonly evictionPolicy: string | null;

@@ -19,8 +19,8 @@ interface Claim extends UsedNonce {
 }
 
 /**
- * Keeps nonces in PostgreSQL, for installations without Redis. It forgets none whose request took effect:
- * the commit of a creation also makes the nonces durable that were committed before it.
+ * Keeps nonces in PostgreSQL, for installations without Redis. After a crash it has the nonce of every request
+ * that took effect: the commit of a creation also makes the nonces durable that were committed before it.
  */
 export function createPostgresNonces(db: Database): NonceStore {
   async function claimAll(claims: readonly Claim[]): Promise<NonceClaim[]> {

@@ -106,7 +106,7 @@ export function registerChainGauges(registry: Registry, deps: ChainGaugesDepende
   );
   register(
     'eps_findings_open',
-    'Findings of watchers that nobody has resolved',
+    'Findings of watchers that are not resolved',
     ['chain', 'kind'],
     (gauge, { findings }) => {
       for (const { chain, kind, count } of findings) gauge.set({ chain, kind }, count);

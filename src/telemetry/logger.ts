@@ -31,7 +31,7 @@ export function standardOutput(): DestinationStream & { flushSync(): void } {
     contentMode: 'buffer',
   });
   return {
-    // Of strings, sonic-boom measures and copies all that wait with each line. Its types lack buffers.
+    // For strings, sonic-boom measures and copies its whole buffer with each line. Its types lack buffers.
     write: line => void stream.write(Buffer.from(line) as unknown as string),
     flushSync: () => stream.flushSync(),
   };

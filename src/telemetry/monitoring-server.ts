@@ -17,7 +17,7 @@ interface Served {
 
 /** Longest a client may take to send its request, in milliseconds. */
 const REQUEST_TIMEOUT_MS = 5_000;
-/** Most connections: a few scrapers and probes. */
+/** Enough connections for a few scrapers and probes. */
 const CONNECTIONS_MAXIMUM = 16;
 const METHODS = ['GET', 'HEAD'];
 
@@ -32,11 +32,11 @@ export async function serveMonitoring(
 ): Promise<MonitoringServer> {
   const server = createServer((request, response) => {
     const [path = ''] = (request.url ?? '').split('?');
-    const answer = ANSWERS[path];
-    if (answer === undefined) response.writeHead(404).end();
+    const respond = RESPONSES[path];
+    if (respond === undefined) response.writeHead(404).end();
     else if (!METHODS.includes(request.method ?? '')) {
       response.writeHead(405, { allow: METHODS.join(', ') }).end();
-    } else answer(served, response).catch(() => response.writeHead(500).end());
+    } else respond(served, response).catch(() => response.writeHead(500).end());
   });
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.headersTimeout = REQUEST_TIMEOUT_MS;
@@ -52,7 +52,7 @@ export async function serveMonitoring(
   };
 }
 
-const ANSWERS: Readonly<
+const RESPONSES: Readonly<
   Record<string, (served: Served, response: ServerResponse) => Promise<unknown>>
 > = {
   async '/metrics'({ registry }, response) {

@@ -2,9 +2,9 @@ import pino from 'pino';
 
 /**
  * What is logged of an error beside its type, message and stack: properties of Node's, PostgreSQL's and
- * our own errors that tell what went wrong. Drivers attach more, such as the whole client with the key
+ * our own errors that say what went wrong. Drivers attach more, such as the whole client with the key
  * that cancels its queries, the arguments of a Redis AUTH, the URL that could not be parsed, or the
- * values of a row: a list of what must not be logged would miss the next of them.
+ * values of a row. A list of what must not be logged would miss what they attach next.
  */
 const FIELDS = [
   'code',
@@ -31,17 +31,17 @@ export interface SerializedError {
   readonly message: string;
   /** With the stacks of its causes. */
   readonly stack: string;
-  /** Errors that it stands for, as where each address of a host was tried. */
+  /** The errors of an AggregateError, for example one for each address of a host. */
   readonly errors?: readonly unknown[];
   readonly [field: string]: unknown;
 }
 
-/** Serializes whatever was thrown, without anything that may be a secret; undefined stays undefined. */
+/** Serializes any thrown value, without anything that may be a secret; undefined stays undefined. */
 export function serializeError(error: unknown): SerializedError | undefined {
   if (error === undefined) return undefined;
   if (!(error instanceof Error)) return { type: typeof error, message: String(error), stack: '' };
   const { type, message, stack } = pino.stdSerializers.err(error);
-  const told = Object.entries(error).filter(([name]) =>
+  const shown = Object.entries(error).filter(([name]) =>
     (FIELDS as readonly string[]).includes(name),
   );
   const { errors } = error as AggregateError;
@@ -50,6 +50,6 @@ export function serializeError(error: unknown): SerializedError | undefined {
     message,
     stack,
     ...(Array.isArray(errors) ? { errors: errors.map(serializeError) } : {}),
-    ...Object.fromEntries(told),
+    ...Object.fromEntries(shown),
   };
 }

@@ -62,7 +62,7 @@ export function traceIdOf(traceparent: string | null): string | null {
   return traceparent?.split('-')[1] ?? null;
 }
 
-/** Whether every member is valid and there once, which the library drops otherwise, as it does what is too long. */
+/** Whether the library keeps every member: it drops invalid and repeated ones, and what is too long. */
 function isTraceState(text: string): boolean {
   const members = text.split(',').map(member => member.trim());
   const named = members.filter(member => member !== '').join(',');

@@ -1,7 +1,7 @@
 /**
- * The result of `work`, if it comes in time; otherwise the work goes on without anybody waiting for it.
+ * The result of `work`, if it comes in time; otherwise the work goes on, and its result is discarded.
  * @param milliseconds Longest wait.
- * @throws whatever `late` returns when it takes longer.
+ * @throws The error of `late` when it takes longer.
  */
 export async function within<T>(
   milliseconds: number,

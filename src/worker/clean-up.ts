@@ -14,7 +14,7 @@ const BATCH = 1_000;
 const INTERVAL_MS = 30_000;
 
 const DAY_MS = 24 * 60 * 60_000;
-/** How long nobody may have tried an e-mail before its failures are forgotten, in milliseconds. */
+/** How long failed attempts to sign in with an e-mail are kept after the last one, in milliseconds. */
 const COUNTERS_KEPT_MS = 30 * DAY_MS;
 
 type Removal = (db: Connection, now: Date, limit: number) => Promise<number>;
@@ -47,7 +47,7 @@ const REMOVALS: readonly Removal[] = [
 ];
 
 /**
- * Deletes expired nonces, stored responses, sessions, links and what counts attempts to sign in; wipes
+ * Deletes expired nonces, stored responses, sessions, invitations and counters of attempts to sign in; wipes
  * rotated secrets after their grace period.
  */
 export function cleanUpLoop(db: Database, clock: Clock): Loop {
@@ -57,7 +57,7 @@ export function cleanUpLoop(db: Database, clock: Clock): Loop {
     async run(signal) {
       const failures: unknown[] = [];
       for (const remove of REMOVALS) {
-        // One that fails must not keep the others from what they remove.
+        // A failed removal must not keep the others from running.
         const batch = () => remove(db, new Date(clock()), BATCH);
         await workOff(BATCH, signal, batch).catch(error => void failures.push(error));
       }

@@ -27,8 +27,7 @@ export interface WebhookDependencies extends Omit<DeliveryDependencies, 'connect
 }
 
 /**
- * How often due deliveries are looked for when nothing else prompts it, in milliseconds. An event waits
- * half of it on average. A notification for each event would be faster, but makes PostgreSQL commit
+ * How often due deliveries are polled for, in milliseconds. An event waits half of it on average. A notification for each event would be faster, but makes PostgreSQL commit
  * one payment after the other.
  */
 const INTERVAL_MS = 200;
@@ -56,7 +55,7 @@ export function deliverWebhooksLoop(dependencies: WebhookDependencies): Loop {
   const cutOff = new AbortController();
   let nextEnd = Promise.withResolvers<void>();
   let lastClaimUntil = 0;
-  /** End of claims that failed: the database may have made them all the same. */
+  /** Ends of the claims whose statement failed: the database may have committed them all the same. */
   let uncertain: Date[] = [];
 
   /** Claims what the free slots allow. */
@@ -94,7 +93,7 @@ export function deliverWebhooksLoop(dependencies: WebhookDependencies): Loop {
       responseMs => slot.release(responseMs),
       error => {
         slot.release();
-        // The claim runs out, and the attempt is made again.
+        // The claim expires, and the attempt is repeated.
         logger.error({ err: error, deliveryId: delivery.deliveryId }, 'webhook attempt failed');
       },
     );

@@ -8,7 +8,7 @@ import type { Loop } from './loop.ts';
 const BATCH = 50;
 /** Concurrent transactions while many are due; each skips the rows locked by the others. */
 const CONCURRENCY = 4;
-/** With these two, a payment expires within two seconds of its time, even after an outage. */
+/** Together, the interval and the pause let a payment expire within two seconds of its time, even after an outage. */
 const INTERVAL_MS = 1_000;
 const MAXIMUM_PAUSE_MS = 1_000;
 

@@ -5,9 +5,9 @@ import type { Loop } from './loop.ts';
 
 /** Deltas per statement. */
 const BATCH = 5_000;
-/** At a thousand payments per second, reports have two thousand unfolded deltas to add, */
+/** At a thousand payments per second, reports then add two thousand deltas that are not folded yet. */
 const INTERVAL_MS = 2_000;
-/** or ten thousand at first, when the payments begin after a quiet time. */
+/** When such a load begins after a quiet time, they add ten thousand at first. */
 const IDLE_INTERVAL_MS = 10_000;
 
 /** Keeps partner reports fast: folds the deltas of payments into the rollups. */

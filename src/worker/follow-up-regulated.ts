@@ -4,9 +4,9 @@ import type { Loop } from './loop.ts';
 
 /** Concurrent requests to the processor: far below its rate limit per second. */
 const BATCH = 10;
-/** Payments of deactivated merchants that are brought forward at once. */
+/** Payments of deactivated merchants whose next inquiry a run brings forward. */
 const HASTENED = 100;
-/** With it, a payment expires within seconds of its time. */
+/** Short enough that a payment expires within seconds of its time. */
 const INTERVAL_MS = 5_000;
 
 /** Asks the processor about payments on US accounts until each has ended. */
@@ -19,7 +19,7 @@ export function followUpRegulatedLoop(dependencies: FollowUp, clock: Clock): Loo
       while (more && !signal.aborted) {
         more = await followUp(dependencies, new Date(clock()), BATCH);
       }
-      // What is brought forward is asked about in the next run.
+      // The next run makes the inquiries that this one brings forward.
       if (!signal.aborted) await hastenCancelling(dependencies, new Date(clock()), HASTENED);
     },
   };

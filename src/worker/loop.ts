@@ -39,10 +39,10 @@ export interface Loop {
 }
 
 const BACKOFF_MAXIMUM_MS = 60_000;
-/** How long a loop must have had nothing to do until it looks less often, in milliseconds. */
+/** How long a loop must have had nothing to do before it polls less often, in milliseconds. */
 const IDLE_AFTER_MS = 10_000;
 
-/** The pause of a loop that looks less often while there is nothing to do, in milliseconds. */
+/** The pause of a loop that polls less often while there is nothing to do, in milliseconds. */
 export function idlePause(busyMs: number, idleMs: number, now = () => performance.now()) {
   let workedAt = now();
   return {
@@ -93,7 +93,7 @@ export async function runLoop(
     const backoffMs = Math.min(loop.intervalMs * 2 ** failures, maximumMs);
     await pause(Math.max(backoffMs, loop.intervalMs), signal);
   }
-  // One that is not run any more, for a chain that lost its last node, has not stalled.
+  // A loop that ended, because its chain lost the last node, must not look stalled.
   loopSuccess.remove({ loop: loop.name });
   await loop.end?.();
 }

@@ -3,7 +3,7 @@ import type { Loop } from './loop.ts';
 
 const INTERVAL_MS = 60_000;
 
-/** Holds yesterday's blocks against the ledger, at a quiet hour. */
+/** Compares yesterday's blocks with the ledger, at a quiet hour. */
 export function reconciliationLoop(dependencies: AuditDependencies): Loop {
   return {
     name: 'reconciliation',

@@ -1,11 +1,11 @@
-/** Shortest pause before a tick that failed is made again by the same node, in milliseconds. */
+/** Shortest pause before the same node repeats a tick that failed, in milliseconds. */
 const RETRY_MS = 1_000;
 
 /** How long a chain waits for its next tick. */
 export interface TickPace {
   /**
-   * In milliseconds. A tick whose node failed is made again at once where another primary node can be asked, else
-   * after a second; in any case not before a node can be asked, nor later than usual.
+   * In milliseconds. A tick whose node failed is repeated at once where another primary node is available, else
+   * after a second; but not before a node is available, nor later than usual.
    */
   readonly pauseMs: number;
   succeeded(): void;
@@ -25,7 +25,7 @@ export function createTickPace(
     get pauseMs() {
       if (failures === 0) return intervalMs;
       const remaining = nodes.pausedFor();
-      // At once only one time: what fails at every node is not tried faster and faster.
+      // At once only after a first failure: a tick that fails at every node must not be repeated in a tight loop.
       if (failures === 1 && remaining === 0) return 0;
       return Math.min(intervalMs, Math.max(RETRY_MS, remaining));
     },

@@ -7,7 +7,7 @@ import type { Loop } from './loop.ts';
 
 /** Deposits of a network in a statement: few enough that it is short. */
 const BATCH = 500;
-/** Short next to how fast prices move, so that what is recorded is the price of the arrival. */
+/** Short compared with how fast prices move, so that the recorded price is that of the arrival. */
 const INTERVAL_MS = 5_000;
 const IDLE_MS = 15_000;
 

@@ -97,7 +97,7 @@ export function watchChainLoop(dependencies: WatchDependencies, chain: Chain): L
         if (signal.aborted) return;
         if (error instanceof LeaseLost) log.info({ chain: chain.id }, error.message);
         else if (error instanceof NodeFailure) {
-          // The next tick asks again, or another node.
+          // The next tick asks the same node again, or another one.
           pace.failed();
           log.warn({ err: error, chain: chain.id }, 'node failed');
         } else throw error;

@@ -35,12 +35,12 @@ function otherTexts(text: string): Named<Uint8Array | string>[] {
     ['the body with a byte order mark', `\ufeff${text}`],
     ['the body without its byte order mark', text.replace(/^\ufeff/, '')],
     ['the body as a JSON string, serialized twice', JSON.stringify(text)],
-    ...serializedAnew(text),
+    ...reserialized(text),
   ];
 }
 
 /** The same JSON as other code writes it. */
-function serializedAnew(text: string): Named<string>[] {
+function reserialized(text: string): Named<string>[] {
   try {
     const value: unknown = JSON.parse(text.replace(/^\ufeff/, ''));
     const compact = JSON.stringify(value);
@@ -60,7 +60,7 @@ function serializedAnew(text: string): Named<string>[] {
       ['the body serialized anew as by Go', asGo(sorted)],
     ];
   } catch {
-    // No JSON, or nested so deeply that writing it anew takes more stack than there is.
+    // Not JSON, or nested so deeply that serializing it overflows the stack.
     return [];
   }
 }

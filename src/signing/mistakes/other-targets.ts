@@ -50,7 +50,7 @@ function join(parameters: readonly string[]): string {
   return `?${parameters.join('&')}`;
 }
 
-/** What libraries make of a parameter when they write a query anew. */
+/** What libraries make of a parameter when they parse and write a query. */
 const SPELLINGS: readonly Named<(parameter: string) => string>[] = [
   ['the query decoded', respell(text => text)],
   ['the query with "%20" in place of "+"', text => text.replaceAll('+', '%20')],
@@ -75,7 +75,7 @@ const SPELLINGS: readonly Named<(parameter: string) => string>[] = [
   ],
 ];
 
-/** Decodes the name and the value of a parameter and writes each anew. */
+/** Decodes the name and the value of a parameter, and encodes each in another way. */
 function respell(write: (text: string) => string): (parameter: string) => string {
   return parameter =>
     parameter

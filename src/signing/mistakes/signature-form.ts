@@ -1,6 +1,6 @@
 import type { Finding } from './mistake.ts';
 
-/** A signature as it was sent, read in whichever way it was written. */
+/** A signature that was sent, decoded from the form that it was written in. */
 export interface ReadSignature {
   readonly bytes: Buffer;
   /** The hash whose digests are as long. */
@@ -16,7 +16,7 @@ const HASHES = new Map([
   [48, 'sha384'],
   [64, 'sha512'],
 ]);
-/** What some schemes and tools write before it: `sha256=…`, `SHA2-256(stdin)= …`, `HMAC …`, `0x…`. */
+/** What some schemes and tools write before a signature: `sha256=…`, `SHA2-256(stdin)= …`, `HMAC …`, `0x…`. */
 const PREFIX = /^(?:[a-z][\w()./-]{0,30}(?:[=:,] ?| )|0x)(?=[\w+/=-]{20})/i;
 const RIGHT_FORM = /^(?:[0-9a-f]{2})+$/;
 const SEPARATOR = /[-: ]/g;
@@ -35,7 +35,7 @@ const OTHER_FORMS: readonly (readonly [form: RegExp, encoding: 'hex' | 'base64',
 const TWICE_ENCODED = /^[0-9a-f]{64}$/i;
 const REMEDY = 'Send X-MP-SIGNATURE as 64 lowercase hex digits and nothing else.';
 
-/** Reads a signature; undefined for what no digest is written as. */
+/** Reads a signature; undefined for a text that is no digest in any known form. */
 export function readSignature(text: string): ReadSignature | undefined {
   const findings: Finding[] = [];
   const note = (made: string) => findings.push({ component: 'encoding', made, remedy: REMEDY });

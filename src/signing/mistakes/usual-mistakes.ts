@@ -8,13 +8,13 @@ type Row = readonly [
   component: keyof ReturnType<typeof remediesFor>,
   made: string,
   change: Partial<Attempt>,
-  /** Where the component's own does not do. */
+  /** Used instead of the component's remedy. */
   remedy?: string,
 ];
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'];
 const SEPARATORS = [' ', '.', ':', ',', '|', '&', '/'];
-/** By how many seconds two readings of the clock for one request are taken to differ. */
+/** Differences in seconds that are tried, for code that reads the clock twice for one request. */
 const APART_SECONDS = [-1, 1, -2, 2];
 
 /** The mistakes that are looked for, in the order in which they are tried. */
@@ -107,14 +107,14 @@ function otherTimestamps(sent: string): Named<string>[] {
   ];
 }
 
-/** The milliseconds that may have been cut off after signing; tried last, being many. */
+/** Times in milliseconds, for code that cuts them to seconds after signing; tried last, since there are many. */
 function millisecondsOf(sent: string): Named<string>[] {
   return Array.from({ length: 999 }, (_, index) => {
     return ['the timestamp in milliseconds', sent + String(index + 1).padStart(3, '0')];
   });
 }
 
-/** What the request carries is quoted, so that every character of it shows. */
+/** Values of the request are quoted, so that every character is visible. */
 function remediesFor({ timestamp, nonce, method, path, body }: SignedParts) {
   const signTarget = `Sign path and query exactly as they are sent: ${JSON.stringify(path)}.`;
   return {
