@@ -55,7 +55,7 @@ describe('GET /client.tgz', () => {
     expect(first).toBe('npm install https://pay.example.test/client.tgz');
   });
 
-  test('is not sent again to whoever has it', async () => {
+  test('is not sent again to a client that has it', async () => {
     const { headers } = await service.app.inject({ url: '/client.tgz' });
     const asked = { 'if-none-match': headers.etag };
     const again = await service.app.inject({ url: '/client.tgz', headers: asked });

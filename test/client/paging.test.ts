@@ -63,7 +63,7 @@ test('keeps filters, page size and starting point', async () => {
   ]);
 });
 
-test('ends on an empty page, whatever that says of more', async () => {
+test('ends on an empty page, even if that says that there is more', async () => {
   server.script(page(0, 0, true), page(0, 1, false));
   for await (const _ of client().payments()) throw new Error('there is none');
   expect(server.received).toHaveLength(1);

@@ -51,7 +51,7 @@ const client = (options: Partial<ClientOptions> = {}) =>
 const header = (name: string) => server.received.map(({ headers }) => headers[name]);
 
 describe('each attempt', () => {
-  test('is signed anew under the same idempotency key', async () => {
+  test('is signed again under the same idempotency key', async () => {
     server.script(failure(503, true), failure(409, true, 5), CREATED);
     await client().createPayment({ amount: 5000 }, { idempotencyKey: 'order 7' });
 
@@ -146,7 +146,7 @@ describe('another attempt', () => {
     ['a read', read, failure(404), false],
     ['a bare write', bare, failure(502), false],
     ['a bare write', bare, failure(429), false],
-    // Success is success, whatever else it says.
+    // A success is not retried, even if the header says so.
     ['a read', read, { status: 200, headers: { 'x-mp-should-retry': 'false' } }, false],
   ])('%s: %j after %j: %s', async (_name, request, answer, retried) => {
     server.script(answer, CREATED);
@@ -188,7 +188,7 @@ describe('another attempt', () => {
   });
 });
 
-describe('no answer', () => {
+describe('no response', () => {
   test('in time is an error that names the request, not its query', async () => {
     server.script('hang', 'hang');
     const error = await client({ timeoutMs: 50, maxAttempts: 2 })

@@ -284,10 +284,10 @@ describe('simulation', () => {
 
   test.each([
     ['the embedded database', {}, simulated],
-    ['the embedded database, told not to', { SIMULATION: 'off' }, real],
-    ['a database of its own, whatever NODE_ENV was forgotten', own, real],
+    ['the embedded database with SIMULATION=off', { SIMULATION: 'off' }, real],
+    ['a database of its own, with NODE_ENV forgotten', own, real],
     ['a database of its own, for tests', { ...own, NODE_ENV: 'test' }, real],
-    ['a database of its own, told to', { ...own, SIMULATION: 'on' }, simulated],
+    ['a database of its own with SIMULATION=on', { ...own, SIMULATION: 'on' }, simulated],
   ])('on %s', (_name, env, expected) => {
     expect(readConfig(env)).toMatchObject(expected);
   });

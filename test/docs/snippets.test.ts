@@ -99,7 +99,7 @@ for (const { name, file, command, needs } of PROGRAMS) {
       expect(read).toContain(payments[0]?.id);
       expect(read).toContain('pending');
       expect(stdout).toContain('https://pay.example.test/checkout/');
-      // Whoever tries several languages repeats one request: the bytes are the same.
+      // Running several languages repeats one request: the bytes are the same.
       const { body_sha256: digest } = await service.db
         .selectFrom('idempotency_keys')
         .select('body_sha256')

@@ -57,7 +57,7 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'a Redis for nonces', () => {
     await limit('100mb', 'noeviction');
     const nonces = await open();
     const { db } = database;
-    const told = async () => {
+    const observe = async () => {
       const monitor = createMonitor({
         readiness: createReadiness({ db, nonces }),
         pools: {},
@@ -73,11 +73,16 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'a Redis for nonces', () => {
       };
     };
     const well = { ready: true, nonces: 'ok', up: 1, mayEvict: 0 };
-    expect(await told()).toEqual(well);
+    expect(await observe()).toEqual(well);
     await limit('100mb', 'allkeys-lfu');
-    expect(await told()).toEqual({ ready: false, nonces: 'may evict nonces', up: 1, mayEvict: 1 });
+    expect(await observe()).toEqual({
+      ready: false,
+      nonces: 'may evict nonces',
+      up: 1,
+      mayEvict: 1,
+    });
     await limit('100mb', 'noeviction');
-    expect(await told()).toEqual(well);
+    expect(await observe()).toEqual(well);
     await nonces.close();
   });
 

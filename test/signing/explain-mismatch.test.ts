@@ -141,7 +141,7 @@ describe('a create', () => {
     ['openssl', 'encoding', `SHA2-256(stdin)= ${right}`, '"SHA2-256(stdin)= " before'],
     ['BitConverter', 'encoding', right.match(/../g)?.join('-').toUpperCase() ?? '', 'separators'],
     ['in quotes', 'encoding', `"${right}"`, 'quotes'],
-  ])('is told of: %s', (_name, component, signature, made) => {
+  ])('is explained by: %s', (_name, component, signature, made) => {
     const explanation = explain({}, signature);
     expect(explanation.findings[0]).toMatchObject({ component });
     expect(new Set(explanation.findings.map(finding => finding.component))).toEqual(
@@ -152,7 +152,7 @@ describe('a create', () => {
     expectNoSecret(text);
   });
 
-  test('is told of a body that was serialized anew before it was sent', () => {
+  test('is explained by a body that was serialized again before it was sent', () => {
     const sent = { body: Buffer.from(SPACED) };
     const compact = explain(sent, hmac(POST + BODY));
     expect(compact.findings).toMatchObject([{ component: 'body' }]);
@@ -162,7 +162,7 @@ describe('a create', () => {
     );
   });
 
-  test('is told of the form of the signature beside the mistake that led to it, and how to mend both', () => {
+  test('is explained by the form of the signature beside the mistake that led to it, with both remedies', () => {
     const digest = hmac(upTo('/payments/prompt') + BODY);
     const twice = explain({}, Buffer.from(digest, 'hex').toString('base64'));
     expect(twice.findings.map(({ component }) => component)).toEqual(['path', 'encoding']);
@@ -173,7 +173,7 @@ describe('a create', () => {
     );
   });
 
-  test('is told of no mistake where two were made at once', () => {
+  test('is not explained where two mistakes were made at once', () => {
     const twice = explain({}, hmac(upTo('/payments/prompt') + BODY, DIGITS));
     expect(twice.findings).toEqual([]);
   });
@@ -203,14 +203,14 @@ describe('a list', () => {
     ['plus', '?r=a%20b', get(`${LIST}?r=a+b`), '"+" in place of "%20"'],
     ['%20', '?r=a+b', get(`${LIST}?r=a%20b`), '"%20" in place of "+"'],
     ['%2B', '?r=a+b', get(`${LIST}?r=a%2Bb`), '"%2B" in place of "+"'],
-  ])('is told of: %s', (_name, query, signature, made) => {
+  ])('is explained by: %s', (_name, query, signature, made) => {
     const explanation = explainGet(LIST + query, signature);
     expect(explanation.findings).toMatchObject([{ component: 'query' }]);
     expect(describeMismatch(explanation)).toContain(made);
     expect(describeMismatch(explanation)).toContain(`${JSON.stringify(LIST + query)}.`);
   });
 
-  test('is told of a body that is not there, and of the line feed before it', () => {
+  test('is explained by a missing body, and by the line feed before it', () => {
     const target = upTo(LIST, 'GET');
     expect(explainGet(LIST, hmac(`${target}{}`)).findings).toMatchObject([{ component: 'body' }]);
     const short = explainGet(LIST, hmac(target.slice(0, -1)));
@@ -218,7 +218,7 @@ describe('a list', () => {
     expect(describeMismatch(explainGet(LIST, hmac(`${target}\n`)))).toContain('a line feed after');
   });
 
-  test('of a partner is told of the prefix', () => {
+  test('of a partner is explained by the prefix', () => {
     const path = '/external/partner/payments';
     const findings = explainGet(path, get('/payments')).findings;
     expect(findings).toMatchObject([{ made: 'the path without "/external/partner"' }]);
@@ -244,7 +244,7 @@ test.each([CREATE_VECTOR, LIST_VECTOR])('the worked example of $method matches',
 });
 
 test.each(['', 'abc', `${'0'.repeat(63)}`, `${'0'.repeat(66)}`, 'g'.repeat(62), '☃'])(
-  'what is no digest is told to be none: %j',
+  'what is not a digest is reported as such: %j',
   signature => {
     const explanation = explain({}, signature);
     expect(explanation).toMatchObject({ matches: false, readable: false });
@@ -252,7 +252,7 @@ test.each(['', 'abc', `${'0'.repeat(63)}`, `${'0'.repeat(66)}`, 'g'.repeat(62), 
   },
 );
 
-test('part of a right signature is told from nothing', () => {
+test('a signature that is right in part gets no explanation', () => {
   const right = hmac(POST + BODY);
   const changed = right.slice(0, -1) + (right.endsWith('0') ? '1' : '0');
   expect(explain({}, changed).findings).toEqual([]);
@@ -309,7 +309,7 @@ function canonical({ timestamp, nonce, method, path, body }: SignedParts): Buffe
   return Buffer.concat([Buffer.from(`${timestamp}\n${nonce}\n${method}\n${path}\n`), body]);
 }
 
-test('every mistake that is listed is named when it is made, whatever the request', () => {
+test('every mistake that is listed is named when it is made, for any request', () => {
   fc.assert(
     fc.property(sentParts, fc.nat(), (parts, place) => {
       const mistakes = usualMistakes(secret, parts, HINTS);

@@ -38,7 +38,7 @@ afterAll(async () => {
 const heard = async () =>
   sumOf(parseExposition(await registry.metrics()), 'eps_account_changes_heard');
 
-test('a replica that nobody asks anything of tells that it hears changes, whenever it is scraped', async () => {
+test('an idle replica reports at each scrape that it hears changes', async () => {
   // Less at a time than a connection may be silent; after ten seconds the feed is idle.
   for (let seconds = 0; seconds < 45; seconds += 3) {
     later += 3_000;

@@ -22,7 +22,7 @@ afterAll(() => service.close());
 
 const ago = (seconds: number) => new Date(service.clock() - seconds * 1_000);
 
-/** Each sample of the gauges as `name{labels}`, read anew. */
+/** Each sample of the gauges as `name{labels}`, read again. */
 async function read(): Promise<Record<string, number>> {
   const { db, clock } = service;
   const registry = new Registry();
@@ -86,7 +86,7 @@ test('nodes tell what their calls cost, and may cost', async () => {
     ['node_calls_expected avax node.example', 730],
     ['node_calls_limit avax node.example', 5_000],
   ]);
-  // Nobody has counted since: that is no rate of the present, and the next day has its own calls.
+  // Nothing was counted since, so there is no present rate, and the next day has its own calls.
   service.clock.now = noon + 12 * 3_600_000;
   await updateNode(db, id, { calls_per_day: null });
   expect(await ofNodes()).toEqual([

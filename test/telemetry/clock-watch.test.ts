@@ -32,8 +32,8 @@ beforeEach(() => {
   lines.length = 0;
 });
 
-/** Moves the clock, compares, and answers what is told then. */
-async function told(seconds: number) {
+/** Moves the clock, compares, and returns what is reported then. */
+async function reportedAt(seconds: number) {
   ahead = seconds;
   await watch.check();
   const { db } = database;
@@ -49,23 +49,23 @@ async function told(seconds: number) {
 }
 
 test('a clock that agrees with the database is nothing to tell', async () => {
-  expect(await told(0)).toMatchObject({ ready: true, clock: 'ok', levels: [] });
-  expect(await told(1.5)).toMatchObject({ ready: true, clock: 'ok', levels: [] });
+  expect(await reportedAt(0)).toMatchObject({ ready: true, clock: 'ok', levels: [] });
+  expect(await reportedAt(1.5)).toMatchObject({ ready: true, clock: 'ok', levels: [] });
 });
 
 test.each([
   ['ahead', 1],
   ['behind', -1],
-])('one that is %s is told of, and far away it is not ready', async (_where, sign) => {
-  const off = await told(sign * 5);
+])('one that is %s is reported, and far away it is not ready', async (_where, sign) => {
+  const off = await reportedAt(sign * 5);
   expect(off).toMatchObject({ ready: true, clock: 'ok', levels: ['warn'] });
   expect(off.metric * sign).toBeCloseTo(5, 0);
   // Once, not every ten seconds.
-  expect(await told(sign * 6)).toMatchObject({ levels: ['warn'] });
-  const wrong = await told(sign * 200);
+  expect(await reportedAt(sign * 6)).toMatchObject({ levels: ['warn'] });
+  const wrong = await reportedAt(sign * 200);
   expect(wrong).toMatchObject({ ready: false, clock: 'wrong', levels: ['warn', 'error'] });
   expect(wrong.metric * sign).toBeCloseTo(200, 0);
-  expect(await told(0)).toMatchObject({ ready: true, levels: ['warn', 'error', 'info'] });
+  expect(await reportedAt(0)).toMatchObject({ ready: true, levels: ['warn', 'error', 'info'] });
 });
 
 test('a difference that a slow answer may account for is none', async () => {

@@ -53,7 +53,7 @@ test('a round that works is a heartbeat, one that fails is counted', async () =>
   expect(worked).not.toHaveProperty(FAILURES);
 });
 
-test('a loop that has ended has no heartbeat, so that nobody misses it', async () => {
+test('a loop that has ended has no heartbeat, so that no alert fires for it', async () => {
   await runRounds('ends', 1, () => Promise.resolve());
   const ended = await readOf('ends');
   expect(ended).toMatchObject({ [RUNS]: 1 });

@@ -239,15 +239,15 @@ describe('payments', () => {
 });
 
 test('attempts at deliveries are counted by what became of them', async () => {
-  const told = await openShop(database, service.clock());
-  await told.addEndpoint(receiver.url);
+  const notified = await openShop(database, service.clock());
+  await notified.addEndpoint(receiver.url);
   await over(
     async () => {
-      await told.tell();
+      await notified.tell();
       receiver.answer = status(503);
-      await told.attemptAll();
+      await notified.attemptAll();
       receiver.answer = status(204);
-      await told.attemptAll();
+      await notified.attemptAll();
     },
     since => {
       const attempts = 'eps_webhook_attempts_total';
@@ -259,7 +259,7 @@ test('attempts at deliveries are counted by what became of them', async () => {
   );
 });
 
-test('the state of pools, nonce store and changes is told as it is', async () => {
+test('the state of pools, nonce store and changes is reported as it is', async () => {
   const metrics = await scrape();
   expect(sumOf(metrics, 'eps_nonce_store_up', { kind: 'postgres' })).toBe(1);
   expect(sumOf(metrics, 'eps_account_changes_heard')).toBe(0);
@@ -273,7 +273,7 @@ test('the state of pools, nonce store and changes is told as it is', async () =>
 });
 
 describe('what waits in the database', () => {
-  /** Scrapes anew: a monitor keeps what it has read for ten seconds. */
+  /** Scrapes again: a monitor keeps what it has read for ten seconds. */
   async function backlog(of: TestApp, url = of.databaseUrl) {
     const warnings: unknown[] = [];
     const { db, clock } = of;

@@ -9,7 +9,7 @@ test('work that ends in time gives its result, or fails with its own error', asy
   await expect(within(1_000, Promise.reject(new Error('own')), late)).rejects.toThrow('own');
 });
 
-// A rejection that nobody handles would fail the test.
+// An unhandled rejection would fail the test.
 test('work that takes longer is not waited for, however it ends', async () => {
   const failing = sleep(20).then(() => Promise.reject(new Error('own')));
   await expect(within(1, failing, late)).rejects.toThrow('late');

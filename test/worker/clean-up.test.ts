@@ -106,7 +106,7 @@ test('what cannot be removed keeps nothing else from being removed', async () =>
   expect(await remaining('idempotency_keys')).toBe(0);
 });
 
-test('stops between two batches when it is told to', async () => {
+test('stops between two batches when its signal is aborted', async () => {
   await addNonces(3 * BATCH, at(-1));
   const controller = new AbortController();
   // The clock is read once for every statement.
@@ -166,7 +166,7 @@ test('wipes the previous secrets whose grace period is over, and only those', as
   }
 });
 
-test('ends what nobody can use any more of the panel, and nothing else', async () => {
+test('removes what cannot be used in the panel any more, and nothing else', async () => {
   const { db } = service;
   const [idle, active] = [await addPerson(service), await addPerson(service)];
   const waiting = await addPerson(service, { factorMinutesAgo: null });

@@ -9,7 +9,7 @@ function collectLog() {
 }
 
 /**
- * Runs a loop without waiting: each run is numbered, pauses are recorded, and the loop is told to
+ * Runs a loop without waiting: each run is numbered, pauses are recorded, and the loop is signalled to
  * stop after a number of pauses.
  */
 async function runFor(pauses: number, intervalMs: number, run: (index: number) => Promise<void>) {

@@ -8,7 +8,7 @@ import { openShop, type Shop } from '../webhooks/shop.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 const DAYS = 90;
-/** The database's clock counts for what it keeps whoever asks. */
+/** The database decides by its own clock what it keeps. */
 const NOW = Math.floor(Date.now() / 1000) * 1000;
 
 let database: TestDatabase;
@@ -123,7 +123,7 @@ test('an event stays whose delivery waits, or was sent again since', async () =>
   expect(after).toContain(again);
 });
 
-test('any number goes, a batch at a time, and stops when it is told to', async () => {
+test('any number goes, a batch at a time, and stops when its signal is aborted', async () => {
   const old = daysAgo(DAYS + 2);
   await sql`
     insert into events (id, merchant_id, payment_id, type, created_at, data)
@@ -143,7 +143,7 @@ test('any number goes, a batch at a time, and stops when it is told to', async (
   expect(await count()).toBe(0);
 });
 
-test('nobody can remove what is younger than six days', async () => {
+test('no role can remove what is younger than six days', async () => {
   const young = await addEvent(daysAgo(5));
   await addDelivery(young, { created: daysAgo(5), finished: daysAgo(5) });
   await expect(deleteOldEvents(shop.db, daysAgo(1), 100)).rejects.toThrow('is refused');

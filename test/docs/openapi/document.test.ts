@@ -102,10 +102,10 @@ test('has a webhook for each type of event, and a delivered one is as documented
     await shop.addEndpoint(receiver.url, EVENT_TYPES);
     for (const type of PAYMENT_EVENT_TYPES) await shop.tell(type);
     await setAddress(shop.operator, { merchantId: shop.merchant.id }, 'btc', ADDRESSES.btc);
-    const told = { position: 0, blockHeight: 1, blockHash: null, occurredAt: new Date() };
+    const seen = { position: 0, blockHeight: 1, blockHash: null, occurredAt: new Date() };
     const transfer = { blockchainId: 'btc', address: ADDRESSES.btc, transactionHash: 'tx' };
     const settled = { tokenAmount: 1n, source: 'chain', finality: 'final' } as const;
-    await observeTransfer(shop.db, { ...told, ...transfer, ...settled }, new Date(shop.clock()));
+    await observeTransfer(shop.db, { ...seen, ...transfer, ...settled }, new Date(shop.clock()));
     await shop.attemptAll();
     expect(receiver.requests.map(({ event }) => event.type).toSorted()).toEqual(
       EVENT_TYPES.toSorted(),

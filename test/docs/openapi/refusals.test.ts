@@ -140,7 +140,7 @@ const PROVOKED: Partial<Record<ErrorCode, () => Promise<Answer>>> = {
   },
   E4003: inFlight,
   E5001: () => brokenService({}, ({ db }) => sql`alter table branches rename to gone`.execute(db)),
-  // Port 1 is nobody's: nonces cannot be kept.
+  // Nothing listens on port 1: nonces cannot be kept.
   E5002: () => brokenService({ nonces: { redisUrl: 'redis://127.0.0.1:1' } }),
   E9001: () => brokenService({ env: { RATE_LIMIT_MAX: '1' } }),
 };

@@ -97,8 +97,8 @@ export async function readContract({ app }: Pick<TestApp, 'app'>): Promise<Contr
         expectFit(read, `/components/headers/${name}/schema`);
       }
       const names = Object.keys(response.headers ?? {}).map(name => name.toLowerCase());
-      const told = TELLING.filter(name => headers[name] !== undefined);
-      expect(told.filter(name => !names.includes(name))).toEqual([]);
+      const sent = TELLING.filter(name => headers[name] !== undefined);
+      expect(sent.filter(name => !names.includes(name))).toEqual([]);
     },
   };
 }
