@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { StringEnum } from './scalars.ts';
+import { Closed, StringEnum } from './scalars.ts';
 
 /** Every supported network, production first, in the order of the documentation. */
 export const BLOCKCHAIN_IDS = [
@@ -33,17 +33,14 @@ export type BlockchainId = (typeof BLOCKCHAIN_IDS)[number];
 
 export const BlockchainIdSchema = StringEnum(BLOCKCHAIN_IDS, 'A supported blockchain ID.');
 
-export const BlockchainSchema = Type.Object(
-  {
-    object: Type.Literal('blockchain'),
-    id: Type.String({ description: 'The ID used in `blockchainIds`.' }),
-    name: Type.String({ description: 'Name of the network.' }),
-    isActive: Type.Boolean({ description: 'Whether the platform currently offers it.' }),
-    assetSymbol: Type.String({ description: 'Ticker of the asset.' }),
-    assetName: Type.String({ description: 'Name of the asset.' }),
-  },
-  { additionalProperties: false },
-);
+export const BlockchainSchema = Closed({
+  object: Type.Literal('blockchain'),
+  id: Type.String({ description: 'The ID used in `blockchainIds`.' }),
+  name: Type.String({ description: 'Name of the network.' }),
+  isActive: Type.Boolean({ description: 'Whether the platform currently offers it.' }),
+  assetSymbol: Type.String({ description: 'Ticker of the asset.' }),
+  assetName: Type.String({ description: 'Name of the asset.' }),
+});
 
 export const BlockchainListSchema = Type.Array(BlockchainSchema);
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { StringEnum, Timestamp } from './scalars.ts';
+import { Closed, StringEnum, Timestamp } from './scalars.ts';
 
 export const CHECKOUT_STAGES = [
   'choose',
@@ -13,15 +13,12 @@ export const CHECKOUT_STAGES = [
 ] as const;
 
 /** What the script of a checkout page polls to learn whether the page is still current. */
-export const CheckoutStatusSchema = Type.Object(
-  {
-    object: Type.Literal('checkout_status'),
-    stage: StringEnum(CHECKOUT_STAGES, 'Stage of the payment on the checkout page.'),
-    revision: Type.String({ description: 'Changes whenever the content of the page changes.' }),
-    expiresAt: Timestamp('When the payment expires.'),
-    serverTime: Timestamp("Server time, for a countdown independent of the customer's clock."),
-  },
-  { additionalProperties: false },
-);
+export const CheckoutStatusSchema = Closed({
+  object: Type.Literal('checkout_status'),
+  stage: StringEnum(CHECKOUT_STAGES, 'Stage of the payment on the checkout page.'),
+  revision: Type.String({ description: 'Changes whenever the content of the page changes.' }),
+  expiresAt: Timestamp('When the payment expires.'),
+  serverTime: Timestamp("Server time, for a countdown independent of the customer's clock."),
+});
 
 export type CheckoutStatus = Static<typeof CheckoutStatusSchema>;

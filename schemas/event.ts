@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { PaymentSnapshotSchema } from './payment.ts';
-import { Nullable, StringEnum, Timestamp, Uuid } from './scalars.ts';
+import { Closed, Nullable, StringEnum, Timestamp, Uuid } from './scalars.ts';
 
 /** Types of the events of a payment. */
 export const PAYMENT_EVENT_TYPES = [
@@ -34,47 +34,38 @@ export const UNMATCHED_OUTCOMES = [
 ] as const;
 
 /** A deposit that no payment took, as it was when it became final. */
-export const UnmatchedDepositSchema = Type.Object(
-  {
-    id: Uuid('ID of the deposit.'),
-    blockchainId: Type.String({ description: 'Network of the transfer.' }),
-    transactionHash: Nullable(
-      Type.String({ description: 'Transaction of the transfer; null if it is `untraceable`.' }),
-    ),
-    address: Type.String({ description: 'Address of yours that received it.' }),
-    tokenAmount: Type.String({ description: 'What arrived, as a decimal string of the asset.' }),
-    outcome: StringEnum(
-      UNMATCHED_OUTCOMES,
-      '`ambiguous`: several payments were open at the address. `duplicate`: the payment had this amount already. `late`: the payment that asked for it has ended. `over`: far more than the payment asks for. `under`: neither the whole amount nor the rest that the payment waits for. `unknown`: no payment asks for it. `untraceable`: a contract has sent it, and no node of the operator’s can tell in which transaction; `id` is that of the operator’s finding.',
-    ),
-    observedAt: Timestamp('When the transfer was first seen.'),
-    payments: Type.Array(
-      Type.Object(
-        {
-          id: Uuid('ID of the payment.'),
-          tokenAmount: Type.String({ description: 'What it waits for, as a decimal string.' }),
-        },
-        { additionalProperties: false },
-      ),
-      { description: 'Your open payments at the address, the closest amount first; at most 5.' },
-    ),
-  },
-  { additionalProperties: false },
-);
+export const UnmatchedDepositSchema = Closed({
+  id: Uuid('ID of the deposit.'),
+  blockchainId: Type.String({ description: 'Network of the transfer.' }),
+  transactionHash: Nullable(
+    Type.String({ description: 'Transaction of the transfer; null if it is `untraceable`.' }),
+  ),
+  address: Type.String({ description: 'Address of yours that received it.' }),
+  tokenAmount: Type.String({ description: 'What arrived, as a decimal string of the asset.' }),
+  outcome: StringEnum(
+    UNMATCHED_OUTCOMES,
+    '`ambiguous`: several payments were open at the address. `duplicate`: the payment had this amount already. `late`: the payment that asked for it has ended. `over`: far more than the payment asks for. `under`: neither the whole amount nor the rest that the payment waits for. `unknown`: no payment asks for it. `untraceable`: a contract has sent it, and no node of the operator’s can tell in which transaction; `id` is that of the operator’s finding.',
+  ),
+  observedAt: Timestamp('When the transfer was first seen.'),
+  payments: Type.Array(
+    Closed({
+      id: Uuid('ID of the payment.'),
+      tokenAmount: Type.String({ description: 'What it waits for, as a decimal string.' }),
+    }),
+    { description: 'Your open payments at the address, the closest amount first; at most 5.' },
+  ),
+});
 
 export type UnmatchedDeposit = Static<typeof UnmatchedDepositSchema>;
 
 function envelope<const T extends readonly string[], D extends TSchema>(types: T, data: D) {
-  return Type.Object(
-    {
-      id: Uuid('ID of the event, the same in all its deliveries.'),
-      object: Type.Literal('event'),
-      type: StringEnum(types, 'Type of the event.'),
-      createdAt: Timestamp('When the event happened.'),
-      data,
-    },
-    { additionalProperties: false },
-  );
+  return Closed({
+    id: Uuid('ID of the event, the same in all its deliveries.'),
+    object: Type.Literal('event'),
+    type: StringEnum(types, 'Type of the event.'),
+    createdAt: Timestamp('When the event happened.'),
+    data,
+  });
 }
 
 /** The body of a webhook about a payment. */

@@ -7,7 +7,7 @@ import {
   REDIRECT_URL_MAXIMUM,
 } from './create-payment.ts';
 import { PaymentStatusSchema, SESSION_STATUSES } from './payment.ts';
-import { Nullable, StringEnum, Timestamp, Uuid } from './scalars.ts';
+import { Closed, Nullable, StringEnum, Timestamp, Uuid } from './scalars.ts';
 
 const CENTS_PER_DOLLAR = 100;
 
@@ -29,48 +29,36 @@ export const LegacyPromptBodySchema = Type.Object({
   redirectUrl: Type.Optional(Nullable(Type.String({ maxLength: REDIRECT_URL_MAXIMUM }))),
 });
 
-export const LegacyCreatedSchema = Type.Object(
-  {
-    prompt: Type.Object(
-      {
-        id: Uuid('ID of the prompt.'),
-        amount: Type.Number({ description: 'US dollars.' }),
-        commissionAmount: Type.String({ description: 'US dollars with two decimals.' }),
-        status: PaymentStatusSchema,
-        sessionStatus: StringEnum(SESSION_STATUSES, 'State of the checkout.'),
-        expiresAt: Timestamp('24 hours after creation.'),
-        createdAt: Timestamp('When the prompt was created.'),
-        redirectUrl: Nullable(Type.String({ description: 'As given at creation.' })),
-      },
-      { additionalProperties: false },
-    ),
-    checkoutUrl: Type.String({ description: 'URL to send the customer to.' }),
-  },
-  { additionalProperties: false },
-);
-
-export const LegacyPromptSchema = Type.Object(
-  {
+export const LegacyCreatedSchema = Closed({
+  prompt: Closed({
     id: Uuid('ID of the prompt.'),
-    blockchainId: Nullable(Type.String({ description: 'The network the customer chose.' })),
+    amount: Type.Number({ description: 'US dollars.' }),
+    commissionAmount: Type.String({ description: 'US dollars with two decimals.' }),
     status: PaymentStatusSchema,
+    sessionStatus: StringEnum(SESSION_STATUSES, 'State of the checkout.'),
+    expiresAt: Timestamp('24 hours after creation.'),
     createdAt: Timestamp('When the prompt was created.'),
-  },
-  { additionalProperties: false },
-);
+    redirectUrl: Nullable(Type.String({ description: 'As given at creation.' })),
+  }),
+  checkoutUrl: Type.String({ description: 'URL to send the customer to.' }),
+});
+
+export const LegacyPromptSchema = Closed({
+  id: Uuid('ID of the prompt.'),
+  blockchainId: Nullable(Type.String({ description: 'The network the customer chose.' })),
+  status: PaymentStatusSchema,
+  createdAt: Timestamp('When the prompt was created.'),
+});
 
 /** Body of every error in the older contract. */
-export const LegacyErrorSchema = Type.Object(
-  {
-    statusCode: Type.Integer({ description: 'The HTTP status.' }),
-    message: Type.String({
-      description:
-        'Text of the error. The contract has no error codes: only this text tells errors apart.',
-    }),
-    error: Type.String({ description: 'Reason phrase of the status, for example `Bad Request`.' }),
-  },
-  { additionalProperties: false },
-);
+export const LegacyErrorSchema = Closed({
+  statusCode: Type.Integer({ description: 'The HTTP status.' }),
+  message: Type.String({
+    description:
+      'Text of the error. The contract has no error codes: only this text tells errors apart.',
+  }),
+  error: Type.String({ description: 'Reason phrase of the status, for example `Bad Request`.' }),
+});
 
 export type LegacyPromptBody = Static<typeof LegacyPromptBodySchema>;
 export type LegacyCreated = Static<typeof LegacyCreatedSchema>;

@@ -1,4 +1,15 @@
-import { type TSchema, type TUnsafe, Type } from '@sinclair/typebox';
+import {
+  type ObjectOptions,
+  type TProperties,
+  type TSchema,
+  type TUnsafe,
+  Type,
+} from '@sinclair/typebox';
+
+/** An object with these fields and no others. */
+export function Closed<T extends TProperties>(properties: T, options: ObjectOptions = {}) {
+  return Type.Object(properties, { additionalProperties: false, ...options });
+}
 
 export const Uuid = (description: string) => Type.String({ format: 'uuid', description });
 
