@@ -1,9 +1,7 @@
 import { STATUS_CODES } from 'node:http';
-import { ERRORS, type ErrorCode, exampleOf } from '../errors/catalogue.ts';
+import { ERROR_CODES, ERRORS, type ErrorCode, exampleOf } from '../errors/catalogue.ts';
 import { exampleEnvelope } from './openapi/errors.ts';
 import { block, code, errorLink, table } from './write-markdown.ts';
-
-export const ERROR_CODES = Object.keys(ERRORS) as ErrorCode[];
 
 /** The guide to each group of codes. */
 const GUIDES = [

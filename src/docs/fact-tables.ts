@@ -2,7 +2,7 @@ import { BLOCKCHAIN_IDS } from '#schemas/blockchain.ts';
 import { EVENT_TYPES } from '#schemas/event.ts';
 import { CHAIN_IDS, chainOf } from '../chains/chain-list.ts';
 import { parseFinality } from '../chains/finality.ts';
-import { ERRORS, type ErrorCode } from '../errors/catalogue.ts';
+import { ERROR_CODES, ERRORS, type ErrorCode } from '../errors/catalogue.ts';
 import { LEGACY_REFUSALS, type LegacyReason } from '../legacy/refusal.ts';
 import { REASONS } from '../legacy/translate.ts';
 import { formatDollars } from '../pages/format-dollars.ts';
@@ -13,8 +13,6 @@ import { meaningOf } from './openapi/webhooks.ts';
 import { code, codes, errorLink, table } from './write-markdown.ts';
 
 export const isTestNetwork = (id: string) => /-(test|dev)$/.test(id);
-
-const CODES = Object.keys(ERRORS) as ErrorCode[];
 
 /** How long to wait before a retry, where exponential backoff is not the advice. */
 const WAITS: Partial<Record<ErrorCode, string>> = {
@@ -42,7 +40,7 @@ const OWN_REASONS: Partial<Record<LegacyReason, readonly ErrorCode[]>> = {
 export function retriedErrorTable(): string {
   return table(
     ['error', 'HTTP', 'wait'],
-    CODES.filter(errorCode => ERRORS[errorCode].retry).map(errorCode => [
+    ERROR_CODES.filter(errorCode => ERRORS[errorCode].retry).map(errorCode => [
       `${errorLink(errorCode)} ${code(ERRORS[errorCode].code)}`,
       ERRORS[errorCode].status,
       WAITS[errorCode] ?? 'one second, doubled after each attempt, with jitter',
@@ -114,7 +112,7 @@ export function failureTable(): string {
     ['HTTP', 'message', 'v1'],
     (Object.keys(LEGACY_REFUSALS) as LegacyReason[]).map(reason => {
       const { status, message } = LEGACY_REFUSALS[reason];
-      const translated = CODES.filter(errorCode => REASONS[errorCode] === reason);
+      const translated = ERROR_CODES.filter(errorCode => REASONS[errorCode] === reason);
       const successors = OWN_REASONS[reason] ?? translated;
       return [status, code(message), successors.map(errorLink).join(', ')];
     }),

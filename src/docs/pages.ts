@@ -1,8 +1,8 @@
-import { ERRORS } from '../errors/catalogue.ts';
+import { ERROR_CODES, ERRORS } from '../errors/catalogue.ts';
 import { PANEL_PREFIX } from '../panel/assets.ts';
 import { EXAMPLE_BASE } from '../routes/v1/examples.ts';
 import { DOCS_PREFIX } from './assets.ts';
-import { ERROR_CODES, errorIndexMarkdown, errorMarkdown, errorTitle } from './error-pages.ts';
+import { errorIndexMarkdown, errorMarkdown, errorTitle } from './error-pages.ts';
 import { type DocsSettings, factsOf } from './facts.ts';
 import { readGuides } from './guides/index.ts';
 import type { OpenApiDocument } from './openapi/document.ts';

@@ -377,6 +377,8 @@ export const ERRORS = {
 /** Short code of the envelope, e.g. `E1002`. */
 export type ErrorCode = keyof typeof ERRORS;
 
+export const ERROR_CODES = Object.keys(ERRORS) as ErrorCode[];
+
 /** Values of a typical response, for the documentation. */
 export function exampleOf(errorCode: ErrorCode): ErrorExample {
   const entry: ErrorEntry = ERRORS[errorCode];

@@ -1,6 +1,6 @@
 import type { ErrorEnvelope } from '#schemas/error.ts';
 import { ApiError } from '../../errors/api-error.ts';
-import { ERRORS, type ErrorCode, exampleOf } from '../../errors/catalogue.ts';
+import { ERROR_CODES, ERRORS, type ErrorCode, exampleOf } from '../../errors/catalogue.ts';
 import { toResponse } from '../../errors/envelope.ts';
 import type { AccessRule } from '../../keys/principal.ts';
 import type { Operation } from '../../routes/operation.ts';
@@ -9,11 +9,10 @@ import { headerReferences } from './headers.ts';
 
 /** The request of the example errors. */
 const REQUEST_ID = '019e35ce-c1a4-7f2b-a6d0-3e5c7b9f1d20';
-const CODES = Object.keys(ERRORS) as ErrorCode[];
 
 /** Refusals of every signed route; see the order of checks in http/authentication.ts. */
 const OF_SIGNED_ROUTES: readonly ErrorCode[] = [
-  ...CODES.filter(code => /^E20/.test(code)),
+  ...ERROR_CODES.filter(code => /^E20/.test(code)),
   'E1000',
   'E1002',
   'E2101',
@@ -40,7 +39,7 @@ export function refusalsOf(route: DocumentedRoute): ErrorCode[] {
   if (route.access.principals.includes('merchant')) {
     for (const code of OF_MERCHANT_KEYS) codes.add(code);
   }
-  return CODES.filter(code => codes.has(code));
+  return ERROR_CODES.filter(code => codes.has(code));
 }
 
 /** The envelope of a typical response with the error. */

@@ -1,6 +1,6 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
-import { ERRORS, type ErrorCode } from '../../errors/catalogue.ts';
+import { ERROR_CODES } from '../../errors/catalogue.ts';
 import { TAGS } from '../../routes/operation.ts';
 import { EXAMPLE_BASE } from '../../routes/v1/examples.ts';
 import {
@@ -59,7 +59,7 @@ function complete(
   publicUrl: string,
 ): OpenApiDocument {
   const documented = new Set([...described.values()].flatMap(({ refusals }) => refusals));
-  const codes = (Object.keys(ERRORS) as ErrorCode[]).filter(code => documented.has(code));
+  const codes = ERROR_CODES.filter(code => documented.has(code));
   const completeItem = (item: PathItem): PathItem =>
     Object.fromEntries(
       Object.entries(item).map(([method, operation]: [string, OperationObject]) => {

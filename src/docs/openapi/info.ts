@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode } from '../../errors/catalogue.ts';
+import { ERROR_CODES, ERRORS } from '../../errors/catalogue.ts';
 import { readVersion } from '../client-package/package-file.ts';
 
 /** The document's `info`. */
@@ -23,11 +23,9 @@ ${errorRows(publicUrl)}`,
 }
 
 function errorRows(publicUrl: string): string {
-  return (Object.keys(ERRORS) as ErrorCode[])
-    .map(errorCode => {
-      const { code, status, retry } = ERRORS[errorCode];
-      const link = `[${errorCode}](${publicUrl}/docs/errors/${errorCode})`;
-      return `| ${link} | \`${code}\` | ${status} | ${retry ? 'yes' : 'no'} |`;
-    })
-    .join('\n');
+  return ERROR_CODES.map(errorCode => {
+    const { code, status, retry } = ERRORS[errorCode];
+    const link = `[${errorCode}](${publicUrl}/docs/errors/${errorCode})`;
+    return `| ${link} | \`${code}\` | ${status} | ${retry ? 'yes' : 'no'} |`;
+  }).join('\n');
 }

@@ -20,7 +20,7 @@ import {
   PartnerTeamSchema,
 } from '#schemas/partner-reports.ts';
 import { PaymentSchema, PaymentSnapshotSchema } from '#schemas/payment.ts';
-import { ERRORS } from '../../errors/catalogue.ts';
+import { ERROR_CODES, ERRORS } from '../../errors/catalogue.ts';
 import type { Schema } from './document.ts';
 
 /** Schemas by their names in the document. */
@@ -94,7 +94,7 @@ function describeErrors(): object {
     ...error.properties,
     type: { ...type, enum: [...new Set(entries.map(entry => entry.type))] },
     code: { ...code, enum: entries.map(entry => entry.code) },
-    errorCode: { ...errorCode, enum: Object.keys(ERRORS) },
+    errorCode: { ...errorCode, enum: ERROR_CODES },
   };
   return { ...ErrorEnvelopeSchema, properties: { error: { ...error, properties } } };
 }

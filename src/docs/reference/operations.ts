@@ -1,5 +1,4 @@
-import type { ErrorCode } from '../../errors/catalogue.ts';
-import { ERROR_CODES } from '../error-pages.ts';
+import { ERROR_CODES, type ErrorCode } from '../../errors/catalogue.ts';
 import type {
   Media,
   OpenApiDocument,
