@@ -50,8 +50,8 @@ export function registerBacklogGauges(registry: Registry, deps: BacklogDependenc
     'eps_payments_expiry_lag_seconds',
     'How long the payment that is longest overdue should have expired; 0 without one',
     ['flow'],
-    (gauge, { overdueSeconds }) => {
-      for (const flow of FLOWS) gauge.set({ flow }, overdueSeconds[flow] ?? 0);
+    (gauge, { overdue }) => {
+      for (const flow of FLOWS) gauge.set({ flow }, overdue.get(flow) ?? 0);
     },
   );
   register(
@@ -84,7 +84,7 @@ async function readBacklog({ db, clock, onError }: BacklogDependencies) {
     const due = await countDueDeliveries(db, now);
     return {
       pending,
-      overdueSeconds: byName(overdue.map(({ flow, since }) => [flow, secondsSince(since)])),
+      overdue: new Map(overdue.map(({ flow, since }) => [flow, secondsSince(since)])),
       deliveries: {
         count: due.count,
         ageSeconds: due.since === null ? 0 : secondsSince(due.since),
@@ -95,8 +95,4 @@ async function readBacklog({ db, clock, onError }: BacklogDependencies) {
     onError(error);
     return null;
   }
-}
-
-function byName<K extends string>(entries: [K, number][]): Partial<Record<K, number>> {
-  return Object.fromEntries(entries) as Partial<Record<K, number>>;
 }

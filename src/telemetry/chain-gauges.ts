@@ -1,5 +1,4 @@
 import type { Registry } from 'prom-client';
-import type { Database } from '../database/connection.ts';
 import { listNodeCalls, type NodeCallsNow } from '../repositories/chains/node-calls.ts';
 import {
   type ChainStatus,
@@ -8,8 +7,8 @@ import {
   findOldestSeen,
   listChainStatus,
 } from '../repositories/chains/status.ts';
-import type { Clock } from '../time/clock.ts';
 import { endOfDay, utcDay } from '../time/days.ts';
+import type { BacklogDependencies } from './backlog-gauges.ts';
 import { snapshotOf } from './snapshot.ts';
 import { type RegisterGauge, snapshotGauges } from './snapshot-gauges.ts';
 
@@ -26,13 +25,8 @@ export interface ChainLimits {
   readonly usualFinalityMs: number;
 }
 
-export interface ChainGaugesDependencies {
-  /** A connection of its own, with a short statement timeout. */
-  readonly db: Database;
-  readonly clock: Clock;
+interface ChainGaugesDependencies extends BacklogDependencies {
   readonly chains: readonly ChainLimits[];
-  /** Called when the database cannot be read. */
-  readonly onError: (error: unknown) => void;
 }
 
 /** Registers how far chains are watched, for those that have nodes. */

@@ -1,19 +1,14 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Registry } from 'prom-client';
-import type { Readiness } from './readiness.ts';
+import type { Monitor } from './monitor.ts';
 
 export interface MonitoringServer {
   readonly port: number;
   close(): Promise<void>;
 }
 
-/** What the monitoring port serves. */
-interface Served {
-  readonly registry: Registry;
-  readonly readiness: () => Promise<Readiness>;
-}
+type Served = Pick<Monitor, 'registry' | 'readiness'>;
 
 /** Longest a client may take to send its request, in milliseconds. */
 const REQUEST_TIMEOUT_MS = 5_000;
