@@ -59,7 +59,8 @@ export interface NodeSet {
    */
   check(signal: AbortSignal): Promise<Node | null>;
   /**
-   * Another node than this one, to decide which of two is right; null if the chain has none.
+   * Another node than this one, to tell which of two is right: a check node, if one can be asked, else a primary
+   * one; null if the chain has none.
    * @throws NodeFailure if none can be asked, or the signal's reason.
    */
   another(nodeId: string, signal: AbortSignal): Promise<Node | null>;

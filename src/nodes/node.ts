@@ -44,6 +44,21 @@ export class LaggingNode extends NodeFailure {
   }
 }
 
+/**
+ * The failure of the node that an error tells of, also where it answered an error that nobody understands.
+ * undefined for an error that says nothing about a node.
+ * @param node null if none could be chosen.
+ */
+export function failureOf(
+  node: Pick<Node, 'label'> | null,
+  error: unknown,
+): NodeFailure | undefined {
+  if (error instanceof NodeFailure) return error;
+  if (!(error instanceof RpcError)) return undefined;
+  const { message } = error;
+  return new NodeFailure(node === null ? message : `${node.label}: ${message}`, { cause: error });
+}
+
 /** A node is not one of its chain. The message says what was found and what was expected. */
 export class WrongIdentity extends Error {
   constructor(message: string) {

@@ -160,9 +160,16 @@ export function openNodeSet(options: NodeSetOptions): NodeSet {
       return list.length === 0 && !hasCheck ? null : choose(list, signal);
     },
     async another(nodeId, signal) {
-      const list = [...withRole('primary'), ...withRole('check')];
-      const others = list.filter(({ open: { settings } }) => settings.id !== nodeId);
-      return others.length === 0 ? null : choose(others, signal);
+      const others = (role: NodeRole) =>
+        withRole(role).filter(({ open: { settings } }) => settings.id !== nodeId);
+      const [checks, primaries] = [others('check'), others('primary')];
+      if (checks.length === 0 && primaries.length === 0) return null;
+      try {
+        return await choose(checks, signal);
+      } catch (error) {
+        if (!(error instanceof NodeFailure) || primaries.length === 0) throw error;
+        return choose(primaries, signal);
+      }
     },
     async acceptHead(nodeId, height, signal) {
       const member = members.get(nodeId);

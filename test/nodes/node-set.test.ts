@@ -140,11 +140,16 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     await set.refresh();
     expect(await set.another(first, signal)).toBeNull();
     const second = await addNode(two.url, 'two');
+    now += 1;
     await updateNode(database.db, second, { role: 'check', updated_at: new Date(now) });
     await set.refresh();
     expect(await set.another(first, signal)).toMatchObject({ label: 'two' });
     expect(await set.another(second, signal)).toMatchObject({ label: 'one' });
+    const third = await addNode(one.url, 'three');
+    expect(await set.another(first, signal)).toMatchObject({ label: 'two' });
     set.distrust(second, 'it lies');
+    expect(await set.another(first, signal)).toMatchObject({ label: 'three' });
+    set.distrust(third, 'it lies as well');
     expect(await reasonOf(set.another(first, signal))).toContain('it lies');
   });
 

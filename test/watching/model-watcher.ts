@@ -22,12 +22,16 @@ export interface ModelWatcher {
   tick(step?: Step, signal?: AbortSignal): Promise<TickResult>;
   /** Whether a check node is asked too, and the model that it shows. */
   check: ModelChain | null;
+  /** What a second primary node shows that is asked what is right; null without one. */
+  second: ModelChain | null;
   /** Whether the nodes answer. */
   up: boolean;
   /** Whether a quota lets it look. */
   mayLook(look: Look): boolean;
-  /** Failures that were told of the primary node. */
+  /** Failures that were told of the nodes. */
   readonly failures: Error[];
+  /** Nodes of which a success was told, by their labels. */
+  readonly successes: string[];
   /** Why the primary node was set aside. */
   readonly distrusted: string[];
 }
@@ -53,7 +57,8 @@ export function createModelWatcher({
   const chain: Chain = chainOf(id);
   let step: Step = () => undefined;
   const primary = modelNode('primary');
-  const checkNode = modelNode('check');
+  const checkNode = modelNode('check', 'check');
+  const secondNode = modelNode('second');
   const lease = stepping(createLease(db, chain.id, holder), () => step());
   model.forgetTold();
   const watcher = {
@@ -65,9 +70,11 @@ export function createModelWatcher({
         return primary;
       },
       check: async () => (self.check === null ? null : checkNode),
-      another: async () => (self.check === null ? null : checkNode),
+      another: async () =>
+        self.check !== null ? checkNode : self.second !== null ? secondNode : null,
       mayLook: (look: Look) => self.mayLook(look),
       reportFailure: (_id, failure) => void self.failures.push(failure),
+      reportSuccess: id => void self.successes.push(id),
       distrust: (_id, reason) => void self.distrusted.push(reason),
     }),
     ...{ db, clock, log: SILENT, lease, watchList: createWatchList(chain.id) },
@@ -75,9 +82,11 @@ export function createModelWatcher({
   const tick = createTick(watcher);
   const self: ModelWatcher = {
     check: null,
+    second: null,
     up: true,
     mayLook: () => true,
     failures: [],
+    successes: [],
     distrusted: [],
     tick(hook = () => undefined, signal = AbortSignal.timeout(60_000)) {
       step = hook;
@@ -95,7 +104,8 @@ export function createModelWatcher({
         return async (node: Node, ...rest: unknown[]) => {
           await step();
           if (!self.up) throw new NodeFailure(`${node.label} is away`);
-          const asked = node === checkNode && self.check !== null ? self.check.adapter : own;
+          const model = node === checkNode ? self.check : node === secondNode ? self.second : null;
+          const asked = model?.adapter ?? own;
           return Reflect.apply(Reflect.get(asked, name) as typeof value, asked, [node, ...rest]);
         };
       },
@@ -122,11 +132,11 @@ export function nodeSetOf(own: Pick<NodeSet, 'primary'> & Partial<NodeSet>): Nod
   };
 }
 
-function modelNode(label: string): Node {
+function modelNode(label: string, role: Node['role'] = 'primary'): Node {
   const unused = () => Promise.reject(new Error('the model answers instead'));
   const abilities = { trace: null, logRange: null, batch: 1, archive: false, pruneHeight: null };
   return {
-    ...{ id: label, label, role: 'primary', abilities },
+    ...{ id: label, label, role, abilities },
     ...{ call: unused, batch: unused, post: unused },
   };
 }

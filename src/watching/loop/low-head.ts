@@ -1,8 +1,9 @@
 import type { Heads } from '../../chains/adapter.ts';
-import type { ChainState } from '../../database/watching-tables.ts';
+import type { ChainBlock, ChainState } from '../../database/watching-tables.ts';
 import type { Node } from '../../nodes/node.ts';
 import { findRingEntry } from '../../repositories/chains/blocks.ts';
 import type { Watcher } from '../watcher.ts';
+import { askAnother, haltUndecided, setAside } from './another-node.ts';
 import { halt } from './halt.ts';
 import { IDLE_POLL_MS } from './idle-watch.ts';
 import { reorganise } from './reorganise.ts';
@@ -10,11 +11,12 @@ import { reorganise } from './reorganise.ts';
 /** What is done while the node's newest block is below the cursor. */
 export interface LowHead {
   /**
-   * A node that lags is waited for, and a branch that is still growing. After a while the chain is halted:
-   * its networks must not be offered while nothing is scanned. It goes back to the last recorded block that
-   * the node has once the node's newest block is younger than the block at the cursor: a lower block of the
+   * A node that lags is waited for, and a branch that is still growing. After a while another node is asked,
+   * which may set this one aside. Otherwise the chain is halted: its networks must not be offered while
+   * nothing is scanned. Unless another node has the block at the cursor, it goes back to the last recorded block
+   * that the node has once the node's newest block is younger than the block at the cursor: a lower block of the
    * same chain would be older, so the block at the cursor is of another chain.
-   * @throws NodeFailure, LeaseLost.
+   * @throws NodeFailure, also if the node is set aside; LeaseLost.
    */
   meet(
     state: ChainState,
@@ -22,8 +24,10 @@ export interface LowHead {
     heads: Heads,
     signal: AbortSignal,
   ): Promise<'nothing' | 'halted' | 'more'>;
-  /** To be called when the node's newest block is not below the cursor. */
-  isOver(): void;
+  /** To be called when the newest block of this node is not below the cursor. */
+  isOver(nodeId: string): void;
+  /** Whether the last head was low. */
+  isMet(): boolean;
 }
 
 export function createLowHead(watcher: Watcher): LowHead {
@@ -33,6 +37,8 @@ export function createLowHead(watcher: Watcher): LowHead {
   let since: number | undefined;
   let metAt = 0;
   let epoch: number | undefined;
+  /** Nodes that another one was ahead of, while their heads are low: these are not waited for again. */
+  const overtaken = new Set<string>();
 
   /** What was met long ago, or before another worker had the chain, is not known to have gone on. */
   function note({ lease_epoch: own }: ChainState): number {
@@ -44,8 +50,7 @@ export function createLowHead(watcher: Watcher): LowHead {
     return since;
   }
 
-  async function isOtherChain({ cursor_height: cursor }: ChainState, { tip }: Heads) {
-    const recorded = cursor === null ? undefined : await findRingEntry(db, chain.id, cursor);
+  function isOtherChain(recorded: ChainBlock | undefined, { tip }: Heads): boolean {
     if (recorded === undefined) return true;
     return tip.time.getTime() > recorded.at.getTime() + chain.clockSkewMs;
   }
@@ -54,8 +59,22 @@ export function createLowHead(watcher: Watcher): LowHead {
     async meet(state, node, heads, signal) {
       const lowSince = note(state);
       const isHalted = state.halted !== null;
-      if (!isHalted && Math.abs(clock() - lowSince) < patienceMs) return 'nothing';
-      if (isHalted && (await isOtherChain(state, heads))) {
+      const isPatient = Math.abs(clock() - lowSince) < patienceMs && !overtaken.has(node.id);
+      if (!isHalted && isPatient) return 'nothing';
+      const { cursor_height: cursor } = state;
+      const recorded = cursor === null ? undefined : await findRingEntry(db, chain.id, cursor);
+      const text = `the newest block of ${node.label}, ${heads.tip.height}, is below the recorded ones`;
+      const claim = { node, recorded, text, tip: heads.tip };
+      const verdict = await askAnother(watcher, claim, signal);
+      if (verdict?.isWrong) {
+        overtaken.add(node.id);
+        return setAside(watcher, node, verdict.reason);
+      }
+      if (verdict !== undefined) {
+        await haltUndecided(watcher, node, state, verdict.reason);
+        return 'halted';
+      }
+      if (isHalted && isOtherChain(recorded, heads)) {
         return (await reorganise(watcher, node, state, signal)) ? 'more' : 'halted';
       }
       const { tip, finalHeight } = heads;
@@ -68,8 +87,10 @@ export function createLowHead(watcher: Watcher): LowHead {
       );
       return 'halted';
     },
-    isOver() {
+    isOver(nodeId) {
       since = undefined;
+      overtaken.delete(nodeId);
     },
+    isMet: () => since !== undefined,
   };
 }

@@ -1,6 +1,6 @@
 import { newId } from '../../crypto/new-id.ts';
 import type { ChainBlock, ChainState } from '../../database/watching-tables.ts';
-import { LaggingNode, type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
+import { LaggingNode, type Node, NodeFailure } from '../../nodes/node.ts';
 import { cutRing, listRing } from '../../repositories/chains/blocks.ts';
 import { updateChain } from '../../repositories/chains/chains.ts';
 import { addFinding } from '../../repositories/chains/findings.ts';
@@ -8,6 +8,7 @@ import { cutBalances } from '../../repositories/chains/native-balances.ts';
 import { listFinalAbove, unplaceAbove } from '../../repositories/deposits/watched-deposits.ts';
 import { reorganisationDepth, reorganisations } from '../metrics.ts';
 import type { Watcher } from '../watcher.ts';
+import { askAnother, haltUndecided, setAside } from './another-node.ts';
 import { halt } from './halt.ts';
 
 /** Final deposits of an undone span that are looked at; more would be an attack on the chain itself. */
@@ -45,7 +46,8 @@ export async function meetAnotherHash(
  *
  * A final deposit whose block is gone becomes a finding: its payment is `successful` and stays so.
  * @returns Whether there was a common block.
- * @throws NodeFailure if the node serves another chain, or alone has none of the recorded blocks; LeaseLost.
+ * @throws NodeFailure if the node serves another chain, or has none of the recorded blocks while a check node has
+ * the last one; LeaseLost.
  */
 export async function reorganise(
   watcher: Watcher,
@@ -58,7 +60,13 @@ export async function reorganise(
   const ring = await listRing(db, chain.id);
   const fork = await findFork(watcher, node, ring);
   if (fork === undefined) {
-    await requireNoWitness(watcher, node, ring, signal);
+    const text = `${node.label} has none of the recorded blocks`;
+    const verdict = await askAnother(watcher, { node, recorded: ring[0], text }, signal);
+    if (verdict?.isWrong) return setAside(watcher, node, verdict.reason);
+    if (verdict !== undefined) {
+      await haltUndecided(watcher, node, state, verdict.reason);
+      return false;
+    }
     await halt(
       watcher,
       node,
@@ -120,35 +128,6 @@ export async function requireSameChain(
   if (identity === state.identity) return;
   const reason = `${node.label} serves the chain ${identity}, and not ${state.identity} as before`;
   nodes.distrust(node.id, reason);
-  throw new NodeFailure(reason);
-}
-
-/**
- * Before one node's word halts a chain, another one is asked: if it has the last recorded block, the first one
- * is wrong, and is set aside.
- * @throws NodeFailure if there is such a witness, LeaseLost.
- */
-async function requireNoWitness(
-  { adapter, chain, clock, lease, log, nodes }: Watcher,
-  node: Node,
-  [newest]: readonly ChainBlock[],
-  signal: AbortSignal,
-): Promise<void> {
-  if (newest === undefined) return;
-  let witness: Node | null;
-  try {
-    witness = await nodes.another(node.id, signal);
-    const block = witness === null ? null : await adapter.readBlock(witness, newest.height);
-    if (witness === null || block?.hash !== newest.hash) return;
-  } catch (error) {
-    if (!(error instanceof NodeFailure || error instanceof RpcError)) throw error;
-    log.warn({ err: error, chain: chain.id }, 'no other node says whether the chain has gone on');
-    return;
-  }
-  const reason = `${node.label} has none of the recorded blocks, and ${witness.label} has the last one, ${newest.height}`;
-  nodes.distrust(node.id, reason);
-  const finding = { id: newId(), chain: chain.id, kind: 'node_set_aside', detail: `${reason}.` };
-  await lease.write(tx => addFinding(tx, finding, new Date(clock())));
   throw new NodeFailure(reason);
 }
 

@@ -1,8 +1,10 @@
 import type { ChainState } from '../../database/watching-tables.ts';
-import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
+import { failureOf, type Node } from '../../nodes/node.ts';
 import { findChain, updateChain } from '../../repositories/chains/chains.ts';
 import type { Watcher } from '../watcher.ts';
+import { findContradiction } from './another-node.ts';
 import { createBlockWatch } from './block-watch.ts';
+import { halt } from './halt.ts';
 import { createIdleWatch, IDLE_POLL_MS, lookAt, wasPolled } from './idle-watch.ts';
 import { createLowHead } from './low-head.ts';
 import { createMempool } from './mempool.ts';
@@ -70,15 +72,16 @@ export function createTick(watcher: Watcher): Tick {
     const node = await nodes.primary(signal);
     try {
       const result = await ask(state, node, isIdle, signal);
-      nodes.reportSuccess(node.id);
+      // What could not be used pays no strikes back.
+      if (result !== 'halted' && !lowHead.isMet()) nodes.reportSuccess(node.id);
       failures = 0;
       hasMore = result === 'more';
       return result;
     } catch (error) {
       // An error that the adapter does not understand is a reason to ask another node.
-      const failure = error instanceof RpcError ? asFailure(node, error) : error;
-      if (failure instanceof NodeFailure) nodes.reportFailure(node.id, failure);
-      throw failure;
+      const failure = failureOf(node, error);
+      if (failure !== undefined) nodes.reportFailure(node.id, failure);
+      throw failure ?? error;
     }
   };
 
@@ -94,7 +97,7 @@ export function createTick(watcher: Watcher): Tick {
     const heads = await readHeads(watcher, node, height, signal, isListed);
     if (heads.tip.height < (state.cursor_height ?? 0))
       return lowHead.meet(state, node, heads, signal);
-    lowHead.isOver();
+    lowHead.isOver(node.id);
     const tips = { tip: heads.tip.height, final: heads.finalHeight };
     const round: Round = { state, node, heads, tips, isListed, polledAt, signal };
     if (isIdle) return idleWatch.run(round);
@@ -103,18 +106,29 @@ export function createTick(watcher: Watcher): Tick {
     const isOther = cursorHash !== undefined && state.cursor_hash !== cursorHash;
     if (state.cursor_height !== null && isOther)
       return (await meetAnotherHash(watcher, node, state, cursorHash, signal)) ? 'more' : 'halted';
-    if (state.halted !== null) return resume(watcher, node);
+    if (state.halted !== null) return resume(watcher, node, state, signal);
     return blockWatch.run(round);
   }
 }
 
-/** The node has the block at the cursor of a halted chain, which another node may have had otherwise. */
-async function resume({ chain, lease, log }: Watcher, { label: node }: Node): Promise<TickResult> {
-  log.warn({ chain: chain.id, node }, 'chain watched on: the node has the last recorded block');
+/**
+ * The node has the block at the cursor of a halted chain, which another node may have had otherwise. If one still
+ * has, the chain stays halted.
+ */
+async function resume(
+  watcher: Watcher,
+  node: Node,
+  state: ChainState,
+  signal: AbortSignal,
+): Promise<TickResult> {
+  const { chain, lease, log } = watcher;
+  const contradiction = await findContradiction(watcher, node, state, signal);
+  if (contradiction !== undefined) {
+    await halt(watcher, node, state, contradiction);
+    return 'halted';
+  }
+  const label = { chain: chain.id, node: node.label };
+  log.warn(label, 'chain watched on: the node has the last recorded block');
   await lease.write(tx => updateChain(tx, chain.id, { halted: null }));
   return 'more';
-}
-
-function asFailure({ label }: Node, error: RpcError): NodeFailure {
-  return new NodeFailure(`${label}: ${error.message}`, { cause: error });
 }

@@ -4,6 +4,7 @@ import { chainOf } from '../../../src/chains/chain-list.ts';
 import type { Merchant } from '../../../src/database/account-tables.ts';
 import { NodeFailure } from '../../../src/nodes/node.ts';
 import { findChain } from '../../../src/repositories/chains/chains.ts';
+import { listOpenFindings } from '../../../src/repositories/chains/findings.ts';
 import { findNetworkOnChain } from '../../../src/repositories/chains/networks.ts';
 import { insertReservation } from '../../../src/repositories/deposits/reservations.ts';
 import { updateOpenPayment } from '../../../src/repositories/payments/moves.ts';
@@ -152,6 +153,87 @@ test('a node that lags halts the chain as well, undoes nothing, and is watched o
   mine(FINAL_DEPTH);
   await tick();
   expect(await statusOf(id)).toBe('successful/completed');
+});
+
+/** A node with these blocks. */
+function showing(blocks: ModelChain['blocks']): ModelChain {
+  return Object.assign(new ModelChain(service.clock, FINAL_DEPTH), { blocks: [...blocks] });
+}
+
+const kinds = async () => (await listOpenFindings(service.db, 10)).map(({ kind }) => kind);
+
+test.each(['check', 'second'] as const)(
+  'a node that lags is set aside where the %s node has the last recorded block',
+  async other => {
+    await ask();
+    await tick();
+    send();
+    mine(2);
+    await tick();
+    const all = [...model.blocks];
+    watcher[other] = showing(all);
+    model.blocks.splice(-2);
+    watcher.successes.length = 0;
+    expect(await tick()).toBe('nothing');
+    await expect(tick(PATIENCE_MS)).rejects.toBeInstanceOf(NodeFailure);
+    const reason = `the newest block of primary, ${model.tip.height}, is below the recorded ones, and ${other} has the last one, ${all.length - 1}`;
+    expect(watcher.distrusted).toEqual([reason]);
+    expect(await state()).toMatchObject({ halted: null, cursor_height: all.length - 1 });
+    expect(await kinds()).toEqual(['node_set_aside']);
+    // Another node has read on since, and the first one still lags.
+    await expect(tick(2 * MINUTE_MS)).rejects.toBeInstanceOf(NodeFailure);
+    expect(watcher.successes).toEqual([]);
+    model.blocks.push(...all.slice(-2));
+    expect(await tick()).toBe('done');
+    expect(watcher.successes).toEqual(['primary']);
+    // From then on it is waited for again.
+    model.blocks.splice(-2);
+    expect(await tick()).toBe('nothing');
+  },
+);
+
+test('one of two primary nodes that has recorded blocks above the chain sets the other not aside', async () => {
+  const id = await ask();
+  await tick();
+  mine();
+  await tick();
+  const liar = showing(model.blocks);
+  service.clock.now += SECOND_MS;
+  for (let height = model.blocks.length; height <= 60; height++) liar.mine([]);
+  await misplaceCursor(60);
+  await sql`update chains set cursor_hash = ${liar.tip.hash} where id = ${CHAIN}`.execute(
+    service.db,
+  );
+  await sql`update chain_blocks set hash = ${liar.tip.hash} where hash = 'other'`.execute(
+    service.db,
+  );
+  watcher.second = liar;
+  expect(await tick(30_000)).toBe('nothing');
+  service.clock.now += PATIENCE_MS;
+  send();
+  mine();
+  expect(await tick(0)).toBe('halted');
+  expect(watcher.distrusted).toEqual([]);
+  expect(await kinds()).toEqual(['nodes_contradict']);
+  // Nor does it go back on the word of the first one.
+  expect(await tick(30_000)).toBe('halted');
+  expect(await state()).toMatchObject({ cursor_height: 60 });
+  watcher.second = null;
+  expect(await tick(30_000)).toBe('done');
+  expect(await statusOf(id)).toBe('pending/completed');
+});
+
+test('a node with a low head pays no strikes back', async () => {
+  await ask();
+  await tick();
+  mine();
+  expect(await tick()).toBe('done');
+  watcher.successes.length = 0;
+  model.blocks.splice(-1);
+  expect(await tick()).toBe('nothing');
+  expect(await tick(PATIENCE_MS)).toBe('halted');
+  expect(await tick(30_000)).toBe('halted');
+  expect(watcher.successes).toEqual([]);
 });
 
 /** Another worker watches the chain until the first one would have no patience any more. */

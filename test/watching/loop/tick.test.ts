@@ -377,6 +377,43 @@ describe('a reorganisation', () => {
     expect(await tick()).toBe('halted');
   });
 
+  test('that one of two primary nodes shows halts until both agree, and sets none aside', async () => {
+    const id = await ask();
+    await tick();
+    const recorded = [...model.blocks];
+    const other = new ModelChain(service.clock, FINAL_DEPTH);
+    Object.assign(other, { blocks: [...recorded] });
+    watcher.second = other;
+    model.reorganise(model.blocks.length - 1, () => true);
+    mine(FINAL_DEPTH);
+    const contradicting = [...model.blocks];
+    expect(await tick()).toBe('halted');
+    expect(watcher.distrusted).toEqual([]);
+    expect((await findChain(service.db, chain))?.halted).toBe(
+      `primary has none of the recorded blocks, and second has the last one, ${recorded.length - 1}: nobody knows which of the two is right`,
+    );
+    expect(await findings()).toMatchObject([
+      { kind: 'nodes_contradict', detail: expect.stringContaining('second has the last one') },
+    ]);
+
+    // The one that has recorded the blocks does not go on with them by its own word: it may have lied.
+    model.blocks.splice(0, model.blocks.length, ...recorded);
+    other.blocks.splice(0, other.blocks.length, ...contradicting);
+    send();
+    mine(FINAL_DEPTH);
+    service.clock.now += IDLE_POLL_MS;
+    expect(await tick()).toBe('halted');
+    expect((await findChain(service.db, chain))?.halted).toMatch(/second has another one there/);
+    expect(await deposits()).toEqual([]);
+    expect(await findings()).toHaveLength(1);
+
+    // It does once the other one agrees, or is removed.
+    other.blocks.splice(0, other.blocks.length, ...model.blocks);
+    service.clock.now += IDLE_POLL_MS;
+    await tick();
+    expect(await statusOf(id)).toBe('successful/completed');
+  });
+
   test('that takes a final block is a finding, and the payment stays successful', async () => {
     const [id, other] = [await ask(), await ask(9n, 'B')];
     await tick();
