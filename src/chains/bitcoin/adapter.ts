@@ -41,6 +41,8 @@ export function createBitcoinAdapter(limit: Partial<WorkLimit> = {}): ChainAdapt
   const memories = new Map<string, Memory>();
   /** Name of the chain of each node, as its last heads had it. */
   const chains = new Map<string, string>();
+  /** That of the chain whose mempool was listed last: a node may have served another one before. */
+  let own: Mempool | undefined;
 
   const recall = (node: Node, chain: unknown): Memory => {
     const name = toText(node, chain, 'the name of the chain');
@@ -89,6 +91,7 @@ export function createBitcoinAdapter(limit: Partial<WorkLimit> = {}): ChainAdapt
       );
       const [info, cursor] = answers.slice(listed.length);
       const memory = recall(node, property(orThrow(info), 'chain'));
+      if (listsMempool) own = memory.mempool;
       if (listsMempool && answers[0] instanceof ResponseTooLarge) memory.mempool.skipList();
       else if (listsMempool) {
         memory.mempool.list(node, toMempool(node, orThrow(answers[0])));
@@ -139,9 +142,9 @@ export function createBitcoinAdapter(limit: Partial<WorkLimit> = {}): ChainAdapt
       return mempool.read(node, scripts.watched(watch), withinMs, { workMs, elapsed });
     },
 
-    isInMempool: hash => [...memories.values()].some(({ mempool }) => mempool.has(hash)),
+    isInMempool: hash => own?.has(hash) === true,
 
-    mustListMempool: () => [...memories.values()].some(({ mempool }) => mempool.isUntimed),
+    mustListMempool: () => own?.isUntimed === true,
 
     lookUp: (node, request) =>
       lookUpTransaction(node, request, scripts.watched(request.watch), recent),

@@ -187,6 +187,29 @@ describe('a mempool that was full before', () => {
     expect(adapter.mustListMempool?.()).toBe(false);
   });
 
+  test('of another chain, which the node served before, does not matter', async () => {
+    const [id = ''] = payments(1, 1).keys();
+    const { node } = openNode('one', payments(1, 1));
+    const adapter = createBitcoinAdapter();
+    node.refuse = new RpcError(-32_601, 'Method not found');
+    await adapter.readHeads(node, null, true);
+    await adapter.readMempool?.(node, WATCH, 0);
+    expect(adapter.mustListMempool?.()).toBe(true);
+    const elsewhere: Node = {
+      ...node,
+      batch: async calls =>
+        (await node.batch(calls)).map((answer, index) => {
+          if (calls[index]?.method === 'getrawmempool') return [];
+          return calls[index]?.method === 'getblockchaininfo'
+            ? { chain: 'signet', bestblockhash: HEADER.hash }
+            : answer;
+        }),
+    };
+    await adapter.readHeads(elsewhere, null, true);
+    expect(adapter.mustListMempool?.()).toBe(false);
+    expect(adapter.isInMempool?.(id)).toBe(false);
+  });
+
   test('is read from a time on after a while without lists, too', async () => {
     const list = payments(1, 30);
     const { node, asked, timed } = openNode('one', list);
