@@ -1,7 +1,7 @@
 import type { Connection } from '../database/connection.ts';
 import type { Deposit, DepositOutcome } from '../database/deposit-tables.ts';
 import { movePayments } from '../payments/move-payment.ts';
-import { findDeposits, lockAddresses, saveDeposits } from '../repositories/deposits/deposits.ts';
+import { findDeposits, lockTransfers, saveDeposits } from '../repositories/deposits/deposits.ts';
 import { lockHolders } from '../repositories/deposits/reservations.ts';
 import { CHAIN_ACTOR, moveFor } from './apply-deposit.ts';
 import { isExact } from './match-payment.ts';
@@ -18,8 +18,8 @@ interface Told {
 }
 
 /**
- * Records transfers as `observeIn` does one after the other. They are in the order in which addresses are
- * locked. Almost every transfer is of an exact amount and becomes final later, and those are recorded
+ * Records transfers as `observeIn` does one after the other. All of their
+ * addresses are locked first. Almost every transfer is of an exact amount and becomes final later, and those are recorded
  * together, by the same few statements however many they are. Transfers to one address can affect one
  * another, so an address is taken this way only if all of its transfers are simple.
  * @throws Error where a payment has ended before its deposit is final: then record them one by one.
@@ -29,14 +29,14 @@ export async function observeAll(
   transfers: readonly ObservedTransfer[],
   now: Date,
 ): Promise<void> {
+  if (transfers.length === 0) return;
+  await lockTransfers(tx, transfers);
   // What is undone changes other deposits, which then have to be read again.
   const isUndone = transfers.some(({ finality }) => finality === 'reversed');
   if (isUndone || new Set(transfers.map(keyOf)).size < transfers.length) {
     for (const transfer of transfers) await observeIn(tx, transfer, now);
     return;
   }
-  if (transfers.length === 0) return;
-  await lockAddresses(tx, transfers);
   const deposits = await findDeposits(tx, transfers);
   const told = transfers.map(transfer => ({
     transfer,

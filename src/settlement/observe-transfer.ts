@@ -6,6 +6,7 @@ import {
   insertDeposit,
   listDuplicates,
   lockAddresses,
+  lockTransfers,
   updateDeposit,
 } from '../repositories/deposits/deposits.ts';
 import { applyDeposit, CHAIN_ACTOR } from './apply-deposit.ts';
@@ -43,8 +44,8 @@ export function observeTransfer(
 }
 
 /**
- * `observeTransfer` within an open transaction. Transfers of one transaction are to be told in the order of
- * their networks and addresses, which are locked until its end.
+ * `observeTransfer` within an open transaction, which is to lock all of its transfers first if it has several
+ * (`lockTransfers`).
  */
 export async function observeIn(
   tx: Connection,
@@ -52,7 +53,7 @@ export async function observeIn(
   now: Date,
   actor = CHAIN_ACTOR,
 ): Promise<Deposit> {
-  await lockAddresses(tx, [transfer]);
+  await lockTransfers(tx, [transfer]);
   const [known] = await findDeposits(tx, [transfer]);
   return observeLocked(tx, transfer, known, now, actor);
 }
@@ -115,7 +116,7 @@ export async function correctFinal(
   now: Date,
   actor: string,
 ): Promise<Deposit | undefined> {
-  await lockAddresses(tx, [transfer]);
+  await lockTransfers(tx, [transfer]);
   const [known] = await findDeposits(tx, [transfer]);
   if (known?.state !== 'final' || known.payment_id !== null) return undefined;
   if (!differs(known, transfer)) return updateDeposit(tx, known.id, placeOf(transfer, now));
@@ -141,6 +142,7 @@ async function recordAnew(
   by: { readonly now: Date; readonly actor: string },
 ): Promise<Deposit> {
   const { blockchainId, address, tokenAmount, references } = transfer;
+  // It is locked already, unless another transaction has just recorded the deposit there.
   if (known.address !== address) {
     await lockAddresses(tx, [{ blockchainId, address: known.address }]);
   }

@@ -1,13 +1,14 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Merchant } from '../../src/database/account-tables.ts';
+import type { Connection } from '../../src/database/connection.ts';
 import { transact } from '../../src/database/transaction.ts';
 import { insertReservation } from '../../src/repositories/deposits/reservations.ts';
 import { updateOpenPayment } from '../../src/repositories/payments/moves.ts';
 import { findPayment } from '../../src/repositories/payments/payments.ts';
 import { dismissDeposit } from '../../src/settlement/inbox.ts';
 import { observeAll } from '../../src/settlement/observe-all.ts';
-import { correctFinal, observeTransfer } from '../../src/settlement/observe-transfer.ts';
+import { correctFinal, observeIn, observeTransfer } from '../../src/settlement/observe-transfer.ts';
 import type { ObservedTransfer } from '../../src/settlement/observed-transfer.ts';
 import { addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
@@ -130,4 +131,54 @@ test('one reading alone that differs takes nothing from a payment', async () => 
   expect(await depositsAt('C')).toMatchObject([
     { token_amount: '3000000', payment_id: id, block_hash: null, state: 'seen' },
   ]);
+});
+
+const waitingForLocks = async () =>
+  (
+    await sql`
+      select from pg_locks join pg_database on pg_database.oid = pg_locks.database
+      where locktype = 'advisory' and not granted and datname = current_database()`.execute(
+      service.db,
+    )
+  ).rows.length;
+
+type Correct = (tx: Connection, told: ObservedTransfer) => Promise<unknown>;
+
+test.each<[string, 'seen' | 'final', Correct]>([
+  ['one by one', 'seen', (tx, told) => observeIn(tx, told, now())],
+  ['with others', 'seen', (tx, told) => observeAll(tx, [told], now())],
+  ['when it is final', 'final', (tx, told) => correctFinal(tx, told, now(), 'operator')],
+])(
+  'a deposit that was at another address is corrected %s without a deadlock',
+  async (how, finality, correct) => {
+    const { db } = service;
+    const [first, second] = [`P ${how}`, `Q ${how}`];
+    await observeTransfer(db, transfer(how, first, 4_000_000n, finality), now());
+    const told = { ...transfer(how, second, 4_000_000n, finality), isCorrection: true } as const;
+    let correcting: Promise<unknown> = Promise.resolve();
+    await transact(db, async tx => {
+      await observeIn(tx, transfer(`${how} 1`, first, 1_000_000n, 'seen'), now());
+      correcting = transact(db, each => correct(each, told));
+      await expect.poll(waitingForLocks).toBe(1);
+      await observeIn(tx, transfer(`${how} 2`, second, 2_000_000n, 'seen'), now());
+    });
+    await correcting;
+    expect(await depositsAt(second)).toMatchObject([{ transaction_hash: how }, {}]);
+  },
+);
+
+test('transfers of which one is reversed lock their addresses in the order of all others', async () => {
+  const { db } = service;
+  await observeTransfer(db, transfer('y1', 'Y', 4_000_000n, 'seen'), now());
+  const undone = { ...transfer('y1', 'Y', 4_000_000n, 'seen'), finality: 'reversed' } as const;
+  let undoing: Promise<unknown> = Promise.resolve();
+  await transact(db, async tx => {
+    await observeIn(tx, transfer('x2', 'X', 1_000_000n, 'seen'), now());
+    const both = [undone, transfer('x1', 'X', 3_000_000n, 'seen')];
+    undoing = transact(db, each => observeAll(each, both, now()));
+    await expect.poll(waitingForLocks).toBe(1);
+    await observeIn(tx, transfer('y2', 'Y', 2_000_000n, 'seen'), now());
+  });
+  await undoing;
+  expect(await depositsAt('Y')).toMatchObject([{ state: 'reversed' }, { state: 'seen' }]);
 });

@@ -9,22 +9,50 @@ export interface DepositKey {
   readonly position: number;
 }
 
+/** An address as it is locked: by its network and itself, in JSON. */
+const LOCK_NAME = sql`'["address",' || to_json(blockchain_id) || ',' || to_json(address) || ']'`;
+
 /**
- * Locks addresses until the transaction ends, so that two concurrent transfers cannot match the same
- * payment; in the order in which they are given, which has to be the same for every transaction.
+ * Locks addresses until the transaction ends, so that two concurrent transfers cannot match the same payment;
+ * those of one call in the order of networks and addresses, which has to be the same for every transaction.
  */
 export async function lockAddresses(
   db: Connection,
   addresses: readonly { readonly blockchainId: string; readonly address: string }[],
 ): Promise<void> {
-  const names = addresses.map(({ blockchainId, address }) =>
-    JSON.stringify(['address', blockchainId, address]),
-  );
   await sql`
     select pg_advisory_xact_lock(hashtextextended(name, 0))
-    from unnest(${names}::text[]) with ordinality as given (name, place) order by place`.execute(
-    db,
-  );
+    from (select ${LOCK_NAME} as name from ${listOf(addresses)}) as given
+    order by name collate "C"`.execute(db);
+}
+
+/** `lockAddresses` for transfers, and for the addresses that they are recorded at, where those are others. */
+export async function lockTransfers(
+  db: Connection,
+  transfers: readonly (DepositKey & { readonly address: string })[],
+): Promise<void> {
+  await sql`
+    select pg_advisory_xact_lock(hashtextextended(name, 0))
+    from (
+      select ${LOCK_NAME} as name from ${listOf(transfers)}
+      union
+      select ${LOCK_NAME} from ${keysOf(transfers)}
+      join deposits using (blockchain_id, transaction_hash, position)) as given
+    order by name collate "C"`.execute(db);
+}
+
+function listOf(addresses: readonly { readonly blockchainId: string; readonly address: string }[]) {
+  return sql`
+    unnest(${addresses.map(({ blockchainId }) => blockchainId)}::text[],
+           ${addresses.map(({ address }) => address)}::text[]) as list (blockchain_id, address)`;
+}
+
+function keysOf(keys: readonly DepositKey[]) {
+  return sql`
+    unnest(${keys.map(({ blockchainId }) => blockchainId)}::text[],
+           ${keys.map(({ transactionHash }) => transactionHash)}::text[],
+           ${keys.map(({ position }) => position)}::integer[])
+      as key (blockchain_id, transaction_hash, position)`;
 }
 
 /** The deposits of these transfers that are known. */
@@ -34,11 +62,9 @@ export async function findDeposits(
 ): Promise<Deposit[]> {
   const { rows } = await sql<Deposit>`
     select deposits.*
-    from unnest(${keys.map(({ blockchainId }) => blockchainId)}::text[],
-                ${keys.map(({ transactionHash }) => transactionHash)}::text[],
-                ${keys.map(({ position }) => position)}::integer[])
-         as key (blockchain_id, transaction_hash, position)
-    join deposits using (blockchain_id, transaction_hash, position)`.execute(db);
+    from ${keysOf(keys)} join deposits using (blockchain_id, transaction_hash, position)`.execute(
+    db,
+  );
   return rows;
 }
 

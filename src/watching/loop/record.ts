@@ -5,6 +5,7 @@ import type { Deposit } from '../../database/deposit-tables.ts';
 import { isDatabaseUnavailable } from '../../database/errors.ts';
 import { inSavepoint } from '../../database/transaction.ts';
 import { addFinding } from '../../repositories/chains/findings.ts';
+import { lockTransfers } from '../../repositories/deposits/deposits.ts';
 import { observeAll } from '../../settlement/observe-all.ts';
 import { observeIn, timeOf } from '../../settlement/observe-transfer.ts';
 import type { Finality, ObservedTransfer } from '../../settlement/observed-transfer.ts';
@@ -110,6 +111,7 @@ async function recordChunk(
     if (error instanceof LeaseLost || isDatabaseUnavailable(error) || chunk.length === 0)
       throw error;
     await write(async tx => {
+      await lockTransfers(tx, chunk);
       for (const transfer of chunk) await observeOne(watcher, tx, transfer, now);
     });
   }
