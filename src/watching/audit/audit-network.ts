@@ -70,6 +70,11 @@ export async function auditNetwork(
   const differences: Difference[] = [];
   let transfers = 0;
   let corrected = 0;
+  /** Ends what was opened, and counts the calls. */
+  const end = async () => {
+    await open.close();
+    await addNodeCalls(db, [{ node: row.id, calls: open.calls() }], new Date(clock()));
+  };
   try {
     await verifyIdentity(adapter, chain, node, {
       identity: null,
@@ -91,12 +96,12 @@ export async function auditNetwork(
       next = part.through + 1;
     }
   } catch (error) {
+    // What has failed first is what an operator has to know.
+    await end().catch(() => undefined);
     if (!(error instanceof NodeFailure || error instanceof RpcError)) throw error;
     throw new OperationRefused(`${row.label} cannot be asked: ${error.message}.`);
-  } finally {
-    await open.close();
-    await addNodeCalls(db, [{ node: row.id, calls: open.calls() }], new Date(clock()));
   }
+  await end();
   await audited(operator, 'network.audit', async () => ({
     result: undefined,
     objectId: networkId,

@@ -301,6 +301,16 @@ describe('an audit of a range', () => {
     await expect(audit()).rejects.toThrow(/^second cannot be asked: /);
     expect(await findings()).toEqual([]);
   });
+
+  test('says so too where its calls cannot be counted', async () => {
+    tron.answersOnly = { error: { code: -32_000, message: 'overloaded' } };
+    await sql`alter table node_calls rename to node_calls_away`.execute(service.db);
+    try {
+      await expect(audit()).rejects.toThrow(/^second cannot be asked: /);
+    } finally {
+      await sql`alter table node_calls_away rename to node_calls`.execute(service.db);
+    }
+  });
 });
 
 describe('the audit of yesterday', () => {
