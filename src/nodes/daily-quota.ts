@@ -62,10 +62,12 @@ export interface CallsOfDay {
 /** How the calls of one node are spent, as one process knows it. */
 export interface DailyQuota {
   /**
-   * Whether it is time for a look, as far as the quota goes. If so the look begins, and what is asked from
-   * now on is what it costs.
+   * Whether it is time for a look, as far as the quota goes.
+   * @param longestMs Longest pause that it may ask for, in milliseconds; any unless given.
    */
-  mayLook(look: Look): boolean;
+  isDue(look: Look, longestMs?: number): boolean;
+  /** Begins a look: what is asked from now on is what it costs. */
+  begin(look: Look): void;
   /** Whether the quota is used up. */
   isSpent(): boolean;
   /** Calls that are not written down yet. */
@@ -104,15 +106,16 @@ export function createDailyQuota({ perDay, made, clock }: DailyQuotaOptions): Da
   }
 
   return {
-    mayLook(look) {
-      const now = clock();
+    isDue(look, longestMs = Number.POSITIVE_INFINITY) {
+      if (perDay === null) return true;
       const callsPerLook = Math.max(1, averages.get(look.kind) ?? 1);
-      const pauseMs = perDay === null ? 0 : stretchedPause(left(perDay), callsPerLook, look);
-      if (pauseMs > look.ownMs && Math.abs(now - lookedAt) < pauseMs) return false;
+      const pauseMs = Math.min(stretchedPause(left(perDay), callsPerLook, look), longestMs);
+      return pauseMs <= look.ownMs || Math.abs(clock() - lookedAt) >= pauseMs;
+    },
+    begin({ kind }) {
       endLook();
-      current = { kind: look.kind, from: made() };
-      lookedAt = now;
-      return true;
+      current = { kind, from: made() };
+      lookedAt = clock();
     },
     isSpent: () => perDay !== null && left(perDay).calls === 0,
     unwritten: () => made() - written,

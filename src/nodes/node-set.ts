@@ -42,8 +42,8 @@ export interface NodeSet {
    */
   refresh(): Promise<void>;
   /**
-   * Whether it is time for a look, as far as the daily quota of the node goes that is asked first: it has to
-   * last for the day. If so, the look begins.
+   * Whether it is time for a look, as far as the daily quotas of the nodes go that are asked first, a primary
+   * and a check node: they have to last for the day. If so, the look begins.
    */
   mayLook(look: Look): boolean;
   /**
@@ -54,10 +54,11 @@ export interface NodeSet {
   primary(signal: AbortSignal): Promise<Node>;
   /**
    * The first check node that can be asked; null if the chain has none.
+   * @param spares Whether none is to be asked whose calls of the day are used up. Not so unless given.
    * @throws NodeFailure if there are some and none can be asked, even because the access to it cannot be
    * opened here; or the signal's reason.
    */
-  check(signal: AbortSignal): Promise<Node | null>;
+  check(signal: AbortSignal, spares?: boolean): Promise<Node | null>;
   /**
    * Another node than this one, to tell which of two is right: a check node, if one can be asked, else a primary
    * one; null if the chain has none.

@@ -148,16 +148,28 @@ export function openNodeSet(options: NodeSetOptions): NodeSet {
     },
     mayLook(look) {
       const [first] = inOrder(withRole('primary'));
-      return first?.quota.mayLook(look) ?? true;
+      const [check] = inOrder(withRole('check'));
+      // It is not asked where nothing is watched, and puts off no longer than networks are offered.
+      const isAsked = look.kind !== 'idle' && check?.quota.isSpent() === false;
+      const isCheckDue = !isAsked || check.quota.isDue(look, look.longestMs);
+      if (first?.quota.isDue(look) === false || !isCheckDue) return false;
+      first?.quota.begin(look);
+      if (isAsked) check.quota.begin(look);
+      return true;
     },
     async primary(signal) {
       const list = withRole('primary');
       if (list.length === 0) throw new NodeFailure(`${chain} has no primary node`);
       return choose(list, signal);
     },
-    async check(signal) {
+    async check(signal, spares = false) {
       const list = withRole('check');
-      return list.length === 0 && !hasCheck ? null : choose(list, signal);
+      if (list.length === 0 && !hasCheck) return null;
+      const able = spares ? list.filter(({ quota }) => !quota.isSpent()) : list;
+      if (able.length < list.length && able.length === 0) {
+        throw new NodeFailure(`no check node of ${chain} has a call left today`);
+      }
+      return choose(able, signal);
     },
     async another(nodeId, signal) {
       const others = (role: NodeRole) =>

@@ -78,7 +78,8 @@ class Watcher {
   watch(look: Look, until: number, cost: number): void {
     while (this.now < until) {
       this.#write();
-      if (this.quota.mayLook(look)) {
+      if (this.quota.isDue(look)) {
+        this.quota.begin(look);
         this.looks.push(this.now);
         this.made += cost;
       }

@@ -244,6 +244,34 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     expect((await listNodeCalls(database.db, new Date(now)))[0]?.perDay).toBeNull();
   });
 
+  test('makes the calls of a check node last for the day too', async () => {
+    now = Date.UTC(2026, 4, 20);
+    const look = { kind: 'open', ownMs: 6_000, longestMs: 60_000 } as const;
+    const idle = { kind: 'idle', ownMs: 30_000, longestMs: 120_000 } as const;
+    await addNode(one.url, 'one');
+    const second = await addNode(two.url, 'two', 'check', 10);
+    const calls = (count: number) =>
+      Array.from({ length: count }, () => ({ method: 'eth_blockNumber', params: [] }));
+    expect(set.mayLook(look)).toBe(true);
+    const check = await set.check(signal, true);
+    await check?.batch(calls(5));
+    now += 59_999;
+    expect(set.mayLook(look)).toBe(false);
+    expect(set.mayLook(idle)).toBe(true);
+    now += 1;
+    expect(set.mayLook(look)).toBe(true);
+    await check?.batch(calls(4));
+    await set.refresh();
+    // What alerts go by.
+    expect(await listNodeCalls(database.db, new Date(now))).toContainEqual(
+      expect.objectContaining({ node: second, today: 10, limit: 10 }),
+    );
+    // Then it is asked for the final word alone, and holds up nobody.
+    expect(set.mayLook(look)).toBe(true);
+    expect(await reasonOf(set.check(signal, true))).toMatch(/has a call left today/);
+    expect(await set.check(signal)).toMatchObject({ label: 'two' });
+  });
+
   test('does not take a node that could not be verified for one of another chain', async () => {
     const first = await addNode(one.url, 'one');
     one.alter(() => {

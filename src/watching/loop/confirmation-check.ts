@@ -1,5 +1,5 @@
 import { newId } from '../../crypto/new-id.ts';
-import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
+import { failureOf, type Node } from '../../nodes/node.ts';
 import { addFinding } from '../../repositories/chains/findings.ts';
 import { disagreements } from '../metrics.ts';
 import type { Watcher } from '../watcher.ts';
@@ -14,8 +14,9 @@ export async function confirmByCheckNode(
 ): Promise<readonly Placed[]> {
   const { log, nodes, chain } = watcher;
   if (placed.length === 0) return placed;
+  let check: Node | null = null;
   try {
-    const check = await nodes.check(signal);
+    check = await nodes.check(signal);
     if (check === null) return placed;
     const { tip } = await readHeads(watcher, check, null, signal);
     const reached = placed.filter(({ deposit }) => (deposit.block_height ?? 0) <= tip.height);
@@ -30,9 +31,12 @@ export async function confirmByCheckNode(
       if (answer !== undefined && isAlike(shown, answer)) same.push(shown);
       else if (answer !== undefined) await reportDisagreement(watcher, check, shown, answer);
     }
+    nodes.reportSuccess(check.id);
     return same;
   } catch (error) {
-    if (!(error instanceof NodeFailure || error instanceof RpcError)) throw error;
+    const failure = failureOf(check, error);
+    if (failure === undefined) throw error;
+    if (check !== null) nodes.reportFailure(check.id, failure);
     // Nothing becomes final without it; an alert tells when it stays silent.
     log.warn({ err: error, chain: chain.id }, 'check node does not answer');
     return [];

@@ -1,5 +1,5 @@
 import type { Block } from '../../chains/adapter.ts';
-import { NodeFailure, RpcError } from '../../nodes/node.ts';
+import { failureOf, type Node } from '../../nodes/node.ts';
 import { findChain, updateChain } from '../../repositories/chains/chains.ts';
 import type { Watcher } from '../watcher.ts';
 import { countDust } from './count-dust.ts';
@@ -21,14 +21,19 @@ export async function sweep(watcher: Watcher, pass: Pass, tip: Block): Promise<B
   // Bitcoin has no finality of its own: the block below the newest one is looked at again.
   const to = Math.min(pass.tips.final ?? tip.height - 1, cursor);
   if (swept >= to) return swept === tip.height ? tip : undefined;
+  let check: Node | null = null;
   try {
-    const check = await nodes.check(pass.signal);
+    check = await nodes.check(pass.signal, true);
     if (check === null) return await sweepRange(watcher, swept, to, pass);
     const heads = await readHeads(watcher, check, null, pass.signal);
     const reached = Math.min(to, heads.finalHeight ?? heads.tip.height - 1);
-    return await sweepRange(watcher, swept, reached, { ...pass, node: check });
+    const through = await sweepRange(watcher, swept, reached, { ...pass, node: check });
+    nodes.reportSuccess(check.id);
+    return through;
   } catch (error) {
-    if (!(error instanceof NodeFailure || error instanceof RpcError)) throw error;
+    const failure = failureOf(check, error);
+    if (failure === undefined) throw error;
+    if (check !== null) nodes.reportFailure(check.id, failure);
     // The second look of the same node is worth more than none. What the other one has swept is done.
     const { swept_height: reached = null } = (await findChain(db, chain.id)) ?? {};
     return sweepRange(watcher, reached ?? swept, to, pass);

@@ -185,7 +185,7 @@ test.each(['check', 'second'] as const)(
     expect(watcher.successes).toEqual([]);
     model.blocks.push(...all.slice(-2));
     expect(await tick()).toBe('done');
-    expect(watcher.successes).toEqual(['primary']);
+    expect(watcher.successes).toContain('primary');
     // From then on it is waited for again.
     model.blocks.splice(-2);
     expect(await tick()).toBe('nothing');

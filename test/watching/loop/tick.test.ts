@@ -446,6 +446,36 @@ describe('a reorganisation', () => {
 });
 
 describe('a check node', () => {
+  test('that answers wrongly has it counted, where it confirms and where it scans', async () => {
+    const id = await ask();
+    await tick();
+    send();
+    mine();
+    const check = Object.assign(new ModelChain(service.clock, FINAL_DEPTH), {
+      blocks: model.blocks,
+    });
+    watcher.check = check;
+    const own = { ...check.adapter };
+    Object.assign(check.adapter, {
+      lookUp: () => Promise.reject(new RpcError(-32_000, 'who knows')),
+      scan: () => Promise.reject(new NodeFailure('check: block 7 has the number 8')),
+    });
+    mine(FINAL_DEPTH);
+    await tick();
+    expect(watcher.failures.map(({ message }) => message)).toEqual([
+      'check: who knows',
+      'check: block 7 has the number 8',
+    ]);
+    expect(watcher.successes).not.toContain('check');
+    expect(await statusOf(id)).toBe('pending/completed');
+    Object.assign(check.adapter, own);
+    mine();
+    await tick();
+    expect(watcher.failures).toHaveLength(2);
+    expect(watcher.successes.filter(label => label === 'check')).toHaveLength(2);
+    expect(await statusOf(id)).toBe('successful/completed');
+  });
+
   test('that shows the transfer in another block keeps it from becoming final', async () => {
     const id = await ask();
     await tick();
