@@ -7,6 +7,8 @@ ARG NODE_IMAGE=node:24-slim
 FROM ${NODE_IMAGE} AS client
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+# A development dependency that is a folder: npm ci reads it.
+COPY test/docs/openapi/generator test/docs/openapi/generator
 RUN npm ci --ignore-scripts
 COPY schemas schemas
 COPY src src

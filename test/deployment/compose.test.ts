@@ -122,3 +122,16 @@ test('the images can be pinned as the guide says', () => {
   const stages = dockerfile.match(/^FROM .*$/gm) ?? [];
   expect(stages.filter(line => !/^FROM \$\{NODE_IMAGE\}( |$)/.test(line))).toEqual([]);
 });
+
+test('every stage of the image gets what it copies, and the first the folders that npm ci reads', () => {
+  const copied = [...read('Dockerfile').matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(
+    ([, paths = '']) => paths.split(' '),
+  );
+  const sent = [...read('.dockerignore').matchAll(/^!(.+)$/gm)].map(([, path]) => path);
+  expect(new Set(copied)).toEqual(new Set(sent));
+  const { devDependencies } = JSON.parse(read('package.json'));
+  const folders = Object.values<string>(devDependencies).flatMap(version =>
+    version.startsWith('file:') ? [version.slice('file:'.length)] : [],
+  );
+  expect(copied).toEqual(expect.arrayContaining(folders));
+});
