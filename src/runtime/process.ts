@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { type Config, ConfigError, readConfig } from '../config/config.ts';
+import { EmbeddedPostgresMissing } from '../development/postgres-package.ts';
 import { createLogger, standardOutput } from '../telemetry/logger.ts';
 
 /**
@@ -43,15 +44,21 @@ export async function runProcess(
   try {
     await run(config, logger, controller.signal);
   } catch (error) {
-    const unavailable = describeListenError(error, config);
-    if (unavailable === undefined) logger.fatal({ err: error }, 'stopped by an error');
-    else process.stderr.write(`${unavailable}\n`);
+    const missing = describeMissing(error, config);
+    if (missing === undefined) logger.fatal({ err: error }, 'stopped by an error');
+    else process.stderr.write(`${missing}\n`);
     process.exitCode = 1;
   } finally {
     process.off('uncaughtException', crash);
     process.off('SIGINT', stop);
     process.off('SIGTERM', stop);
   }
+}
+
+/** Says in a line what the machine lacks; undefined for any other error. */
+function describeMissing(error: unknown, config: Config): string | undefined {
+  if (error instanceof EmbeddedPostgresMissing) return error.message;
+  return describeListenError(error, config);
 }
 
 /** Says in a line why a port could not be listened on; undefined for any other error. */

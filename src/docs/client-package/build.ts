@@ -131,13 +131,15 @@ async function editAll(directory: string, edit: (text: string) => string): Promi
   }
 }
 
-/** @throws Error with what the program printed, if it fails. */
+/** @throws Error with what the program printed, or why it did not start, if it fails. */
 async function finish(program: string, args: readonly string[], cwd: string): Promise<void> {
   try {
     await run(program, args, { cwd, timeout: TIMEOUT_MS });
   } catch (error) {
-    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
-    throw new Error(`The client could not be built: ${stdout}${stderr}`, { cause: error });
+    const { stdout = '', stderr = '', message } = error as Error & Record<string, string>;
+    throw new Error(`The client could not be built: ${stdout + stderr || message}`, {
+      cause: error,
+    });
   }
 }
 

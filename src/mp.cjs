@@ -1,0 +1,3 @@
+#!/usr/bin/env node
+require('./runtime/node-version.cjs');
+import('./cli.ts');
