@@ -40,5 +40,4 @@ EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.METRICS_PORT || process.env.PORT}/healthz`).then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 
-# V8 collects the whole heap rarely, and keeps what requests allocate among the young objects.
-CMD ["node", "--heap-growing-percent=100", "--no-allocation-site-pretenuring", "src/server.ts"]
+CMD ["node", "src/server.ts"]

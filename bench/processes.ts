@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
@@ -68,13 +67,6 @@ export function serviceEnvironment(state: ServiceState): Record<string, string> 
   };
 }
 
-/** Flags of Node's that `npm start` and the image of a tree run the API with. */
-function readStartFlags(root: string): string[] {
-  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const [flags = ''] = String(scripts.start).split(' src/server.ts');
-  return flags.split(' ').slice(1);
-}
-
 /** Starts the API; the script's argument `--with-worker` adds the worker. */
 export async function startService(
   resources: Resources,
@@ -89,7 +81,6 @@ export async function startService(
     env: { ...serviceEnvironment(state), METRICS_PORT: String(monitoringPort) },
     profiled: true,
     ...options,
-    nodeArguments: [...readStartFlags(options.root ?? ROOT), ...(options.nodeArguments ?? [])],
   });
   return { ...server, monitoringPort };
 }

@@ -100,7 +100,7 @@ test.skipIf(!hasAnalyze)('systemd finds nothing wrong with the units', () => {
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
 });
 
-test('the API runs with the flags of the image', () => {
+test('the API runs as it does in the image', () => {
   const [, command = '[]'] =
     /^CMD (.*)$/m.exec(readFileSync(join(ROOT, 'Dockerfile'), 'utf8')) ?? [];
   const [, ...args]: string[] = JSON.parse(command);
