@@ -4,19 +4,17 @@ import { html } from '../pages/html.ts';
 import { listMemberships } from '../repositories/people/memberships.ts';
 import { ROLE_NAMES } from './access/permissions.ts';
 import type { PanelDependencies } from './dependencies.ts';
-import { sessionOf } from './hooks/access.ts';
+import { FOR_PERSON, sessionOf } from './hooks/access.ts';
 import { accountPath } from './navigation.ts';
-import { leadTo, sendPage } from './pages.ts';
+import { leadTo, type Shown } from './pages.ts';
 
-/** Leads to the only account of a person; to a list of several. */
+/** Leads a person to their only account, or lists several. */
 export function registerAccounts(app: FastifyInstance, deps: PanelDependencies): void {
   const { db, panelUrl } = deps;
-  app.get('/', { config: { panel: { for: 'person' } } }, async (request, reply) => {
+  app.get('/', FOR_PERSON, async (request): Promise<Shown> => {
     const accounts = await listMemberships(db, sessionOf(request).person.id);
     const [only, second] = accounts;
-    if (only !== undefined && second === undefined) {
-      return leadTo(reply, panelUrl, accountPath(only));
-    }
+    if (only !== undefined && second === undefined) return leadTo(accountPath(only));
     const content =
       only === undefined
         ? html`<p>You have no account any more. Ask who invited you.</p>`
@@ -26,6 +24,6 @@ export function registerAccounts(app: FastifyInstance, deps: PanelDependencies):
 <span class="quiet">${account.kind === 'merchant' ? 'Merchant' : 'Partner'}; you are ${ROLE_NAMES[account.role]}</span>
 </div></li>`,
           )}</ul>`;
-    return sendPage(request, reply, deps, { title: 'Your accounts', content });
+    return { title: 'Your accounts', content };
   });
 }

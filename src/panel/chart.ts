@@ -2,7 +2,7 @@ import { type Html, html } from '../pages/html.ts';
 import { count, dollars } from './format.ts';
 import { renderTable } from './table.ts';
 
-/** What came in on a UTC day. */
+/** Payments of a UTC day. */
 export interface DayFigure {
   /** YYYY-MM-DD. */
   readonly day: string;
@@ -10,11 +10,11 @@ export interface DayFigure {
   readonly cents: number;
 }
 
-/** Stretched to the width of the page. */
+/** The drawing's size; it is stretched to the width of the page. */
 const WIDTH = 720;
 const HEIGHT = 144;
 
-/** Bars of days, with the figures as a table beside them. */
+/** A bar for each day, and the figures as a table. */
 export function renderDays(title: string, days: readonly DayFigure[]): Html {
   const most = Math.max(...days.map(({ cents }) => cents), 0);
   const first = days[0]?.day ?? '';
@@ -26,7 +26,7 @@ export function renderDays(title: string, days: readonly DayFigure[]): Html {
 <line class="axis" x1="0" x2="${WIDTH}" y1="${HEIGHT - 1}" y2="${HEIGHT - 1}"/>
 ${days.map(({ day, cents, payments }, index) => {
   const height = Math.round((HEIGHT * cents) / most);
-  // A day with anything at all is to be seen.
+  // The smallest amount is still visible.
   const drawn = cents > 0 ? Math.max(height, 2) : 0;
   return html`<rect class="bar-rect" x="${round(index * step + 1)}" y="${HEIGHT - drawn}" width="${round(step - 2)}" height="${drawn}"><title>${day}: ${dollars(cents)}, ${payments}</title></rect>`;
 })}

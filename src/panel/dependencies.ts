@@ -9,9 +9,9 @@ import type { Clock } from '../time/clock.ts';
 import type { PanelCookies } from './hooks/cookies.ts';
 
 export interface PanelDependencies {
-  /** For sessions, and for what is changed. */
+  /** For sessions, and for changes. */
   readonly db: Database;
-  /** For what pages show, so that none takes a connection from the creation of a payment. */
+  /** For reading what pages show: another pool, so that the creation of payments keeps its connections. */
   readonly reports: Database;
   readonly keyring: Keyring;
   readonly clock: Clock;
@@ -25,7 +25,7 @@ export interface PanelDependencies {
   readonly panelUrl: string;
   /** Base URL of the API and the documentation. */
   readonly publicUrl: string;
-  /** Whether people of the demo, who have no factors, may sign in: never in production. */
+  /** Whether people of the demo, who have neither password nor code, may sign in: never in production. */
   readonly admitsDemo: boolean;
   /** Whether payments may be simulated. */
   readonly simulation: boolean;

@@ -2,8 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { audited } from '../audit/audited-change.ts';
 import { ApiError } from '../errors/api-error.ts';
-import type { CsvColumn } from '../payments/csv.ts';
-import { writeCsv } from './csv.ts';
+import { type CsvColumn, csvHeader, csvRows } from '../payments/csv.ts';
 import type { PanelDependencies } from './dependencies.ts';
 import { operatorOf, sessionOf } from './hooks/access.ts';
 import { requireOwnPage } from './hooks/same-origin.ts';
@@ -13,39 +12,42 @@ const DAY_MS = 24 * 60 * 60_000;
 export const EXPORT_DAYS_MAXIMUM = 366;
 /** Rows that are read at once. */
 export const EXPORT_PAGE = 1_000;
-/** What somebody is told to wait whose former file is still being sent, in seconds. */
+/** Retry-After while the person's former file is still being sent, in seconds. */
 const RUNNING_RETRY_SECONDS = 10;
+/** Bytes that make spreadsheets read the file as UTF-8. */
+const BYTE_ORDER_MARK = '\uFEFF';
 
 interface ExportFile<T> {
   readonly name: string;
   readonly columns: readonly CsvColumn<T>[];
-  /** What it was asked for, for the audit log. */
+  /** For the audit log. */
   readonly filters: Readonly<Record<string, unknown>>;
+  /** Rows, a page at a time; the next one is read once the client has taken the former. */
   readonly pages: AsyncIterable<readonly T[]>;
 }
 
 /**
- * Lets each person have one file at a time, and a few an hour, of this replica: a file may hold millions of
- * rows.
+ * Sends files of comma-separated values. A file may hold millions of rows, so each person gets one at a time
+ * from this replica, and a few in an hour.
  */
 export class Exports {
-  readonly #deps: Pick<PanelDependencies, 'db' | 'clock' | 'limits'>;
+  readonly #deps: PanelDependencies;
   /** People whose files are being sent. */
   readonly #running = new Set<string>();
 
-  constructor(deps: Pick<PanelDependencies, 'db' | 'clock' | 'limits'>) {
+  constructor(deps: PanelDependencies) {
     this.#deps = deps;
   }
 
   /**
-   * Sends a file of comma-separated values that a person has asked for on one of our own pages, and audits
-   * it at its end. HEAD gets the headers, and counts as no file.
-   * @throws PanelRefusal when another site leads here, ApiError E9001 for too many.
+   * Sends a file that a person has asked for on one of our own pages, and audits it at its end. HEAD gets the
+   * headers, and counts as no file.
+   * @throws PanelRefusal for a link of another site, ApiError E9001 for too many files.
    */
   async send<T>(
     request: FastifyRequest,
     reply: FastifyReply,
-    { name, columns, filters, pages }: ExportFile<T>,
+    file: ExportFile<T>,
   ): Promise<FastifyReply> {
     requireOwnPage(request);
     const isRead = request.method !== 'HEAD';
@@ -53,14 +55,13 @@ export class Exports {
       this.#occupy(request, reply);
       await this.#deps.limits.countExport(request);
     }
-    const rows = this.#follow(request, filters, pages);
     return reply
       .header('content-type', 'text/csv; charset=utf-8')
-      .header('content-disposition', `attachment; filename="${name}"`)
-      .send(Readable.from(isRead ? writeCsv(columns, rows) : []));
+      .header('content-disposition', `attachment; filename="${file.name}"`)
+      .send(Readable.from(isRead ? this.#write(request, file) : []));
   }
 
-  /** Holds the person's place until the response is closed, whether anything of it was read or not. */
+  /** Counts the person's file as running until the response is closed, whether it was read or not. */
   #occupy(request: FastifyRequest, { raw: response }: FastifyReply): void {
     const { id } = sessionOf(request).person;
     if (this.#running.has(id)) {
@@ -74,20 +75,19 @@ export class Exports {
     response.on('close', () => this.#running.delete(id));
   }
 
-  async *#follow<T>(
+  async *#write<T>(
     request: FastifyRequest,
-    filters: Readonly<Record<string, unknown>>,
-    pages: AsyncIterable<readonly T[]>,
-  ): AsyncGenerator<readonly T[]> {
-    const { db, clock } = this.#deps;
+    { columns, filters, pages }: ExportFile<T>,
+  ): AsyncGenerator<string> {
+    yield BYTE_ORDER_MARK + csvHeader(columns);
     let rows = 0;
     try {
       for await (const page of pages) {
         rows += page.length;
-        yield page;
+        if (page.length > 0) yield csvRows(columns, page);
       }
     } finally {
-      const operator = operatorOf(request, db, clock);
+      const operator = operatorOf(request, this.#deps);
       await audited(operator, 'payment.export', async () => ({
         result: undefined,
         objectId: operator.accountId ?? sessionOf(request).person.id,
@@ -97,7 +97,7 @@ export class Exports {
   }
 }
 
-/** The bounds of an export: at most 366 days, the last ones unless it says which. */
+/** The time that a file covers: at most 366 days, the last ones unless the request says which. */
 export function exportBounds(
   { from, to }: { from: Date | undefined; to: Date | undefined },
   now: Date,

@@ -11,73 +11,56 @@ export interface Field {
   readonly name: string;
   readonly label: string;
   readonly type?: 'text' | 'email' | 'password' | 'date' | 'search';
-  /** Never that of a password, a code or a secret. */
-  readonly value?: string;
+  /** What the field holds at first; nothing for a password, a code or a secret. */
+  readonly value?: string | undefined;
   readonly hint?: string;
   readonly autocomplete?: string;
   readonly inputmode?: 'numeric' | 'text';
   readonly required?: boolean;
-  readonly maxlength?: number;
-  /** What may be entered, where a hint would take too much room. */
+  readonly maxlength?: number | undefined;
+  /** What may be entered, for a form without room for a hint. */
   readonly placeholder?: string;
 }
 
-/** A labelled input; where it is what a form was refused for, with the reason. */
-export function renderField(field: Field, fault: FormFault | null): Html {
-  const { name, label, type = 'text', value = '', hint, autocomplete, inputmode } = field;
-  const { required = true, maxlength, placeholder } = field;
+/** A labelled input, with the reason if the form was refused for its value. */
+export function renderField(field: Field, fault: FormFault | null = null): Html {
+  const { name, label, type = 'text', value = '', hint, required = true } = field;
+  const { autocomplete, inputmode, maxlength, placeholder } = field;
   const isWrong = fault?.field === name;
   const described = [hint && `${name}-hint`, isWrong && `${name}-fault`].filter(Boolean).join(' ');
+  const optional = { autocomplete, inputmode, maxlength, placeholder };
   return html`<p class="field">
 <label for="${name}">${label}</label>
 ${hint !== undefined && html`<span class="hint" id="${name}-hint">${hint}</span>`}
 ${isWrong && html`<span class="fault" id="${name}-fault">${fault.message}</span>`}
-<input id="${name}" name="${name}" type="${type}" value="${value}"${
-    autocomplete !== undefined && html` autocomplete="${autocomplete}"`
-  }${inputmode !== undefined && html` inputmode="${inputmode}"`}${
-    maxlength !== undefined && html` maxlength="${maxlength}"`
-  }${placeholder !== undefined && html` placeholder="${placeholder}"`}${required && html` required`}${described !== '' && html` aria-describedby="${described}"`}${
-    isWrong && html` aria-invalid="true"`
-  }>
+<input id="${name}" name="${name}" type="${type}" value="${value}"${Object.entries(optional).map(
+    ([attribute, given]) => given !== undefined && html` ${attribute}="${given}"`,
+  )}${required && html` required`}${described !== '' && html` aria-describedby="${described}"`}${isWrong && html` aria-invalid="true"`}>
 </p>`;
 }
 
-export interface Choice {
-  readonly value: string;
-  readonly text: string;
-}
+/** Values to choose from, each with its text. */
+export type Choices = readonly (readonly [value: string, text: string])[];
 
 /** A labelled list to choose one from. */
-export function renderSelect({
-  name,
-  label,
-  value,
-  choices,
-}: {
-  readonly name: string;
-  readonly label: string;
-  readonly value: string;
-  readonly choices: readonly Choice[];
-}): Html {
+export function renderSelect(name: string, label: string, choices: Choices, chosen = ''): Html {
   return html`<p class="field">
 <label for="${name}">${label}</label>
 <select id="${name}" name="${name}">${choices.map(
-    choice =>
-      html`<option value="${choice.value}"${choice.value === value && html` selected`}>${choice.text}</option>`,
+    ([value, text]) =>
+      html`<option value="${value}"${value === chosen && html` selected`}>${text}</option>`,
   )}</select>
 </p>`;
 }
 
 /** The reason at the top of a form that is shown again; it has the focus. */
-export function renderFault(fault: FormFault | null): Html | null {
-  if (fault === null) return null;
-  const { field, message } = fault;
+export function renderFault({ field, message }: FormFault): Html {
   return html`<div class="fault-summary" role="alert" tabindex="-1" id="fault" autofocus>
 <p>${field === null ? message : html`<a href="#${field}">${message}</a>`}</p>
 </div>`;
 }
 
-/** A form with one button, for what needs no values. */
+/** A form with a button and no fields. */
 export function renderButton(
   action: string,
   text: string,

@@ -24,7 +24,7 @@ export function count(value: number): string {
   return value.toLocaleString('en-US');
 }
 
-/** `one 1`, `many 2`: a count with its noun. */
+/** A count with its noun: `1 deposit`, `2 deposits`. */
 export function counted(value: number, noun: string): string {
   return `${count(value)} ${noun}${value === 1 ? '' : 's'}`;
 }

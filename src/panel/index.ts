@@ -8,12 +8,12 @@ import { registerAccounts } from './accounts.ts';
 import { PANEL_ASSETS } from './assets.ts';
 import type { PanelDependencies } from './dependencies.ts';
 import { Exports } from './exports.ts';
-import { sendPanelFailure } from './failures.ts';
+import { explainFailure } from './failures.ts';
 import { registerHome } from './home/index.ts';
 import { registerPanelAccess } from './hooks/access.ts';
 import { registerJoin } from './join/index.ts';
 import { registerKeys } from './keys/index.ts';
-import { panelHeaders } from './pages.ts';
+import { panelHeaders, registerPages } from './pages.ts';
 import { registerPartner } from './partner/index.ts';
 import { registerPayments } from './payments/index.ts';
 import { registerProfile } from './profile/index.ts';
@@ -26,10 +26,11 @@ const FORM_LIMIT_BYTES = 16 * 1024;
 /** The pages on which people see and manage their accounts. They work without scripts. */
 export async function panelPlugin(app: TypedApp, deps: PanelDependencies): Promise<void> {
   const headers = panelHeaders(deps.panelUrl);
-  app.setErrorHandler((error, request, reply) => sendPanelFailure(error, request, reply, deps));
+  app.setErrorHandler((error, request, reply) => explainFailure(error, request, reply, deps));
   app.addHook('onSend', async (request, reply) => {
     if (!request.isPanelElsewhere) reply.headers(headers);
   });
+  registerPages(app, deps);
   await app.register(cookie);
   app.register(async files => PANEL_ASSETS.register(files));
   app.register(async pages => {
@@ -37,7 +38,7 @@ export async function panelPlugin(app: TypedApp, deps: PanelDependencies): Promi
     registerFormBody(pages, FORM_LIMIT_BYTES);
     registerPageValidation(pages);
     registerPanelAccess(pages, deps);
-    // After it is counted, and known who is told.
+    // After access, so that the request is counted and its page has the person's navigation.
     refuseUnusableText(pages);
     registerAccounts(pages, deps);
     registerSignIn(pages, deps);

@@ -2,6 +2,7 @@ import { type Html, html } from '../pages/html.ts';
 import { SIMULATION_NOTICE } from '../pages/simulation-notice.ts';
 import type { Membership } from '../repositories/people/memberships.ts';
 import { PANEL_ASSETS, PANEL_PREFIX } from './assets.ts';
+import { type FormFault, renderFault } from './form.ts';
 import { accountLinks, type PanelLink } from './navigation.ts';
 import type { OpenSession } from './people/panel-sessions.ts';
 
@@ -11,6 +12,10 @@ export interface PanelPage {
   readonly content: Html;
   /** What the title is about, in a line below it. */
   readonly lead?: Html | string;
+  /** Why the page's form is shown again. */
+  readonly fault?: FormFault | null;
+  /** HTTP status. Default: 422 with a fault, else 200. */
+  readonly status?: number;
   /** Seconds after which the script looks for news. */
   readonly refreshSeconds?: number;
 }
@@ -67,6 +72,7 @@ ${
 ${banner !== null && html`<p class="notice">${banner}</p>`}
 <h1>${page.title}</h1>
 ${page.lead !== undefined && html`<p class="lead">${page.lead}</p>`}
+${page.fault && renderFault(page.fault)}
 ${page.content}
 </main>
 </div>
@@ -102,7 +108,7 @@ function renderLinks(links: readonly PanelLink[], { basePath, path }: PageFrame)
   )}</ul>`;
 }
 
-/** @param withBelow Whether pages below the link's count as its own. */
+/** @param withBelow Whether the link is also current on pages below its own. */
 function current(href: string, path: string, withBelow = false): Html | null {
   if (href === path) return html` aria-current="page"`;
   return withBelow && path.startsWith(`${href}/`) ? html` aria-current="true"` : null;

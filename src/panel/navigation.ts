@@ -13,7 +13,7 @@ interface Entry {
   readonly permission: Permission;
 }
 
-/** Pages of an account, in their order, below its path. */
+/** Pages of an account, below its path, in the order of the menu. */
 const PAGES: Readonly<Record<Membership['kind'], readonly Entry[]>> = {
   merchant: [
     { path: '', text: 'Home', permission: 'home.read' },

@@ -2,21 +2,21 @@ import { Type } from '@sinclair/typebox';
 import { PANEL_PREFIX } from './assets.ts';
 import { JOIN_PATH } from './people/invitations.ts';
 
-/** Longest path that is kept while somebody signs in, in characters. */
+/** Longest path to return to after signing in, in characters. */
 const LENGTH_MAXIMUM = 500;
 
-/** What the address of a page says that leads on. */
+/** The query of pages that lead on to another one. */
 export const NextQuery = Type.Object({ next: Type.Optional(Type.String()) });
 
-/** Whether a path has a link's token in it, which must not get into a query: proxies and browsers keep those. */
+/** Whether a path contains the token of a link. It must not get into a query, which proxies and browsers keep. */
 export function isLinkPath(path: string): boolean {
   return path.startsWith(`${JOIN_PATH}/`);
 }
 
 /**
- * Where to go after signing in: a path below the panel, so that no link of somebody else's leads away from
- * it, and none of a link.
- * @param text What the address says, from whomever.
+ * The path to go to after signing in. It is always below the panel, since anybody can write the query, and it
+ * never contains a token.
+ * @param text From the query.
  */
 export function readNext(text = PANEL_PREFIX): string {
   if (text.length > LENGTH_MAXIMUM) return PANEL_PREFIX;
@@ -27,7 +27,7 @@ export function readNext(text = PANEL_PREFIX): string {
   return isBelow && !isLinkPath(pathname) ? pathname + search : PANEL_PREFIX;
 }
 
-/** The query that keeps where to go. */
+/** Adds the query that keeps where to go. */
 export function withNext(path: string, next: string): string {
   return next === PANEL_PREFIX ? path : `${path}?next=${encodeURIComponent(next)}`;
 }

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { pathOf } from '../http/request-target.ts';
 import { pageHeaders } from '../http/security-headers.ts';
 import { basePathOf } from '../pages/base-path.ts';
@@ -12,10 +12,18 @@ export interface PageSettings {
   readonly simulation: boolean;
 }
 
+/** Where a change leads to: a path without the base path. */
+interface Onward {
+  readonly onward: string;
+}
+
+/** What a handler of the panel returns. */
+export type Shown = PanelPage | Onward;
+
 /** Seconds of a year. */
 const YEAR = 31_536_000;
 
-/** Headers of everything that the panel answers. */
+/** Headers of every response of the panel. */
 export function panelHeaders(panelUrl: string): Record<string, string> {
   const isSecure = panelUrl.startsWith('https:');
   return {
@@ -36,34 +44,43 @@ export function panelHeaders(panelUrl: string): Record<string, string> {
   };
 }
 
-/** Sends a page in the frame of whoever looks at it. */
-export function sendPage(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { panelUrl, publicUrl, simulation }: PageSettings,
-  page: PanelPage,
-  status = 200,
-): FastifyReply {
-  const { session = null, membership = null } = request.visit ?? {};
-  const document = renderPage(page, {
-    path: pathOf(request.url),
-    basePath: basePathOf(panelUrl),
-    ...{ publicUrl, simulation, session, membership },
+/** Sends the pages and redirects that the handlers of `app` return. */
+export function registerPages(app: FastifyInstance, settings: PageSettings): void {
+  app.addHook<Shown>('preSerialization', async (request, reply, shown) =>
+    request.isPanelElsewhere ? shown : renderShown(shown, reply, settings),
+  );
+}
+
+/**
+ * Prepares a reply for a page, in the frame of the person who looks at it, or for a redirect.
+ * @returns The body.
+ */
+export function renderShown(shown: Shown, reply: FastifyReply, settings: PageSettings): string {
+  const basePath = basePathOf(settings.panelUrl);
+  reply.serializer(String);
+  if ('onward' in shown) {
+    reply
+      .status(303)
+      .header('location', basePath + shown.onward)
+      .removeHeader('content-type');
+    return '';
+  }
+  const { session = null, membership = null } = reply.request.visit ?? {};
+  const { fault, status = fault ? 422 : 200 } = shown;
+  reply.status(status).header('content-type', 'text/html; charset=utf-8');
+  return renderPage(shown, {
+    ...{ ...settings, basePath, session, membership },
+    path: pathOf(reply.request.url),
     banner: membership === null ? null : bannerOf(membership),
   });
-  return reply
-    .status(status)
-    .header('content-type', 'text/html; charset=utf-8')
-    .serializer(String)
-    .send(document);
 }
 
 /** Leads on after a change, so that reloading does not repeat it. */
-export function leadTo(reply: FastifyReply, panelUrl: string, path: string): FastifyReply {
-  return reply.redirect(`${basePathOf(panelUrl)}${path}`, 303);
+export function leadTo(path: string): Onward {
+  return { onward: path };
 }
 
-/** What does not lock anybody out, but keeps the account from taking payments. */
+/** A state of the account that keeps it from taking payments, though people can still enter it. */
 function bannerOf(membership: Membership): string | null {
   if (membership.status !== 'active') {
     return 'This account is inactive: it can be read, and nothing in it can be changed. Ask your operator.';

@@ -6,7 +6,7 @@ interface Shown {
   readonly sessionStatus: SessionStatus | null;
 }
 
-/** How a payment stands, in a word or two. */
+/** The status of a payment in a word. */
 export function renderStatus({ status, sessionStatus }: Shown): Html {
   if (status === 'pending' && sessionStatus === 'completed') {
     return html`<span class="tag">confirming</span>`;

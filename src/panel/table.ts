@@ -5,11 +5,11 @@ export interface Column<T> {
   readonly cell: (row: T) => Html | string | number | null;
   /** Numbers are aligned to the right. */
   readonly number?: true;
-  /** Left out on a phone. */
+  /** Not shown on a phone. */
   readonly secondary?: true;
 }
 
-/** A table that scrolls by itself where it is too wide; its first column names the row. */
+/** A table, which scrolls if it is wider than the page. Its first column names the row. */
 export function renderTable<T>(
   label: string,
   columns: readonly Column<T>[],
@@ -35,7 +35,7 @@ export function renderTable<T>(
 </table></div>`;
 }
 
-/** Links to the pages before and after; none where there is only one. */
+/** Links to the pages before and after, if there are any. */
 export function renderPaging(newer: string | null, older: string | null): Html | null {
   if (newer === null && older === null) return null;
   return html`<nav class="buttons" aria-label="Pages">${
@@ -44,7 +44,7 @@ export function renderPaging(newer: string | null, older: string | null): Html |
 ${older !== null && html`<a href="${older}" rel="next">Older</a>`}</nav>`;
 }
 
-/** Facts of one object, a name and a value each; those without a value are left out. */
+/** The facts of an object, each with its name; those that are null are left out. */
 export function renderFacts(facts: readonly (readonly [string, Html | string | null])[]): Html {
   return html`<dl class="facts">${facts
     .filter(([, value]) => value !== null)

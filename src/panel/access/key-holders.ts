@@ -2,7 +2,7 @@ import type { KeyOwner } from '../../keys/manage-keys.ts';
 import type { KeyHolder } from '../../repositories/keys/api-keys.ts';
 import type { Membership } from '../../repositories/people/memberships.ts';
 
-/** Keys that somebody sees, and may revoke: a partner's owner those of all members, others their own. */
+/** Keys that a member sees and may revoke: a partner's owner those of all members, others their own. */
 export function visibleKeysOf(membership: Membership): KeyHolder {
   if (membership.kind === 'partner' && membership.role === 'owner') {
     return { partnerId: membership.accountId };
@@ -10,12 +10,12 @@ export function visibleKeysOf(membership: Membership): KeyHolder {
   return ownerOf(membership);
 }
 
-/** Keys that somebody may rotate, which shows them the new secret. */
+/** Keys that a member may rotate: their own, since rotating shows the new secret. */
 export function ownKeysOf(membership: Membership): KeyHolder {
   return ownerOf(membership);
 }
 
-/** Whose a key is that somebody makes. */
+/** The owner of a key that a member makes. */
 export function ownerOf(membership: Membership): KeyOwner {
   return membership.kind === 'merchant'
     ? { merchantId: membership.accountId }

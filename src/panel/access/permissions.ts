@@ -3,8 +3,8 @@ import type { Membership } from '../../repositories/people/memberships.ts';
 export type Role = Membership['role'];
 
 /**
- * What may be done in an account, by whom, and whether it needs a second factor of the last ten minutes.
- * Handlers never look at roles: this is the only place that does.
+ * What may be done in an account, by which roles, and whether that takes a second factor of the last ten
+ * minutes (`recent`). No handler looks at roles.
  */
 const PERMISSIONS = {
   'home.read': { roles: ['admin', 'member'] },
@@ -25,18 +25,18 @@ const PERMISSIONS = {
 
 export type Permission = keyof typeof PERMISSIONS;
 
-/** Whether a role may do something. */
+/** Whether a role has a permission. */
 export function isAllowed(role: Role, permission: Permission): boolean {
   const { roles }: { roles: readonly Role[] } = PERMISSIONS[permission];
   return roles.includes(role);
 }
 
-/** Whether it needs a second factor of the last ten minutes. */
+/** Whether a permission takes a second factor of the last ten minutes. */
 export function needsRecentFactor(permission: Permission): boolean {
   return 'recent' in PERMISSIONS[permission];
 }
 
-/** What a role is called, with its article. */
+/** The names of roles, with their articles. */
 export const ROLE_NAMES: Readonly<Record<Role, string>> = {
   admin: 'a Merchant Admin',
   member: 'a member',
@@ -44,7 +44,7 @@ export const ROLE_NAMES: Readonly<Record<Role, string>> = {
   developer: 'a developer',
 };
 
-/** The role that decides in an account of a kind. */
+/** The role that has every permission in an account of a kind. */
 export function decidingRole(kind: Membership['kind']): Role {
   return kind === 'merchant' ? 'admin' : 'owner';
 }

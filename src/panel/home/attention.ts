@@ -11,10 +11,10 @@ import { counted } from '../format.ts';
 import { accountPath } from '../navigation.ts';
 import type { OpenSession } from '../people/panel-sessions.ts';
 
-/** Something that somebody should look at, and where. */
+/** Something that needs a person's attention, and where to look at it. */
 export interface Attention {
   readonly text: string;
-  /** Without the base path; null where `mp` is what helps. */
+  /** Without the base path; null for what only `mp` can change. */
   readonly href: string | null;
 }
 
@@ -26,7 +26,7 @@ const UNMATCHED_MAXIMUM = 100;
 const RECOVERY_CODES_FEW = 4;
 const ENDPOINTS_MAXIMUM = 100;
 
-/** What needs somebody's attention in a merchant's account, computed when it is shown. */
+/** Finds what needs attention in a merchant's account. */
 export async function readAttention(
   db: Connection,
   membership: Membership,

@@ -9,9 +9,8 @@ import { checkFirstPayment } from '../../settlement/first-payment.ts';
 import { renderDays } from '../chart.ts';
 import type { PanelDependencies } from '../dependencies.ts';
 import { count, dollars } from '../format.ts';
-import { membershipOf, sessionOf } from '../hooks/access.ts';
+import { membershipOf, sessionOf, withPermission } from '../hooks/access.ts';
 import { accountPath } from '../navigation.ts';
-import { sendPage } from '../pages.ts';
 import { renderPayments } from '../payments/list.ts';
 import { type Attention, readAttention } from './attention.ts';
 import { renderSteps } from './steps.ts';
@@ -23,9 +22,8 @@ export function registerHome(app: FastifyInstance, deps: PanelDependencies): voi
   const { clock, panelUrl, processor, publicUrl, reports, simulation } = deps;
   const basePath = basePathOf(panelUrl);
   const service = { simulation, hasPanel: true, hasProcessor: processor !== null };
-  const config = { panel: { for: 'merchant', permission: 'home.read' } } as const;
 
-  app.get('/merchants/:accountId', { config }, async (request, reply) => {
+  app.get('/merchants/:accountId', withPermission('merchant', 'home.read'), async request => {
     const membership = membershipOf(request);
     const { accountId } = membership;
     const now = new Date(clock());
@@ -53,11 +51,11 @@ ${
       )
     : html`${renderPayments(`${path}/payments`, latest.data, arrivals)}<p><a href="${path}/payments">All payments</a></p>`
 }</section>`;
-    return sendPage(request, reply, deps, { title: membership.name, content });
+    return { title: membership.name, content };
   });
 }
 
-/** The rest of the page is shown without them. */
+/** Leaves the figures out if the database takes too long for them. */
 function withoutFigures(error: unknown): null {
   if (isDatabaseUnavailable(error)) return null;
   throw error;

@@ -6,8 +6,8 @@ import { isAllowed } from '../access/permissions.ts';
 import { accountPath } from '../navigation.ts';
 
 /**
- * What keeps a merchant's payments from settling and, until a first one has settled, what else is advised;
- * null where there is nothing.
+ * The steps without which no payment settles and, until a first one has settled, those that are advised;
+ * null if none is left.
  */
 export function renderSteps(
   { steps, canSettle, hasSettled }: FirstPayment,
@@ -30,7 +30,7 @@ export function renderSteps(
   )}</ol></section>`;
 }
 
-/** A link where the panel helps; else the command of the operator. */
+/** A link to the page of the panel that helps, or else the operator's command. */
 function renderRemedy({ name, remedy }: Step, membership: Membership, basePath: string): Html {
   if (name === 'key' && isAllowed(membership.role, 'keys.manage')) {
     const url = `${basePath}${accountPath(membership)}/settings/developer/keys/new`;

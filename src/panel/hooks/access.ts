@@ -1,20 +1,17 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
 import { UUID } from '#schemas/uuid.ts';
 import type { Operator } from '../../audit/audited-change.ts';
-import type { Database } from '../../database/connection.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { clientAddress, clientSite } from '../../http/client-address.ts';
-import type { RateLimits } from '../../http/rate-limit.ts';
 import { pathOf } from '../../http/request-target.ts';
 import {
   findMembership,
   listDeciders,
   type Membership,
 } from '../../repositories/people/memberships.ts';
-import type { Clock } from '../../time/clock.ts';
 import { isAllowed, needsRecentFactor, type Permission } from '../access/permissions.ts';
+import type { PanelDependencies } from '../dependencies.ts';
 import { type OpenSession, openSession, type Visitor } from '../people/panel-sessions.ts';
-import type { PanelCookies } from './cookies.ts';
 import { PanelRefusal } from './refusal.ts';
 import { requireSameOrigin } from './same-origin.ts';
 
@@ -25,11 +22,11 @@ const ACCOUNT = /\/(?<kind>merchant|partner)s\/(?<id>[^/]+)/;
 export type PanelRule =
   /** Everybody, signed in or not. */
   | { readonly for: 'anybody' }
-  /** Whoever has given a password and is asked for the second factor. */
+  /** Somebody who has given the password, and is asked for the second factor. */
   | { readonly for: 'half-signed-in' }
   /** Everybody who has signed in, for what is their own. */
-  | { readonly for: 'person'; readonly recent?: true }
-  /** Whoever may do this in the account that the path names. */
+  | { readonly for: 'person' }
+  /** People with this permission in the account that the path names. */
   | { readonly for: Membership['kind']; readonly permission: Permission };
 
 declare module 'fastify' {
@@ -38,15 +35,15 @@ declare module 'fastify' {
     panel?: PanelRule;
   }
   interface FastifyRequest {
-    /** Who looks at the panel; null outside of it. */
+    /** The visitor of a page of the panel; null outside of the panel. */
     visit: PanelVisit | null;
   }
 }
 
 export interface PanelVisit {
-  /** null where nobody has signed in. */
+  /** null for a visitor who has not signed in. */
   readonly session: OpenSession | null;
-  /** The account in the path; null where there is none. */
+  /** The visitor's membership of the account in the path; null for a path without an account. */
   readonly membership: Membership | null;
   readonly visitor: Visitor;
 }
@@ -54,24 +51,24 @@ export interface PanelVisit {
 /** Access is decided before paths are validated. */
 type AccountRoute = { Params: { accountId?: string } };
 
-interface PanelAccessDependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly cookies: PanelCookies;
-  readonly limits: RateLimits;
-  /** Base URL of the panel. */
-  readonly panelUrl: string;
-  /** Whether people of the demo, who have no factors, may sign in. */
-  readonly admitsDemo: boolean;
-  /** Why a request has no route. */
-  readonly explainUnknownRoute: (request: FastifyRequest) => ApiError;
+export const FOR_ANYBODY = { config: { panel: { for: 'anybody' } } } as const;
+export const FOR_HALF_SIGNED_IN = { config: { panel: { for: 'half-signed-in' } } } as const;
+export const FOR_PERSON = { config: { panel: { for: 'person' } } } as const;
+
+/** Options of a route that takes a permission in an account. */
+export function withPermission<S extends FastifySchema = FastifySchema>(
+  kind: Membership['kind'],
+  permission: Permission,
+  schema: S = {} as S,
+) {
+  return { config: { panel: { for: kind, permission } }, schema };
 }
 
 /**
  * Decides for every route of `app` who may use it, in this order: origin, session, account, permission,
  * second factor. Handlers never look at roles. A route without a rule cannot be registered.
  */
-export function registerPanelAccess(app: FastifyInstance, deps: PanelAccessDependencies): void {
+export function registerPanelAccess(app: FastifyInstance, deps: PanelDependencies): void {
   app.decorateRequest('visit', null);
   app.addHook('onRoute', route => {
     if (route.config?.panel === undefined) throw new Error(`${route.url} has no panel rule`);
@@ -79,7 +76,7 @@ export function registerPanelAccess(app: FastifyInstance, deps: PanelAccessDepen
   app.addHook<AccountRoute>('onRequest', async request => {
     const rule = request.routeOptions.config.panel;
     if (rule === undefined) {
-      // A path without a route. Who is lost finds the way by the navigation of the account.
+      // A path without a route. Its page has the navigation of the account, if the visitor has it.
       await recognize(request, deps);
       throw deps.explainUnknownRoute(request);
     }
@@ -93,12 +90,12 @@ function isChange({ method }: FastifyRequest): boolean {
 }
 
 /**
- * Notes who looks, as far as that is known, and counts the request.
+ * Finds the visitor's session, if there is one, and counts the request.
  * @throws ApiError E9001 for too many requests.
  */
 async function visit(
   request: FastifyRequest,
-  { db, clock, cookies, limits, admitsDemo }: PanelAccessDependencies,
+  { db, clock, cookies, limits, admitsDemo }: PanelDependencies,
 ): Promise<PanelVisit> {
   const visitor = {
     device: request.headers['user-agent'] ?? '',
@@ -107,41 +104,37 @@ async function visit(
     deviceToken: cookies.readDevice(request),
   };
   const token = cookies.readSession(request);
-  const session =
-    token === undefined
-      ? null
-      : ((await openSession(db, token, { now: new Date(clock()), admitsDemo })) ?? null);
-  const seen = { session, membership: null, visitor };
+  const now = new Date(clock());
+  const open = token === undefined ? undefined : await openSession(db, token, { now, admitsDemo });
+  const seen = { session: open ?? null, membership: null, visitor };
   request.visit = seen;
-  if (session === null) {
+  if (open === undefined) {
     await limits.countPage(request);
   } else {
-    request.panelSessionId = session.session.id;
+    request.panelSessionId = open.session.id;
     await limits.countPanel(request);
   }
   return seen;
 }
 
-/** Notes who looks at a path without a route, and at which of their accounts. */
-async function recognize(request: FastifyRequest, deps: PanelAccessDependencies): Promise<void> {
+/** Finds the visitor's session and account on a path without a route. */
+async function recognize(request: FastifyRequest, deps: PanelDependencies): Promise<void> {
   const seen = await visit(request, deps);
-  const { kind, id = '' } = ACCOUNT.exec(pathOf(request.url))?.groups ?? {};
-  if (seen.session?.isComplete !== true || !UUID.test(id)) return;
-  const { person } = seen.session;
-  const membership = await findMembership(deps.db, person.id, kind as Membership['kind'], id);
+  const { kind, id } = ACCOUNT.exec(pathOf(request.url))?.groups ?? {};
+  if (seen.session?.isComplete !== true) return;
+  const membership = await findOwn(deps, seen.session, kind as Membership['kind'], id);
   request.visit = { ...seen, membership: membership ?? null };
 }
 
 /**
- * Refuses whoever may not use a route.
+ * Refuses a visitor who may not use a route.
  * @throws PanelRefusal; ApiError E3001 for an account of others, E9001 for too many requests.
  */
 async function admit(
   request: FastifyRequest<AccountRoute>,
   rule: PanelRule,
-  deps: PanelAccessDependencies,
+  deps: PanelDependencies,
 ): Promise<void> {
-  const { db } = deps;
   const { session, visitor } = await visit(request, deps);
   if (rule.for === 'anybody') return;
   if (session === null) throw new PanelRefusal({ kind: 'signed-out' });
@@ -150,47 +143,31 @@ async function admit(
     return;
   }
   if (!session.isComplete) throw new PanelRefusal({ kind: 'half-signed-in' });
-  if (rule.for === 'person') {
-    if (rule.recent === true) requireRecent(session);
-    return;
-  }
-  const membership = await requireMembership(request, db, session, rule.for);
-  request.visit = { session, membership, visitor };
-  await requirePermission(request, db, membership, rule.permission);
-  if (needsRecentFactor(rule.permission)) requireRecent(session);
-}
-
-async function requireMembership(
-  request: FastifyRequest<AccountRoute>,
-  db: Database,
-  { person }: OpenSession,
-  kind: Membership['kind'],
-): Promise<Membership> {
-  const { accountId = '' } = request.params;
-  const membership = UUID.test(accountId)
-    ? await findMembership(db, person.id, kind, accountId)
-    : undefined;
+  if (rule.for === 'person') return;
+  const { permission } = rule;
+  const membership = await findOwn(deps, session, rule.for, request.params.accountId);
   if (membership === undefined) throw new ApiError('E3001');
-  return membership;
-}
-
-async function requirePermission(
-  request: FastifyRequest,
-  db: Database,
-  membership: Membership,
-  permission: Permission,
-): Promise<void> {
+  request.visit = { session, membership, visitor };
   if (!isAllowed(membership.role, permission)) {
-    const deciders = await listDeciders(db, membership.kind, membership.accountId);
-    throw new PanelRefusal({ kind: 'not-allowed', membership, permission, deciders });
+    const deciders = await listDeciders(deps.db, membership.kind, membership.accountId);
+    throw new PanelRefusal({ kind: 'not-allowed', membership, deciders });
   }
   if (membership.status !== 'active' && isChange(request)) {
     throw new PanelRefusal({ kind: 'account-inactive' });
   }
+  if (needsRecentFactor(permission) && !session.isRecent) {
+    throw new PanelRefusal({ kind: 'factor-needed' });
+  }
 }
 
-function requireRecent({ isRecent }: OpenSession): void {
-  if (!isRecent) throw new PanelRefusal({ kind: 'factor-needed' });
+/** @param id As it is in the path: any text. */
+async function findOwn(
+  { db }: PanelDependencies,
+  { person }: OpenSession,
+  kind: Membership['kind'],
+  id = '',
+): Promise<Membership | undefined> {
+  return UUID.test(id) ? findMembership(db, person.id, kind, id) : undefined;
 }
 
 /** The visit of a request below the panel. */
@@ -206,7 +183,7 @@ export function sessionOf(request: FastifyRequest): OpenSession {
   return session;
 }
 
-/** The account of a request on a route that names one. */
+/** The visitor's membership of the account that a route names. */
 export function membershipOf(request: FastifyRequest): Membership {
   const { membership } = visitOf(request);
   if (membership === null) throw new Error('the route names no account');
@@ -214,7 +191,10 @@ export function membershipOf(request: FastifyRequest): Membership {
 }
 
 /** Who makes a change, for the audit log. */
-export function operatorOf(request: FastifyRequest, db: Database, clock: Clock): Operator {
+export function operatorOf(
+  request: FastifyRequest,
+  { db, clock }: Pick<PanelDependencies, 'db' | 'clock'>,
+): Operator {
   const { membership, visitor } = visitOf(request);
   const { person } = sessionOf(request);
   return {

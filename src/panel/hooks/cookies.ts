@@ -7,7 +7,7 @@ const DEVICE_SECONDS = 180 * 24 * 60 * 60;
 /** The panel's two cookies. Scripts cannot read them, and other sites' requests do not carry them. */
 export interface PanelCookies {
   readSession(request: FastifyRequest): string | undefined;
-  /** Lasts until the browser is closed, or the session has ended. */
+  /** The cookie lasts until the browser is closed; the session may end before. */
   setSession(reply: FastifyReply, token: string): void;
   clearSession(reply: FastifyReply): void;
   readDevice(request: FastifyRequest): string | undefined;
@@ -15,8 +15,8 @@ export interface PanelCookies {
 }
 
 /**
- * @param panelUrl Over https the names begin with `__Host-`, so that no other host of the domain can set
- * them (RFC 6265bis, 4.1.3.2). Plain http, on loopback, has no such cookies.
+ * @param panelUrl With https, the names begin with `__Host-`, so that no other host of the domain can set them
+ * (RFC 6265bis, 4.1.3.2). Browsers take no such cookies over http, which is for loopback.
  */
 export function createPanelCookies(panelUrl: string): PanelCookies {
   const secure = new URL(panelUrl).protocol === 'https:';

@@ -2,9 +2,9 @@ import type { FastifyRequest } from 'fastify';
 import { PanelRefusal } from './refusal.ts';
 
 /**
- * Refuses a form that another site has sent. Browsers tell the relation of the sites; older ones tell the
- * origin; a request that tells neither was made by no browser that could carry somebody's cookie safely.
- * @param panelUrl Where the panel is; at plain http, on loopback, it has several names.
+ * Refuses a form that another site has sent: by `Sec-Fetch-Site` or, from older browsers, by `Origin`. A
+ * request with neither is refused too, since a browser that sends neither cannot protect the cookie.
+ * @param panelUrl Base URL of the panel. With http, on loopback, it may be called by other names.
  * @throws PanelRefusal
  */
 export function requireSameOrigin(request: FastifyRequest, panelUrl: string): void {
@@ -16,8 +16,8 @@ export function requireSameOrigin(request: FastifyRequest, panelUrl: string): vo
 }
 
 /**
- * Refuses a file that another site leads to: a person gets it, and has it written to the audit log, only by
- * a link of our own pages.
+ * Refuses a download that a link of another site leads to, so that no other site causes an entry in the audit
+ * log.
  * @throws PanelRefusal
  */
 export function requireOwnPage({ headers }: FastifyRequest): void {

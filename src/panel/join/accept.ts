@@ -1,85 +1,72 @@
 import { type Static, Type } from '@sinclair/typebox';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { hashToken, isToken } from '../../crypto/token.ts';
 import { EmptyForm } from '../../http/page-validation.ts';
 import type { TypedApp } from '../../http/typed-app.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { PANEL_PREFIX } from '../assets.ts';
 import type { PanelDependencies } from '../dependencies.ts';
+import { faultOf } from '../failures.ts';
 import type { FormFault } from '../form.ts';
-import { sessionOf, visitOf } from '../hooks/access.ts';
+import { FOR_PERSON, sessionOf, visitOf } from '../hooks/access.ts';
+import type { PanelPage } from '../layout.ts';
 import { accountPath } from '../navigation.ts';
-import { leadTo, sendPage } from '../pages.ts';
+import { leadTo } from '../pages.ts';
 import { findOpenLink, JOIN_PATH } from '../people/invitations.ts';
 import { findInvited, joinAsPerson } from '../people/join.ts';
-import { FieldRefused, LinkEnded } from '../people/refusals.ts';
-import { acceptPage, ENDED_PAGE } from './views.ts';
+import { LinkEnded } from '../people/refusals.ts';
+import { acceptPage } from './views.ts';
 
-/** Where an invitation is continued by somebody who has signed in for it, below the panel. */
+/** Where an invitation is continued after signing in for it, below the panel. */
 export const INVITATION = '/invitation';
 
-/** Of whatever form: a link that was not copied whole has ended. */
-const LinkParams = Type.Object({ token: Type.Optional(Type.String()) });
+/** Any text: the page says that an incomplete link does not work. */
+const params = Type.Object({ token: Type.Optional(Type.String()) });
 
-type LinkRequest = FastifyRequest & { params: Static<typeof LinkParams> };
+type InvitedRequest = FastifyRequest & { params: Static<typeof params> };
 
-/** Accepting an invitation as somebody who has signed in: with its link, or with a session that was begun for it. */
+/** Accepting an invitation after signing in: by its link, or in a session that was begun for it. */
 export function registerAccept(app: TypedApp, deps: PanelDependencies): void {
-  const person = { config: { panel: { for: 'person' } } } as const;
-
-  const params = LinkParams;
-
-  app.get(INVITATION, { ...person, schema: { params } }, (request, reply) =>
-    showInvitation(request, reply, deps, null),
+  app.get(INVITATION, { ...FOR_PERSON, schema: { params } }, request =>
+    showInvitation(request, deps, null),
   );
 
   for (const path of [INVITATION, '/join/:token/accept']) {
     const schema = { params, body: EmptyForm };
-    app.post(path, { ...person, schema }, async (request, reply) => {
-      const tokenHash = tokenHashOf(request);
-      if (tokenHash === null) return sendPage(request, reply, deps, ENDED_PAGE, 404);
-      const { person: own } = sessionOf(request);
+    app.post(path, { ...FOR_PERSON, schema }, async request => {
+      const { id } = sessionOf(request).person;
       const { address } = visitOf(request).visitor;
       try {
-        const invited = await joinAsPerson(deps, tokenHash, own.id, address);
-        return leadTo(reply, deps.panelUrl, accountPath(invited));
+        return leadTo(accountPath(await joinAsPerson(deps, tokenHashOf(request), id, address)));
       } catch (error) {
-        if (error instanceof LinkEnded) return sendPage(request, reply, deps, ENDED_PAGE, 404);
-        if (!(error instanceof FieldRefused)) throw error;
-        const { field, message } = error;
-        return showInvitation(request, reply, deps, { field, message });
+        return showInvitation(request, deps, faultOf(error, request));
       }
     });
   }
 }
 
-/** Shows an invitation to somebody who has signed in. */
+/**
+ * Shows an invitation to somebody who has signed in.
+ * @throws LinkEnded
+ */
 export async function showInvitation(
-  request: LinkRequest,
-  reply: FastifyReply,
-  deps: PanelDependencies,
+  request: InvitedRequest,
+  { clock, db, panelUrl }: PanelDependencies,
   fault: FormFault | null,
-): Promise<FastifyReply> {
-  const { clock, db, panelUrl } = deps;
-  const tokenHash = tokenHashOf(request);
-  const link =
-    tokenHash === null ? undefined : await findOpenLink(db, tokenHash, new Date(clock()));
-  const invited = link && (await findInvited(db, link));
-  if (link === undefined || invited === undefined) {
-    return sendPage(request, reply, deps, ENDED_PAGE, 404);
-  }
+): Promise<PanelPage> {
+  const invitation = await findOpenLink(db, tokenHashOf(request), new Date(clock()));
+  const invited = invitation && (await findInvited(db, invitation));
+  if (invited === undefined) throw new LinkEnded();
   const { token } = request.params;
-  const page = acceptPage({
-    ...{ basePath: basePathOf(panelUrl), fault, invited },
-    action: token === undefined ? PANEL_PREFIX + INVITATION : `${JOIN_PATH}/${token}/accept`,
-    person: sessionOf(request).person,
-  });
-  return sendPage(request, reply, deps, page, fault === null ? 200 : 422);
+  const path = token === undefined ? PANEL_PREFIX + INVITATION : `${JOIN_PATH}/${token}/accept`;
+  return acceptPage(basePathOf(panelUrl) + path, invited, sessionOf(request).person, fault);
 }
 
-/** Of the link in the path; else of the one that the session was begun for. */
-function tokenHashOf(request: LinkRequest): Buffer | null {
+/** The hash of the token in the path; without one, of the invitation that the session was begun for. */
+function tokenHashOf(request: InvitedRequest): Buffer {
   const { token } = request.params;
-  if (token === undefined) return sessionOf(request).session.link_hash;
-  return isToken(token) ? hashToken(token) : null;
+  const { link_hash: remembered } = sessionOf(request).session;
+  if (token === undefined && remembered !== null) return remembered;
+  if (token === undefined || !isToken(token)) throw new LinkEnded();
+  return hashToken(token);
 }

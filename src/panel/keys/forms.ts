@@ -6,7 +6,7 @@ import type { MERCHANT_SCOPES } from '../../keys/scopes.ts';
 /** Path of a key's pages. */
 export const KeyParams = Type.Object({ keyId: Type.String({ pattern: KEY_ID.source }) });
 
-const intent = Uuid('What a secret is made for once, however often the form is sent.');
+const intent = Uuid('ID under which a secret is made once, however often the form is sent.');
 const ticked = Type.Optional(StringEnum(['', 'on'], 'Whether a key may do it.'));
 /** A new key, whose scopes are those of its member. */
 export const PartnerKeyForm = Type.Object({

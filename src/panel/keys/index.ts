@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Static } from '@sinclair/typebox';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { parseName } from '../../accounts/input.ts';
-import { OperationRefused, type Operator } from '../../audit/audited-change.ts';
+import type { Operator } from '../../audit/audited-change.ts';
 import { untilHeard } from '../../database/change-feed.ts';
 import { transact } from '../../database/transaction.ts';
 import { ApiError } from '../../errors/api-error.ts';
@@ -22,10 +22,12 @@ import { parseDateBound } from '../../time/date-bound.ts';
 import { ownerOf, ownKeysOf, visibleKeysOf } from '../access/key-holders.ts';
 import { isAllowed } from '../access/permissions.ts';
 import type { PanelDependencies } from '../dependencies.ts';
+import { faultOf } from '../failures.ts';
 import type { FormFault } from '../form.ts';
-import { membershipOf, operatorOf, sessionOf } from '../hooks/access.ts';
+import { membershipOf, operatorOf, sessionOf, withPermission } from '../hooks/access.ts';
+import type { PanelPage } from '../layout.ts';
 import { accountPath } from '../navigation.ts';
-import { leadTo, sendPage } from '../pages.ts';
+import { leadTo } from '../pages.ts';
 import { KeyParams, MerchantKeyForm, PartnerKeyForm, RevokeForm, RotateForm } from './forms.ts';
 import {
   alreadyDonePage,
@@ -47,7 +49,7 @@ const PATHS: Readonly<Record<Membership['kind'], string>> = {
 
 type KeyRequest = FastifyRequest & { params: Static<typeof KeyParams> };
 
-/** API keys of a merchant, or of a partner's members: what is shown once is made once. */
+/** API keys of a merchant, or of a partner's members. A form sent twice makes one secret, shown once. */
 export function registerKeys(app: TypedApp, deps: PanelDependencies): void {
   registerKeysOf('merchant', app, deps);
   registerKeysOf('partner', app, deps);
@@ -56,85 +58,75 @@ export function registerKeys(app: TypedApp, deps: PanelDependencies): void {
 function registerKeysOf(kind: Membership['kind'], app: TypedApp, deps: PanelDependencies): void {
   const { clock, db, keyring, limits, panelUrl, publicUrl } = deps;
   const path = `/${kind}s/:accountId${PATHS[kind]}`;
-  const rule = (permission: 'keys.read' | 'keys.manage') => ({
-    config: { panel: { for: kind, permission } },
-  });
   const pathOf = (request: FastifyRequest) => accountPath(membershipOf(request)) + PATHS[kind];
   const urlOf = (request: FastifyRequest) => basePathOf(panelUrl) + pathOf(request);
 
-  app.get(path, rule('keys.read'), async (request, reply) => {
+  app.get(path, withPermission(kind, 'keys.read'), async request => {
     const membership = membershipOf(request);
-    const page = keysPage({
+    return keysPage(await listKeysWithUse(db, visibleKeysOf(membership)), {
       ...{ url: urlOf(request), publicUrl, now: new Date(clock()) },
-      keys: await listKeysWithUse(db, visibleKeysOf(membership)),
       mayManage: isAllowed(membership.role, 'keys.manage'),
     });
-    return sendPage(request, reply, deps, page);
   });
 
-  app.get(`${path}/new`, rule('keys.manage'), (request, reply) =>
-    showForm(request, reply, EMPTY_FORM, null),
+  app.get(`${path}/new`, withPermission(kind, 'keys.manage'), request =>
+    showForm(request, EMPTY_FORM, null),
   );
 
   const body = kind === 'merchant' ? MerchantKeyForm : PartnerKeyForm;
-  app.post(`${path}/new`, { ...rule('keys.manage'), schema: { body } }, async (request, reply) => {
+  app.post(`${path}/new`, withPermission(kind, 'keys.manage', { body }), async request => {
     const { intent, name, expiry, date, ...boxes } = request.body;
     const ticks: Readonly<Record<string, string | undefined>> = boxes;
     const scopes = MERCHANT_SCOPES.filter(scope => ticks[scope] === 'on');
     const form = { name, expiry, date, scopes };
     const fault = findFault(form);
-    if (fault !== null) return showForm(request, reply, form, fault);
+    if (fault !== null) return showForm(request, form, fault);
+    const key = {
+      owner: ownerOf(membershipOf(request)),
+      name,
+      ...(kind === 'merchant' ? { scopes } : {}),
+      expiresAt: expiryOf(form),
+    };
     try {
-      const issued = await once(request, intent, operator =>
-        createKey(operator, keyring, {
-          owner: ownerOf(membershipOf(request)),
-          name: form.name,
-          ...(kind === 'merchant' ? { scopes } : {}),
-          expiresAt: expiryOf(form),
-        }),
+      return await issue(request, intent, 'Your new API key', operator =>
+        createKey(operator, keyring, key),
       );
-      return showIssued(request, reply, 'Your new API key', issued);
     } catch (error) {
-      if (!(error instanceof OperationRefused)) throw error;
-      return showForm(request, reply, form, { field: null, message: error.message });
+      return showForm(request, form, faultOf(error, request));
     }
   });
 
-  app.get(
-    `${path}/:keyId`,
-    { ...rule('keys.read'), schema: { params: KeyParams } },
-    async (request, reply) => show(request, reply, await requireKey(request, visibleKeysOf), null),
+  const params = KeyParams;
+  app.get(`${path}/:keyId`, withPermission(kind, 'keys.read', { params }), async request =>
+    show(request, await requireKey(request, visibleKeysOf), null),
   );
 
-  const rotate = { ...rule('keys.manage'), schema: { params: KeyParams, body: RotateForm } };
-  app.post(`${path}/:keyId/rotate`, rotate, async (request, reply) => {
+  const rotating = withPermission(kind, 'keys.manage', { params, body: RotateForm });
+  app.post(`${path}/:keyId/rotate`, rotating, async request => {
     const key = await requireKey(request, ownKeysOf);
     const { intent, grace } = request.body;
     try {
-      const issued = await once(request, intent, operator =>
+      return await issue(request, intent, `The new secret of ${key.name}`, operator =>
         rotateKey(operator, keyring, key.id, grace === 'no'),
       );
-      return showIssued(request, reply, `The new secret of ${key.name}`, issued);
     } catch (error) {
-      if (!(error instanceof OperationRefused)) throw error;
-      return show(request, reply, key, { field: null, message: error.message });
+      return show(request, key, faultOf(error, request));
     }
   });
 
-  const revoke = { ...rule('keys.manage'), schema: { params: KeyParams, body: RevokeForm } };
-  app.post(`${path}/:keyId/revoke`, revoke, async (request, reply) => {
+  const revoking = withPermission(kind, 'keys.manage', { params, body: RevokeForm });
+  app.post(`${path}/:keyId/revoke`, revoking, async request => {
     const key = await requireKey(request, visibleKeysOf);
     if (request.body.name.trim() !== key.name.trim()) {
       const message = 'This is not the name of the key. Nothing was revoked.';
-      return show(request, reply, key, { field: 'name', message });
+      return show(request, key, { field: 'name', message });
     }
     try {
-      await revokeKey(operatorOf(request, db, clock), key.id);
+      await revokeKey(operatorOf(request, deps), key.id);
     } catch (error) {
-      if (!(error instanceof OperationRefused)) throw error;
-      return show(request, reply, key, { field: null, message: error.message });
+      return show(request, key, faultOf(error, request));
     }
-    return leadTo(reply, panelUrl, `${pathOf(request)}/${key.id}`);
+    return leadTo(`${pathOf(request)}/${key.id}`);
   });
 
   async function requireKey(
@@ -146,67 +138,41 @@ function registerKeysOf(kind: Membership['kind'], app: TypedApp, deps: PanelDepe
     return key;
   }
 
-  /** @returns undefined where the form was sent before. */
-  async function once(
+  /** Makes a secret and shows it, unless the form was sent before: then says so. */
+  async function issue(
     request: FastifyRequest,
     intent: string,
-    issue: (operator: Operator) => Promise<IssuedKey>,
-  ): Promise<IssuedKey | undefined> {
+    title: string,
+    make: (operator: Operator) => Promise<IssuedKey>,
+  ): Promise<PanelPage> {
     await limits.countSecret(request);
     const { id: personId } = sessionOf(request).person;
     const issued = await transact(db, async tx => {
       const row = { id: intent, person_id: personId, created_at: new Date(clock()) };
       if (!(await useIntent(tx, row))) return undefined;
-      return issue({ ...operatorOf(request, db, clock), db: tx });
+      return make({ ...operatorOf(request, deps), db: tx });
     });
     await untilHeard(db);
-    return issued;
+    const listUrl = urlOf(request);
+    return issued === undefined
+      ? alreadyDonePage(listUrl)
+      : issuedKeyPage(title, issued, { listUrl, publicUrl });
   }
 
-  function showIssued(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    title: string,
-    issued: IssuedKey | undefined,
-  ): FastifyReply {
-    const url = urlOf(request);
-    if (issued === undefined) return sendPage(request, reply, deps, alreadyDonePage(url), 409);
-    return sendPage(
-      request,
-      reply,
-      deps,
-      issuedKeyPage(title, issued, { listUrl: url, publicUrl }),
-    );
-  }
-
-  function showForm(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    form: NewKeyForm,
-    fault: FormFault | null,
-  ): FastifyReply {
-    const page = newKeyPage({
-      ...{ url: urlOf(request), intent: randomUUID(), form, fault },
-      withScopes: kind === 'merchant',
+  function showForm(request: FastifyRequest, form: NewKeyForm, fault: FormFault | null): PanelPage {
+    return newKeyPage(form, fault, {
+      ...{ url: urlOf(request), intent: randomUUID(), withScopes: kind === 'merchant' },
     });
-    return sendPage(request, reply, deps, page, fault === null ? 200 : 422);
   }
 
-  function show(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    key: KeyWithUse,
-    fault: FormFault | null,
-  ): FastifyReply {
+  function show(request: FastifyRequest, key: KeyWithUse, fault: FormFault | null): PanelPage {
     const membership = membershipOf(request);
     const mayManage = isAllowed(membership.role, 'keys.manage');
     const isOwn = membership.kind === 'merchant' || key.partner_member_id === membership.memberId;
-    const page = keyPage({
-      ...{ url: `${urlOf(request)}/${key.id}`, key, fault, intent: randomUUID() },
-      now: new Date(clock()),
-      may: { rotate: mayManage && isOwn, revoke: mayManage },
+    return keyPage(key, fault, {
+      ...{ url: `${urlOf(request)}/${key.id}`, intent: randomUUID(), now: new Date(clock()) },
+      ...{ mayRotate: mayManage && isOwn, mayRevoke: mayManage },
     });
-    return sendPage(request, reply, deps, page, fault === null ? 200 : 422);
   }
 
   function findFault({ name, expiry, date, scopes }: NewKeyForm): FormFault | null {
@@ -216,7 +182,7 @@ function registerKeysOf(kind: Membership['kind'], app: TypedApp, deps: PanelDepe
     if (kind === 'merchant' && scopes.length === 0) {
       return { field: 'scopes', message: 'Tick at least one of what it may do.' };
     }
-    if (!EXPIRIES.some(({ value }) => value === expiry)) {
+    if (!EXPIRIES.some(([value]) => value === expiry)) {
       return { field: 'expiry', message: 'Choose when it expires.' };
     }
     if (expiry === 'date' && !/^\d{4}-\d{2}-\d{2}$/.test(date)) {

@@ -3,7 +3,7 @@ import type { IssuedKey } from '../../keys/manage-keys.ts';
 import { MERCHANT_SCOPES, type Scope, scopesOf } from '../../keys/scopes.ts';
 import { type Html, html } from '../../pages/html.ts';
 import type { KeyWithUse } from '../../repositories/keys/api-keys.ts';
-import { type FormFault, renderFault, renderField, renderSelect } from '../form.ts';
+import { type FormFault, renderField, renderSelect } from '../form.ts';
 import { dateTime } from '../format.ts';
 import type { PanelPage } from '../layout.ts';
 import { renderFacts, renderTable } from '../table.ts';
@@ -15,28 +15,26 @@ const SCOPE_TEXTS: Readonly<Record<(typeof MERCHANT_SCOPES)[number], string>> = 
   'blockchains:read': 'list networks',
 };
 
-/** How long a new key holds, by what the form says. */
+/** When a new key expires, as the form offers it. */
 export const EXPIRIES = [
-  { value: 'never', text: 'Never' },
-  { value: '90', text: 'In 90 days' },
-  { value: '365', text: 'In a year' },
-  { value: 'date', text: 'On a date' },
+  ['never', 'Never'],
+  ['90', 'In 90 days'],
+  ['365', 'In a year'],
+  ['date', 'On a date'],
 ] as const;
 
-export function keysPage({
-  url,
-  keys,
-  now,
-  mayManage,
-  publicUrl,
-}: {
+interface KeysFrame {
   /** The page's address, with the base path. */
   readonly url: string;
-  readonly keys: readonly KeyWithUse[];
+  readonly publicUrl: string;
   readonly now: Date;
   readonly mayManage: boolean;
-  readonly publicUrl: string;
-}): PanelPage {
+}
+
+export function keysPage(
+  keys: readonly KeyWithUse[],
+  { url, publicUrl, now, mayManage }: KeysFrame,
+): PanelPage {
   return {
     title: 'API keys',
     lead: html`A key signs the requests of your server. How, the <a href="${publicUrl}/docs/quickstart">quickstart</a> shows.`,
@@ -66,7 +64,7 @@ ${
   };
 }
 
-/** Whether a key can be used, in a word. */
+/** The state of a key in a word. */
 function renderState(key: KeyWithUse, now: Date): Html {
   if (key.revoked_at !== null) return html`<span class="tag bad">revoked</span>`;
   if (key.expires_at !== null && key.expires_at <= now)
@@ -90,25 +88,23 @@ export const EMPTY_FORM: NewKeyForm = {
   scopes: MERCHANT_SCOPES,
 };
 
-export function newKeyPage({
-  url,
-  intent,
-  form,
-  fault,
-  withScopes,
-}: {
+interface NewKeyFrame {
   readonly url: string;
   /** ID under which the key is made once, however often the form is sent. */
   readonly intent: string;
-  readonly form: NewKeyForm;
-  readonly fault: FormFault | null;
   /** A partner key's scopes follow from the role of its member. */
   readonly withScopes: boolean;
-}): PanelPage {
+}
+
+export function newKeyPage(
+  form: NewKeyForm,
+  fault: FormFault | null,
+  { url, intent, withScopes }: NewKeyFrame,
+): PanelPage {
   return {
     title: 'Create an API key',
-    content: html`${renderFault(fault)}
-<form method="post" action="${url}/new" class="stack">
+    fault,
+    content: html`<form method="post" action="${url}/new" class="stack">
 <input type="hidden" name="intent" value="${intent}">
 ${renderField({ name: 'name', label: 'Name', value: form.name, hint: 'What uses it, for example: shop server.', maxlength: 200 }, fault)}
 ${
@@ -118,7 +114,7 @@ ${
       html`<p class="check"><input type="checkbox" id="${scope}" name="${scope}" value="on"${form.scopes.includes(scope) && html` checked`}><label for="${scope}">${SCOPE_TEXTS[scope]} <code>${scope}</code></label></p>`,
   )}${fault?.field === 'scopes' && html`<p class="fault" id="scopes">${fault.message}</p>`}</fieldset>`
 }
-${renderSelect({ name: 'expiry', label: 'Expires', value: form.expiry, choices: EXPIRIES })}
+${renderSelect('expiry', 'Expires', EXPIRIES, form.expiry)}
 ${renderField({ name: 'date', label: 'Date, where you chose one', type: 'date', value: form.date, required: false }, fault)}
 <button>Create</button>
 </form>`,
@@ -143,59 +139,60 @@ export function issuedKeyPage(
   };
 }
 
-/** The form was sent again: the key is there, and what was shown cannot be shown any more. */
+/** The form was sent before: the key exists, and its secret cannot be shown again. */
 export function alreadyDonePage(listUrl: string): PanelPage {
   return {
     title: 'This was done already',
     content: html`<p>The form was sent before. Its secret was shown then, and cannot be shown any more: if nobody kept it, revoke the key and create another one.</p>
 <p><a class="button" href="${listUrl}">API keys</a></p>`,
+    status: 409,
   };
 }
 
-export function keyPage({
-  url,
-  key,
-  now,
-  fault,
-  may,
-  intent,
-}: {
+interface KeyFrame {
   readonly url: string;
-  readonly key: KeyWithUse;
-  readonly now: Date;
-  readonly fault: FormFault | null;
-  readonly may: { readonly rotate: boolean; readonly revoke: boolean };
   readonly intent: string;
-}): PanelPage {
+  readonly now: Date;
+  readonly mayRotate: boolean;
+  readonly mayRevoke: boolean;
+}
+
+export function keyPage(
+  key: KeyWithUse,
+  fault: FormFault | null,
+  { url, intent, now, mayRotate, mayRevoke }: KeyFrame,
+): PanelPage {
   const isOver = key.revoked_at !== null || (key.expires_at !== null && key.expires_at <= now);
   const time = (date: Date | null) => (date === null ? null : dateTime(date));
   return {
     title: key.name,
     lead: html`${renderState(key, now)} <code>${key.id}</code>`,
-    content: html`${renderFault(fault)}
-${renderFacts([
-  ['May', scopesOf(key.scopes, key.memberRole).map(describeScope).join(', ')],
-  ['Whose', key.memberName],
-  ['Created', dateTime(key.created_at)],
-  ['Expires', key.expires_at === null ? 'never' : dateTime(key.expires_at)],
-  ['Rotated', time(key.rotated_at)],
-  ['Former secret works until', time(formerPairUntil(key, now))],
-  ['Revoked', time(key.revoked_at)],
-  [
-    'Last used',
-    key.lastUsedAt === null ? 'never' : html`${dateTime(key.lastUsedAt)} from ${key.lastAddress}`,
-  ],
-  [
-    'Last error',
-    key.lastErrorAt === null
-      ? null
-      : html`<code>${key.lastError}</code> ${dateTime(key.lastErrorAt)}`,
-  ],
-])}
-${!isOver && may.rotate && renderRotation(url, intent)}
+    fault,
+    content: html`${renderFacts([
+      ['May', scopesOf(key.scopes, key.memberRole).map(describeScope).join(', ')],
+      ['Whose', key.memberName],
+      ['Created', dateTime(key.created_at)],
+      ['Expires', key.expires_at === null ? 'never' : dateTime(key.expires_at)],
+      ['Rotated', time(key.rotated_at)],
+      ['Former secret works until', time(formerPairUntil(key, now))],
+      ['Revoked', time(key.revoked_at)],
+      [
+        'Last used',
+        key.lastUsedAt === null
+          ? 'never'
+          : html`${dateTime(key.lastUsedAt)} from ${key.lastAddress}`,
+      ],
+      [
+        'Last error',
+        key.lastErrorAt === null
+          ? null
+          : html`<code>${key.lastError}</code> ${dateTime(key.lastErrorAt)}`,
+      ],
+    ])}
+${!isOver && mayRotate && renderRotation(url, intent)}
 ${
   key.revoked_at === null &&
-  may.revoke &&
+  mayRevoke &&
   html`<section aria-labelledby="revoke"><h2 id="revoke">Revoke</h2>
 <p>Requests with this key are refused from then on. That cannot be undone.</p>
 <form method="post" action="${url}/revoke" class="stack">

@@ -1,23 +1,19 @@
 import type { PartnerPaymentRow } from '#schemas/partner-reports.ts';
 import type { CsvColumn } from '../../payments/csv.ts';
 
-const dollarText = (dollars: number | null) => (dollars === null ? null : dollars.toFixed(2));
+type Column = CsvColumn<PartnerPaymentRow>;
+
+const same = (title: keyof PartnerPaymentRow): Column => ({ title, cell: row => row[title] });
+
+function inDollars(title: 'amount' | 'commissionAmount'): Column {
+  return { title, cell: row => row[title]?.toFixed(2) ?? null };
+}
 
 /** What a file of a partner's payments holds: times in ISO 8601 and UTC, amounts in dollars. */
-export const PARTNER_PAYMENT_COLUMNS: readonly CsvColumn<PartnerPaymentRow>[] = [
-  { title: 'id', cell: ({ id }) => id },
-  { title: 'createdAt', cell: ({ createdAt }) => createdAt },
-  { title: 'paidAt', cell: ({ paidAt }) => paidAt },
-  { title: 'status', cell: ({ status }) => status },
-  { title: 'amount', cell: ({ amount }) => dollarText(amount) },
-  { title: 'commissionAmount', cell: ({ commissionAmount }) => dollarText(commissionAmount) },
-  { title: 'flow', cell: ({ flow }) => flow },
-  { title: 'paymentSystem', cell: ({ paymentSystem }) => paymentSystem },
-  { title: 'blockchainId', cell: ({ blockchainId }) => blockchainId },
-  { title: 'tokenAmount', cell: ({ tokenAmount }) => tokenAmount },
-  { title: 'address', cell: ({ address }) => address },
-  { title: 'transactionHash', cell: ({ transactionHash }) => transactionHash },
-  { title: 'customerReferenceId', cell: ({ customerReferenceId }) => customerReferenceId },
-  { title: 'merchantId', cell: ({ merchantId }) => merchantId },
-  { title: 'merchantName', cell: ({ merchantName }) => merchantName },
+export const PARTNER_PAYMENT_COLUMNS: readonly Column[] = [
+  ...(['id', 'createdAt', 'paidAt', 'status'] as const).map(same),
+  inDollars('amount'),
+  inDollars('commissionAmount'),
+  ...(['flow', 'paymentSystem', 'blockchainId', 'tokenAmount', 'address'] as const).map(same),
+  ...(['transactionHash', 'customerReferenceId', 'merchantId', 'merchantName'] as const).map(same),
 ];

@@ -13,16 +13,15 @@ import {
   readPaymentReportPages,
 } from '../../partners/payment-reports.ts';
 import { utcDay } from '../../time/days.ts';
-import { isAllowed, type Permission } from '../access/permissions.ts';
+import { isAllowed } from '../access/permissions.ts';
 import { renderClosedCodes } from '../closed-codes.ts';
 import type { PanelDependencies } from '../dependencies.ts';
 import { EXPORT_PAGE, type Exports, exportBounds } from '../exports.ts';
-import { renderFault, renderField } from '../form.ts';
+import { faultOfDays, renderFilters, renderSearch } from '../filters.ts';
 import { count } from '../format.ts';
-import { membershipOf, operatorOf, sessionOf } from '../hooks/access.ts';
+import { membershipOf, operatorOf, sessionOf, withPermission } from '../hooks/access.ts';
 import { accountPath } from '../navigation.ts';
-import { leadTo, sendPage } from '../pages.ts';
-import { faultOfDays } from '../payments/list.ts';
+import { leadTo } from '../pages.ts';
 import { renderPaging } from '../table.ts';
 import { PARTNER_PAYMENT_COLUMNS } from './export-columns.ts';
 import {
@@ -51,26 +50,23 @@ const SelfServiceForm = Type.Object({
   'self-service': StringEnum(['on', 'off'], 'Whether merchants may use keys of their own.'),
 });
 
-/** What a partner sees of its merchants, by the functions that answer its reports in the API. */
+/** What a partner sees of its merchants: the same reports as in the API. */
 export function registerPartner(app: TypedApp, deps: PanelDependencies, exports: Exports): void {
-  const { clock, db, panelUrl, reports } = deps;
-  const rule = (permission: Permission) => ({
-    config: { panel: { for: 'partner' as const, permission } },
-  });
+  const { clock, panelUrl, reports } = deps;
   const urlOf = (request: FastifyRequest) =>
     basePathOf(panelUrl) + accountPath(membershipOf(request));
 
-  app.get(PATH, rule('overview.read'), async (request, reply) => {
+  app.get(PATH, withPermission('partner', 'overview.read'), async request => {
     const { accountId, role } = membershipOf(request);
     const now = new Date(clock());
     const overview = await readOverview(reports, accountId, now);
     const page = overviewPage(urlOf(request), overview, isAllowed(role, 'merchants.read'));
     const notice = renderClosedCodes(sessionOf(request).person, now, basePathOf(panelUrl));
-    return sendPage(request, reply, deps, { ...page, content: html`${notice}${page.content}` });
+    return { ...page, content: html`${notice}${page.content}` };
   });
 
-  const merchants = { ...rule('merchants.read'), schema: { querystring: MerchantsQuery } };
-  app.get(`${PATH}/merchants`, merchants, async (request, reply) => {
+  const merchants = withPermission('partner', 'merchants.read', { querystring: MerchantsQuery });
+  app.get(`${PATH}/merchants`, merchants, async request => {
     const { accountId } = membershipOf(request);
     const url = urlOf(request);
     const { search, page = 1 } = request.query;
@@ -81,35 +77,33 @@ export function registerPartner(app: TypedApp, deps: PanelDependencies, exports:
       search === undefined
         ? html`<p>No merchants yet. Your operator links merchants to a partner.</p>`
         : html`<p>No merchant matches. <a href="${url}/merchants">Clear filters</a></p>`;
-    return sendPage(request, reply, deps, {
+    return {
       title: 'Merchants',
       lead: `${count(total)} in all`,
-      content: html`<form method="get" action="${url}/merchants" class="filters" role="search">
-${renderField({ name: 'search', label: 'Search', placeholder: 'Name, e-mail or ID', type: 'search', value: search ?? '', required: false }, null)}
-<button>Filter</button></form>
+      content: html`${renderFilters(`${url}/merchants`, [renderSearch('Name, e-mail or ID', search)])}
 ${data.length === 0 ? empty : renderMerchants(url, data)}
 ${renderPages(address, page, total)}`,
-    });
+    };
   });
 
-  const merchant = { ...rule('merchants.read'), schema: { params: MerchantParams } };
-  app.get(`${PATH}/merchants/:merchantId`, merchant, async (request, reply) => {
+  const merchant = withPermission('partner', 'merchants.read', { params: MerchantParams });
+  app.get(`${PATH}/merchants/:merchantId`, merchant, async request => {
     const { accountId } = membershipOf(request);
     const { merchantId } = request.params;
     const report = await readMerchantReport(reports, accountId, merchantId, new Date(clock()));
-    return sendPage(request, reply, deps, merchantPage(urlOf(request), report));
+    return merchantPage(urlOf(request), report);
   });
 
   const schema = { querystring: PartnerListQuery };
-  app.get(`${PATH}/payments`, { ...rule('payments.read'), schema }, async (request, reply) => {
+  app.get(`${PATH}/payments`, withPermission('partner', 'payments.read', schema), async request => {
     const { accountId } = membershipOf(request);
     const url = urlOf(request);
     const { page = 1, ...list } = request.query;
     const fault = faultOfDays(list);
     if (fault !== null) {
       const filters = await readFilters(reports, accountId);
-      const content = html`${renderFault(fault)}${renderPartnerFilters(`${url}/payments`, list, filters, fault)}`;
-      return sendPage(request, reply, deps, { title: 'Payments', content }, 422);
+      const content = renderPartnerFilters(`${url}/payments`, list, filters, fault);
+      return { title: 'Payments', fault, content };
     }
     const [filters, { data, total }] = await Promise.all([
       readFilters(reports, accountId),
@@ -120,23 +114,24 @@ ${renderPages(address, page, total)}`,
     const empty = isFiltered
       ? html`<p>No payment matches. <a href="${url}/payments">Clear filters</a></p>`
       : html`<p>No payment yet.</p>`;
-    return sendPage(request, reply, deps, {
+    return {
       title: 'Payments',
       lead: `${count(total)} in all`,
       content: html`${renderPartnerFilters(`${url}/payments`, list, filters, null)}
 ${data.length === 0 ? empty : renderPartnerPayments(url, data)}
 <div class="buttons">${renderPages(address, page, total)}
 <a href="${partnerListUrl(`${url}/payments.csv`, list)}" download>Download as CSV</a></div>`,
-    });
+    };
   });
 
-  app.get(`${PATH}/payments.csv`, { ...rule('payments.export'), schema }, (request, reply) => {
+  const exporting = withPermission('partner', 'payments.export', schema);
+  app.get(`${PATH}/payments.csv`, exporting, (request, reply) => {
     const { accountId } = membershipOf(request);
     const list = request.query;
     // The list says what is wrong with the days.
     if (faultOfDays(list) !== null) {
       const path = `${accountPath(membershipOf(request))}/payments`;
-      return leadTo(reply, panelUrl, partnerListUrl(path, list));
+      return leadTo(partnerListUrl(path, list));
     }
     const { startDate: from, endDate: to, ...filters } = toReportQuery(list);
     const now = new Date(clock());
@@ -150,32 +145,30 @@ ${data.length === 0 ? empty : renderPartnerPayments(url, data)}
     });
   });
 
-  const payment = { ...rule('payments.read'), schema: { params: PaymentParams } };
-  app.get(`${PATH}/payments/:paymentId`, payment, async (request, reply) => {
+  const payment = withPermission('partner', 'payments.read', { params: PaymentParams });
+  app.get(`${PATH}/payments/:paymentId`, payment, async request => {
     const { accountId } = membershipOf(request);
     const payment = await readPaymentReport(reports, accountId, request.params.paymentId);
-    return sendPage(request, reply, deps, partnerPaymentPage(urlOf(request), payment));
+    return partnerPaymentPage(urlOf(request), payment);
   });
 
-  app.get(`${PATH}/team`, rule('team.read'), async (request, reply) => {
-    const team = await readTeam(reports, membershipOf(request).accountId);
-    return sendPage(request, reply, deps, teamPage(team));
-  });
+  app.get(`${PATH}/team`, withPermission('partner', 'team.read'), async request =>
+    teamPage(await readTeam(reports, membershipOf(request).accountId)),
+  );
 
-  app.get(`${PATH}/settings`, rule('self-service.read'), async (request, reply) => {
+  app.get(`${PATH}/settings`, withPermission('partner', 'self-service.read'), async request => {
     const membership = membershipOf(request);
     const { metrics } = await readOverview(reports, membership.accountId, new Date(clock()));
     const isOn = membership.kind === 'partner' && membership.selfService;
-    const page = settingsPage(`${urlOf(request)}/settings`, isOn, metrics.totalMerchants);
-    return sendPage(request, reply, deps, page);
+    return settingsPage(`${urlOf(request)}/settings`, isOn, metrics.totalMerchants);
   });
 
-  const selfService = { ...rule('self-service.set'), schema: { body: SelfServiceForm } };
-  app.post(`${PATH}/settings/self-service`, selfService, async (request, reply) => {
-    const { accountId } = membershipOf(request);
-    const operator = operatorOf(request, db, clock);
-    await setPartner(operator, accountId, { selfService: request.body['self-service'] === 'on' });
-    return leadTo(reply, panelUrl, `${accountPath(membershipOf(request))}/settings`);
+  const switching = withPermission('partner', 'self-service.set', { body: SelfServiceForm });
+  app.post(`${PATH}/settings/self-service`, switching, async request => {
+    const membership = membershipOf(request);
+    const selfService = request.body['self-service'] === 'on';
+    await setPartner(operatorOf(request, deps), membership.accountId, { selfService });
+    return leadTo(`${accountPath(membership)}/settings`);
   });
 }
 

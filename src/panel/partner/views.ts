@@ -13,7 +13,7 @@ import type { PanelPage } from '../layout.ts';
 import { renderStatus } from '../status.ts';
 import { type Column, renderFacts, renderTable } from '../table.ts';
 
-/** Reports tell dollars; pages write them like all other amounts. */
+/** Writes an amount of a report, which is in dollars, like all other amounts. */
 export function money(amount: number): string {
   return dollars(toCents(amount) ?? 0);
 }

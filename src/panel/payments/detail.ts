@@ -2,7 +2,7 @@ import type { Payment } from '../../database/payment-tables.ts';
 import { type Html, html } from '../../pages/html.ts';
 import type { PaymentFact } from '../../payments/history.ts';
 import { toPaymentObject } from '../../payments/payment-object.ts';
-import { type FormFault, renderFault, renderSelect } from '../form.ts';
+import { type FormFault, renderSelect } from '../form.ts';
 import { dateTime, dollars } from '../format.ts';
 import type { PanelPage } from '../layout.ts';
 import { renderStatus } from '../status.ts';
@@ -17,25 +17,18 @@ export interface DetailParts {
   /** The page's address, with the base path. */
   readonly url: string;
   readonly payment: Payment;
-  /** Of the network that the customer chose; null where there is none. */
+  /** Asset of the network that the customer chose; null before the choice. */
   readonly assetSymbol: string | null;
   readonly facts: readonly PaymentFact[];
   readonly strays: StrayParts;
-  /** Cases that can be simulated, with what happens in each; empty where nothing is. */
+  /** Cases that can be simulated, with what happens in each; empty if none can. */
   readonly cases: readonly (readonly [string, string])[];
   readonly fault: FormFault | null;
 }
 
 /** One payment with everything that happened to it. */
-export function detailPage({
-  url,
-  payment,
-  assetSymbol,
-  facts,
-  strays,
-  cases,
-  fault,
-}: DetailParts): PanelPage {
+export function detailPage(parts: DetailParts): PanelPage {
+  const { url, payment, assetSymbol, facts, strays, cases, fault } = parts;
   const shown = toPaymentObject(payment);
   const { status } = payment;
   const text = (value: string | null) => (value === null ? null : html`<code>${value}</code>`);
@@ -44,8 +37,8 @@ export function detailPage({
     title: dollars(payment.amount),
     lead: html`${renderStatus(shown)} <code>${payment.id}</code>`,
     ...(status === 'pending' ? { refreshSeconds: REFRESH_SECONDS } : {}),
-    content: html`${renderFault(fault)}
-${renderStrays(strays)}
+    fault,
+    content: html`${renderStrays(strays)}
 ${renderFacts([
   ['Created', dateTime(shown.createdAt)],
   [status === 'pending' ? 'Expires' : 'Time to pay until', dateTime(shown.expiresAt)],
@@ -75,10 +68,10 @@ function lastError(error: ReturnType<typeof toPaymentObject>['lastError']): Html
 }
 
 function simulationForm(url: string, cases: DetailParts['cases']): Html {
-  const choices = cases.map(([value, meaning]) => ({ value, text: `${value}: ${meaning}` }));
+  const choices = cases.map(([name, meaning]) => [name, `${name}: ${meaning}`] as const);
   return html`<section aria-labelledby="simulate"><h2 id="simulate">Simulate</h2>
 <form method="post" action="${url}/simulate" class="filters">
-${renderSelect({ name: 'case', label: 'What a customer and the chain do', value: '', choices })}
+${renderSelect('case', 'What a customer and the chain do', choices)}
 <button>Simulate</button>
 </form></section>`;
 }

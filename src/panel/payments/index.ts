@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { type Static, Type } from '@sinclair/typebox';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { Uuid } from '#schemas/scalars.ts';
-import { audited, OperationRefused } from '../../audit/audited-change.ts';
+import { audited } from '../../audit/audited-change.ts';
 import type { Payment } from '../../database/payment-tables.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { makeEvidence } from '../../evidence/document.ts';
@@ -17,14 +17,15 @@ import { listStrayDeposits } from '../../repositories/deposits/deviations.ts';
 import { findOwnPayment } from '../../repositories/payments/payments.ts';
 import { SIMULATION_CASES, type SimulationCase, simulate } from '../../settlement/simulate.ts';
 import { whyItWaits } from '../../settlement/untaken.ts';
-import type { Permission } from '../access/permissions.ts';
 import type { PanelDependencies } from '../dependencies.ts';
 import type { Exports } from '../exports.ts';
+import { faultOf } from '../failures.ts';
 import type { FormFault } from '../form.ts';
-import { membershipOf, operatorOf } from '../hooks/access.ts';
+import { membershipOf, operatorOf, withPermission } from '../hooks/access.ts';
 import { requireOwnPage } from '../hooks/same-origin.ts';
+import type { PanelPage } from '../layout.ts';
 import { accountPath } from '../navigation.ts';
-import { leadTo, sendPage } from '../pages.ts';
+import { leadTo } from '../pages.ts';
 import { detailPage } from './detail.ts';
 import { registerPaymentList } from './list-routes.ts';
 
@@ -39,69 +40,71 @@ type PaymentRequest = FastifyRequest & { params: Static<typeof params> };
 /** The payments of a merchant: list and file, one with its timeline, simulation. */
 export function registerPayments(app: TypedApp, deps: PanelDependencies, exports: Exports): void {
   const { clock, db, keyring, panelUrl, publicUrl, rates, reports, simulation } = deps;
-  const rule = (permission: Permission) => ({
-    config: { panel: { for: 'merchant' as const, permission } },
-    schema: { params },
-  });
-  const pathOf = (request: FastifyRequest) => `${accountPath(membershipOf(request))}/payments`;
-  const urlOf = (request: FastifyRequest) => basePathOf(panelUrl) + pathOf(request);
 
   registerPaymentList(app, deps, exports);
 
-  app.get(`${PATH}/:paymentId`, rule('payments.read'), async (request, reply) =>
-    show(request, reply, await requirePayment(request), null),
+  const reading = withPermission('merchant', 'payments.read', { params });
+  app.get(`${PATH}/:paymentId`, reading, async request =>
+    show(request, await requirePayment(request), null),
   );
 
-  app.get(`${PATH}/:paymentId/evidence.json`, rule('payments.evidence'), async (request, reply) => {
+  const proving = withPermission('merchant', 'payments.evidence', { params });
+  app.get(`${PATH}/:paymentId/evidence.json`, proving, async (request, reply) => {
     requireOwnPage(request);
     const payment = await requirePayment(request);
-    const send = (content: string | Readable) =>
-      reply
-        .header('content-disposition', `attachment; filename="evidence-${payment.id}.json"`)
-        .type('application/json; charset=utf-8')
-        .serializer(String)
-        .send(content);
-    // Nobody is given a document by the headers alone.
-    if (request.method === 'HEAD') return send(Readable.from([]));
+    reply
+      .header('content-disposition', `attachment; filename="evidence-${payment.id}.json"`)
+      .type('application/json; charset=utf-8')
+      .serializer(String);
+    // Headers alone hand out no document, so nothing is audited.
+    if (request.method === 'HEAD') return reply.send(Readable.from([]));
     const signed = await makeEvidence({ db, keyring, clock, publicUrl }, payment);
-    await audited(operatorOf(request, db, clock), 'payment.evidence', async () => ({
-      result: undefined,
-      objectId: payment.id,
-      detail: { keyId: signed.keyId },
-    }));
-    return send(`${JSON.stringify(signed, null, 2)}\n`);
+    await note(request, 'payment.evidence', payment, { keyId: signed.keyId });
+    return reply.send(`${JSON.stringify(signed, null, 2)}\n`);
   });
 
-  const simulating = { ...rule('payments.simulate'), schema: { params, body: SimulateForm } };
-  app.post(`${PATH}/:paymentId/simulate`, simulating, async (request, reply) => {
+  const simulating = withPermission('merchant', 'payments.simulate', {
+    params,
+    body: SimulateForm,
+  });
+  app.post(`${PATH}/:paymentId/simulate`, simulating, async request => {
     if (!simulation) throw new ApiError('E3001');
     const payment = await requirePayment(request);
     const [name] = casesOf(payment).find(([each]) => each === request.body.case) ?? [];
     if (name === undefined) {
       const message = `There is no case ${request.body.case} for this payment.`;
-      return show(request, reply, payment, { field: 'case', message });
+      return show(request, payment, { field: 'case', message });
     }
     let waits: string | null;
     try {
       waits = await play(payment, name);
     } catch (error) {
-      if (!(error instanceof OperationRefused || isConflict(error))) throw error;
-      return show(request, reply, payment, { field: null, message: (error as Error).message });
+      const isRefused = isConflict(error);
+      const fault = isRefused ? { field: null, message: error.message } : faultOf(error, request);
+      return show(request, payment, fault);
     }
-    await audited(operatorOf(request, db, clock), 'payment.simulate', async () => ({
-      result: undefined,
-      objectId: payment.id,
-      detail: { case: name },
-    }));
-    if (waits === null) return leadTo(reply, panelUrl, `${pathOf(request)}/${payment.id}`);
-    return show(
-      request,
-      reply,
-      await requirePayment(request),
-      { field: null, message: waits },
-      200,
-    );
+    await note(request, 'payment.simulate', payment, { case: name });
+    if (waits === null) {
+      return leadTo(`${accountPath(membershipOf(request))}/payments/${payment.id}`);
+    }
+    const page = await show(request, await requirePayment(request), {
+      field: null,
+      message: waits,
+    });
+    return { ...page, status: 200 };
   });
+
+  /** Writes into the audit log what a person did with a payment. */
+  function note(
+    request: FastifyRequest,
+    action: string,
+    { id: objectId }: Payment,
+    detail: Readonly<Record<string, string>>,
+  ): Promise<void> {
+    return audited(operatorOf(request, deps), action, async () => ({
+      ...{ result: undefined, objectId, detail },
+    }));
+  }
 
   async function requirePayment(request: PaymentRequest): Promise<Payment> {
     const { accountId } = membershipOf(request);
@@ -112,33 +115,32 @@ export function registerPayments(app: TypedApp, deps: PanelDependencies, exports
 
   async function show(
     request: FastifyRequest,
-    reply: FastifyReply,
     payment: Payment,
     fault: FormFault | null,
-    status = fault === null ? 200 : 422,
-  ): Promise<FastifyReply> {
+  ): Promise<PanelPage> {
     const network =
       payment.blockchain_id === null ? undefined : await findNetwork(db, payment.blockchain_id);
-    const { accountId } = membershipOf(request);
+    const membership = membershipOf(request);
+    const { accountId } = membership;
+    const accountUrl = basePathOf(panelUrl) + accountPath(membership);
     const strays = await listStrayDeposits(reports, payment.id);
     const ids = strays.map(({ id }) => id);
     const waiting = await findOwnUnmatchedOf(reports, accountId, ids);
-    const page = detailPage({
+    return detailPage({
       strays: {
         ...{ strays, waiting: new Set(waiting.map(({ id }) => id)), merchantId: accountId },
-        accountUrl: basePathOf(panelUrl) + accountPath(membershipOf(request)),
+        accountUrl,
       },
       assetSymbol: network?.asset_symbol ?? null,
-      url: `${urlOf(request)}/${payment.id}`,
+      url: `${accountUrl}/payments/${payment.id}`,
       payment,
       facts: await readHistory(reports, payment),
       cases: simulation ? casesOf(payment) : [],
       fault,
     });
-    return sendPage(request, reply, deps, page, status);
   }
 
-  /** Answers why the payment waits if a transfer of the case did not settle it. */
+  /** @returns Why the payment still waits, if a transfer of the case did not settle it. */
   async function play(payment: Payment, name: SimulationCase): Promise<string | null> {
     if (payment.flow === 'crypto') {
       return whyItWaits(await simulate({ db, rates }, payment.id, name, new Date(clock())));
@@ -155,6 +157,6 @@ function casesOf({ flow }: Payment): [SimulationCase, string][] {
 }
 
 /** Whether the payment has moved on, or its network cannot be offered just now. */
-function isConflict(error: unknown): boolean {
+function isConflict(error: unknown): error is ApiError {
   return error instanceof ApiError && ['E1040', 'E5002'].includes(error.errorCode);
 }

@@ -12,19 +12,18 @@ import { SEARCH_WINDOW } from '../../repositories/payments/search.ts';
 import { utcDay } from '../../time/days.ts';
 import type { PanelDependencies } from '../dependencies.ts';
 import { EXPORT_PAGE, type Exports, exportBounds } from '../exports.ts';
-import { renderFault } from '../form.ts';
+import { faultOfDays } from '../filters.ts';
 import { count } from '../format.ts';
-import { membershipOf } from '../hooks/access.ts';
+import { membershipOf, withPermission } from '../hooks/access.ts';
 import { accountPath } from '../navigation.ts';
-import { leadTo, sendPage } from '../pages.ts';
+import { leadTo } from '../pages.ts';
 import { type ExportedPayment, PAYMENT_COLUMNS } from './export-columns.ts';
 import {
-  faultOfDays,
   isFiltered,
   ListQuery,
   listUrl,
   receivedText,
-  renderFilters,
+  renderListFilters,
   renderListPaging,
   renderPayments,
   wantedBy,
@@ -41,19 +40,14 @@ export function registerPaymentList(
 ): void {
   const { clock, panelUrl, publicUrl, reports } = deps;
   const pathOf = (request: FastifyRequest) => `${accountPath(membershipOf(request))}/payments`;
-  const rule = (permission: 'payments.read' | 'payments.export') => ({
-    config: { panel: { for: 'merchant' as const, permission } },
-  });
-
   const schema = { querystring: ListQuery };
 
-  app.get(PATH, { ...rule('payments.read'), schema }, async (request, reply) => {
+  app.get(PATH, withPermission('merchant', 'payments.read', schema), async request => {
     const list = request.query;
     const url = basePathOf(panelUrl) + pathOf(request);
     const fault = faultOfDays(list);
     if (fault !== null) {
-      const content = html`${renderFault(fault)}${renderFilters(url, list, fault)}`;
-      return sendPage(request, reply, deps, { title: 'Payments', content }, 422);
+      return { title: 'Payments', fault, content: renderListFilters(url, list, fault) };
     }
     const { accountId } = membershipOf(request);
     const place = { ...list, limit: PAGE_SIZE };
@@ -66,20 +60,21 @@ export function registerPaymentList(
         : isFiltered(list)
           ? html`<p>No payment matches. <a href="${url}">Clear filters</a></p>`
           : html`<p>No payment yet. Create one with your API key, as the <a href="${publicUrl}/docs/quickstart">quickstart</a> shows.</p>`;
-    return sendPage(request, reply, deps, {
+    return {
       title: 'Payments',
-      content: html`${renderFilters(url, list, null)}
+      content: html`${renderListFilters(url, list, null)}
 ${data.length === 0 ? empty : renderPayments(url, data, await readArrivals(reports, ids))}
 <div class="buttons">${renderListPaging(url, list, page)}
 <a href="${listUrl(`${url}.csv`, list)}" download>Download as CSV</a></div>`,
-    });
+    };
   });
 
-  app.get(`${PATH}.csv`, { ...rule('payments.export'), schema }, (request, reply) => {
+  const exporting = withPermission('merchant', 'payments.export', schema);
+  app.get(`${PATH}.csv`, exporting, (request, reply) => {
     const list = request.query;
     const { accountId } = membershipOf(request);
     // The list says what is wrong with the days.
-    if (faultOfDays(list) !== null) return leadTo(reply, panelUrl, listUrl(pathOf(request), list));
+    if (faultOfDays(list) !== null) return leadTo(listUrl(pathOf(request), list));
     const { status, from, to, arrived: deviation, search } = list;
     return exports.send(request, reply, {
       name: `payments-${utcDay(new Date(clock()))}.csv`,

@@ -10,12 +10,19 @@ import { formatBaseUnits } from '../../payments/token-amount.ts';
 import type { Arrivals } from '../../repositories/deposits/deviations.ts';
 import { toDate, toInclusiveEnd } from '../../time/date-bound.ts';
 import { addressOf } from '../address.ts';
-import { type FormFault, renderField, renderSelect } from '../form.ts';
+import {
+  DaysQuery,
+  renderChoice,
+  renderDayFields,
+  renderFilters,
+  renderSearch,
+} from '../filters.ts';
+import type { FormFault } from '../form.ts';
 import { dateTime, dollars } from '../format.ts';
 import { renderStatus } from '../status.ts';
 import { renderPaging, renderTable } from '../table.ts';
 
-/** How what has arrived differs from what a payment asks for, in words. */
+/** How a payment's transfers differ from what it asks for, in words. */
 const DEVIATIONS: Readonly<Record<Deviation, string>> = {
   under: 'underpaid',
   over: 'overpaid',
@@ -23,31 +30,20 @@ const DEVIATIONS: Readonly<Record<Deviation, string>> = {
   late: 'arrived late',
 };
 
-/** A UTC day, YYYY-MM-DD. */
-export const Day = Type.String({ format: 'date-bound', pattern: '^\\d{4}-\\d{2}-\\d{2}$' });
-
-/** What the address of a list asks for. */
+/** The filters of a list, and its page. */
 export const ListQuery = Type.Object({
   status: Type.Optional(PaymentStatusSchema),
-  /** Both days included. */
-  from: Type.Optional(Day),
-  to: Type.Optional(Day),
+  ...DaysQuery.properties,
   arrived: Type.Optional(StringEnum(Object.keys(DEVIATIONS) as Deviation[], 'How it differs.')),
   /** A payment's ID, reference, amount or address, or a transaction's hash. */
   search: Type.Optional(Type.String({ maxLength: CUSTOMER_REFERENCE_MAXIMUM })),
-  /** Payments between which a page is; `told` belongs to a search. */
+  /** Payments beside the page. */
   after: Type.Optional(Uuid('Only older ones.')),
   before: Type.Optional(Uuid('Only newer ones, where there is no `after`.')),
-  told: Type.Optional(Uuid('The oldest one that the search had told of before it came there.')),
+  told: Type.Optional(Uuid('The oldest one that the search has shown on the pages before.')),
 });
 
 export type ListRequest = Static<typeof ListQuery>;
-
-/** Why days cannot be looked at; null if they can. */
-export function faultOfDays({ from, to }: Pick<ListRequest, 'from' | 'to'>): FormFault | null {
-  if (from === undefined || to === undefined || from <= to) return null;
-  return { field: 'from', message: `From, ${from}, is after To, ${to}.` };
-}
 
 /** Which payments a list shows. */
 export function wantedBy({ status, from, to, arrived, search: text }: ListRequest): WantedPayments {
@@ -76,18 +72,14 @@ export function listUrl(
   return addressOf(path, { status, from, to, arrived, search, ...place });
 }
 
-export function renderFilters(path: string, list: ListRequest, fault: FormFault | null): Html {
-  const any = { value: '', text: 'Any' };
-  const choices = [any, ...PAYMENT_STATUSES.map(value => ({ value, text: value }))];
-  const deviations = Object.entries(DEVIATIONS).map(([value, text]) => ({ value, text }));
-  return html`<form method="get" action="${path}" class="filters" role="search">
-${renderSelect({ name: 'status', label: 'Status', value: list.status ?? '', choices })}
-${renderSelect({ name: 'arrived', label: 'Received', value: list.arrived ?? '', choices: [any, ...deviations] })}
-${renderField({ name: 'from', label: 'From', type: 'date', value: list.from ?? '', required: false }, fault)}
-${renderField({ name: 'to', label: 'To', type: 'date', value: list.to ?? '', required: false }, null)}
-${renderField({ name: 'search', label: 'Search', placeholder: 'ID, reference, amount, address', type: 'search', value: list.search ?? '', required: false, maxlength: CUSTOMER_REFERENCE_MAXIMUM }, null)}
-<button>Filter</button>
-</form>`;
+export function renderListFilters(url: string, list: ListRequest, fault: FormFault | null): Html {
+  const statuses = PAYMENT_STATUSES.map(status => [status, status] as const);
+  return renderFilters(url, [
+    renderChoice('status', 'Status', statuses, list.status),
+    renderChoice('arrived', 'Received', Object.entries(DEVIATIONS), list.arrived),
+    renderDayFields(list, fault),
+    renderSearch('ID, reference, amount, address', list.search, CUSTOMER_REFERENCE_MAXIMUM),
+  ]);
 }
 
 /**
@@ -135,14 +127,14 @@ function renderDeviations(arrivals: Arrivals | undefined): Html[] {
     .map(kind => html` <span class="tag bad">${DEVIATIONS[kind]}</span>`);
 }
 
-/** What has arrived, with its asset; null for nothing. */
+/** What has arrived, with its asset; null if nothing has. */
 export function receivedText(arrivals: Arrivals | undefined): string | null {
   const { received = null, assetSymbol = null, assetDecimals = null } = arrivals ?? {};
   if (received === null || assetDecimals === null) return null;
   return `${formatBaseUnits(BigInt(received), assetDecimals)} ${assetSymbol}`;
 }
 
-/** Links to the pages beside one, as far as there are any. */
+/** Links to the pages before and after this one, if there are any. */
 export function renderListPaging(
   path: string,
   list: ListRequest,

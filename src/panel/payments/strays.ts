@@ -12,7 +12,7 @@ export interface StrayParts {
   readonly accountUrl: string;
 }
 
-/** Deposits of exactly the payment's amount that did not count for it, and what became of each. */
+/** Deposits of exactly the payment's amount that did not count for it, and how each was settled. */
 export function renderStrays(parts: StrayParts): Html | null {
   const { strays } = parts;
   if (strays.length === 0) return null;

@@ -19,7 +19,7 @@ const STATES: Readonly<Record<string, string>> = {
   failed: 'failed on chain',
 };
 
-/** Everything that happened to a payment, oldest first. */
+/** The history of a payment, oldest first. */
 export function renderTimeline(facts: readonly PaymentFact[]): Html {
   return html`<ol class="timeline">${facts.map(
     fact => html`<li>${describe(fact)}${dateTime(fact.at)}</li>`,
@@ -54,7 +54,7 @@ function describe(fact: PaymentFact): Html {
   }
 }
 
-/** Paths and queries of webhook URLs may hold secrets of the merchant's. */
+/** Origin of a webhook URL, whose path and query may contain the merchant's secrets. */
 function originOf(url: string): string {
   return URL.canParse(url) ? new URL(url).origin : 'a former endpoint';
 }

@@ -23,15 +23,15 @@ export function codeUri(secret: string, email: string): string {
 }
 
 /**
- * The period of a code, the present one or the one before it; undefined for a wrong code. A period is to be
- * used once.
+ * The period of a code, which is the present one or the one before; undefined for a wrong code. Each period
+ * must be accepted once only.
  * @param now In milliseconds.
  */
 export function findCodeStep(secret: string, code: string, now: number): number | undefined {
   const digits = code.replaceAll(/\s/g, '');
   if (!CODE.test(digits)) return undefined;
   const delta = totp(secret).validate({ token: digits, timestamp: now, window: 1 });
-  // A code of the period to come is a clock that is ahead; nobody needs it.
+  // A code of the next period means that the app's clock is ahead.
   if (delta === null || delta > 0) return undefined;
   return Math.floor(now / 1000 / PERIOD_SECONDS) + delta;
 }

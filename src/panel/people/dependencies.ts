@@ -2,7 +2,7 @@ import type { Keyring } from '../../crypto/keyring.ts';
 import type { Database } from '../../database/connection.ts';
 import type { Clock } from '../../time/clock.ts';
 
-/** What everything that concerns people works with. */
+/** What the functions of this folder need. */
 export interface PeopleDependencies {
   readonly db: Database;
   readonly keyring: Keyring;

@@ -13,7 +13,7 @@ import {
 } from '../../repositories/people/invitations.ts';
 import { findPerson } from '../../repositories/people/people.ts';
 
-/** Path of the page that a link leads to; its token follows. */
+/** Path of a link's page, without the token at its end. */
 export const JOIN_PATH = '/panel/join';
 
 const HOUR_MS = 60 * 60_000;
@@ -26,91 +26,83 @@ const LIFETIMES: Readonly<Record<LinkPurpose, number>> = {
   demo: 24 * HOUR_MS,
 };
 
-/** A link that was made. The token is shown once. */
+/** A new link. Its token is shown once. */
 export interface NewLink {
   readonly token: string;
   readonly expiresAt: Date;
 }
 
 /**
- * Makes a link that lets whoever has it become a user of a merchant, and sign in.
+ * Makes an invitation: its link lets a person sign in as this user of a merchant.
  * @throws OperationRefused for an unknown or inactive user, and for one that somebody signs in as already.
  */
 export function inviteUser(operator: Operator, userId: string): Promise<NewLink> {
-  return audited(operator, 'user.invite', async (tx, now) => {
-    const user = await findMerchantUser(tx, userId);
-    if (user === undefined) throw new OperationRefused(`There is no user ${userId}.`);
-    requireInvitable(user);
-    const subject = { merchant_user_id: userId, partner_member_id: null, person_id: null };
-    const link = await makeLink(tx, 'invitation', subject, operator.actor, now);
-    return { result: link, objectId: userId, detail: { expiresAt: link.expiresAt } };
-  });
+  return invite(operator, 'user', userId);
 }
 
 /** The same for a member of a partner. */
 export function inviteMember(operator: Operator, memberId: string): Promise<NewLink> {
-  return audited(operator, 'member.invite', async (tx, now) => {
-    const member = await findPartnerMember(tx, memberId);
-    if (member === undefined) throw new OperationRefused(`There is no partner member ${memberId}.`);
-    requireInvitable(member);
-    const subject = { merchant_user_id: null, partner_member_id: memberId, person_id: null };
-    const link = await makeLink(tx, 'invitation', subject, operator.actor, now);
-    return { result: link, objectId: memberId, detail: { expiresAt: link.expiresAt } };
-  });
+  return invite(operator, 'member', memberId);
 }
 
-function requireInvitable({ status, person_id }: { status: string; person_id: string | null }) {
-  if (status !== 'active') throw new OperationRefused('Nobody signs in as an inactive user.');
-  if (person_id !== null) {
-    throw new OperationRefused(
-      'Somebody signs in as this user already. Make a link for a new password or authenticator app with mp user link.',
-    );
-  }
+function invite(operator: Operator, kind: 'user' | 'member', id: string): Promise<NewLink> {
+  return audited(operator, `${kind}.invite`, async (tx, now) => {
+    const { status, person_id: personId } = await requireOwner(tx, kind, id);
+    if (status !== 'active') throw new OperationRefused('Nobody signs in as an inactive user.');
+    if (personId !== null) {
+      throw new OperationRefused(
+        'Somebody signs in as this user already. Make a link for a new password or authenticator app with mp user link.',
+      );
+    }
+    const owner = { user: { merchant_user_id: id }, member: { partner_member_id: id } }[kind];
+    const invitation = await makeLink(tx, 'invitation', owner, operator.actor, now);
+    const detail = { expiresAt: invitation.expiresAt };
+    return { result: invitation, objectId: id, detail };
+  });
 }
 
 /**
  * Makes a link with which a person chooses a new password, sets up a new authenticator app, or both.
- * @throws OperationRefused for a user as whom nobody signs in.
+ * @throws OperationRefused for an unknown user or member, and for one that nobody signs in as.
  */
 export function linkFor(
   operator: Operator,
   owner: { readonly userId: string } | { readonly memberId: string },
   purpose: Extract<LinkPurpose, 'password' | 'factors' | 'both'>,
 ): Promise<NewLink> {
-  const [action, id] =
-    'userId' in owner ? ['user.link', owner.userId] : ['member.link', owner.memberId];
-  return audited(operator, action, async (tx, now) => {
-    const found = await ('userId' in owner
-      ? findMerchantUser(tx, owner.userId)
-      : findPartnerMember(tx, owner.memberId));
-    if (found === undefined) throw new OperationRefused(`There is no user or member ${id}.`);
-    if (found.person_id === null) {
+  const [kind, id] =
+    'userId' in owner ? (['user', owner.userId] as const) : (['member', owner.memberId] as const);
+  return audited(operator, `${kind}.link`, async (tx, now) => {
+    const { person_id: personId } = await requireOwner(tx, kind, id);
+    if (personId === null) {
       throw new OperationRefused('Nobody signs in as this user yet; invite somebody first.');
     }
-    const person = await findPerson(tx, found.person_id);
+    const person = await findPerson(tx, personId);
     if (person?.is_demo === true) {
-      throw new OperationRefused('Whoever plays with the demo has nothing to sign in with.');
+      throw new OperationRefused('The person of the demo has nothing to sign in with.');
     }
-    const subject = {
-      person_id: found.person_id,
-      merchant_user_id: null,
-      partner_member_id: null,
-    };
-    const link = await makeLink(tx, purpose, subject, operator.actor, now);
+    const link = await makeLink(tx, purpose, { person_id: personId }, operator.actor, now);
     return { result: link, objectId: id, detail: { purpose, expiresAt: link.expiresAt } };
   });
 }
 
-/** Makes a link; those that its subject had before end. */
+async function requireOwner(tx: Connection, kind: 'user' | 'member', id: string) {
+  const owner = await { user: findMerchantUser, member: findPartnerMember }[kind](tx, id);
+  if (owner !== undefined) return owner;
+  throw new OperationRefused(`There is no ${kind === 'user' ? 'user' : 'partner member'} ${id}.`);
+}
+
+/** Makes a link, and ends the earlier ones of its subject. */
 export async function makeLink(
   tx: Connection,
   purpose: LinkPurpose,
-  subject: LinkSubject,
+  who: Partial<LinkSubject>,
   madeBy: string,
   now: Date,
 ): Promise<NewLink> {
   const token = newToken();
   const expiresAt = new Date(now.getTime() + LIFETIMES[purpose]);
+  const subject = { person_id: null, merchant_user_id: null, partner_member_id: null, ...who };
   await endLinksOf(tx, subject, now);
   await insertLink(tx, {
     id: newId(),
@@ -126,7 +118,7 @@ export async function makeLink(
 }
 
 /**
- * A link that can still be used; undefined for one that was used, has expired or does not exist.
+ * Finds a link that can still be used; undefined for one that was used, has expired or does not exist.
  * @param tokenHash SHA-256 of its token.
  */
 export async function findOpenLink(

@@ -2,7 +2,7 @@ import { newId } from '../../crypto/new-id.ts';
 import { hashToken } from '../../crypto/token.ts';
 import type { Connection } from '../../database/connection.ts';
 import { isUniqueViolation } from '../../database/errors.ts';
-import type { PanelLink, Person } from '../../database/people-tables.ts';
+import type { PanelLink } from '../../database/people-tables.ts';
 import { transact } from '../../database/transaction.ts';
 import { takeLink } from '../../repositories/people/invitations.ts';
 import {
@@ -22,7 +22,13 @@ import {
 import { deleteSessionsOf } from '../../repositories/people/sessions.ts';
 import type { PeopleDependencies } from './dependencies.ts';
 import { findOpenLink } from './invitations.ts';
-import { checkNewPassword, type NewApp, type NewFactors, sealApp } from './new-factors.ts';
+import {
+  checkNewPassword,
+  type NewApp,
+  type NewFactors,
+  readEmail,
+  sealApp,
+} from './new-factors.ts';
 import { beginSession, type Visitor } from './panel-sessions.ts';
 import { hashPassword, isSamePassword } from './password-hash.ts';
 import { takeTurnOfSite } from './password-turns.ts';
@@ -32,18 +38,17 @@ import { FieldRefused, LinkEnded } from './refusals.ts';
 import { auditPerson, rememberDevice } from './sign-in.ts';
 import { forgetAllFailures, forgetFailures } from './throttle.ts';
 
-/** Somebody who has come in by a link. */
-export interface Joined {
+/** A person that an invitation has made, and signed in. */
+interface Joined {
   /** Token of the session, which is complete. */
   readonly token: string;
   readonly device: string;
-  /** Shown once; empty where nothing new was set up. */
+  /** Shown once. */
   readonly recoveryCodes: readonly string[];
-  /** The account that an invitation leads to. */
-  readonly account: Pick<Invited, 'kind' | 'accountId'> | null;
+  readonly account: Pick<Invited, 'kind' | 'accountId'>;
 }
 
-/** Whom an invitation is for; undefined where that has ended meanwhile. */
+/** The user or member that an invitation is for; undefined if they are gone or inactive. */
 export async function findInvited(
   db: Connection,
   { merchant_user_id: userId, partner_member_id: memberId }: PanelLink,
@@ -55,16 +60,17 @@ export async function findInvited(
 /**
  * Accepts an invitation as somebody new: makes the person with password and authenticator app, and signs
  * them in.
- * @throws FieldRefused for an e-mail that somebody signs in with, a password that is not accepted and a wrong
- * code; LinkEnded; ApiError E5002 when too many sign in at once.
+ * @throws FieldRefused for an e-mail that is none or that somebody signs in with, a password that is not
+ * accepted and a wrong code; LinkEnded; ApiError E5002 when too many sign in at once.
  */
 export async function joinAsNew(
   deps: PeopleDependencies,
   token: string,
-  { email, ...factors }: NewFactors & { readonly email: string },
+  { email: typed, ...factors }: NewFactors & { readonly email: string },
   visitor: Visitor,
 ): Promise<Joined> {
   const { db, keyring, clock } = deps;
+  const email = readEmail(typed);
   const now = new Date(clock());
   const id = newId();
   const app = sealNewApp(deps, id, factors);
@@ -77,8 +83,8 @@ export async function joinAsNew(
   );
   try {
     return await transact(db, async tx => {
-      const link = await requireLink(tx, hashToken(token), now);
-      const invited = await findInvited(tx, link);
+      const invitation = await requireLink(tx, hashToken(token), now);
+      const invited = await findInvited(tx, invitation);
       if (invited === undefined) throw new LinkEnded();
       const person = await insertPerson(tx, {
         ...{ id, name: invited.name, email, created_at: now },
@@ -90,8 +96,13 @@ export async function joinAsNew(
       const recoveryCodes = await renewRecoveryCodes(tx, id);
       const detail = { accountId: invited.accountId, role: invited.role };
       await auditPerson(tx, person, 'person.join', { address: visitor.address, now, detail });
-      const begun = await begin(tx, person, visitor, now);
-      return { ...begun, recoveryCodes, account: invited };
+      const methods = ['password' as const, 'code' as const];
+      return {
+        token: await beginSession(tx, person, { methods, secondFactorAt: now, visitor, now }),
+        device: await rememberDevice(tx, id, now),
+        recoveryCodes,
+        account: invited,
+      };
     });
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
@@ -103,9 +114,9 @@ export async function joinAsNew(
 }
 
 /**
- * Accepts an invitation as somebody who has signed in.
+ * Accepts an invitation as a person who has signed in.
  * @param tokenHash SHA-256 of the invitation's token.
- * @throws FieldRefused when they can enter the account already, LinkEnded.
+ * @throws FieldRefused if they can enter the account already, LinkEnded.
  */
 export async function joinAsPerson(
   { db, clock }: PeopleDependencies,
@@ -116,8 +127,7 @@ export async function joinAsPerson(
   const now = new Date(clock());
   try {
     return await transact(db, async tx => {
-      const link = await requireLink(tx, tokenHash, now);
-      const invited = await findInvited(tx, link);
+      const invited = await findInvited(tx, await requireLink(tx, tokenHash, now));
       const person = await findPerson(tx, personId);
       if (invited === undefined || person === undefined || person.is_demo) throw new LinkEnded();
       await setPerson(tx, invited.kind, invited.memberId, personId);
@@ -133,7 +143,8 @@ export async function joinAsPerson(
 
 /**
  * Sets up what a link allows: a new password, a new authenticator app (by the present password), or both.
- * All sessions end, and the link signs in only where it replaces both.
+ * All sessions of the person end.
+ * @returns New recovery codes, shown once; none without a new app.
  * @throws FieldRefused, LinkEnded, ApiError E5002.
  */
 export async function renewFactors(
@@ -141,7 +152,7 @@ export async function renewFactors(
   token: string,
   factors: NewFactors,
   visitor: Visitor,
-): Promise<Omit<Joined, 'token' | 'device'>> {
+): Promise<readonly string[]> {
   const { db, keyring, clock } = deps;
   const { password } = factors;
   const now = new Date(clock());
@@ -172,14 +183,14 @@ export async function renewFactors(
     const recoveryCodes = renewsCode ? await renewRecoveryCodes(tx, person.id) : [];
     const detail = { purpose: link.purpose };
     await auditPerson(tx, person, 'person.renew', { address: visitor.address, now, detail });
-    return { recoveryCodes, account: null };
+    return recoveryCodes;
   });
 }
 
 /**
- * Signs in whoever has the link that a demo prints.
- * @returns The session's token, and the account to begin with: the demo's first shop.
- * @throws LinkEnded.
+ * Signs in with the link that a demo prints.
+ * @returns The session's token, and the account to open first: the demo's first shop.
+ * @throws LinkEnded
  */
 export async function joinDemo(
   { db, clock }: PeopleDependencies,
@@ -191,17 +202,14 @@ export async function joinDemo(
     const link = await requireLink(tx, hashToken(token), now);
     const person = link.person_id === null ? undefined : await findPerson(tx, link.person_id);
     if (person === undefined || !person.is_demo) throw new LinkEnded();
+    const methods = ['demo' as const];
     const { address } = visitor;
-    await auditPerson(tx, person, 'person.sign-in', {
-      address,
-      now,
-      detail: { methods: ['demo'] },
-    });
+    await auditPerson(tx, person, 'person.sign-in', { address, now, detail: { methods } });
     const accounts = await listMemberships(tx, person.id);
     const [account] = accounts
       .filter(({ kind }) => kind === 'merchant')
       .toSorted((one, other) => (one.accountId < other.accountId ? -1 : 1));
-    const session = { methods: ['demo' as const], secondFactorAt: now, visitor, now };
+    const session = { methods, secondFactorAt: now, visitor, now };
     return { token: await beginSession(tx, person, session), account };
   });
 }
@@ -219,12 +227,4 @@ function sealNewApp({ keyring, clock }: PeopleDependencies, personId: string, ap
     reason:
       'This is not the code that the app shows for this QR code. Wait for the next one, and check that the clocks are right.',
   });
-}
-
-async function begin(tx: Connection, person: Person, visitor: Visitor, now: Date) {
-  const methods = ['password', 'code'] as const;
-  const token = await beginSession(tx, person, {
-    ...{ methods: [...methods], secondFactorAt: now, visitor, now },
-  });
-  return { token, device: await rememberDevice(tx, person.id, now) };
 }

@@ -1,4 +1,6 @@
+import { parseEmail } from '../../accounts/input.ts';
 import type { Keyring } from '../../crypto/keyring.ts';
+import type { Person } from '../../database/people-tables.ts';
 import { findCodeStep, isCodeSecret } from './codes.ts';
 import { findPasswordFault } from './password-rules.ts';
 import { FieldRefused } from './refusals.ts';
@@ -16,10 +18,13 @@ export interface NewFactors extends NewApp {
 }
 
 /** The columns of a person's app. */
-export interface StoredApp {
-  readonly code_secret: Buffer;
-  readonly code_key_version: number;
-  readonly code_last_step: number;
+type StoredApp = Pick<Person, 'code_secret' | 'code_key_version' | 'code_last_step'>;
+
+/** @throws FieldRefused about the field `email` for text that is no e-mail address. */
+export function readEmail(text: string): string {
+  const email = parseEmail(text.trim());
+  if (email !== undefined) return email;
+  throw new FieldRefused('email', 'This is no e-mail address, such as ada@example.com.');
 }
 
 /**
@@ -45,8 +50,8 @@ export function sealApp(
 export function checkNewPassword(
   password: string,
   field: string,
-  { email, names }: { email: string; names: readonly string[] },
+  known: { email: string; names: readonly string[] },
 ): void {
-  const fault = findPasswordFault(password, { email, names });
+  const fault = findPasswordFault(password, known);
   if (fault !== undefined) throw new FieldRefused(field, fault);
 }

@@ -13,21 +13,21 @@ import {
 import { SessionEnded } from './refusals.ts';
 
 const MINUTE_MS = 60_000;
-/** Without a request for so long, a session ends. */
+/** A session without a request ends after this time. */
 export const IDLE_MS = 60 * MINUTE_MS;
-/** And in any case after so long. */
+/** Any session ends after this time. */
 export const LIFETIME_MS = 12 * 60 * MINUTE_MS;
 /** How long the form for the second factor waits. */
 export const HALF_MS = 10 * MINUTE_MS;
 /** How long a second factor counts as recent. */
 export const RECENT_MS = 10 * MINUTE_MS;
-/** How often it is written down that a session is used. */
+/** How often the last use of a session is stored. */
 const SEEN_EVERY_MS = MINUTE_MS;
 const SESSIONS_MAXIMUM = 10;
-/** In characters; what browsers say of themselves is about half as long. */
+/** Longest User-Agent that is stored, in characters: those of browsers are about half as long. */
 const DEVICE_MAXIMUM = 300;
 
-/** A session that holds at this moment. */
+/** A session that has not ended. */
 export interface OpenSession extends SessionWithPerson {
   /** Whether the second factor was given, or is not asked for in the demo. */
   readonly isComplete: boolean;
@@ -35,20 +35,20 @@ export interface OpenSession extends SessionWithPerson {
   readonly isRecent: boolean;
 }
 
-/** What a request tells of where it comes from. */
+/** Where a request comes from. */
 export interface Visitor {
-  /** What the browser says it is. */
+  /** The browser's User-Agent. */
   readonly device: string;
   readonly address: string;
-  /** Their IPv4 address, or the network of their IPv6 address: who shares it takes turns. */
+  /** Their IPv4 address, or the network of their IPv6 address: visitors who share it take turns. */
   readonly site: string;
   /** Token of a device that signed in before, if the browser has one. */
   readonly deviceToken: string | undefined;
 }
 
 /**
- * Finds the session of a cookie, and notes once a minute that it is used. The database is asked on every
- * request, so a session that is ended has ended everywhere.
+ * Finds the session of a cookie, and stores once a minute that it is used. Every request asks the database,
+ * so that a session ends on all replicas at once.
  * @param admitsDemo Whether people of the demo, who have no factors, may sign in here.
  */
 export async function openSession(
@@ -76,9 +76,9 @@ function hasEnded(session: PanelSession, now: Date): boolean {
 }
 
 /**
- * Begins a session; beyond ten complete ones, the person's oldest one ends. One that waits for its second
- * factor ends none: a password alone must not.
- * @param secondFactorAt null while it is still to be asked for.
+ * Begins a session. A complete one ends the person's oldest if they have ten already; one that waits for its
+ * second factor does not, since a password alone must end no session.
+ * @param secondFactorAt null before the second factor was given.
  * @returns The token for the cookie.
  */
 export async function beginSession(
@@ -87,16 +87,16 @@ export async function beginSession(
   {
     methods,
     secondFactorAt,
-    linkHash = null,
+    invitationHash = null,
     replacedId = null,
     visitor,
     now,
   }: {
     readonly methods: SignInMethod[];
     readonly secondFactorAt: Date | null;
-    /** Of the invitation that is continued afterwards. */
-    readonly linkHash?: Buffer | null;
-    /** Of the complete session that the browser had before. */
+    /** Token hash of the invitation to continue afterwards. */
+    readonly invitationHash?: Buffer | null;
+    /** ID of the complete session that the browser had before. */
     readonly replacedId?: string | null;
     readonly visitor: Pick<Visitor, 'device' | 'address'>;
     readonly now: Date;
@@ -111,7 +111,7 @@ export async function beginSession(
     is_demo: person.is_demo,
     methods,
     second_factor_at: secondFactorAt,
-    link_hash: linkHash,
+    link_hash: invitationHash,
     replaced_id: replacedId,
     device: visitor.device.slice(0, DEVICE_MAXIMUM),
     address: visitor.address,
@@ -121,16 +121,16 @@ export async function beginSession(
   return token;
 }
 
-/** Ends the oldest of ten sessions, for another one. */
+/** Ends the oldest of ten sessions to make room for another. */
 function makeRoom(tx: Connection, personId: string): Promise<void> {
   return deleteOldestSessions(tx, personId, SESSIONS_MAXIMUM - 1);
 }
 
 /**
- * Notes that a second factor was given, under a new token: one that somebody had before leads nowhere. What
- * the session replaces in its browser ends.
+ * Stores that a second factor was given, and gives the session a new token: the old one stops working, also
+ * for somebody who has stolen it. The session that this one replaces in its browser ends.
  * @returns The new token.
- * @throws SessionEnded when it has ended meanwhile.
+ * @throws SessionEnded if it has ended meanwhile.
  */
 export async function confirmSession(
   tx: Connection,

@@ -8,7 +8,7 @@ const derive = promisify(argon2);
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 
-/** By the number that is stored; the last is used for new passwords (OWASP ASVS 5.0, appendix C). */
+/** Parameters of argon2id by the number stored with a hash (OWASP ASVS 5.0, appendix C). */
 const RECIPES = {
   1: { memory: 47_104, passes: 1, parallelism: 1 },
 } as const;
@@ -21,9 +21,9 @@ export type StoredPassword = Pick<
 >;
 
 /**
- * Hashes a password for storage: argon2id over its keyed hash, so that what a copy of the database holds
- * cannot be guessed at without the master key. It takes a core for about a tenth of a second: call it in a turn
- * of `password-turns.ts`, and never while a connection of the database is held.
+ * Hashes a password for storage: argon2id over its keyed hash, so that a copy of the database allows no
+ * guessing without the master key. It takes a core for about a tenth of a second: call it in a turn of
+ * `password-turns.ts`, and never while holding a database connection.
  */
 export async function hashPassword(
   keyring: Keyring,
@@ -41,8 +41,8 @@ export async function hashPassword(
 }
 
 /**
- * Compares a password, in a turn as well. Without a stored one it takes as long, and is false.
- * @returns `isOld` when the password is right and should be hashed anew: recipe or master key have changed.
+ * Compares a password; call it in a turn as well. Without a stored one it takes as long, and is not right.
+ * @returns `isOld` if the password is right but should be hashed again: recipe or master key have changed.
  */
 export async function verifyPassword(
   keyring: Keyring,
@@ -60,7 +60,7 @@ export async function verifyPassword(
   return { isRight, isOld: isRight && isOld };
 }
 
-/** Whether a password was not changed between two looks at the person. */
+/** Whether two rows of a person have the same password. */
 export function isSamePassword(one: StoredPassword, other: StoredPassword): boolean {
   const { password_hash: hash } = one;
   if (hash === null || other.password_hash === null) return hash === other.password_hash;

@@ -1,7 +1,7 @@
 const LENGTH_MINIMUM = 15;
 const LENGTH_MAXIMUM = 256;
 
-/** What a password must not be: what anybody would try first. */
+/** Words that an attacker would try first. */
 interface Known {
   readonly email: string;
   /** Names of the person and of what they sign in to. */
@@ -10,7 +10,7 @@ interface Known {
 
 const PRODUCT = 'External Payments Service';
 
-/** What fingers go along: letters, digits, and rows of the usual keyboards. */
+/** Sequences that are easy to type: the alphabet, the digits, and rows of common keyboards. */
 const ROWS = [
   ...['abcdefghijklmnopqrstuvwxyz', '01234567890'],
   ...['qwertyuiop', 'asdfghjkl', 'zxcvbnm'],
@@ -19,12 +19,12 @@ const ROWS = [
   ...['йцукенгшщзхъ', 'фывапролджэ', 'ячсмитьбю'],
 ];
 const BOTH_WAYS = [...ROWS, ...ROWS.map(row => [...row].reverse().join(''))];
-/** Pieces of a row that are as long as this on average make no password: `1234qwerasdfzxcv`. */
+/** A password whose pieces of rows have this average length or more is refused: `1234qwerasdfzxcv`. */
 const PIECE_LENGTH = 4;
 
 /**
- * Why a password is not accepted; undefined if it is. Any characters will do, as they are typed; length
- * is what makes it hard to guess (NIST SP 800-63B-4, 3.1.1.2).
+ * Why a password is not accepted; undefined if it is. All characters are allowed; length is what makes it
+ * hard to guess (NIST SP 800-63B-4, 3.1.1.2).
  */
 export function findPasswordFault(password: string, { email, names }: Known): string | undefined {
   const characters = [...password];
@@ -60,7 +60,7 @@ function isRepeated(text: string, part: string): boolean {
   );
 }
 
-/** Whether the text is one run of characters at least twice, the last of them perhaps in part. */
+/** Whether the text repeats a run of characters from its beginning to its end, the last perhaps cut off. */
 function hasPeriod(text: string): boolean {
   const characters = [...text];
   for (let period = 1; 2 * period <= characters.length; period += 1) {
@@ -71,7 +71,7 @@ function hasPeriod(text: string): boolean {
   return false;
 }
 
-/** In how many pieces a text falls, each of which is one character again and again, or part of a row. */
+/** The number of pieces that make up a text, each a repeated character or part of a row. */
 function countPieces(text: string): number {
   let pieces = 0;
   let piece = '';

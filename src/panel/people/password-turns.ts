@@ -1,9 +1,9 @@
 import { ApiError } from '../../errors/api-error.ts';
 
 interface TurnLimits {
-  /** How much works at the same time. */
+  /** Most that run at the same time. */
   readonly atOnce: number;
-  /** How many may wait, of all clients together. */
+  /** Most that may wait, of all clients together. */
   readonly waiting: number;
 }
 
@@ -13,14 +13,14 @@ interface Waiting {
 }
 
 /**
- * Work that takes a core each: a few at once, and the others wait in a queue for each client. Clients take
- * turns, so that one with a long queue delays another by a single turn.
+ * Limits work that takes a core each. A few run at once; the others wait, in a queue for each client. Clients
+ * take turns, so that one with a long queue delays another by a single turn.
  */
 export class Turns {
   readonly #limits: TurnLimits;
   #running = 0;
   #waiting = 0;
-  /** The client whose turn is next comes first. No queue is empty. */
+  /** In the order of turns. No queue is empty. */
   readonly #queues = new Map<string, Waiting[]>();
 
   constructor(limits: TurnLimits) {
@@ -28,9 +28,9 @@ export class Turns {
   }
 
   /**
-   * Does `work` when it is the client's turn.
-   * @param most How many of this client may wait.
-   * @throws ApiError E5002 when too many wait; whatever `work` throws.
+   * Runs `work` when it is the client's turn.
+   * @param most Most that may wait for this client.
+   * @throws ApiError E5002 if too many wait, and what `work` throws.
    */
   async take<T>(client: string, most: number, work: () => Promise<T>): Promise<T> {
     if (this.#running < this.#limits.atOnce) this.#running += 1;
@@ -52,7 +52,7 @@ export class Turns {
     });
   }
 
-  /** Makes room for a client that has `own` waiting, at the cost of the one that has most. */
+  /** Makes room for a client with `own` waiting: refuses the last of the longest queue. */
   #refuseOneFor(own: number): void {
     const [longest] = [...this.#queues].toSorted(([, one], [, other]) => other.length - one.length);
     if (longest === undefined || longest[1].length <= own + 1) throw tooMany();
@@ -62,7 +62,7 @@ export class Turns {
     queue.at(-1)?.refuse(tooMany());
   }
 
-  /** Passes the place on to whoever waits for it, or frees it. */
+  /** Passes the place on to the next in turn, or frees it. */
   #next(): void {
     for (const [client, [first, ...others]] of this.#queues) {
       // The client's next turn comes after that of all others.
@@ -86,17 +86,17 @@ function tooMany(): ApiError {
  */
 const turns = new Turns({ atOnce: 2, waiting: 60 });
 
-/** As many as a site may send in five minutes; see `SIGN_INS` of the rate limits. */
+/** As many as a site may send in five minutes: `SIGN_INS` in `http/rate-limit.ts`. */
 const SITE_WAITING = 20;
-/** Nobody fills in more than one form at a time. */
+/** A person fills in one form at a time. */
 const SESSION_WAITING = 2;
 
-/** Hashes passwords for whoever has not signed in, when it is the turn of their site. */
+/** Runs work that hashes passwords, for a visitor who has not signed in, in the turn of their site. */
 export function takeTurnOfSite<T>(site: string, work: () => Promise<T>): Promise<T> {
   return turns.take(`site ${site}`, SITE_WAITING, work);
 }
 
-/** The same for somebody who has signed in. */
+/** The same for a session, in its turn. */
 export function takeTurnOfSession<T>(sessionId: string, work: () => Promise<T>): Promise<T> {
   return turns.take(`session ${sessionId}`, SESSION_WAITING, work);
 }

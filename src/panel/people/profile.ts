@@ -1,17 +1,18 @@
+import { isUniqueViolation } from '../../database/errors.ts';
 import type { Person } from '../../database/people-tables.ts';
 import { findPerson, updatePerson } from '../../repositories/people/people.ts';
 import { deleteSessionsOf, type SessionWithPerson } from '../../repositories/people/sessions.ts';
 import type { PeopleDependencies } from './dependencies.ts';
-import { checkNewPassword, type NewApp, sealApp } from './new-factors.ts';
+import { checkNewPassword, type NewApp, readEmail, sealApp } from './new-factors.ts';
 import type { Visitor } from './panel-sessions.ts';
 import { hashPassword } from './password-hash.ts';
 import { takeTurnOfSession } from './password-turns.ts';
 import { attemptIn, proveCode, provePassword } from './proofs.ts';
 import { renewRecoveryCodes } from './recovery-codes.ts';
-import { SessionEnded } from './refusals.ts';
+import { FieldRefused, SessionEnded } from './refusals.ts';
 import { auditPerson } from './sign-in.ts';
 
-/** Proof that whoever changes what a person signs in with is that person (OWASP ASVS 5.0, 7.5.1). */
+/** What proves that a change of sign-in data is made by the person themselves (OWASP ASVS 5.0, 7.5.1). */
 export interface Proof extends SessionWithPerson {
   readonly visitor: Visitor;
   readonly password: string;
@@ -22,26 +23,26 @@ export interface Proof extends SessionWithPerson {
 interface Change {
   /** For the audit log. */
   readonly action: string;
-  /** Checks what was entered, and makes the person's columns that change once the proof is right. */
+  /** Checks what was entered. The function returned makes the columns to update, once the proof is right. */
   readonly prepare: (person: Person) => () => Partial<Person> | Promise<Partial<Person>>;
   readonly renewsRecoveryCodes?: true;
 }
 
 /**
- * Changes the password of somebody who has signed in. All their other sessions end.
- * @throws FieldRefused for a password that is not accepted; whatever `change` throws.
+ * Changes the password of somebody who has signed in.
+ * @throws FieldRefused for a password that is not accepted, and as `change` does.
  */
-export async function changePassword(
+export function changePassword(
   deps: PeopleDependencies,
   proof: Proof,
-  newPassword: string,
-): Promise<void> {
-  await change(deps, proof, {
+  password: string,
+): Promise<string[]> {
+  return change(deps, proof, {
     action: 'person.password',
     prepare({ email, name, id }) {
-      checkNewPassword(newPassword, 'new-password', { email, names: [name] });
+      checkNewPassword(password, 'new-password', { email, names: [name] });
       return async () => ({
-        ...(await hashPassword(deps.keyring, id, newPassword)),
+        ...(await hashPassword(deps.keyring, id, password)),
         code_closed_at: null,
       });
     },
@@ -50,20 +51,26 @@ export async function changePassword(
 
 /**
  * Changes the e-mail that somebody signs in with.
- * @throws An error of the database where somebody has it already; whatever `change` throws.
+ * @throws FieldRefused for one that is none or that somebody else has, and as `change` does.
  */
 export async function changeEmail(
   deps: PeopleDependencies,
   proof: Proof,
-  email: string,
-): Promise<void> {
-  await change(deps, proof, { action: 'person.email', prepare: () => () => ({ email }) });
+  typed: string,
+): Promise<string[]> {
+  const email = readEmail(typed);
+  try {
+    return await change(deps, proof, { action: 'person.email', prepare: () => () => ({ email }) });
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    throw new FieldRefused('email', 'Somebody signs in with this e-mail already.');
+  }
 }
 
 /**
  * Replaces the authenticator app, and with it the recovery codes.
  * @returns The new recovery codes, shown once.
- * @throws FieldRefused for a wrong code of the new app; whatever `change` throws.
+ * @throws FieldRefused for a wrong code of the new app, and as `change` does.
  */
 export function changeApp(deps: PeopleDependencies, proof: Proof, app: NewApp): Promise<string[]> {
   return change(deps, proof, {
@@ -83,7 +90,7 @@ export function changeApp(deps: PeopleDependencies, proof: Proof, app: NewApp): 
 /**
  * Makes new recovery codes; the former ones no longer work.
  * @returns The codes, shown once.
- * @throws whatever `change` throws.
+ * @throws As `change` does.
  */
 export function changeRecoveryCodes(deps: PeopleDependencies, proof: Proof): Promise<string[]> {
   return change(deps, proof, {
@@ -94,8 +101,8 @@ export function changeRecoveryCodes(deps: PeopleDependencies, proof: Proof): Pro
 }
 
 /**
- * Checks the proof, makes the change, ends all other sessions and audits it. Passwords are hashed before a
- * connection is held, when it is the session's turn.
+ * Checks the proof, makes the change, ends all other sessions and audits it. Passwords are hashed in the
+ * session's turn, before the transaction takes a connection.
  * @returns New recovery codes, if the change renews them.
  * @throws WrongProof, SecondFactorClosed, SessionEnded; ApiError E5002 when too many wait for a turn.
  */

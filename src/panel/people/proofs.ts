@@ -31,9 +31,9 @@ export const SESSION_WRONG_MAXIMUM = 5;
 type CodeMethod = Extract<SignInMethod, 'code' | 'recovery-code'>;
 
 /**
- * Runs an attempt at a password or a code in a session. It counts as wrong before it is looked at, so that many
- * at once count as many; whoever has stolen a session must not guess in it for long.
- * @throws SessionEnded after too many wrong ones; whatever `work` throws.
+ * Runs an attempt at a password or a code in a session. It counts as wrong before it is checked, so that
+ * concurrent attempts all count: a stolen session must not allow guessing for long.
+ * @throws SessionEnded after too many wrong attempts, and what `work` throws.
  */
 export async function attemptIn<T>(
   db: Database,
@@ -56,8 +56,8 @@ export async function attemptIn<T>(
 }
 
 /**
- * Compares a password, in a turn; see `password-turns.ts`.
- * @throws WrongProof when it is wrong, and after too many attempts.
+ * Compares a password. Call it in a turn of `password-turns.ts`.
+ * @throws WrongProof for a wrong one, and after too many attempts.
  */
 export async function provePassword(
   { db, keyring, clock }: PeopleDependencies,
@@ -80,26 +80,26 @@ export async function provePassword(
   if (!isRight) throw new WrongProof('password', 'This is not your password.');
 }
 
-/** Who proves that they are a person, and what for. */
+/** Whose code is checked, and what it allows. */
 interface CodeProof<T> extends SessionWithPerson {
-  /** As it was when its password was compared, if that is part of the proof. */
+  /** The person's row when the password was compared, if a password is part of the proof. */
   readonly compared?: Person;
   readonly visitor: Visitor;
-  /** Follows a right code in its transaction. What it throws is thrown, and the code is used up nevertheless. */
+  /** Runs after a right code, in its transaction. If it throws, the code is used up nevertheless. */
   readonly work: (tx: Connection, person: Person, method: CodeMethod) => Promise<T>;
 }
 
-/** What became of a right code. */
+/** What `work` did after a right code. */
 type Done<T> = { readonly method: CodeMethod } & (
   | { readonly result: T }
   | { readonly failure: unknown }
 );
 
 /**
- * Takes a code of the authenticator app, or a recovery code. A right one forgets what failed before on the
- * same kind of device.
- * @throws WrongProof; SecondFactorClosed with and after the last wrong code that is admitted; SessionEnded when
- * it has ended meanwhile.
+ * Checks a code of the authenticator app, or a recovery code, and uses it up. A right one resets the count of
+ * failures on the same kind of device.
+ * @throws WrongProof; SecondFactorClosed for the last wrong code that is admitted and any later one;
+ * SessionEnded if it has ended meanwhile.
  */
 export async function proveCode<T>(
   { db, keyring, clock }: PeopleDependencies,
@@ -121,7 +121,7 @@ export async function proveCode<T>(
     }
     const method = await takeCode(tx, { keyring, clock }, person, text);
     if (method === undefined) {
-      if (admission === 'last') await tellClosed(tx, person, visitor, now);
+      if (admission === 'last') await noteClosed(tx, person, visitor, now);
       return undefined;
     }
     await forgetFailures(tx, keyring, person, device);
@@ -146,8 +146,8 @@ export async function proveCode<T>(
   return done.result;
 }
 
-/** Tells a person that somebody has guessed at their codes: in the panel, and in the audit log. */
-async function tellClosed(
+/** Records that too many codes of a person were wrong: for a notice in the panel, and in the audit log. */
+async function noteClosed(
   tx: Connection,
   person: Person,
   { address }: Visitor,
@@ -161,7 +161,7 @@ async function tellClosed(
   });
 }
 
-/** @returns What the text was, now used up; undefined if it was neither. */
+/** @returns What kind of code the text was, now used up; undefined for a wrong one. */
 async function takeCode(
   tx: Connection,
   { keyring, clock }: Pick<PeopleDependencies, 'keyring' | 'clock'>,

@@ -8,8 +8,8 @@ const COUNT = 8;
 const CODE_BYTES = 15;
 
 /**
- * Makes recovery codes, which replace all that the person had. Each stands in for the authenticator app
- * once. Only hashes are stored, without a key: nobody can guess 120 bits.
+ * Makes recovery codes, which replace all earlier ones of the person. Each stands in for the authenticator app
+ * once. Only hashes are stored, without a key: 120 bits cannot be guessed.
  * @returns The codes, in groups of four characters.
  */
 export async function renewRecoveryCodes(tx: Connection, personId: string): Promise<string[]> {
@@ -24,8 +24,8 @@ export async function renewRecoveryCodes(tx: Connection, personId: string): Prom
 
 /**
  * Uses a recovery code up.
- * @param text As it was typed: with or without hyphens and spaces, in any case.
- * @returns Whether it was one of the person's that had not been used.
+ * @param text As it was typed, with or without hyphens and spaces, in any case.
+ * @returns Whether it was an unused one of the person.
  */
 export async function takeRecoveryCode(
   tx: Connection,

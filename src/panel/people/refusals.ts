@@ -12,9 +12,9 @@ export class FieldRefused extends Error {
 /** The password or the code is not that of the person. */
 export class WrongProof extends FieldRefused {}
 
-/** Too many codes were wrong: none is looked at for a while on this kind of device. */
+/** Too many codes were wrong: for a while none is checked on this kind of device. */
 export class SecondFactorClosed extends WrongProof {
-  /** @param isKnownDevice Whether this is a device that the person signed in with before. */
+  /** @param isKnownDevice Whether the person has signed in with this device before. */
   constructor(isKnownDevice: boolean) {
     const others = isKnownDevice
       ? ''

@@ -5,17 +5,15 @@ import { confirmSession, type Visitor } from './panel-sessions.ts';
 import { attemptIn, proveCode } from './proofs.ts';
 import { auditPerson, rememberDevice } from './sign-in.ts';
 
-/** A session whose second factor was given. */
+/** New tokens of the session and, if this completes signing in, of the device. */
 interface Confirmed {
-  /** The session's new token. */
   readonly token: string;
-  /** The device's token, where this completes signing in. */
   readonly device: string | null;
 }
 
 /**
- * Takes a code of the authenticator app, or a recovery code, for a session: it completes signing in, or
- * makes the second factor recent.
+ * Takes a code of the authenticator app, or a recovery code, for a session. It completes signing in, or
+ * makes the second factor recent again.
  * @throws WrongProof, SecondFactorClosed, SessionEnded.
  */
 export function confirm(
@@ -41,7 +39,7 @@ export function confirm(
 }
 
 /**
- * The demo's button in place of a code.
+ * Confirms a session of the demo, which has a button in place of a code.
  * @throws SessionEnded
  */
 export function confirmDemo(

@@ -19,22 +19,22 @@ export const signIns = new Counter({
   labelNames: ['method', 'outcome'],
 });
 
-/** For an unknown e-mail, so that it costs what a known one does. */
-const NOBODY = '00000000-0000-0000-0000-000000000000';
+/** Stands for the person of an unknown e-mail, whose check takes as long as that of a known one. */
+const NO_PERSON = '00000000-0000-0000-0000-000000000000';
 
 interface Typed {
   readonly email: string;
   readonly password: string;
-  /** Of the invitation that is accepted afterwards; null for none. */
-  readonly linkHash: Buffer | null;
-  /** Complete session of the browser, which the second factor ends; null for none. */
+  /** Token hash of the invitation to accept afterwards; null without one. */
+  readonly invitationHash: Buffer | null;
+  /** ID of the browser's complete session, which ends once the second factor is given; null without one. */
   readonly replacedId: string | null;
 }
 
 /**
  * Checks e-mail and password, and begins the session that asks for the second factor. A right password counts
- * as a failure until that was given: whoever has guessed it must not get more attempts by it.
- * @returns The session's token; undefined for whatever is wrong, which is not told.
+ * as a failure until that was given: guessing it must not earn more attempts.
+ * @returns The session's token; undefined for any reason to refuse, which the visitor does not learn.
  * @throws ApiError E5002 when too many sign in at once.
  */
 export function signIn(
@@ -42,13 +42,13 @@ export function signIn(
   typed: Typed,
   visitor: Visitor,
 ): Promise<string | undefined> {
-  // What is refused for want of a turn does not count as a failure.
+  // An attempt that gets no turn does not count as a failure.
   return takeTurnOfSite(visitor.site, () => signInNow(deps, typed, visitor));
 }
 
 async function signInNow(
   { db, keyring, clock }: PeopleDependencies,
-  { email, password, linkHash, replacedId }: Typed,
+  { email, password, invitationHash, replacedId }: Typed,
   visitor: Visitor,
 ): Promise<string | undefined> {
   const now = new Date(clock());
@@ -58,7 +58,12 @@ async function signInNow(
     return undefined;
   }
   const person = await findPersonByEmail(db, email);
-  const { isRight, isOld } = await verifyPassword(keyring, person?.id ?? NOBODY, person, password);
+  const { isRight, isOld } = await verifyPassword(
+    keyring,
+    person?.id ?? NO_PERSON,
+    person,
+    password,
+  );
   if (person === undefined || !isRight) {
     signIns.inc({ method: 'password', outcome: 'refused' });
     return undefined;
@@ -67,12 +72,12 @@ async function signInNow(
   signIns.inc({ method: 'password', outcome: 'accepted' });
   return transact(db, async tx => {
     const present = await lockPerson(tx, person.id);
-    // Changed since it was compared: then it was another one that was right.
+    // The password was changed since it was compared.
     if (present === undefined || !isSamePassword(present, person)) return undefined;
     if (renewed !== undefined) await updatePerson(tx, person.id, renewed);
     const methods = ['password' as const];
     return beginSession(tx, person, {
-      ...{ methods, secondFactorAt: null, linkHash, replacedId, visitor, now },
+      ...{ methods, secondFactorAt: null, invitationHash, replacedId, visitor, now },
     });
   });
 }
@@ -87,7 +92,7 @@ export async function rememberDevice(tx: Connection, personId: string, now: Date
   return token;
 }
 
-/** Writes into the audit log that somebody has signed in, or has changed what they sign in with. */
+/** Writes into the audit log that a person has signed in, or has changed what they sign in with. */
 export async function auditPerson(
   tx: Connection,
   person: Pick<Person, 'id' | 'email' | 'is_demo'>,

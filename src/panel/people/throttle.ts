@@ -14,8 +14,8 @@ import {
 const MINUTE_MS = 60_000;
 
 /**
- * Ten failures without a quarter of an hour between two, then a quarter of an hour of refusals; a hundred in a
- * row end attempts until a new link (NIST SP 800-63B-4, 3.2.2).
+ * After ten failures, each within a quarter of an hour of the one before, attempts are refused for a quarter of
+ * an hour. A hundred in a row end attempts until a new link is used (NIST SP 800-63B-4, 3.2.2).
  */
 export const ATTEMPT_LIMITS: AttemptLimits = {
   failures: 10,
@@ -23,13 +23,13 @@ export const ATTEMPT_LIMITS: AttemptLimits = {
   inRow: 100,
 };
 
-/** How long a device that signed in is known, in milliseconds. */
+/** How long a device is known after signing in, in milliseconds. */
 export const DEVICE_KNOWN_MS = 180 * 24 * 60 * MINUTE_MS;
 
-/** Hash of the token of a device that signed in as the person before; null for any other device. */
+/** Token hash of a device that has signed in as the person; null for any other device. */
 export type KnownDevice = Buffer | null;
 
-/** @param token That of the browser's cookie, if there is one. */
+/** @param token From the browser's cookie, if there is one. */
 export async function findKnownDevice(
   db: Connection,
   { email, token, now }: { email: string; token: string | undefined; now: Date },
@@ -41,10 +41,10 @@ export async function findKnownDevice(
 }
 
 /**
- * Counts an attempt at the password of what somebody typed as an e-mail, whether anybody has it or not. It counts
- * as failed until a second factor is right, and must be called before the password is looked at, outside of a
- * transaction. All devices that have not signed in as that person share a counter; the others have one each, so
- * that nobody can lock another person out.
+ * Counts an attempt to sign in with an e-mail, whether a person has it or not. The attempt counts as failed
+ * until a second factor is right. Call this before the password is checked, and outside of a transaction.
+ * All devices that have not signed in as that person share a counter; each known device has its own, so that
+ * failures elsewhere cannot lock the person out.
  */
 export function admitPassword(
   db: Connection,
@@ -54,7 +54,7 @@ export function admitPassword(
   return countAttempt(db, passwordCounter(keyring, email, device), ATTEMPT_LIMITS, now);
 }
 
-/** The same for codes and recovery codes of a person, in whichever session. */
+/** The same for codes and recovery codes of a person, in all sessions together. */
 export function admitCode(
   db: Connection,
   keyring: Keyring,
@@ -63,7 +63,7 @@ export function admitCode(
   return countAttempt(db, codeCounter(keyring, personId, device), ATTEMPT_LIMITS, now);
 }
 
-/** After a second factor that was right: forgets what failed on that kind of device. */
+/** Resets the counters of that kind of device, after a right second factor. */
 export function forgetFailures(
   db: Connection,
   keyring: Keyring,
@@ -73,7 +73,7 @@ export function forgetFailures(
   return forgetAttempts(db, countersOf(keyring, person, device));
 }
 
-/** After a link was used: forgets what failed on all devices. */
+/** Resets the counters of all devices, after a link was used. */
 export async function forgetAllFailures(
   db: Connection,
   keyring: Keyring,

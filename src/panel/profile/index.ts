@@ -1,8 +1,6 @@
 import { type TProperties, Type } from '@sinclair/typebox';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { Uuid } from '#schemas/scalars.ts';
-import { parseEmail } from '../../accounts/input.ts';
-import { isUniqueViolation } from '../../database/errors.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { EmptyForm } from '../../http/page-validation.ts';
 import type { TypedApp } from '../../http/typed-app.ts';
@@ -16,16 +14,21 @@ import {
 import { PANEL_PREFIX } from '../assets.ts';
 import { renderClosedCodes } from '../closed-codes.ts';
 import type { PanelDependencies } from '../dependencies.ts';
-import { logClosed } from '../failures.ts';
+import { faultOf } from '../failures.ts';
 import type { FormFault } from '../form.ts';
-import { sessionOf, visitOf } from '../hooks/access.ts';
+import { FOR_PERSON, sessionOf, visitOf } from '../hooks/access.ts';
 import { recoveryCodesPage } from '../join/views.ts';
-import { leadTo, sendPage } from '../pages.ts';
+import type { PanelPage } from '../layout.ts';
+import { leadTo, type Shown } from '../pages.ts';
 import { isCodeSecret, newCodeSecret } from '../people/codes.ts';
-import type { OpenSession, Visitor } from '../people/panel-sessions.ts';
-import { changeApp, changeEmail, changePassword, changeRecoveryCodes } from '../people/profile.ts';
-import { FieldRefused } from '../people/refusals.ts';
-import { type ProfileForm, profileFormPage, profilePage } from './views.ts';
+import {
+  changeApp,
+  changeEmail,
+  changePassword,
+  changeRecoveryCodes,
+  type Proof,
+} from '../people/profile.ts';
+import { type ProfileForm, type ProfileFormParts, profileFormPage, profilePage } from './views.ts';
 
 const PROFILE = '/profile';
 const FORMS: readonly ProfileForm[] = ['email', 'password', 'app', 'recovery-codes'];
@@ -36,144 +39,111 @@ const SessionParams = Type.Object({ id: Uuid('ID of the session.') });
 const proof = { password: Type.String(), code: Type.String() };
 
 /** What a form is shown again with. */
-interface Sent {
-  readonly email?: string;
-  readonly secret?: string;
-}
+type Sent = Partial<Pick<ProfileFormParts, 'email' | 'secret'>>;
 
 /** What somebody signs in with, and their sessions. */
 export function registerProfile(app: TypedApp, deps: PanelDependencies): void {
-  const { clock, db, keyring, limits, panelUrl } = deps;
-  const people = { db, keyring, clock };
+  const { clock, db, limits, panelUrl } = deps;
   const basePath = basePathOf(panelUrl);
-  const person = { config: { panel: { for: 'person' } } } as const;
+  const own = PANEL_PREFIX + PROFILE;
   const form = <T extends TProperties>(fields: T) => ({
-    ...person,
-    schema: { body: Type.Object(fields) },
+    ...FOR_PERSON,
+    schema: { body: Type.Object({ ...fields, ...proof }) },
   });
 
-  app.get(PROFILE, person, async (request, reply) => {
-    const { session, person: own } = sessionOf(request);
+  app.get(PROFILE, FOR_PERSON, async request => {
+    const { session, person } = sessionOf(request);
     const [sessions, codes] = await Promise.all([
-      listSessions(db, own.id),
-      listRecoveryCodes(db, own.id),
+      listSessions(db, person.id),
+      listRecoveryCodes(db, person.id),
     ]);
-    const page = profilePage({
-      ...{ basePath, sessions, ownSession: session.id, recoveryCodesLeft: codes.length },
-      person: { ...own, isDemo: own.is_demo },
-      notice: renderClosedCodes(own, new Date(clock()), basePath),
+    return profilePage({
+      ...{ basePath, person, sessions, ownSession: session.id, recoveryCodesLeft: codes.length },
+      notice: renderClosedCodes(person, new Date(clock()), basePath),
     });
-    return sendPage(request, reply, deps, page);
   });
 
   for (const name of FORMS) {
-    app.get(`${PROFILE}/${name}`, person, (request, reply) => {
+    app.get(`${PROFILE}/${name}`, FOR_PERSON, request => {
       refuseDemo(request);
-      return show(request, reply, name, null);
+      return show(name, null);
     });
   }
 
-  app.post(`${PROFILE}/email`, form({ email: Type.String(), ...proof }), (request, reply) => {
-    const { email: sent, ...given } = request.body;
-    return change(request, reply, 'email', { email: sent }, async who => {
-      const email = parseEmail(sent.trim());
-      if (email === undefined) {
-        throw new FieldRefused('email', 'This is no e-mail address, such as ada@example.com.');
-      }
-      await changeEmail(people, { ...who, ...given }, email);
-      return [];
-    });
+  app.post(`${PROFILE}/email`, form({ email: Type.String() }), request => {
+    const { email, ...given } = request.body;
+    return change(request, 'email', { email }, who =>
+      changeEmail(deps, { ...who, ...given }, email),
+    );
   });
 
-  app.post(
-    `${PROFILE}/password`,
-    form({ 'new-password': Type.String(), ...proof }),
-    (request, reply) => {
-      const { 'new-password': password, ...given } = request.body;
-      return change(request, reply, 'password', {}, async who => {
-        await changePassword(people, { ...who, ...given }, password);
-        return [];
-      });
-    },
-  );
+  app.post(`${PROFILE}/password`, form({ 'new-password': Type.String() }), request => {
+    const { 'new-password': password, ...given } = request.body;
+    return change(request, 'password', {}, who =>
+      changePassword(deps, { ...who, ...given }, password),
+    );
+  });
 
-  app.post(
-    `${PROFILE}/app`,
-    form({ secret: Type.String(), 'new-code': Type.String(), ...proof }),
-    (request, reply) => {
-      const { secret, 'new-code': code, ...given } = request.body;
-      return change(request, reply, 'app', { secret }, who =>
-        changeApp(people, { ...who, ...given }, { secret, code }),
-      );
-    },
-  );
+  const appForm = form({ secret: Type.String(), 'new-code': Type.String() });
+  app.post(`${PROFILE}/app`, appForm, request => {
+    const { secret, 'new-code': code, ...given } = request.body;
+    return change(request, 'app', { secret }, who =>
+      changeApp(deps, { ...who, ...given }, { secret, code }),
+    );
+  });
 
-  app.post(`${PROFILE}/recovery-codes`, form(proof), (request, reply) =>
-    change(request, reply, 'recovery-codes', {}, who =>
-      changeRecoveryCodes(people, { ...who, ...request.body }),
+  app.post(`${PROFILE}/recovery-codes`, form({}), request =>
+    change(request, 'recovery-codes', {}, who =>
+      changeRecoveryCodes(deps, { ...who, ...request.body }),
     ),
   );
 
-  const ending = { ...person, schema: { params: SessionParams, body: EmptyForm } };
-  app.post(`${PROFILE}/sessions/:id/end`, ending, async (request, reply) => {
+  const ending = { ...FOR_PERSON, schema: { params: SessionParams, body: EmptyForm } };
+  app.post(`${PROFILE}/sessions/:id/end`, ending, async request => {
     const ended = await deleteSession(db, sessionOf(request).person.id, request.params.id);
     if (!ended) throw new ApiError('E3001');
-    return leadTo(reply, panelUrl, PANEL_PREFIX + PROFILE);
+    return leadTo(own);
   });
 
-  app.post(`${PROFILE}/sessions/end-others`, form({}), async (request, reply) => {
-    const { session, person: own } = sessionOf(request);
-    await deleteSessionsOf(db, own.id, session.id);
-    return leadTo(reply, panelUrl, PANEL_PREFIX + PROFILE);
+  const endingOthers = { ...FOR_PERSON, schema: { body: EmptyForm } };
+  app.post(`${PROFILE}/sessions/end-others`, endingOthers, async request => {
+    const { session, person } = sessionOf(request);
+    await deleteSessionsOf(db, person.id, session.id);
+    return leadTo(own);
   });
 
   /**
-   * Makes a change; where it is refused, the form again with the reason.
+   * Makes a change; if it is refused, shows the form again with the reason.
    * @param sent What the form is shown again with.
-   * @param perform Answers with the recovery codes that are new.
+   * @param perform Returns the new recovery codes, if there are any.
    */
   async function change(
     request: FastifyRequest,
-    reply: FastifyReply,
     form: ProfileForm,
     sent: Sent,
-    perform: (who: OpenSession & { visitor: Visitor }) => Promise<readonly string[]>,
-  ): Promise<FastifyReply> {
+    perform: (who: Omit<Proof, 'password' | 'code'>) => Promise<readonly string[]>,
+  ): Promise<Shown> {
     refuseDemo(request);
     await limits.countSignIn(request);
     try {
       const codes = await perform({ ...sessionOf(request), visitor: visitOf(request).visitor });
-      const own = PANEL_PREFIX + PROFILE;
-      if (codes.length === 0) return leadTo(reply, panelUrl, own);
-      return sendPage(request, reply, deps, recoveryCodesPage(codes, basePath + own));
+      return codes.length === 0 ? leadTo(own) : recoveryCodesPage(codes, basePath + own);
     } catch (error) {
-      logClosed(error, request);
-      const fault = faultOf(error);
-      if (fault === undefined) throw error;
-      return show(request, reply, form, fault, sent);
+      return show(form, faultOf(error, request), sent);
     }
   }
 
   function show(
-    request: FastifyRequest,
-    reply: FastifyReply,
     form: ProfileForm,
     fault: FormFault | null,
     { email = '', secret: sent = '' }: Sent = {},
-  ): FastifyReply {
+  ): PanelPage {
     const secret = isCodeSecret(sent) ? sent : newCodeSecret();
-    const page = profileFormPage(form, { basePath, email, secret, fault });
-    return sendPage(request, reply, deps, page, fault === null ? 200 : 422);
+    return profileFormPage(basePath, form, { email, secret, fault });
   }
 }
 
-/** Somebody in the demo has nothing to sign in with. */
+/** A person of the demo has nothing to sign in with. */
 function refuseDemo(request: FastifyRequest): void {
   if (sessionOf(request).person.is_demo) throw new ApiError('E3001');
-}
-
-function faultOf(error: unknown): FormFault | undefined {
-  if (error instanceof FieldRefused) return { field: error.field, message: error.message };
-  if (!isUniqueViolation(error)) return undefined;
-  return { field: 'email', message: 'Somebody signs in with this e-mail already.' };
 }

@@ -1,41 +1,34 @@
-import type { PanelSession } from '../../database/people-tables.ts';
+import type { PanelSession, Person } from '../../database/people-tables.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { renderQrCode } from '../../pages/qr-code.ts';
 import { PANEL_PREFIX } from '../assets.ts';
-import { type FormFault, renderButton, renderFault, renderField } from '../form.ts';
+import { type FormFault, renderButton, renderField } from '../form.ts';
 import { dateTime } from '../format.ts';
+import { newPasswordField, renderAppSecret } from '../join/views.ts';
 import type { PanelPage } from '../layout.ts';
-import { codeUri } from '../people/codes.ts';
 
 const PROFILE = `${PANEL_PREFIX}/profile`;
 
-export interface ProfileParts {
+interface ProfileParts {
   readonly basePath: string;
-  readonly person: { readonly name: string; readonly email: string; readonly isDemo: boolean };
+  readonly person: Pick<Person, 'name' | 'email' | 'is_demo'>;
   readonly sessions: readonly PanelSession[];
   /** ID of the session that looks at the page. */
   readonly ownSession: string;
   readonly recoveryCodesLeft: number;
-  /** What the person should know before anything else. */
+  /** A warning at the top. */
   readonly notice: Html | null;
 }
 
 /** What somebody signs in with, and where they have signed in. */
-export function profilePage({
-  basePath,
-  person,
-  sessions,
-  ownSession,
-  recoveryCodesLeft,
-  notice,
-}: ProfileParts): PanelPage {
+export function profilePage(parts: ProfileParts): PanelPage {
+  const { basePath, person, sessions, ownSession, recoveryCodesLeft, notice } = parts;
   const link = (path: string, text: string) =>
     html`<a href="${basePath}${PROFILE}/${path}">${text}</a>`;
   return {
     title: person.name,
     lead: person.email,
     content: html`${notice}${
-      person.isDemo
+      person.is_demo
         ? html`<p class="notice">You look around in the demo: there is nothing to sign in with.</p>`
         : html`<section aria-labelledby="signing-in"><h2 id="signing-in">Signing in</h2>
 ${
@@ -53,7 +46,7 @@ ${
 <p class="quiet">A session ends after an hour without a request, and after twelve hours in any case.</p>
 <ul class="rows">${sessions.map(
       session =>
-        html`<li><div><strong>${deviceOf(session.device)}</strong>${session.id === ownSession && html` <span class="tag">this one</span>`}${session.second_factor_at === null && !person.isDemo && html` <span class="tag">password only</span>`}<br>
+        html`<li><div><strong>${deviceOf(session.device)}</strong>${session.id === ownSession && html` <span class="tag">this one</span>`}${session.second_factor_at === null && !person.is_demo && html` <span class="tag">password only</span>`}<br>
 <span class="quiet">${session.address}, since ${dateTime(session.created_at)}, last seen ${dateTime(session.last_seen_at)}</span></div>
 ${session.id !== ownSession && renderButton(`${basePath}${PROFILE}/sessions/${session.id}/end`, 'End', 'plain')}</li>`,
     )}</ul>
@@ -62,7 +55,7 @@ ${sessions.length > 1 && renderButton(`${basePath}${PROFILE}/sessions/end-others
   };
 }
 
-/** The browser and the system that a User-Agent names, as far as anybody wants to read it. */
+/** The browser and the system that a User-Agent names, without the rest of it. */
 function deviceOf(userAgent: string): string {
   const browser = /(Firefox|Edg|OPR|Chrome|Safari)\/(\d+)/.exec(userAgent);
   const system = /(Windows|Android|iPhone|iPad|Mac OS X|Linux)/.exec(userAgent)?.[1];
@@ -80,27 +73,27 @@ const TITLES: Readonly<Record<ProfileForm, string>> = {
   'recovery-codes': 'Make new recovery codes',
 };
 
+/** What a form is shown with. */
+export interface ProfileFormParts {
+  readonly email: string;
+  /** Of the new authenticator app. */
+  readonly secret: string;
+  readonly fault: FormFault | null;
+}
+
 /** One change of what somebody signs in with, proved by password and code. */
 export function profileFormPage(
+  basePath: string,
   form: ProfileForm,
-  {
-    basePath,
-    email,
-    secret,
-    fault,
-  }: {
-    readonly basePath: string;
-    readonly email: string;
-    readonly secret: string;
-    readonly fault: FormFault | null;
-  },
+  parts: ProfileFormParts,
 ): PanelPage {
+  const { fault } = parts;
   return {
     title: TITLES[form],
     lead: 'All your other sessions end.',
-    content: html`${renderFault(fault)}
-<form method="post" action="${basePath}${PROFILE}/${form}" class="stack">
-${fieldsOf(form, { email, secret, fault })}
+    fault,
+    content: html`<form method="post" action="${basePath}${PROFILE}/${form}" class="stack">
+${fieldsOf(form, parts)}
 <fieldset><legend>Proof that it is you</legend>
 ${renderField({ name: 'password', label: form === 'password' ? 'Present password' : 'Password', type: 'password', autocomplete: 'current-password' }, fault)}
 ${renderField({ name: 'code', label: form === 'app' ? 'Code of the present app, or a recovery code' : 'Code', autocomplete: 'one-time-code', maxlength: 40 }, fault)}
@@ -110,10 +103,7 @@ ${renderField({ name: 'code', label: form === 'app' ? 'Code of the present app, 
   };
 }
 
-function fieldsOf(
-  form: ProfileForm,
-  { email, secret, fault }: { email: string; secret: string; fault: FormFault | null },
-): Html | null {
+function fieldsOf(form: ProfileForm, { email, secret, fault }: ProfileFormParts): Html {
   switch (form) {
     case 'email':
       return renderField(
@@ -121,21 +111,10 @@ function fieldsOf(
         fault,
       );
     case 'password':
-      return renderField(
-        {
-          name: 'new-password',
-          label: 'New password',
-          type: 'password',
-          hint: 'At least 15 characters. Three or four random words are easy to remember.',
-          autocomplete: 'new-password',
-        },
-        fault,
-      );
+      return newPasswordField('new-password', fault);
     case 'app':
       return html`<p>Scan this with the new app, then enter the code that it shows.</p>
-<div class="qr-frame">${renderQrCode(codeUri(secret, email), 'QR code for an authenticator app')}</div>
-<details><summary>No camera? Type the key</summary><p><code>${secret.replaceAll(/(.{4})(?=.)/g, '$1 ')}</code></p></details>
-<input type="hidden" name="secret" value="${secret}">
+${renderAppSecret(secret, email)}
 ${renderField({ name: 'new-code', label: 'Code of the new app', autocomplete: 'one-time-code', inputmode: 'numeric', maxlength: 10 }, fault)}`;
     case 'recovery-codes':
       return html`<p>The codes that you have now stop working.</p>`;

@@ -1,23 +1,21 @@
 import { type Html, html } from '../../pages/html.ts';
-import { renderFault, renderField } from '../form.ts';
+import { renderField } from '../form.ts';
 import { dollars } from '../format.ts';
 import type { AssignFields, DepositParts, Wanted } from './deposit-parts.ts';
 
-/** Says what an assignment needs, and offers to give it. */
+/** The form by which somebody consents to an assignment that was refused without. */
 export function renderConsent(parts: DepositParts, { payment, refusal, fields }: Wanted): Html {
   const { url, asked, personId } = parts;
   const { id: paymentId, amount, customer_reference_id: reference } = payment;
   const order = [dollars(amount), reference].filter(Boolean).join(', ');
   const isAsked = asked?.payment.id === paymentId && asked.personId !== personId;
-  const form =
-    refusal.to === 'otherOrder'
-      ? html`<form method="post" action="${url}/assign">${hidden({ ...fields, payment: paymentId, sure: 'yes' })}
-<button class="danger">Assign it to ${order} all the same</button></form>`
-      : isAsked
-        ? renderTyped(parts, paymentId, fields)
-        : html`<form method="post" action="${url}/ask">${hidden({ payment: paymentId })}
+  if (refusal.to === 'otherOrder') {
+    return html`<form method="post" action="${url}/assign">${hidden({ ...fields, payment: paymentId, sure: 'yes' })}
+<button class="danger">Assign it to ${order} all the same</button></form>`;
+  }
+  if (isAsked) return renderTyped(parts, paymentId, fields);
+  return html`<form method="post" action="${url}/ask">${hidden({ payment: paymentId })}
 <button>Ask a second admin</button></form>`;
-  return html`${renderFault({ field: null, message: refusal.message })}${form}`;
 }
 
 /** A form in which a second person confirms that too little settles a payment. */
@@ -27,8 +25,8 @@ export function renderTyped(
   { sure, arrived, due }: AssignFields = { sure: '', arrived: '', due: '' },
 ): Html {
   return html`<form method="post" action="${url}/assign" class="stack">${hidden({ payment: paymentId, sure })}
-${renderField({ name: 'arrived', label: 'What arrived', hint: 'Type the amount, without its asset.', value: arrived, autocomplete: 'off' }, null)}
-${renderField({ name: 'due', label: 'What is due', hint: 'Type the amount, without its asset.', value: due, autocomplete: 'off' }, null)}
+${renderField({ name: 'arrived', label: 'What arrived', hint: 'Type the amount, without its asset.', value: arrived, autocomplete: 'off' })}
+${renderField({ name: 'due', label: 'What is due', hint: 'Type the amount, without its asset.', value: due, autocomplete: 'off' })}
 <button class="danger">Settle the payment with too little</button></form>`;
 }
 

@@ -9,11 +9,11 @@ import type { ConsentNeeded } from '../../settlement/assignment.ts';
 import type { FormFault } from '../form.ts';
 import type { RemedyFields } from './remedy.ts';
 
-/** Whom a deposit is assigned to. */
+/** The payment that a deposit is assigned to. */
 export const AskForm = Type.Object({ payment: Uuid('ID of the payment.') });
 
 const consent = {
-  /** `yes` where whoever sends it knows that the amount was another payment's. */
+  /** `yes` from somebody who has read that another payment had asked for this amount. */
   sure: Type.String({ default: '' }),
   /** Both amounts, typed. */
   arrived: Type.String({ default: '' }),
@@ -21,10 +21,10 @@ const consent = {
 };
 export const AssignForm = Type.Object({ ...AskForm.properties, ...consent });
 
-/** What a form that assigns says beside the payment. */
+/** Fields of a form that assigns, without the payment. */
 export type AssignFields = Omit<Static<typeof AssignForm>, 'payment'>;
 
-/** An assignment that was refused until somebody consents. */
+/** An assignment that takes somebody's consent. */
 export interface Wanted {
   readonly payment: Payment;
   readonly refusal: ConsentNeeded;
@@ -50,10 +50,10 @@ export interface DepositParts {
   readonly asked:
     | (Pick<AskedAssignment, 'personId' | 'name'> & { readonly payment: Payment })
     | undefined;
-  /** ID of whoever looks. */
+  /** ID of the reader. */
   readonly personId: string;
   readonly fault: FormFault | null;
-  /** What was given to dismiss it; undefined at first. */
+  /** What the form to dismiss it was sent with; undefined at first. */
   readonly fields: RemedyFields | undefined;
   /** An assignment that needs consent; null at first. */
   readonly wanted: Wanted | null;

@@ -9,13 +9,14 @@ import type { InboxFilters } from '../../repositories/deposits/account-deposits.
 import type { DepositContext } from '../../repositories/deposits/context.ts';
 import { UNTAKEN_REASONS } from '../../settlement/untaken.ts';
 import { addressOf } from '../address.ts';
-import { type FormFault, renderFault, renderField, renderSelect } from '../form.ts';
+import { renderChoice, renderFilters } from '../filters.ts';
+import { type FormFault, renderField } from '../form.ts';
 import { counted, dateTime, dollars } from '../format.ts';
 import type { PanelPage } from '../layout.ts';
 import { type Column, renderTable } from '../table.ts';
 import { type RemedyFields, renderRemedy } from './remedy.ts';
 
-/** What the address of the inbox asks for; whatever is not understood is left out. */
+/** What the inbox shows, by the query of its address. */
 export interface InboxRequest extends InboxFilters {
   /** ID of the last deposit of the page before. */
   readonly after: string | undefined;
@@ -51,12 +52,12 @@ export interface InboxParts {
   readonly deposits: readonly Deposit[];
   readonly contexts: ReadonlyMap<string, DepositContext>;
   readonly hasMore: boolean;
-  /** How many more are at addresses that others have as well, counted up to a maximum. */
+  /** How many more are at addresses that other accounts have too, counted up to a maximum. */
   readonly hidden: number;
   readonly hiddenMaximum: number;
   /** Whether the reader may dismiss them. */
   readonly maySettle: boolean;
-  /** What was chosen to be dismissed, and why it was refused; null at first. */
+  /** The form to dismiss some, when it was refused; null at first. */
   readonly refused: {
     readonly fault: FormFault;
     readonly chosen: readonly string[];
@@ -80,27 +81,29 @@ ${more !== null && html`<nav class="buttons" aria-label="Pages"><a href="${more}
   return {
     title: 'Unmatched deposits',
     lead: 'What arrived at your addresses, and no payment took. The most valuable come first.',
-    content: html`${renderFault(refused?.fault ?? null)}
-${(deposits.length > 0 || isFiltered) && renderFilters(url, request)}
+    fault: refused?.fault ?? null,
+    content: html`${(deposits.length > 0 || isFiltered) && renderInboxFilters(url, request)}
 ${content}
 ${renderHidden(parts)}`,
   };
 }
 
-function renderFilters(url: string, { outcome, blockchainId, valueMaximum }: InboxRequest): Html {
-  const any = { value: '', text: 'Any' };
-  const reasons = Object.entries(UNTAKEN_REASONS).map(([value, { short }]) => ({
-    value,
-    text: short,
-  }));
-  const networks = BLOCKCHAIN_IDS.map(value => ({ value, text: value }));
-  const worth = valueMaximum === undefined ? '' : toDollarText(valueMaximum);
-  return html`<form method="get" action="${url}" class="filters" role="search">
-${renderSelect({ name: 'why', label: 'Why', value: outcome ?? '', choices: [any, ...reasons] })}
-${renderSelect({ name: 'network', label: 'Network', value: blockchainId ?? '', choices: [any, ...networks] })}
-${renderField({ name: 'worth', label: 'Worth at most', placeholder: 'Dollars, as 1.00', value: worth, required: false }, null)}
-<button>Filter</button>
-</form>`;
+function renderInboxFilters(
+  url: string,
+  { outcome, blockchainId, valueMaximum }: InboxRequest,
+): Html {
+  const reasons = Object.entries(UNTAKEN_REASONS).map(([id, { short }]) => [id, short] as const);
+  const networks = BLOCKCHAIN_IDS.map(id => [id, id] as const);
+  const worth = {
+    ...{ name: 'worth', label: 'Worth at most', placeholder: 'Dollars, as 1.00' },
+    value: valueMaximum === undefined ? '' : toDollarText(valueMaximum),
+    required: false,
+  };
+  return renderFilters(url, [
+    renderChoice('why', 'Why', reasons, outcome),
+    renderChoice('network', 'Network', networks, blockchainId),
+    renderField(worth),
+  ]);
 }
 
 function renderInbox(parts: InboxParts): Html {
@@ -140,7 +143,7 @@ function columnsOf({ url, contexts, maySettle, refused }: InboxParts): Column<De
   ];
 }
 
-/** Deposits that nobody of this account may see are told of, and who can see them. */
+/** Says that there are deposits which this account may not see, and who can see them. */
 function renderHidden({ hidden, hiddenMaximum }: InboxParts): Html | null {
   if (hidden === 0) return null;
   const some = hidden === hiddenMaximum ? 'or more ' : '';
@@ -148,7 +151,7 @@ function renderHidden({ hidden, hiddenMaximum }: InboxParts): Html | null {
   return html`<p class="notice">${counted(hidden, 'more deposit')} ${some}${verb} not shown: another account has, or had, the same address, so that it cannot be told from here whose the money is. Only your operator sees such deposits, with <code>mp deposit list --unmatched</code>.</p>`;
 }
 
-/** What arrived, with its asset. */
+/** The amount of a deposit, with its asset. */
 export function depositAmount(
   { token_amount: units }: Pick<Deposit, 'token_amount'>,
   context: DepositContext | undefined,

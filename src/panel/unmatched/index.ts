@@ -1,7 +1,6 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { Uuid } from '#schemas/scalars.ts';
-import { OperationRefused } from '../../audit/audited-change.ts';
 import type { Deposit } from '../../database/deposit-tables.ts';
 import type { Payment } from '../../database/payment-tables.ts';
 import { ApiError } from '../../errors/api-error.ts';
@@ -26,9 +25,12 @@ import {
 } from '../../settlement/inbox.ts';
 import { isAllowed } from '../access/permissions.ts';
 import type { PanelDependencies } from '../dependencies.ts';
-import { membershipOf, operatorOf, sessionOf } from '../hooks/access.ts';
+import { faultOf } from '../failures.ts';
+import type { FormFault } from '../form.ts';
+import { membershipOf, operatorOf, sessionOf, withPermission } from '../hooks/access.ts';
+import type { PanelPage } from '../layout.ts';
 import { accountPath } from '../navigation.ts';
-import { leadTo, sendPage } from '../pages.ts';
+import { leadTo } from '../pages.ts';
 import { AskForm, AssignForm, type DepositParts } from './deposit-parts.ts';
 import {
   type InboxParts,
@@ -56,72 +58,77 @@ const DismissForm = Type.Object({
 type DepositRequest = FastifyRequest & { params: Static<typeof params> };
 
 /** What a deposit's page shows beside the deposit. */
-type Shown = Partial<Pick<DepositParts, 'fault' | 'fields' | 'wanted'>>;
+type Extra = Partial<Pick<DepositParts, 'fault' | 'fields' | 'wanted'>>;
 
 /** Deposits that no payment took: an inbox to assign or dismiss them. */
 export function registerUnmatched(app: TypedApp, deps: PanelDependencies): void {
-  const { clock, db, panelUrl, reports } = deps;
-  const rule = (permission: 'deposits.read' | 'deposits.settle') => ({
-    config: { panel: { for: 'merchant' as const, permission } },
-  });
-  const settling = <T extends TObject>(body: T) => ({
-    ...rule('deposits.settle'),
-    schema: { params, body },
-  });
-  const listed = { querystring: InboxQuery };
+  const { db, panelUrl, reports } = deps;
   const pathOf = (request: FastifyRequest) => `${accountPath(membershipOf(request))}/unmatched`;
-  const operatorFor = (request: FastifyRequest) => operatorOf(request, db, clock);
+  const settling = <T extends TObject>(body: T) =>
+    withPermission('merchant', 'deposits.settle', { params, body });
 
-  app.get(PATH, { ...rule('deposits.read'), schema: listed }, (request, reply) =>
-    list(request, reply, readInboxRequest(request.query), null),
+  const listed = { querystring: InboxQuery };
+  app.get(PATH, withPermission('merchant', 'deposits.read', listed), request =>
+    list(request, readInboxRequest(request.query), null),
   );
 
-  const reading = { ...rule('deposits.read'), schema: { params } };
-  app.get(`${PATH}/:depositId`, reading, async (request, reply) =>
-    show(request, reply, await requireDeposit(request)),
+  const reading = withPermission('merchant', 'deposits.read', { params });
+  app.get(`${PATH}/:depositId`, reading, async request =>
+    show(request, await requireDeposit(request)),
   );
 
-  app.post(`${PATH}/:depositId/assign`, settling(AssignForm), async (request, reply) => {
+  app.post(`${PATH}/:depositId/assign`, settling(AssignForm), async request => {
     const deposit = await requireDeposit(request);
     const { payment: id, ...fields } = request.body;
     const payment = await requireOwnPayment(request, id);
     const { sure, arrived, due } = fields;
     const isTyped = arrived !== '' && due !== '';
-    return settle(request, reply, deposit, { payment, fields }, () =>
-      assignDeposit(operatorFor(request), deposit.id, payment.id, {
-        otherOrder: sure === 'yes',
-        amounts: isTyped ? { arrived, due } : undefined,
-      }),
-    );
+    const consent = {
+      otherOrder: sure === 'yes',
+      amounts: isTyped ? { arrived, due } : undefined,
+    };
+    try {
+      await assignDeposit(operatorOf(request, deps), deposit.id, payment.id, consent);
+    } catch (error) {
+      const fault = faultOf(error, request);
+      const wanted = error instanceof ConsentNeeded ? { payment, fields, refusal: error } : null;
+      return show(request, deposit, { fault, wanted });
+    }
+    return leadTo(pathOf(request));
   });
 
-  app.post(`${PATH}/:depositId/ask`, settling(AskForm), async (request, reply) => {
+  app.post(`${PATH}/:depositId/ask`, settling(AskForm), async request => {
     const deposit = await requireDeposit(request);
     const payment = await requireOwnPayment(request, request.body.payment);
-    const operator = { ...operatorFor(request), personId: sessionOf(request).person.id };
-    return settle(request, reply, deposit, null, async () => {
+    const operator = { ...operatorOf(request, deps), personId: sessionOf(request).person.id };
+    try {
       await askToAssign(operator, deposit.id, payment.id);
-      return `/${deposit.id}`;
-    });
+    } catch (error) {
+      return show(request, deposit, { fault: faultOf(error, request) });
+    }
+    return leadTo(`${pathOf(request)}/${deposit.id}`);
   });
 
-  app.post(`${PATH}/:depositId/dismiss`, settling(RemedyForm), async (request, reply) => {
+  app.post(`${PATH}/:depositId/dismiss`, settling(RemedyForm), async request => {
     const deposit = await requireDeposit(request);
     const fields = request.body;
     const remedy = readRemedy(fields);
-    if ('field' in remedy) return show(request, reply, deposit, { fault: remedy, fields });
-    return settle(request, reply, deposit, null, () =>
-      dismissDeposit(operatorFor(request), deposit.id, remedy),
-    );
+    if ('field' in remedy) return show(request, deposit, { fault: remedy, fields });
+    try {
+      await dismissDeposit(operatorOf(request, deps), deposit.id, remedy);
+    } catch (error) {
+      return show(request, deposit, { fault: faultOf(error, request) });
+    }
+    return leadTo(pathOf(request));
   });
 
-  const dismissing = { ...rule('deposits.settle'), schema: { ...listed, body: DismissForm } };
-  app.post(`${PATH}/dismiss`, dismissing, async (request, reply) => {
+  const dismissing = { ...listed, body: DismissForm };
+  const permitted = withPermission('merchant', 'deposits.settle', dismissing);
+  app.post(`${PATH}/dismiss`, permitted, async request => {
     const { deposit: chosen, ...fields } = request.body;
     const remedy = readRemedy(fields);
     const asked = { ...readInboxRequest(request.query), after: undefined };
-    const refuse = (fault: NonNullable<InboxParts['refused']>['fault']) =>
-      list(request, reply, asked, { fault, chosen, fields });
+    const refuse = (fault: FormFault) => list(request, asked, { fault, chosen, fields });
     if ('field' in remedy) return refuse(remedy);
     const own = await findOwnUnmatchedOf(db, membershipOf(request).accountId, chosen);
     if (own.length === 0) return refuse({ field: null, message: 'Tick the deposits first.' });
@@ -129,27 +136,26 @@ export function registerUnmatched(app: TypedApp, deps: PanelDependencies): void 
       return refuse({ field: null, message: 'Some of them wait no more. Nothing was changed.' });
     }
     try {
-      await dismissDeposits(operatorFor(request), chosen, remedy);
+      await dismissDeposits(operatorOf(request, deps), chosen, remedy);
     } catch (error) {
-      if (!(error instanceof OperationRefused)) throw error;
-      return refuse({ field: null, message: `${error.message} Nothing was changed.` });
+      const { message } = faultOf(error, request);
+      return refuse({ field: null, message: `${message} Nothing was changed.` });
     }
-    return leadTo(reply, panelUrl, inboxUrl(pathOf(request), asked));
+    return leadTo(inboxUrl(pathOf(request), asked));
   });
 
   async function list(
     request: FastifyRequest,
-    reply: FastifyReply,
     asked: InboxRequest,
     refused: InboxParts['refused'],
-  ): Promise<FastifyReply> {
+  ): Promise<PanelPage> {
     const { accountId, role } = membershipOf(request);
     const [deposits, hidden] = await Promise.all([
       listOwnUnmatched(reports, accountId, asked, { after: asked.after, limit: PAGE_SIZE + 1 }),
       countSharedUnmatched(reports, accountId, HIDDEN_MAXIMUM),
     ]);
     const shown = deposits.slice(0, PAGE_SIZE);
-    const page = inboxPage({
+    return inboxPage({
       ...{ request: asked, refused, hidden, hiddenMaximum: HIDDEN_MAXIMUM },
       url: basePathOf(panelUrl) + pathOf(request),
       deposits: shown,
@@ -157,7 +163,6 @@ export function registerUnmatched(app: TypedApp, deps: PanelDependencies): void 
       hasMore: deposits.length > PAGE_SIZE,
       maySettle: isAllowed(role, 'deposits.settle'),
     });
-    return sendPage(request, reply, deps, page, refused === null ? 200 : 422);
   }
 
   async function requireDeposit(request: DepositRequest): Promise<Deposit> {
@@ -168,41 +173,16 @@ export function registerUnmatched(app: TypedApp, deps: PanelDependencies): void 
   }
 
   async function requireOwnPayment(request: FastifyRequest, id: string): Promise<Payment> {
-    const { accountId } = membershipOf(request);
-    const payment = await findOwnPayment(db, accountId, id);
+    const payment = await findOwnPayment(db, membershipOf(request).accountId, id);
     if (payment === undefined) throw new ApiError('E3001');
     return payment;
   }
 
-  /** Makes a change, and leads to the inbox, or to where the change says below it. */
-  async function settle(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    deposit: Deposit,
-    wanted: Omit<NonNullable<DepositParts['wanted']>, 'refusal'> | null,
-    change: () => Promise<Deposit | string>,
-  ): Promise<FastifyReply> {
-    try {
-      const result = await change();
-      const below = typeof result === 'string' ? result : '';
-      return leadTo(reply, panelUrl, pathOf(request) + below);
-    } catch (error) {
-      if (!(error instanceof OperationRefused)) throw error;
-      const fault = { field: null, message: error.message };
-      const refusal = error instanceof ConsentNeeded ? error : null;
-      return show(request, reply, deposit, {
-        fault,
-        wanted: wanted !== null && refusal !== null ? { ...wanted, refusal } : null,
-      });
-    }
-  }
-
   async function show(
     request: FastifyRequest,
-    reply: FastifyReply,
     deposit: Deposit,
-    { fault = null, fields, wanted = null }: Shown = {},
-  ): Promise<FastifyReply> {
+    { fault = null, fields, wanted = null }: Extra = {},
+  ): Promise<PanelPage> {
     const membership = membershipOf(request);
     const { accountId } = membership;
     const [contexts, meant, asked] = await Promise.all([
@@ -213,8 +193,7 @@ export function registerUnmatched(app: TypedApp, deps: PanelDependencies): void 
     const context = contexts.get(deposit.id);
     if (context === undefined) throw new ApiError('E3001');
     const own = meant.get(deposit.id);
-    const askedFor =
-      asked === undefined ? undefined : await findOwnPayment(db, accountId, asked.paymentId);
+    const askedFor = asked && (await findOwnPayment(db, accountId, asked.paymentId));
     const fits = context.fits.filter(({ merchantId }) => merchantId === accountId);
     const payments = await Promise.all(
       fits.map(async ({ paymentId, tokenAmount }) => ({
@@ -222,7 +201,7 @@ export function registerUnmatched(app: TypedApp, deps: PanelDependencies): void 
         payment: await findOwnPayment(db, accountId, paymentId),
       })),
     );
-    const page = depositPage({
+    return depositPage({
       url: `${basePathOf(panelUrl)}${pathOf(request)}/${deposit.id}`,
       paymentsUrl: `${basePathOf(panelUrl)}${accountPath(membership)}/payments`,
       ...{ deposit, context, fault, fields, wanted },
@@ -234,6 +213,5 @@ export function registerUnmatched(app: TypedApp, deps: PanelDependencies): void 
       personId: sessionOf(request).person.id,
       maySettle: isAllowed(membership.role, 'deposits.settle'),
     });
-    return sendPage(request, reply, deps, page, fault === null ? 200 : 422);
   }
 }

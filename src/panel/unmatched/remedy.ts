@@ -5,7 +5,7 @@ import { type Html, html } from '../../pages/html.ts';
 import type { RemedyOf } from '../../settlement/inbox.ts';
 import { type FormFault, renderField } from '../form.ts';
 
-/** A form that dismisses; its first field is missing while nothing is chosen. */
+/** A form that dismisses. Browsers leave `remedy` out while none is chosen. */
 export const RemedyForm = Type.Object({
   remedy: Type.String({ default: '' }),
   to: Type.String(),
@@ -22,21 +22,22 @@ const CHOICES: readonly (readonly [Remedy, string])[] = [
 
 const NO_FIELDS: RemedyFields = { remedy: '', to: '', hash: '', note: '' };
 
-/** What was done with the money, or why the form does not tell. */
+/** What was done with the money, or why the form is refused. */
 export function readRemedy(fields: RemedyFields): RemedyOf | FormFault {
-  const [to, hash, note] = [fields.to, fields.hash, fields.note].map(text => text.trim());
-  if (note !== '' && parseName(note ?? '') === undefined) {
+  const [to = '', hash = '', note = ''] = [fields.to, fields.hash, fields.note].map(text =>
+    text.trim(),
+  );
+  if (note !== '' && parseName(note) === undefined) {
     return fault('note', `Say it in at most ${NAME_MAXIMUM} characters on one line.`);
   }
   const given = note === '' ? undefined : note;
   switch (fields.remedy) {
-    case 'returned': {
-      if (parseName(to ?? '') === undefined) return fault('to', 'Say to whom it was returned.');
-      if (parseName(hash ?? '') === undefined || /\s/.test(hash ?? '')) {
+    case 'returned':
+      if (parseName(to) === undefined) return fault('to', 'Say to whom it was returned.');
+      if (parseName(hash) === undefined || /\s/.test(hash)) {
         return fault('hash', 'Give the hash of the transaction that returned it.');
       }
-      return { remedy: 'returned', to: to ?? '', hash: hash ?? '', note: given };
-    }
+      return { remedy: 'returned', to, hash, note: given };
     case 'kept':
       return { remedy: 'kept', note: given };
     case 'other':
@@ -54,14 +55,19 @@ function fault(field: string, message: string): FormFault {
 
 /** The questions of a form that dismisses. */
 export function renderRemedy(problem: FormFault | null, fields: RemedyFields = NO_FIELDS): Html {
+  const text = (name: 'to' | 'hash' | 'note', label: string, hint: string) =>
+    renderField(
+      { name, label, hint, value: fields[name], required: false, maxlength: NAME_MAXIMUM },
+      problem,
+    );
   return html`<fieldset><legend>What was done with the money?</legend>
 ${problem?.field === 'returned' && html`<p class="fault" id="remedy-fault">${problem.message}</p>`}
 ${CHOICES.map(
-  ([value, text]) =>
-    html`<p class="check"><input type="radio" id="${value}" name="remedy" value="${value}"${fields.remedy === value && html` checked`}> <label for="${value}">${text}</label></p>`,
+  ([value, label]) =>
+    html`<p class="check"><input type="radio" id="${value}" name="remedy" value="${value}"${fields.remedy === value && html` checked`}> <label for="${value}">${label}</label></p>`,
 )}
-${renderField({ name: 'to', label: 'If returned, to whom', hint: 'An address, or a name.', value: fields.to, required: false, maxlength: NAME_MAXIMUM }, problem)}
-${renderField({ name: 'hash', label: 'If returned, the transaction', hint: 'Its hash; whoever paid can see it too.', value: fields.hash, required: false, maxlength: NAME_MAXIMUM }, problem)}
-${renderField({ name: 'note', label: 'Note', hint: 'For your own records and the audit log, for example: ticket 7.', value: fields.note, required: false, maxlength: NAME_MAXIMUM }, problem)}
+${text('to', 'If returned, to whom', 'An address, or a name.')}
+${text('hash', 'If returned, the transaction', 'Its hash; whoever paid can see it too.')}
+${text('note', 'Note', 'For your own records and the audit log, for example: ticket 7.')}
 </fieldset>`;
 }

@@ -2,7 +2,6 @@ import type { Deposit } from '../../database/deposit-tables.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { formatBaseUnits } from '../../payments/token-amount.ts';
 import { UNTAKEN_REASONS } from '../../settlement/untaken.ts';
-import { renderFault } from '../form.ts';
 import { dateTime, dollars } from '../format.ts';
 import type { PanelPage } from '../layout.ts';
 import { renderFacts } from '../table.ts';
@@ -16,7 +15,8 @@ export function depositPage(parts: DepositParts): PanelPage {
   return {
     title: depositAmount(deposit, context),
     lead: reasonOf(deposit),
-    content: html`${wanted === null ? renderFault(fault) : renderConsent(parts, wanted)}
+    fault,
+    content: html`${wanted !== null && renderConsent(parts, wanted)}
 ${renderMeant(parts)}
 ${renderAsked(parts)}
 ${renderFacts([
@@ -39,7 +39,7 @@ ${renderRemedy(fault, parts.fields)}
   };
 }
 
-/** Why no payment took it, as a sentence. */
+/** Why no payment took the deposit, as a sentence. */
 function reasonOf({ outcome }: Deposit): string {
   const text = UNTAKEN_REASONS[outcome]?.text ?? outcome;
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
@@ -50,18 +50,18 @@ function worthOf({ value_cents: cents, priced_at: at }: Deposit): Html | null {
   return html`${dollars(cents)}, at the price of ${dateTime(at)}`;
 }
 
-/** The payment that it fits exactly, which stays as it is. */
+/** The payment that had asked for exactly its amount. It stays as it is. */
 function renderMeant({ paymentsUrl, meant }: DepositParts): Html | null {
   if (meant === undefined) return null;
   const { id, amount, status, customer_reference_id: reference, movedAt } = meant;
-  const told =
+  const consequence =
     status === 'successful'
       ? 'It is paid: this is a second transfer of the same amount.'
       : status === 'pending'
         ? 'It is still open, but does not wait for this amount any more.'
         : 'It stays so. Settle with that customer, then dismiss the deposit.';
   return html`<section aria-labelledby="meant"><h2 id="meant">The payment that it fits exactly</h2>
-<p><a href="${paymentsUrl}/${id}">${dollars(amount)}</a>${reference !== null && html`, ${reference}`}: <strong>${status}</strong>${movedAt !== null && html` since ${dateTime(movedAt)}`}. ${told}</p></section>`;
+<p><a href="${paymentsUrl}/${id}">${dollars(amount)}</a>${reference !== null && html`, ${reference}`}: <strong>${status}</strong>${movedAt !== null && html` since ${dateTime(movedAt)}`}. ${consequence}</p></section>`;
 }
 
 /** An assignment that waits for a second person, who types both amounts to confirm it. */
