@@ -4,16 +4,13 @@ import type { KeyUsage } from '../http/key-usage.ts';
 import type { TypedApp } from '../http/typed-app.ts';
 import { failUnknownRoutesIn } from '../http/unknown-routes.ts';
 
-/** A part of the application whose routes are signed. */
-export type SignedApp = TypedApp;
-
 interface SignedOptions extends AuthenticationDependencies {
-  /** Notes when each key was used. */
+  /** Stores when each key was last used. */
   readonly usage: KeyUsage;
-  readonly register: (app: SignedApp) => void;
+  readonly register: (app: TypedApp) => void;
 }
 
-/** Routes that ask for a signature. */
+/** Routes that require a signature. */
 export async function signedPlugin(
   app: TypedApp,
   { usage, register, ...authentication }: SignedOptions,

@@ -1,14 +1,14 @@
 import { type Blockchain, BlockchainListSchema } from '#schemas/blockchain.ts';
 import { EmptyQuerySchema } from '#schemas/list-payments.ts';
 import type { Network } from '../../database/network-tables.ts';
+import type { TypedApp } from '../../http/typed-app.ts';
 import { listOfferedNetworks } from '../../payments/offered-networks.ts';
-import type { SignedApp } from '../signed-app.ts';
 import type { V1Dependencies } from './dependencies.ts';
 import { LIST_ACTIVE_BLOCKCHAINS } from './operations.ts';
 
 /** GET /external/v1/blockchains/active */
 export function registerActiveBlockchains(
-  app: SignedApp,
+  app: TypedApp,
   { reads, networks, simulation }: V1Dependencies,
 ): void {
   app.get(
@@ -21,7 +21,7 @@ export function registerActiveBlockchains(
       schema: { querystring: EmptyQuerySchema, response: { 200: BlockchainListSchema } },
     },
     async () => {
-      // Whatever changes of a network concerns all of them.
+      // Any change of a network invalidates the list, so it depends on no single subject.
       const offered = await networks.read('offered', async () => ({
         value: await listOfferedNetworks(reads, simulation),
         subjects: [],

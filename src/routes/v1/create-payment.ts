@@ -3,21 +3,21 @@ import { EmptyQuerySchema } from '#schemas/list-payments.ts';
 import { answerFailure } from '../../errors/handler.ts';
 import { principalOf } from '../../http/authentication.ts';
 import { readIdempotentRequest, sendOutcome } from '../../http/idempotency-key.ts';
+import type { TypedApp } from '../../http/typed-app.ts';
 import { createPayment, createPaymentOnce } from '../../payments/create-payment.ts';
 import { checkMerchantId } from '../../payments/payee.ts';
 import { ProcessorUnavailable } from '../../payments/processor.ts';
-import type { SignedApp } from '../signed-app.ts';
 import type { V1Dependencies } from './dependencies.ts';
 import { CREATE_PAYMENT } from './operations.ts';
 
 /**
- * A stored failure is E5002 only if the processor was down. A database failure becomes E5001: E5002
- * invites a retry under the same key, which would only replay the stored failure.
+ * Only a processor that is down makes a stored failure E5002. A database failure is stored as E5001, since
+ * E5002 invites a retry under the same key, which would only replay the stored failure.
  */
 const isProcessorUnavailable = (error: unknown) => error instanceof ProcessorUnavailable;
 
 /** POST /external/v1/payments/prompt */
-export function registerCreatePayment(app: SignedApp, deps: V1Dependencies): void {
+export function registerCreatePayment(app: TypedApp, deps: V1Dependencies): void {
   const { db, clock, payments, publicUrl } = deps;
   app.post(
     '/payments/prompt',
@@ -31,7 +31,7 @@ export function registerCreatePayment(app: SignedApp, deps: V1Dependencies): voi
         body: CreatePaymentBodySchema,
         response: { 201: CreatePaymentResponseSchema },
       },
-      // A repeated request is answered before anything is found wrong with it.
+      // A repeated request gets its stored response, even if validation would refuse it now.
       attachValidation: true,
     },
     async (request, reply) => {

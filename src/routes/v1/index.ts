@@ -1,4 +1,4 @@
-import type { SignedApp } from '../signed-app.ts';
+import type { TypedApp } from '../../http/typed-app.ts';
 import { registerActiveBlockchains } from './active-blockchains.ts';
 import { registerCreatePayment } from './create-payment.ts';
 import type { V1Dependencies } from './dependencies.ts';
@@ -8,7 +8,7 @@ import { registerReadPayments } from './read-payments.ts';
 export const V1_PREFIX = '/external/v1';
 
 /** Every route of the current merchant contract. */
-export function registerV1Routes(app: SignedApp, deps: V1Dependencies): void {
+export function registerV1Routes(app: TypedApp, deps: V1Dependencies): void {
   registerCreatePayment(app, deps);
   registerReadPayments(app, deps);
   registerActiveBlockchains(app, deps);

@@ -7,19 +7,19 @@ import {
 import { PaymentSchema } from '#schemas/payment.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { principalOf } from '../../http/authentication.ts';
+import type { TypedApp } from '../../http/typed-app.ts';
 import type { AccessRule } from '../../keys/principal.ts';
 import { listPayments } from '../../payments/list-payments.ts';
 import { toPaymentObject } from '../../payments/payment-object.ts';
 import { findMerchantPayment } from '../../repositories/payments/merchant-payments.ts';
 import { toDate } from '../../time/date-bound.ts';
-import type { SignedApp } from '../signed-app.ts';
 import type { V1Dependencies } from './dependencies.ts';
 import { LIST_PAYMENTS, READ_PAYMENT } from './operations.ts';
 
 const ACCESS: AccessRule = { principals: ['merchant'], scope: 'payment_prompts:read' };
 
 /** GET /external/v1/payments/:id and GET /external/v1/payments */
-export function registerReadPayments(app: SignedApp, { reads }: V1Dependencies): void {
+export function registerReadPayments(app: TypedApp, { reads }: V1Dependencies): void {
   app.get(
     '/payments/:id',
     {
