@@ -9,7 +9,7 @@ export interface Bill {
   readonly total: number;
 }
 
-/** The bill is the same before and after a network is chosen. */
+/** The bill, which does not depend on the network. */
 export function billOf(payment: Payment): Bill {
   const total = dueCents(payment);
   return { order: payment.amount, fee: total - payment.amount, total };

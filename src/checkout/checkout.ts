@@ -28,12 +28,9 @@ import { NO_PROGRESS, type Progress, readProgress } from './progress.ts';
 /** A network that the customer may choose. */
 export interface NetworkChoice {
   readonly network: NetworkOnChain;
-  /**
-   * False while the rate sources agree on no price, or the network is not watched in time; it is shown,
-   * but disabled.
-   */
+  /** False while there is no agreed price, or the network is watched with a delay: it is shown disabled. */
   readonly available: boolean;
-  /** About what it takes, in the asset's smallest unit; null without a price. */
+  /** The estimated amount in the asset's smallest unit; null without a price. */
   readonly tokenAmount: bigint | null;
 }
 
@@ -54,21 +51,21 @@ export interface Shop {
 export interface Checkout {
   readonly payment: Payment;
   readonly shop: Shop;
-  /** The chosen network; null before the choice, and when its price has lapsed. */
+  /** The chosen network; null before the choice and after its price has lapsed. */
   readonly network: NetworkOnChain | null;
   /**
-   * Networks offered, the chosen one included, those that the merchant's customers choose most first;
-   * empty when the payment is not open.
+   * The offered networks, with the chosen one. Those that the merchant's customers choose most come first.
+   * Empty if the payment is not open.
    */
   readonly choices: readonly NetworkChoice[];
   readonly progress: Progress;
-  /** What a paid payment has received on its network, in the asset's smallest unit; null before. */
+  /** What a paid payment has received, in the asset's smallest unit; null before it is paid. */
   readonly received: bigint | null;
-  /** Transfers of exactly its amount that came after the payment's end, or again. */
+  /** Transfers of exactly its amount that arrived after its end, or a second time. */
   readonly strays: readonly StrayDeposit[];
 }
 
-/** Query parameters that are added to a redirectUrl. */
+/** Query parameters that are added to a redirect URL. */
 export const RETURNED = ['promptId', 'status'] as const;
 
 /**
@@ -130,8 +127,8 @@ export async function readCheckout(
 }
 
 /**
- * The sum of a payment's final transfers, of which there may be several; those on a network that was chosen
- * before are of another asset. null without one.
+ * The sum of a payment's final transfers; null without one. Transfers on a network that was chosen before
+ * are left out: they are of another asset.
  */
 async function readReceived(
   db: Connection,
@@ -159,7 +156,7 @@ async function readShop(db: Connection, merchantId: string): Promise<Shop> {
   };
 }
 
-/** What the page's script polls: the payment's progress, without all else that the page shows. */
+/** The payment's progress alone, for the page's script, which polls it. */
 export async function readProgressOf(
   db: Connection,
   payment: Payment,
@@ -174,7 +171,7 @@ export async function readProgressOf(
 /**
  * Cancels a payment for its customer.
  * @param trace Trace of the customer's request.
- * @throws ApiError E1040 when funds have been seen, too little included, or the payment has ended.
+ * @throws ApiError E1040 if funds have been seen, too little included, or the payment has ended.
  */
 export function cancelCheckout(
   db: Database,
@@ -202,8 +199,8 @@ export function cancelCheckout(
 }
 
 /**
- * The URL that the customer returns to; null without a redirectUrl. The merchant's query and fragment stay
- * byte for byte, because they may be signed. Only parameters named in RETURNED are replaced.
+ * The URL that the customer returns to; null without a redirect URL. The merchant's query and fragment stay
+ * byte for byte, because they may be signed; only the parameters in RETURNED are replaced.
  */
 export function redirectTarget(payment: Payment): string | null {
   if (payment.redirect_url === null) return null;
@@ -216,7 +213,7 @@ export function redirectTarget(payment: Payment): string | null {
   return url.href;
 }
 
-/** The chosen network is shown even if it has been switched off since: the customer may be paying on it. */
+/** The chosen network, also one that was switched off since: the customer may be paying on it. */
 async function chosenNetwork(
   db: Connection,
   { blockchain_id: id }: Payment,

@@ -9,8 +9,8 @@ export interface CoinGroup {
 }
 
 /**
- * Groups networks by coin. A coin takes the place of its first network; the networks of a coin keep their
- * order. Coins of test networks stand apart from real ones, after them.
+ * Groups networks by coin. Coins are in the order of their first networks, and the networks of a coin keep
+ * theirs. Coins of test networks are groups of their own, after the real ones.
  */
 export function groupByCoin(choices: readonly NetworkChoice[]): CoinGroup[] {
   const real = choices.filter(({ network }) => network.environment === 'production');

@@ -14,19 +14,19 @@ import type { LookUps } from '../watching/look-up/look-ups.ts';
 import { type Confirmations, clockSkewOf, confirmationsOf, toConfirmations } from './progress.ts';
 
 /**
- * What is known of a transaction, in relation to a payment. The ledger tells:
+ * What a transaction means to a payment. From the ledger:
  * - `seen`, `final`, `reversed`, `failed`: state of the payment's own transfer
  * - `elsewhere`: it did not count for the payment
  *
- * Where the ledger knows nothing, the chain tells:
+ * From the chain, for a transaction that is not in the ledger:
  * - `not_found`, `pending` in the mempool, `included` in a block, `failed`, `replaced`
  * - `too_early`, `too_late`, `too_little`: it pays the payment's address, but not the payment
  * - `other_asset`, `other_address`, `untraceable`
  *
- * And else: `unreadable` for text that is no transaction hash of the network, `unknown` where nobody could
+ * From neither: `unreadable` for text that is no transaction hash of the network, `unknown` if no node could
  * be asked.
  */
-export type Knowledge =
+export type LookUpVerdict =
   | Deposit['state']
   | 'elsewhere'
   | 'not_found'
@@ -42,40 +42,40 @@ export type Knowledge =
   | 'unreadable'
   | 'unknown';
 
-export interface TransactionKnowledge {
-  readonly verdict: Knowledge;
-  /** As the chain writes it; null for what is no hash. */
+export interface LookUpResult {
+  readonly verdict: LookUpVerdict;
+  /** As the chain writes it; null for text that is no hash. */
   readonly transactionHash: string | null;
-  /** Of a transfer that is in a mempool or a block and not final; null for any other. */
+  /** Of a transfer that is in the mempool or a block and not final; null for any other. */
   readonly confirmations: Confirmations | null;
 }
 
 /**
- * Looks up a transaction on the chosen network, in relation to the payment: in the ledger, and where that
- * knows nothing on the chain.
- * @param text What the customer took for its hash.
+ * Looks up a transaction on the chosen network for a payment: in the ledger, and if it is not there, on the
+ * chain.
+ * @param text What the customer entered as its hash.
  */
 export async function lookUpTransaction(
   { db, lookUps }: { readonly db: Connection; readonly lookUps: LookUps },
   payment: Payment,
   text: string,
   now: Date,
-): Promise<TransactionKnowledge> {
+): Promise<LookUpResult> {
   const { blockchain_id: id } = payment;
   const network = id === null ? undefined : await findNetworkOnChain(db, id);
   const hash = network && parseTransactionHash(network.family, text.trim());
-  const answer = (verdict: Knowledge, confirmations: Confirmations | null = null) => ({
+  const found = (verdict: LookUpVerdict, confirmations: Confirmations | null = null) => ({
     verdict,
     transactionHash: hash ?? null,
     confirmations,
   });
-  if (network === undefined) return answer('unknown');
-  if (hash === undefined) return answer('unreadable');
+  if (network === undefined) return found('unknown');
+  if (hash === undefined) return found('unreadable');
   const deposits = await listDepositsByHash(db, network.id, hash);
   const own = deposits.find(deposit => deposit.payment_id === payment.id);
   if (own !== undefined) {
     const waits = own.state === 'seen' && own.source === 'chain';
-    return answer(
+    return found(
       own.state,
       waits ? confirmationsOf(network, own.block_height, payment.amount) : null,
     );
@@ -83,17 +83,17 @@ export async function lookUpTransaction(
   if (deposits.length > 0) {
     // A reversed deposit no longer belongs to a payment.
     const isUndone = deposits.every(deposit => deposit.state === 'reversed');
-    return answer(isUndone ? 'reversed' : 'elsewhere');
+    return found(isUndone ? 'reversed' : 'elsewhere');
   }
-  const found = await askChain({ db, lookUps }, payment, network, hash, now);
-  if (found === null) return answer('unknown');
-  const verdict = judge(payment, network, found);
+  const onChain = await askChain({ db, lookUps }, payment, network, hash, now);
+  if (onChain === null) return found('unknown');
+  const verdict = judge(payment, network, onChain);
   const waits = verdict === 'pending' || verdict === 'included';
-  const { confirmations: depth, required } = found;
-  return answer(verdict, waits ? toConfirmations(network.chain, depth, required) : null);
+  const { confirmations: depth, required } = onChain;
+  return found(verdict, waits ? toConfirmations(network.chain, depth, required) : null);
 }
 
-/** null where no node settles the network, or none could be asked just now. */
+/** null if no node settles the network, or none could be asked now. */
 async function askChain(
   { db, lookUps }: { readonly db: Connection; readonly lookUps: LookUps },
   { id, address, amount, created_at: createdAt }: Payment,
@@ -114,12 +114,12 @@ async function askChain(
   });
 }
 
-/** What a transaction that the ledger does not know means to a payment. */
+/** What a transaction that is not in the ledger means to a payment. */
 function judge(
   payment: Payment,
   network: NetworkOnChain,
   { verdict, occurredAt, transfers }: TransactionOnChain,
-): Knowledge {
+): LookUpVerdict {
   if (verdict === 'unknown') return 'not_found';
   if (verdict !== 'pending' && verdict !== 'included' && verdict !== 'final') return verdict;
   const skew = clockSkewOf(network.chain);

@@ -1,13 +1,14 @@
 import type { Network, NetworkFamily } from '../database/network-tables.ts';
 
-/** What a family's network usually takes for a transfer, at most, in cents; null for more, and for any. */
+/** The usual network fee of a transfer, at most, in cents; null if it can be several dollars. */
 interface UsualFees {
   readonly native: number | null;
   readonly token: number | null;
 }
 
-// From the fees that block explorers showed in 2026, rounded up generously: a payer compares by them. Bitcoin's
-// follow demand and have reached tens of dollars. A token on Tron burns energy, its coin next to nothing.
+// From fees that block explorers showed in 2026, rounded up generously, since payers compare networks by them.
+// Those of Bitcoin follow demand and have reached tens of dollars. On Tron, a token costs energy, and its coin
+// next to nothing.
 const USUAL_FEES: Readonly<Record<NetworkFamily, UsualFees>> = {
   bitcoin: { native: null, token: null },
   ethereum: { native: 200, token: 300 },
@@ -18,7 +19,7 @@ const USUAL_FEES: Readonly<Record<NetworkFamily, UsualFees>> = {
 };
 
 /**
- * What a payer's wallet usually adds for the network at most, in cents; null where it can be several dollars.
+ * The network fee that a payer's wallet usually adds, at most, in cents; null if it can be several dollars.
  * A hint, not a quote.
  */
 export function networkFeeOf(network: Pick<Network, 'id' | 'family' | 'chain'>): number | null {

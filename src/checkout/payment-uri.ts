@@ -34,8 +34,8 @@ const SOLANA_MINTS: Readonly<Record<string, string | null>> = {
 /**
  * A URI that opens a wallet with address and amount filled in (BIP-21, EIP-681, Solana Pay).
  *
- * @returns undefined for tokens on EVM chains, because wallets mishandle their EIP-681 form and funds have
- * been lost, and for Tron, because wallets agree on no format.
+ * @returns undefined for tokens on EVM chains, because wallets mishandle their EIP-681 form and funds have been
+ * lost, and for Tron, whose wallets have no common format.
  */
 export function walletUri(target: PaymentTarget): string | undefined {
   const { paymentId, blockchainId, address, tokenAmount, decimals } = target;

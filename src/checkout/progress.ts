@@ -11,8 +11,8 @@ import { type Remaining, readRemaining } from '../settlement/remaining.ts';
 /** How far a transfer is from being final. */
 export interface Confirmations {
   /**
-   * Blocks from its own to the newest, both included, at most those that it needs; 0 in a mempool. 1 in
-   * any block where the chain's own finality is waited for.
+   * Blocks from its own to the newest, both included, at most as many as it needs; 0 in the mempool. 1 in any
+   * block of a chain with finality of its own.
    */
   readonly blocks: number;
   /** Blocks that it needs; `final` is the chain's own finality. */
@@ -22,16 +22,16 @@ export interface Confirmations {
 }
 
 /**
- * What follows a transfer of too little: `awaited` while it is not final, then the rest that completes
- * the payment.
+ * What is still due after a transfer of too little: `awaited` while it is not final, then the rest that
+ * completes the payment.
  */
 export type Rest = Remaining | 'awaited';
 
 /** How a payment stands on the chosen network. */
 export interface Progress {
-  /** Whether transfers are seen with a delay just now. */
+  /** Whether transfers are now seen with a delay. */
   readonly isDelayed: boolean;
-  /** Of the transfer that the payment waits for; null without one, and for a simulated one. */
+  /** Of the transfer that has been seen; null without one, and for a simulated one. */
   readonly confirmations: Confirmations | null;
   /** null unless too little has arrived, and without an amount for the rest. */
   readonly rest: Rest | null;

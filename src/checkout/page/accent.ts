@@ -5,7 +5,7 @@ import { contrast, mix, parseRgb, type Rgb, toHex } from './contrast.ts';
 
 /** Contrast of text with its ground that WCAG 2.2 asks for at level AA (1.4.3). */
 const READABLE = 4.5;
-/** What text in the accent colour stands on, at worst, as base.css has it: page and card. */
+/** The backgrounds in base.css on which text in the accent colour has the least contrast: page and card. */
 const LIGHT_GROUND = parseRgb('#f4f6f6');
 const DARK_GROUND = parseRgb('#222a2d');
 const BLACK = parseRgb('#000000');
@@ -18,7 +18,7 @@ export function accentPath(basePath: string, color: string): string {
   return `${basePath}${CHECKOUT_PREFIX}/accents/${color.slice(1)}.css`;
 }
 
-/** GET /checkout/accents/:name, the style sheet of an accent colour: a function of its name. */
+/** GET /checkout/accents/:name, the style sheet of the accent colour in its name. */
 export function registerAccents(app: TypedApp): void {
   const params = Type.Object({ name: Type.String({ pattern: '^[0-9a-f]{6}\\.css$' }) });
   app.get('/accents/:name', { schema: { params } }, (request, reply) =>
@@ -30,8 +30,8 @@ export function registerAccents(app: TypedApp): void {
 }
 
 /**
- * The shades of a merchant's colour that can be read on light and on dark pages, and what can be read on
- * those: the colour itself wherever its contrast suffices.
+ * The shades of a merchant's colour that are readable on light and on dark pages, and the text colours that
+ * are readable on them. The colour itself is taken if its contrast suffices.
  * @param color As `#rrggbb`.
  */
 export function renderAccent(color: string): string {
@@ -46,7 +46,7 @@ export function renderAccent(color: string): string {
 `;
 }
 
-/** The colour, mixed with as little of another one as makes it readable on a ground. */
+/** The colour, mixed with as little of `toward` as makes it readable on the background. */
 function untilReadable(color: Rgb, ground: Rgb, toward: Rgb): Rgb {
   for (let step = 0; step < STEPS; step += 1) {
     const shade = mix(color, toward, step / STEPS);

@@ -15,7 +15,7 @@ import { textsOf } from './stage-texts.ts';
 import { type CheckoutView, dueOf, merchantOf, quoteOf } from './view.ts';
 import { renderDeadline, renderWaiting } from './waiting-view.ts';
 
-/** Renders the page. All its state is in `main`, which the script replaces when the payment changes. */
+/** Renders the page. Its state is in `main`, which the script replaces when the payment changes. */
 export function renderCheckout(view: CheckoutView): string {
   const { checkout, stage, now, path, basePath, locale, simulation } = view;
   const { payment, progress } = checkout;
@@ -82,7 +82,7 @@ function renderOptions(view: CheckoutView): Html {
   const { options: texts } = locale.texts;
   const isOpen = stage === 'choose' || stage === 'waiting';
   const others = checkout.choices.filter(({ network }) => network.id !== checkout.network?.id);
-  // What has arrived would be lost to the payment.
+  // Otherwise what has arrived would be lost to the payment.
   const isFree = checkout.progress.rest === null;
   const options = [
     stage === 'waiting' &&
@@ -115,7 +115,7 @@ function isSimulated({ network, choices }: Checkout): boolean {
   return candidates.length === 0 || candidates.some(each => each.settled_by === 'simulation');
 }
 
-/** For developers: its cases are described in English alone. */
+/** For developers, so its cases are described in English only. */
 function renderSimulation({ path, locale }: CheckoutView): Html {
   const buttons = Object.entries(SIMULATION_CASES).map(
     ([name, description]) =>

@@ -1,7 +1,7 @@
 import { type Html, html } from '../../pages/html.ts';
 import { pricedAsset } from '../../rates/assets.ts';
 
-/** Marks of the assets, drawn in 32 × 32: a disc in the colour people know, and the figure on it. */
+/** Marks of the assets, drawn in 32 × 32: a disc in the asset's colour with its sign. */
 const MARKS: ReadonlyMap<string, Html> = new Map([
   [
     'BTC',
@@ -37,7 +37,7 @@ const MARKS: ReadonlyMap<string, Html> = new Map([
   ],
 ]);
 
-/** The mark of an asset, that of the real one for a test asset; a plain disc for one without. */
+/** The mark of an asset; a test asset has that of the real one, an unknown asset a plain disc. */
 export function renderCoinMark(symbol: string): Html {
   const mark = MARKS.get(pricedAsset(symbol)) ?? html`<circle cx="16" cy="16" r="16" fill="#888"/>`;
   return html`<svg class="coin" viewBox="0 0 32 32" aria-hidden="true">${mark}</svg>`;

@@ -10,18 +10,18 @@ import type { CheckoutTexts } from './texts/en.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether a checkout route answers scripts, in JSON, instead of people. */
-    readonly answersScripts?: boolean;
+    /** Whether a checkout route is for scripts, whose failures are JSON, instead of people. */
+    readonly isForScripts?: boolean;
   }
 }
 
-/** What every failure of the checkout is answered with. */
+/** What failures of the checkout are rendered with. */
 export interface CheckoutResponses extends ErrorHandlerOptions {
   /** Whether payments may be simulated. */
   readonly simulation: boolean;
 }
 
-/** What each failure is called in the catalogue; any other is the service's own. */
+/** The text of each error of the catalogue. Any other is `broken`. */
 const FAILURES: Partial<Record<ErrorCode, keyof CheckoutTexts['failures']>> = {
   E1000: 'malformed',
   E1001: 'malformed',
@@ -32,7 +32,7 @@ const FAILURES: Partial<Record<ErrorCode, keyof CheckoutTexts['failures']>> = {
   E9001: 'tooMany',
 };
 
-/** Answers people with a page that looks like the others, and scripts with the envelope. */
+/** Sends people a page in the checkout's style, and scripts the JSON of the API. */
 export function sendFailure(
   error: unknown,
   request: FastifyRequest,
@@ -45,7 +45,7 @@ export function sendFailure(
   return sendDocument(reply, reply.statusCode, page);
 }
 
-/** The page that tells a person of a failure. */
+/** The page about a failure. */
 export function renderFailure(
   { errorCode }: ApiError,
   requestId: string,
@@ -64,9 +64,9 @@ export function renderFailure(
   return renderDocument({ title, content, basePath: basePathOf(publicUrl), locale, simulation });
 }
 
-/** Whether a request was made by a script rather than by somebody who reads a page. */
+/** Whether a script made the request rather than a person's browser. */
 export function wantsJson({ headers, routeOptions }: FastifyRequest): boolean {
-  if (routeOptions.config?.answersScripts === true) return true;
+  if (routeOptions.config?.isForScripts === true) return true;
   const accept = headers.accept ?? '';
   return accept.includes('application/json') && !accept.includes('text/html');
 }

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../pages/html.ts';
+import { html } from '../../pages/html.ts';
 import { toDollarText } from '../../payments/dollars.ts';
 import { formatBaseUnits } from '../../payments/token-amount.ts';
 import { PRICE_SCALE } from '../../rates/price.ts';
@@ -12,30 +12,13 @@ const TOKEN_DECIMALS = 20;
 const SCALE_DECIMALS = 18;
 
 /** How a language writes amounts, numbers, times and durations. */
-export interface Format {
-  /** 123456 cents is $1,234.56 in English. */
-  dollars(cents: number): string;
-  /** An exact amount of an asset, all its digits, from an integer of its smallest unit. */
-  tokens(units: bigint, decimals: number): string;
-  /** The same with its asset: `0.0125 ETH`. Number and unit stay on one line and in this order. */
-  amount(units: bigint, decimals: number, symbol: string): string;
-  /** An amount that may change until it is fixed: `≈ 0.0125 ETH`. */
-  about(units: bigint, decimals: number, symbol: string): string;
-  /** Dollars for one whole unit, from an integer scaled by 1e18. */
-  price(price: bigint): string;
-  number(value: number): string;
-  /** For a time within a day, such as a deadline. */
-  timeOfDay(date: Date): Html;
-  dateAndTime(date: Date): Html;
-  /** In seconds below a minute, else in minutes. */
-  duration(milliseconds: number): string;
-}
+export type Format = ReturnType<typeof createFormat>;
 
 const formats = new Map<string, Format>();
 
 /**
- * The formats of a locale, of which there are a few. Times are UTC; the page's script shows them in the time
- * zone of the reader.
+ * The formats of a locale, which are kept. Times are UTC; the page's script shows them in the reader's time
+ * zone.
  * @param locale BCP 47 tag.
  */
 export function formatIn(locale: string): Format {
@@ -44,7 +27,7 @@ export function formatIn(locale: string): Format {
   return format;
 }
 
-function createFormat(locale: string): Format {
+function createFormat(locale: string) {
   const dollars = inDollars(locale);
   const smallPrice = inDollars(locale, SMALL_PRICE_DECIMALS);
   // Without grouping: a thousands separator could be taken for a decimal one.
@@ -65,22 +48,29 @@ function createFormat(locale: string): Format {
   const plain = (units: bigint, decimals: number) =>
     tokens.format(exact(formatBaseUnits(units, decimals)));
   return {
-    dollars: cents => inOrder(dollars.format(exact(toDollarText(cents)))),
+    /** 123456 cents is $1,234.56 in English. */
+    dollars: (cents: number) => inOrder(dollars.format(exact(toDollarText(cents)))),
+    /** An exact amount of an asset, all its digits, from an integer of its smallest unit. */
     tokens: plain,
-    amount: (units, decimals, symbol) => inOrder(`${plain(units, decimals)}\u00a0${symbol}`),
-    about: (units, decimals, symbol) => inOrder(`≈\u00a0${plain(units, decimals)}\u00a0${symbol}`),
-    price: scaled =>
-      inOrder(
-        (scaled < PRICE_SCALE ? smallPrice : dollars).format(
-          exact(formatBaseUnits(scaled, SCALE_DECIMALS)),
-        ),
-      ),
-    number: value => number.format(value),
-    timeOfDay: date =>
+    /** The same with its asset: `0.0125 ETH`. Number and unit stay on one line and in this order. */
+    amount: (units: bigint, decimals: number, symbol: string) =>
+      inOrder(`${plain(units, decimals)}\u00a0${symbol}`),
+    /** An amount that may change until it is fixed: `≈ 0.0125 ETH`. */
+    about: (units: bigint, decimals: number, symbol: string) =>
+      inOrder(`≈\u00a0${plain(units, decimals)}\u00a0${symbol}`),
+    /** Dollars for one whole unit, from an integer scaled by 1e18. */
+    price(scaled: bigint) {
+      const format = scaled < PRICE_SCALE ? smallPrice : dollars;
+      return inOrder(format.format(exact(formatBaseUnits(scaled, SCALE_DECIMALS))));
+    },
+    number: (value: number) => number.format(value),
+    /** For a time within a day, such as a deadline. */
+    timeOfDay: (date: Date) =>
       html`<time datetime="${date.toISOString()}" data-time>${time.format(date)} UTC</time>`,
-    dateAndTime: date =>
+    dateAndTime: (date: Date) =>
       html`<time datetime="${date.toISOString()}">${dateTime.format(date)} UTC</time>`,
-    duration(milliseconds) {
+    /** In seconds below a minute, else in minutes. */
+    duration(milliseconds: number) {
       const whole = Math.round(milliseconds / 1000);
       const text = whole < 60 ? seconds.format(whole) : minutes.format(Math.round(whole / 60));
       // A number stays on the line of its unit.
@@ -104,8 +94,8 @@ function isRightToLeft(locale: string): boolean {
 }
 
 /**
- * Keeps an amount in one order in a text from right to left, where the letters of its unit and what stands
- * beside it would decide: number first, then unit, as wallets show it.
+ * Keeps number and unit of an amount in this order, as wallets show them, in a text from right to left: there
+ * the letters around them would decide.
  */
 function isolate(text: string): string {
   return `\u2066${text.replaceAll(/[\u200e\u200f]/g, '')}\u2069`;

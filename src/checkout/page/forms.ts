@@ -23,11 +23,11 @@ const SimulateForm = Type.Object({ case: StringEnum(CASES, 'What a customer and 
 
 /** What a form does. */
 interface Action {
-  /** Answers what the page has to say of it; null for nothing. */
+  /** Returns a notice for the page; null for none. */
   readonly perform: (payment: Payment, now: Date) => Promise<string | null>;
-  /** Key of the text that tells of its refusal. */
+  /** Key of the text about its refusal. */
   readonly failure: 'network' | 'cancel' | 'simulate';
-  /** Stage in which the action has already been done, so that repeating it is not an error. */
+  /** Stage in which the action has been done already, so that repeating it is no error. */
   readonly done?: CheckoutStage;
 }
 
@@ -65,7 +65,7 @@ export function registerForms(
   if (simulation) {
     app.post('/:token/simulate', { schema: { params, body: SimulateForm } }, (request, reply) =>
       act(request, reply, {
-        // For developers, in English alone.
+        // For developers, in English only.
         perform: async ({ id }, now) =>
           whyItWaits(await simulate({ db, rates }, id, request.body.case, now)),
         failure: 'simulate',
@@ -73,14 +73,14 @@ export function registerForms(
     );
   }
 
-  // A refused form leaves its own URL in the address bar; loading that shows the page.
+  // After a refused form, the address bar has the form's URL. Loading it leads to the page.
   for (const form of ['network', 'cancel', ...(simulation ? ['simulate'] : [])]) {
     app.get(`/:token/${form}`, { schema: { params } }, (request, reply) =>
       reply.redirect(pages.locationOf(request), 303),
     );
   }
 
-  /** Performs an action, then redirects to the page, or renders it with a notice if there is something to say. */
+  /** Performs an action, then redirects to the page, or sends it with a notice if there is one. */
   async function act(
     request: CheckoutRequest,
     reply: FastifyReply,
@@ -91,25 +91,24 @@ export function registerForms(
     const outcome = await attempt(() => perform(payment, new Date(clock())));
     if (outcome === null) return reply.redirect(pages.locationOf(request), 303);
     const current = await findCheckoutPayment(db, token);
-    if (!(outcome instanceof ApiError)) {
+    if (typeof outcome === 'string') {
       return pages.send(request, reply, current, { notice: outcome });
     }
-    const refusal = outcome;
     const stage = stageOf(current, new Date(clock()));
     if (stage === done) return reply.redirect(pages.locationOf(request), 303);
-    if (wantsJson(request)) throw refusal;
-    request.errorCode = refusal.errorCode;
+    if (wantsJson(request)) throw outcome;
+    request.errorCode = outcome.errorCode;
     const { refusals } = localeOf(request).texts;
     const notice =
-      refusal.errorCode === 'E1040'
+      outcome.errorCode === 'E1040'
         ? refusals[failure](refusals.reasons[reasonStage(failure, stage)])
         : refusals.unavailable;
-    const { status } = ERRORS[refusal.errorCode];
+    const { status } = ERRORS[outcome.errorCode];
     return pages.send(request, reply, current, { status, notice });
   }
 }
 
-/** Returns also a refusal that the page can explain, and rethrows any other failure. */
+/** @returns What the action returns, or a refusal that the page can explain. @throws any other failure. */
 async function attempt(perform: () => Promise<string | null>): Promise<ApiError | string | null> {
   try {
     return await perform();

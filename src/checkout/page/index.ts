@@ -10,7 +10,7 @@ import { registerForms } from './forms.ts';
 import { registerLogos } from './logo.ts';
 import { createPages, registerPages } from './pages.ts';
 
-/** Forms have one field of about ten characters. */
+/** A form has one field of about ten characters. */
 const FORM_LIMIT_BYTES = 4 * 1024;
 
 /**

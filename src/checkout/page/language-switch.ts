@@ -2,7 +2,7 @@ import { type Html, html } from '../../pages/html.ts';
 import { LANGUAGE_TAGS, languageOf } from './texts/languages.ts';
 import type { CheckoutView } from './view.ts';
 
-/** Links to the page in its other languages: a choice by hand is in the URL, so that no cookie is needed. */
+/** Links to the page in all languages. The choice is in the URL, so that it needs no cookie. */
 export function renderLanguages({ path, locale }: CheckoutView): Html {
   const links = LANGUAGE_TAGS.map(tag => {
     const current = tag === locale.tag && html` aria-current="true"`;

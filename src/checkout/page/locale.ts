@@ -17,25 +17,25 @@ export interface Locale {
   readonly direction: 'ltr' | 'rtl';
   readonly texts: CheckoutTexts;
   readonly format: Format;
-  /** What keeps a language that was chosen by hand in the page's links: `?lang=de`, or nothing. */
+  /** Query that keeps a language chosen by hand in the page's links: `?lang=de`, or empty. */
   readonly query: string;
 }
 
-/** The language that was chosen by `?lang=`, or else the one that the browser prefers. */
+/** The language of `?lang=`, or else the one that the browser prefers. */
 export function localeOf({ query, headers }: Pick<FastifyRequest, 'query' | 'headers'>): Locale {
-  // Failures have a language too: no schema may have been applied, and the URL may be unreadable.
-  const isRead = typeof query === 'object' && query !== null && 'lang' in query;
-  const lang = isRead ? query.lang : undefined;
+  // Also called for failures, before a schema was applied or if the URL could not be read.
+  const isNamed = typeof query === 'object' && query !== null && 'lang' in query;
+  const lang = isNamed ? query.lang : undefined;
   const accepted = headers['accept-language'];
   const isChosen = isLanguage(lang);
   const tag = isChosen ? lang : preferredLanguage(accepted);
-  return speak(tag, localeFor(tag, accepted), isChosen ? `?lang=${tag}` : '');
+  return createLocale(tag, localeFor(tag, accepted), isChosen ? `?lang=${tag}` : '');
 }
 
-/** For whoever sent a request of which nothing could be read. */
-export const ENGLISH = speak('en', languageOf('en').locale, '');
+/** For requests whose headers could not be read. */
+export const ENGLISH = createLocale('en', languageOf('en').locale, '');
 
-function speak(tag: LanguageTag, formatTag: string, query: string): Locale {
+function createLocale(tag: LanguageTag, formatTag: string, query: string): Locale {
   const { direction, texts } = languageOf(tag);
   return { tag, formatTag, direction, texts, format: formatIn(formatTag), query };
 }

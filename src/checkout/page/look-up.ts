@@ -1,6 +1,7 @@
 import type { NetworkFamily } from '../../database/network-tables.ts';
 import { renderDisclosure } from '../../pages/disclosure.ts';
 import { type Html, html } from '../../pages/html.ts';
+import type { LookUpVerdict } from '../look-up.ts';
 import { describeConfirmations } from './confirmations.ts';
 import { renderExplorerLink } from './explorer-link.ts';
 import type { CheckoutTexts } from './texts/en.ts';
@@ -19,7 +20,7 @@ const SHAPES: Readonly<Record<NetworkFamily, keyof CheckoutTexts['lookUp']['shap
   tron: 'hex',
 };
 
-/** The form that looks up a transaction, and its result. It is a GET form, so it works without a script. */
+/** The form that looks up a transaction, and its result. */
 export function renderLookUp(view: CheckoutView): Html {
   const { path, lookUp, locale } = view;
   const { title, label, button } = locale.texts.lookUp;
@@ -29,58 +30,40 @@ export function renderLookUp(view: CheckoutView): Html {
 <label for="transaction">${label}</label>
 <div class="row"><input id="transaction" name="transaction" value="${lookUp?.text ?? ''}" maxlength="${HASH_MAXIMUM}" dir="ltr" required autocomplete="off" autocapitalize="off" spellcheck="false"><button class="quiet">${button}</button></div>
 </form>
-${lookUp && renderResponse(view, lookUp.knowledge)}`;
+${lookUp && renderResult(view, lookUp.result)}`;
   return renderDisclosure('look-up', title, content, lookUp !== null);
 }
 
-function renderResponse(view: CheckoutView, knowledge: LookUp['knowledge']): Html {
-  const { transactionHash } = knowledge;
-  return html`<p class="answer" id="look-up-answer" role="status">${explain(view, knowledge)} ${transactionHash && renderExplorerLink(view, transactionHash)}</p>`;
+function renderResult(view: CheckoutView, result: LookUp['result']): Html {
+  const { transactionHash } = result;
+  return html`<p class="answer" id="look-up-answer" role="status">${explain(view, result)} ${transactionHash && renderExplorerLink(view, transactionHash)}</p>`;
 }
 
-function explain(view: CheckoutView, { verdict, confirmations }: LookUp['knowledge']): string {
+function explain(view: CheckoutView, { verdict, confirmations }: LookUp['result']): string {
   const { checkout, stage, locale } = view;
   const { lookUp } = locale.texts;
   // The form is shown once a network is chosen.
-  const network = checkout.network?.name ?? '–';
+  const { name = '–', family = 'ethereum', asset_symbol: asset = '–' } = checkout.network ?? {};
   const merchant = merchantOf(view);
   const depth = confirmations && describeConfirmations(confirmations, locale);
-  switch (verdict) {
-    case 'unreadable': {
-      const family = checkout.network?.family ?? 'ethereum';
-      return lookUp.unreadable(network, lookUp.shapes[SHAPES[family]]);
-    }
-    case 'unknown':
-      return lookUp.unknown(network);
-    case 'seen':
-      return `${lookUp.seen(network)} ${depth ?? lookUp.notFinal}`;
-    case 'final':
-      return stage === 'paid' ? lookUp.paid : lookUp.less(merchant);
-    case 'reversed':
-      return lookUp.reversed(network);
-    case 'failed':
-      return lookUp.failed(network);
-    case 'not_found':
-      return lookUp.notFound(network);
-    case 'pending':
-      return lookUp.pending(network);
-    case 'included':
-      return `${lookUp.included(network)} ${depth ?? ''} ${lookUp.counted}`;
-    case 'replaced':
-      return lookUp.replaced;
-    case 'too_little':
-      return lookUp.tooLittle(merchant);
-    case 'too_late':
-      return lookUp.tooLate(merchant);
-    case 'too_early':
-      return lookUp.tooEarly;
-    case 'other_asset':
-      return lookUp.otherAsset(checkout.network?.asset_symbol ?? '–', network, merchant);
-    case 'other_address':
-      return lookUp.otherAddress(network);
-    case 'untraceable':
-      return lookUp.untraceable(merchant);
-    case 'elsewhere':
-      return lookUp.elsewhere(merchant);
-  }
+  const texts: Readonly<Record<LookUpVerdict, string>> = {
+    unreadable: lookUp.unreadable(name, lookUp.shapes[SHAPES[family]]),
+    unknown: lookUp.unknown(name),
+    seen: `${lookUp.seen(name)} ${depth ?? lookUp.notFinal}`,
+    final: stage === 'paid' ? lookUp.paid : lookUp.less(merchant),
+    reversed: lookUp.reversed(name),
+    failed: lookUp.failed(name),
+    not_found: lookUp.notFound(name),
+    pending: lookUp.pending(name),
+    included: `${lookUp.included(name)} ${depth ?? ''} ${lookUp.counted}`,
+    replaced: lookUp.replaced,
+    too_little: lookUp.tooLittle(merchant),
+    too_late: lookUp.tooLate(merchant),
+    too_early: lookUp.tooEarly,
+    other_asset: lookUp.otherAsset(asset, name, merchant),
+    other_address: lookUp.otherAddress(name),
+    untraceable: lookUp.untraceable(merchant),
+    elsewhere: lookUp.elsewhere(merchant),
+  };
+  return texts[verdict];
 }

@@ -8,7 +8,7 @@ import { renderCoinMark } from './coin-marks.ts';
 import type { Locale } from './locale.ts';
 import type { CheckoutView } from './view.ts';
 
-/** From how many networks on the list can be searched: fewer are seen at a glance. */
+/** A list of at least as many networks can be searched; a shorter one is read at a glance. */
 const SEARCHED_FROM = 8;
 
 /** A submit button for each network, below its coin: choosing takes one click and no script. */
@@ -32,7 +32,7 @@ ${buttons}</ul>
   const search = html`<p class="search" hidden><input type="search" id="network-search" aria-label="${choose.search}" placeholder="${choose.search}" autocomplete="off" spellcheck="false"></p>
 <p class="no-match" role="status" hidden>${choose.noMatch}</p>
 `;
-  // The search is outside of the form: in it, Enter would choose the first network.
+  // Outside of the form, in which Enter would choose the first network.
   return html`<div class="picker">
 ${choices.length >= SEARCHED_FROM && search}<form method="post" action="${path}/network${locale.query}">
 <ul class="networks" aria-label="${label}">
@@ -41,7 +41,7 @@ ${groups}</ul>
 </div>`;
 }
 
-/** How long the payer has once a network is chosen, in milliseconds: some payments end before. */
+/** How long the payer has once this network is chosen, in milliseconds; at most until the payment ends. */
 function timeToPay(payment: Payment, { network }: NetworkChoice, now: Date): number {
   const { quoted_until: until, expires_at: end } = deadlinesFrom(
     payment,
@@ -70,7 +70,7 @@ ${amount && html`<span class="estimate">${amount}</span>`}
 `;
 }
 
-/** A network of coins without value costs nothing. */
+/** The usual network fee; null on a test network, whose coins have no value. */
 function describeFee(network: NetworkChoice['network'], { texts, format }: Locale): string | null {
   if (network.environment === 'test') return null;
   const { upTo, high } = texts.choose.networkFees;

@@ -23,7 +23,7 @@ const MARKS: Readonly<Record<OutcomeStage, string>> = {
 
 /** Renders a payment that has been seen or has ended, with the link back to the merchant. */
 export function renderOutcome(view: CheckoutView, stage: OutcomeStage, quote: Quote | null): Html {
-  const { title, text } = describe(view, stage, quote);
+  const [title, text] = describe(view, stage, quote?.networkName ?? '–');
   const { locale, checkout } = view;
   const { transaction_hash: hash } = checkout.payment;
   const { confirmations } = checkout.progress;
@@ -42,30 +42,19 @@ ${renderReturn(view, stage)}
 </section>`;
 }
 
-function describe(
-  view: CheckoutView,
-  stage: OutcomeStage,
-  quote: Quote | null,
-): { title: string; text: string } {
+function describe(view: CheckoutView, stage: OutcomeStage, network: string) {
   const { outcome } = view.locale.texts;
-  const network = quote?.networkName ?? '–';
-  switch (stage) {
-    case 'paid':
-      return { title: outcome.paidTitle, text: outcome.paid(merchantOf(view)) };
-    case 'confirming':
-      return { title: outcome.confirmingTitle, text: outcome.confirming(network) };
-    case 'overdue':
-      return {
-        title: outcome.overdueTitle,
-        text: view.checkout.progress.isDelayed ? outcome.overdueDelayed(network) : outcome.overdue,
-      };
-    case 'expired':
-      return { title: outcome.overdueTitle, text: outcome.expired };
-    case 'cancelled':
-      return { title: outcome.cancelledTitle, text: outcome.cancelled };
-    case 'unsuccessful':
-      return { title: outcome.unsuccessfulTitle, text: explainFailure(view, network) };
-  }
+  const { isDelayed } = view.checkout.progress;
+  const overdue = isDelayed ? outcome.overdueDelayed(network) : outcome.overdue;
+  const texts: Readonly<Record<OutcomeStage, readonly [title: string, text: string]>> = {
+    paid: [outcome.paidTitle, outcome.paid(merchantOf(view))],
+    confirming: [outcome.confirmingTitle, outcome.confirming(network)],
+    overdue: [outcome.overdueTitle, overdue],
+    expired: [outcome.overdueTitle, outcome.expired],
+    cancelled: [outcome.cancelledTitle, outcome.cancelled],
+    unsuccessful: [outcome.unsuccessfulTitle, explainFailure(view, network)],
+  };
+  return texts[stage];
 }
 
 function explainFailure({ checkout, locale }: CheckoutView, network: string): string {
@@ -80,7 +69,7 @@ function explainFailure({ checkout, locale }: CheckoutView, network: string): st
   }
 }
 
-/** What a payer can do after a payment that ended without success, and whom to turn to. */
+/** What a payer can do after a payment that ended without success, and whom to contact. */
 function renderNextSteps(view: CheckoutView, stage: OutcomeStage): Html | null {
   if (stage !== 'expired' && stage !== 'cancelled' && stage !== 'unsuccessful') return null;
   const { outcome } = view.locale.texts;

@@ -15,57 +15,46 @@ import { sendDocument } from './document.ts';
 import { localeOf } from './locale.ts';
 import type { LookUp } from './view.ts';
 
-/** The token that is the only authentication. */
+/** The token in the link, which is the only authentication. */
 export const CheckoutParams = Type.Object({ token: Type.String({ pattern: TOKEN.source }) });
 
 const PageQuery = Type.Object({
   /** The language that was chosen by hand. */
   lang: Type.Optional(Type.String()),
-  /** What the customer took for the hash of their transaction. */
+  /** What the customer entered as the hash of their transaction. */
   transaction: Type.Optional(Type.String()),
 });
 
 export type CheckoutRequest = FastifyRequest & { params: Static<typeof CheckoutParams> };
 
+export type Pages = ReturnType<typeof createPages>;
+
 interface PageOptions {
-  /** HTTP status. Default: 200. */
   readonly status?: number;
-  readonly notice?: string;
+  readonly notice?: string | null;
   readonly lookUp?: LookUp | null;
 }
 
-export interface Pages {
-  /**
-   * Where the customer's browser finds the page: a proxy's prefix included, and the language if it was chosen
-   * by hand.
-   */
-  locationOf(request: CheckoutRequest): string;
-  send(
-    request: CheckoutRequest,
-    reply: FastifyReply,
-    payment: Payment,
-    options?: PageOptions,
-  ): Promise<FastifyReply>;
-}
-
-export function createPages(deps: CheckoutDependencies): Pages {
+export function createPages(deps: CheckoutDependencies) {
   const { clock, publicUrl, simulation } = deps;
   const basePath = basePathOf(publicUrl);
   const pathOf = ({ params }: CheckoutRequest) => `${basePath}${CHECKOUT_PREFIX}/${params.token}`;
   return {
-    locationOf: request => pathOf(request) + localeOf(request).query,
-    async send(request, reply, payment, { status = 200, notice, lookUp } = {}) {
+    /** The page's URL path, with a proxy's prefix, and with the language if it was chosen by hand. */
+    locationOf: (request: CheckoutRequest) => pathOf(request) + localeOf(request).query,
+    async send(
+      request: CheckoutRequest,
+      reply: FastifyReply,
+      payment: Payment,
+      { status = 200, notice = null, lookUp = null }: PageOptions = {},
+    ): Promise<FastifyReply> {
       const now = new Date(clock());
       const view = {
         checkout: await readCheckout(deps, payment, now),
         stage: stageOf(payment, now),
-        now,
         path: pathOf(request),
-        basePath,
         locale: localeOf(request),
-        notice: notice ?? null,
-        lookUp: lookUp ?? null,
-        simulation,
+        ...{ now, basePath, notice, lookUp, simulation },
       };
       return sendDocument(reply, status, renderCheckout(view));
     },
@@ -88,7 +77,7 @@ export function registerPages(
   app.get(
     '/:token/status',
     {
-      config: { answersScripts: true },
+      config: { isForScripts: true },
       schema: { params: CheckoutParams, response: { 200: CheckoutStatusSchema } },
     },
     async (request): Promise<CheckoutStatus> => {
@@ -108,6 +97,6 @@ export function registerPages(
   async function lookUpFor(payment: Payment, text: string | undefined): Promise<LookUp | null> {
     if (text === undefined) return null;
     const now = new Date(clock());
-    return { text, knowledge: await lookUpTransaction({ db, lookUps }, payment, text, now) };
+    return { text, result: await lookUpTransaction({ db, lookUps }, payment, text, now) };
   }
 }

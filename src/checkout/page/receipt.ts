@@ -3,12 +3,12 @@ import { billOf } from '../bill.ts';
 import { amountOf, type CheckoutView, merchantOf, type Quote } from './view.ts';
 import { priceOf } from './waiting-view.ts';
 
-/** What a payer keeps of a payment. The transaction follows it on the page. */
+/** The payer's receipt. The transaction follows it on the page. */
 export function renderReceipt(view: CheckoutView, quote: Quote | null): Html {
   const { checkout, locale } = view;
   const { receipt, orderReference } = locale.texts;
   const { paid_at: paidAt, customer_reference_id: reference } = checkout.payment;
-  // Too much is taken as well, and too little that a merchant tolerates.
+  // It may differ: more than the quote is accepted, and what the merchant tolerates of less.
   const sent = quote && { ...quote, tokenAmount: checkout.received ?? quote.tokenAmount };
   const rows: readonly (readonly [string, string | Html | null])[] = [
     [receipt.to, merchantOf(view)],

@@ -3,14 +3,8 @@ import { billOf } from '../bill.ts';
 import type { CheckoutTexts } from './texts/en.ts';
 import { amountOf, type CheckoutView, dueOf, merchantOf } from './view.ts';
 
-export interface StageTexts {
-  /** Title of the document. */
-  readonly title: string;
-  /** Read out by screen readers when the payment reaches the stage. */
-  readonly announcement: string;
-}
-
-export function textsOf(view: CheckoutView): StageTexts {
+/** The document's title, and what screen readers read out when the payment reaches the stage. */
+export function textsOf(view: CheckoutView): { title: string; announcement: string } {
   const { checkout, stage, now, locale } = view;
   const { titles, announcements } = locale.texts;
   const merchant = merchantOf(view);

@@ -1,14 +1,14 @@
 import { formatBaseUnits } from '../../payments/token-amount.ts';
 import type { Checkout } from '../checkout.ts';
-import type { TransactionKnowledge } from '../look-up.ts';
+import type { LookUpResult } from '../look-up.ts';
 import type { CheckoutStage } from '../stage.ts';
 import type { Locale } from './locale.ts';
 
-/** A transaction that the customer looked up, and the result. */
+/** A transaction that the customer looked up. */
 export interface LookUp {
-  /** Text that the customer entered. */
+  /** What the customer entered. */
   readonly text: string;
-  readonly knowledge: TransactionKnowledge;
+  readonly result: LookUpResult;
 }
 
 /** Everything that the rendered page depends on. */
@@ -21,9 +21,9 @@ export interface CheckoutView {
   /** What a proxy serves the service under; empty at the root. */
   readonly basePath: string;
   readonly locale: Locale;
-  /** Why the customer's last action was refused, or what came of it; null for no notice. */
+  /** Why the customer's last action was refused, or its result; null without a notice. */
   readonly notice: string | null;
-  /** null when the customer looked up nothing. */
+  /** null if the customer looked up nothing. */
   readonly lookUp: LookUp | null;
   /** Whether payments may be simulated. */
   readonly simulation: boolean;
@@ -41,7 +41,7 @@ export interface Quote {
   readonly decimals: number;
 }
 
-/** Returns null before a network is chosen. */
+/** null before a network is chosen. */
 export function quoteOf({ payment, network }: Checkout): Quote | null {
   const { address, token_amount: units, token_decimals: decimals } = payment;
   if (network === null || address === null || units === null || decimals === null) return null;
@@ -72,7 +72,7 @@ export function amountOf(
   return locale.format.amount(tokenAmount, decimals, symbol);
 }
 
-/** The amount as wallets take it: a decimal point, whatever the page's language. */
+/** The amount as wallets take it: with a decimal point in every language. */
 export function plainAmountOf({ tokenAmount, decimals }: Quote): string {
   return formatBaseUnits(tokenAmount, decimals);
 }

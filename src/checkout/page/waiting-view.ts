@@ -15,7 +15,7 @@ import {
   quoteOf,
 } from './view.ts';
 
-/** Characters at each end of an address that are emphasized, because people compare those. */
+/** Characters at each end of an address that are emphasized: people compare those. */
 const COMPARED = 6;
 
 /** Renders what the customer needs to pay: address, amount and QR code. */
@@ -51,7 +51,7 @@ ${renderProgress(view, waiting.progress)}
 </section>`;
 }
 
-/** Whoever sent the whole amount now would pay too much. */
+/** While too little is on its way no amount is shown: a payer who sent the whole now would pay too much. */
 function renderAwaited(view: CheckoutView, quote: Quote): Html {
   const { waiting } = view.locale.texts;
   return html`<section class="card">
@@ -70,7 +70,7 @@ export function renderDeadline({ texts, format }: Locale, what: 'choose' | 'pay'
   return html`<p class="deadline" role="timer" data-countdown="${at.toISOString()}" data-to="${what}">${text}</p>`;
 }
 
-/** Tells that the page updates itself, or without a script offers a link to reload it. */
+/** Says that the page updates itself or, without a script, offers a link to reload it. */
 export function renderProgress({ path, locale }: CheckoutView, text: string): Html {
   const { live, checkAgain } = locale.texts.waiting;
   return html`<p class="progress"><span class="pulse" aria-hidden="true"></span>${text} <span class="live" hidden>${live}</span> <a class="refresh" href="${path}${locale.query}">${checkAgain}</a></p>`;
@@ -90,7 +90,7 @@ export function copyButton(
   return html`<button class="copy" type="button" id="copy-${what}" data-copy="${value}" aria-label="${label}" hidden>${waiting.copy}</button>`;
 }
 
-/** What one whole unit was taken for, and since when; null for a coin that is a dollar anyway. */
+/** The price of one whole unit; null for a stablecoin, which is a dollar anyway. */
 export function priceOf({ checkout, locale }: CheckoutView): string | null {
   const quote = quoteOf(checkout);
   if (quote === null || isStablecoin(quote.symbol)) return null;
