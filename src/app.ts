@@ -22,7 +22,7 @@ import { serverOptions } from './http/server-options.ts';
 import { isUnavailable } from './http/unavailable.ts';
 import { explainUnknownRoutes, refuseUnknownRoutes } from './http/unknown-routes.ts';
 import { limitUnreadResponses } from './http/unread-responses.ts';
-import { answerUnreadableRequest, registerHttpRules } from './http/unreadable-request.ts';
+import { refuseUnreadable, registerHttpRules } from './http/unreadable-request.ts';
 import { registerValidation } from './http/validation.ts';
 import { wantsHtml } from './http/wants-html.ts';
 import type { KnownKey } from './keys/verify-credentials.ts';
@@ -32,7 +32,7 @@ import { createPanelCookies } from './panel/hooks/cookies.ts';
 import { panelPlugin } from './panel/index.ts';
 import { CHECKOUT_PREFIX } from './payments/checkout-path.ts';
 import type { MerchantSetup } from './repositories/accounts/merchant-setup.ts';
-import { answerWithoutRoute, renderUnreadable } from './routes/failures-without-route.ts';
+import { refuseWithoutRoute, renderUnreadable } from './routes/failures-without-route.ts';
 import { registerHealth } from './routes/health.ts';
 import { legacyPlugin } from './routes/legacy/index.ts';
 import { LEGACY_PREFIX } from './routes/legacy/paths.ts';
@@ -43,13 +43,10 @@ import { registerV1Routes, V1_PREFIX } from './routes/v1/index.ts';
 import { registerWellKnown } from './routes/well-known.ts';
 import type { Dependencies } from './runtime/dependencies.ts';
 
-/** API keys, and merchants, remembered at once; each takes a few kilobytes. */
+/** Most API keys, and most merchants, that are cached; each takes a few kilobytes. */
 const ACCOUNTS_REMEMBERED = 10_000;
 
-/**
- * Builds the API: the only place that registers anything, in the order in which it acts on a
- * request.
- */
+/** Builds the API. All is registered here, in the order in which it acts on a request. */
 export async function buildApp(config: Config, deps: Dependencies): Promise<FastifyInstance> {
   const { panelUrl, publicUrl, simulation } = config;
   const isDevelopment = config.environment !== 'production';
@@ -61,12 +58,8 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
     ...serverOptions(),
     loggerInstance: deps.logger,
     trustProxy: trustedProxies(config.trustProxy),
-    frameworkErrors: answerWithoutRoute({
-      requestLog,
-      answers: failures,
-      count: request => limits.countPage(request),
-    }),
-    clientErrorHandler: answerUnreadableRequest({
+    frameworkErrors: refuseWithoutRoute(requestLog, failures, request => limits.countPage(request)),
+    clientErrorHandler: refuseUnreadable({
       connections,
       render: (refusal, requestId, url) => renderUnreadable(refusal, requestId, url, failures),
       requestLog,
@@ -98,7 +91,7 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
     admitsDemo: isDevelopment,
     cookies: createPanelCookies(panelUrl),
   };
-  // Before anything is refused in the form of the part that a path belongs to.
+  // First: a path that its host does not serve is refused in the form of the host.
   if (panel) keepPanelApart(app, { ...panel, sendMissing });
   registerHttpRules(app);
   refuseUnknownRoutes(app, limits, explainUnknownRoute, isLeftToPanel);
@@ -144,12 +137,12 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
   return app;
 }
 
-/** Whether a path belongs to no part of the service. */
+/** Whether a request failed because its path belongs to no part of the service. */
 function isUnknownPath(error: unknown, { is404, server }: FastifyRequest): boolean {
   return is404 && server.prefix === '' && error instanceof ApiError && statusOf(error) === 404;
 }
 
-/** The panel first finds out who looks: its answer has the navigation of their account. */
+/** The panel refuses unknown paths itself, by a page with the navigation of the visitor's account. */
 function isLeftToPanel({ server }: FastifyRequest): boolean {
   return server.prefix === PANEL_PREFIX;
 }

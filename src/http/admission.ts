@@ -5,25 +5,25 @@ import { ApiError } from '../errors/api-error.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Its place among the requests in flight: none, one of this replica, or one of its key as well. */
+    /** Which limits count the request as in flight: none, that of the replica, or that of its key as well. */
     place: 'none' | 'replica' | 'key';
   }
 }
 
-/** What E5002 of an overload tells clients to wait, in seconds. */
+/** Retry-After of the E5002 for an overload, in seconds. */
 export const OVERLOAD_RETRY_SECONDS = 1;
 /**
- * A key that has this part of all places gets no more once `BUSY` of them are taken: a quarter still keeps
- * a replica busy, and what is left beyond half is for the other keys.
+ * Once the part `BUSY` of all places is taken, a key gets at most `KEY_SHARE` of them: a quarter is enough to
+ * keep a replica busy, and the second half is left to the other keys.
  */
 export const KEY_SHARE = 1 / 4;
 const BUSY = 1 / 2;
-/** Longest that a new connection waits for a place, in milliseconds: a refusal is due within a second. */
+/** Longest that a new connection waits for a place, in milliseconds: its refusal must come within a second. */
 export const HOLD_MS = 500;
 
 new Gauge({
   name: 'eps_http_requests_in_flight',
-  help: 'Signed requests in flight: being worked on, and not yet answered',
+  help: 'Signed requests in flight: being worked on, without a response yet',
   collect() {
     this.set(inFlight);
   },
@@ -38,14 +38,14 @@ const overloadRefusals = new Counter({
 
 /**
  * Limits how many requests this process works on at once. Above what it can serve, more concurrency
- * only makes every answer later; requests above the limit get E5002 with Retry-After at once.
+ * only makes every response later; requests above the limit get E5002 with Retry-After at once.
  */
 export class Admission {
   readonly #max: number;
   readonly #keyShare: number;
   readonly #busy: number;
   #taken = 0;
-  /** New connections that are not read yet, the oldest first. */
+  /** New connections that wait unread, the oldest first. */
   readonly #held = new Set<Socket>();
   readonly #placesOfKey = new Map<string, number>();
 
@@ -67,8 +67,8 @@ export class Admission {
   }
 
   /**
-   * Counts a request as in flight until its answer is ready, or its client gone. Call it once the body
-   * has arrived: neither a client that sends slowly nor one that does not read occupies a place.
+   * Counts a request as in flight until its response is ready or its client gone. Call it once the body
+   * has arrived: a client that sends or reads slowly must not occupy a place.
    * @throws ApiError E5002
    */
   enter(request: FastifyRequest, { raw: response }: FastifyReply): void {
@@ -82,9 +82,9 @@ export class Admission {
   }
 
   /**
-   * Counts a request that has entered for its `keyId`. Call it once the signature is verified: knowing a
-   * key ID must not be enough to use up its share.
-   * @throws ApiError E5002 while the key has its whole share in flight and others may need the rest.
+   * Counts a request that has entered for its key. Call it once the signature is verified: knowing a key ID
+   * must not be enough to use up the key's share.
+   * @throws ApiError E5002 while the key has its whole share in flight and the replica is busy.
    */
   countKey(request: FastifyRequest): void {
     const { keyId, place } = request;
@@ -99,12 +99,12 @@ export class Admission {
   }
 
   /**
-   * Leaves new connections unread while every place is taken, until one is free: clients that connect
-   * anew whenever they are refused would otherwise keep the process busy with refusing them.
+   * Leaves new connections unread while every place is taken, until one is free. Otherwise clients that
+   * connect again after each refusal would keep the process busy refusing them.
    * @param holdMs Longest that a connection waits, in milliseconds.
    */
   holdConnections(app: FastifyInstance, holdMs = HOLD_MS): void {
-    // What has arrived is answered before the server closes.
+    // The requests on them get responses before the server closes.
     app.addHook('preClose', async () => this.#readHeld(this.#held.size));
     app.server.on('connection', socket => {
       if (this.#taken < this.#max) return;
@@ -127,8 +127,8 @@ export class Admission {
     }
   }
 
-  /** Lets requests leave as soon as their answers are ready, whether their clients read them or not. */
-  releaseAnswered(app: FastifyInstance): void {
+  /** Frees a request's place as soon as its response is ready, before the client has read it. */
+  releaseWhenReady(app: FastifyInstance): void {
     app.decorateRequest('place', 'none');
     app.addHook('onSend', (request, _reply, payload, done) => {
       this.#leave(request);
@@ -142,7 +142,7 @@ export class Admission {
     request.place = 'none';
     this.#taken -= 1;
     inFlight -= 1;
-    // As many as there are places: a client may be gone, or send nothing.
+    // For all free places, not only this one: a client may be gone, or send nothing.
     if (this.#held.size > 0) this.#readHeld(this.#max - this.#taken);
     if (place === 'replica' || keyId === null) return;
     const places = this.#placesOfKey.get(keyId) ?? 0;

@@ -23,7 +23,7 @@ import { readRawBody } from './raw-body.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The body's bytes as they were signed; empty without a body. */
+    /** The body's bytes, over which the signature is; empty without a body. */
     rawBody: Buffer;
     /** The authenticated account; null until it is authorized for the route. */
     principal: Principal | null;
@@ -52,8 +52,8 @@ const unprotectedReads = new Counter({
 /**
  * Makes every route of `app` a signed one.
  *
- * The checks run in the documented order and the first failure answers. Nothing of the body is
- * parsed, and no nonce is used up, before the signature is verified. A failure counts against the
+ * The checks run in the documented order, and the first that fails decides the response. Nothing of the
+ * body is parsed, and no nonce is used up, before the signature is verified. A failure counts against the
  * address, a success against the key, so that knowing a key ID is not enough to exhaust it.
  */
 export function registerAuthentication(
@@ -62,7 +62,7 @@ export function registerAuthentication(
 ): void {
   app.decorateRequest('principal', null);
   app.decorateRequest('rawBody');
-  deps.admission.releaseAnswered(app);
+  deps.admission.releaseWhenReady(app);
   app.addHook('onRoute', route => {
     if (route.config?.access === undefined) throw new Error(`${route.url} has no access rule`);
   });
@@ -82,14 +82,14 @@ export function registerAuthentication(
   });
 }
 
-/** Neither an overload nor a key that has used up its allowance says anything about the address. */
+/** Whether a failure counts against the address: an overload or an exhausted key is not its fault. */
 function isFailure(error: unknown): boolean {
   return error instanceof ApiError && !['E5002', 'E9001'].includes(error.errorCode);
 }
 
 /**
  * Verifies credentials and signature, counts the key's share and rate limit and claims the nonce. The
- * limits come first, so that what one key sends cannot fill the nonce store.
+ * limits come before the nonce, so that one key cannot fill the nonce store.
  * @throws ApiError E2001 to E2007, E9001, E2009, E5002, and E1000 for a body above the limit.
  */
 async function authenticate(
@@ -133,8 +133,8 @@ async function authenticate(
 }
 
 /**
- * While the nonce store is down, reads are served without replay protection, and nothing else is. After
- * a start at which it may have forgotten nonces, what was signed before that is refused likewise.
+ * While the nonce store is down, reads are served without replay protection and all other requests refused.
+ * The same holds for requests signed before a restart at which the store may have lost nonces.
  * @throws ApiError E2009, E5002
  */
 async function claimNonce(

@@ -2,50 +2,50 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Counter } from 'prom-client';
 
-/** What a connection has brought so far. */
+/** The requests of a connection, and the progress of its reads and writes. */
 export interface Connection {
   latest: IncomingMessage | undefined;
-  /** Responses that are not written whole, in the order of their requests. */
+  /** Responses that are not completely written, in the order of their requests. */
   readonly pending: ServerResponse[];
-  /** Bytes received when it was looked at last, and how often in a row there were no more. */
+  /** Bytes received at the latest check, and for how many checks in a row there were no more. */
   received: number;
   silent: number;
-  /** Bytes that wait to be written, and how often in a row there were as many. */
+  /** Bytes that waited to be written at the latest check, and for how many checks in a row as many did. */
   unwritten: number;
   stalled: number;
 }
 
-/** When a connection is ended for what its client does not do, in milliseconds. */
+/** How long the server waits for a client before it closes the connection, in milliseconds. */
 export interface Patience {
-  /** A write that makes no progress for so long ends its connection. */
+  /** For a write to make progress. */
   readonly stallMs: number;
-  /** How often that is looked at. */
+  /** How often that is checked. */
   readonly stallCheckMs: number;
-  /** Longest that a request which is on its way may take to arrive once the server closes. */
+  /** For a request to finish arriving once the server closes. */
   readonly closingMs: number;
 }
 
 export const PATIENCE: Patience = { stallMs: 10_000, stallCheckMs: 1_000, closingMs: 5_000 };
 
-/** How often connections are looked at while the server closes, in milliseconds. */
+/** How often connections are checked while the server closes, in milliseconds. */
 const CLOSING_CHECK_MS = 100;
-/** Looks without a byte after which a connection that carries no request is closed. */
+/** Checks without a new byte after which a connection without a request is closed. */
 const CLOSING_SILENCE = 2;
 
 const ended = new Counter({
   name: 'eps_http_connections_ended_total',
-  help: 'Connections ended because of answers their client did not read: a write that made no progress (stalled), or too much that waited for one client (unread)',
+  help: 'Connections ended because of responses their client did not read: a write that made no progress (stalled), or too much that waited for one client (unread)',
   labelNames: ['reason'],
 });
 
-/** Ends a connection whose client does not read; what waits to be written, in the kernel too, is freed. */
+/** Ends a connection whose client does not read, and frees what waits to be written, in the kernel too. */
 export function endUnread(socket: Socket, reason: 'stalled' | 'unread'): void {
   if (socket.destroyed) return;
   ended.inc({ reason });
   socket.resetAndDestroy();
 }
 
-/** The connections of a server, with the requests that each has brought. */
+/** The open connections of a server, with the requests of each. */
 export class Connections {
   readonly #open = new Map<Socket, Connection>();
   readonly #patience: Patience;
@@ -65,28 +65,28 @@ export class Connections {
   follow(server: Server): void {
     server.on('connection', socket => this.#begin(socket));
     server.on('request', (request, response) => this.#add(request, response));
-    // Node calls it when a server closes, and ends connections whose answer is still being written.
+    // Node's own, called when a server closes, ends connections whose response is still being written.
     server.closeIdleConnections = () => undefined;
     this.#stallCheck = setInterval(() => this.#endStalled(), this.#patience.stallCheckMs).unref();
   }
 
-  /** Announces with every answer from now on that its connection closes. */
+  /** Announces in every response from now on that its connection closes. */
   drain(): void {
     this.#draining = true;
     for (const { pending } of this.#open.values()) closeAfter(pending);
   }
 
   /**
-   * Lets a server that closes come to its end: answers are completed, and connections that carry none are
-   * closed. Node bounds the arrival of requests no more once a server closes, so that is done here.
+   * Lets a server close in bounded time: completes responses, and closes connections without one. Node no
+   * longer enforces its request timeouts once a server closes, so this does.
    */
   close(): void {
     const began = performance.now();
-    const look = () => this.#closeIdle(performance.now() - began);
-    this.#closingCheck = setInterval(look, CLOSING_CHECK_MS);
+    const check = () => this.#closeIdle(performance.now() - began);
+    this.#closingCheck = setInterval(check, CLOSING_CHECK_MS);
   }
 
-  /** Stops looking, once every connection is closed. */
+  /** Stops the checks, once every connection is closed. */
   stop(): void {
     clearInterval(this.#stallCheck);
     clearInterval(this.#closingCheck);
@@ -126,15 +126,15 @@ export class Connections {
       const received = socket.bytesRead;
       connection.silent = received === connection.received ? connection.silent + 1 : 0;
       connection.received = received;
-      const answering = pending.some(({ req }) => req.complete);
+      const isResponding = pending.some(({ req }) => req.complete);
       const arriving = pending.length > 0 || connection.silent < CLOSING_SILENCE;
-      if (answering || (arriving && closingMs < this.#patience.closingMs)) continue;
+      if (isResponding || (arriving && closingMs < this.#patience.closingMs)) continue;
       socket.destroy();
     }
   }
 }
 
-/** Lets the connection close after the last of the requests that have arrived, and not before. */
+/** Has the connection close after the response to the last request that has arrived, and not before. */
 function closeAfter(pending: readonly ServerResponse[]): void {
   for (const [index, response] of pending.entries()) {
     if (!response.headersSent) response.shouldKeepAlive = index < pending.length - 1;
@@ -142,8 +142,8 @@ function closeAfter(pending: readonly ServerResponse[]): void {
 }
 
 /**
- * Bytes that the kernel has not taken. Its part of a write is counted by the handle alone, which Node
- * does not document: `writableLength` falls only when a write is complete.
+ * Bytes that the kernel has not taken. `writableLength` falls only when a write is complete; the handle, which
+ * Node does not document, also counts what is left of a write in progress.
  */
 function unwrittenBytes(socket: Socket): number {
   const { _handle } = socket as { _handle?: { writeQueueSize?: unknown } | null };

@@ -5,7 +5,7 @@ import { readRawBody } from './raw-body.ts';
 
 /**
  * Parses form bodies into plain objects, like queries: a repeated field is a list. Refuses all other bodies.
- * @param limitBytes Size of the largest one.
+ * @param limitBytes Size of the largest body.
  */
 export function registerFormBody(app: FastifyInstance, limitBytes: number): void {
   app.removeAllContentTypeParsers();

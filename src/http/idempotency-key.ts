@@ -13,7 +13,7 @@ const HEADER = 'idempotency-key';
 
 const idempotentReplays = new Counter({
   name: 'eps_idempotent_replays_total',
-  help: 'Creations answered with the response kept under their idempotency key',
+  help: 'Creations that got the response kept under their idempotency key',
 });
 
 /**
@@ -26,7 +26,7 @@ export function readIdempotentRequest(
 ): IdempotentRequest | undefined {
   const key = request.headers[HEADER];
   if (key === undefined) return undefined;
-  // Node joins a repeated header by a comma, which would turn two keys into another valid one.
+  // Node joins repeated headers with a comma, which would make one valid key of two.
   const names = request.raw.rawHeaders.filter((_text, index) => index % 2 === 0);
   const sent = names.filter(name => name.toLowerCase() === HEADER).length;
   if (typeof key !== 'string' || sent > 1) {
@@ -47,7 +47,7 @@ export function sendOutcome(
     reply.header('idempotent-replayed', 'true');
     idempotentReplays.inc();
   }
-  // A stored failure is replayed as long as it is stored, so retrying it is of no use.
+  // Retrying a replayed failure is of no use: it is replayed as long as it is stored.
   if (status >= 500) reply.header('x-mp-should-retry', String(!replayed));
   return reply.status(status).type('application/json; charset=utf-8').send(body);
 }

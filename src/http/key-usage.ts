@@ -5,17 +5,17 @@ import type { Clock } from '../time/clock.ts';
 import { within } from '../time/within.ts';
 import { clientAddress } from './client-address.ts';
 
-/** Pause between two writings, in milliseconds. */
+/** Pause between two writes, in milliseconds. */
 const WRITE_EVERY_MS = 1_000;
-/** Longest that the end of the process waits for the last writing, in milliseconds. */
+/** Longest that shutdown waits for the last write, in milliseconds. */
 const CLOSE_MS = 1_000;
-/** Keys that are remembered between two writings; more are left out. */
+/** Keys that are remembered between two writes; more are left out. */
 const KEYS_MAXIMUM = 10_000;
 
 /**
- * Writes down what each API key was last used for. Requests never wait: uses gather in memory and are
- * written once a second by one statement. What cannot be written is left out, since the next use says
- * more.
+ * Stores when, from where and with which error each API key was last used. Requests never wait for that: uses
+ * gather in memory and are written once a second by one statement. What cannot be written is dropped, since
+ * the key's next use replaces it anyway.
  */
 export class KeyUsage {
   readonly #db: Database;
@@ -31,7 +31,7 @@ export class KeyUsage {
     this.#log = log;
   }
 
-  /** Notes every request of a scope that a key has signed. */
+  /** Notes every signed request of `app`. */
   follow(app: FastifyInstance): void {
     app.addHook('onResponse', (request, _reply, done) => {
       this.#note(request);
@@ -53,9 +53,9 @@ export class KeyUsage {
     this.#timer ??= setTimeout(() => void this.flush(), WRITE_EVERY_MS);
   }
 
-  /** Writes what has gathered, for at most a second: a database that is away must hold up no end. */
+  /** Writes what has gathered, for at most a second: an unreachable database must not hold up shutdown. */
   async close(): Promise<void> {
-    const late = () => new Error('the database does not answer');
+    const late = () => new Error('the database does not respond');
     await within(CLOSE_MS, this.flush(), late).catch(error =>
       this.#log.warn({ err: error }, 'use of API keys not written'),
     );

@@ -1,19 +1,19 @@
-/** Changes of one character, at most, between what was written and what was meant. */
+/** Most edits between what was written and what may have been meant. */
 const EDITS_MAXIMUM = 2;
-/** Longest text that is compared, in characters: what is compared comes from whoever asks. */
+/** Longest text that is compared, in characters: clients send what they like. */
 const LENGTH_MAXIMUM = 64;
 
 /**
- * How many characters have to be inserted, removed or replaced to make one text of the other.
+ * The edit distance of two texts: characters to insert, remove or replace.
  * @returns undefined for more than two, and for texts above 64 characters.
  */
 export function editsBetween(one: string, other: string): number | undefined {
   if (one === other) return 0;
   if (Math.abs(one.length - other.length) > EDITS_MAXIMUM) return undefined;
   if (Math.max(one.length, other.length) > LENGTH_MAXIMUM) return undefined;
-  // A row of the table of distances between all beginnings of the two (Wagner and Fischer).
+  // A row of the table of distances between all prefixes of the two (Wagner and Fischer).
   let row = Array.from({ length: other.length + 1 }, (_, column) => column);
-  for (const [index, character] of [...one.split('')].entries()) {
+  for (const [index, character] of one.split('').entries()) {
     const next = [index + 1];
     for (let column = 1; column <= other.length; column += 1) {
       const replaced = (row[column - 1] ?? 0) + (other[column - 1] === character ? 0 : 1);
@@ -26,8 +26,8 @@ export function editsBetween(one: string, other: string): number | undefined {
 }
 
 /**
- * The candidate that is nearest to a text, by at most two edits; undefined where none is near. Of a short
- * one more has to be right than wrong.
+ * The candidate nearest to a text, by at most two edits and by half of the candidate's length; undefined if
+ * none is that near.
  */
 export function nearest(text: string, candidates: readonly string[]): string | undefined {
   let best: { candidate: string; edits: number } | undefined;

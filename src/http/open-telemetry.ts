@@ -12,8 +12,8 @@ export interface TelemetryOptions {
 const EXPORT_TIMEOUT_MS = 3_000;
 
 /**
- * Sends a span for every request to a collector. Call it before any route is registered; its packages
- * are loaded only then.
+ * Sends a span for every request to a collector. Call it before any route is registered. The packages of
+ * OpenTelemetry are loaded only here.
  *
  * Hooks and handlers are not instrumented, since security depends on their order. A span contains what
  * the log does: route templates instead of paths, which contain checkout tokens, and error codes

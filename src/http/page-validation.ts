@@ -13,20 +13,20 @@ import {
   uuidsOf,
 } from './validation.ts';
 
-/** A form that has a button alone. */
+/** A form without fields. */
 export const EmptyForm = Type.Object({});
 
 const ajv = createAjv({ allErrors: true });
 
 /**
- * Validates what pages are sent:
- * - A form is refused like a body of the API: a field that its schema does not name is E1002, everything else
- *   wrong E1001, each with its `param`. A field whose schema is a list has no, one or several values.
- * - A path parameter that no object has is E3001.
- * - Of a query, which anybody may have typed, what is not understood is left out. Blank text is as good as
- *   none, because a form sends each of its fields.
+ * Validates the input of pages:
+ * - A form is refused like a body of the API: an unknown field is E1002, everything else wrong E1001, each
+ *   with its `param`. A field whose schema is a list has no, one or several values.
+ * - A path parameter of another form than the schema's is E3001.
+ * - Parameters of a query that do not fit the schema are left out, since addresses are also typed by hand. So
+ *   is blank text, because a browser sends each field of a form.
  *
- * A route that takes a form without a schema cannot be registered.
+ * A POST route without a schema of its form cannot be registered.
  */
 export function registerPageValidation(app: FastifyInstance): void {
   app.addHook('onRoute', ({ method, url, schema }) => {
@@ -39,7 +39,7 @@ export function registerPageValidation(app: FastifyInstance): void {
     const ids = uuidsOf(schema);
     let validate: ValidateFunction | undefined;
     return (data: unknown) => {
-      // Compiled at the first request: all of them together would take 0.2 s of every start.
+      // Compiled at the first request: compiling all of them would add 0.2 s to every start.
       validate ??= ajv.compile(isForm ? { ...schema, additionalProperties: false } : schema);
       const value = read(validate, schema, data as Fields);
       if (value instanceof ApiError) return { error: value };
@@ -67,7 +67,7 @@ const readQuery: Read = (validate, schema, data) => {
   return query;
 };
 
-/** @param data null where there is no body, as of a form without fields. */
+/** @param data null without a body, as a form without fields is sent. */
 const readForm: Read = (validate, schema, data) => {
   const form = { ...data };
   for (const [name, { type }] of Object.entries(schema.properties ?? {})) {

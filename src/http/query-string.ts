@@ -2,8 +2,8 @@
 type QueryValue = string | null | (string | null)[];
 
 /**
- * Parses a query string, or a form, in form encoding (`+` is a space). What cannot be decoded becomes null, and what
- * is repeated a list, so that validation refuses both where it expects a string.
+ * Parses a query string, or a form, in form encoding (`+` is a space). A value that cannot be decoded becomes
+ * null, and repeated ones a list, so that validation refuses both if it expects a string.
  */
 export function parseQueryString(text: string): Record<string, QueryValue> {
   const query: Record<string, QueryValue> = Object.create(null);

@@ -9,15 +9,15 @@ interface Window {
 type Callback = Parameters<FastifyRateLimitStore['incr']>[1];
 
 /**
- * Clients remembered by each limiter. The one whose window began first is forgotten first, so a flood of
- * addresses costs a bounded amount of memory.
+ * Most clients that each limiter remembers, so that a flood of addresses takes bounded memory. The client
+ * whose window began first is forgotten first.
  */
 const CLIENTS_MAXIMUM = 20_000;
 
 /**
  * Makes the store of @fastify/rate-limit: fixed windows in this process's memory, each beginning with
- * the first request of its client. Unlike the plugin's own store it hands out a fresh result for each
- * call, without which concurrent requests read each other's counts, and follows an injected clock.
+ * the first request of its client. Unlike the plugin's own store it follows an injected clock, and returns a
+ * new object from each call: concurrent requests would otherwise read each other's counts.
  */
 export function rateLimitStore(clock: Clock) {
   return class WindowStore implements FastifyRateLimitStore {
@@ -30,7 +30,7 @@ export function rateLimitStore(clock: Clock) {
       callback(null, { current: window.count, ttl: window.endsAt - now });
     }
 
-    /** Tells a client's count without adding to it. */
+    /** Reads a client's count without adding to it. */
     read(client: string, callback: Callback, windowMs: number): void {
       const now = clock();
       const { endsAt, count } = this.#current(client, now) ?? { endsAt: now + windowMs, count: 0 };

@@ -16,12 +16,12 @@ declare module 'fastify' {
 }
 
 /**
- * What this replica counts, each with an allowance of its own: a browser behind a merchant's address
- * cannot use up what the merchant's server has, and neither can anybody who only knows a key ID.
+ * The rate limits of this replica. Each has an allowance of its own, so that a browser behind a merchant's
+ * address, or a client that only knows a key ID, cannot use up the allowance of the merchant's server.
  * @throws ApiError E9001 above the limit, from every function.
  */
 export interface RateLimits {
-  /** Refuses an address whose failures have used up its allowance; counts nothing. */
+  /** Refuses an address whose failures have used up its allowance, without counting. */
   refuseExhaustedAddress(request: FastifyRequest): void;
   /** Counts a failed authentication, or an unauthenticated request that is refused, by address. */
   countFailure(request: FastifyRequest): void;
@@ -31,7 +31,7 @@ export interface RateLimits {
   countPage(request: FastifyRequest): Promise<void>;
   /** Counts checkout pages, which poll every two seconds, by address. */
   countCheckout(request: FastifyRequest): Promise<void>;
-  /** Counts what somebody tries to sign in to the panel with, by site. */
+  /** Counts an attempt to sign in to the panel, by site. */
   countSignIn(request: FastifyRequest): Promise<void>;
   /** Counts a request of a session of the panel by `request.panelSessionId`. */
   countPanel(request: FastifyRequest): Promise<void>;
@@ -69,7 +69,7 @@ const rateLimited = new Counter({
   labelNames: ['client'],
 });
 
-/** What is counted, in the metric. */
+/** The metric's label: what is counted. */
 type Limited = 'key' | 'failure' | 'page' | 'checkout' | 'sign-in' | 'panel' | 'secret' | 'export';
 
 /** Counts a client's requests in windows of a fixed length, in this replica's memory. */
@@ -102,12 +102,12 @@ export async function createRateLimits(
     const limit = app.createRateLimit({ max: most, timeWindow: seconds * 1000, keyGenerator });
     return async (request: FastifyRequest) => {
       const state = await limit(request);
-      // No limiter has a list of clients that are always let in.
+      // `isAllowed` is true only for clients of an allow list, which no limiter has.
       if (!state.isAllowed && state.isExceeded) refuse(client, most, seconds, state.ttlInSeconds);
     };
   }
 
-  // What every signed request passes asks the store itself: asking the plugin takes several promises.
+  // The limits of signed requests call the store directly: the plugin's limiter takes several promises.
   const [failures, keys] = [new Store(), new Store()];
   const refuseAbove =
     (most: number, client: Limited) =>

@@ -13,7 +13,7 @@ export function announcesBody({ headers }: IncomingMessage): boolean {
 
 /**
  * Reads a body to its end, keeping at most `limit` bytes. The rest is read and discarded, so that the
- * client receives its answer instead of a reset connection; the request timeout bounds how long that
+ * client receives its response instead of a reset connection. The request timeout bounds how long that
  * takes.
  * @throws ApiError E1000 above the limit, or when the client goes away before the end.
  */

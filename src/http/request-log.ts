@@ -5,19 +5,19 @@ import { clientAddress } from './client-address.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 import { followTrace } from './trace.ts';
 
-/** From the fastest read to the longest that a client waits, in seconds. */
+/** From the fastest reads to the longest that clients wait, in seconds. */
 const DURATION_BUCKETS = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 ];
 
 const httpRequests = new Counter({
   name: 'eps_http_requests_total',
-  help: 'HTTP requests that have ended; error_code is empty for those without an error, status is 0 for clients that were gone before their answer',
+  help: 'HTTP requests that have ended; error_code is empty for those without an error, status is 0 for clients that were gone before the response',
   labelNames: ['method', 'route', 'status', 'error_code'],
 });
 const httpRequestSeconds = new Histogram({
   name: 'eps_http_request_duration_seconds',
-  help: 'Time from the arrival of a request to the end of its answer',
+  help: 'Time from the arrival of a request to the end of its response',
   labelNames: ['method', 'route'],
   buckets: DURATION_BUCKETS,
 });
@@ -39,7 +39,7 @@ interface RequestLine {
   readonly method?: string | undefined;
   /** Template of the route; null for a request without one. */
   readonly route: string | null;
-  /** null when the client left before its answer. */
+  /** null if the client was gone before the response. */
   readonly status: number | null;
   readonly aborted?: true | undefined;
   readonly errorCode?: string | undefined;
@@ -51,18 +51,18 @@ interface RequestLine {
 }
 
 /**
- * Logs and counts requests, one line each, also when the client is gone before the answer. Headers,
+ * Logs and counts each request with one line, also if the client is gone before the response. Headers,
  * queries and bodies stay out of the log: they hold passphrases and customers' references.
  */
 export interface RequestLog {
-  /** Follows a request to the close of its response, and sends X-Request-Id with the answer. */
+  /** Follows a request to the close of its response, and sends X-Request-Id with it. */
   follow(request: FastifyRequest, reply: FastifyReply): void;
   /** Records a request that has ended. */
   record(line: RequestLine): void;
 }
 
 export function createRequestLog(logger: FastifyBaseLogger): RequestLog {
-  // No field of the entry can contain a secret, and redaction takes longer than writing it.
+  // No field of the entry can contain a secret, and redacting takes longer than writing it.
   const lines = logger.child({}, { redact: [] });
 
   function record(line: RequestLine): void {

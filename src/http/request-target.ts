@@ -5,8 +5,8 @@ const ABSOLUTE = /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)/i;
 const UNRESERVED = /%(?:2[DE]|3\d|4[1-9A-F]|5[\dAF]|6[1-9A-F]|7[\dAE])/gi;
 
 /**
- * The path that a request target names, in the spelling that routes have: without scheme, authority and
- * query, and with nothing encoded that need not be.
+ * The path of a request target, spelt like the routes: without scheme, authority and query, and without
+ * needless percent-encoding.
  */
 export function pathOf(target: string): string {
   const local = target.startsWith('/') ? target : target.replace(ABSOLUTE, '');
@@ -27,10 +27,10 @@ export function originOf(target: string): { scheme: string; authority: string } 
 }
 
 /**
- * An authority in the one spelling that it is compared in: lower case, without a final dot of the name and
- * without the port that the scheme has anyway.
+ * An authority in canonical form, for comparison: in lower case, without a final dot of the name and without
+ * the scheme's default port.
  * @param scheme `http` or `https`.
- * @returns An empty text for what is no authority.
+ * @returns An empty string for text that is no authority.
  */
 export function canonicalAuthority(scheme: string, authority: string): string {
   const url = `${scheme}://${authority}`;

@@ -8,27 +8,27 @@ interface KnownRoute {
   readonly isApi: boolean;
 }
 
-/** What a path without a route for its method has instead. */
-export interface PathKnowledge {
-  /** Methods that the path has, in the order of the alphabet. */
+/** What is near to a request that found no route. */
+export interface NearRoutes {
+  /** Methods of the path, in alphabetical order. */
   readonly methods: readonly string[];
   /** Whether it is a path of the public API. */
   readonly isApi: boolean;
-  /** The path of the public API that was meant, parameters as they were sent; only without methods. */
+  /** The most similar path of the public API, with the parameters as sent; only if the path has no method. */
   readonly meant: string | undefined;
 }
 
 /**
- * Knows every route that is registered from now on, for telling why a request found none. The router can
- * only say that there is none.
+ * Collects every route that is registered from now on, to explain why a request found none: the router only
+ * knows that there is none.
  */
-export function collectRoutes(app: FastifyInstance): (path: string) => PathKnowledge {
+export function collectRoutes(app: FastifyInstance): (path: string) => NearRoutes {
   const routes: KnownRoute[] = [];
   app.addHook('onRoute', ({ method, url, config }) => {
     const segments = url.split('/');
     const isApi = config?.operation !== undefined;
     for (const each of [method].flat()) routes.push({ method: each, segments, isApi });
-    // Fastify announces one of the two GETs of a prefix, with and without a slash, but both HEADs.
+    // A prefix has a route with and one without a slash. Fastify calls this for both HEADs, but for one GET.
     if (method === 'HEAD') routes.push({ method: 'GET', segments, isApi });
   });
   return path => {
@@ -37,7 +37,7 @@ export function collectRoutes(app: FastifyInstance): (path: string) => PathKnowl
     const isApi = found.some(route => route.isApi);
     const methods = [...new Set(found.map(({ method }) => method))].toSorted();
     if (found.length > 0) return { methods, isApi, meant: undefined };
-    // A slash too many is the mistake that is made most.
+    // The most frequent mistake is a slash at the end.
     return { methods, isApi, meant: nearestPath(routes, path.replace(/\/$/, '').split('/')) };
   };
 }
@@ -53,7 +53,7 @@ function nearestPath(routes: readonly KnownRoute[], sent: readonly string[]): st
   return best?.segments.map((segment, at) => (isParameter(segment) ? sent[at] : segment)).join('/');
 }
 
-/** How far a path is from a route's, in edits of its segments; undefined for more than `most`. */
+/** Edit distance between a path and that of a route, over their segments; undefined if above `most`. */
 function editsOf(
   segments: readonly string[],
   sent: readonly string[],

@@ -4,17 +4,17 @@ import { newId } from '../crypto/new-id.ts';
 import { parseQueryString } from './query-string.ts';
 import { BODY_LIMIT_BYTES } from './raw-body.ts';
 
-/** How long Node's HTTP server bears with its clients, in milliseconds, and with how many of them. */
+/** Timeouts of Node's HTTP server, in milliseconds, and its limit of connections. */
 export interface ServerLimits {
-  /** Until the head of a request has arrived; a new connection's time begins when it is accepted. */
+  /** For the head of a request to arrive; on a new connection, counted from its acceptance. */
   readonly headersMs: number;
-  /** Until a whole request has arrived. */
+  /** For the whole request to arrive. */
   readonly requestMs: number;
-  /** How often both are checked, so that each ends a connection at most this much later. */
+  /** How often both are checked: a connection is closed at most this much later. */
   readonly checkMs: number;
-  /** How long a connection is kept without a request. */
+  /** For which a connection stays open without a request. */
   readonly keepAliveMs: number;
-  /** Most connections at once; any beyond is closed as soon as it is accepted. */
+  /** Most connections at once; any more are closed as soon as they are accepted. */
   readonly connections: number;
 }
 
@@ -24,24 +24,25 @@ export const SERVER_LIMITS: ServerLimits = {
   checkMs: 1_000,
   // Above the 60 s of common load balancers.
   keepAliveMs: 65_000,
-  // An idle one takes under 20 KB, so that all of them together stay below 200 MB.
+  // An idle connection takes less than 20 KB, so all of them together stay below 200 MB.
   connections: 10_000,
 };
 
-/** How Fastify and Node's HTTP server treat connections and requests, whatever the route. */
+/** Options of Fastify and of Node's HTTP server, for all routes. */
 export function serverOptions(limits = SERVER_LIMITS) {
   return {
-    // With a factory Fastify serves one address only. For a name with several it would add servers that
-    // have none of our handlers, and that closing does not wait for.
+    // With a factory, Fastify listens on one address only. Without one, it starts another server for each
+    // further address of a host name, without our event handlers, and does not wait for it when closing.
     serverFactory(handler) {
-      // As options: Node derives others from some of them, and reads checkMs nowhere else.
+      // Set as options, not as properties later: Node derives other values from them, and reads the
+      // checking interval only here.
       const server = createServer(
         {
           headersTimeout: limits.headersMs,
           requestTimeout: limits.requestMs,
           connectionsCheckingInterval: limits.checkMs,
           keepAliveTimeout: limits.keepAliveMs,
-          // A request without Host gets our envelope (registerHttpRules) instead of Node's empty answer.
+          // registerHttpRules refuses a request without Host: Node's own response would be empty.
           requireHostHeader: false,
         },
         handler,
@@ -58,7 +59,7 @@ export function serverOptions(limits = SERVER_LIMITS) {
     forceCloseConnections: 'idle',
     routerOptions: {
       querystringParser: parseQueryString,
-      // Any path parameter that fits into a request reaches validation, which refuses it by name.
+      // Long path parameters are refused by validation, whose error names the parameter.
       maxParamLength: maxHeaderSize,
     },
   } as const satisfies FastifyServerOptions;

@@ -3,7 +3,7 @@ import { readTraceContext, type TraceContext } from '../telemetry/trace-context.
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The trace context that the request came with; null without one. */
+    /** The trace context from the request's headers; null without one. */
     trace: TraceContext | null;
   }
 }

@@ -8,14 +8,14 @@ import { collectRoutes } from './route-table.ts';
 const PATH_MAXIMUM = 200;
 
 /**
- * Explains why requests have no route, once the routes that follow are registered. Of a path of the API it
- * tells the methods, or which path was meant: both stand in the published reference. Any other path with
- * another method is refused with 405 and Allow.
+ * Explains why a request has no route, by the routes that are registered from now on. For a path of the API,
+ * which the published reference has anyway, the error names the allowed methods or the most similar path. Any
+ * other path with another method is refused with 405 and Allow.
  */
 export function explainUnknownRoutes(app: FastifyInstance): (request: FastifyRequest) => ApiError {
-  const know = collectRoutes(app);
+  const findNear = collectRoutes(app);
   return ({ method, url }) => {
-    const { methods, isApi, meant } = know(pathOf(url));
+    const { methods, isApi, meant } = findNear(pathOf(url));
     const missing = `There is no ${method} on this path`;
     if (methods.length > 0 && !methods.includes(method)) {
       const message = `${missing}, only ${inWords(methods)}.`;
@@ -31,7 +31,7 @@ export function explainUnknownRoutes(app: FastifyInstance): (request: FastifyReq
 /**
  * Refuses requests without a route. A hook does it, since Fastify would read and parse the body before it
  * calls a handler.
- * @param isLeft Whether a request is left to a hook of the scope that answers it.
+ * @param isLeft Whether a hook of the request's scope refuses it instead.
  */
 export function refuseUnknownRoutes(
   app: FastifyInstance,
@@ -46,8 +46,8 @@ export function refuseUnknownRoutes(
 }
 
 /**
- * Lets unknown paths below the scope's prefix fail through the scope's own error handler, in the form of
- * its contract, instead of that of the nearest enclosing one.
+ * Sends unknown paths below the scope's prefix to the scope's own error handler, so that the error has the
+ * form of its contract. Without it, the enclosing scope's handler would get them.
  */
 export function failUnknownRoutesIn(scope: FastifyInstance): void {
   scope.setNotFoundHandler(() => {

@@ -4,43 +4,43 @@ import { clientNetwork } from './client-address.ts';
 import { endUnread } from './connections.ts';
 
 /**
- * Most bytes of answers that wait for one client to read them: nearly thirty of the largest lists. What
- * is beyond ends the connections that have waited longest, so that one client's cannot fill the memory.
+ * Most bytes of responses that wait for one client to read them: nearly thirty of the largest lists. Above
+ * that the connections that have waited longest are ended, so that one client cannot fill the memory.
  */
 export const UNREAD_BYTES_MAX = 8 * 1024 * 1024;
-/** Smaller answers are not counted: a socket's buffer takes them at once. */
+/** Smaller responses are not counted: a socket's buffer takes them at once. */
 const COUNTED_BYTES = 16 * 1024;
 
-/** Answers of a client that it has not read, with their sizes in bytes, the oldest first. */
+/** Responses that a client has not read, with their sizes in bytes, the oldest first. */
 interface Unread {
-  readonly answers: Map<ServerResponse, number>;
+  readonly responses: Map<ServerResponse, number>;
   bytes: number;
 }
 
 /**
- * Bounds what waits to be read by one client: by a key, or by an address where no key was verified.
+ * Bounds what waits for one client to read it: a key's, or an address's without a verified key.
  * @param maximum Bytes.
  */
 export function limitUnreadResponses(app: FastifyInstance, maximum = UNREAD_BYTES_MAX): void {
   const clients = new Map<string, Unread>();
 
   function add(client: string, response: ServerResponse, size: number): void {
-    const unread = clients.get(client) ?? { answers: new Map(), bytes: 0 };
+    const unread = clients.get(client) ?? { responses: new Map(), bytes: 0 };
     clients.set(client, unread);
-    unread.answers.set(response, size);
+    unread.responses.set(response, size);
     unread.bytes += size;
     response.once('close', () => {
-      unread.answers.delete(response);
+      unread.responses.delete(response);
       unread.bytes -= size;
-      if (unread.answers.size === 0) clients.delete(client);
+      if (unread.responses.size === 0) clients.delete(client);
     });
-    // By then the answers that the kernel has taken at once are gone.
+    // Later, when the responses that the kernel has taken at once are gone.
     if (unread.bytes > maximum) setImmediate(endOldest, unread);
   }
 
-  function endOldest({ answers, bytes }: Unread): void {
+  function endOldest({ responses, bytes }: Unread): void {
     let excess = bytes - maximum;
-    for (const [{ req }, size] of answers) {
+    for (const [{ req }, size] of responses) {
       if (excess <= 0) return;
       excess -= size;
       endUnread(req.socket, 'unread');

@@ -12,7 +12,7 @@ interface UnreadableRequestOptions {
   readonly connections: Connections;
   /**
    * Renders the refusal.
-   * @param url Target of the request that broke off; undefined when not even that was read.
+   * @param url Target of the request; undefined if not even that was read.
    */
   readonly render: (
     refusal: ApiError,
@@ -27,7 +27,7 @@ type UnreadableError = Error & {
   readonly rawPacket?: unknown;
 };
 
-/** What a request that could not be read is answered with. */
+/** The response to a request that could not be read. */
 export interface UnreadableResponse {
   readonly status: number;
   /** With the body's type. */
@@ -37,7 +37,7 @@ export interface UnreadableResponse {
 
 /**
  * How long a refused client may go on sending, in milliseconds. Closing at once would reset the
- * connection, and the client would lose the answer.
+ * connection, and the client would lose the response.
  */
 const LINGER_MS = 2_000;
 
@@ -47,10 +47,10 @@ const REQUEST_TARGET = /^[A-Z]+ (\S+)/;
 const refused = new WeakSet<Socket>();
 
 /**
- * Answers what Node's HTTP parser could not read as a request (broken framing, headers above its
- * limit, a request that never ends) as any other refusal is answered, and closes the connection.
+ * Refuses what Node's HTTP parser could not read as a request (broken framing, headers above its limit, a
+ * request that never ends) in the form of any other refusal, and closes the connection.
  */
-export function answerUnreadableRequest({
+export function refuseUnreadable({
   connections,
   render,
   requestLog,
@@ -58,13 +58,13 @@ export function answerUnreadableRequest({
   return (error: UnreadableError, socket: Socket) => {
     // Everything that follows the refusal is ignored until the client closes.
     if (refused.has(socket)) return;
-    // Who has sent nothing in time has asked for nothing: browsers and probes open such connections.
+    // A client that sent nothing made no request: browsers and probes open such connections.
     if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesRead === 0) {
       socket.destroy();
       return;
     }
     const { latest, pending } = connections.of(socket) ?? { latest: undefined, pending: [] };
-    // The client would take a refusal written now for the answer to its previous request.
+    // The client would take a refusal written now for the response to its earlier request.
     const earlier = pending.findLast(({ req }) => req.complete);
     if (earlier !== undefined) {
       earlier.shouldKeepAlive = false;
@@ -73,7 +73,7 @@ export function answerUnreadableRequest({
     refused.add(socket);
     setTimeout(() => socket.destroy(), LINGER_MS).unref();
     if (latest?.complete === false && pending.length === 0) {
-      // The rest of a body whose request was refused already.
+      // This is the rest of a body, whose request was refused already.
       socket.end();
       return;
     }
@@ -81,19 +81,19 @@ export function answerUnreadableRequest({
     const request = broken && requestOf(broken);
     const requestId = request?.id ?? newId();
     const refusal = new ApiError('E1000', 'The request is not readable HTTP.');
-    const answer = render(refusal, requestId, broken?.req.url ?? readTarget(error));
-    writeResponse(socket, requestId, answer);
+    const response = render(refusal, requestId, broken?.req.url ?? readTarget(error));
+    writeResponse(socket, requestId, response);
     if (request !== undefined) {
-      // The close of its response records it.
+      // It is recorded when its response closes.
       request.errorCode = refusal.errorCode;
       return;
     }
     requestLog.record({
       reqId: requestId,
       route: null,
-      status: answer.status,
+      status: response.status,
       errorCode: refusal.errorCode,
-      // Not the error itself, which holds the bytes that were sent.
+      // Without the error itself, which holds the bytes that were sent.
       reason: error.code,
       address: socket.remoteAddress,
     });
@@ -117,15 +117,15 @@ function writeResponse(
 }
 
 /**
- * The target of a request whose head broke off: Node hands out the bytes that it read last, with which
- * the request begins unless it came in pieces.
+ * The target of a request whose head is incomplete. Node provides the bytes that it read last, which begin
+ * with the request unless it came in pieces.
  */
 function readTarget({ rawPacket }: UnreadableError): string | undefined {
   if (!Buffer.isBuffer(rawPacket)) return undefined;
   return rawPacket.toString('latin1', 0, maxHeaderSize).match(REQUEST_TARGET)?.[1];
 }
 
-/** Takes over what Node would answer by itself, with an empty body and no request ID. */
+/** Refuses what Node would refuse by itself, with an empty body and no request ID. */
 export function registerHttpRules(app: FastifyInstance): void {
   // RFC 9110, 10.1.1: an expectation that is not understood may be ignored.
   app.server.on('checkExpectation', (request, response) => {
@@ -145,7 +145,7 @@ export function registerHttpRules(app: FastifyInstance): void {
 
 /**
  * Whether a target in absolute form names another host than the Host header, which has to be the same
- * (RFC 9112, 3.2): a proxy might have let the request pass for one, and this service answer for the other.
+ * (RFC 9112, 3.2): a proxy may have checked one of them, and this service would act on the other.
  */
 function namesOtherHost({ url = '', headers: { host } }: IncomingMessage): boolean {
   if (url.startsWith('/') || host === undefined) return false;

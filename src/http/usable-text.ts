@@ -1,17 +1,17 @@
 import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../errors/api-error.ts';
 
-/** What is told of text that no column can hold. */
+/** The message about text that no column can hold. */
 export const UNUSABLE_TEXT = 'Text must be valid Unicode without NUL characters.';
 
-/** Whether text can be stored: PostgreSQL takes neither NUL nor half of a surrogate pair. */
+/** Whether text can be stored: PostgreSQL takes neither NUL nor a lone surrogate. */
 export function isUsableText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
 /**
- * Refuses NUL in the path and the query of every page of `app`, whether the page reads them or not. Routes
- * of the API have their text checked with their schema, and so have forms.
+ * Refuses text that cannot be stored in the path and the query of every page of `app`, also in parameters
+ * that no schema names. Text of forms, and of the API, is checked with its schema.
  * @throws ApiError E1001
  */
 export function refuseUnusableText(app: FastifyInstance): void {

@@ -11,7 +11,7 @@ const CANONICAL_INTEGER = /^(0|[1-9]\d{0,14})$/;
 
 /** Longest name of a field that a message repeats, in characters. */
 const NAME_MAXIMUM = 64;
-/** Unknown fields of a body that are compared with a missing one. */
+/** Most unknown fields of a body that are compared with a missing one. */
 const UNKNOWN_MAXIMUM = 20;
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {
@@ -29,14 +29,14 @@ export interface ObjectSchema extends FastifySchema {
   >;
 }
 
-/** Where fields are, in the words of a message. */
+/** Where a field is, in the words of a message. */
 type Place = 'body' | 'query' | 'form';
 
 export type Fields = Record<string, unknown>;
 
 const ajv = createAjv();
 
-/** A validator that knows our formats, fills in defaults and neither coerces nor drops anything. */
+/** A validator with our formats. It fills in defaults, and neither coerces nor drops anything. */
 export function createAjv(options: Options = {}): Ajv {
   const own = { useDefaults: true, removeAdditional: false, coerceTypes: false };
   return new Ajv({ ...own, ...options })
@@ -73,8 +73,8 @@ export function uuidsOf({ properties = {} }: ObjectSchema): string[] {
 }
 
 /**
- * Writes UUIDs in lower case, as the database does. Caches are keyed and invalidated by them, so another
- * spelling would be another key, and would outlive a change to what it names.
+ * Writes UUIDs in lower case, as the database does. Caches use them as keys: under another spelling an
+ * entry would not be invalidated when its object changes.
  */
 export function spellCanonically(fields: Fields, ids: readonly string[]): void {
   for (const name of ids) {
@@ -124,7 +124,7 @@ export function describeError(
   return new ApiError('E1001', `${param} ${expectation(error)}.`, { param });
 }
 
-/** Names a field that is not known and, where one is near, the field that was meant. */
+/** Names an unknown field and, if there is one, the most similar known field. */
 function describeUnknownField(where: Place, field: string, known: readonly string[]): string {
   const name = field.length > NAME_MAXIMUM ? `${field.slice(0, NAME_MAXIMUM)}…` : field;
   const meant = nearest(field, known);
@@ -132,7 +132,7 @@ function describeUnknownField(where: Place, field: string, known: readonly strin
   return `The ${where} has an unknown field "${name.toWellFormed()}".${hint}`;
 }
 
-/** What a value has to be, in words that follow its name. */
+/** What is required of a value, in words that follow its name. */
 export function expectation({ keyword, params }: ErrorObject): string {
   switch (keyword) {
     case 'type':

@@ -14,20 +14,20 @@ type AssetName = `${string}.${keyof typeof TYPES}`;
 const FOR_GOOD = 'public, max-age=31536000, immutable';
 const NOT_FOR_LONG = 'public, max-age=60';
 
-/** Files that the pages below a prefix load. */
+/** Files that the pages of a part of the service load. */
 export interface Assets<N extends AssetName> {
   /**
    * Path of a file, which changes with its content.
    * @param basePath What a proxy serves the service under; empty at the root.
    */
   path(basePath: string, name: N): string;
-  /** Serves the files; `app` has the prefix. */
+  /** Serves the files below the prefix of `app`. */
   register(app: FastifyInstance): void;
 }
 
-/** What the pages of every part look like: colours, type, tables, code. */
+/** The style of all pages: colours, type, tables, code. */
 export const BASE_STYLE = new URL('./base.css', import.meta.url);
-/** The bar, and the navigation beside a page, of the documentation and the panel. */
+/** Bar and navigation of the documentation and the panel. */
 export const SHELL_STYLE = new URL('./shell.css', import.meta.url);
 
 /**

@@ -1,7 +1,7 @@
 import { type Html, html } from './html.ts';
 
 /**
- * A `details` element, which opens without a script. Its IDs let the script keep it open, and the focus
+ * A `details` element, which opens without a script. By its IDs the script keeps it open, and keeps the focus
  * in it, when it replaces the page.
  */
 export function renderDisclosure(id: string, title: string, content: Html, isOpen = false): Html {

@@ -1,4 +1,4 @@
-/** Markup that is safe to send: everything that came from elsewhere is escaped in it. */
+/** Markup that is safe to send: all values in it are escaped. */
 export interface Html {
   readonly markup: string;
 }
@@ -6,8 +6,8 @@ export interface Html {
 type Value = Html | string | number | null | false | undefined | readonly Value[];
 
 /**
- * Template tag that escapes whatever is put in, except markup made by itself. Lists are joined; null,
- * undefined and false leave nothing. Values in attributes belong in double quotes.
+ * Template tag that escapes every value but the markup it has made. Lists are joined; null, undefined and
+ * false render nothing. Put values of attributes in double quotes.
  */
 export function html(strings: TemplateStringsArray, ...values: readonly Value[]): Html {
   const parts = strings.map((text, index) =>

@@ -5,8 +5,8 @@ import { type Html, html } from './html.ts';
 const QUIET_ZONE = 4;
 
 /**
- * Renders a QR code as inline SVG. It is dark on white in every colour scheme, because many wallets cannot
- * read inverted codes.
+ * Renders a QR code as inline SVG, dark on white in every colour scheme, because many wallets cannot read
+ * inverted codes.
  * @param label Description for screen readers.
  */
 export function renderQrCode(text: string, label: string): Html {

@@ -1,5 +1,5 @@
 import { html } from './html.ts';
 
-/** Is on every page of a service that simulates, so that nobody takes a payment there for a real one. */
+/** On every page of a service that simulates, so that its payments are not taken for real ones. */
 export const SIMULATION_NOTICE = html`<aside class="simulation" aria-label="Simulation">Simulation: payments can be marked as paid without money.</aside>
 `;

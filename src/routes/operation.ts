@@ -22,7 +22,7 @@ export const TAGS = {
   },
 } as const;
 
-/** What the document says of a route beside its schemas and its access rule. */
+/** What the document says of a route, beside its schemas and its access rule. */
 export interface Operation {
   readonly id: string;
   readonly tag: keyof typeof TAGS;
@@ -30,14 +30,14 @@ export interface Operation {
   readonly summary: string;
   /** Markdown. */
   readonly description: string;
-  /** Refusals of this route beside those that every route of its kind has. */
+  /** Errors of this route, beside those of every route of its kind. */
   readonly refusals?: readonly ErrorCode[];
   /** Whether it takes an Idempotency-Key. */
   readonly idempotent?: boolean;
   readonly example: OperationExample;
 }
 
-/** A request that works, and what comes of it. */
+/** A request that works, and its response. */
 export interface OperationExample {
   /** Values of path parameters. */
   readonly params?: Readonly<Record<string, string>>;
@@ -49,7 +49,7 @@ export interface OperationExample {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Puts the route into the document; without it the route is none of the public API. */
+    /** Makes the route part of the public API, and of its document. */
     operation?: Operation;
   }
 }

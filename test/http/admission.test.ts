@@ -43,7 +43,7 @@ async function waitingForPayments(): Promise<number> {
   return rows.length;
 }
 
-test('as many requests as may be are worked on; others are told at once to come again', async () => {
+test('requests up to the limit are worked on; others are refused at once with Retry-After', async () => {
   const waiting = await service.db.transaction().execute(async blocker => {
     await sql`lock table payments in access exclusive mode`.execute(blocker);
     const requests = shops.map(it => requestPrompt(service, it, { amount: 5000 }));
@@ -198,7 +198,7 @@ describe('a connection opened while every place is taken', () => {
     const admission = new Admission(1);
     app.decorateRequest('keyId', null);
     admission.holdConnections(app, holdMs);
-    admission.releaseAnswered(app);
+    admission.releaseWhenReady(app);
     app.addHook('onRequest', async (request, reply) => admission.enter(request, reply));
     const gate = Promise.withResolvers<void>();
     const entered = Promise.withResolvers<void>();

@@ -8,7 +8,7 @@ import { limitUnreadResponses } from '../../src/http/unread-responses.ts';
 import { startListeningApp } from '../helpers/listening-app.ts';
 
 const HOST = '127.0.0.1';
-/** More than the kernel takes of an answer that nobody reads. */
+/** More bytes than the kernel takes of a response that is not read. */
 const LARGE = 'x'.repeat(10_000_000);
 
 /** An application that takes the path for the key. */
@@ -46,7 +46,7 @@ async function isCut(socket: Socket): Promise<boolean> {
 test('clients that do not read occupy no place', async () => {
   const admission = new Admission(4);
   const port = await listen(app => {
-    admission.releaseAnswered(app);
+    admission.releaseWhenReady(app);
     app.addHook('onRequest', async (request, reply) => {
       admission.enter(request, reply);
       admission.countKey(request);

@@ -16,7 +16,7 @@ declare module 'fastify' {
 }
 
 /** What failures of the checkout are rendered with. */
-export interface CheckoutResponses extends ErrorHandlerOptions {
+export interface CheckoutFailureOptions extends ErrorHandlerOptions {
   /** Whether payments may be simulated. */
   readonly simulation: boolean;
 }
@@ -37,7 +37,7 @@ export function sendFailure(
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
-  options: CheckoutResponses,
+  options: CheckoutFailureOptions,
 ): FastifyReply {
   if (wantsJson(request)) return sendError(error, request, reply, options);
   const refusal = failPage(error, request, reply, options);
@@ -50,7 +50,7 @@ export function renderFailure(
   { errorCode }: ApiError,
   requestId: string,
   locale: Locale,
-  { publicUrl, simulation }: CheckoutResponses,
+  { publicUrl, simulation }: CheckoutFailureOptions,
 ): string {
   const { failures, request } = locale.texts;
   const { title, text } = failures[FAILURES[errorCode] ?? 'broken'];

@@ -12,8 +12,8 @@ ajv.addFormat('dollars', { type: 'number', validate: dollars => toCents(dollars)
 
 /**
  * Reads, parses and validates bodies of the older contract. Every problem is the refusal `bodyInvalid`.
- * Unknown fields are ignored, as they always were. Register it after authentication, so that the body of
- * a refused request is not read.
+ * Unknown fields are ignored, as they always were. Register it after authentication: the body of a refused
+ * request must not be read.
  */
 export function registerLegacyBody(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
@@ -52,7 +52,7 @@ function refuse(error: unknown): never {
   throw new LegacyRefusal('bodyInvalid', { detail, cause: error });
 }
 
-/** In our own words: Ajv's change with its version, and clients decide by this text. */
+/** In our own words: clients depend on this text, and Ajv's changes with its version. */
 function describe(error: ErrorObject): string {
   if (error.keyword === 'required') return `${error.params.missingProperty} is required`;
   const field = error.instancePath.slice(1).replaceAll('/', '.');

@@ -4,9 +4,9 @@ import type { Admission } from '../../http/admission.ts';
 import type { RateLimits } from '../../http/rate-limit.ts';
 import type { CreatePaymentDependencies } from '../../payments/decide-creation.ts';
 import type { Clock } from '../../time/clock.ts';
-import type { LegacyResponses } from './failures.ts';
+import type { LegacyFailureOptions } from './failures.ts';
 
-export interface LegacyDependencies extends LegacyResponses {
+export interface LegacyDependencies extends LegacyFailureOptions {
   readonly db: Database;
   readonly keyring: Keyring;
   readonly clock: Clock;

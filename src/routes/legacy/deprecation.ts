@@ -6,15 +6,15 @@ const PROMPT = /^\/payments\/prompt(?:\/(?<id>[0-9a-f-]{36}))?$/i;
 
 export interface DeprecationSettings {
   readonly publicUrl: string;
-  /** Since when the older contract is deprecated; null where no date was set. */
+  /** Since when the older contract is deprecated; null without a date. */
   readonly deprecation: Date | null;
   /** When the older contract ends; null while undecided. */
   readonly sunset: Date | null;
 }
 
 /**
- * Headers of every response of the older contract: a Link to the route of v1 that replaces it and, where
- * they were set, the dates Deprecation (RFC 9745) and Sunset (RFC 8594).
+ * Headers of every response of the older contract: a Link to the route of v1 that replaces it and, if they are
+ * set, the dates Deprecation (RFC 9745) and Sunset (RFC 8594).
  * @param target The request target, as sent.
  */
 export function deprecationHeaders(

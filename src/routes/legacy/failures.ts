@@ -5,8 +5,8 @@ import { LegacyRefusal } from '../../legacy/refusal.ts';
 import { toLegacyRefusal } from '../../legacy/translate.ts';
 import { type DeprecationSettings, deprecationHeaders } from './deprecation.ts';
 
-/** What every answer of the older contract is made with. */
-export interface LegacyResponses extends DeprecationSettings {
+/** What failures of the older contract are rendered with. */
+export interface LegacyFailureOptions extends DeprecationSettings {
   readonly isUnavailable: ErrorHandlerOptions['isUnavailable'];
 }
 
@@ -20,7 +20,7 @@ export interface LegacyResponse {
   };
 }
 
-/** Fastify's refusal of a Content-Type that has no form; any other is refused with the body. */
+/** Fastify's refusal of a malformed Content-Type; parsing the body refuses all others. */
 const UNREADABLE_MEDIA_TYPE = 'FST_ERR_CTP_INVALID_MEDIA_TYPE';
 const CHALLENGE = 'Basic realm="External Payments", charset="UTF-8"';
 
@@ -44,16 +44,16 @@ export function toLegacyResponse(
   };
 }
 
-/** The door by which every failure of the older contract leaves. */
+/** Sends every failure of the older contract. */
 export function sendLegacyFailure(
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
-  answers: LegacyResponses,
+  options: LegacyFailureOptions,
 ): FastifyReply {
-  const refusal = error instanceof LegacyRefusal ? error : translate(error, request, answers);
+  const refusal = error instanceof LegacyRefusal ? error : translate(error, request, options);
   request.errorCode = refusal.reason;
-  const { status, headers, envelope } = toLegacyResponse(refusal, request.url, answers);
+  const { status, headers, envelope } = toLegacyResponse(refusal, request.url, options);
   return reply
     .status(status)
     .headers(headers)
@@ -65,9 +65,9 @@ export function sendLegacyFailure(
 function translate(
   error: unknown,
   request: FastifyRequest,
-  answers: LegacyResponses,
+  options: LegacyFailureOptions,
 ): LegacyRefusal {
-  const apiError = noteFailure(error, request, answers);
+  const apiError = noteFailure(error, request, options);
   if (error instanceof Error && 'code' in error && error.code === UNREADABLE_MEDIA_TYPE) {
     return new LegacyRefusal('bodyInvalid', { detail: apiError.message, cause: error });
   }

@@ -12,8 +12,8 @@ import { LIST_BLOCKCHAINS } from './operations.ts';
 import { registerPrompts } from './prompts.ts';
 
 /**
- * The contract that v1 replaced, on the same payments. It has prompts in dollars, the active networks,
- * Basic authentication and its own errors.
+ * The contract that v1 replaced, over the same payments: prompts in dollars, the active networks, Basic
+ * authentication and errors of its own.
  */
 export async function legacyPlugin(app: FastifyInstance, deps: LegacyDependencies): Promise<void> {
   app.setErrorHandler((error, request, reply) => sendLegacyFailure(error, request, reply, deps));
@@ -24,7 +24,7 @@ export async function legacyPlugin(app: FastifyInstance, deps: LegacyDependencie
   });
   registerBasicAuthentication(app, deps);
   registerLegacyBody(app);
-  deps.admission.releaseAnswered(app);
+  deps.admission.releaseWhenReady(app);
   app.addHook('onRequest', async (request, reply) => {
     deps.admission.enter(request, reply);
     deps.admission.countKey(request);

@@ -19,7 +19,7 @@ export async function processorPlugin(app: TypedApp, deps: ProcessorDependencies
   if (deps.processor === null) {
     app.log.warn('no PROCESSOR is set: US accounts cannot take payments');
   }
-  // Bodies of notifications are read as bytes: a signature is over those.
+  // Notifications are read as bytes, over which their signature is.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
   app.decorateRequest('rawBody');
@@ -66,8 +66,8 @@ function registerNotifications(app: TypedApp, deps: ProcessorDependencies): void
 }
 
 /**
- * Whether the sender is at fault. E5… is a failure of the service; E1040 (the amount differs) was signed,
- * so it came from the processor.
+ * Whether the sender is at fault: not for E5…, a failure of the service, nor for E1040 (the amount differs),
+ * whose signature proves that the processor sent it.
  */
 function isRefusal(error: unknown): boolean {
   return error instanceof ApiError && !/^(E5|E1040)/.test(error.errorCode);

@@ -10,7 +10,7 @@ const HEADERS = {
   ...PRIVATE_PAGE_HEADERS,
 };
 
-/** Sends a page that only its customer may see: whoever has the URL can open it. */
+/** Sends a page for one customer: its URL alone gives access to it. */
 export function sendPage(reply: FastifyReply, status: number, page: string): FastifyReply {
   return reply.status(status).type('text/html; charset=utf-8').headers(HEADERS).send(page);
 }
@@ -54,7 +54,7 @@ ${content}
 `.markup;
 }
 
-/** Page that a processor returns the customer to. It does not know how the payment ended. */
+/** The page that a processor returns the customer to. It does not show how the payment ended. */
 export function renderDone(frame: PageFrame): string {
   const { thanks, thanksText } = SANDBOX_TEXTS[frame.locale.tag];
   return renderPage(thanks, html`<h1>${thanks}</h1>\n<p>${thanksText}</p>`, frame);

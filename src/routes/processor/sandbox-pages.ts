@@ -18,7 +18,7 @@ export function actionsFor(payment: Payment, now: Date): readonly SandboxAction[
 
 interface SandboxView {
   readonly payment: SandboxPayment;
-  /** Networks that the customer may choose. The merchant does not learn the choice. */
+  /** Networks that the customer may choose; the choice is not passed on to the merchant. */
   readonly networks: readonly Network[];
   readonly now: Date;
   readonly locale: Locale;

@@ -4,7 +4,7 @@ import type { PaymentStatus } from '../../database/payment-tables.ts';
 /** Value that a button of the sandbox submits. */
 export type SandboxAction = 'pay' | 'hold' | 'settle' | 'fail' | 'cancel';
 
-/** What the sandbox says beside what it has from the checkout. */
+/** Texts of the sandbox, beside those that it shares with the checkout. */
 interface SandboxTexts {
   readonly sandbox: string;
   readonly title: (amount: string) => string;
