@@ -153,7 +153,7 @@ describe.concurrent('paying', () => {
       expect(page.url()).toBe(`${returnBase}${expectedReturn(checkout, 'successful')}#top`);
       expect(returns).toContain(expectedReturn(checkout, 'successful'));
 
-      // Whoever goes back to look is not sent away again.
+      // A payer who comes back to the page is not sent away again.
       await page.goBack();
       await waitForStage(page, 'paid');
       expect(await page.getByText('Returning in').isVisible()).toBe(false);
@@ -256,7 +256,7 @@ describe.concurrent('what happens meanwhile is shown without reloading', () => {
     });
   });
 
-  test('a tab that is behind is told what happened', async () => {
+  test('an outdated tab shows what happened', async () => {
     const checkout = await open();
     await visit(checkout.path, async (page, { trouble }) => {
       await page.route('**/status', route => route.fulfill({ json: {}, status: 503 }));

@@ -110,7 +110,7 @@ async function expectConflict(
   expectRefusal(await checkout.post(part, fields, SCRIPTS), 'E1040');
 }
 
-describe('a tab that is behind is told what happened', () => {
+describe('an outdated tab shows what happened', () => {
   test('when the payment is paid', async () => {
     const checkout = await open();
     await checkout.pick('eth');

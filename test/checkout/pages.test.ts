@@ -112,7 +112,7 @@ describe('every state has its page', () => {
     expect(await readStage(checkout)).toBe('waiting');
   });
 
-  test('waiting: another way to pay warns whoever has sent something already', async () => {
+  test('waiting: another way to pay warns payers who have sent something already', async () => {
     const checkout = await open();
     expect(await readPage(checkout)).not.toContain('Pay another way');
     await checkout.pick('eth');

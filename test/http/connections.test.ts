@@ -9,7 +9,7 @@ import { SERVER_LIMITS, type ServerLimits, serverOptions } from '../../src/http/
 
 const HOST = '127.0.0.1';
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
-/** More than the kernel takes of an answer that nobody reads. */
+/** More bytes than the kernel takes of a response that is not read. */
 const LARGE = 'x'.repeat(20_000_000);
 const STALL_MS = 600;
 
@@ -24,7 +24,7 @@ async function listen(limits: Partial<ServerLimits> = {}) {
   return { app, port: (app.server.address() as AddressInfo).port };
 }
 
-/** Connects, and never reads until it is told to. */
+/** Connects, and does not read until the test resumes it. */
 function dial(port: number): Socket {
   const socket = connect(port, HOST).pause();
   socket.on('error', () => undefined);

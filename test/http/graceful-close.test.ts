@@ -13,7 +13,7 @@ import { converse } from '../helpers/raw-http.ts';
 const HOST = '127.0.0.1';
 const CLIENTS = 16;
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
-/** More than the kernel takes of an answer that nobody reads. */
+/** More bytes than the kernel takes of a response that is not read. */
 const LARGE = 'x'.repeat(20_000_000);
 
 function buildApp(): FastifyInstance {

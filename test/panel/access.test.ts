@@ -122,7 +122,7 @@ beforeAll(async () => {
   };
   const cookieOf = async (visitor: Promise<{ cookie: string }>) => (await visitor).cookie;
   cookies = {
-    nobody: undefined,
+    visitor: undefined,
     'half signed in': await cookieOf(addPerson(service, { factorMinutesAgo: null })),
     'without account': await cookieOf(addPerson(service)),
     admin: await cookieOf(addMerchantUser(service, shop.merchant.id, 'admin')),
@@ -157,7 +157,7 @@ function isAdmitted(rule: Who, who: string, route: string): boolean {
     case 'half signed in':
       return who === 'half signed in';
     case 'signed in':
-      return !['nobody', 'half signed in'].includes(who);
+      return !['visitor', 'half signed in'].includes(who);
     default:
       return (
         rule.split(' and ').includes(who) &&
@@ -179,7 +179,7 @@ test('every registered route of the panel is in the table, and asks for somethin
 });
 
 describe.each([
-  ...['nobody', 'half signed in', 'without account', 'admin', 'member', 'admin of others'],
+  ...['visitor', 'half signed in', 'without account', 'admin', 'member', 'admin of others'],
   ...['deactivated', 'owner', 'developer', 'owner of others'],
 ])('%s', who => {
   test('gets what the table says, and everything else changes nothing', async () => {
@@ -212,7 +212,7 @@ function isForeign(route: string, who: string): boolean {
   return false;
 }
 
-/** What nobody may change by a request that is refused. */
+/** What a refused request must not change. */
 async function snapshot() {
   const { rows } = await sql`
     select (select json_agg(k order by id) from api_keys k) as keys,
@@ -264,7 +264,7 @@ test.each([
   ['another site', { 'sec-fetch-site': 'cross-site' }],
   ['another host of the domain', { 'sec-fetch-site': 'same-site' }],
   ['a line that somebody typed', { 'sec-fetch-site': 'none' }],
-  ['nobody knows where', {}],
+  ['no origin at all', {}],
 ])('a file is not had by a link of %s', async (_, headers) => {
   const before = await snapshot();
   for (const [route] of ROUTES.filter(([each]) => /\.(csv|json)$/.test(each))) {
@@ -309,7 +309,7 @@ test('an inactive account is read, and not changed', async () => {
   expect(response.body).toContain('inactive');
 });
 
-test('who may not is told who may', async () => {
+test('a refusal names the people whose role allows it', async () => {
   const { merchant } = await addMerchant(service, { name: 'Blue Coffee' });
   await addMerchantUser(service, merchant.id, 'admin', { name: 'Grace' });
   const { cookie } = await addMerchantUser(service, merchant.id, 'member');

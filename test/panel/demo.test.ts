@@ -51,7 +51,7 @@ async function linkTo(personId: string, purpose: LinkPurpose): Promise<string> {
   return `/panel/join/${(await makeLink(service.db, purpose, subject, 'test', now)).token}`;
 }
 
-test('nobody of the demo signs in in production, and its start says that they are there', async () => {
+test('people of the demo cannot sign in in production, and the start warns that they exist', async () => {
   expect(await report('production')).toEqual([]);
   const { personId, cookie } = await addPerson(service, { isDemo: true });
   const path = await linkTo(personId, 'demo');
@@ -72,7 +72,7 @@ test('nobody of the demo signs in in production, and its start says that they ar
   ]);
 });
 
-test('nobody of the demo gets a password, an app or an account of others', async () => {
+test('a person of the demo gets no password, no app and no account of others', async () => {
   const { merchant } = await addMerchant(service);
   const demo = await addMerchantUser(service, merchant.id, 'admin', { isDemo: true });
   await expect(linkFor(operatorOf(service), { userId: demo.userId }, 'both')).rejects.toThrow(

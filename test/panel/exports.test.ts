@@ -72,7 +72,7 @@ test('who leaves before the first row may have another file', async () => {
   const before = await countExports();
   await expect(download('leave')).rejects.toThrow();
   expect(await download()).toBe(200);
-  // What nobody was given is not in the audit log.
+  // A file that was not sent is not in the audit log.
   expect(await countExports()).toBe(before + 1);
 });
 

@@ -273,7 +273,7 @@ async function fuzz(route: RouteOptions): Promise<void> {
     statuses.set(statusCode, (statuses.get(statusCode) ?? 0) + 1);
     expect(statusCode, where).toBeLessThan(500);
     expect(headers['set-cookie'] ?? '', where).not.toContain('set-cookie:x');
-    // Nobody is led to another site; the sandbox leads to its own page.
+    // No redirect leads to another site; the sandbox leads to its own page.
     if (statusCode === 303) expect(headers.location, where).toMatch(/^(\/(panel|checkout)|[\w%-])/);
   });
   const takesInput = route.method !== 'HEAD' && /[:*]|sign-in|confirm/.test(route.url);

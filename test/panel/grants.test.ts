@@ -77,7 +77,7 @@ function replicaOf(index: number): TestApp {
   return service;
 }
 
-/** People of the first account; in the second one is nobody. */
+/** People of the first account; the second has none. */
 async function begin(): Promise<void> {
   const own = await addMerchant(first());
   const other = await addMerchant(first());

@@ -169,7 +169,7 @@ test('a refused form forgets it too, since its proof was right', async () => {
   }
 });
 
-test('nobody is locked out on a device that has signed in before', async () => {
+test('a device that has signed in before is not locked out', async () => {
   const admin = await newAdmin();
   const device = cookieOf(await sendCode(admin, rightCode(admin)), DEVICE_COOKIE);
   await closeCodes(admin);
@@ -220,18 +220,18 @@ test('a link opens a device again that has signed in before', async () => {
   expect((await sendCode(admin, rightCode(admin), device)).statusCode).toBe(303);
 });
 
-describe('whoever was guessed at is told', () => {
+describe('a person whose codes were guessed at sees a warning', () => {
   test('in the panel until the password is changed, in the audit log and the log', async () => {
     const admin = await newAdmin();
-    const told = '10 wrong codes were entered for you, the last on';
+    const warning = '10 wrong codes were entered for you, the last on';
     const read = async (path: string) =>
       textOf(await open(service, path, { cookie: await addSession(service, admin) }));
     const home = `/panel/merchants/${merchantId}`;
     for (let wrong = 0; wrong < 9; wrong++) await sendCode(admin, wrongCode(admin));
-    expect(await read(home)).not.toContain(told);
+    expect(await read(home)).not.toContain(warning);
     await sendCode(admin, wrongCode(admin));
-    expect(await read(home)).toContain(told);
-    expect(await read('/panel/profile')).toContain(told);
+    expect(await read(home)).toContain(warning);
+    expect(await read('/panel/profile')).toContain(warning);
     const entry = await service.db
       .selectFrom('audit_log')
       .selectAll()
@@ -249,7 +249,7 @@ describe('whoever was guessed at is told', () => {
     const cookie = await addSession(service, admin);
     const changed = await submit(service, path, { ...form, code: rightCode(admin) }, { cookie });
     expect(changed.statusCode).toBe(303);
-    expect(await read(home)).not.toContain(told);
+    expect(await read(home)).not.toContain(warning);
   });
 
   test('in a partner’s panel as well, for a week', async () => {

@@ -57,7 +57,7 @@ test('the list goes page by page, there and back', async () => {
 
 test.each([
   ['status=cancelled', [3]],
-  // Whole or in part, in whatever case; two characters are too few.
+  // Whole or in part, in any case; two characters are too few.
   ['search=order 59', [59]],
   ['search=DER 59', [59]],
   ['search=59', []],
@@ -147,14 +147,14 @@ describe('what has arrived', () => {
     const { token_amount: asked, address } = await checkout.payment();
     for (const share of shares) {
       serial += 1;
-      const told = {
+      const transfer = {
         ...{ transactionHash: `0xarrived${serial}`, position: 0, ...USDC, address: address ?? '' },
         ...{ tokenAmount: (BigInt(asked ?? 0) * share) / 1000n, blockHeight: 1, blockHash: null },
         ...{ occurredAt: new Date(service.clock.now) },
         ...({ source: 'simulation', finality: 'final' } as const),
       };
-      await observeTransfer(service.db, told, new Date(service.clock.now));
-      // Nobody who comes later is taken for somebody who waited.
+      await observeTransfer(service.db, transfer, new Date(service.clock.now));
+      // A payment that is created later is not taken for one that waited.
       service.clock.now += 1_000;
     }
     found.set(name, checkout.paymentId);

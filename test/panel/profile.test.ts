@@ -101,7 +101,7 @@ test('an e-mail that somebody has is refused', async () => {
   );
 });
 
-test('a person ends sessions of their own, and nobody else’s', async () => {
+test('a person ends sessions of their own, and no others', async () => {
   const [admin, other] = [await newAdmin(), await newAdmin()];
   await submit(service, '/panel/sign-in', { email: admin.email, password: PASSWORD });
   const page = await open(service, '/panel/profile', admin);

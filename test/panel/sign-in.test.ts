@@ -79,7 +79,7 @@ test('a password alone opens nothing', async () => {
   expect(response.headers.location).toMatch(/^\/panel\/sign-in\/code/);
 });
 
-test('whatever is wrong is answered alike', async () => {
+test('every wrong attempt gets the same response', async () => {
   const { email } = await newAdmin();
   const answers = [
     await tryPassword(email, 'a wrong password'),
@@ -157,7 +157,7 @@ describe('too many failures', () => {
     expect((await tryPassword(email, PASSWORD)).statusCode).toBe(303);
   });
 
-  test('lock out nobody whose device has signed in before', async () => {
+  test('do not lock out a device that has signed in before', async () => {
     const admin = await newAdmin();
     const { device } = await signIn(admin);
     await fail(admin.email, 10);

@@ -60,7 +60,7 @@ test('the inbox has what arrived at addresses that only this merchant ever had',
   expect(textOf(await open(service, path, admin))).toContain('Nothing waits.');
 });
 
-test('an address that another merchant has as well, or had, is nobody’s, and the page says so', async () => {
+test('a deposit at an address that another merchant has or had too is not shown, and the page says so', async () => {
   const address = ADDRESSES['eth-test'];
   const former = await addMerchant(service, { addresses: { 'eth-test': address } });
   const present = await addMerchant(service, { addresses: { 'eth-test': address } });

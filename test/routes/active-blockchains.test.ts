@@ -66,7 +66,7 @@ test('the migration knows the 24 networks of the specification, in its order', a
   expect(testNetworks.map(({ id }) => id)).toEqual(SPECIFIED.slice(13).map(([id]) => id));
 });
 
-test('answers with the active ones, whatever addresses the merchant has', async () => {
+test('lists the active ones, independent of the merchant’s addresses', async () => {
   const response = await get();
   expect(response.statusCode).toBe(200);
   expect(response.headers['content-type']).toBe('application/json; charset=utf-8');

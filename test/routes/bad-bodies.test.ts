@@ -108,7 +108,7 @@ describe('E1000: above 64 KiB, with an answer instead of a broken connection', (
     expect(next?.statusCode).toBe(200);
   });
 
-  test('1 MB that nobody signed', async () => {
+  test('1 MB without a signature', async () => {
     const unsigned = Buffer.from(
       host
         .sign({ body: ' '.repeat(megabyte) })

@@ -228,7 +228,7 @@ describe('requests in a row on one connection', () => {
 });
 
 describe('what Node would answer by itself', () => {
-  test('an expectation that nobody knows is ignored', async () => {
+  test('an unknown expectation is ignored', async () => {
     const request = creation().replace('Host', 'Expect: a-lot\r\nHost');
     expect(only((await host.converse(request, 1)).answers).statusCode).toBe(201);
     accepted++;

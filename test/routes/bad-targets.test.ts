@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => host.service.close());
 
 const get = (target: string) => host.ask({ target });
-/** Sends a request that nobody signed. */
+/** Sends an unsigned request. */
 async function open(method: string, target: string, headers: [string, string][] = []) {
   const request = { method, target, headers: [...headers, ['Connection', 'close'] as const] };
   const { answers } = await host.converse(render(request));
@@ -232,7 +232,7 @@ describe('E3001: unknown routes', () => {
     ['/extrnal/v1/blockchains/actve', ACTIVE],
     ['/external/partner/merchant', '/external/partner/merchants'],
     [`http://pay.example.test${ACTIVE}/?limit=5`, ACTIVE],
-  ])('of %s it is told that %s was meant', async (target, meant) => {
+  ])('the error for %s suggests %s', async (target, meant) => {
     const { message } = expectRefusal(await open('GET', target), 'E3001');
     expect(message).toBe(`There is no GET on this path. Did you mean ${meant}?`);
   });

@@ -69,14 +69,14 @@ test('E1001 without a merchantId, or with one that is no UUID', async () => {
   }
 });
 
-test('E3001 for a merchant of nobody, of another partner, and for one that is not there', async () => {
+test('E3001 for a merchant without a partner, of another partner, and for one that does not exist', async () => {
   const other = await addPartner(service);
   const foreign = await addMerchant(service, { partnerId: other.partner.id });
   const alone = await addMerchant(service);
   for (const { id } of [foreign.merchant, alone.merchant, other.partner, partner.partner]) {
     await refuses({ merchantId: id }, 'E3001', 'merchantId');
   }
-  // Another's merchant is not told from a missing one by its state either.
+  // Nor does the state of another's merchant distinguish it from a missing one.
   await setMerchant(operatorOf(service), foreign.merchant.id, { status: 'inactive' });
   await refuses({ merchantId: foreign.merchant.id }, 'E3001', 'merchantId');
 });

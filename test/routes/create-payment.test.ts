@@ -95,7 +95,7 @@ describe('the account decides', () => {
     });
   });
 
-  test('US accounts get the regulated flow, whatever list the request names', async () => {
+  test('US accounts get the regulated flow, also with a list of networks', async () => {
     const us = await addMerchant(service, { kind: 'us', settlement: 'direct', addresses: {} });
     for (const body of [{ amount: 5000 }, { amount: 5000, blockchainIds: ['btc', 'sol'] }]) {
       const { prompt, checkoutUrl } = await createPrompt(service, us, body);

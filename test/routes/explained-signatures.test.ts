@@ -9,7 +9,7 @@ import { expectRefusal } from '../helpers/refusal.ts';
 const PATH = '/external/v1/payments?limit=5&status=pending';
 const NONCE = '7c0e1f4a-3b52-4d6c-9a8e-5f1b2c3d4e5f';
 
-/** A list signed over `message`, in whatever form, and what the refusal says. */
+/** Sends a list signed over `message`, of any form, and returns what the refusal says. */
 async function refusalOf(
   { app, clock }: TestApp,
   shop: MerchantWithKey,
@@ -130,7 +130,7 @@ describe('in production', () => {
   });
   afterAll(() => service.close());
 
-  test('E2007 says the same whatever the mistake', async () => {
+  test('E2007 says the same for every mistake', async () => {
     const messages = new Set<string>();
     for (const [, sign] of MISTAKES) messages.add(await refusalOf(service, shop, sign(shop)));
     const [message, ...others] = messages;

@@ -32,7 +32,7 @@ beforeAll(async () => {
   const us = await addMerchant(service, { kind: 'us' });
   const linked = await addMerchant(service, { partnerId: partner.partner.id });
   callers = {
-    nobody: undefined,
+    stranger: undefined,
     ...{ shop, us, partner, linked },
     user: { authorization: basic(shop.clientId, shop.apiKey) },
   };
@@ -90,7 +90,7 @@ function requestTo(route: RouteOptions) {
   const parameters = [...route.url.matchAll(/:\w+|\*/g)].length;
   const bodyNames = namesOf(route.schema?.body);
   return fc.record({
-    caller: fc.constantFrom('nobody', 'shop', 'us', 'partner', 'linked', 'user'),
+    caller: fc.constantFrom('stranger', 'shop', 'us', 'partner', 'linked', 'user'),
     parameters: fc.array(value, { minLength: parameters, maxLength: parameters }),
     query: fc.oneof(fc.constant({}), fields(namesOf(route.schema?.querystring))),
     body: fc.oneof(
@@ -188,7 +188,7 @@ test('no input to any route is answered with a failure of the service', async ()
     });
     await fc.assert(property, { numRuns: takesInput(route) ? INPUTS_PER_ROUTE : INPUTS_PER_PAGE });
   }
-  // Whatever was refused has left nothing behind, and whatever was accepted is there once.
+  // Refused requests have left nothing behind, and each accepted one is there once.
   expect(inputs).toBeGreaterThan(INPUTS);
   expect(created).toBeGreaterThan(2);
   expect(await count()).toBe(before + created);

@@ -141,7 +141,7 @@ test('walking the pages either way gives the filtered history, newest first', as
   );
 });
 
-test('every payment is a cursor both ways, whatever its place among its equals', async () => {
+test('every payment is a cursor both ways, at any place among payments of the same time', async () => {
   await fc.assert(
     fc.asyncProperty(histories, limits, async (history, limit) => {
       const shop = await addMerchant(service);

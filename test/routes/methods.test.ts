@@ -141,17 +141,17 @@ test.each([
   expect(answer.headers.allow).toBe(allow);
 });
 
-test('a key of the wrong kind is told which kind the route takes, also of an inactive account', async () => {
+test('the refusal of a key of the wrong kind says which kind the route takes, also for an inactive account', async () => {
   const partner = await addPartner(service);
   const get = async (credentials: Credentials, path: string) =>
     expectRefusal(await ask('GET', path, sign(credentials, 'GET', path)), 'E2008').message;
   expect(await get(partner, LIST)).toBe('This route takes a merchant key; this is a partner key.');
   const overview = '/external/partner/overview';
-  const told = 'This route takes a partner key; this is a merchant key.';
-  expect(await get(shop, overview)).toBe(told);
+  const message = 'This route takes a partner key; this is a merchant key.';
+  expect(await get(shop, overview)).toBe(message);
   const idle = await addMerchant(service);
   await setMerchant(operatorOf(service), idle.merchant.id, { status: 'inactive' });
-  expect(await get(idle, overview)).toBe(told);
+  expect(await get(idle, overview)).toBe(message);
   expect(await get(idle, LIST)).toBe('The merchant is inactive.');
 });
 
@@ -162,7 +162,7 @@ test.each([
     'The body has an unknown field "redirect_url". Did you mean "redirectUrl"?',
   ],
   ['{"amount":5000,"payer":"x"}', 'The body has an unknown field "payer".'],
-])('of the body %s it is told which field was meant', async (body, message) => {
+])('the error for the body %s suggests the field that was meant', async (body, message) => {
   const path = `${LIST}/prompt`;
   const answer = await service.app.inject({
     method: 'POST',
@@ -174,7 +174,7 @@ test.each([
   expect(expectRefusal(answer, errorCode, param).message).toBe(message);
 });
 
-test('of a query it is told which parameter was meant', async () => {
+test('the error for a query suggests the parameter that was meant', async () => {
   for (const [query, message] of [
     ['limt=5', 'The query has an unknown field "limt". Did you mean "limit"?'],
     [

@@ -81,7 +81,7 @@ describe('a key', () => {
     expectAll(await repeat(1, () => open('/docs/errors')), 200);
   });
 
-  test('loses nothing to whoever knows its ID alone', async () => {
+  test('loses nothing to a client that only knows its ID', async () => {
     const attack = () => send({ headers: WRONG_SIGNATURE, address: '203.0.113.9' });
     const answers = await repeat(2 * LIMIT, attack);
     for (const answer of answers.slice(0, LIMIT)) expectRefusal(answer, 'E2007');

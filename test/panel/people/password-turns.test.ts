@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Turns } from '../../../src/panel/people/password-turns.ts';
 
-/** Work that ends when it is told to, in the order in which it began. */
+/** Work that ends when the test says so, in the order in which it began. */
 function startWork(turns: Turns) {
   const begun: string[] = [];
   const ends: (() => void)[] = [];
