@@ -2,7 +2,7 @@ import type { Payment } from '../database/payment-tables.ts';
 import { dueCents } from '../payments/commission.ts';
 
 /** What the customer pays, in USD cents. */
-export interface Bill {
+interface Bill {
   readonly order: number;
   /** The commission if the customer pays it; 0 otherwise. */
   readonly fee: number;

@@ -79,7 +79,7 @@ export async function findCheckoutPayment(db: Connection, token: string): Promis
   return payment;
 }
 
-export interface CheckoutReader {
+interface CheckoutReader {
   readonly db: Connection;
   readonly rates: Rates;
   /** Whether payments may be simulated. */

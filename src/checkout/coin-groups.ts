@@ -1,7 +1,7 @@
 import type { NetworkChoice } from './checkout.ts';
 
 /** An asset with the networks that carry it. */
-export interface CoinGroup {
+interface CoinGroup {
   readonly symbol: string;
   readonly name: string;
   /** At least one. */

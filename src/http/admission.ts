@@ -16,7 +16,7 @@ export const OVERLOAD_RETRY_SECONDS = 1;
  * Once the part `BUSY` of all places is taken, a key gets at most `KEY_SHARE` of them: a quarter is enough to
  * keep a replica busy, and the second half is left to the other keys.
  */
-export const KEY_SHARE = 1 / 4;
+const KEY_SHARE = 1 / 4;
 const BUSY = 1 / 2;
 /** Longest that a new connection waits for a place, in milliseconds: its refusal must come within a second. */
 export const HOLD_MS = 500;

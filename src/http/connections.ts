@@ -16,7 +16,7 @@ export interface Connection {
 }
 
 /** How long the server waits for a client before it closes the connection, in milliseconds. */
-export interface Patience {
+interface Patience {
   /** For a write to make progress. */
   readonly stallMs: number;
   /** How often that is checked. */

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { traceContext } from '../telemetry/trace-context.ts';
 import { setTrace } from './trace.ts';
 
-export interface TelemetryOptions {
+interface TelemetryOptions {
   /** Base URL of a collector; its `/v1/traces` takes OTLP as JSON over HTTP. */
   readonly endpoint: string;
   readonly serviceName: string;

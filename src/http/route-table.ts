@@ -9,7 +9,7 @@ interface KnownRoute {
 }
 
 /** What is near to a request that found no route. */
-export interface NearRoutes {
+interface NearRoutes {
   /** Methods of the path, in alphabetical order. */
   readonly methods: readonly string[];
   /** Whether it is a path of the public API. */

@@ -3,7 +3,7 @@ import { count, dollars } from './format.ts';
 import { renderTable } from './table.ts';
 
 /** Payments of a UTC day. */
-export interface DayFigure {
+interface DayFigure {
   /** YYYY-MM-DD. */
   readonly day: string;
   readonly payments: number;

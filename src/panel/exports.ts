@@ -9,7 +9,7 @@ import { requireOwnPage } from './hooks/same-origin.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 /** Longest time that a file covers. */
-export const EXPORT_DAYS_MAXIMUM = 366;
+const EXPORT_DAYS_MAXIMUM = 366;
 /** Rows that are read at once. */
 export const EXPORT_PAGE = 1_000;
 /** Retry-After while the person's former file is still being sent, in seconds. */

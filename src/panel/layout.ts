@@ -20,7 +20,7 @@ export interface PanelPage {
   readonly refreshSeconds?: number;
 }
 
-/** Where a page is, and who looks at it. */
+/** Where a page is, and whose it is. */
 export interface PageFrame {
   /** The page's own path, without the base path. */
   readonly path: string;

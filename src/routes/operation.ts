@@ -38,7 +38,7 @@ export interface Operation {
 }
 
 /** A request that works, and its response. */
-export interface OperationExample {
+interface OperationExample {
   /** Values of path parameters. */
   readonly params?: Readonly<Record<string, string>>;
   /** Values of query parameters; all of them go together. */

@@ -4,7 +4,7 @@ import { readPublicKeys } from '../evidence/keys.ts';
 import type { RateLimits } from '../http/rate-limit.ts';
 
 /** Where the public keys are that verify evidence (RFC 8615). */
-export const JWKS_PATH = '/.well-known/jwks.json';
+const JWKS_PATH = '/.well-known/jwks.json';
 
 interface WellKnownDependencies {
   readonly db: Database;

@@ -19,7 +19,7 @@ import { requireSameOrigin } from './same-origin.ts';
 const ACCOUNT = /\/(?<kind>merchant|partner)s\/(?<id>[^/]+)/;
 
 /** Who may use a route of the panel. */
-export type PanelRule =
+type PanelRule =
   /** Everybody, signed in or not. */
   | { readonly for: 'anybody' }
   /** Somebody who has given the password, and is asked for the second factor. */
@@ -40,7 +40,7 @@ declare module 'fastify' {
   }
 }
 
-export interface PanelVisit {
+interface PanelVisit {
   /** null for a visitor who has not signed in. */
   readonly session: OpenSession | null;
   /** The visitor's membership of the account in the path; null for a path without an account. */

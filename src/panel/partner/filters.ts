@@ -33,7 +33,7 @@ export const PartnerListQuery = Type.Object({
   ...DaysQuery.properties,
 });
 
-export type PartnerListRequest = Static<typeof PartnerListQuery>;
+type PartnerListRequest = Static<typeof PartnerListQuery>;
 
 /** The filters as a query of the reports. */
 export function toReportQuery(list: PartnerListRequest): PartnerPaymentReportQuery {

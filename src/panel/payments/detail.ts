@@ -13,7 +13,7 @@ import { renderTimeline } from './timeline.ts';
 /** How often the page of a pending payment looks for news, in seconds. */
 const REFRESH_SECONDS = 5;
 
-export interface DetailParts {
+interface DetailParts {
   /** The page's address, with the base path. */
   readonly url: string;
   readonly payment: Payment;

@@ -37,13 +37,13 @@ export const ListQuery = Type.Object({
   arrived: Type.Optional(StringEnum(Object.keys(DEVIATIONS) as Deviation[], 'How it differs.')),
   /** A payment's ID, reference, amount or address, or a transaction's hash. */
   search: Type.Optional(Type.String({ maxLength: CUSTOMER_REFERENCE_MAXIMUM })),
-  /** Payments beside the page. */
+  /** IDs of the payments right before and after the page. */
   after: Type.Optional(Uuid('Only older ones.')),
   before: Type.Optional(Uuid('Only newer ones, where there is no `after`.')),
   told: Type.Optional(Uuid('The oldest one that the search has shown on the pages before.')),
 });
 
-export type ListRequest = Static<typeof ListQuery>;
+type ListRequest = Static<typeof ListQuery>;
 
 /** Which payments a list shows. */
 export function wantedBy({ status, from, to, arrived, search: text }: ListRequest): WantedPayments {

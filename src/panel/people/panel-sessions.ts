@@ -20,7 +20,7 @@ export const LIFETIME_MS = 12 * 60 * MINUTE_MS;
 /** How long the form for the second factor waits. */
 export const HALF_MS = 10 * MINUTE_MS;
 /** How long a second factor counts as recent. */
-export const RECENT_MS = 10 * MINUTE_MS;
+const RECENT_MS = 10 * MINUTE_MS;
 /** How often the last use of a session is stored. */
 const SEEN_EVERY_MS = MINUTE_MS;
 const SESSIONS_MAXIMUM = 10;

@@ -15,7 +15,7 @@ const RECIPES = {
 const CURRENT_RECIPE = 1;
 
 /** The columns of a person's password. */
-export type StoredPassword = Pick<
+type StoredPassword = Pick<
   Person,
   'password_hash' | 'password_salt' | 'password_recipe' | 'password_key_version'
 >;

@@ -27,7 +27,7 @@ export const ATTEMPT_LIMITS: AttemptLimits = {
 export const DEVICE_KNOWN_MS = 180 * 24 * 60 * MINUTE_MS;
 
 /** Token hash of a device that has signed in as the person; null for any other device. */
-export type KnownDevice = Buffer | null;
+type KnownDevice = Buffer | null;
 
 /** @param token From the browser's cookie, if there is one. */
 export async function findKnownDevice(

@@ -10,7 +10,7 @@ export interface LegacyFailureOptions extends DeprecationSettings {
   readonly isUnavailable: ErrorHandlerOptions['isUnavailable'];
 }
 
-export interface LegacyResponse {
+interface LegacyResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly envelope: {

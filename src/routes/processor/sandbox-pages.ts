@@ -7,7 +7,7 @@ import { renderPage } from './page.ts';
 import { SANDBOX_TEXTS, type SandboxAction } from './texts.ts';
 
 /** A payment as the sandbox shows it. */
-export type SandboxPayment = Payment & { readonly merchant_name: string };
+type SandboxPayment = Payment & { readonly merchant_name: string };
 
 /** Actions that the payment's state allows; none once it has ended. */
 export function actionsFor(payment: Payment, now: Date): readonly SandboxAction[] {
