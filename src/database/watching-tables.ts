@@ -72,7 +72,7 @@ export interface NodesTable {
   requests_per_second: number;
   /** Calls that it may be asked on a UTC day; null without a limit. */
   calls_per_day: Defaulted<number | null>;
-  abilities: ColumnType<NodeAbilities, string, string>;
+  abilities: NodeAbilities;
   verified_at: Date;
   created_at: Date;
   updated_at: Date;

@@ -1,19 +1,16 @@
 import { audited, type Operator } from '../audit/audited-change.ts';
 import type { Keyring } from '../crypto/keyring.ts';
-import type { Connection, Database } from '../database/connection.ts';
-import { lockNodesUnder, updateNode } from '../repositories/chains/nodes.ts';
-import { listEvidenceKeys, updateEvidenceKey } from '../repositories/deposits/evidence.ts';
-import { updateApiKey } from '../repositories/keys/api-keys.ts';
+import type { Database } from '../database/connection.ts';
 import {
   countUnderOthers,
   deleteOtherMasterKeys,
-  lockApiKeysUnder,
-  lockEndpointsUnder,
-  lockPeopleUnder,
   type UnderOthers,
 } from '../repositories/keys/master-keys.ts';
-import { updatePerson } from '../repositories/people/people.ts';
-import { updateWebhookEndpoint } from '../repositories/webhooks/endpoints.ts';
+import {
+  lockSealed,
+  replaceSealed,
+  type SealedTable,
+} from '../repositories/keys/sealed-secrets.ts';
 
 /** Rows that are locked at once. */
 const BATCH = 100;
@@ -42,69 +39,29 @@ export async function reseal(
 ): Promise<Resealed> {
   const { currentVersion } = keyring;
   const former = keyring.versions.filter(version => version !== currentVersion);
-  const inBatches = async (batch: (tx: Connection) => Promise<number>) => {
+  /** @returns How many secrets of a table it has sealed. */
+  async function resealTable(table: SealedTable): Promise<number> {
     let total = 0;
     let done = former.length > 0 ? BATCH : 0;
     while (done === BATCH) {
-      done = await operator.db.transaction().execute(batch);
+      done = await operator.db.transaction().execute(async tx => {
+        const secrets = await lockSealed(tx, table, former, BATCH);
+        for (const { id, sealed, version } of secrets) {
+          const resealed = keyring.seal(keyring.open(sealed, id, version), id);
+          await replaceSealed(tx, table, { id, sealed: resealed, version: currentVersion });
+        }
+        return secrets.length;
+      });
       total += done;
     }
     return total;
-  };
-
-  const apiKeys = await inBatches(async tx => {
-    const keys = await lockApiKeysUnder(tx, former, BATCH);
-    for (const { id, secret, master_key_version, passphrase_key_version } of keys) {
-      if (secret === null) continue;
-      await updateApiKey(tx, id, {
-        secret: keyring.seal(keyring.open(secret, id, master_key_version), id),
-        master_key_version: currentVersion,
-        passphrase_key_version: passphrase_key_version ?? master_key_version,
-      });
-    }
-    return keys.length;
-  });
-  const webhookEndpoints = await inBatches(async tx => {
-    const endpoints = await lockEndpointsUnder(tx, former, BATCH);
-    for (const { id, secret, master_key_version } of endpoints) {
-      await updateWebhookEndpoint(tx, id, {
-        secret: keyring.seal(keyring.open(secret, id, master_key_version), id),
-        master_key_version: currentVersion,
-      });
-    }
-    return endpoints.length;
-  });
-  const nodes = await inBatches(async tx => {
-    const sealed = await lockNodesUnder(tx, former, BATCH);
-    for (const { id, access, master_key_version } of sealed) {
-      await updateNode(tx, id, {
-        access: keyring.seal(keyring.open(access, id, master_key_version), id),
-        master_key_version: currentVersion,
-      });
-    }
-    return sealed.length;
-  });
-
-  const apps = await inBatches(async tx => {
-    const people = await lockPeopleUnder(tx, former, BATCH);
-    for (const { id, code_secret: secret, code_key_version: version } of people) {
-      if (secret === null || version === null) continue;
-      await updatePerson(tx, id, {
-        code_secret: keyring.seal(keyring.open(secret, id, version), id),
-        code_key_version: currentVersion,
-      });
-    }
-    return people.length;
-  });
-
-  for (const key of await listEvidenceKeys(operator.db)) {
-    const { id, private_key: sealed, master_key_version: version } = key;
-    if (!former.includes(version)) continue;
-    await updateEvidenceKey(operator.db, id, {
-      private_key: keyring.seal(keyring.open(sealed, id, version), id),
-      master_key_version: currentVersion,
-    });
   }
+
+  const apiKeys = await resealTable('api_keys');
+  const webhookEndpoints = await resealTable('webhook_endpoints');
+  const nodes = await resealTable('nodes');
+  const apps = await resealTable('people');
+  await resealTable('evidence_keys');
 
   return audited(operator, 'master-key.reseal', async (tx, now) => {
     const left = await countUnderOthers(tx, currentVersion, now);

@@ -9,6 +9,16 @@ export interface MerchantState {
   partner: { id: string; status: ActiveStatus; selfServiceApiPayments: boolean } | null;
 }
 
+/** What `toMerchantState` reads of a merchant, joined with its partner as `owner`. */
+export const MERCHANT_STATE = [
+  'merchants.status as merchantStatus',
+  'merchants.account_kind as accountKind',
+  'merchants.onboarding_status as onboardingStatus',
+  'owner.id as ownerId',
+  'owner.status as ownerStatus',
+  'owner.self_service_api_payments as selfService',
+] as const;
+
 interface JoinedMerchant {
   merchantStatus: ActiveStatus;
   accountKind: AccountKind;

@@ -1,7 +1,7 @@
-import type { Insertable, Updateable } from 'kysely';
-import type { MerchantUser, MerchantUsersTable } from '../../database/account-tables.ts';
+import type { MerchantUser } from '../../database/account-tables.ts';
 import type { Connection } from '../../database/connection.ts';
-import { type MerchantState, toMerchantState } from './merchant-state.ts';
+import { findById, insertInto, lockById, updateById } from '../rows.ts';
+import { MERCHANT_STATE, type MerchantState, toMerchantState } from './merchant-state.ts';
 
 /** A user with the state of its accounts: everything that authentication needs. */
 export interface UserWithAccounts {
@@ -16,16 +16,9 @@ export async function findUserByClientId(
   const row = await db
     .selectFrom('merchant_users')
     .innerJoin('merchants', 'merchants.id', 'merchant_users.merchant_id')
-    .leftJoin('partners', 'partners.id', 'merchants.partner_id')
+    .leftJoin('partners as owner', 'owner.id', 'merchants.partner_id')
     .selectAll('merchant_users')
-    .select([
-      'merchants.status as merchantStatus',
-      'merchants.account_kind as accountKind',
-      'merchants.onboarding_status as onboardingStatus',
-      'partners.id as ownerId',
-      'partners.status as ownerStatus',
-      'partners.self_service_api_payments as selfService',
-    ])
+    .select(MERCHANT_STATE)
     .where('merchant_users.client_id', '=', clientId)
     .executeTakeFirst();
   if (row === undefined) return undefined;
@@ -41,39 +34,10 @@ export async function findUserByClientId(
   return { user, merchant: toMerchantState(user.merchant_id, row) };
 }
 
-export function insertMerchantUser(
-  db: Connection,
-  row: Insertable<MerchantUsersTable>,
-): Promise<MerchantUser> {
-  return db.insertInto('merchant_users').values(row).returningAll().executeTakeFirstOrThrow();
-}
-
-export function findMerchantUser(db: Connection, id: string): Promise<MerchantUser | undefined> {
-  return db.selectFrom('merchant_users').selectAll().where('id', '=', id).executeTakeFirst();
-}
-
-/** Reads a user and locks its row until the transaction ends. */
-export function lockMerchantUser(db: Connection, id: string): Promise<MerchantUser | undefined> {
-  return db
-    .selectFrom('merchant_users')
-    .selectAll()
-    .where('id', '=', id)
-    .forUpdate()
-    .executeTakeFirst();
-}
-
-export function updateMerchantUser(
-  db: Connection,
-  id: string,
-  change: Updateable<MerchantUsersTable>,
-): Promise<MerchantUser | undefined> {
-  return db
-    .updateTable('merchant_users')
-    .set(change)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirst();
-}
+export const insertMerchantUser = insertInto('merchant_users');
+export const findMerchantUser = findById('merchant_users');
+export const lockMerchantUser = lockById('merchant_users');
+export const updateMerchantUser = updateById('merchant_users');
 
 /**
  * Replaces the hash of an API key, unless another key has been issued since, or a newer master key is in

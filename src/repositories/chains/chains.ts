@@ -1,10 +1,9 @@
 import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { ChainState } from '../../database/watching-tables.ts';
+import { findById } from '../rows.ts';
 
-export function findChain(db: Connection, id: string): Promise<ChainState | undefined> {
-  return db.selectFrom('chains').selectAll().where('id', '=', id).executeTakeFirst();
-}
+export const findChain = findById('chains');
 
 /** IDs of the chains that have a node (at most 12). */
 export async function listChainsWithNodes(db: Connection): Promise<string[]> {

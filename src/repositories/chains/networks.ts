@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { Network } from '../../database/network-tables.ts';
 import type { ChainState } from '../../database/watching-tables.ts';
+import { findById, updateById } from '../rows.ts';
 
 /** A network, and how far its chain is watched. */
 export interface NetworkOnChain
@@ -39,9 +40,7 @@ export function lockShippedTestNetworks(db: Connection): Promise<Network[]> {
     .execute();
 }
 
-export function findNetwork(db: Connection, id: string): Promise<Network | undefined> {
-  return db.selectFrom('networks').selectAll().where('id', '=', id).executeTakeFirst();
-}
+export const findNetwork = findById('networks');
 
 /** The first of the networks, in the order given, whose transfers are simulated. */
 export function findSimulatedNetwork(
@@ -77,22 +76,4 @@ export function findNetworkOnChain(
 }
 
 /** Updates the columns that operators may change; undefined leaves a column unchanged. */
-export function updateNetwork(
-  db: Connection,
-  id: string,
-  change: {
-    is_active?: boolean | undefined;
-    switched_at?: Date | undefined;
-    window_minutes?: number | undefined;
-    contract?: string | undefined;
-    finality?: string | null | undefined;
-    explorer?: string | null | undefined;
-  },
-): Promise<Network | undefined> {
-  return db
-    .updateTable('networks')
-    .set(change)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirst();
-}
+export const updateNetwork = updateById('networks');

@@ -1,13 +1,12 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type {
-  NodeAbilities,
   NodeRole,
   NodeRow,
   NodeState,
   NodeStatesTable,
-  NodesTable,
 } from '../../database/watching-tables.ts';
+import { findById, insertInto, updateById } from '../rows.ts';
 
 /** A bound for queries: every node is asked for its head, so a chain has a handful. */
 const NODES_MAXIMUM = 1_000;
@@ -26,57 +25,12 @@ export function listNodes(db: Connection, chain?: string): Promise<NodeRow[]> {
   return query.execute();
 }
 
-export function findNode(db: Connection, id: string): Promise<NodeRow | undefined> {
-  return db.selectFrom('nodes').selectAll().where('id', '=', id).executeTakeFirst();
-}
-
-export interface NewNode extends Omit<Insertable<NodesTable>, 'abilities'> {
-  readonly abilities: NodeAbilities;
-}
-
-export function insertNode(db: Connection, node: NewNode): Promise<NodeRow> {
-  return db
-    .insertInto('nodes')
-    .values({ ...node, abilities: JSON.stringify(node.abilities) })
-    .returningAll()
-    .executeTakeFirstOrThrow();
-}
-
-export interface NodeChange extends Omit<Updateable<NodesTable>, 'abilities'> {
-  readonly abilities?: NodeAbilities;
-}
-
-/** Changes a node; undefined if there is none. */
-export function updateNode(
-  db: Connection,
-  id: string,
-  { abilities, ...change }: NodeChange,
-): Promise<NodeRow | undefined> {
-  return db
-    .updateTable('nodes')
-    .set({ ...change, ...(abilities && { abilities: JSON.stringify(abilities) }) })
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirst();
-}
+export const findNode = findById('nodes');
+export const insertNode = insertInto('nodes');
+export const updateNode = updateById('nodes');
 
 export async function deleteNode(db: Connection, id: string): Promise<void> {
   await db.deleteFrom('nodes').where('id', '=', id).execute();
-}
-
-/** Locks at most `limit` nodes whose access is sealed under one of the versions. */
-export function lockNodesUnder(
-  db: Connection,
-  versions: readonly number[],
-  limit: number,
-): Promise<NodeRow[]> {
-  return db
-    .selectFrom('nodes')
-    .selectAll()
-    .where('master_key_version', 'in', versions)
-    .limit(limit)
-    .forNoKeyUpdate()
-    .execute();
 }
 
 /** What a watcher sees of a node now. */

@@ -1,11 +1,9 @@
 import type { Connection } from '../../database/connection.ts';
 import type { Network, SettledBy } from '../../database/network-tables.ts';
-import type { ChainState } from '../../database/watching-tables.ts';
+import { lockById } from '../rows.ts';
 
 /** Locks a chain's row until the transaction ends, so that its nodes change one after the other. */
-export function lockChainSetup(db: Connection, id: string): Promise<ChainState | undefined> {
-  return db.selectFrom('chains').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
-}
+export const lockChainSetup = lockById('chains');
 
 export async function setChainIdentity(
   db: Connection,

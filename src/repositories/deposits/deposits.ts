@@ -1,6 +1,7 @@
-import { type Insertable, sql, type Updateable } from 'kysely';
+import { type Insertable, sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { Deposit, DepositsTable } from '../../database/deposit-tables.ts';
+import { findById, insertInto, lockById, updateByIdOrThrow } from '../rows.ts';
 
 /** Identifies a transfer on chain. */
 export interface DepositKey {
@@ -124,9 +125,7 @@ export function findUnderpayment(db: Connection, paymentId: string): Promise<Dep
     .executeTakeFirst();
 }
 
-export function findDepositById(db: Connection, id: string): Promise<Deposit | undefined> {
-  return db.selectFrom('deposits').selectAll().where('id', '=', id).executeTakeFirst();
-}
+export const findDepositById = findById('deposits');
 
 /** Those of the deposits that there are, in any order. */
 export function findDepositsById(db: Connection, ids: readonly string[]): Promise<Deposit[]> {
@@ -137,14 +136,8 @@ export function findDepositsById(db: Connection, ids: readonly string[]): Promis
     .execute();
 }
 
-/** Reads a deposit and locks its row until the transaction ends. */
-export function lockDeposit(db: Connection, id: string): Promise<Deposit | undefined> {
-  return db.selectFrom('deposits').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
-}
-
-export function insertDeposit(db: Connection, row: Insertable<DepositsTable>): Promise<Deposit> {
-  return db.insertInto('deposits').values(row).returningAll().executeTakeFirstOrThrow();
-}
+export const lockDeposit = lockById('deposits');
+export const insertDeposit = insertInto('deposits');
 
 /** Inserts deposits; of known ones, updates the state and the block. */
 export async function saveDeposits(
@@ -166,18 +159,7 @@ export async function saveDeposits(
     .execute();
 }
 
-export function updateDeposit(
-  db: Connection,
-  id: string,
-  change: Updateable<DepositsTable>,
-): Promise<Deposit> {
-  return db
-    .updateTable('deposits')
-    .set(change)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
-}
+export const updateDeposit = updateByIdOrThrow('deposits');
 
 /** Written out: with parameters, a plan that is kept could not use the index of these alone. */
 export const IS_WAITING = sql<boolean>`

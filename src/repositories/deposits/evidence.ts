@@ -63,12 +63,3 @@ export async function lockEvidenceKeys(db: Connection): Promise<void> {
 export async function insertEvidenceKey(db: Connection, row: EvidenceKey): Promise<void> {
   await db.insertInto('evidence_keys').values(row).execute();
 }
-
-/** Seals a private key anew. */
-export async function updateEvidenceKey(
-  db: Connection,
-  id: string,
-  change: Pick<EvidenceKey, 'private_key' | 'master_key_version'>,
-): Promise<void> {
-  await db.updateTable('evidence_keys').set(change).where('id', '=', id).execute();
-}

@@ -1,11 +1,10 @@
-import type { Insertable, Updateable } from 'kysely';
 import type { PartnerRole } from '../../database/account-tables.ts';
 import type { Connection } from '../../database/connection.ts';
-import type { ApiKey, ApiKeysTable } from '../../database/key-tables.ts';
+import type { ApiKey } from '../../database/key-tables.ts';
+import { insertInto, updateByIdOrThrow } from '../rows.ts';
+import { wipePrevious } from './sealed-secrets.ts';
 
-export function insertApiKey(db: Connection, row: Insertable<ApiKeysTable>): Promise<ApiKey> {
-  return db.insertInto('api_keys').values(row).returningAll().executeTakeFirstOrThrow();
-}
+export const insertApiKey = insertInto('api_keys');
 
 /** A key with the role of the partner member it belongs to; null for a merchant's key. */
 export type KeyWithRole = ApiKey & { memberRole: PartnerRole | null };
@@ -23,18 +22,7 @@ function keysWithRole(db: Connection) {
     .select('member.role as memberRole');
 }
 
-export function updateApiKey(
-  db: Connection,
-  id: string,
-  change: Updateable<ApiKeysTable>,
-): Promise<ApiKey> {
-  return db
-    .updateTable('api_keys')
-    .set(change)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
-}
+export const updateApiKey = updateByIdOrThrow('api_keys');
 
 /** Replaces the hash of a passphrase, unless the key has been rotated since. */
 export async function renewPassphraseHash(
@@ -128,35 +116,8 @@ export function listApiKeys(
   return query.where('member.partner_id', '=', owner.partnerId).execute();
 }
 
-/**
- * Wipes previous secrets whose grace period is over, of at most `limit` keys.
- * @returns The number of keys.
- */
-export async function wipePreviousSecrets(
-  db: Connection,
-  now: Date,
-  limit: number,
-): Promise<number> {
-  const { numUpdatedRows } = await db
-    .updateTable('api_keys')
-    .set({
-      previous_secret: null,
-      previous_passphrase_hash: null,
-      previous_master_key_version: null,
-      previous_passphrase_key_version: null,
-      previous_valid_until: null,
-    })
-    .where(
-      'id',
-      'in',
-      db
-        .selectFrom('api_keys')
-        .select('id')
-        .where('previous_valid_until', '<=', now)
-        .limit(limit)
-        .forUpdate()
-        .skipLocked(),
-    )
-    .executeTakeFirstOrThrow();
-  return Number(numUpdatedRows);
+/** Wipes previous pairs whose grace period is over, of at most `limit` keys; returns how many. */
+export function wipePreviousSecrets(db: Connection, now: Date, limit: number): Promise<number> {
+  const columns = { previous_passphrase_hash: null, previous_passphrase_key_version: null };
+  return wipePrevious(db, 'api_keys', columns, now, limit);
 }

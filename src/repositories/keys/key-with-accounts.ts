@@ -2,7 +2,7 @@ import type { ActiveStatus, PartnerRole } from '../../database/account-tables.ts
 import type { Connection } from '../../database/connection.ts';
 import type { ApiKey } from '../../database/key-tables.ts';
 import { type Given, prepare } from '../../database/prepared.ts';
-import { type MerchantState, toMerchantState } from '../accounts/merchant-state.ts';
+import { MERCHANT_STATE, type MerchantState, toMerchantState } from '../accounts/merchant-state.ts';
 
 /** A key with the state of its accounts: everything that authentication needs. */
 export interface KeyWithAccounts {
@@ -50,13 +50,8 @@ const keyAtOrAfter = prepare('key_at_or_after', (db, given: Given<{ id: string }
     .leftJoin('partner_members as member', 'member.id', 'api_keys.partner_member_id')
     .leftJoin('partners as partner', 'partner.id', 'member.partner_id')
     .select(API_KEY)
+    .select(MERCHANT_STATE)
     .select([
-      'merchants.status as merchantStatus',
-      'merchants.account_kind as accountKind',
-      'merchants.onboarding_status as onboardingStatus',
-      'owner.id as ownerId',
-      'owner.status as ownerStatus',
-      'owner.self_service_api_payments as selfService',
       'member.role as memberRole',
       'member.status as memberStatus',
       'partner.id as partnerId',

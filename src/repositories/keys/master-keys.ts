@@ -1,8 +1,5 @@
 import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
-import type { ApiKey } from '../../database/key-tables.ts';
-import type { Person } from '../../database/people-tables.ts';
-import type { WebhookEndpoint } from '../../database/webhook-tables.ts';
 
 /** Key of the advisory lock under which master keys are added. */
 const ADDITION_LOCK = 20_261_123;
@@ -34,53 +31,6 @@ export async function deleteOtherMasterKeys(db: Connection, version: number): Pr
     .returning('version')
     .execute();
   return rows.map(row => row.version);
-}
-
-/** Locks at most `limit` API keys whose secret is sealed under one of the versions. */
-export function lockApiKeysUnder(
-  db: Connection,
-  versions: readonly number[],
-  limit: number,
-): Promise<ApiKey[]> {
-  return db
-    .selectFrom('api_keys')
-    .selectAll()
-    .where('secret', 'is not', null)
-    .where('master_key_version', 'in', versions)
-    .limit(limit)
-    .forUpdate()
-    .execute();
-}
-
-/** Locks at most `limit` webhook endpoints whose secret is sealed under one of the versions. */
-export function lockEndpointsUnder(
-  db: Connection,
-  versions: readonly number[],
-  limit: number,
-): Promise<WebhookEndpoint[]> {
-  return db
-    .selectFrom('webhook_endpoints')
-    .selectAll()
-    .where('master_key_version', 'in', versions)
-    .limit(limit)
-    .forNoKeyUpdate()
-    .execute();
-}
-
-/** Locks at most `limit` people whose authenticator app's secret is sealed under one of the versions. */
-export function lockPeopleUnder(
-  db: Connection,
-  versions: readonly number[],
-  limit: number,
-): Promise<Person[]> {
-  return db
-    .selectFrom('people')
-    .selectAll()
-    .where('code_secret', 'is not', null)
-    .where('code_key_version', 'in', versions)
-    .limit(limit)
-    .forNoKeyUpdate()
-    .execute();
 }
 
 /** What still needs a master key other than the one with the version `current`. */

@@ -7,6 +7,7 @@ import type {
   PaymentTransitionsTable,
   SessionStatus,
 } from '../../database/payment-tables.ts';
+import { lockById } from '../rows.ts';
 
 export type PaymentColumns = Updateable<PaymentsTable>;
 
@@ -87,10 +88,7 @@ export function listTransitions(
     .execute();
 }
 
-/** Reads a payment and locks its row until the transaction ends. */
-export function lockPayment(db: Connection, id: string): Promise<Payment | undefined> {
-  return db.selectFrom('payments').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
-}
+export const lockPayment = lockById('payments');
 
 /**
  * A query of each network, and up to which time it is known what has been paid on it: now, where transfers are

@@ -1,11 +1,10 @@
 import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { Payment } from '../../database/payment-tables.ts';
+import { findById } from '../rows.ts';
 
 /** A payment of any merchant, for operators and the checkout. */
-export function findPayment(db: Connection, id: string): Promise<Payment | undefined> {
-  return db.selectFrom('payments').selectAll().where('id', '=', id).executeTakeFirst();
-}
+export const findPayment = findById('payments');
 
 /** @param tokenHash SHA-256 of the token in the checkout link. */
 export function findPaymentByCheckoutToken(

@@ -103,21 +103,44 @@ export async function listMemberships(db: Connection, personId: string): Promise
   return [...ofPartners, ...ofMerchants];
 }
 
+/** Tables and columns of each kind of membership, in the types of merchants: what is read of both is the same. */
+const TABLES = {
+  merchant: {
+    member: 'merchant_users',
+    account: 'merchants',
+    accountId: 'merchant_id',
+    decides: 'admin',
+  },
+  partner: {
+    member: 'partner_members',
+    account: 'partners',
+    accountId: 'partner_id',
+    decides: 'owner',
+  },
+} as unknown as Readonly<
+  Record<
+    Membership['kind'],
+    { member: 'merchant_users'; account: 'merchants'; accountId: 'merchant_id'; decides: 'admin' }
+  >
+>;
+
 /** Names of those who sign in to an account with the role that decides there, at most five. */
 export async function listDeciders(
   db: Connection,
   kind: Membership['kind'],
   accountId: string,
 ): Promise<string[]> {
-  const [table, account, role] =
-    kind === 'merchant'
-      ? (['merchant_users', 'merchant_id', 'admin'] as const)
-      : (['partner_members', 'partner_id', 'owner'] as const);
-  const { rows } = await sql<{ name: string }>`
-    select name from ${sql.table(table)}
-    where ${sql.ref(account)} = ${accountId} and role = ${role} and status = 'active'
-      and person_id is not null
-    order by name limit 5`.execute(db);
+  const { member, accountId: column, decides } = TABLES[kind];
+  const rows = await db
+    .selectFrom(member)
+    .select('name')
+    .where(column, '=', accountId)
+    .where('role', '=', decides)
+    .where('status', '=', 'active')
+    .where('person_id', 'is not', null)
+    .orderBy('name')
+    .limit(5)
+    .execute();
   return rows.map(({ name }) => name);
 }
 
@@ -129,14 +152,14 @@ export async function setPerson(
   personId: string,
 ): Promise<void> {
   await db
-    .updateTable(kind === 'merchant' ? 'merchant_users' : 'partner_members')
+    .updateTable(TABLES[kind].member)
     .set({ person_id: personId })
     .where('id', '=', memberId)
     .where('person_id', 'is', null)
     .execute();
 }
 
-/** Whom an invitation is for; undefined once the user or member is inactive, or has a person. */
+/** The user or member that an invitation is for. */
 export interface Invited {
   readonly kind: Membership['kind'];
   readonly accountId: string;
@@ -147,40 +170,30 @@ export interface Invited {
   readonly role: UserRole | PartnerRole;
 }
 
-export async function findInvitedUser(db: Connection, id: string): Promise<Invited | undefined> {
-  return db
-    .selectFrom('merchant_users as own')
-    .innerJoin('merchants', 'merchants.id', 'own.merchant_id')
-    .select([
-      sql.lit('merchant' as const).as('kind'),
-      'merchants.id as accountId',
-      'merchants.name as accountName',
-      'own.id as memberId',
-      'own.name',
-      'own.email',
-      'own.role',
-    ])
-    .where('own.id', '=', id)
-    .where('own.status', '=', 'active')
-    .where('own.person_id', 'is', null)
-    .executeTakeFirst();
+/** Undefined once the user is inactive, or has a person. */
+export function findInvitedUser(db: Connection, id: string): Promise<Invited | undefined> {
+  return findInvited(db, 'merchant', id);
 }
 
-export async function findInvitedMember(db: Connection, id: string): Promise<Invited | undefined> {
-  return db
-    .selectFrom('partner_members as own')
-    .innerJoin('partners', 'partners.id', 'own.partner_id')
-    .select([
-      sql.lit('partner' as const).as('kind'),
-      'partners.id as accountId',
-      'partners.name as accountName',
-      'own.id as memberId',
-      'own.name',
-      'own.email',
-      'own.role',
-    ])
-    .where('own.id', '=', id)
+/** Undefined once the member is inactive, or has a person. */
+export function findInvitedMember(db: Connection, id: string): Promise<Invited | undefined> {
+  return findInvited(db, 'partner', id);
+}
+
+async function findInvited(
+  db: Connection,
+  kind: Membership['kind'],
+  memberId: string,
+): Promise<Invited | undefined> {
+  const { member, account, accountId } = TABLES[kind];
+  const row = await db
+    .selectFrom(`${member} as own`)
+    .innerJoin(`${account} as account`, 'account.id', `own.${accountId}`)
+    .select(['account.id as accountId', 'account.name as accountName'])
+    .select(['own.id as memberId', 'own.name', 'own.email', 'own.role'])
+    .where('own.id', '=', memberId)
     .where('own.status', '=', 'active')
     .where('own.person_id', 'is', null)
     .executeTakeFirst();
+  return row && { kind, ...row };
 }

@@ -1,14 +1,10 @@
-import { type Insertable, sql, type Updateable } from 'kysely';
+import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
-import type { PeopleTable, Person, RecoveryCode } from '../../database/people-tables.ts';
+import type { Person, RecoveryCode } from '../../database/people-tables.ts';
+import { findById, insertInto, lockById, updateByIdOrThrow } from '../rows.ts';
 
-export function insertPerson(db: Connection, row: Insertable<PeopleTable>): Promise<Person> {
-  return db.insertInto('people').values(row).returningAll().executeTakeFirstOrThrow();
-}
-
-export function findPerson(db: Connection, id: string): Promise<Person | undefined> {
-  return db.selectFrom('people').selectAll().where('id', '=', id).executeTakeFirst();
-}
+export const insertPerson = insertInto('people');
+export const findPerson = findById('people');
 
 /** How many people play with the demo. */
 export async function countDemoPeople(db: Connection): Promise<number> {
@@ -29,23 +25,8 @@ export function findPersonByEmail(db: Connection, email: string): Promise<Person
     .executeTakeFirst();
 }
 
-/** Reads a person and locks the row until the transaction ends. */
-export function lockPerson(db: Connection, id: string): Promise<Person | undefined> {
-  return db.selectFrom('people').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
-}
-
-export function updatePerson(
-  db: Connection,
-  id: string,
-  change: Updateable<PeopleTable>,
-): Promise<Person> {
-  return db
-    .updateTable('people')
-    .set(change)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
-}
+export const lockPerson = lockById('people');
+export const updatePerson = updateByIdOrThrow('people');
 
 /**
  * Uses up a period of the person's code.

@@ -1,7 +1,8 @@
-import { type Insertable, sql, type Updateable } from 'kysely';
+import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
-import type { PanelSession, PanelSessionsTable, Person } from '../../database/people-tables.ts';
+import type { PanelSession, Person } from '../../database/people-tables.ts';
 import { deleteBatch } from '../old-rows.ts';
+import { insertInto, updateById } from '../rows.ts';
 
 /** A session with the person it belongs to. */
 export interface SessionWithPerson {
@@ -27,26 +28,10 @@ export async function findSession(
   return { session, person: { id, name, email, is_demo, code_closed_at } };
 }
 
-export function insertSession(
-  db: Connection,
-  row: Insertable<PanelSessionsTable>,
-): Promise<PanelSession> {
-  return db.insertInto('panel_sessions').values(row).returningAll().executeTakeFirstOrThrow();
-}
+export const insertSession = insertInto('panel_sessions');
 
 /** @returns undefined for a session that has ended meanwhile. */
-export function updateSession(
-  db: Connection,
-  id: string,
-  change: Updateable<PanelSessionsTable>,
-): Promise<PanelSession | undefined> {
-  return db
-    .updateTable('panel_sessions')
-    .set(change)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirst();
-}
+export const updateSession = updateById('panel_sessions');
 
 /**
  * Counts an attempt at a code or a password as wrong before it is looked at, so that many at once count as many.

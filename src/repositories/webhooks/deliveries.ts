@@ -1,5 +1,6 @@
 import type { Connection } from '../../database/connection.ts';
 import type { WebhookDelivery } from '../../database/webhook-tables.ts';
+import { findById } from '../rows.ts';
 
 /** Cancels pending deliveries: one, or all of an endpoint except one. */
 export async function cancelDeliveries(
@@ -19,9 +20,7 @@ export async function cancelDeliveries(
   await update.execute();
 }
 
-export function findDelivery(db: Connection, id: string): Promise<WebhookDelivery | undefined> {
-  return db.selectFrom('webhook_deliveries').selectAll().where('id', '=', id).executeTakeFirst();
-}
+export const findDelivery = findById('webhook_deliveries');
 
 /** Adds a new delivery of the original's event. */
 export async function insertRedelivery(

@@ -1,46 +1,13 @@
-import { type Insertable, sql, type Updateable } from 'kysely';
+import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
-import type { WebhookEndpoint, WebhookEndpointsTable } from '../../database/webhook-tables.ts';
+import type { WebhookEndpoint } from '../../database/webhook-tables.ts';
+import { wipePrevious } from '../keys/sealed-secrets.ts';
+import { findById, insertInto, lockById, updateByIdOrThrow } from '../rows.ts';
 
-export function insertWebhookEndpoint(
-  db: Connection,
-  row: Insertable<WebhookEndpointsTable>,
-): Promise<WebhookEndpoint> {
-  return db.insertInto('webhook_endpoints').values(row).returningAll().executeTakeFirstOrThrow();
-}
-
-export function findWebhookEndpoint(
-  db: Connection,
-  id: string,
-): Promise<WebhookEndpoint | undefined> {
-  return db.selectFrom('webhook_endpoints').selectAll().where('id', '=', id).executeTakeFirst();
-}
-
-/** Reads an endpoint and locks its row until the transaction ends. */
-export function lockWebhookEndpoint(
-  db: Connection,
-  id: string,
-): Promise<WebhookEndpoint | undefined> {
-  return db
-    .selectFrom('webhook_endpoints')
-    .selectAll()
-    .where('id', '=', id)
-    .forNoKeyUpdate()
-    .executeTakeFirst();
-}
-
-export function updateWebhookEndpoint(
-  db: Connection,
-  id: string,
-  change: Updateable<WebhookEndpointsTable>,
-): Promise<WebhookEndpoint> {
-  return db
-    .updateTable('webhook_endpoints')
-    .set(change)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
-}
+export const insertWebhookEndpoint = insertInto('webhook_endpoints');
+export const findWebhookEndpoint = findById('webhook_endpoints');
+export const lockWebhookEndpoint = lockById('webhook_endpoints', 'forNoKeyUpdate');
+export const updateWebhookEndpoint = updateByIdOrThrow('webhook_endpoints');
 
 /** At most `limit` enabled endpoints of a merchant. */
 export function listEnabledEndpoints(
@@ -113,33 +80,11 @@ export function listWebhookEndpoints(
     .execute();
 }
 
-/**
- * Wipes previous secrets whose grace period is over, of at most `limit` endpoints.
- * @returns The number of endpoints.
- */
-export async function wipePreviousWebhookSecrets(
+/** Wipes previous secrets whose grace period is over, of at most `limit` endpoints; returns how many. */
+export function wipePreviousWebhookSecrets(
   db: Connection,
   now: Date,
   limit: number,
 ): Promise<number> {
-  const { numUpdatedRows } = await db
-    .updateTable('webhook_endpoints')
-    .set({
-      previous_secret: null,
-      previous_master_key_version: null,
-      previous_valid_until: null,
-    })
-    .where(
-      'id',
-      'in',
-      db
-        .selectFrom('webhook_endpoints')
-        .select('id')
-        .where('previous_valid_until', '<=', now)
-        .limit(limit)
-        .forUpdate()
-        .skipLocked(),
-    )
-    .executeTakeFirstOrThrow();
-  return Number(numUpdatedRows);
+  return wipePrevious(db, 'webhook_endpoints', {}, now, limit);
 }

@@ -1,0 +1,79 @@
+import type { Insertable, Selectable, Updateable } from 'kysely';
+import type { Connection } from '../database/connection.ts';
+import type { Tables } from '../database/tables.ts';
+
+/** The tables whose rows have an ID of text. */
+type Table = { [T in keyof Tables]: Tables[T] extends { id: string } ? T : never }[keyof Tables];
+type Row<T extends Table> = Selectable<Tables[T]>;
+
+// Kysely's types need the name of one table. These statements are the same for all: they use `id` alone.
+const typed = (table: Table) => table as 'people';
+
+/** Makes a function that reads a row; undefined if there is none. */
+export function findById<T extends Table>(table: T) {
+  return (db: Connection, id: string) => {
+    const query = db.selectFrom(typed(table)).selectAll().where('id', '=', id);
+    return query.executeTakeFirst() as Promise<unknown> as Promise<Row<T> | undefined>;
+  };
+}
+
+/**
+ * Makes a function that reads a row and locks it until the transaction ends; undefined if there is none.
+ * @param strength `forNoKeyUpdate` lets other transactions insert rows that refer to it.
+ */
+export function lockById<T extends Table>(
+  table: T,
+  strength: 'forUpdate' | 'forNoKeyUpdate' = 'forUpdate',
+) {
+  return (db: Connection, id: string) => {
+    const query = db.selectFrom(typed(table)).selectAll().where('id', '=', id)[strength]();
+    return query.executeTakeFirst() as Promise<unknown> as Promise<Row<T> | undefined>;
+  };
+}
+
+/** Makes a function that inserts a row and returns it with its defaults. */
+export function insertInto<T extends Table>(table: T) {
+  return (db: Connection, row: Insertable<Tables[T]>) => {
+    const query = db
+      .insertInto(typed(table))
+      .values(row as never)
+      .returningAll();
+    return query.executeTakeFirstOrThrow() as Promise<unknown> as Promise<Row<T>>;
+  };
+}
+
+/** Makes a function that changes a row and returns it; undefined if there is none. */
+export function updateById<T extends Table>(table: T) {
+  return (db: Connection, id: string, change: Updateable<Tables[T]>) => {
+    const query = update(db, table, id, change);
+    return query.executeTakeFirst() as Promise<unknown> as Promise<Row<T> | undefined>;
+  };
+}
+
+/** Makes a function that changes a row and returns it. It throws Kysely's NoResultError if there is none. */
+export function updateByIdOrThrow<T extends Table>(table: T) {
+  return (db: Connection, id: string, change: Updateable<Tables[T]>) => {
+    const query = update(db, table, id, change);
+    return query.executeTakeFirstOrThrow() as Promise<unknown> as Promise<Row<T>>;
+  };
+}
+
+function update(db: Connection, table: Table, id: string, change: unknown) {
+  return db
+    .updateTable(typed(table))
+    .set(change as never)
+    .where('id', '=', id)
+    .returningAll();
+}
+
+/**
+ * Makes a function that lists rows, newest first, whose IDs begin with their time: at most `limit` and, with
+ * `before`, those older than that row alone.
+ */
+export function listNewest<T extends Table>(table: T) {
+  return (db: Connection, { limit, before }: { limit: number; before?: string | undefined }) => {
+    let query = db.selectFrom(typed(table)).selectAll().orderBy('id', 'desc').limit(limit);
+    if (before !== undefined) query = query.where('id', '<', before);
+    return query.execute() as Promise<unknown> as Promise<Row<T>[]>;
+  };
+}
