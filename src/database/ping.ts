@@ -3,7 +3,7 @@ import type { Connection } from './connection.ts';
 
 /** Resolves when the database answers. */
 export async function ping(db: Connection): Promise<void> {
-  await sql`select 1`.execute(db);
+  await db.selectNoFrom(({ lit }) => lit(1).as('one')).execute();
 }
 
 /** The database's time, in milliseconds since the epoch. */

@@ -2,8 +2,7 @@ import type { Generated } from 'kysely';
 import type { Cents, Day } from './column-types.ts';
 import type { PaymentStatus } from './payment-tables.ts';
 
-export interface PartnerDeltasTable {
-  id: Generated<number>;
+export interface PartnerTotalsTable {
   partner_id: string;
   merchant_id: string;
   status: PaymentStatus;
@@ -11,20 +10,15 @@ export interface PartnerDeltasTable {
   blockchain_id: string;
   /** Empty while no address is shown. */
   address: string;
-  created_day: Day;
-  paid_day: Day | null;
   payments: number;
   cents: Cents;
 }
 
-export interface PartnerTotalsTable {
-  partner_id: string;
-  merchant_id: string;
-  status: PaymentStatus;
-  blockchain_id: string;
-  address: string;
-  payments: number;
-  cents: Cents;
+/** What has to be added to the totals, and to those of its days. */
+export interface PartnerDeltasTable extends PartnerTotalsTable {
+  id: Generated<number>;
+  created_day: Day;
+  paid_day: Day | null;
 }
 
 export interface PartnerCreatedDaysTable {
@@ -33,26 +27,20 @@ export interface PartnerCreatedDaysTable {
   payments: number;
 }
 
-export interface PartnerPaidDaysTable {
-  partner_id: string;
-  merchant_id: string;
-  day: Day;
-  payments: number;
-  cents: Cents;
-}
-
-export interface PartnerCommissionDeltasTable {
-  id: Generated<number>;
-  partner_id: string;
+export interface PartnerPaidDaysTable extends PartnerCreatedDaysTable {
   merchant_id: string;
   cents: Cents;
 }
 
+/** Commission on successful payments. */
 export interface PartnerCommissionsTable {
   partner_id: string;
   merchant_id: string;
-  /** Commission on successful payments. */
   cents: Cents;
+}
+
+export interface PartnerCommissionDeltasTable extends PartnerCommissionsTable {
+  id: Generated<number>;
 }
 
 export interface LegacyUsageTable {

@@ -14,7 +14,6 @@ import {
   listPartnerPayments,
   type PageWindow,
   type PartnerPayment,
-  searchPartnerPayments,
 } from '../repositories/partners/payments.ts';
 import {
   countByCreatedDay,
@@ -24,7 +23,7 @@ import {
 } from '../repositories/partners/totals.ts';
 import { endOfDay } from '../time/days.ts';
 import { toReportRow } from './payment-row.ts';
-import { resolveSearch } from './search.ts';
+import { resolveSearch, searchPartnerPayments } from './search.ts';
 
 /** From this offset on, skipping whole days by their counts is cheaper than skipping rows. */
 const FAR_OFFSET = 1_000;

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
 import type { PaymentFlow } from '../database/payment-tables.ts';
+import { IS_WAITING } from './deposits/deposits.ts';
 import { known, MAY_BE_PAID, MAY_BE_UNDONE } from './payments/moves.ts';
 
 /** Maximum rows that a count reads, because counts are repeated constantly. */
@@ -14,13 +15,19 @@ export interface PendingPayments {
 }
 
 /** Pending payments by flow and network; counts the `COUNTED_MAXIMUM` that expire first. */
-export async function countPendingPayments(db: Connection): Promise<PendingPayments[]> {
-  const { rows } = await sql<PendingPayments>`
-    select flow, blockchain_id as "blockchainId", count(*)::integer as count
-    from (select flow, blockchain_id from payments where status = 'pending'
-          order by expires_at limit ${COUNTED_MAXIMUM}) as pending
-    group by flow, blockchain_id`.execute(db);
-  return rows;
+export function countPendingPayments(db: Connection): Promise<PendingPayments[]> {
+  const pending = db
+    .selectFrom('payments')
+    .select(['flow', 'blockchain_id'])
+    .where('status', '=', sql.lit('pending'))
+    .orderBy('expires_at')
+    .limit(COUNTED_MAXIMUM);
+  return db
+    .selectFrom(pending.as('pending'))
+    .select(['flow', 'blockchain_id as blockchainId'])
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .groupBy(['flow', 'blockchain_id'])
+    .execute();
 }
 
 export interface Overdue {
@@ -63,21 +70,26 @@ export interface DueDeliveries {
 }
 
 /** Deliveries with a due attempt, including those in flight; counts at most `COUNTED_MAXIMUM`. */
-export async function countDueDeliveries(db: Connection, now: Date): Promise<DueDeliveries> {
-  const { rows } = await sql<DueDeliveries>`
-    select count(*)::integer as count, min(next_attempt_at) as since
-    from (select next_attempt_at from webhook_deliveries
-          where status = 'pending' and next_attempt_at <= ${now}
-          order by next_attempt_at limit ${COUNTED_MAXIMUM}) as due`.execute(db);
-  return rows[0] ?? { count: 0, since: null };
+export function countDueDeliveries(db: Connection, now: Date): Promise<DueDeliveries> {
+  const due = db
+    .selectFrom('webhook_deliveries')
+    .select('next_attempt_at')
+    .where('status', '=', sql.lit('pending'))
+    .where('next_attempt_at', '<=', now)
+    .orderBy('next_attempt_at')
+    .limit(COUNTED_MAXIMUM);
+  return db
+    .selectFrom(due.as('due'))
+    .select(({ fn }) => [fn.countAll<number>().as('count'), fn.min('next_attempt_at').as('since')])
+    .executeTakeFirstOrThrow();
 }
 
 /** Deposits in the inbox; counts at most `COUNTED_MAXIMUM`. */
 export async function countUnmatchedDeposits(db: Connection): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*)::integer as count
-    from (select from deposits
-          where payment_id is null and dismissed_at is null and state in ('seen', 'final')
-          limit ${COUNTED_MAXIMUM}) as unmatched`.execute(db);
-  return rows[0]?.count ?? 0;
+  const unmatched = db.selectFrom('deposits').select('id').where(IS_WAITING).limit(COUNTED_MAXIMUM);
+  const { count } = await db
+    .selectFrom(unmatched.as('unmatched'))
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return count;
 }

@@ -1,5 +1,6 @@
-import { type RawBuilder, sql } from 'kysely';
+import { type Expression, expressionBuilder, type SqlBool, sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
+import type { Tables } from '../database/tables.ts';
 
 /** Tables whose rows are deleted when they are old, with the column that tells how old they are. */
 const AGES = {
@@ -18,14 +19,15 @@ export function deleteBefore(
   before: Date,
   limit: number,
 ): Promise<number> {
-  return deleteBatch(db, table, sql`${sql.ref(AGES[table])} < ${before}`, limit);
+  const { eb } = expressionBuilder<Tables, 'nonces'>();
+  return deleteBatch(db, table, eb(sql.ref(AGES[table]), '<', before), limit);
 }
 
 /** Deletes at most `limit` rows that nobody else holds and that meet the condition; returns how many. */
 export async function deleteBatch(
   db: Connection,
   table: keyof typeof AGES | 'panel_sessions',
-  condition: RawBuilder<unknown>,
+  condition: Expression<SqlBool>,
   limit: number,
 ): Promise<number> {
   const { numAffectedRows } = await sql`

@@ -1,4 +1,4 @@
-import type { Insertable, Selectable, Updateable } from 'kysely';
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { Connection } from '../database/connection.ts';
 import type { Tables } from '../database/tables.ts';
 
@@ -74,6 +74,24 @@ export function listNewest<T extends Table>(table: T) {
   return (db: Connection, { limit, before }: { limit: number; before?: string | undefined }) => {
     let query = db.selectFrom(typed(table)).selectAll().orderBy('id', 'desc').limit(limit);
     if (before !== undefined) query = query.where('id', '<', before);
+    return query.execute() as Promise<unknown> as Promise<Row<T>[]>;
+  };
+}
+
+/** Makes a function that lists the rows of an owner, newest first: at most `limit`. */
+export function listNewestOf<T extends Table>(
+  table: T,
+  owner: keyof Tables[T] & string,
+  limit: number,
+) {
+  return (db: Connection, ownerId: string) => {
+    const query = db
+      .selectFrom(typed(table))
+      .selectAll()
+      .where(sql.ref(owner), '=', ownerId)
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(limit);
     return query.execute() as Promise<unknown> as Promise<Row<T>[]>;
   };
 }

@@ -65,7 +65,11 @@ export function listAuditEntries(
     .limit(limit);
   if (since !== undefined) query = query.where('at', '>=', since);
   if (actor !== undefined) query = query.where('actor', '=', actor);
-  if (objectId !== undefined) query = query.where(isAbout(objectId));
+  if (objectId !== undefined) {
+    query = UUID.test(objectId)
+      ? query.where(isAbout(objectId))
+      : query.where('object_id', '=', objectId);
+  }
   if (before !== undefined) {
     query = query.where(({ eb, refTuple, selectFrom }) =>
       eb(
@@ -84,7 +88,6 @@ export function listAuditEntries(
  * deposits by the merchants noted then.
  */
 function isAbout(id: string): RawBuilder<boolean> {
-  if (!UUID.test(id)) return sql`object_id = ${id}`;
   return sql`(
     object_id = ${id}
     or object_id in (

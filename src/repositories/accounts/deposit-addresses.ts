@@ -15,6 +15,14 @@ export interface ConfiguredNetwork {
   settledBy: SettledBy;
 }
 
+/** Columns of `networks` that make a `ConfiguredNetwork`. */
+export const CONFIGURED_NETWORK = [
+  'networks.id',
+  'networks.window_minutes as windowMinutes',
+  'networks.is_active as isActive',
+  'networks.settled_by as settledBy',
+] as const;
+
 /** A branch's addresses, in the order of the networks (at most 20 on each of 24). */
 export function listDepositAddresses(db: Connection, branchId: string): Promise<DepositAddress[]> {
   return db
@@ -60,12 +68,7 @@ export function listConfiguredNetworks(
         .as('configured'),
     )
     .innerJoin('networks', 'networks.id', 'configured.blockchain_id')
-    .select([
-      'networks.id',
-      'networks.window_minutes as windowMinutes',
-      'networks.is_active as isActive',
-      'networks.settled_by as settledBy',
-    ])
+    .select(CONFIGURED_NETWORK)
     .orderBy('networks.position')
     .execute();
 }

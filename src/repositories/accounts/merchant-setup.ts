@@ -2,7 +2,7 @@ import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import type { Merchant } from '../../database/account-tables.ts';
 import type { Connection } from '../../database/connection.ts';
 import { type Given, prepare } from '../../database/prepared.ts';
-import type { ConfiguredNetwork } from './deposit-addresses.ts';
+import { CONFIGURED_NETWORK, type ConfiguredNetwork } from './deposit-addresses.ts';
 
 /** A merchant without what only payers see of it. */
 export type PaidMerchant = Omit<Merchant, 'support_contact' | 'accent_color' | 'shows_note'>;
@@ -59,12 +59,7 @@ const merchantSetup = prepare('merchant_setup', (db, given: Given<{ id: string }
             .as('configured'),
         )
           .innerJoin('networks', 'networks.id', 'configured.blockchain_id')
-          .select([
-            'networks.id',
-            'networks.window_minutes as windowMinutes',
-            'networks.is_active as isActive',
-            'networks.settled_by as settledBy',
-          ])
+          .select(CONFIGURED_NETWORK)
           .orderBy('networks.position'),
       ).as('networks'),
       jsonArrayFrom(

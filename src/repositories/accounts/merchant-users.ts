@@ -1,6 +1,6 @@
 import type { MerchantUser } from '../../database/account-tables.ts';
 import type { Connection } from '../../database/connection.ts';
-import { findById, insertInto, lockById, updateById } from '../rows.ts';
+import { findById, insertInto, listNewestOf, lockById, updateById } from '../rows.ts';
 import { MERCHANT_STATE, type MerchantState, toMerchantState } from './merchant-state.ts';
 
 /** A user with the state of its accounts: everything that authentication needs. */
@@ -64,13 +64,4 @@ export async function renewApiKeyHash(
 }
 
 /** All users of a merchant, newest first, at most 1,000. */
-export function listMerchantUsers(db: Connection, merchantId: string): Promise<MerchantUser[]> {
-  return db
-    .selectFrom('merchant_users')
-    .selectAll()
-    .where('merchant_id', '=', merchantId)
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(1000)
-    .execute();
-}
+export const listMerchantUsers = listNewestOf('merchant_users', 'merchant_id', 1000);

@@ -17,12 +17,24 @@ export interface ClaimedAudit {
 
 /** Begins the audit of a day for every watched network whose chain has a check node. */
 export async function addDailyAudits(db: Connection, day: string): Promise<void> {
-  await sql`
-    insert into network_audits (blockchain_id, day)
-    select id, ${day}::date from networks
-    where settled_by = 'chain'
-      and exists (select from nodes where nodes.chain = networks.chain and role = 'check')
-    on conflict do nothing`.execute(db);
+  const watched = db
+    .selectFrom('networks')
+    .select(({ cast, val }) => ['id', cast<string>(val(day), 'date').as('day')])
+    .where('settled_by', '=', 'chain')
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('nodes')
+          .select('nodes.id')
+          .whereRef('nodes.chain', '=', 'networks.chain')
+          .where('role', '=', 'check'),
+      ),
+    );
+  await db
+    .insertInto('network_audits')
+    .columns(['blockchain_id', 'day'])
+    .expression(watched)
+    .onConflict(conflict => conflict.doNothing())
+    .execute();
 }
 
 /** Claims the oldest audit that is open and that nobody goes on with; those of ended chains are left. */
@@ -54,7 +66,7 @@ export async function claimAudit(
 export async function advanceAudit(
   db: Connection,
   { blockchainId, day }: Pick<ClaimedAudit, 'blockchainId' | 'day'>,
-  come: {
+  progress: {
     readonly nextHeight: number | null;
     readonly toHeight: number | null;
     readonly differences: number;
@@ -63,12 +75,18 @@ export async function advanceAudit(
     readonly doneAt: Date | null;
   },
 ): Promise<void> {
-  await sql`
-    update network_audits
-    set next_height = ${come.nextHeight}, to_height = ${come.toHeight},
-        differences = differences + ${come.differences}, claimed_until = ${come.notBefore},
-        done_at = ${come.doneAt}
-    where blockchain_id = ${blockchainId} and day = ${day}::date`.execute(db);
+  await db
+    .updateTable('network_audits')
+    .set(({ eb }) => ({
+      next_height: progress.nextHeight,
+      to_height: progress.toHeight,
+      differences: eb('differences', '+', progress.differences),
+      claimed_until: progress.notBefore,
+      done_at: progress.doneAt,
+    }))
+    .where('blockchain_id', '=', blockchainId)
+    .where('day', '=', day)
+    .execute();
 }
 
 /** Deposits of a network in blocks of a range, as watchers have recorded them, at most `limit`. */

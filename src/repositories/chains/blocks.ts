@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { ChainBlock } from '../../database/watching-tables.ts';
 
@@ -50,14 +49,23 @@ export async function trimRing(
   keep: number,
   finalHeight: number | null,
 ): Promise<void> {
-  await sql`
-    delete from chain_blocks where chain = ${chain}
-      and height < (select height from chain_blocks where chain = ${chain}
-                    order by height desc offset ${keep - 1} limit 1)
-      and (${finalHeight}::bigint is null or height < (
-        select max(height) from chain_blocks where chain = ${chain} and height <= ${finalHeight}))`.execute(
-    db,
-  );
+  const ring = db.selectFrom('chain_blocks').where('chain', '=', chain);
+  const oldestKept = ring
+    .select('height')
+    .orderBy('height', 'desc')
+    .offset(keep - 1)
+    .limit(1);
+  let query = db
+    .deleteFrom('chain_blocks')
+    .where('chain', '=', chain)
+    .where('height', '<', oldestKept);
+  if (finalHeight !== null) {
+    const newestFinal = ring
+      .select(({ fn }) => fn.max('height').as('height'))
+      .where('height', '<=', finalHeight);
+    query = query.where('height', '<', newestFinal);
+  }
+  await query.execute();
 }
 
 /** Forgets the blocks above a height. */

@@ -31,14 +31,14 @@ export async function takeLease(
 ): Promise<number | undefined> {
   const row = await db
     .updateTable('chains')
-    .set({
+    .set(({ eb }) => ({
       lease_holder: holder,
-      lease_epoch: sql<number>`lease_epoch + 1`,
+      lease_epoch: eb('lease_epoch', '+', 1),
       lease_until: fromNow(milliseconds),
-    })
+    }))
     .where('id', '=', id)
-    .where(({ eb, or }) =>
-      or([eb('lease_until', 'is', null), eb('lease_until', '<', sql<Date>`now()`)]),
+    .where(({ eb, fn, or }) =>
+      or([eb('lease_until', 'is', null), eb('lease_until', '<', fn<Date>('now'))]),
     )
     .returning('lease_epoch')
     .executeTakeFirst();

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { ChainState } from '../../database/watching-tables.ts';
 import { cutRing } from './blocks.ts';
@@ -25,7 +24,10 @@ export async function resumeChain(
     .set(({ eb }) => ({
       halted: null,
       // The cursor has a height and a hash, or neither.
-      cursor_hash: sql`case when ${cursor}::bigint is null and cursor_height is null then null else '' end`,
+      cursor_hash:
+        cursor === null
+          ? eb.case().when('cursor_height', 'is', null).then(null).else('').end()
+          : '',
       ...(cursor === null ? {} : { cursor_height: cursor, swept_height: cursor, polled_at: null }),
       lease_holder: null,
       lease_until: null,

@@ -63,22 +63,31 @@ export async function countHeldPayments(db: Connection, now: Date): Promise<Held
 }
 
 /** When the oldest deposit of each chain was observed that is seen and not final. */
-export async function findOldestSeen(db: Connection): Promise<{ chain: string; since: Date }[]> {
-  const { rows } = await sql<{ chain: string; since: Date }>`
-    select chain, min(observed_at) as since
-    from networks join deposits on deposits.blockchain_id = networks.id
-    where deposits.state = 'seen' and deposits.source = 'chain'
-    group by chain`.execute(db);
-  return rows;
+export function findOldestSeen(db: Connection): Promise<{ chain: string; since: Date }[]> {
+  return db
+    .selectFrom('networks')
+    .innerJoin('deposits', 'deposits.blockchain_id', 'networks.id')
+    .select(({ fn }) => ['chain', fn.min('observed_at').as('since')])
+    .where('state', '=', sql.lit('seen'))
+    .where('source', '=', sql.lit('chain'))
+    .groupBy('chain')
+    .execute();
 }
 
 /** Findings that nobody has resolved, by chain and kind. */
-export async function countOpenFindings(
+export function countOpenFindings(
   db: Connection,
 ): Promise<{ chain: string; kind: string; count: number }[]> {
-  const { rows } = await sql<{ chain: string; kind: string; count: number }>`
-    select chain, kind, count(*)::integer as count
-    from (select chain, kind from findings where resolved_at is null limit ${COUNTED_MAXIMUM}) as open
-    group by chain, kind order by chain, kind`.execute(db);
-  return rows;
+  const open = db
+    .selectFrom('findings')
+    .select(['chain', 'kind'])
+    .where('resolved_at', 'is', null)
+    .limit(COUNTED_MAXIMUM);
+  return db
+    .selectFrom(open.as('open'))
+    .select(({ fn }) => ['chain', 'kind', fn.countAll<number>().as('count')])
+    .groupBy(['chain', 'kind'])
+    .orderBy('chain')
+    .orderBy('kind')
+    .execute();
 }

@@ -29,17 +29,21 @@ export async function listLiveAddresses(db: Connection, chain: string): Promise<
 }
 
 /** Addresses of a chain with a reservation that was released after `since`. */
-export async function listReleasedAddresses(
+export function listReleasedAddresses(
   db: Connection,
   chain: string,
   since: Date,
 ): Promise<ListedAddress[]> {
-  const { rows } = await sql<ListedAddress>`
-    select distinct reservations.blockchain_id as "blockchainId", networks.contract, address
-    from networks join reservations on reservations.blockchain_id = networks.id
-    where networks.chain = ${chain} and networks.settled_by = 'chain' and released_at > ${since}
-    limit ${ADDRESSES_MAXIMUM}`.execute(db);
-  return rows;
+  return db
+    .selectFrom('networks')
+    .innerJoin('reservations', 'reservations.blockchain_id', 'networks.id')
+    .select(['reservations.blockchain_id as blockchainId', 'networks.contract', 'address'])
+    .distinct()
+    .where('networks.chain', '=', chain)
+    .where('networks.settled_by', '=', 'chain')
+    .where('released_at', '>', since)
+    .limit(ADDRESSES_MAXIMUM)
+    .execute();
 }
 
 /** Every address that a branch has, or a payment had within its time, on a network. */
@@ -66,13 +70,16 @@ export async function findOldestReservation(
   chain: string,
   releasedSince: Date,
 ): Promise<Date | null> {
-  const { rows } = await sql<{ oldest: Date | null }>`
-    select min(reserved_at) as oldest
-    from reservations join networks on networks.id = reservations.blockchain_id
-    where networks.chain = ${chain} and (released_at is null or released_at > ${releasedSince})`.execute(
-    db,
-  );
-  return rows[0]?.oldest ?? null;
+  const { oldest } = await db
+    .selectFrom('reservations')
+    .innerJoin('networks', 'networks.id', 'reservations.blockchain_id')
+    .select(({ fn }) => fn.min<Date | null>('reserved_at').as('oldest'))
+    .where('networks.chain', '=', chain)
+    .where(({ eb, or }) =>
+      or([eb('released_at', 'is', null), eb('released_at', '>', releasedSince)]),
+    )
+    .executeTakeFirstOrThrow();
+  return oldest;
 }
 
 /** Whether a payment that waits for the chain's native asset expires, or loses its quote, before `before`. */

@@ -1,7 +1,10 @@
-import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { type Expression, expressionBuilder, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { Deposit, DepositOutcome } from '../../database/deposit-tables.ts';
+import type { Tables } from '../../database/tables.ts';
 import { IS_WAITING } from './deposits.ts';
+
+const eb = expressionBuilder<Tables, 'deposits'>();
 
 /** Which of a merchant's deposits are listed. All given filters must match. */
 export interface InboxFilters {
@@ -21,7 +24,7 @@ const IS_OWN = sql<SqlBool>`
      and other.merchant_id <> own.merchant_id limit 1) is null`;
 
 /** Written out, as the index of the inbox has it. A value that is not known may be large. */
-const VALUE = sql`coalesce(value_cents, 9223372036854775807)`;
+const VALUE = sql<number>`coalesce(value_cents, 9223372036854775807)`;
 
 /**
  * At most `limit` waiting deposits of each address of a merchant, as `deposits`, those of the highest value
@@ -29,8 +32,9 @@ const VALUE = sql`coalesce(value_cents, 9223372036854775807)`;
  */
 function ofEachAddress(
   merchantId: string,
-  which: RawBuilder<SqlBool>,
-  { condition = sql`true`, limit }: { condition?: RawBuilder<unknown>; limit: number },
+  which: Expression<SqlBool>,
+  limit: number,
+  condition: Expression<SqlBool> = eb.lit(true),
 ): RawBuilder<unknown> {
   return sql`
     from account_addresses as own cross join lateral (
@@ -43,7 +47,7 @@ function ofEachAddress(
 }
 
 /**
- * A merchant's deposits that no payment took and nobody has settled, the most valuable first, and before
+ * A merchant's deposits that no payment took and that are not settled, the most valuable first, and before
  * those the ones whose value is not known yet. Only those at addresses that no other merchant ever had.
  * @param after ID of the last one of the page before.
  */
@@ -54,19 +58,15 @@ export async function listOwnUnmatched(
   { after, limit }: { after: string | undefined; limit: number },
 ): Promise<Deposit[]> {
   const { outcome, blockchainId, valueMaximum } = filters;
-  const conditions = [sql`true`];
-  if (outcome !== undefined) conditions.push(sql`outcome = ${outcome}`);
-  if (blockchainId !== undefined) conditions.push(sql`blockchain_id = ${blockchainId}`);
-  if (valueMaximum !== undefined) {
-    conditions.push(sql`${VALUE} <= ${valueMaximum}::bigint`);
-  }
+  const all: Expression<SqlBool>[] = [];
+  if (outcome !== undefined) all.push(eb('outcome', '=', outcome));
+  if (blockchainId !== undefined) all.push(eb('blockchain_id', '=', blockchainId));
+  if (valueMaximum !== undefined) all.push(eb(VALUE, '<=', valueMaximum));
   if (after !== undefined) {
-    conditions.push(sql`
-      (${VALUE}, id) < (select ${VALUE}, id from deposits where id = ${after})`);
+    all.push(sql`(${VALUE}, id) < (select ${VALUE}, id from deposits where id = ${after})`);
   }
-  const condition = sql.join(conditions, sql` and `);
   const { rows } = await sql<Deposit>`
-    select deposits.* ${ofEachAddress(merchantId, IS_OWN, { condition, limit })}
+    select deposits.* ${ofEachAddress(merchantId, IS_OWN, limit, eb.and(all))}
     order by ${VALUE} desc, deposits.id desc limit ${limit}`.execute(db);
   return rows;
 }
@@ -111,18 +111,18 @@ export function countSharedUnmatched(
   merchantId: string,
   maximum: number,
 ): Promise<number> {
-  return count(db, merchantId, sql`not (${IS_OWN})`, maximum);
+  return count(db, merchantId, eb.not(IS_OWN), maximum);
 }
 
 async function count(
   db: Connection,
   merchantId: string,
-  which: RawBuilder<SqlBool>,
+  which: Expression<SqlBool>,
   maximum: number,
 ): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*)::integer as count from (
-      select ${ofEachAddress(merchantId, which, { limit: maximum })} limit ${maximum}
+      select ${ofEachAddress(merchantId, which, maximum)} limit ${maximum}
     ) as found`.execute(db);
   return rows[0]?.count ?? 0;
 }

@@ -118,7 +118,7 @@ export function findUnderpayment(db: Connection, paymentId: string): Promise<Dep
     .where('payment_id', '=', paymentId)
     .where('outcome', '=', 'under')
     .where('state', 'in', ['seen', 'final'])
-    .orderBy(sql`state = 'final'`, 'desc')
+    .orderBy(({ eb }) => eb('state', '=', 'final'), 'desc')
     .orderBy('observed_at')
     .orderBy('id')
     .limit(1)
@@ -132,7 +132,7 @@ export function findDepositsById(db: Connection, ids: readonly string[]): Promis
   return db
     .selectFrom('deposits')
     .selectAll()
-    .where('id', '=', sql<string>`any(${ids}::uuid[])`)
+    .where(({ eb, fn, val }) => eb('id', '=', fn.any(val(ids))))
     .execute();
 }
 
@@ -210,7 +210,7 @@ export function listDepositsByHash(
     .selectAll()
     .where('blockchain_id', '=', blockchainId)
     .where(({ eb, fn, val }) =>
-      eb(fn('lower', ['transaction_hash']), '=', fn<string>('lower', [val(transactionHash)])),
+      eb(fn('lower', ['transaction_hash']), '=', fn('lower', [val(transactionHash)])),
     )
     .limit(100)
     .execute();

@@ -1,4 +1,4 @@
-import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { type Expression, expressionBuilder, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { Deposit, Deviation } from '../../database/deposit-tables.ts';
 import type { Payment } from '../../database/payment-tables.ts';
@@ -41,20 +41,24 @@ export type StrayDeposit = Deposit & {
 const STRAYS_MAXIMUM = 20;
 
 /** Deposits of exactly what a payment had asked for that came too late, or twice; oldest first. */
-export async function listStrayDeposits(
-  db: Connection,
-  paymentId: string,
-): Promise<StrayDeposit[]> {
-  const { rows } = await sql<StrayDeposit>`
-    select deposits.*, kind, asset_symbol as "assetSymbol", asset_decimals as "assetDecimals",
-           taker.merchant_id as "takerId"
-    from deviating_deposits join deposits on deposits.id = deposit_id
-         join networks on networks.id = deposits.blockchain_id
-         left join payments as taker on taker.id = deposits.payment_id
-    where deviating_deposits.payment_id = ${paymentId} and kind in ('late', 'duplicate')
-      and deposits.payment_id is distinct from ${paymentId} and deposits.state in ('seen', 'final')
-    order by deposits.observed_at, deposits.id limit ${STRAYS_MAXIMUM}`.execute(db);
-  return rows;
+export function listStrayDeposits(db: Connection, paymentId: string): Promise<StrayDeposit[]> {
+  return db
+    .selectFrom('deviating_deposits')
+    .innerJoin('deposits', 'deposits.id', 'deposit_id')
+    .innerJoin('networks', 'networks.id', 'deposits.blockchain_id')
+    .leftJoin('payments as taker', 'taker.id', 'deposits.payment_id')
+    .selectAll('deposits')
+    .select(['kind', 'asset_symbol as assetSymbol', 'asset_decimals as assetDecimals'])
+    .select('taker.merchant_id as takerId')
+    .where('deviating_deposits.payment_id', '=', paymentId)
+    .where('kind', 'in', ['late', 'duplicate'])
+    .where('deposits.payment_id', 'is distinct from', paymentId)
+    .where('deposits.state', 'in', ['seen', 'final'])
+    .$narrowType<{ kind: StrayDeposit['kind'] }>()
+    .orderBy('deposits.observed_at')
+    .orderBy('deposits.id')
+    .limit(STRAYS_MAXIMUM)
+    .execute();
 }
 
 /** What has arrived for a payment, in comparison with what it asked for. */
@@ -101,13 +105,14 @@ const CONDITIONS: Readonly<Record<Deviation, RawBuilder<SqlBool>>> = {
       and (payments.token_amount is null or coalesce(received, 0) < payments.token_amount)`,
   // The rest may be a little more than what was missing.
   over: sql`(excess or assigned or (part and whole)) and received > payments.token_amount`,
-  late: sql`late`,
-  duplicate: sql`duplicate`,
+  late: sql.ref<boolean>('late'),
+  duplicate: sql.ref<boolean>('duplicate'),
 };
 
 /** Whether a payment deviates in this way now; needs `ARRIVED`. */
-export function deviates(kind: Deviation): RawBuilder<SqlBool> {
-  return sql<SqlBool>`coalesce(${CONDITIONS[kind]}, false)`;
+export function deviates(kind: Deviation): Expression<SqlBool> {
+  const { fn, lit } = expressionBuilder();
+  return fn.coalesce(CONDITIONS[kind], lit(false));
 }
 
 /** What has arrived for each of some payments, by their IDs. */

@@ -122,12 +122,8 @@ export async function addDust(
     ({ blockchainId, address }) => `${blockchainId} ${address}`,
   );
   // In one order, so that two transactions cannot wait for one another.
-  const rows = [...groups]
-    .toSorted(([one], [other]) => (one < other ? -1 : 1))
-    .map(([, own]) => own);
-  for (const own of rows) {
-    const [first] = own;
-    const last = own.at(-1);
+  for (const [, own] of [...groups].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
+    const [first, last] = [own[0], own.at(-1)];
     if (first === undefined || last === undefined) continue;
     await db
       .insertInto('dust')
@@ -143,7 +139,7 @@ export async function addDust(
       .onConflict(conflict =>
         conflict.columns(['day', 'blockchain_id', 'address']).doUpdateSet(({ eb, ref }) => ({
           transfers: eb('dust.transfers', '+', ref('excluded.transfers')),
-          token_amount: sql`dust.token_amount + excluded.token_amount`,
+          token_amount: eb('dust.token_amount', '+', ref('excluded.token_amount')),
           last_hash: ref('excluded.last_hash'),
         })),
       )
@@ -165,13 +161,17 @@ export interface DustOfDay extends Place {
 }
 
 /** The newest day first, and of a day what came most often. */
-export async function listDust(db: Connection, limit: number): Promise<DustOfDay[]> {
-  const { rows } = await sql<DustOfDay>`
-    select to_char(day, 'YYYY-MM-DD') as day, blockchain_id as "blockchainId", address, transfers,
-           token_amount::text as "tokenAmount", asset_symbol as "assetSymbol",
-           asset_decimals as "assetDecimals", first_hash as "firstHash", last_hash as "lastHash"
-    from dust join networks on networks.id = blockchain_id
-    order by dust.day desc, transfers desc, blockchain_id, address
-    limit ${limit}`.execute(db);
-  return rows;
+export function listDust(db: Connection, limit: number): Promise<DustOfDay[]> {
+  return db
+    .selectFrom('dust')
+    .innerJoin('networks', 'networks.id', 'blockchain_id')
+    .select(['day', 'blockchain_id as blockchainId', 'address', 'transfers'])
+    .select(['token_amount as tokenAmount', 'asset_symbol as assetSymbol'])
+    .select(['asset_decimals as assetDecimals', 'first_hash as firstHash', 'last_hash as lastHash'])
+    .orderBy('day', 'desc')
+    .orderBy('transfers', 'desc')
+    .orderBy('blockchain_id')
+    .orderBy('address')
+    .limit(limit)
+    .execute();
 }

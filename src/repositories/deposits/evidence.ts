@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { Deposit, TransactionResponses } from '../../database/deposit-tables.ts';
 import type { EvidenceKey } from '../../database/key-tables.ts';
+import { lockNumber } from '../advisory-locks.ts';
 
 /** Key of the advisory lock under which the first key is made. */
 const KEY_LOCK = 20_261_124;
@@ -56,8 +57,8 @@ export function listEvidenceKeys(db: Connection): Promise<EvidenceKey[]> {
 }
 
 /** Makes other processes that make a key wait until the transaction ends. */
-export async function lockEvidenceKeys(db: Connection): Promise<void> {
-  await sql`select pg_advisory_xact_lock(${KEY_LOCK})`.execute(db);
+export function lockEvidenceKeys(db: Connection): Promise<void> {
+  return lockNumber(db, KEY_LOCK);
 }
 
 export async function insertEvidenceKey(db: Connection, row: EvidenceKey): Promise<void> {

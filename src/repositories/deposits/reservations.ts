@@ -187,13 +187,16 @@ export async function isReservedSince(
   { blockchainId, address, tokenAmount }: Slot,
   at: Date,
 ): Promise<boolean> {
-  const { rows } = await sql`
-    select from reservations
-    where blockchain_id = ${blockchainId} and address = ${address}
-      and token_amount = ${tokenAmount.toString()}::numeric and reserved_at > ${at} limit 1`.execute(
-    db,
-  );
-  return rows.length > 0;
+  const row = await db
+    .selectFrom('reservations')
+    .select('id')
+    .where('blockchain_id', '=', blockchainId)
+    .where('address', '=', address)
+    .where('token_amount', '=', tokenAmount.toString())
+    .where('reserved_at', '>', at)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 /** A payment that waited for funds, which a transfer of another amount may be meant for. */

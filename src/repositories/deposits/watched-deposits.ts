@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
-import type { Deposit } from '../../database/deposit-tables.ts';
+import type { Deposit, DepositState } from '../../database/deposit-tables.ts';
 
 /** A deposit that a watcher has seen and that is not final yet, with what decides when it is. */
 export interface UnsettledDeposit extends Deposit {
@@ -16,42 +16,59 @@ export interface UnsettledDeposit extends Deposit {
  * a transaction together: it is looked up, and its evidence kept, with each page that it is on.
  * @param after Continues behind this deposit.
  */
-export async function listUnsettled(
+export function listUnsettled(
   db: Connection,
   chain: string,
   height: number,
   after: Pick<Deposit, 'block_height' | 'transaction_hash' | 'id'> | null,
   limit: number,
 ): Promise<UnsettledDeposit[]> {
-  const { rows } = await sql<UnsettledDeposit>`
-    select deposits.*, networks.contract, networks.finality, payments.amount as cents
-    from networks join deposits on deposits.blockchain_id = networks.id
-    left join payments on payments.id = deposits.payment_id
-    where networks.chain = ${chain} and deposits.state = 'seen' and deposits.source = 'chain'
-      and deposits.block_height <= ${height}
-      and (deposits.block_height, deposits.transaction_hash, deposits.id)
-        > (${after?.block_height ?? -1}, ${after?.transaction_hash ?? ''}, ${after?.id ?? NIL}::uuid)
-    order by deposits.block_height, deposits.transaction_hash, deposits.id
-    limit ${limit}`.execute(db);
-  return rows;
+  return unsettled(db, chain)
+    .where('block_height', '<=', height)
+    .where(({ eb, refTuple, tuple }) =>
+      eb(
+        refTuple('block_height', 'deposits.transaction_hash', 'deposits.id'),
+        '>',
+        tuple(after?.block_height ?? -1, after?.transaction_hash ?? '', after?.id ?? NIL),
+      ),
+    )
+    .orderBy('block_height')
+    .orderBy('deposits.transaction_hash')
+    .orderBy('deposits.id')
+    .limit(limit)
+    .execute();
 }
 
 const NIL = '00000000-0000-0000-0000-000000000000';
 
 /** Seen deposits of a chain that are in no block: in a mempool, or undone. */
-export async function listUnplaced(
+export function listUnplaced(
   db: Connection,
   chain: string,
   limit: number,
 ): Promise<UnsettledDeposit[]> {
-  const { rows } = await sql<UnsettledDeposit>`
-    select deposits.*, networks.contract, networks.finality, payments.amount as cents
-    from networks join deposits on deposits.blockchain_id = networks.id
-    left join payments on payments.id = deposits.payment_id
-    where networks.chain = ${chain} and deposits.state = 'seen' and deposits.source = 'chain'
-      and deposits.block_height is null
-    order by deposits.updated_at, deposits.id limit ${limit}`.execute(db);
-  return rows;
+  return unsettled(db, chain)
+    .where('block_height', 'is', null)
+    .orderBy('deposits.updated_at')
+    .orderBy('deposits.id')
+    .limit(limit)
+    .execute();
+}
+
+function unsettled(db: Connection, chain: string) {
+  return ofChain(db, chain, 'seen')
+    .leftJoin('payments', 'payments.id', 'deposits.payment_id')
+    .select(['networks.contract', 'networks.finality', 'payments.amount as cents']);
+}
+
+function ofChain(db: Connection, chain: string, state: DepositState) {
+  return db
+    .selectFrom('networks')
+    .innerJoin('deposits', 'deposits.blockchain_id', 'networks.id')
+    .selectAll('deposits')
+    .where('networks.chain', '=', chain)
+    .where('state', '=', sql.lit(state))
+    .where('source', '=', sql.lit('chain'));
 }
 
 /** Takes seen deposits above a height out of their blocks; they stay seen until they are found again. */
@@ -61,27 +78,30 @@ export async function unplaceAbove(
   height: number,
   now: Date,
 ): Promise<void> {
-  await sql`
-    update deposits set block_height = null, block_hash = null, updated_at = ${now}
-    from networks
-    where networks.id = deposits.blockchain_id and networks.chain = ${chain}
-      and deposits.state = 'seen' and deposits.source = 'chain'
-      and deposits.block_height > ${height}`.execute(db);
+  await db
+    .updateTable('deposits')
+    .from('networks')
+    .set({ block_height: null, block_hash: null, updated_at: now })
+    .whereRef('networks.id', '=', 'deposits.blockchain_id')
+    .where('networks.chain', '=', chain)
+    .where('state', '=', sql.lit('seen'))
+    .where('source', '=', sql.lit('chain'))
+    .where('block_height', '>', height)
+    .execute();
 }
 
 /** Final deposits of a chain above a height, the lowest first. */
-export async function listFinalAbove(
+export function listFinalAbove(
   db: Connection,
   chain: string,
   height: number,
   limit: number,
 ): Promise<Deposit[]> {
-  const { rows } = await sql<Deposit>`
-    select deposits.* from networks join deposits on deposits.blockchain_id = networks.id
-    where networks.chain = ${chain} and deposits.state = 'final' and deposits.source = 'chain'
-      and deposits.block_height > ${height}
-    order by deposits.block_height limit ${limit}`.execute(db);
-  return rows;
+  return ofChain(db, chain, 'final')
+    .where('block_height', '>', height)
+    .orderBy('block_height')
+    .limit(limit)
+    .execute();
 }
 
 /** What arrived at addresses of a network in blocks above `from` up to `to`, by address. */
@@ -91,11 +111,16 @@ export async function sumArrivals(
   range: { readonly from: number; readonly to: number },
   addresses: readonly string[],
 ): Promise<Map<string, bigint>> {
-  const { rows } = await sql<{ address: string; sum: string }>`
-    select address, sum(token_amount)::text as sum from deposits
-    where blockchain_id = ${blockchainId} and source = 'chain' and state in ('seen', 'final')
-      and block_height > ${range.from} and block_height <= ${range.to}
-      and address = any(${addresses}::text[])
-    group by address`.execute(db);
+  const rows = await db
+    .selectFrom('deposits')
+    .select(({ fn }) => ['address', fn.sum<string>('token_amount').as('sum')])
+    .where('blockchain_id', '=', blockchainId)
+    .where('source', '=', 'chain')
+    .where('state', 'in', ['seen', 'final'])
+    .where('block_height', '>', range.from)
+    .where('block_height', '<=', range.to)
+    .where(({ eb, fn, val }) => eb('address', '=', fn.any(val(addresses))))
+    .groupBy('address')
+    .execute();
   return new Map(rows.map(({ address, sum }) => [address, BigInt(sum)]));
 }

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 
 /** A merchant's requests to one route of the older contract. */
@@ -29,7 +28,7 @@ export async function countLegacyRequest(
     .onConflict(conflict =>
       conflict
         .columns(['merchant_id', 'day', 'route'])
-        .doUpdateSet({ requests: sql`legacy_usage.requests + 1` }),
+        .doUpdateSet(({ eb }) => ({ requests: eb('legacy_usage.requests', '+', 1) })),
     )
     .execute();
 }
@@ -42,18 +41,21 @@ export function listLegacyUsage(db: Connection, since: string | undefined): Prom
   return db
     .selectFrom('legacy_usage')
     .innerJoin('merchants', 'merchants.id', 'legacy_usage.merchant_id')
-    .select(({ fn }) => [
+    .select(({ cast, fn }) => [
       'merchants.id as merchantId',
       'merchants.name as merchantName',
       'legacy_usage.route',
       // A sum of bigint is numeric, which the driver returns as text.
-      sql<number>`sum(legacy_usage.requests)::bigint`.as('requests'),
+      cast<number>(fn.sum('legacy_usage.requests'), 'bigint').as('requests'),
       fn.min('legacy_usage.day').as('firstDay'),
       fn.max('legacy_usage.day').as('lastDay'),
     ])
     .$if(since !== undefined, query => query.where('legacy_usage.day', '>=', since ?? ''))
     .groupBy(['merchants.id', 'merchants.name', 'legacy_usage.route'])
-    .orderBy(sql`max(max(legacy_usage.day)) over (partition by merchants.id)`, 'desc')
+    .orderBy(
+      ({ fn }) => fn.max(fn.max('legacy_usage.day')).over(over => over.partitionBy('merchants.id')),
+      'desc',
+    )
     .orderBy('merchants.id')
     .orderBy('legacy_usage.route')
     .limit(10_000)

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
+import { lockNumber } from '../advisory-locks.ts';
 
 /** Key of the advisory lock under which master keys are added. */
 const ADDITION_LOCK = 20_261_123;
@@ -11,8 +12,8 @@ export async function listMasterKeys(db: Connection): Promise<number[]> {
 }
 
 /** Makes other processes that add a master key wait until the transaction ends. */
-export async function lockMasterKeys(db: Connection): Promise<void> {
-  await sql`select pg_advisory_xact_lock(${ADDITION_LOCK})`.execute(db);
+export function lockMasterKeys(db: Connection): Promise<void> {
+  return lockNumber(db, ADDITION_LOCK);
 }
 
 export async function insertMasterKey(db: Connection, version: number, now: Date): Promise<void> {

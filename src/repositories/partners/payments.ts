@@ -1,7 +1,15 @@
-import { type RawBuilder, sql } from 'kysely';
+import {
+  type AliasableExpression,
+  type Expression,
+  expressionBuilder,
+  type RawBuilder,
+  type SqlBool,
+  sql,
+} from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { NetworkFamily } from '../../database/network-tables.ts';
 import type { Payment } from '../../database/payment-tables.ts';
+import type { Tables } from '../../database/tables.ts';
 import {
   conditions,
   isReached,
@@ -22,19 +30,15 @@ export interface PageWindow {
   readonly offset: number;
 }
 
-/** Number of a partner's newest payments to scan before searching the indexes. */
-const SCANNED_MAXIMUM = 5_000;
-
-const NEWEST_FIRST = sql`created_at desc, id desc`;
-
 /** Undefined for another partner's payment, as for a missing one. */
 export async function findPartnerPayment(
   db: Connection,
   partnerId: string,
   id: string,
 ): Promise<PartnerPayment | undefined> {
-  const page = sql`select * from payments where id = ${id} and partner_id = ${partnerId}`;
-  return (await withNames(db, page))[0];
+  const payments = db.selectFrom('payments').selectAll();
+  const own = payments.where('id', '=', id).where('partner_id', '=', partnerId);
+  return (await withNames(db, own))[0];
 }
 
 /**
@@ -47,39 +51,48 @@ export function listPartnerPayments(
   filters: PartnerPaymentFilters,
   { limit, offset }: PageWindow,
 ): Promise<PartnerPayment[]> {
-  return withNames(
-    db,
-    sql`select payments.* from (
-          select id from payments where ${conditions(partnerId, filters)}
-          order by ${NEWEST_FIRST} limit ${limit} offset ${offset}
-        ) as chosen join payments using (id)`,
-  );
+  const chosen = db
+    .selectFrom('payments')
+    .select('id')
+    .where(conditions(partnerId, filters))
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .offset(offset);
+  const page = db
+    .selectFrom(chosen.as('chosen'))
+    .innerJoin('payments', 'payments.id', 'chosen.id')
+    .selectAll('payments');
+  return withNames(db, page);
 }
 
 /**
- * Payments newest first that match a text, or any of several merchants or addresses.
- *
- * No single plan suits all searches. Frequent matches fill the page from the newest payments. If
- * they do not, matches are rare enough to collect all of them from the indexes and sort them.
+ * Those of the partner's newest payments that match, newest first.
+ * @param scanned How many of the newest are looked at.
  */
-export async function searchPartnerPayments(
+export function listAmongNewest(
   db: Connection,
   partnerId: string,
   filters: PartnerPaymentFilters,
-  window: PageWindow,
+  { limit, offset }: PageWindow,
+  scanned: number,
 ): Promise<PartnerPayment[]> {
-  if (window.offset + window.limit <= SCANNED_MAXIMUM) {
-    const newest = await withNames(
-      db,
-      sql`select * from (
-            select * from payments where partner_id = ${partnerId}
-            order by ${NEWEST_FIRST} limit ${SCANNED_MAXIMUM}
-          ) as newest where ${conditions(partnerId, filters)}
-          order by ${NEWEST_FIRST} limit ${window.limit} offset ${window.offset}`,
-    );
-    if (newest.length === window.limit) return newest;
-  }
-  return withNames(db, collectMatches(partnerId, filters, window));
+  const newest = db
+    .selectFrom('payments')
+    .selectAll()
+    .where('partner_id', '=', partnerId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(scanned);
+  const page = db
+    .selectFrom(newest.as('newest'))
+    .selectAll()
+    .where(conditions(partnerId, filters))
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .offset(offset);
+  return withNames(db, page);
 }
 
 /** Counts matching payments one by one; prefer the rollups for filters that they support. */
@@ -88,24 +101,32 @@ export async function countMatchingPayments(
   partnerId: string,
   filters: PartnerPaymentFilters,
 ): Promise<number> {
-  const { rows } = await sql<{ total: number }>`
-    select count(*) as total from payments where ${conditions(partnerId, filters)}`.execute(db);
-  return rows[0]?.total ?? 0;
+  const { total } = await db
+    .selectFrom('payments')
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .where(conditions(partnerId, filters))
+    .executeTakeFirstOrThrow();
+  return total;
 }
 
 /** Counts payments that match the term by their own text but are not within its reach. */
 export async function countTextMatches(
   db: Connection,
   partnerId: string,
-  filters: PartnerPaymentFilters & { readonly term: Term },
+  { term, ...rest }: PartnerPaymentFilters & { readonly term: Term },
 ): Promise<number> {
-  const { term, ...rest } = filters;
-  const { rows } = await sql<{ total: number }>`
-    select count(*) as total from payments
-    where ${conditions(partnerId, rest)} and (${textMatches(term.text)})
-      and not (${isReached(term.reach)})`.execute(db);
-  return rows[0]?.total ?? 0;
+  const { total } = await db
+    .selectFrom('payments')
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .where(conditions(partnerId, rest))
+    .where(textMatches(term.text))
+    .where(({ not }) => not(isReached(term.reach)))
+    .executeTakeFirstOrThrow();
+  return total;
 }
+
+/** Written out for statements with a lateral join for each value, or a fence for the planner. */
+const NEWEST_FIRST = sql`created_at desc, id desc`;
 
 /** Creation time of the partner's latest payment of each merchant. */
 export async function lastPaymentTimes(
@@ -124,56 +145,59 @@ export async function lastPaymentTimes(
   return new Map(rows.map(row => [row.merchant_id, row.created_at]));
 }
 
-/** A union with one branch per way to match, each one sorted and limited to what the page needs. */
-function collectMatches(
+/**
+ * Payments newest first that match a text, or any of several merchants or addresses, collected from the
+ * indexes: a union with one branch per way to match, each one sorted and limited to what the page needs.
+ */
+export function collectMatches(
+  db: Connection,
   partnerId: string,
   filters: PartnerPaymentFilters,
   { limit, offset }: PageWindow,
-): RawBuilder<unknown> {
+): Promise<PartnerPayment[]> {
   const { term, ...rest } = filters;
   const enough = sql`order by ${NEWEST_FIRST} limit ${offset + limit}`;
-  const each = (
-    column: 'merchant_id' | 'address',
-    values: readonly string[],
-    others: PartnerPaymentFilters,
-  ) => {
+  const each = (column: 'merchant_id' | 'address', values: readonly string[]) => {
     const type = sql.raw(column === 'address' ? 'text' : 'uuid');
     return sql`(select found.* from unnest(${[...values]}::${type}[]) as one (value)
       cross join lateral (
-        select * from payments where ${conditions(partnerId, others)}
+        select * from payments where ${conditions(partnerId, rest)}
         and ${sql.ref(column)} = one.value ${enough}
       ) as found)`;
   };
+  // `offset 0` is an optimisation fence: it makes the planner use the text index instead of
+  // scanning in order until it has enough matches.
+  const matching = (condition: Expression<SqlBool>) => sql`(select * from (
+    select * from payments where ${condition} offset 0) as matching ${enough})`;
   const branches: RawBuilder<unknown>[] = [];
   if (term !== undefined) {
-    const own = sql`${conditions(partnerId, rest)} and (${textMatches(term.text)})`;
-    // `offset 0` is an optimisation fence: it makes the planner use the text index instead of
-    // scanning in order until it has enough matches.
-    branches.push(sql`(select * from (
-      select * from payments where ${own} offset 0) as matching ${enough})`);
-    branches.push(each('merchant_id', term.reach.merchantIds, rest));
-    branches.push(each('address', term.reach.addresses, rest));
+    const { and } = expressionBuilder<Tables, 'payments'>();
+    branches.push(matching(and([conditions(partnerId, rest), textMatches(term.text)])));
+    branches.push(each('merchant_id', term.reach.merchantIds));
+    branches.push(each('address', term.reach.addresses));
   } else if (rest.addresses !== undefined) {
-    branches.push(each('address', rest.addresses, rest));
+    branches.push(each('address', rest.addresses));
   } else if (rest.merchantIds !== undefined && !rest.idPart && !rest.hashPart) {
-    branches.push(each('merchant_id', rest.merchantIds, rest));
+    branches.push(each('merchant_id', rest.merchantIds));
   } else {
-    branches.push(sql`(select * from (
-      select * from payments where ${conditions(partnerId, rest)} offset 0) as matching ${enough})`);
+    branches.push(matching(conditions(partnerId, rest)));
   }
-  return sql`
+  const page = sql<Payment>`(
     select distinct on (created_at, id) * from (${sql.join(branches, sql` union all `)}) as every
-    order by ${NEWEST_FIRST} limit ${limit} offset ${offset}`;
+    order by ${NEWEST_FIRST} limit ${limit} offset ${offset})`;
+  return withNames(db, page);
 }
 
-async function withNames(db: Connection, page: RawBuilder<unknown>): Promise<PartnerPayment[]> {
-  const { rows } = await sql<PartnerPayment>`
-    select page.*, merchants.name as merchant_name, branches.name as branch_name,
-           networks.family as network_family
-    from (${page}) as page
-    join merchants on merchants.id = page.merchant_id
-    join branches on branches.id = page.branch_id
-    left join networks on networks.id = page.blockchain_id
-    order by page.created_at desc, page.id desc`.execute(db);
-  return rows;
+function withNames(db: Connection, page: AliasableExpression<Payment>): Promise<PartnerPayment[]> {
+  return db
+    .selectFrom(page.as('page'))
+    .innerJoin('merchants', 'merchants.id', 'page.merchant_id')
+    .innerJoin('branches', 'branches.id', 'page.branch_id')
+    .leftJoin('networks', 'networks.id', 'page.blockchain_id')
+    .selectAll('page')
+    .select(['merchants.name as merchant_name', 'branches.name as branch_name'])
+    .select('networks.family as network_family')
+    .orderBy('page.created_at', 'desc')
+    .orderBy('page.id', 'desc')
+    .execute();
 }

@@ -1,6 +1,7 @@
-import { sql } from 'kysely';
+import { expressionBuilder } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { PaymentStatus } from '../../database/payment-tables.ts';
+import type { Tables } from '../../database/tables.ts';
 import { containing } from '../like-pattern.ts';
 
 /**
@@ -30,9 +31,11 @@ export interface Sum {
   cents: number;
 }
 
+const { cast, eb, fn, val } = expressionBuilder<Tables, 'partner_deltas'>();
+
 // A sum of bigint is numeric, which the driver returns as text.
-const sumOfPayments = sql<number>`sum(payments)::bigint`.as('payments');
-const sumOfCents = sql<number>`sum(cents)::bigint`.as('cents');
+const sumOfPayments = cast<number>(fn.sum('payments'), 'bigint').as('payments');
+const sumOfCents = cast<number>(fn.sum('cents'), 'bigint').as('cents');
 
 /** Counts the payments that match the filter and, if given, the reach. */
 export async function countPartnerPayments(
@@ -122,21 +125,18 @@ export async function sumCommissions(
   partnerId: string,
   merchantId?: string,
 ): Promise<number> {
+  const deltas = db.selectFrom('partner_commission_deltas').select(['merchant_id', 'cents']);
   const all = db
     .selectFrom('partner_commissions')
     .select(['merchant_id', 'cents'])
     .where('partner_id', '=', partnerId)
-    .unionAll(
-      db
-        .selectFrom('partner_commission_deltas')
-        .select(['merchant_id', 'cents'])
-        .where('partner_id', '=', partnerId),
-    );
+    .unionAll(deltas.where('partner_id', '=', partnerId));
   // The sum of no rows is null.
   const { cents } = await db
     .selectFrom(all.as('t'))
-    .select(sql<number | null>`sum(cents)::bigint`.as('cents'))
+    .select(sumOfCents)
     .$if(merchantId !== undefined, query => query.where('merchant_id', '=', merchantId ?? ''))
+    .$castTo<{ cents: number | null }>()
     .executeTakeFirstOrThrow();
   return cents ?? 0;
 }
@@ -146,16 +146,12 @@ export function countByCreatedDay(
   db: Connection,
   partnerId: string,
 ): Promise<{ day: string; payments: number }[]> {
+  const deltas = db.selectFrom('partner_deltas').select(['created_day as day', 'payments']);
   const days = db
     .selectFrom('partner_created_days')
     .select(['day', 'payments'])
     .where('partner_id', '=', partnerId)
-    .unionAll(
-      db
-        .selectFrom('partner_deltas')
-        .select(['created_day as day', 'payments'])
-        .where('partner_id', '=', partnerId),
-    );
+    .unionAll(deltas.where('partner_id', '=', partnerId));
   return db
     .selectFrom(days.as('t'))
     .select(['day', sumOfPayments])
@@ -215,20 +211,24 @@ export async function findHistoryAddresses(
 }
 
 function isAny(column: 'merchant_id' | 'address', values: readonly string[]) {
-  return sql<boolean>`${sql.ref(column)} = any(${[...values]})`;
+  return eb(column, '=', fn.any(val([...values])));
 }
 
 function totals(db: Connection, partnerId: string) {
+  const columns = [
+    'merchant_id',
+    'status',
+    'blockchain_id',
+    'address',
+    'payments',
+    'cents',
+  ] as const;
+  const deltas = db.selectFrom('partner_deltas').select(columns);
   return db
     .selectFrom('partner_totals')
-    .select(['merchant_id', 'status', 'blockchain_id', 'address', 'payments', 'cents'])
+    .select(columns)
     .where('partner_id', '=', partnerId)
-    .unionAll(
-      db
-        .selectFrom('partner_deltas')
-        .select(['merchant_id', 'status', 'blockchain_id', 'address', 'payments', 'cents'])
-        .where('partner_id', '=', partnerId),
-    );
+    .unionAll(deltas.where('partner_id', '=', partnerId));
 }
 
 function paidDays(db: Connection, partnerId: string, fromDay: string) {

@@ -85,7 +85,7 @@ export function listEventsFrom(
   return db
     .selectFrom('events')
     .select(['id', 'type', 'created_at as createdAt', 'traceparent', 'tracestate'])
-    .select(sql<string>`data::text`.as('data'))
+    .select(({ cast }) => cast<string>('data', 'text').as('data'))
     .where('id', '>=', firstIdOf(from))
     .where('merchant_id', '=', merchantId)
     .where(sql<boolean>`id <> all(${except}::uuid[])`)

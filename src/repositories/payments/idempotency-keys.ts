@@ -1,5 +1,5 @@
-import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
+import { tryLockName } from '../advisory-locks.ts';
 
 /** What an idempotency key is unique within: an account, and the method and route it was sent to. */
 export interface IdempotencyScope {
@@ -19,19 +19,9 @@ export interface StoredResponse {
   masterKeyVersion: number | null;
 }
 
-/**
- * Tries to lock the key until the transaction ends, without waiting. PostgreSQL releases the lock when
- * the connection is lost.
- */
-export async function tryLockIdempotencyKey(
-  db: Connection,
-  scope: IdempotencyScope,
-): Promise<boolean> {
-  const { rows } = await sql<{ locked: boolean }>`
-    select pg_try_advisory_xact_lock(hashtextextended(${lockNameOf(scope)}, 0)) as locked`.execute(
-    db,
-  );
-  return rows[0]?.locked === true;
+/** Tries to lock the key until the transaction ends, without waiting. */
+export function tryLockIdempotencyKey(db: Connection, scope: IdempotencyScope): Promise<boolean> {
+  return tryLockName(db, lockNameOf(scope));
 }
 
 /** The text whose hash is the key's advisory lock. */

@@ -34,13 +34,9 @@ export async function updatePaymentsFrom(
       db
         .selectFrom('payments')
         .select(['id as heldId', 'status as statusBefore', 'session_status as sessionBefore'])
-        .where('id', '=', sql<string>`any(${ids}::uuid[])`)
-        .where(({ eb, or, and }) =>
-          or(
-            states.map(({ status, session }) =>
-              and([eb('status', '=', status), eb('session_status', '=', session)]),
-            ),
-          ),
+        .where(({ eb, fn, val }) => eb('id', '=', fn.any(val(ids))))
+        .where(({ and, or }) =>
+          or(states.map(({ status, session }) => and({ status, session_status: session }))),
         )
         .orderBy('id')
         .forUpdate()
@@ -147,7 +143,7 @@ export async function listUnderpaid(
     .selectFrom('deposits')
     .select('payment_id as id')
     .distinct()
-    .where('payment_id', '=', sql<string>`any(${paymentIds}::uuid[])`)
+    .where(({ eb, fn, val }) => eb('payment_id', '=', fn.any(val(paymentIds))))
     .where('outcome', '=', 'under')
     .where('state', 'in', ['seen', 'final'])
     .execute();

@@ -4,9 +4,9 @@ import type { Connection } from '../../database/connection.ts';
 /** What was paid on a UTC day. */
 export interface PaidDay {
   /** YYYY-MM-DD. */
-  day: string;
-  payments: number;
-  cents: number;
+  readonly day: string;
+  readonly payments: number;
+  readonly cents: number;
 }
 
 /** Successful payments of a merchant by the UTC day they were paid on, since a time; days without are left out. */

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { Payment } from '../../database/payment-tables.ts';
 import { findById } from '../rows.ts';
@@ -41,12 +40,17 @@ export async function findOwnPaymentsByHash(
   merchantId: string,
   transactionHash: string,
 ): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
-    select distinct payments.id
-    from deposits join payments on payments.id = deposits.payment_id
-    where lower(deposits.transaction_hash) = lower(${transactionHash})
-      and payments.merchant_id = ${merchantId}
-    limit 100`.execute(db);
+  const rows = await db
+    .selectFrom('deposits')
+    .innerJoin('payments', 'payments.id', 'deposits.payment_id')
+    .select('payments.id')
+    .distinct()
+    .where(({ eb, fn, val }) =>
+      eb(fn('lower', ['deposits.transaction_hash']), '=', fn('lower', [val(transactionHash)])),
+    )
+    .where('payments.merchant_id', '=', merchantId)
+    .limit(100)
+    .execute();
   return rows.map(({ id }) => id);
 }
 

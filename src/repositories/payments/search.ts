@@ -1,7 +1,8 @@
-import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { type Expression, expressionBuilder, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
-import type { Deviation } from '../../database/deposit-tables.ts';
+import type { DeviatingDepositsTable, Deviation } from '../../database/deposit-tables.ts';
 import type { Payment, PaymentStatus } from '../../database/payment-tables.ts';
+import type { Tables } from '../../database/tables.ts';
 import { ARRIVED, deviates } from '../deposits/deviations.ts';
 import { containing } from '../like-pattern.ts';
 
@@ -53,7 +54,7 @@ export async function searchPayments(
   search: PaymentSearch,
   { after, limit }: { readonly after: string | undefined; readonly limit: number },
 ): Promise<FoundPayments> {
-  const looked = candidates(merchantId, search, after);
+  const looked = candidates(db, merchantId, search, after);
   const last = sql<{ id: string }>`
     select id from (${looked}) as looked
     order by created_at desc, id desc offset ${SEARCH_WINDOW - 1} limit 1`;
@@ -66,7 +67,7 @@ export async function searchPayments(
       select * from payments where payments.id = candidate.id offset 0
     ) as payments
     ${search.deviation === undefined ? sql`` : ARRIVED}
-    where ${conditions(merchantId, search)}
+    where ${conditions(db, merchantId, search)}
     order by candidate.created_at desc, candidate.id desc limit ${limit}`;
   const [{ rows: payments }, { rows: ends }] = await Promise.all([
     found.execute(db),
@@ -77,54 +78,69 @@ export async function searchPayments(
 
 /** The payments that are looked at, by their creation: `created_at` and `id`. */
 function candidates(
+  db: Connection,
   merchantId: string,
   { status, createdAfter, createdBefore, deviation }: PaymentSearch,
   after: string | undefined,
 ): RawBuilder<unknown> {
-  const id = sql.ref(deviation === undefined ? 'id' : 'payment_id');
-  const all: RawBuilder<unknown>[] = [sql`merchant_id = ${merchantId}`];
-  if (deviation !== undefined) all.push(sql`kind = ${deviation}`);
-  else if (status !== undefined) all.push(sql`status = ${status}`);
-  if (createdAfter !== undefined) all.push(sql`created_at > ${createdAfter}`);
-  if (createdBefore !== undefined) all.push(sql`created_at < ${createdBefore}`);
+  const { and, eb, refTuple } = expressionBuilder<Looked, 'looked'>();
+  const id = deviation === undefined ? 'id' : 'payment_id';
+  const all = [eb('merchant_id', '=', merchantId)];
+  if (deviation !== undefined) all.push(eb('kind', '=', deviation));
+  else if (status !== undefined) all.push(eb('status', '=', status));
+  if (createdAfter !== undefined) all.push(eb('created_at', '>', createdAfter));
+  if (createdBefore !== undefined) all.push(eb('created_at', '<', createdBefore));
   if (after !== undefined) {
-    all.push(sql`
-      (created_at, ${id}) < (select cursor.created_at, cursor.id from payments as cursor
-                             where cursor.id = ${after} and cursor.merchant_id = ${merchantId})`);
+    all.push(eb(refTuple('created_at', id), '<', placeOf(db, merchantId, after)));
   }
-  const where = sql.join(all, sql` and `);
   return deviation === undefined
-    ? sql`select created_at, id from payments where ${where}`
+    ? sql`select created_at, id from payments where ${and(all)}`
     : sql`
         select distinct on (created_at, payment_id) created_at, payment_id as id
-        from deviating_deposits where ${where} order by created_at desc, payment_id desc`;
+        from deviating_deposits where ${and(all)} order by created_at desc, payment_id desc`;
+}
+
+/** Columns that `payments` and `deviating_deposits` are searched by. */
+interface Looked {
+  looked: Pick<Payment, 'id' | 'merchant_id' | 'status' | 'created_at'> &
+    Pick<DeviatingDepositsTable, 'payment_id' | 'kind'>;
+}
+
+/** The place of a merchant's payment in the order of creation; null for one that is not the merchant's. */
+function placeOf(db: Connection, merchantId: string, id: string) {
+  const own = db.selectFrom('payments').where('id', '=', id).where('merchant_id', '=', merchantId);
+  return own.select(['created_at', 'id']).$asTuple('created_at', 'id');
 }
 
 function conditions(
+  db: Connection,
   merchantId: string,
   { status, deviation, text }: PaymentSearch,
-): RawBuilder<SqlBool> {
-  const all: RawBuilder<unknown>[] = [sql`true`];
-  if (status !== undefined) all.push(sql`payments.status = ${status}`);
+): Expression<SqlBool> {
+  const { and, eb, or, refTuple } = expressionBuilder<Tables, 'payments'>();
+  const all: Expression<SqlBool>[] = [];
+  if (status !== undefined) all.push(eb('payments.status', '=', status));
   if (deviation !== undefined) all.push(deviates(deviation));
-  if (text !== undefined) all.push(sql`(${sql.join(textMatches(text), sql` or `)})`);
+  if (text !== undefined) all.push(or(textMatches(text)));
   if (text?.told !== undefined) {
-    all.push(sql`
-      (payments.customer_reference_id = ${text.whole}
-       and (payments.created_at, payments.id) >= (
-         select told.created_at, told.id from payments as told
-         where told.id = ${text.told} and told.merchant_id = ${merchantId})) is not true`);
+    const place = refTuple('payments.created_at', 'payments.id');
+    const isKnown = and([
+      eb('payments.customer_reference_id', '=', text.whole),
+      eb(place, '>=', placeOf(db, merchantId, text.told)),
+    ]);
+    all.push(eb(isKnown, 'is not', true));
   }
-  return sql<SqlBool>`${sql.join(all, sql` and `)}`;
+  return and(all);
 }
 
-function textMatches({ whole, part, cents, tokens }: SearchText): RawBuilder<unknown>[] {
-  const any: RawBuilder<unknown>[] = [
-    sql`payments.customer_reference_id = ${whole}`,
-    sql`lower(payments.address) = lower(${whole})`,
+function textMatches({ whole, part, cents, tokens }: SearchText): Expression<SqlBool>[] {
+  const { eb, fn, val } = expressionBuilder<Tables, 'payments'>();
+  const any: Expression<SqlBool>[] = [
+    eb('payments.customer_reference_id', '=', whole),
+    eb(fn('lower', ['payments.address']), '=', fn('lower', [val(whole)])),
   ];
-  if (part !== null) any.push(sql`payments.customer_reference_id ilike ${containing(part)}`);
-  if (cents !== null) any.push(sql`payments.amount = ${cents}`);
+  if (part !== null) any.push(eb('payments.customer_reference_id', 'ilike', containing(part)));
+  if (cents !== null) any.push(eb('payments.amount', '=', cents));
   if (tokens !== null) {
     any.push(sql`
       payments.token_amount = ${tokens}::numeric * power(10::numeric, payments.token_decimals)`);

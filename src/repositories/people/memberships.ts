@@ -53,6 +53,7 @@ const merchants = (db: Connection, personId: string) =>
       'merchants.account_kind as accountKind',
       'merchants.onboarding_status as onboardingStatus',
       'own.id as memberId',
+      // Kysely's types do not keep that it is a boolean; null without a partner.
       sql<boolean>`coalesce(partners.status <> 'active' or not partners.self_service_api_payments, false)`.as(
         'selfServiceOff',
       ),

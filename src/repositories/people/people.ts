@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { Person, RecoveryCode } from '../../database/people-tables.ts';
 import { findById, insertInto, lockById, updateByIdOrThrow } from '../rows.ts';
@@ -21,7 +20,7 @@ export function findPersonByEmail(db: Connection, email: string): Promise<Person
   return db
     .selectFrom('people')
     .selectAll()
-    .where(sql`lower(email)`, '=', email.toLowerCase())
+    .where(({ fn }) => fn('lower', ['email']), '=', email.toLowerCase())
     .executeTakeFirst();
 }
 

@@ -1,8 +1,11 @@
-import { sql } from 'kysely';
+import { expressionBuilder } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { PanelSession, Person } from '../../database/people-tables.ts';
+import type { Tables } from '../../database/tables.ts';
 import { deleteBatch } from '../old-rows.ts';
-import { insertInto, updateById } from '../rows.ts';
+import { insertInto, listNewestOf, updateById } from '../rows.ts';
+
+const eb = expressionBuilder<Tables, 'panel_sessions'>();
 
 /** A session with the person it belongs to. */
 export interface SessionWithPerson {
@@ -53,16 +56,7 @@ export async function countWrong(
 }
 
 /** Sessions of a person, newest first: ten at most, and those that wait for a second factor. */
-export function listSessions(db: Connection, personId: string): Promise<PanelSession[]> {
-  return db
-    .selectFrom('panel_sessions')
-    .selectAll()
-    .where('person_id', '=', personId)
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(100)
-    .execute();
-}
+export const listSessions = listNewestOf('panel_sessions', 'person_id', 100);
 
 /** Ends one session of a person; another person's stays. */
 export async function deleteSession(db: Connection, personId: string, id: string): Promise<number> {
@@ -94,7 +88,7 @@ export async function deleteSessionsOf(
  * Whether a session has all that it needs. One that waits for its second factor leads nowhere else; in the
  * demo none is asked for.
  */
-const isComplete = sql<boolean>`(second_factor_at is not null or is_demo)`;
+const isComplete = eb.or([eb('second_factor_at', 'is not', null), eb.ref('is_demo')]);
 
 /** Ends the oldest complete sessions of a person beyond the newest `keep`. */
 export async function deleteOldestSessions(
@@ -129,8 +123,10 @@ export function deleteEndedSessions(
   limit: number,
 ): Promise<number> {
   const { seenBefore, createdBefore, halfBefore } = before;
-  const hasEnded = sql`
-    last_seen_at < ${seenBefore} or created_at < ${createdBefore}
-    or not ${isComplete} and created_at < ${halfBefore}`;
+  const hasEnded = eb.or([
+    eb('last_seen_at', '<', seenBefore),
+    eb('created_at', '<', createdBefore),
+    eb.and([eb.not(isComplete), eb('created_at', '<', halfBefore)]),
+  ]);
   return deleteBatch(db, 'panel_sessions', hasEnded, limit);
 }

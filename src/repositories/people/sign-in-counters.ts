@@ -67,7 +67,7 @@ export async function isKnownDevice(
     .innerJoin('people', 'people.id', 'known_devices.person_id')
     .select('token_hash')
     .where('token_hash', '=', tokenHash)
-    .where(sql`lower(people.email)`, '=', email.toLowerCase())
+    .where(({ fn }) => fn('lower', ['people.email']), '=', email.toLowerCase())
     .where('known_devices.created_at', '>', since)
     .executeTakeFirst();
   return row !== undefined;

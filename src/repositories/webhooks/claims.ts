@@ -108,8 +108,8 @@ export async function claimDeliveries(
       'events.created_at as eventCreatedAt',
       'events.traceparent',
       'events.tracestate',
-      sql<string>`events.data::text`.as('eventData'),
     ])
+    .select(({ cast }) => cast<string>('events.data', 'text').as('eventData'))
     .execute();
   return rows.map(row => {
     const { deliveryId, attemptsBefore, eventId, eventType, eventCreatedAt, ...rest } = row;
@@ -127,9 +127,11 @@ export async function claimDeliveries(
 
 /** Releases what was claimed until exactly `until`, by a claim that may have been lost on its way. */
 export async function releaseClaims(db: Connection, until: Date, now: Date): Promise<void> {
-  await sql`
-    update webhook_deliveries set claimed_until = null
-    where status = 'pending' and next_attempt_at <= ${now} and claimed_until = ${until}`.execute(
-    db,
-  );
+  await db
+    .updateTable('webhook_deliveries')
+    .set({ claimed_until: null })
+    .where('status', '=', 'pending')
+    .where('next_attempt_at', '<=', now)
+    .where('claimed_until', '=', until)
+    .execute();
 }
