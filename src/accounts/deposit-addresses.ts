@@ -2,7 +2,6 @@ import { audited, OperationRefused, type Operator } from '../audit/audited-chang
 import { InvalidAddress, parseAddress } from '../chains/address.ts';
 import type { Branch } from '../database/account-tables.ts';
 import type { Connection } from '../database/connection.ts';
-import type { Network } from '../database/network-tables.ts';
 import {
   addDepositAddress,
   type DepositAddress,
@@ -148,15 +147,10 @@ async function chooseAddress(
   throw new OperationRefused(`The branch does not have this address on ${blockchainId}.`);
 }
 
-/** The canonical spelling of an address on a network. */
+/** The canonical spelling of an address. A refusal never repeats the text: it may be a private key, pasted by mistake. */
 async function requireAddress(db: Connection, blockchainId: string, text: string): Promise<string> {
   const network = await findNetwork(db, blockchainId);
   if (network === undefined) throw new OperationRefused(`There is no network ${blockchainId}.`);
-  return parse(network, text);
-}
-
-/** The message never repeats the text, which may be a private key pasted by mistake. */
-function parse(network: Network, text: string): string {
   try {
     return parseAddress(network.family, network.environment, text);
   } catch (error) {

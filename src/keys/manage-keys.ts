@@ -167,7 +167,12 @@ async function requireOwner(
   now: Date,
 ): Promise<PartnerRole | null> {
   if ('merchantId' in owner) {
-    await requireFreeKeySlot(db, owner.merchantId, now);
+    await requireLockedMerchant(db, owner.merchantId);
+    if ((await countActiveKeys(db, owner.merchantId, now)) >= ACTIVE_KEYS_MAXIMUM) {
+      throw new OperationRefused(
+        `The merchant has ${ACTIVE_KEYS_MAXIMUM} active keys, which is the maximum; revoke one first.`,
+      );
+    }
     return null;
   }
   const member = await findPartnerMember(db, owner.memberId);
@@ -175,15 +180,6 @@ async function requireOwner(
     throw new OperationRefused(`There is no partner member ${owner.memberId}.`);
   }
   return member.role;
-}
-
-async function requireFreeKeySlot(db: Connection, merchantId: string, now: Date): Promise<void> {
-  await requireLockedMerchant(db, merchantId);
-  if ((await countActiveKeys(db, merchantId, now)) >= ACTIVE_KEYS_MAXIMUM) {
-    throw new OperationRefused(
-      `The merchant has ${ACTIVE_KEYS_MAXIMUM} active keys, which is the maximum; revoke one first.`,
-    );
-  }
 }
 
 async function requireUsableKey(db: Connection, keyId: string, now: Date): Promise<KeyWithRole> {

@@ -7,7 +7,6 @@ import {
 } from '#schemas/partner-reports.ts';
 import type { Merchant } from '../database/account-tables.ts';
 import type { Connection } from '../database/connection.ts';
-import type { PaymentStatus } from '../database/payment-tables.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { toDollars } from '../payments/dollars.ts';
 import { listBranches } from '../repositories/accounts/merchants.ts';
@@ -19,7 +18,6 @@ import {
 import { lastPaymentTimes, listPartnerPayments } from '../repositories/partners/payments.ts';
 import {
   paidCentsByMerchant,
-  type Sum,
   sumByMerchantAndStatus,
   sumCommissions,
 } from '../repositories/partners/totals.ts';
@@ -28,14 +26,6 @@ import { toReportRow } from './payment-row.ts';
 
 /** Number of latest payments in a merchant's report. */
 export const RECENT_PAYMENTS = 10;
-
-interface MerchantTotals {
-  readonly totalPayments: number;
-  readonly successfulPayments: number;
-  /** USD cents. */
-  readonly totalCents: number;
-  readonly cents30d: number;
-}
 
 /** One page of the partner's merchants with their totals, newest first. */
 export async function listMerchantReports(
@@ -57,12 +47,10 @@ export async function listMerchantReports(
     lastPaymentTimes(db, partnerId, ids),
   ]);
   const data = merchants.map((merchant): PartnerMerchantRow => {
-    const { totalPayments, totalCents, cents30d } = totals(merchant.id);
+    const { successfulPayments: _, ...shown } = totals(merchant.id);
     return {
       ...toAccount(merchant),
-      totalPayments,
-      totalVolume: toDollars(totalCents),
-      volume30d: toDollars(cents30d),
+      ...shown,
       lastPaymentAt: lastPayments.get(merchant.id)?.toISOString() ?? null,
     };
   });
@@ -92,45 +80,34 @@ export async function readMerchantReport(
       { limit: RECENT_PAYMENTS, offset: 0 },
     ),
   ]);
-  const { totalPayments, successfulPayments, totalCents, cents30d } = totals(merchant.id);
   return {
     merchant: toAccount(merchant),
     branches: branches.map(({ id, name, is_main }) => ({ id, name, isMain: is_main })),
-    aggregates: {
-      totalPayments,
-      successfulPayments,
-      totalVolume: toDollars(totalCents),
-      volume30d: toDollars(cents30d),
-      totalCommission: toDollars(commissionCents),
-    },
+    aggregates: { ...totals(merchant.id), totalCommission: toDollars(commissionCents) },
     recentPayments: recent.map(toReportRow),
   };
 }
 
+/** The totals of merchants, by a function of the merchant's ID. */
 async function readTotals(
   db: Connection,
   partnerId: string,
   merchantIds: readonly string[],
   now: Date,
-): Promise<(merchantId: string) => MerchantTotals> {
+) {
   const [sums, paid] = await Promise.all([
     sumByMerchantAndStatus(db, partnerId, merchantIds),
     paidCentsByMerchant(db, partnerId, trendStart(now), merchantIds),
   ]);
-  const byMerchant = Map.groupBy(sums, sum => sum.merchantId);
-  return merchantId => toTotals(byMerchant.get(merchantId) ?? [], paid.get(merchantId) ?? 0);
-}
-
-function toTotals(
-  sums: readonly (Sum & { status: PaymentStatus })[],
-  cents30d: number,
-): MerchantTotals {
-  const successful = sums.find(sum => sum.status === 'successful');
-  return {
-    totalPayments: sums.reduce((total, sum) => total + sum.payments, 0),
-    successfulPayments: successful?.payments ?? 0,
-    totalCents: successful?.cents ?? 0,
-    cents30d,
+  return (merchantId: string) => {
+    const own = sums.filter(sum => sum.merchantId === merchantId);
+    const successful = own.find(sum => sum.status === 'successful');
+    return {
+      totalPayments: own.reduce((total, sum) => total + sum.payments, 0),
+      successfulPayments: successful?.payments ?? 0,
+      totalVolume: toDollars(successful?.cents ?? 0),
+      volume30d: toDollars(paid.get(merchantId) ?? 0),
+    };
   };
 }
 

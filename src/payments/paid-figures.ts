@@ -1,13 +1,6 @@
 import type { Connection } from '../database/connection.ts';
-import { sumPaidByDay } from '../repositories/payments/paid-figures.ts';
+import { type PaidDay, sumPaidByDay } from '../repositories/payments/paid-figures.ts';
 import { TREND_DAYS, trendDays, trendStart, utcDay } from '../time/days.ts';
-
-/** What was paid on a UTC day; volumes in cents. */
-export interface PaidDay {
-  readonly day: string;
-  readonly payments: number;
-  readonly cents: number;
-}
 
 /** What a merchant was paid; volumes in cents, today included, by UTC days. */
 export interface PaidFigures {

@@ -2,7 +2,7 @@ import type { Database } from '../database/connection.ts';
 import type { Payment } from '../database/payment-tables.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { commissionCents, dueCents } from '../payments/commission.ts';
-import { type MoveRequest, movePayment } from '../payments/move-payment.ts';
+import { movePayment } from '../payments/move-payment.ts';
 import type { MoveName } from '../payments/moves.ts';
 import type { ProcessorNotification } from '../payments/processor.ts';
 import type { PaymentColumns } from '../repositories/payments/moves.ts';
@@ -53,34 +53,22 @@ export function settleRegulated(
         payment: null,
       };
     }
-    const { amountCents, currency } = notification;
+    const { kind, notificationId, amountCents, currency } = notification;
     if (amountCents !== dueCents(payment) || currency !== 'usd') {
       return { outcome: 'mismatched', payment };
     }
     const moved = await movePayment(tx, {
-      ...moveFor(actor, payment, notification, now),
+      paymentId: payment.id,
+      move: MOVE_OF[kind],
+      actor,
+      reason: `${kind} by notification ${notificationId}`,
+      columns: columnsOf(payment, notification, now),
+      now,
       trace,
     });
     if (moved !== undefined) return { outcome: 'moved', payment: moved };
     return { outcome: classifyRefused(payment, notification), payment };
   });
-}
-
-function moveFor(
-  actor: string,
-  payment: Payment,
-  notification: ProcessorNotification,
-  now: Date,
-): MoveRequest {
-  const { kind, notificationId } = notification;
-  return {
-    paymentId: payment.id,
-    move: MOVE_OF[kind],
-    actor,
-    reason: `${kind} by notification ${notificationId}`,
-    columns: columnsOf(payment, notification, now),
-    now,
-  };
 }
 
 function columnsOf(

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import Stripe from 'stripe';
 import {
   type Processor,
@@ -9,6 +8,7 @@ import {
   SessionUnknown,
 } from '../payments/processor.ts';
 import { traceHeaders } from '../telemetry/trace-context.ts';
+import { within } from '../time/within.ts';
 import {
   idOf,
   isInTransit,
@@ -62,9 +62,7 @@ export function createStripeProcessor(
   return {
     name: 'stripe',
     async createSession(session) {
-      // The package limits each attempt, and only until the first byte; this limits the whole call.
-      const { id, url, payment_method_types } = await within(
-        SESSION_TIMEOUT_MS,
+      const { id, url, payment_method_types } = await inTime(
         stripe.checkout.sessions.create(toParameters(session, publicUrl), {
           idempotencyKey: session.paymentId,
           headers: traceHeaders(session.trace),
@@ -83,20 +81,15 @@ export function createStripeProcessor(
     readNotification: (headers, body, now) =>
       readStripeNotification(stripe.webhooks, { ...settings, live }, headers, body, now),
     async readSession(externalId) {
-      const session = await within(
-        SESSION_TIMEOUT_MS,
-        stripe.checkout.sessions.retrieve(externalId),
-      );
+      const session = await inTime(stripe.checkout.sessions.retrieve(externalId));
       const intentId = isInTransit(session) ? idOf(session.payment_intent) : null;
       // The session does not tell that its payment has failed.
       const intent =
-        intentId === null
-          ? null
-          : await within(SESSION_TIMEOUT_MS, stripe.paymentIntents.retrieve(intentId));
+        intentId === null ? null : await inTime(stripe.paymentIntents.retrieve(intentId));
       return readStripeSession(session, intent, session.lastResponse.requestId);
     },
     async endSession(externalId) {
-      await within(SESSION_TIMEOUT_MS, stripe.checkout.sessions.expire(externalId));
+      await inTime(stripe.checkout.sessions.expire(externalId));
     },
   };
 }
@@ -143,18 +136,16 @@ function addressOf(apiUrl: string | null): Stripe.StripeConfig {
   return { protocol: plain ? 'http' : 'https', host: hostname, port: port || (plain ? 80 : 443) };
 }
 
-/** @throws ProcessorUnavailable, ProcessorRefused, SessionUnknown */
-async function within<T>(milliseconds: number, call: Promise<T>): Promise<T> {
-  const timer = new AbortController();
-  const timeout = sleep(milliseconds, undefined, { signal: timer.signal, ref: false }).then(() => {
-    throw new ProcessorUnavailable(`Stripe did not answer within ${milliseconds} ms`);
-  });
+/**
+ * The result of a call, if it comes in time: the package limits each attempt, and only until the first byte.
+ * @throws ProcessorUnavailable, ProcessorRefused, SessionUnknown
+ */
+async function inTime<T>(call: Promise<T>): Promise<T> {
+  const late = `Stripe did not answer within ${SESSION_TIMEOUT_MS} ms`;
   try {
-    return await Promise.race([call, timeout]);
+    return await within(SESSION_TIMEOUT_MS, call, () => new ProcessorUnavailable(late));
   } catch (error) {
     throw error instanceof Stripe.errors.StripeError ? toProcessorError(error) : error;
-  } finally {
-    timer.abort();
   }
 }
 

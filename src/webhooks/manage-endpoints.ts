@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { DEPOSIT_EVENT_TYPES, type EventType } from '#schemas/event.ts';
+import { requireLockedMerchant } from '../accounts/merchants.ts';
 import { audited, OperationRefused, type Operator } from '../audit/audited-change.ts';
 import type { Keyring } from '../crypto/keyring.ts';
 import { newId } from '../crypto/new-id.ts';
 import type { Connection } from '../database/connection.ts';
 import type { WebhookEndpoint } from '../database/webhook-tables.ts';
-import { lockMerchant } from '../repositories/accounts/merchants.ts';
 import {
   insertWebhookEndpoint,
   listEnabledEndpoints,
@@ -54,9 +54,7 @@ export function createEndpoint(
 ): Promise<IssuedEndpoint> {
   return audited(operator, 'webhook.create', async (tx, now) => {
     const href = parseEndpointUrl(url, allowPrivateAddresses);
-    if ((await lockMerchant(tx, merchantId)) === undefined) {
-      throw new OperationRefused(`There is no merchant ${merchantId}.`);
-    }
+    await requireLockedMerchant(tx, merchantId);
     const id = newId();
     await requirePlace(tx, merchantId, { id, url: href });
     const { secret, columns } = issueSecret(keyring, id);

@@ -6,7 +6,7 @@ import type { ToldEvent } from '../repositories/payments/events.ts';
 import type { ClaimedDelivery } from '../repositories/webhooks/claims.ts';
 import { webhookHeaders } from '../signing/webhooks.ts';
 import { traceHeaders } from '../telemetry/trace-context.ts';
-import { type AttemptOutcome, type OutgoingWebhook, sendWebhook } from './send.ts';
+import { type AttemptOutcome, noResponse, type OutgoingWebhook, sendWebhook } from './send.ts';
 
 export interface SendDependencies {
   readonly keyring: Keyring;
@@ -30,7 +30,7 @@ export async function sendEvent(
   signal: AbortSignal,
 ): Promise<AttemptOutcome> {
   if (!allowPrivateAddresses && !endpoint.url.startsWith('https://')) {
-    return notSent('the URL is not https');
+    return noResponse('the URL is not https');
   }
   let secrets: string[];
   try {
@@ -38,7 +38,7 @@ export async function sendEvent(
   } catch (error) {
     // The delivery is retried as usual; meanwhile an operator has to restore the master key.
     logger.error({ err: error, endpointId: endpoint.id }, 'webhook secret cannot be opened');
-    return notSent('the signing secret cannot be opened');
+    return noResponse('the signing secret cannot be opened');
   }
   const webhook = { url: endpoint.url, ...signEvent(event, secrets, now) };
   return sendWebhook(webhook, { connect, now, signal, timeoutMs });
@@ -60,10 +60,6 @@ export function signEvent(
 function eventEnvelope({ id, type, createdAt, data }: ToldEvent): string {
   const head = JSON.stringify({ id, object: 'event', type, createdAt });
   return `${head.slice(0, -1)},"data":${data}}`;
-}
-
-function notSent(error: string): AttemptOutcome {
-  return { statusCode: null, error, excerpt: null, retryAfterMs: 0, refused: null };
 }
 
 /** The current secret, and the previous one during its grace period. */

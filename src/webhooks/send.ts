@@ -66,12 +66,16 @@ export async function sendWebhook(
   } catch (error) {
     if (signal.aborted) throw error;
     const reason = timeout.aborted ? `no answer within ${timeoutMs / 1000} s` : describe(error);
-    const refused = error instanceof RefusedAddress ? error : null;
-    return { statusCode: null, error: reason, excerpt: null, retryAfterMs: 0, refused };
+    return noResponse(reason, error instanceof RefusedAddress ? error : null);
   } finally {
     // Also drops the rest of the body, or a connection that is still being opened.
     client.destroy().catch(() => undefined);
   }
+}
+
+/** The outcome of an attempt without a response. */
+export function noResponse(error: string, refused: RefusedAddress | null = null): AttemptOutcome {
+  return { statusCode: null, error, excerpt: null, retryAfterMs: 0, refused };
 }
 
 /** Never fails: the status decides the attempt, even if the body breaks off or is too slow. */
