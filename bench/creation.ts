@@ -50,7 +50,7 @@ export async function createOnce({ db, merchantId }: Payee): Promise<string> {
         now: new Date(),
       },
       check: () => undefined,
-      answer: created => ({ status: 201, body: Buffer.from(JSON.stringify(created)) }),
+      respond: created => ({ status: 201, body: Buffer.from(JSON.stringify(created)) }),
       onFailure: error => {
         throw error;
       },

@@ -16,7 +16,7 @@ export function parseExplorer(text: string): string | undefined {
   if (UNUSUAL.test(before + after)) return undefined;
   const base = URL.parse(before);
   if (base?.protocol !== 'https:' || base.username !== '' || base.password !== '') return undefined;
-  // A hash right behind the host would make it another one.
+  // Right after the host, the hash would become part of the host.
   return /^https:\/\/[^/?#]+[/?#]/i.test(before) ? text : undefined;
 }
 

@@ -22,7 +22,7 @@ export function parseEmail(text: string): string | undefined {
 }
 
 /**
- * Whom payers are told to contact: an e-mail address, or an https URL without user info, at most
+ * A contact for payers: an e-mail address, or an https URL without user info, at most
  * EMAIL_MAXIMUM characters.
  */
 export function parseContact(text: string): string | undefined {

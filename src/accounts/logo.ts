@@ -1,4 +1,4 @@
-/** Most bytes of a logo: with it, a checkout page stays below 50 KB, whatever it shows. */
+/** Most bytes of a logo: with it, every checkout page stays below 50 KB. */
 export const LOGO_BYTES_MAXIMUM = 8 * 1024;
 /** Most pixels of a side: four for each that the page shows. */
 export const LOGO_PIXELS_MAXIMUM = 512;
@@ -26,8 +26,8 @@ export class ImageRefused extends Error {
 }
 
 /**
- * Takes a PNG or WebP image by its signature, its bytes and the pixels that it says it has. Browsers are told
- * the type and not to guess another one, so what else is in the file is never anything but an image to them.
+ * Checks a PNG or WebP image: its signature, its size in bytes, and the pixels that its header declares. It is
+ * served with its type and `nosniff`, so that browsers treat it as nothing but an image.
  * @throws ImageRefused
  */
 export function parseLogo(content: Buffer): Logo {

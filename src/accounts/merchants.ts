@@ -54,7 +54,7 @@ export interface MerchantChange {
   /** As in NewMerchant. */
   readonly commissionBps?: number | undefined;
   readonly underpaymentToleranceBps?: number | undefined;
-  /** Whom payers are told to contact, an e-mail address or an https URL; null for nobody. */
+  /** Shown to payers as the contact: an e-mail address or an https URL; null for none. */
   readonly supportContact?: string | null | undefined;
   /** Of the checkout, as `#rrggbb`; null for the service's own. */
   readonly accentColor?: string | null | undefined;

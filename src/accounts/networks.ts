@@ -46,7 +46,7 @@ export function setNetwork(
 
 /**
  * Switches off the test networks that are active because they were shipped so, as production needs it:
- * whoever pays on one of them pays with coins without value. Those that an operator has switched on
+ * their coins have no value. Those that an operator has switched on
  * stay.
  * @returns Their IDs.
  */

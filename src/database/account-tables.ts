@@ -24,7 +24,7 @@ export interface PartnerMembersTable {
   email: string;
   role: PartnerRole;
   status: Defaulted<ActiveStatus>;
-  /** Who signs in as it; null for nobody yet. */
+  /** The person who signs in as it; null while there is none. */
   person_id: Defaulted<string | null>;
   created_at: Date;
 }
@@ -44,7 +44,7 @@ export interface MerchantsTable {
   commission_bps: number;
   /** How much too little still settles a payment, in basis points of what it asks for. */
   underpayment_tolerance_bps: Defaulted<number>;
-  /** Whom payers are told to contact: an e-mail address or an https URL; null for nobody. */
+  /** Shown to payers as the contact: an e-mail address or an https URL; null for none. */
   support_contact: Defaulted<string | null>;
   /** Accent colour of the checkout, as `#rrggbb`; null for the service's own. */
   accent_color: Defaulted<string | null>;
@@ -100,7 +100,7 @@ export interface MerchantUsersTable {
   client_id: string | null;
   api_key_hash: Buffer | null;
   master_key_version: number | null;
-  /** Who signs in as it; null for nobody yet. */
+  /** The person who signs in as it; null while there is none. */
   person_id: Defaulted<string | null>;
   created_at: Date;
 }

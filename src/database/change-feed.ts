@@ -11,14 +11,14 @@ import { cut } from './session-client.ts';
  * Receives a notification for every change to accounts and networks (migration 0010), so that a
  * replica may cache what it has read of them.
  *
- * Nobody can wait for a notification to arrive, and a connection can die silently, so a cache is
+ * Whether a notification is still to come cannot be known, and a connection can die silently, so a cache is
  * trusted for the length of a lease. A replica renews its lease by sending a notification to itself:
  * PostgreSQL delivers notifications in the order of their commits, so when its own arrives, it has
  * every change committed before. A command that changes something waits for the length of a lease
  * after its commit; by then each replica has the change or reads the database again.
  *
- * A replica that lost its session trusts its lease to the end, so whoever listens says so in a table
- * (migration 0014): a command waits if anybody listened lately, whatever has become of them.
+ * A replica that lost its session trusts its lease to the end, so each listener records that it listens in a
+ * table (migration 0014): a command waits if there was a listener lately, also when it is gone.
  */
 export interface ChangeFeed {
   /** Whether the lease holds: every change that was acknowledged to its maker has arrived. */
@@ -40,8 +40,8 @@ export const LEASE_MS = 500;
 /** How often the lease is renewed, in milliseconds: four renewals in five may get lost. */
 const RENEWAL_MS = 100;
 /**
- * How often it is renewed when nobody has asked for it in a while, in milliseconds: then the first to
- * ask reads the database. Renewals are most of what an idle process does.
+ * How often it is renewed when it has not been asked for in a while, in milliseconds: then the first
+ * request reads the database. Renewals are most of what an idle process does.
  */
 const IDLE_RENEWAL_MS = 1_000;
 const IDLE_AFTER_MS = 10_000;

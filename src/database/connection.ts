@@ -38,7 +38,7 @@ export function connect(options: ConnectionOptions): Database {
     Client: KnownClient,
     max: options.poolSize,
     // Idle connections stay open: opening one costs the server a process that plans every statement
-    // anew, 10 ms or more that requests wait for, in a burst of load above all.
+    // again, 10 ms or more that requests wait for, above all in a burst of load.
     idleTimeoutMillis: 0,
     maxLifetimeSeconds: LIFETIME_SECONDS,
   });

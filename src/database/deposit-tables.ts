@@ -15,7 +15,7 @@ export interface ReservationsTable {
 
 export type DepositState = 'seen' | 'final' | 'reversed' | 'failed';
 
-/** Who told of a deposit: a watcher or the simulator. */
+/** Who reported a deposit: a watcher or the simulator. */
 export type DepositSource = 'chain' | 'simulation';
 
 export type DepositOutcome =
@@ -94,7 +94,7 @@ export interface DeviatingDepositsTable {
   created_at: Date;
 }
 
-/** What a node answered about a transaction when its deposits became final. */
+/** A node's responses about a transaction when its deposits became final. */
 export interface TransactionAnswersTable {
   blockchain_id: string;
   transaction_hash: string;
@@ -105,7 +105,7 @@ export interface TransactionAnswersTable {
   recorded_at: Date;
 }
 
-/** Transfers to an address that are worth nothing to anybody, of one day. */
+/** Transfers to an address that are too small to count, of one day. */
 export interface DustTable {
   blockchain_id: string;
   address: string;

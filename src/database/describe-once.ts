@@ -28,8 +28,8 @@ const DriverQuery = pg.Query as unknown as new (
 
 /**
  * Runs the prepared statements of a connection, and has PostgreSQL describe the columns of each once. pg
- * asks for the description with every execution and makes the reader of its rows anew, a fifth of what a
- * page costs this process. It cannot change: PostgreSQL refuses to execute a prepared statement whose
+ * asks for the description with every execution and builds the reader of its rows from it each time, a fifth of
+ * what a page costs this process. It cannot change: PostgreSQL refuses to execute a prepared statement whose
  * columns have changed. A statement without columns is described each time, and so is every one where pg
  * no longer has the fields that rows are read by.
  */

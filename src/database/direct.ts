@@ -3,7 +3,7 @@ import { type SessionOptions, sessionConfig } from './session.ts';
 import { cutSoon } from './session-client.ts';
 import { STATEMENT_TIMEOUT_MS } from './time-limits.ts';
 
-/** PgBouncer's answer to session settings that it is not configured to ignore. */
+/** PgBouncer's error for session settings that it is not configured to ignore. */
 const REFUSED_SETTING = /unsupported startup parameter/i;
 
 /** Whether the connection has a session of its own: a pooler reports made-up process IDs. */
@@ -14,7 +14,7 @@ export async function hasOwnSession(client: pg.Client): Promise<boolean> {
 
 /**
  * Whether the URL leads to PostgreSQL itself and not to a pooler, behind which timeouts, prepared
- * statements and notifications get lost. True while no server answers, since it cannot be told.
+ * statements and notifications get lost. True while no server responds, since it cannot be known.
  */
 export async function leadsToPostgres(options: Omit<SessionOptions, 'pooler'>): Promise<boolean> {
   const client = new pg.Client({ ...sessionConfig(options), query_timeout: STATEMENT_TIMEOUT_MS });

@@ -30,7 +30,7 @@ const DRIVER_MESSAGES = [
   'Cannot use a pool after calling end on the pool',
 ];
 
-/** What was asked of the database took longer than anybody waits for it. */
+/** The database took longer than callers wait for it. */
 export class DatabaseTooSlow extends Error {
   constructor() {
     super('the database took too long to answer');

@@ -23,12 +23,12 @@ export interface ApiKeysTable {
   created_at: Date;
 }
 
-/** What a key was last used for, beside it so that its row is not written again and again. */
+/** What a key was last used for, in a table of its own so that the key's row is not written again and again. */
 export interface ApiKeyUsageTable {
   key_id: string;
   last_used_at: Date;
   address: string;
-  /** The last error that it was answered with, and when; null without one. */
+  /** The last error of a request with it, and when; null without one. */
   last_error: string | null;
   last_error_at: Date | null;
 }

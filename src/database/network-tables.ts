@@ -5,8 +5,8 @@ export type NetworkFamily = 'bitcoin' | 'ethereum' | 'bnb' | 'avalanche' | 'sola
 export type NetworkEnvironment = 'production' | 'test';
 
 /**
- * What tells of transfers on a network: verified nodes of its chain; the simulator, where the chain has
- * no node and the process simulates; nobody, where the chain has nodes that do not suffice for the
+ * What reports transfers on a network: `chain`, the verified nodes of its chain; `simulation`, the simulator,
+ * where the chain has no node and the process simulates; `nobody`, where the chain's nodes cannot serve the
  * network.
  */
 export type SettledBy = 'simulation' | 'chain' | 'nobody';

@@ -43,9 +43,9 @@ export interface PanelSessionsTable {
   /** When the second factor was last given; null while it is asked for. */
   second_factor_at: Date | null;
   wrong_codes: Defaulted<number>;
-  /** SHA-256 of the token of the invitation that somebody signs in for; null for none. */
+  /** SHA-256 of the token of the invitation that the person signs in for; null for none. */
   link_hash: Buffer | null;
-  /** Complete session, of anybody, that the browser had before; it ends by the second factor. null for none. */
+  /** Complete session of any person that the browser had before; it ends with the second factor. null for none. */
   replaced_id: string | null;
   /** What the browser says it is. */
   device: string;

@@ -17,7 +17,7 @@ const RETRY_PAUSE_MS = 1_000;
 
 /**
  * Opens connections that all requests share for short reads, round robin. A query is sent without
- * waiting for the answers to those before it, which halves what a read by primary key costs against a
+ * waiting for the results of those before it, which halves what a read by primary key costs against a
  * connection that is taken from a pool and given back; two such connections carry more than one
  * process can ask.
  *
@@ -83,7 +83,7 @@ class SharedConnection {
     return this.#session;
   }
 
-  /** @throws Error whatever connecting fails with; the next call tries again. */
+  /** @throws Error when connecting fails; the next call tries again. */
   open(): Promise<PostgresPoolClient> {
     this.#opening ??= this.#connect();
     return this.#opening;

@@ -5,9 +5,9 @@ import type { Connection, Database } from './connection.ts';
 import { isAccessDenied } from './errors.ts';
 
 /**
- * The role that API, worker and `mp` connect as, where it is not the owner of the tables. It reads and
- * writes rows, so that whoever gets hold of it can neither switch the triggers off that guard payments
- * nor rewrite history.
+ * The role that API, worker and `mp` connect as, where it is not the owner of the tables. It may read
+ * and write rows only, so that stolen credentials suffice neither for switching off the triggers that guard
+ * payments nor for rewriting history.
  */
 export interface ServiceRole {
   readonly name: string;

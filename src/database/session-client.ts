@@ -26,7 +26,7 @@ const CHECK_INTERVAL_MS = 250;
 
 /**
  * Wraps a connected client: prepares the statements that have names, unless it leads to a pooler, and
- * cuts the connection when an answer is overdue by more than any statement may take. Without that,
+ * cuts the connection when a response is overdue by more than any statement may take. Without that,
  * requests would wait until the kernel gives up on a server that vanished, after a quarter of an hour.
  */
 export function sessionClient(
@@ -45,7 +45,7 @@ export function sessionClient(
     return new Promise((resolve, reject) => {
       let isAnswered = false;
       const answered: Answered = (error, result) => {
-        // pg answers a value that it cannot send twice.
+        // pg calls back twice for a value that it cannot send.
         if (!isAnswered) watch.answered();
         isAnswered = true;
         if (error === null) return resolve(result);
@@ -100,7 +100,7 @@ function ownError(error: Error): Error {
   return isDatabaseUnavailable(error) ? Object.assign(new Error(error.message), error) : error;
 }
 
-/** Longest that a query may be without an answer, in milliseconds; undefined without a limit. */
+/** Longest that a query may be without a response, in milliseconds; undefined without a limit. */
 function responseTimeoutMs({
   pooler,
   statementTimeoutMs = STATEMENT_TIMEOUT_MS,
@@ -112,7 +112,7 @@ function responseTimeoutMs({
 }
 
 /**
- * Cuts the connection when a query has been without an answer for longer than it may. On a pipeline that
+ * Cuts the connection when a query has been without a response for longer than it may. On a pipeline that
  * includes the time in which others were worked on: behind several that wait for a lock, each for as
  * long as a statement may, a query would wait for all of them.
  */

@@ -33,8 +33,8 @@ const BY_INDEX = ['enable_seqscan=off', 'jit=off'];
 const PLAN_SETTINGS = {
   'by-index': BY_INDEX,
   /**
-   * Plans prepared statements once, whatever their values. Otherwise PostgreSQL plans each page of a
-   * long history anew: it expects an unknown limit to be a tenth of all rows. A page is read in the
+   * Plans prepared statements once, without regard to their values. Otherwise PostgreSQL plans each page of a
+   * long history again: it expects an unknown limit to be a tenth of all rows. A page is read in the
    * order of its index; a bitmap would collect the whole history first.
    */
   once: [...BY_INDEX, 'enable_bitmapscan=off', 'plan_cache_mode=force_generic_plan'],

@@ -1,7 +1,7 @@
 /**
- * How long the database may keep anybody waiting, in milliseconds.
+ * How long the database may take, in milliseconds.
  *
- * No request takes longer than 10 s, whatever hangs: a server, a network or a lock. The claim of a
+ * No request takes longer than 10 s, be it a server, a network or a lock that hangs. The claim of a
  * nonce, after whose failure a read goes on, and then work on the database have to fit into that; the
  * rest is for what the request itself does. With PgBouncer these are the limits of the wait for a
  * connection and of the role (guide `pgbouncer`).
@@ -14,7 +14,7 @@ export const PATIENT_CONNECT_TIMEOUT_MS = 5_000;
 /** Longest a statement may run; the slowest usual one takes far less. */
 export const STATEMENT_TIMEOUT_MS = 3_500;
 /**
- * How much later than that PostgreSQL's answer may come, before its connection counts as lost: it ends
+ * How much later than that PostgreSQL's response may come, before its connection counts as lost: it ends
  * a statement that takes too long by itself, and says so.
  */
 export const RESPONSE_MARGIN_MS = 500;

@@ -19,7 +19,7 @@ const waiting = new WeakMap<Connection, (() => void)[]>();
 
 /**
  * Runs `work` in a transaction, and after the commit the effects that it left to `afterCommit`.
- * @throws whatever `work` or the commit throws.
+ * @throws the error of `work` or of the commit.
  */
 export async function transact<T>(db: Database, work: (tx: Connection) => Promise<T>): Promise<T> {
   const effects: (() => void)[] = [];
@@ -43,7 +43,7 @@ export function afterCommit(db: Connection, effect: () => void): void {
 
 /**
  * Runs `work` in a transaction.
- * @throws UncertainCommit when everything but the commit succeeded, and whatever `work` throws.
+ * @throws UncertainCommit when everything but the commit succeeded; otherwise the error of `work`.
  */
 export async function inTransaction<T>(
   db: Database,

@@ -79,7 +79,7 @@ export interface NodesTable {
 }
 
 /**
- * `unknown` was not asked yet, `behind` has no recent block, `failing` does not answer, `refused` is no
+ * `unknown` was not asked yet, `behind` has no recent block, `failing` does not respond, `refused` is no
  * node of its chain.
  */
 export type NodeState = 'unknown' | 'up' | 'behind' | 'failing' | 'refused';
@@ -143,7 +143,7 @@ export interface NativeBalancesTable {
   balance: BaseUnits;
 }
 
-/** How far a UTC day's blocks of a network were held against the ledger. */
+/** The progress of comparing a UTC day's blocks of a network with the ledger. */
 export interface NetworkAuditsTable {
   blockchain_id: string;
   /** YYYY-MM-DD. */
@@ -152,7 +152,7 @@ export interface NetworkAuditsTable {
   next_height: Height | null;
   to_height: Height | null;
   differences: Defaulted<number>;
-  /** Until when a worker that goes on with it is taken to be alive. */
+  /** Until when the worker that has claimed it is taken to be alive. */
   claimed_until: Date | null;
   done_at: Date | null;
 }

@@ -30,7 +30,7 @@ export interface WebhookDeliveriesTable {
   status: Defaulted<DeliveryStatus>;
   attempts: Defaulted<number>;
   next_attempt_at: Date | null;
-  /** Until when a worker that attempts it now is taken to be alive. */
+  /** Until when the worker that has claimed it is taken to be alive. */
   claimed_until: Date | null;
   created_at: Date;
   finished_at: Date | null;

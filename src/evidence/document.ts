@@ -12,10 +12,10 @@ import type { Clock } from '../time/clock.ts';
 import { canonicalJson } from './canonical.ts';
 import { openSigningKey } from './keys.ts';
 
-/** Of the document's form; it changes when members change their meaning. */
+/** Version of the document's format; it rises when a member changes its meaning. */
 const VERSION = 1;
 
-/** What is known of a payment, and what it is known from. Times are ISO 8601, amounts as in the API. */
+/** A payment's data and their sources. Times are ISO 8601, amounts as in the API. */
 export interface Evidence {
   readonly version: typeof VERSION;
   readonly madeAt: string;
@@ -47,7 +47,7 @@ interface Dependencies {
 }
 
 /**
- * Writes down what is known of a payment, and signs it. Secrets, the checkout's link and the paths of
+ * Collects the evidence about a payment, and signs it. Secrets, the checkout's link and the paths of
  * webhook URLs are left out.
  */
 export async function makeEvidence(
@@ -90,7 +90,7 @@ async function toDeposits(db: Connection, facts: readonly PaymentFact[]): Promis
   return deposits.map(deposit => {
     const { id, block_height: height, assetDecimals, source } = deposit;
     const newest = heights.get(deposit.blockchain_id) ?? null;
-    const answers = kept.find(
+    const responses = kept.find(
       row =>
         row.blockchain_id === deposit.blockchain_id &&
         row.transaction_hash === deposit.transaction_hash,
@@ -107,13 +107,13 @@ async function toDeposits(db: Connection, facts: readonly PaymentFact[]): Promis
           : Math.max(1, newest - height + 1),
       observedAt: deposit.observed_at.toISOString(),
       settledBy:
-        answers === undefined
+        responses === undefined
           ? null
           : {
-              node: answers.node,
-              at: answers.recorded_at.toISOString(),
+              node: responses.node,
+              at: responses.recorded_at.toISOString(),
               // As text, so that no number in it is spelled differently.
-              answers: answers.answers,
+              answers: responses.answers,
             },
     };
   });

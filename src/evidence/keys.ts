@@ -33,7 +33,7 @@ export interface SigningKey {
   readonly privateKey: KeyObject;
 }
 
-/** The key that signs; the first use makes it, once, whoever else does so at the same time. */
+/** The key that signs. The first use makes it; concurrent first uses make one. */
 export function openSigningKey(db: Database, keyring: Keyring, clock: Clock): Promise<SigningKey> {
   return transact(db, async tx => {
     await lockEvidenceKeys(tx);

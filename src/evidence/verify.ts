@@ -7,7 +7,7 @@ const STRING = /"(?:[^"\\]|\\.)*"/g;
 const NUMBER = /-?\d[-+.\deE]*/g;
 const SIGNED: readonly string[] = ['evidence', 'signature', 'keyId'];
 
-/** A document proves nothing. The message is one line, a whole sentence. */
+/** A document is no valid evidence. The message is a whole sentence on one line. */
 export class EvidenceRefused extends Error {
   override readonly name = 'EvidenceRefused';
 }
@@ -29,7 +29,7 @@ export function verifyEvidence(content: Uint8Array, keys: readonly unknown[]): S
   }
   if (!isEd25519(key)) throw new EvidenceRefused(`The public key ${keyId} is no Ed25519 key.`);
   const bytes = Buffer.from(signature, 'base64');
-  // Node skips what is no base64, and whatever follows the padding.
+  // Node skips characters that are not base64, and all that follow the padding.
   const isPlain = bytes.toString('base64') === signature;
   if (isPlain && verify(null, Buffer.from(canonicalJson(evidence)), toPublicKey(key), bytes)) {
     return document;

@@ -119,7 +119,7 @@ export function revokeKey(operator: Operator, keyId: string): Promise<KeyWithRol
     const revoked = await updateApiKey(tx, keyId, {
       revoked_at: now,
       secret: null,
-      // The hash of the previous passphrase stays: within the grace period it too is answered with E2005.
+      // The hash of the previous passphrase stays: within the grace period it gets E2005 as well.
       previous_secret: null,
     });
     return { result: { ...revoked, memberRole: key.memberRole }, objectId: keyId };

@@ -119,8 +119,8 @@ function isHashBehind({ version, hashVersion, validUntil }: Pair, keyring: Keyri
 }
 
 /**
- * Hashes a passphrase anew under the current master key, which only its owner makes possible. When that
- * fails, the next use tries again.
+ * Hashes a passphrase again under the current master key: only now is it known. When that fails, the next
+ * use tries again.
  */
 async function renewHash(
   { db, keyring }: Pick<CredentialDependencies, 'db' | 'keyring'>,

@@ -61,7 +61,7 @@ export async function createPrompt(
 }
 
 /**
- * Reads a merchant's payment, whichever contract created it.
+ * Reads a merchant's payment, of either contract.
  * @throws LegacyRefusal when the merchant has no such payment, or the ID is not a UUID.
  */
 export async function readPrompt(

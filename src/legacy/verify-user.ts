@@ -19,7 +19,7 @@ const NO_HASH = Buffer.alloc(32);
 
 /**
  * Finds the active Merchant Admin that the credentials belong to. An API key that was hashed under a
- * former master key is hashed anew, which only its use makes possible.
+ * former master key is hashed again: only now is it known.
  * @throws LegacyRefusal for an unknown client ID, a wrong API key, an inactive user or a user who is not an
  * admin, in this order.
  */

@@ -59,16 +59,16 @@ export async function createPayment(
 /** What a creation under an idempotency key takes beside the request itself. */
 export interface Once {
   readonly claim: IdempotentRequest;
-  /** @throws ApiError for whatever is wrong with the request itself (E1001, E1002). */
+  /** @throws ApiError when the request itself is invalid (E1001, E1002). */
   readonly check: () => void;
-  /** The answer to a creation, as it is sent and kept. */
-  readonly answer: (created: CreatePaymentResponse) => Response;
+  /** Serializes the response to a creation, as it is sent and kept. */
+  readonly respond: (created: CreatePaymentResponse) => Response;
   /** Renders and logs a failure of the execution. */
   readonly onFailure: (error: unknown) => Response;
 }
 
 /**
- * Creates a payment at most once for the key, on whichever replica.
+ * Creates a payment at most once for the key, on all replicas together.
  *
  * Usually that is one statement, which claims the key and writes payment, event and response. A stored
  * response takes precedence over any refusal, so it is looked for whenever the request would be
@@ -81,7 +81,7 @@ export async function createPaymentOnce(
   db: Database,
   deps: CreatePaymentDependencies,
   request: CreatePaymentRequest,
-  { claim, check, answer, onFailure }: Once,
+  { claim, check, respond, onFailure }: Once,
 ): Promise<Outcome> {
   const { keyring } = deps;
   try {
@@ -102,13 +102,13 @@ export async function createPaymentOnce(
   }
   if (decision.kind === 'regulated') {
     const { open } = decision;
-    const work = async (tx: Connection) => answer(toResponse(await openAndInsert(tx, open)));
+    const work = async (tx: Connection) => respond(toResponse(await openAndInsert(tx, open)));
     return claimAndExecute(db, keyring, claim, work, onFailure);
   }
   const draft = decision;
   const write = async () => {
     try {
-      const response = answer(toResponse(draft));
+      const response = respond(toResponse(draft));
       const outcome = await claimAndCreate(db, keyring, claim, toCreation(draft), response);
       if (!outcome.replayed) paymentsCreated.inc({ flow: draft.payment.flow });
       return outcome;
@@ -117,7 +117,7 @@ export async function createPaymentOnce(
       throw error;
     }
   };
-  // It may be tried with others, then alone, and fail: each may take as long as a statement.
+  // It may be tried in a batch, then alone, and then fail: each step may take as long as a statement.
   return within(WORK_TIMEOUT_MS, write(), () => new UncertainCommit(new DatabaseTooSlow()));
 }
 

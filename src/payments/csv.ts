@@ -20,7 +20,7 @@ export function csvHeader<T>(columns: readonly CsvColumn<T>[]): string {
 }
 
 /**
- * Lines of a CSV file (RFC 4180), each with its end. All text is quoted, whatever it contains: readers
+ * Lines of a CSV file (RFC 4180), each with its end. All text is quoted: readers
  * disagree about which characters end a line. Text that a spreadsheet would run begins with an apostrophe,
  * since merchants and customers wrote it.
  */

@@ -26,7 +26,7 @@ export interface CreatePaymentDependencies {
   readonly allowLoopbackHttp: boolean;
   /** Collects payments on US accounts; null refuses to create them. */
   readonly processor: Processor | null;
-  /** Told what the processor refuses. */
+  /** Gets what the processor refuses. */
   readonly logger: Pick<BaseLogger, 'warn'>;
 }
 
@@ -74,7 +74,7 @@ export async function decideCreation(
     kind: 'regulated',
     async open() {
       const flow = await openRegulatedFlow(deps, payee.merchant, id, request, now);
-      // Not the time before the processor answered, seconds ago: a client that pages by creation time
+      // Not the time before the processor's response, seconds ago: a client that pages by creation time
       // may have passed that already.
       const createdAt = new Date(deps.clock());
       const payment = newPayment(id, payee, request, { ...flow, createdAt });

@@ -12,7 +12,7 @@ export interface DueWork<T> {
   readonly handle: (tx: Connection, row: T) => Promise<unknown>;
   /** What could not be done, as in "2 payments could not be …". */
   readonly what: string;
-  /** Told of an error that did not come again when the rows were handled one by one. */
+  /** Gets the error of a batch whose rows were then handled one by one. */
   readonly log: Pick<BaseLogger, 'warn'> | undefined;
 }
 

@@ -22,7 +22,7 @@ import { openResponse, type Response, sealResponse } from './stored-response.ts'
 export const RESPONSE_LIFETIME_MS = 24 * 60 * 60 * 1000;
 /** Longest Idempotency-Key, in characters. */
 export const IDEMPOTENCY_KEY_MAXIMUM = 255;
-/** What E4003 tells a client to wait, in seconds. */
+/** Retry-After of E4003, in seconds. */
 export const IN_PROGRESS_RETRY_SECONDS = 5;
 /**
  * Most creations in one statement: each waits for the slowest of them and for any lock that one of
@@ -78,7 +78,7 @@ export async function findReplay(
  * of them. A creation that the database refuses is written alone, so that it fails nothing else.
  *
  * @throws ApiError E4003 while the original runs, E4002 for another body.
- * @throws UncertainCommit, and whatever error the database refuses the statement with.
+ * @throws UncertainCommit, and the error with which the database refuses the statement.
  */
 export async function claimAndCreate(
   db: Database,
@@ -150,8 +150,8 @@ export function claimAndExecute(
 }
 
 /**
- * The answer when another request has the key. That one may be a retry as well, of what was answered
- * long ago, so a stored response comes first.
+ * The response when another request has the key. That one may be a retry as well, long after the original,
+ * so a stored response comes first.
  * @throws ApiError E4002 when it was given to another body, E4003 when the original is still running.
  */
 async function replayOrInProgress(

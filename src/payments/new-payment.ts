@@ -17,7 +17,7 @@ export interface CreatePaymentRequest {
 /** What a contract fixes for each payment in place of the settings. */
 export interface PaymentTerms {
   readonly commissionPayer: CommissionPayer;
-  /** How long the payment waits, in minutes, whichever network is chosen. */
+  /** How long the payment waits, in minutes, on any network. */
   readonly windowMinutes: number;
 }
 

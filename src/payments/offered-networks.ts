@@ -20,7 +20,7 @@ export class AddressesMissing extends ApiError {
 }
 
 /**
- * Whether customers may pay on a network: it is switched on, and somebody settles its payments.
+ * Whether customers may pay on a network: it is switched on, and its payments are settled.
  * @param simulation Whether payments may be simulated, so that networks without a node are settled too.
  */
 export function isOffered(

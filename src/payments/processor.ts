@@ -26,7 +26,7 @@ export interface ProcessorNotification {
   readonly amountCents: number | null;
   /** ISO 4217 in lower case. */
   readonly currency: string | null;
-  /** Told to the merchant as transactionHash once the payment is settled. */
+  /** The payment's transactionHash once it is settled. */
   readonly transactionReference: string | null;
   /** What the processor reports as our commission, in cents; null when it says nothing of it. */
   readonly commissionCents: number | null;
@@ -38,7 +38,7 @@ export interface Processor {
   readonly name: string;
   /**
    * Opens a page where the customer pays; calling it again for the same payment makes no second one.
-   * Answers or fails within `SESSION_TIMEOUT_MS`.
+   * Takes at most `SESSION_TIMEOUT_MS`.
    * @throws ProcessorUnavailable when it cannot be reached in time, ProcessorRefused otherwise, and
    * ApiError E5002 when it is not even asked.
    */
@@ -73,7 +73,7 @@ export const SESSION_TIMEOUT_MS = 8_000;
 /** How far a notification's signature may lie in the past, in seconds: Stripe's own default. */
 export const NOTIFICATION_TOLERANCE_SECONDS = 300;
 
-/** The processor could not be reached, did not answer in time, or failed by its own account. */
+/** The processor could not be reached, did not respond in time, or reports a failure of its own. */
 export class ProcessorUnavailable extends Error {
   override readonly name = 'ProcessorUnavailable';
 }
@@ -96,7 +96,7 @@ export class SessionUnknown extends Error {
   override readonly name = 'SessionUnknown';
 }
 
-/** A notification that the processor did not send, is too old to tell, of the wrong mode or no event. */
+/** A notification that is not signed by the processor, too old, of the wrong mode, or no event. */
 export class NotificationRefused extends Error {
   override readonly name = 'NotificationRefused';
 }

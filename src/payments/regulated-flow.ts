@@ -14,7 +14,7 @@ export const REGULATED_WINDOW_MINUTES = 60;
 const NOTIFICATION_MINUTES = 10;
 const MINUTE_MS = 60_000;
 /**
- * When the processor is first asked what became of a payment, in milliseconds from its creation: most
+ * When the processor is first asked for the state of a payment, in milliseconds from its creation: most
  * customers are done by then, and most notifications have arrived.
  */
 export const FIRST_INQUIRY_MS = 5 * MINUTE_MS;
@@ -75,8 +75,8 @@ export async function openRegulatedFlow(
 }
 
 /**
- * Opens a session. Asking again would be refused again, so that a refusal is one of the request, whose
- * idempotency key stays free; the log has the processor's own words.
+ * Opens a session. The processor would refuse the same request again, so that its refusal counts as one of the
+ * request, and the idempotency key stays free. The log has the processor's message.
  */
 async function openSession(
   processor: Processor,

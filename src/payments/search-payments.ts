@@ -12,24 +12,24 @@ import {
 import { parseDollars } from './dollars.ts';
 import { toPaymentObject } from './payment-object.ts';
 
-/** Shorter parts of a reference are part of too many. */
+/** Shorter parts occur in too many references. */
 export const PART_MINIMUM = 3;
 
 /** A plain decimal, as amounts on chain are shown. */
 const TOKENS = /^\d{1,30}(\.\d{1,18})?$/;
 
-/** Where a search goes on. */
+/** Where a search continues. */
 export interface SearchCursor {
-  /** ID of the payment after which it goes on. */
+  /** ID of the payment after which it continues. */
   readonly after: string;
-  /** ID of the oldest payment that was told of before the search had come to it, if any was. */
+  /** ID of the oldest payment that was shown for its whole reference, before the search has reached it. */
   readonly told?: string | undefined;
 }
 
 /** What a search finds, newest first. */
 export interface FoundPage {
   readonly data: readonly PaymentObject[];
-  /** Where the search goes on; null at the end. */
+  /** Where the search continues; null at the end. */
   readonly next: SearchCursor | null;
 }
 
@@ -37,7 +37,7 @@ type Filters = Omit<PaymentSearch, 'text'>;
 
 /**
  * A page of a merchant's payments that match filters and a text: a payment's ID, a transaction's hash, a
- * reference or a part of it of at least three characters in whatever case, an amount in dollars or on chain, a
+ * reference or a part of it of at least three characters in any case, an amount in dollars or on chain, a
  * deposit address. Each call looks at a bounded number of payments: a page may have fewer than `limit`, or
  * none, and still be followed by others.
  */
@@ -53,7 +53,7 @@ export async function findPayments(
   }
   const search = {
     ...filters,
-    text: text === undefined ? undefined : { ...readText(text), told: cursor?.told },
+    text: text === undefined ? undefined : { ...readText(text), oldestShown: cursor?.told },
   };
   const place = { after: cursor?.after, limit: limit + 1 };
   const { payments, end } = await searchPayments(db, merchantId, search, place);

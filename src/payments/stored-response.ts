@@ -5,7 +5,7 @@ import {
   type StoredResponse,
 } from '../repositories/payments/idempotency-keys.ts';
 
-/** An answer as it is sent and kept. */
+/** A response as it is sent and kept. */
 export interface Response {
   readonly status: number;
   readonly body: Buffer;
@@ -15,8 +15,8 @@ export interface Response {
 const SEALED = /^(\d{3}) (.*)$/s;
 
 /**
- * Seals a response for its row: it contains the checkout token, which whoever reads the table, or a
- * backup of it, must not get. It opens under this key of this account alone.
+ * Seals a response for its row: it contains the checkout token, which must not be readable in the
+ * table or a backup of it. It opens under this key of this account alone.
  */
 export function sealResponse(
   keyring: Keyring,

@@ -29,8 +29,8 @@ const UNCONFIRMED_GRACE_MS = 60 * 60_000;
 
 /**
  * Pauses between inquiries, in milliseconds. Before its expiry a payment is asked about whenever its
- * age has doubled; afterwards whenever the time since has doubled. The longest pause bounds how long an
- * end goes unnoticed whose notification was lost, or after an outage of the processor.
+ * age has doubled; afterwards whenever the time since has doubled. The longest pause is how late an end may
+ * be noticed when its notification was lost, or after an outage of the processor.
  */
 export const PAUSES = {
   first: FIRST_INQUIRY_MS,
@@ -40,24 +40,26 @@ export const PAUSES = {
 };
 
 /**
- * Asks the processor what became of at most `limit` payments that are due for it: notifications may be
+ * Asks the processor for the state of at most `limit` payments whose inquiry is due: notifications may be
  * lost. Settles what is paid. Of what is not, expires what is overdue and cancels what belongs to a
  * merchant that was deactivated; both are final and must be true.
  *
  * Each payment is claimed by setting the time of its next inquiry, so that workers do not ask twice.
- * Holds no lock or connection while the processor answers; a notification that gets there first wins.
+ * Holds no lock or connection while it waits for the processor; a notification that is applied first wins.
  *
  * @returns Whether there may be more to ask about now: false after the last batch, and if the processor
- * answered for none of the payments.
+ * responded for none of the payments.
  */
 export async function followUp(dependencies: FollowUp, now: Date, limit: number): Promise<boolean> {
   const inquiries = await claimInquiries(dependencies.db, PAUSES, now, limit);
-  const answered = await Promise.all(inquiries.map(inquiry => inquire(dependencies, inquiry, now)));
-  return inquiries.length === limit && answered.includes(true);
+  const responded = await Promise.all(
+    inquiries.map(inquiry => inquire(dependencies, inquiry, now)),
+  );
+  return inquiries.length === limit && responded.includes(true);
 }
 
 /**
- * Lets open payments of merchants that were deactivated be asked about at once, at most `limit`, so that
+ * Moves the inquiries about open payments of deactivated merchants forward to now, of at most `limit`, so that
  * they are cancelled soon.
  */
 export function hastenCancelling({ db }: FollowUp, now: Date, limit: number): Promise<void> {
@@ -65,7 +67,7 @@ export function hastenCancelling({ db }: FollowUp, now: Date, limit: number): Pr
   return hastenInquiries(db, { now, latest }, limit);
 }
 
-/** @returns False only if the processor did not answer. */
+/** @returns False only if the processor did not respond. */
 async function inquire(
   { db, processor, logger }: FollowUp,
   payment: Inquiry,

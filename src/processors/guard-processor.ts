@@ -21,7 +21,7 @@ interface GuardOptions {
  *
  * A creation holds a database connection while it waits for the processor, so a processor that
  * hangs would soon exhaust the pool and block unrelated payments. A circuit breaker stops calls to
- * a processor that fails; a limit on calls in flight covers one that is slow but answers. A call
+ * a processor that fails; a limit on calls in flight covers one that is slow but responds. A call
  * refused here was never executed: it fails with E5002 and stores no idempotency key.
  */
 export function guardProcessor<P extends Processor>(

@@ -68,7 +68,7 @@ export async function receiveNotification(
   }
 }
 
-/** @param notification Received, or built from the processor's answer about a session. */
+/** @param notification Received, or built from the processor's response about a session. */
 export function logSettlement(
   log: Log,
   processor: string,

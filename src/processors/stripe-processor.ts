@@ -34,9 +34,9 @@ const PRODUCT_NAME_MAXIMUM = 250;
 const LIVE_KEY = /^[sr]k_live_/;
 /** Statuses below 500 that are worth a retry: a concurrent request, a rate limit. */
 const TRANSIENT_STATUSES: readonly number[] = [409, 429];
-/** Statuses by which Stripe refuses the account or its key, whatever is asked. */
+/** Statuses by which Stripe refuses the account or its key, for any request. */
 const ACCOUNT_STATUSES: readonly number[] = [401, 403];
-/** What merchants are told, by Stripe's error codes. */
+/** Sentences for merchants, by Stripe's error codes. */
 const REASONS: Readonly<Record<string, string>> = {
   amount_too_large: 'The amount is too large for the payment processor.',
   amount_too_small: 'The amount is too small for the payment processor.',
@@ -83,7 +83,7 @@ export function createStripeProcessor(
     async readSession(externalId) {
       const session = await inTime(stripe.checkout.sessions.retrieve(externalId));
       const intentId = isInTransit(session) ? idOf(session.payment_intent) : null;
-      // The session does not tell that its payment has failed.
+      // The session does not show that its payment has failed.
       const intent =
         intentId === null ? null : await inTime(stripe.paymentIntents.retrieve(intentId));
       return readStripeSession(session, intent, session.lastResponse.requestId);

@@ -2,7 +2,7 @@ import { type Expression, expressionBuilder, type SqlBool, sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
 import type { Tables } from '../database/tables.ts';
 
-/** Tables whose rows are deleted when they are old, with the column that tells how old they are. */
+/** Tables whose rows are deleted when they are old, with the column of their age. */
 const AGES = {
   nonces: 'expires_at',
   idempotency_keys: 'expires_at',
@@ -23,7 +23,7 @@ export function deleteBefore(
   return deleteBatch(db, table, eb(sql.ref(AGES[table]), '<', before), limit);
 }
 
-/** Deletes at most `limit` rows that nobody else holds and that meet the condition; returns how many. */
+/** Deletes at most `limit` rows that meet the condition and are not locked; returns how many. */
 export async function deleteBatch(
   db: Connection,
   table: keyof typeof AGES | 'panel_sessions',

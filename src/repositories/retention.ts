@@ -5,11 +5,11 @@ import { firstIdOf } from './payments/events.ts';
 /**
  * Removes at most `limit` events from before `before`, oldest first, each with its deliveries and their
  * attempts. An event stays while a delivery of it waits, or ended later than that. Does nothing while
- * another worker is at it: locking the rows would take the right to change them.
+ * another worker removes events: locking rows instead would need the privilege to update them.
  *
  * Events are found by their IDs, which begin with their time: an index on that time would cost every
- * creation of a payment. What belongs to them is given as arrays, so that it is looked up by index
- * whatever the planner expects of the steps before.
+ * creation of a payment. What belongs to them is given as arrays, so that it is looked up by index:
+ * the planner's estimates of the steps before do not matter.
  * @returns The number of events.
  */
 export async function deleteOldEvents(

@@ -132,7 +132,7 @@ async function complete(
   logger.info({ ...context, error, outcome: verdict.status }, 'webhook attempted');
 }
 
-/** Records an attempt that was answered with 410, and disables the endpoint. */
+/** Records an attempt whose response was 410, and disables the endpoint. */
 function recordGone(
   { db, clock }: DeliveryDependencies,
   endpointId: string,

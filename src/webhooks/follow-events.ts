@@ -1,6 +1,6 @@
 import type { Connection } from '../database/connection.ts';
 import { readDatabaseClock } from '../database/ping.ts';
-import { firstIdOf, listEventsFrom, type ToldEvent } from '../repositories/payments/events.ts';
+import { firstIdOf, listEventsFrom, type OutgoingEvent } from '../repositories/payments/events.ts';
 
 /** Most events of one read. */
 const LIMIT = 100;
@@ -38,7 +38,7 @@ export class EventFollower {
   }
 
   /** The next events, oldest first; none when there are no more. */
-  async next(db: Connection): Promise<ToldEvent[]> {
+  async next(db: Connection): Promise<OutgoingEvent[]> {
     // Before the read, so that what commits during it is looked for again.
     const now = await readDatabaseClock(db);
     const events = await listEventsFrom(db, {

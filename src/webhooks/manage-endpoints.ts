@@ -145,7 +145,7 @@ export function subscriptionColumns(
   };
 }
 
-/** What an endpoint gets, in words that create it. */
+/** What an endpoint gets, as `createEndpoint` takes it. */
 export function subscriptionOf({
   types,
   deposit_events,

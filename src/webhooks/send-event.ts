@@ -2,7 +2,7 @@ import type { BaseLogger } from 'pino';
 import type { buildConnector } from 'undici';
 import type { Keyring } from '../crypto/keyring.ts';
 import type { WebhookEndpoint } from '../database/webhook-tables.ts';
-import type { ToldEvent } from '../repositories/payments/events.ts';
+import type { OutgoingEvent } from '../repositories/payments/events.ts';
 import type { ClaimedDelivery } from '../repositories/webhooks/claims.ts';
 import { webhookHeaders } from '../signing/webhooks.ts';
 import { traceHeaders } from '../telemetry/trace-context.ts';
@@ -46,7 +46,7 @@ export async function sendEvent(
 
 /** Headers and body of an event, with one signature per secret. */
 export function signEvent(
-  event: ToldEvent,
+  event: OutgoingEvent,
   secrets: readonly string[],
   now: Date,
 ): Pick<OutgoingWebhook, 'headers' | 'body'> {
@@ -57,7 +57,7 @@ export function signEvent(
 }
 
 /** The request body: identical for every delivery of an event, with the data exactly as stored. */
-function eventEnvelope({ id, type, createdAt, data }: ToldEvent): string {
+function eventEnvelope({ id, type, createdAt, data }: OutgoingEvent): string {
   const head = JSON.stringify({ id, object: 'event', type, createdAt });
   return `${head.slice(0, -1)},"data":${data}}`;
 }

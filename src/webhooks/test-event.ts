@@ -1,6 +1,6 @@
 import type { PaymentSnapshot } from '#schemas/payment.ts';
 import { randomHex } from '../crypto/random-hex.ts';
-import type { ToldEvent } from '../repositories/payments/events.ts';
+import type { OutgoingEvent } from '../repositories/payments/events.ts';
 
 /** The IDs of a test begin like this: valid UUIDs (version 8, RFC 9562) that no event or payment has. */
 export const TEST_ID_PREFIX = '00000000-0000-8000-8000-';
@@ -11,7 +11,7 @@ const NODE_BYTES = 6;
 const HOUR_MS = 60 * 60 * 1000;
 
 /** The creation of a payment that does not exist, for trying an endpoint. */
-export function testEvent(now: Date): ToldEvent {
+export function testEvent(now: Date): OutgoingEvent {
   return {
     // Another one each time: the same would be taken for a repetition.
     id: randomHex(TEST_ID_PREFIX, NODE_BYTES),

@@ -42,7 +42,7 @@ await createPaymentOnce(
       now: new Date(),
     },
     check: () => undefined,
-    answer: created => ({ status: 201, body: Buffer.from(JSON.stringify(created)) }),
+    respond: created => ({ status: 201, body: Buffer.from(JSON.stringify(created)) }),
     onFailure: error => {
       throw error;
     },

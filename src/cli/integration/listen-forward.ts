@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
 import { guardedConnector } from '../../outbound/guarded-connector.ts';
-import type { ToldEvent } from '../../repositories/payments/events.ts';
+import type { OutgoingEvent } from '../../repositories/payments/events.ts';
 import { readWebhookSecret, SECRET_PREFIX } from '../../signing/webhooks.ts';
 import { parseEndpointUrl } from '../../webhooks/endpoint-url.ts';
 import { ATTEMPT_TIMEOUT_MS, sendWebhook } from '../../webhooks/send.ts';
@@ -31,7 +31,7 @@ export interface Forwarder {
   /** Whether the secret was made for this process, so that it has to be printed. */
   readonly isNew: boolean;
   /** @throws The signal's reason if it is aborted before a response. */
-  forward(event: ToldEvent, signal: AbortSignal): Promise<Forwarded>;
+  forward(event: OutgoingEvent, signal: AbortSignal): Promise<Forwarded>;
 }
 
 /**

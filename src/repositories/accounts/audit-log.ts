@@ -88,6 +88,7 @@ export function listAuditEntries(
  * deposits by the merchants noted then.
  */
 function isAbout(id: string): RawBuilder<boolean> {
+  // JSON's operators, and a cast in a case, are not the builder's.
   return sql`(
     object_id = ${id}
     or object_id in (

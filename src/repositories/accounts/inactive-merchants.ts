@@ -3,8 +3,8 @@ import type { Connection } from '../../database/connection.ts';
 
 /**
  * Locks at most `limit` on-chain payments of inactive merchants that are open and without any funds;
- * skips rows locked by others. Goes from the inactive merchants, which are few, to their payments: it
- * runs all the time, and most payments that are open belong to others.
+ * skips rows locked by others. Reads the inactive merchants, which are few, and then their payments: it
+ * runs all the time, and most open payments belong to active ones.
  * @returns IDs of the payments.
  */
 export async function lockOpenOfInactive(db: Connection, limit: number): Promise<string[]> {
@@ -24,8 +24,8 @@ export async function lockOpenOfInactive(db: Connection, limit: number): Promise
 }
 
 /**
- * Lets at most `limit` open regulated payments of inactive merchants be asked about now, if that would be
- * later than `latest`; skips rows locked by others.
+ * Sets the next inquiry about at most `limit` open regulated payments of inactive merchants to `now`, where it
+ * is due after `latest`; skips rows locked by others.
  */
 export async function hastenInquiries(
   db: Connection,

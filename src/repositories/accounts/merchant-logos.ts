@@ -12,7 +12,7 @@ export async function findLogoHash(db: Connection, merchantId: string): Promise<
   return row?.hash ?? null;
 }
 
-/** The image with a hash, whichever merchants have it. */
+/** The image with a hash; several merchants may have it. */
 export function findLogo(
   db: Connection,
   hash: string,

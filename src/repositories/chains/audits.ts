@@ -37,12 +37,13 @@ export async function addDailyAudits(db: Connection, day: string): Promise<void>
     .execute();
 }
 
-/** Claims the oldest audit that is open and that nobody goes on with; those of ended chains are left. */
+/** Claims the oldest open audit that is not claimed, of a chain that has a check node still. */
 export async function claimAudit(
   db: Connection,
   now: Date,
   until: Date,
 ): Promise<ClaimedAudit | undefined> {
+  // The builder compares no rows with a subquery that skips locked ones.
   const { rows } = await sql<ClaimedAudit>`
     update network_audits set claimed_until = ${until}
     from networks
@@ -62,7 +63,7 @@ export async function claimAudit(
   return rows[0];
 }
 
-/** Writes down how far an audit has come, and lets go of it. */
+/** Records the progress of an audit, and releases the claim. */
 export async function advanceAudit(
   db: Connection,
   { blockchainId, day }: Pick<ClaimedAudit, 'blockchainId' | 'day'>,
@@ -70,7 +71,7 @@ export async function advanceAudit(
     readonly nextHeight: number | null;
     readonly toHeight: number | null;
     readonly differences: number;
-    /** When it may be gone on with; null at once. */
+    /** When it may be claimed again; null for at once. */
     readonly notBefore: Date | null;
     readonly doneAt: Date | null;
   },
@@ -112,7 +113,7 @@ export function listDepositsInBlocks(
 
 /**
  * Which of these transfers were made while a payment waited at their address on the network, or at most
- * `lateMs` after it had ended: all others nobody had to see.
+ * `lateMs` after it had ended. Watchers need not record any other.
  * @returns Their positions in `transfers`.
  */
 export async function findAwaited(

@@ -40,8 +40,8 @@ export async function addToRing(db: Connection, block: ChainBlock): Promise<void
 }
 
 /**
- * Forgets what is older than the newest `keep` blocks, and older than the newest one that is final: a
- * branch may begin there.
+ * Deletes what is older than the newest `keep` blocks, and older than the newest one that is final, where a
+ * branch may begin.
  */
 export async function trimRing(
   db: Connection,
@@ -68,7 +68,7 @@ export async function trimRing(
   await query.execute();
 }
 
-/** Forgets the blocks above a height. */
+/** Deletes the blocks above a height. */
 export async function cutRing(db: Connection, chain: string, height: number): Promise<void> {
   await db
     .deleteFrom('chain_blocks')

@@ -19,9 +19,9 @@ export async function listChainsWithNodes(db: Connection): Promise<string[]> {
 }
 
 /**
- * Takes the lease of a chain that nobody holds, by the database's clock. No session holds it, so that it
- * works through a pooler, and a holder that dies loses it.
- * @returns Its epoch; undefined while somebody else holds it.
+ * Takes the lease of a chain that is free or has run out by the database's clock. It is a row, and not a lock of
+ * a session, so that it works through a pooler; the lease of a holder that died runs out.
+ * @returns Its epoch; undefined while another worker holds it.
  */
 export async function takeLease(
   db: Connection,
@@ -71,6 +71,7 @@ export async function giveBackLease(db: Connection, id: string, epoch: number): 
     .execute();
 }
 
+/** The builder has no intervals. */
 function fromNow(milliseconds: number) {
   return sql<Date>`now() + ${milliseconds} * interval '1 millisecond'`;
 }

@@ -14,7 +14,7 @@ export interface NewFinding {
   /** Integer of the asset's smallest unit. */
   readonly amount?: bigint | null;
   readonly height?: number | null;
-  /** What an operator is told. */
+  /** A sentence for operators. */
   readonly detail: string;
 }
 
@@ -44,7 +44,7 @@ export async function addFinding(db: Connection, finding: NewFinding, now: Date)
   return (numInsertedOrUpdatedRows ?? 0n) > 0n;
 }
 
-/** Findings that nobody has resolved, oldest first; those of one kind on one chain if given. */
+/** Open findings, oldest first; those of one kind on one chain if given. */
 export function listOpenFindings(
   db: Connection,
   limit: number,

@@ -42,7 +42,7 @@ export async function putBalances(
     on conflict (chain, address, height) do update set balance = excluded.balance`.execute(db);
 }
 
-/** Forgets what was held above a height that was undone. */
+/** Deletes the balances above a height that was undone. */
 export async function cutBalances(db: Connection, chain: string, height: number): Promise<void> {
   await db
     .deleteFrom('native_balances')
@@ -52,8 +52,8 @@ export async function cutBalances(db: Connection, chain: string, height: number)
 }
 
 /**
- * Forgets balances of addresses that are not watched, and of the others those that are older than the
- * newest final one: a branch may not begin before it.
+ * Deletes balances of addresses that are not watched, and of the others those that are older than the
+ * newest final one: no branch begins before it.
  */
 export async function trimBalances(
   db: Connection,

@@ -47,14 +47,17 @@ export function findSimulatedNetwork(
   db: Connection,
   ids: readonly string[],
 ): Promise<Network | undefined> {
-  return db
-    .selectFrom('networks')
-    .selectAll()
-    .where('settled_by', '=', 'simulation')
-    .where('id', 'in', ids)
-    .orderBy(sql`array_position(${ids}::text[], id)`)
-    .limit(1)
-    .executeTakeFirst();
+  return (
+    db
+      .selectFrom('networks')
+      .selectAll()
+      .where('settled_by', '=', 'simulation')
+      .where('id', 'in', ids)
+      // The cast of the array makes its type that of the column.
+      .orderBy(sql`array_position(${ids}::text[], id)`)
+      .limit(1)
+      .executeTakeFirst()
+  );
 }
 
 /** The networks of a chain whose payments a node settles (at most 3). */

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 
-/** Time over which the present rate is measured, in milliseconds. */
+/** Length of a window by which the rate of calls is measured, in milliseconds. */
 const WINDOW_MS = 10 * 60_000;
-/** Age at which a rate is none of the present any more, in milliseconds. */
+/** Age of a window at which its rate is out of date, in milliseconds. */
 const RATE_AGE_MS = 3 * WINDOW_MS;
 
 /** Calls that a process has made to a node. */
@@ -49,14 +49,14 @@ export async function addNodeCalls(
 
 const dayOf = (instant: Date) => sql`(${instant}::timestamptz at time zone 'UTC')::date`;
 
-/** What a node's calls cost and may cost. */
+/** A node's calls and its quota. */
 export interface NodeCallsNow {
   readonly node: string;
   readonly chain: string;
   readonly label: string;
   /** Calls of all processes since midnight, in UTC. */
   readonly today: number;
-  /** What a day costs at the rate of the last minutes; null while none has been measured. */
+  /** Calls of a whole day at the rate of the last minutes; null while none has been measured. */
   readonly perDay: number | null;
   /** The quota; null without one. */
   readonly limit: number | null;

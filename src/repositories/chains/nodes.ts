@@ -53,7 +53,7 @@ export async function saveNodeStates(
       last_error = excluded.last_error, at = excluded.at`.execute(db);
 }
 
-/** A node as its watcher last saw it. */
+/** A node, and its state when its watcher last asked it. */
 export interface SeenNode {
   readonly id: string;
   readonly chain: string;

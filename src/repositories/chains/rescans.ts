@@ -27,7 +27,7 @@ export function addRescan(db: Connection, rescan: NewRescan, now: Date): Promise
     .executeTakeFirstOrThrow();
 }
 
-/** How long a block that customers ask about is not scanned yet another time. */
+/** How long a block that customers ask about is not scanned again. */
 const ONCE_IN_HOURS = 1;
 
 /**
@@ -76,7 +76,7 @@ export function listOpenRescans(db: Connection, limit: number): Promise<Rescan[]
     .execute();
 }
 
-/** Records how far a rescan has come. */
+/** Records the progress of a rescan. */
 export async function advanceRescan(
   db: Connection,
   id: number,

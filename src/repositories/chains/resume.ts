@@ -4,10 +4,10 @@ import { cutRing } from './blocks.ts';
 import { cutBalances } from './native-balances.ts';
 
 /**
- * Lets a chain be watched on: the next tick takes whatever block the node has at the cursor. The lease is
- * taken away, so that a tick that is running can write no more.
- * @param from First block to scan, more than 0; everything known of it and of later ones is forgotten.
- * null goes on behind the last block that was scanned.
+ * Resumes the watching of a chain: the next tick accepts the block that the node has at the cursor. The lease is
+ * taken away, so that a tick that is running can write nothing more.
+ * @param from First block to scan, more than 0; what is recorded of it and of later ones is deleted.
+ * null continues after the last block that was scanned.
  */
 export async function resumeChain(
   db: Connection,

@@ -14,7 +14,7 @@ export async function setChainIdentity(
 }
 
 /**
- * Forgets what a watcher knew of a chain, and takes its lease away: one that is at work can write no
+ * Deletes the progress of a chain, and takes its lease away: a watcher that is at work can write nothing
  * more.
  */
 export async function resetChain(db: Connection, id: string): Promise<void> {
@@ -38,7 +38,7 @@ export async function resetChain(db: Connection, id: string): Promise<void> {
     .execute();
 }
 
-/** Forgets the balances that increases are measured from. */
+/** Deletes the balances that increases are measured from. */
 export async function forgetBalances(db: Connection, chain: string): Promise<void> {
   await db.deleteFrom('native_balances').where('chain', '=', chain).execute();
 }

@@ -46,7 +46,7 @@ export interface HeldPayments {
   readonly count: number;
 }
 
-/** Payments beyond their time that wait for the watcher; counts at most `COUNTED_MAXIMUM` a network. */
+/** Overdue payments that wait for the watcher; counts at most `COUNTED_MAXIMUM` a network. */
 export async function countHeldPayments(db: Connection, now: Date): Promise<HeldPayments[]> {
   const { rows } = await sql<HeldPayments>`
     select networks.id as "blockchainId", chain, held.count
@@ -74,7 +74,7 @@ export function findOldestSeen(db: Connection): Promise<{ chain: string; since: 
     .execute();
 }
 
-/** Findings that nobody has resolved, by chain and kind. */
+/** Open findings by chain and kind; counts at most `COUNTED_MAXIMUM`. */
 export function countOpenFindings(
   db: Connection,
 ): Promise<{ chain: string; kind: string; count: number }[]> {

@@ -46,7 +46,7 @@ export function listReleasedAddresses(
     .execute();
 }
 
-/** Every address that a branch has, or a payment had within its time, on a network. */
+/** Every address on a network that a branch has, or that an open payment has reserved an amount at. */
 export async function listConfiguredAddresses(
   db: Connection,
   blockchainId: string,

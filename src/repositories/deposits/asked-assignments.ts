@@ -2,7 +2,7 @@ import type { Insertable } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { AskedAssignmentsTable } from '../../database/deposit-tables.ts';
 
-/** An assignment that waits for a second person, with the name of who asks for it. */
+/** An assignment that waits for the approval of a second person, with the name of the person who asks for it. */
 export interface AskedAssignment {
   readonly paymentId: string;
   readonly personId: string;
@@ -10,7 +10,7 @@ export interface AskedAssignment {
   readonly askedAt: Date;
 }
 
-/** Notes what somebody asks for; a deposit has one such request, the latest. */
+/** Saves a request for an assignment; it replaces the former one of the deposit. */
 export async function saveAskedAssignment(
   db: Connection,
   row: Insertable<AskedAssignmentsTable>,
@@ -23,7 +23,7 @@ export async function saveAskedAssignment(
     .execute();
 }
 
-/** What an admin of the payment's merchant asks for; undefined once they are deactivated or no admin. */
+/** Undefined without one, and once its person is deactivated or no longer an admin of the merchant. */
 export function findAskedAssignment(
   db: Connection,
   depositId: string,

@@ -19,7 +19,7 @@ export interface DepositContext {
    * there before.
    */
   merchantIds: string[];
-  /** Open payments at its address, the closest amount first; none once it needs no payment. */
+  /** Open payments at its address, the closest amount first; none once it is matched or dismissed. */
   fits: FittingPayment[];
 }
 
@@ -43,7 +43,7 @@ export async function findDepositContexts(
   );
 }
 
-/** What arrived at an address by a transaction that nobody can tell. */
+/** What arrived at an address by a transaction that is not known. */
 export interface Inflow {
   /** ID of the finding. */
   readonly id: string;
@@ -67,7 +67,7 @@ export async function findInflowContext(
   return contexts.get(id);
 }
 
-/** @param listed Query of ID, network, address, amount, payee, and whether a payment is looked for. */
+/** @param listed Query of ID, network, address, amount, payee, and whether open payments are looked for. */
 async function findContexts(
   db: Connection,
   listed: RawBuilder<unknown>,

@@ -56,7 +56,7 @@ function keysOf(keys: readonly DepositKey[]) {
       as key (blockchain_id, transaction_hash, position)`;
 }
 
-/** The deposits of these transfers that are known. */
+/** The recorded deposits of these transfers. */
 export async function findDeposits(
   db: Connection,
   keys: readonly DepositKey[],
@@ -73,8 +73,8 @@ export async function findDeposits(
 const DUPLICATES_MAXIMUM = 100;
 
 /**
- * Unmatched duplicates at the address of a deposit, oldest first, of the same amount or one that its
- * payment still has reserved: a transfer of the whole may follow one of the rest.
+ * Unmatched duplicates at the address of a deposit, oldest first, of its amount or of one that its payment
+ * still has reserved: the payer may send the whole amount after the rest.
  * @param paymentId The payment that the deposit was for; null if there was none.
  */
 export function listDuplicates(
@@ -127,7 +127,7 @@ export function findUnderpayment(db: Connection, paymentId: string): Promise<Dep
 
 export const findDepositById = findById('deposits');
 
-/** Those of the deposits that there are, in any order. */
+/** The deposits with these IDs, in any order; unknown IDs are left out. */
 export function findDepositsById(db: Connection, ids: readonly string[]): Promise<Deposit[]> {
   return db
     .selectFrom('deposits')

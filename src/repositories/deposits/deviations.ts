@@ -3,7 +3,7 @@ import type { Connection } from '../../database/connection.ts';
 import type { Deposit, Deviation } from '../../database/deposit-tables.ts';
 import type { Payment } from '../../database/payment-tables.ts';
 
-/** A payment that had asked for exactly the amount of a deposit that came too late, or twice. */
+/** A payment that asked for exactly the amount of a deposit which came too late, or twice. */
 export type MeantPayment = Pick<
   Payment,
   'id' | 'merchant_id' | 'amount' | 'status' | 'customer_reference_id'

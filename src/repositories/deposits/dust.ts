@@ -19,7 +19,7 @@ export interface Asked extends Place {
   readonly isAwaited: boolean;
 }
 
-/** By when amounts were reserved and released, they are read; see `listAsked`. */
+/** When the amounts that are read were reserved and released; see `listAsked`. */
 export interface AskedBetween {
   readonly since: Date;
   readonly until: Date | null;
@@ -64,7 +64,7 @@ export async function listAsked(
           where blockchain_id = place.blockchain_id and address = place.address
             and released_at > ${since} and released_at <= coalesce(${releasedBy}::timestamptz, 'infinity')
         ) as lately join payments on payments.id = payment_id
-        -- Nothing is reserved for the rest before the deposit is final, and the payer is told of it sooner.
+        -- The rest is reserved when the deposit is final, and shown to the payer before.
         left join deposits as under
           on under.payment_id = lately.payment_id and under.blockchain_id = lately.blockchain_id
             and under.outcome = 'under' and under.state in ('seen', 'final') and rest_of is null
@@ -79,7 +79,7 @@ export async function listAsked(
   }));
 }
 
-/** A transfer as its log tells it, without its place in the transaction. */
+/** A transfer, without its position in the transaction. */
 export interface DustTransfer extends Place {
   readonly transactionHash: string;
   /** Integer of the asset's smallest unit. */
@@ -108,8 +108,8 @@ export async function findRecorded(
 }
 
 /**
- * Counts dust, in the order of the chain. Nothing remembers which transfers were counted: call it in the
- * transaction that keeps them from being read again.
+ * Counts dust, in the order of the chain. Which transfers were counted is not recorded: call it in the
+ * transaction that moves the cursor past them.
  * @param day UTC, YYYY-MM-DD.
  */
 export async function addDust(
@@ -160,7 +160,7 @@ export interface DustOfDay extends Place {
   lastHash: string;
 }
 
-/** The newest day first, and of a day what came most often. */
+/** The newest day first, and of a day the address with the most transfers. */
 export function listDust(db: Connection, limit: number): Promise<DustOfDay[]> {
   return db
     .selectFrom('dust')

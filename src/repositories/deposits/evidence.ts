@@ -10,7 +10,7 @@ const KEY_LOCK = 20_261_124;
 const KEYS_MAXIMUM = 100;
 
 /**
- * Keeps the answers by which deposits become final; those of a later look replace the former.
+ * Keeps the nodes' responses by which deposits became final; later ones replace earlier ones.
  * @param rows One for each transaction.
  */
 export async function keepResponses(
@@ -31,7 +31,7 @@ export async function keepResponses(
   );
 }
 
-/** The answers that were kept of the transactions of deposits. */
+/** The responses that are kept about the transactions of deposits. */
 export async function listResponses(
   db: Connection,
   deposits: readonly Pick<Deposit, 'blockchain_id' | 'transaction_hash'>[],

@@ -116,7 +116,7 @@ export async function releaseReservation(
     .execute();
 }
 
-/** Who had an amount reserved at some time. */
+/** The payment that had an amount reserved at a time. */
 export interface Holder {
   paymentId: string;
   /** Whether enough funds for it have been seen already. */
@@ -128,15 +128,16 @@ export interface Holder {
   payment: PaymentInWait;
 }
 
-/** What tells whether a payment waits for a transfer. */
+/** The columns by which it is decided whether a payment waits for a transfer. */
 export type PaymentInWait = Pick<
   Payment,
   'status' | 'session_status' | 'blockchain_id' | 'address' | 'expires_at' | 'quoted_until'
 >;
 
 /**
- * For each slot, who had exactly this amount at a time, or was the last to have had it, with the payments'
- * rows locked in the order of the slots. Reservations of a slot follow one another, so the latest one tells.
+ * For each slot, the payment that had exactly this amount reserved at a time, or was the last to have it before,
+ * with the payments' rows locked in the order of the slots. Reservations of a slot do not overlap, so it is that
+ * of the latest one.
  * With `offset 0` PostgreSQL reads the few reservations of the amount, instead of all of the address from
  * the newest on.
  */
@@ -179,7 +180,7 @@ export async function lockHolders(
 }
 
 /**
- * Whether an amount has been reserved since a time, for whomever. Clocks of blocks and ours differ, so that a
+ * Whether an amount has been reserved since a time, by any payment. Clocks of blocks and ours differ, so that a
  * transfer may look older than the reservation of the amount that it pays.
  */
 export async function isReservedSince(

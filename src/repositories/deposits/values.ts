@@ -19,7 +19,7 @@ export async function listUnpricedNetworks(db: Connection): Promise<UnpricedNetw
   return rows;
 }
 
-/** Highest value that is recorded, in cents: below every number that JavaScript cannot hold. */
+/** Highest value that is recorded, in cents: below 2^53, up to which JavaScript's numbers are exact. */
 const VALUE_MAXIMUM = 9_000_000_000_000_000;
 
 /**

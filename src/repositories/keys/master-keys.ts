@@ -40,9 +40,9 @@ export interface UnderOthers {
   readonly apiKeys: number;
   /** Keys of the older contract. */
   readonly legacyKeys: number;
-  /** Passwords of the panel, which are hashed anew when somebody signs in. */
+  /** Passwords of the panel, which are hashed again at the next sign-in. */
   readonly passwords: number;
-  /** Nodes, by the access to them: a process with another key may have added one just now. */
+  /** Sealed URLs and headers of nodes: a process with another key may have added one just now. */
   readonly nodes: number;
   /** Whether there are previous pairs or stored responses, which end by themselves. */
   readonly lapsing: boolean;
@@ -50,7 +50,8 @@ export interface UnderOthers {
 
 /**
  * Counts what other master keys are needed for. Of the stored responses only the oldest is looked at:
- * they end in the order in which they were stored, so it is the last to go.
+ * they end in the order in which they were stored, so it is the last to go. One statement, which is shorter in
+ * SQL.
  */
 export async function countUnderOthers(
   db: Connection,
@@ -80,6 +81,6 @@ export async function countUnderOthers(
     db,
   );
   const [row] = rows;
-  if (row === undefined) throw new Error('the count has no answer');
+  if (row === undefined) throw new Error('the count has no result');
   return row;
 }

@@ -6,11 +6,11 @@ export interface KeyUse {
   readonly keyId: string;
   readonly at: Date;
   readonly address: string;
-  /** What the request was answered with; null where it succeeded. */
+  /** The response's error code; null where the request succeeded. */
   readonly errorCode: string | null;
 }
 
-/** Writes down the latest use of each key; a use that is older than the one known changes nothing. */
+/** Records the latest use of each key; a use that is older than the recorded one changes nothing. */
 export async function writeKeyUses(db: Connection, uses: readonly KeyUse[]): Promise<void> {
   const column = <T>(pick: (use: KeyUse) => T) => uses.map(pick);
   await sql`

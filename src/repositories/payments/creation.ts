@@ -20,7 +20,7 @@ export interface ClaimedCreation extends Creation {
   readonly expiresAt: Date;
 }
 
-/** `created`, or why not: another request is executing under the key, or was answered under it. */
+/** `created`, or why not: another request is executing under the key, or has executed under it. */
 export type Written = 'created' | 'in progress' | 'finished';
 
 /** Columns of `payments` that a creation sets, with their types. */
@@ -120,7 +120,7 @@ const createPayment = prepare(
  * Creates the payments whose keys it can claim: those whose lock it gets and that have no response
  * stored. A lock that is taken means that another request is executing under the key; among rows with
  * one key the first gets it. A request that comes after that one has committed conflicts with its row,
- * whatever this statement's snapshot shows.
+ * also where this statement's snapshot does not show that.
  */
 export const createPaymentsOnce = prepare(
   'create_payments_once',
@@ -168,7 +168,7 @@ export async function insertCreationsOnce(
   const byPlace = new Map(rows.map(row => [row.place, row]));
   return all.map((_, place) => {
     const row = byPlace.get(place);
-    if (row === undefined) throw new Error('a creation has no answer');
+    if (row === undefined) throw new Error('a creation has no result');
     if (!row.locked) return 'in progress';
     return row.claimed ? 'created' : 'finished';
   });

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { DEPOSIT_EVENT_TYPES } from '#schemas/event.ts';
 import type { Connection } from '../../database/connection.ts';
 
-/** Part of the statement's text, so that its plan stays the same whoever records the event. */
+/** Part of the statement's text, so that its plan does not depend on parameters. */
 const OF_DEPOSITS = sql.join(DEPOSIT_EVENT_TYPES.map(type => sql.lit(type)));
 
 export interface NewEvent {
@@ -53,8 +53,8 @@ function timeOrderedId(instant: RawBuilder<unknown>): RawBuilder<unknown> {
     left(${milliseconds}, 8) || '-' || right(${milliseconds}, 4) || '-7' from 1 for 15)::uuid`;
 }
 
-/** An event as a delivery tells it. */
-export interface ToldEvent {
+/** An event as deliveries send it. */
+export interface OutgoingEvent {
   readonly id: string;
   readonly type: string;
   readonly createdAt: Date;
@@ -81,7 +81,7 @@ export interface EventRange {
 export function listEventsFrom(
   db: Connection,
   { merchantId, types, from, except, limit }: EventRange,
-): Promise<ToldEvent[]> {
+): Promise<OutgoingEvent[]> {
   return db
     .selectFrom('events')
     .select(['id', 'type', 'created_at as createdAt', 'traceparent', 'tracestate'])

@@ -3,7 +3,7 @@ import type { Merchant, Partner } from '../../database/account-tables.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { NetworkOnChain } from '../chains/networks.ts';
 
-/** What a merchant's account has of all that a payment needs. */
+/** Which of the things that a payment needs a merchant has. */
 export interface AccountSetup
   extends Pick<Merchant, 'name' | 'status' | 'account_kind' | 'onboarding_status'> {
   /** null without a partner. */
@@ -17,7 +17,7 @@ export interface AccountSetup
   /** A key of an owner at its partner, which creates payments for it. */
   readonly hasPartnerKey: boolean;
   readonly hasEndpoint: boolean;
-  /** Somebody who signs in to the panel. */
+  /** Whether a person signs in to its panel. */
   readonly hasPerson: boolean;
   /** Whether a payment has ever been successful. */
   readonly hasSettled: boolean;
@@ -38,7 +38,7 @@ export interface MerchantAndNetworks {
   readonly networks: readonly NetworkOfMerchant[];
 }
 
-/** Reads all at once; undefined for an unknown merchant. */
+/** Reads all in one statement, whose many conditions are shorter in SQL; undefined for an unknown merchant. */
 export async function findFirstPaymentSetup(
   db: Connection,
   merchantId: string,

@@ -68,10 +68,10 @@ interface Wanted {
 }
 
 /**
- * Finds a payment by its ID in such a way that no index but the primary key will do, whatever PostgreSQL
- * knows of the table: it returns IDs in order, and a range, unlike an equality, asks for an order. On an
- * equality any index that contains the ID looks as cheap while the table is empty, and the plan is
- * kept while the table grows.
+ * Finds a payment by its ID in a form that only the primary key's index serves, with or without statistics of
+ * the table: that index returns IDs in order, and a range, unlike an equality, needs the order. For an equality
+ * any index that contains the ID looks as cheap while the table is empty, and the plan is kept while the table
+ * grows.
  */
 function byPrimaryKey<O>(
   query: SelectQueryBuilder<Tables, 'payments', O>,

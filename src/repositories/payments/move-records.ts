@@ -7,7 +7,7 @@ import { eventSteps, type NewEvent } from './events.ts';
 /** What a move of a payment leaves behind. */
 export interface MoveRecords {
   readonly transition: Insertable<PaymentTransitionsTable>;
-  /** null for a move that no merchant is told of. */
+  /** null for a move without an event. */
   readonly event: NewEvent | null;
 }
 
@@ -55,10 +55,10 @@ export async function insertMoveRecords(
   releasedAt: Date | null,
 ): Promise<void> {
   const moves = records.map(({ transition, event }) => {
-    const { id: event_id, merchantId: merchant_id, ...told } = event ?? {};
+    const { id: event_id, merchantId: merchant_id, ...ofEvent } = event ?? {};
     // JSON must not have half a surrogate pair, which in a text is replaced.
     const reason = transition.reason.toWellFormed();
-    return { ...told, ...transition, reason, event_id, merchant_id };
+    return { ...ofEvent, ...transition, reason, event_id, merchant_id };
   });
   const paymentIds = records.map(({ transition }) => transition.payment_id);
   await recordMoves(db, { moves: JSON.stringify(moves), paymentIds, releasedAt });

@@ -87,8 +87,8 @@ export function listTransitions(
 export const lockPayment = lockById('payments');
 
 /**
- * A query of each network, and up to which time it is known what has been paid on it: now, where transfers are
- * simulated; otherwise as far as its chain is watched, and no time at all before it has been.
+ * A query of the networks, with the time `until` which all payments on them are recorded: now, where transfers
+ * are simulated; otherwise the time up to which the chain is watched; null before it has been.
  */
 export const known = (now: Date) => sql`
   select networks.id, settled_by,
@@ -97,8 +97,8 @@ export const known = (now: Date) => sql`
   from networks join chains on chains.id = networks.chain`;
 
 /**
- * Whether too little has been seen for a payment and may still be undone, on whatever network: the payment
- * may have another one by now, or none. What a watcher saw holds nobody once the chain has no node any more.
+ * Whether too little has been seen for a payment and may still be undone, on any network: the payment may have
+ * another one by now, or none. What a watcher saw does not count once the chain has no node any more.
  */
 export const MAY_BE_UNDONE = sql`
   exists (
@@ -106,7 +106,7 @@ export const MAY_BE_UNDONE = sql`
     where payment_id = payments.id and outcome = 'under' and deposits.state = 'seen'
       and (seen_on.settled_by <> 'simulation' or deposits.source = 'simulation'))`;
 
-/** Whether its chain has shown something at its address that cannot be read, which may have paid it. */
+/** Whether there is an open finding of an unreadable transaction at its address, which may have paid it. */
 export const MAY_BE_PAID = sql`
   exists (
     select from findings
@@ -115,8 +115,8 @@ export const MAY_BE_PAID = sql`
 
 /**
  * Locks at most `limit` overdue on-chain payments without funds; skips rows locked by others. Those that
- * have to wait until their network is watched up to their end are not even read, however many they are. Nor
- * is one taken that something may have paid which cannot be read.
+ * have to wait until their network is watched up to their end are not even read, since they may be many. Those
+ * that an unreadable transaction may have paid are left out.
  * @returns IDs of the payments.
  */
 export async function lockDuePayments(db: Connection, now: Date, limit: number): Promise<string[]> {
@@ -154,8 +154,8 @@ export async function listUnderpaid(
 export type LapsedPayment = Pick<Payment, 'id' | 'settlement_model' | 'last_error_code'>;
 
 /**
- * Locks at most `limit` open payments whose quote has lapsed, as far as it is known that nobody has paid
- * it; skips rows locked by others.
+ * Locks at most `limit` open payments whose quote has lapsed and that are known to be unpaid; skips rows
+ * locked by others.
  */
 export async function lockLapsedQuotes(
   db: Connection,

@@ -19,16 +19,19 @@ export interface PaymentSearch {
 
 /** What a payment may contain: one of these. */
 export interface SearchText {
-  /** The whole reference or, in whatever case, address. */
+  /** The whole reference, or the address in any case. */
   readonly whole: string;
-  /** Part of the reference in whatever case; null for a text that is too short. */
+  /** Part of the reference in any case; null for a text that is too short. */
   readonly part: string | null;
   /** The price in cents; null for a text that is no price. */
   readonly cents: number | null;
   /** The amount on chain as a decimal; null for a text that is no amount. */
   readonly tokens: string | null;
-  /** ID of the oldest payment of the whole reference that is known: it and newer ones are left out. */
-  readonly told?: string | undefined;
+  /**
+   * ID of the oldest payment of the whole reference that a page before has shown: it and newer ones are
+   * left out.
+   */
+  readonly oldestShown?: string | undefined;
 }
 
 /**
@@ -122,11 +125,11 @@ function conditions(
   if (status !== undefined) all.push(eb('payments.status', '=', status));
   if (deviation !== undefined) all.push(deviates(deviation));
   if (text !== undefined) all.push(or(textMatches(text)));
-  if (text?.told !== undefined) {
+  if (text?.oldestShown !== undefined) {
     const place = refTuple('payments.created_at', 'payments.id');
     const isKnown = and([
       eb('payments.customer_reference_id', '=', text.whole),
-      eb(place, '>=', placeOf(db, merchantId, text.told)),
+      eb(place, '>=', placeOf(db, merchantId, text.oldestShown)),
     ]);
     all.push(eb(isKnown, 'is not', true));
   }

@@ -2,7 +2,7 @@ import type { Insertable } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { PanelLink, PanelLinksTable } from '../../database/people-tables.ts';
 
-/** Whom a link lets in: a person, or whoever becomes this user or member. */
+/** Whom a link is for: a person, or the one who becomes this user or member. */
 export type LinkSubject = Pick<PanelLink, 'person_id' | 'merchant_user_id' | 'partner_member_id'>;
 
 export async function insertLink(db: Connection, row: Insertable<PanelLinksTable>): Promise<void> {

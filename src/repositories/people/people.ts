@@ -29,7 +29,7 @@ export const updatePerson = updateByIdOrThrow('people');
 
 /**
  * Uses up a period of the person's code.
- * @returns Whether it was unused: each counts once, whoever sends it first.
+ * @returns Whether it was unused: of several requests with it only the first one succeeds.
  */
 export async function useCodeStep(db: Connection, id: string, step: number): Promise<boolean> {
   const { numUpdatedRows } = await db

@@ -68,7 +68,7 @@ export async function deleteSession(db: Connection, personId: string, id: string
   return Number(numDeletedRows);
 }
 
-/** Ends the session that another one replaces in its browser, whoever it belongs to. */
+/** Ends the session that another one replaces in its browser, which may be another person's. */
 export async function deleteReplacedSession(db: Connection, id: string): Promise<void> {
   await db.deleteFrom('panel_sessions').where('id', '=', id).execute();
 }

@@ -3,8 +3,8 @@ import type { Connection } from '../../database/connection.ts';
 
 export interface AttemptLimits {
   /**
-   * Failures after which attempts are refused for `windowMs`. A pause as long begins anew, so that so many within
-   * any `windowMs` are enough.
+   * Failures after which attempts are refused for `windowMs`. They are counted until there was none for as long,
+   * so that this many within any `windowMs` suffice.
    */
   readonly failures: number;
   readonly windowMs: number;
@@ -27,6 +27,7 @@ export async function countAttempt(
 ): Promise<Admission> {
   const before = new Date(now.getTime() - windowMs);
   const blockedUntil = new Date(now.getTime() + windowMs);
+  // In SQL, since each column has a case of its own on conflict.
   const { rows } = await sql<{ isLast: boolean }>`
     insert into sign_in_counters as counter (key, failures, in_row, began_at, updated_at)
     values (${key}, 1, 1, ${now}, ${now})

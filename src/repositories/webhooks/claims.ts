@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { WebhookEndpoint } from '../../database/webhook-tables.ts';
-import type { ToldEvent } from '../payments/events.ts';
+import type { OutgoingEvent } from '../payments/events.ts';
 
 /** An endpoint with deliveries that a worker can claim. */
 export interface DueEndpoint {
@@ -24,10 +24,10 @@ export interface ClaimedDelivery {
   readonly attempt: number;
   readonly claimedUntil: Date;
   readonly endpoint: WebhookEndpoint;
-  readonly event: ToldEvent;
+  readonly event: OutgoingEvent;
 }
 
-/** Most endpoints that one search returns; the others get their turn when these have had theirs. */
+/** Most endpoints that one search returns; later searches find the others. */
 const ENDPOINTS_MAXIMUM = 1_000;
 
 /** A delivery whose attempt is due and that no worker has claimed. */
@@ -38,7 +38,7 @@ function isDue(now: Date): RawBuilder<unknown> {
 
 /**
  * Endpoints with deliveries to claim, the one longest due first. Steps from endpoint to endpoint
- * through an index, so that it costs the same whatever the backlog of each.
+ * through an index, so that the length of their backlogs does not matter.
  * @param perEndpoint Most deliveries that are counted for an endpoint.
  */
 export async function findDueEndpoints(

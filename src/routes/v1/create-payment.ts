@@ -51,7 +51,7 @@ export function registerCreatePayment(app: TypedApp, deps: V1Dependencies): void
       const outcome = await createPaymentOnce(db, payments, creation, {
         claim,
         check,
-        answer: created => ({ status: 201, body: Buffer.from(String(serialize(created))) }),
+        respond: created => ({ status: 201, body: Buffer.from(String(serialize(created))) }),
         onFailure: error => {
           const failures = { publicUrl, isUnavailable: isProcessorUnavailable };
           const { status, envelope } = answerFailure(error, request, failures);
