@@ -31,9 +31,9 @@ export interface WebhookDeliveriesTable {
   attempts: Defaulted<number>;
   next_attempt_at: Date | null;
   /** Until when the worker that has claimed it is taken to be alive. */
-  claimed_until: Date | null;
+  claimed_until: Defaulted<Date | null>;
   created_at: Date;
-  finished_at: Date | null;
+  finished_at: Defaulted<Date | null>;
 }
 
 export interface WebhookAttemptsTable {

@@ -1,5 +1,6 @@
 import type { AccountKind } from '../database/account-tables.ts';
 import { ApiError } from '../errors/api-error.ts';
+import type { MerchantState } from '../repositories/accounts/merchant-state.ts';
 import type { KeyWithAccounts } from '../repositories/keys/key-with-accounts.ts';
 import { partnerScopes, type Scope } from './scopes.ts';
 
@@ -37,11 +38,10 @@ export function authorize(record: KeyWithAccounts, rule: AccessRule): Principal 
 
 function authorizeMerchant(
   { key }: KeyWithAccounts,
-  merchant: NonNullable<KeyWithAccounts['merchant']>,
+  merchant: MerchantState,
   rule: AccessRule,
 ): Principal {
   requireKind('merchant', rule);
-  if (merchant.status !== 'active') throw new ApiError('E2008', 'The merchant is inactive.');
   requireOwnAccess(merchant);
   requireScope(key.scopes, rule);
   return {
@@ -54,9 +54,10 @@ function authorizeMerchant(
 
 /**
  * Checks that a merchant may use the API with credentials of its own.
- * @throws ApiError E2102 or E2103, in this order.
+ * @throws ApiError E2008, E2102 or E2103, in this order.
  */
-export function requireOwnAccess(merchant: NonNullable<KeyWithAccounts['merchant']>): void {
+export function requireOwnAccess(merchant: MerchantState): void {
+  if (merchant.status !== 'active') throw new ApiError('E2008', 'The merchant is inactive.');
   if (merchant.accountKind === 'us' && merchant.onboardingStatus !== 'approved') {
     throw new ApiError('E2102');
   }

@@ -1,7 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Keyring } from '../crypto/keyring.ts';
 import type { Connection } from '../database/connection.ts';
-import { ApiError } from '../errors/api-error.ts';
 import { type Principal, requireOwnAccess } from '../keys/principal.ts';
 import {
   findUserByClientId,
@@ -53,7 +52,6 @@ export async function verifyUser(
  * @throws ApiError E2008, E2102 or E2103, in this order.
  */
 export function authorizeUser({ user, merchant }: UserWithAccounts): Principal {
-  if (merchant.status !== 'active') throw new ApiError('E2008', 'The merchant is inactive.');
   requireOwnAccess(merchant);
   return {
     kind: 'merchant',

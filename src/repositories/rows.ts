@@ -9,12 +9,18 @@ type Row<T extends Table> = Selectable<Tables[T]>;
 // Kysely's types need the name of one table. These statements are the same for all: they use `id` alone.
 const typed = (table: Table) => table as 'people';
 
-/** Makes a function that reads a row; undefined if there is none. */
-export function findById<T extends Table>(table: T) {
-  return (db: Connection, id: string) => {
-    const query = db.selectFrom(typed(table)).selectAll().where('id', '=', id);
+/** Makes a function that reads a row by a unique column; undefined if there is none. */
+export function findBy<T extends Table, C extends keyof Row<T> & string>(table: T, column: C) {
+  return (db: Connection, value: NonNullable<Row<T>[C]>) => {
+    const query = db.selectFrom(typed(table)).selectAll().where(sql.ref(column), '=', value);
     return query.executeTakeFirst() as Promise<unknown> as Promise<Row<T> | undefined>;
   };
+}
+
+/** Makes a function that reads a row by its ID; undefined if there is none. */
+export function findById<T extends Table>(table: T) {
+  const find: unknown = findBy(table, 'id' as keyof Row<T> & string);
+  return find as (db: Connection, id: string) => Promise<Row<T> | undefined>;
 }
 
 /**
@@ -78,20 +84,25 @@ export function listNewest<T extends Table>(table: T) {
   };
 }
 
-/** Makes a function that lists the rows of an owner, newest first: at most `limit`. */
-export function listNewestOf<T extends Table>(
+/** The order of rows by their creation, for `listBy`. */
+export const NEWEST_FIRST = ['created_at desc', 'id desc'] as const;
+
+/**
+ * Makes a function that lists the rows with one value in a column, at most `limit`.
+ * @param order Columns in which they are sorted, each may end with ` desc`.
+ */
+export function listBy<T extends Table>(
   table: T,
-  owner: keyof Tables[T] & string,
+  column: keyof Tables[T] & string,
+  order: readonly `${keyof Tables[T] & string}${'' | ' desc'}`[],
   limit: number,
 ) {
-  return (db: Connection, ownerId: string) => {
-    const query = db
-      .selectFrom(typed(table))
-      .selectAll()
-      .where(sql.ref(owner), '=', ownerId)
-      .orderBy('created_at', 'desc')
-      .orderBy('id', 'desc')
-      .limit(limit);
-    return query.execute() as Promise<unknown> as Promise<Row<T>[]>;
+  return (db: Connection, value: string) => {
+    let query = db.selectFrom(typed(table)).selectAll().where(sql.ref(column), '=', value);
+    for (const each of order) {
+      const [name = '', direction = 'asc'] = each.split(' ');
+      query = query.orderBy(sql.ref(name), direction as 'asc' | 'desc');
+    }
+    return query.limit(limit).execute() as Promise<unknown> as Promise<Row<T>[]>;
   };
 }

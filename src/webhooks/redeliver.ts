@@ -21,7 +21,14 @@ export function redeliver(operator: Operator, deliveryId: string): Promise<Deliv
     await requireEnabledEndpoint(tx, original.endpoint_id);
     await cancelDeliveries(tx, { id: deliveryId }, now);
     const id = newId();
-    await insertRedelivery(tx, { id, original, now });
+    await insertRedelivery(tx, {
+      id,
+      event_id: original.event_id,
+      endpoint_id: original.endpoint_id,
+      redelivery_of: deliveryId,
+      next_attempt_at: now,
+      created_at: now,
+    });
     const [delivery] = await listDeliveries(tx, { id }, 1);
     if (delivery === undefined) throw new Error('the delivery was not written');
     return { result: delivery, objectId: original.endpoint_id, detail: { deliveryId, as: id } };

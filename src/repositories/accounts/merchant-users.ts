@@ -1,6 +1,6 @@
 import type { MerchantUser } from '../../database/account-tables.ts';
 import type { Connection } from '../../database/connection.ts';
-import { findById, insertInto, listNewestOf, lockById, updateById } from '../rows.ts';
+import { findById, insertInto, listBy, lockById, NEWEST_FIRST, updateById } from '../rows.ts';
 import { MERCHANT_STATE, type MerchantState, toMerchantState } from './merchant-state.ts';
 
 /** A user with the state of its accounts: everything that authentication needs. */
@@ -64,4 +64,4 @@ export async function renewApiKeyHash(
 }
 
 /** All users of a merchant, newest first, at most 1,000. */
-export const listMerchantUsers = listNewestOf('merchant_users', 'merchant_id', 1000);
+export const listMerchantUsers = listBy('merchant_users', 'merchant_id', NEWEST_FIRST, 1000);

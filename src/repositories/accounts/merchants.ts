@@ -1,6 +1,6 @@
 import type { Branch } from '../../database/account-tables.ts';
 import type { Connection } from '../../database/connection.ts';
-import { findById, insertInto, listNewest, lockById, updateByIdOrThrow } from '../rows.ts';
+import { findById, insertInto, listBy, listNewest, lockById, updateByIdOrThrow } from '../rows.ts';
 
 export const insertMerchant = insertInto('merchants');
 export const findMerchant = findById('merchants');
@@ -26,17 +26,12 @@ export function findMainBranch(db: Connection, merchantId: string): Promise<Bran
 }
 
 /** All branches, main first, at most 1,000. */
-export function listBranches(db: Connection, merchantId: string): Promise<Branch[]> {
-  return db
-    .selectFrom('branches')
-    .selectAll()
-    .where('merchant_id', '=', merchantId)
-    .orderBy('is_main', 'desc')
-    .orderBy('created_at')
-    .orderBy('id')
-    .limit(1000)
-    .execute();
-}
+export const listBranches = listBy(
+  'branches',
+  'merchant_id',
+  ['is_main desc', 'created_at', 'id'],
+  1000,
+);
 
 /** Unsets the main flag of the merchant's current main branch. */
 export async function clearMainBranch(db: Connection, merchantId: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { findById, insertInto, listNewest, listNewestOf, updateById } from '../rows.ts';
+import { findById, insertInto, listBy, listNewest, NEWEST_FIRST, updateById } from '../rows.ts';
 
 export const insertPartner = insertInto('partners');
 export const findPartner = findById('partners');
@@ -9,4 +9,4 @@ export const updatePartnerMember = updateById('partner_members');
 export const findPartnerMember = findById('partner_members');
 
 /** All members of a partner, newest first, at most 1,000. */
-export const listPartnerMembers = listNewestOf('partner_members', 'partner_id', 1000);
+export const listPartnerMembers = listBy('partner_members', 'partner_id', NEWEST_FIRST, 1000);

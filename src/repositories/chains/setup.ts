@@ -1,5 +1,6 @@
 import type { Connection } from '../../database/connection.ts';
 import type { Network, SettledBy } from '../../database/network-tables.ts';
+import type { ChainState } from '../../database/watching-tables.ts';
 import { lockById } from '../rows.ts';
 
 /** Locks a chain's row until the transaction ends, so that its nodes change one after the other. */
@@ -13,14 +14,25 @@ export async function setChainIdentity(
   await db.updateTable('chains').set({ identity }).where('id', '=', id).execute();
 }
 
-/**
- * Deletes the progress of a chain, and takes its lease away: a watcher that is at work can write nothing
- * more.
- */
+/** Takes a chain's lease away: a watcher that is at work can write nothing more. */
+export function revokeLease(db: Connection, id: string): Promise<ChainState> {
+  return db
+    .updateTable('chains')
+    .set(({ eb }) => ({
+      lease_holder: null,
+      lease_until: null,
+      lease_epoch: eb('lease_epoch', '+', 1),
+    }))
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** Deletes the progress of a chain, and takes its lease away. */
 export async function resetChain(db: Connection, id: string): Promise<void> {
   await db
     .updateTable('chains')
-    .set(({ eb }) => ({
+    .set({
       identity: null,
       cursor_height: null,
       cursor_hash: null,
@@ -30,12 +42,10 @@ export async function resetChain(db: Connection, id: string): Promise<void> {
       polled_at: null,
       watched_until: null,
       halted: null,
-      lease_holder: null,
-      lease_until: null,
-      lease_epoch: eb('lease_epoch', '+', 1),
-    }))
+    })
     .where('id', '=', id)
     .execute();
+  await revokeLease(db, id);
 }
 
 /** Deletes the balances that increases are measured from. */

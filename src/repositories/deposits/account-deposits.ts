@@ -96,33 +96,18 @@ export async function findOwnUnmatchedOf(
   return rows;
 }
 
+const counting =
+  (which: Expression<SqlBool>) =>
+  async (db: Connection, merchantId: string, maximum: number): Promise<number> => {
+    const { rows } = await sql<{ count: number }>`
+      select count(*)::integer as count from (
+        select ${ofEachAddress(merchantId, which, maximum)} limit ${maximum}
+      ) as found`.execute(db);
+    return rows[0]?.count ?? 0;
+  };
+
 /** How many wait, counted up to `maximum`. */
-export function countOwnUnmatched(
-  db: Connection,
-  merchantId: string,
-  maximum: number,
-): Promise<number> {
-  return count(db, merchantId, IS_OWN, maximum);
-}
+export const countOwnUnmatched = counting(IS_OWN);
 
 /** How many wait at addresses that another merchant has, or had, as well; counted up to `maximum`. */
-export function countSharedUnmatched(
-  db: Connection,
-  merchantId: string,
-  maximum: number,
-): Promise<number> {
-  return count(db, merchantId, eb.not(IS_OWN), maximum);
-}
-
-async function count(
-  db: Connection,
-  merchantId: string,
-  which: Expression<SqlBool>,
-  maximum: number,
-): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*)::integer as count from (
-      select ${ofEachAddress(merchantId, which, maximum)} limit ${maximum}
-    ) as found`.execute(db);
-  return rows[0]?.count ?? 0;
-}
+export const countSharedUnmatched = counting(eb.not(IS_OWN));

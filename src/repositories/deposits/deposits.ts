@@ -1,7 +1,7 @@
 import { type Insertable, sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { Deposit, DepositsTable } from '../../database/deposit-tables.ts';
-import { findById, insertInto, lockById, updateByIdOrThrow } from '../rows.ts';
+import { findById, insertInto, listBy, lockById, updateByIdOrThrow } from '../rows.ts';
 
 /** Identifies a transfer on chain. */
 export interface DepositKey {
@@ -189,15 +189,7 @@ export function listDeposits(db: Connection, limit: number): Promise<Deposit[]> 
 }
 
 /** Deposits of a payment, oldest first, at most 100. */
-export function listPaymentDeposits(db: Connection, paymentId: string): Promise<Deposit[]> {
-  return db
-    .selectFrom('deposits')
-    .selectAll()
-    .where('payment_id', '=', paymentId)
-    .orderBy('observed_at')
-    .limit(100)
-    .execute();
-}
+export const listPaymentDeposits = listBy('deposits', 'payment_id', ['observed_at'], 100);
 
 /** Deposits of a transaction, at most 100. */
 export function listDepositsByHash(

@@ -1,13 +1,12 @@
-import { type Selectable, sql, type Updateable } from 'kysely';
+import { sql, type Updateable } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type {
   Payment,
   PaymentStatus,
   PaymentsTable,
-  PaymentTransitionsTable,
   SessionStatus,
 } from '../../database/payment-tables.ts';
-import { lockById } from '../rows.ts';
+import { listBy, lockById } from '../rows.ts';
 
 export type PaymentColumns = Updateable<PaymentsTable>;
 
@@ -70,19 +69,7 @@ export function updateOpenPayment(
 }
 
 /** A payment's history, oldest first, at most 1,000 moves. */
-export function listTransitions(
-  db: Connection,
-  paymentId: string,
-): Promise<Selectable<PaymentTransitionsTable>[]> {
-  return db
-    .selectFrom('payment_transitions')
-    .selectAll()
-    .where('payment_id', '=', paymentId)
-    .orderBy('at')
-    .orderBy('id')
-    .limit(1000)
-    .execute();
-}
+export const listTransitions = listBy('payment_transitions', 'payment_id', ['at', 'id'], 1000);
 
 export const lockPayment = lockById('payments');
 

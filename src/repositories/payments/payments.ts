@@ -1,21 +1,12 @@
 import type { Connection } from '../../database/connection.ts';
 import type { Payment } from '../../database/payment-tables.ts';
-import { findById } from '../rows.ts';
+import { findBy, findById } from '../rows.ts';
 
 /** A payment of any merchant, for operators and the checkout. */
 export const findPayment = findById('payments');
 
 /** @param tokenHash SHA-256 of the token in the checkout link. */
-export function findPaymentByCheckoutToken(
-  db: Connection,
-  tokenHash: Buffer,
-): Promise<Payment | undefined> {
-  return db
-    .selectFrom('payments')
-    .selectAll()
-    .where('checkout_token_hash', '=', tokenHash)
-    .executeTakeFirst();
-}
+export const findPaymentByCheckoutToken = findBy('payments', 'checkout_token_hash');
 
 /** Everything of a merchant's payment; undefined for another merchant's, as for a missing one. */
 export function findOwnPayment(

@@ -1,6 +1,7 @@
 import type { Insertable } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { PanelLink, PanelLinksTable } from '../../database/people-tables.ts';
+import { findBy } from '../rows.ts';
 
 /** Whom a link is for: a person, or the one who becomes this user or member. */
 export type LinkSubject = Pick<PanelLink, 'person_id' | 'merchant_user_id' | 'partner_member_id'>;
@@ -10,13 +11,7 @@ export async function insertLink(db: Connection, row: Insertable<PanelLinksTable
 }
 
 /** @param tokenHash SHA-256 of the token in the link. */
-export function findLink(db: Connection, tokenHash: Buffer): Promise<PanelLink | undefined> {
-  return db
-    .selectFrom('panel_links')
-    .selectAll()
-    .where('token_hash', '=', tokenHash)
-    .executeTakeFirst();
-}
+export const findLink = findBy('panel_links', 'token_hash');
 
 /**
  * Uses a link up.

@@ -3,7 +3,7 @@ import type { Connection } from '../../database/connection.ts';
 import type { PanelSession, Person } from '../../database/people-tables.ts';
 import type { Tables } from '../../database/tables.ts';
 import { deleteBatch } from '../old-rows.ts';
-import { insertInto, listNewestOf, updateById } from '../rows.ts';
+import { insertInto, listBy, NEWEST_FIRST, updateById } from '../rows.ts';
 
 const eb = expressionBuilder<Tables, 'panel_sessions'>();
 
@@ -56,7 +56,7 @@ export async function countWrong(
 }
 
 /** Sessions of a person, newest first: ten at most, and those that wait for a second factor. */
-export const listSessions = listNewestOf('panel_sessions', 'person_id', 100);
+export const listSessions = listBy('panel_sessions', 'person_id', NEWEST_FIRST, 100);
 
 /** Ends one session of a person; another person's stays. */
 export async function deleteSession(db: Connection, personId: string, id: string): Promise<number> {

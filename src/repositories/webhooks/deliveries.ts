@@ -1,6 +1,6 @@
 import type { Connection } from '../../database/connection.ts';
 import type { WebhookDelivery } from '../../database/webhook-tables.ts';
-import { findById } from '../rows.ts';
+import { findById, insertInto } from '../rows.ts';
 
 /** Cancels pending deliveries: one, or all of an endpoint except one. */
 export async function cancelDeliveries(
@@ -22,25 +22,7 @@ export async function cancelDeliveries(
 
 export const findDelivery = findById('webhook_deliveries');
 
-/** Adds a new delivery of the original's event. */
-export async function insertRedelivery(
-  db: Connection,
-  row: { id: string; original: WebhookDelivery; now: Date },
-): Promise<void> {
-  await db
-    .insertInto('webhook_deliveries')
-    .values({
-      id: row.id,
-      event_id: row.original.event_id,
-      endpoint_id: row.original.endpoint_id,
-      redelivery_of: row.original.id,
-      next_attempt_at: row.now,
-      claimed_until: null,
-      created_at: row.now,
-      finished_at: null,
-    })
-    .execute();
-}
+export const insertRedelivery = insertInto('webhook_deliveries');
 
 export type DeliveryWithEventType = WebhookDelivery & { eventType: string };
 

@@ -1,12 +1,14 @@
 import { audited, OperationRefused, type Operator } from '../../audit/audited-change.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { ChainState, Finding, Rescan } from '../../database/watching-tables.ts';
+import { cutRing } from '../../repositories/chains/blocks.ts';
+import { updateChain } from '../../repositories/chains/chains.ts';
 import { resolveFinding } from '../../repositories/chains/findings.ts';
+import { cutBalances } from '../../repositories/chains/native-balances.ts';
 import { findNetworkOnChain, type NetworkOnChain } from '../../repositories/chains/networks.ts';
 import { listNodes } from '../../repositories/chains/nodes.ts';
 import { addRescan } from '../../repositories/chains/rescans.ts';
-import { resumeChain } from '../../repositories/chains/resume.ts';
-import { lockChainSetup } from '../../repositories/chains/setup.ts';
+import { lockChainSetup, revokeLease } from '../../repositories/chains/setup.ts';
 import { unplaceAbove } from '../../repositories/deposits/watched-deposits.ts';
 import { requireChain } from './node-tools.ts';
 
@@ -69,8 +71,20 @@ export function resumeWatching(
     if (from !== null && halted === null && head !== null && from > head) {
       throw new OperationRefused(`The newest block of ${id} is ${head}.`);
     }
-    const result = await resumeChain(tx, id, from);
-    if (result === undefined) throw new Error(`there is no row of ${id}`);
+    if (from === null) {
+      // The next tick accepts the block that the node has at the cursor, if there is one.
+      await updateChain(tx, id, {
+        halted: null,
+        cursor_hash: state.cursor_height === null ? null : '',
+      });
+    } else {
+      const cursor = from - 1;
+      await cutRing(tx, id, cursor);
+      await cutBalances(tx, id, cursor);
+      const place = { cursor_height: cursor, cursor_hash: '', swept_height: cursor };
+      await updateChain(tx, id, { ...place, halted: null, polled_at: null });
+    }
+    const result = await revokeLease(tx, id);
     // Where a chain is halted nobody knows which blocks are still its own.
     await unplaceAbove(tx, id, from === null || halted !== null ? -1 : from - 1, now);
     const detail = { from, halted, cursor: state.cursor_height };
