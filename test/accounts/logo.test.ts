@@ -60,7 +60,7 @@ test.each([
   expect(() => parseLogo(bytes)).toThrow(why);
 });
 
-test('whatever it is, nothing but a refusal or a small image comes of it', () => {
+test('any file is refused, or is a small image', () => {
   const spoilt = fc
     .tuple(fc.constantFrom(png(), LOSSLESS, LOSSY, ALPHA), fc.nat(), fc.nat(255), fc.nat(30))
     .map(([image, place, put, cut]) => {

@@ -38,8 +38,8 @@ async function listed(env: Environment): Promise<string[]> {
 
 /** All networks that the API offers. */
 async function offered(): Promise<string[]> {
-  const answer = await send(service, shop, { path: '/external/v1/blockchains/active' });
-  return answer.json().map(({ id }: { id: string }) => id);
+  const response = await send(service, shop, { path: '/external/v1/blockchains/active' });
+  return response.json().map(({ id }: { id: string }) => id);
 }
 
 test('test networks are off in production unless an operator has switched them on', async () => {

@@ -94,7 +94,7 @@ test('claiming a delivery changes no index, ending an attempt does', async () =>
 
 /** Updates of deliveries, and those of them that needed no index entry. */
 async function updates(session: Connection): Promise<{ all: number; inPlace: number } | undefined> {
-  // Otherwise what the session has counted is told within a second.
+  // Otherwise the session reports its counts within a second.
   await sql`select pg_stat_force_next_flush()`.execute(session);
   const { rows } = await sql<{ all: number; inPlace: number }>`
     select n_tup_upd as all, n_tup_hot_upd as "inPlace"

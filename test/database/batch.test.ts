@@ -13,7 +13,7 @@ function counting(maximum?: number) {
   return { calls, square };
 }
 
-test('what is asked in one turn is asked in one call, and each gets its own answer', async () => {
+test('what is asked for in one tick is one call, and each caller gets its own result', async () => {
   const { calls, square } = counting();
   const asked = [1, 2, 2, 3];
   expect(await Promise.all(asked.map(square))).toEqual([1, 4, 4, 9]);
@@ -33,9 +33,9 @@ test('what is asked while a call is under way is asked in another, without waiti
 test('a call that is full goes at once, and what is left at the end of the turn', async () => {
   const { calls, square } = counting();
   const asked = Array.from({ length: 70 }, (_, index) => index + 100);
-  const answers = Promise.all(asked.map(square));
+  const results = Promise.all(asked.map(square));
   expect(calls.map(({ length }) => length)).toEqual([32, 32]);
-  expect(await answers).toEqual(asked.map(number => number ** 2));
+  expect(await results).toEqual(asked.map(number => number ** 2));
   expect(calls.map(({ length }) => length)).toEqual([32, 32, 6]);
   expect(calls.flat()).toEqual(asked);
 });
@@ -73,7 +73,7 @@ test('a call that throws while a question is asked fails its questions, not the 
   await expect(ask(1)).rejects.toThrow('at once');
 });
 
-test('a promise among the answers settles its own question alone', async () => {
+test('a promise among the results settles its own item alone', async () => {
   const ask = batch(async (numbers: readonly number[]) =>
     numbers.map(async number => {
       if (number === 13) throw new Error('unlucky');

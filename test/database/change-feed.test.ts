@@ -53,7 +53,7 @@ async function throughProxy() {
 const operator = () => ({ db: database.db, clock: Date.now, actor: 'test' });
 
 describe('a feed', () => {
-  test('hears of a change by whoever makes it, with the ID of what changed', async () => {
+  test('reports a change by any session, with the ID of what changed', async () => {
     const { feed, heard } = await openCurrent();
     const before = feed.generation;
     await sql`
@@ -114,7 +114,7 @@ describe('a feed', () => {
     await proxy.cut();
   });
 
-  test('renews seldom while nobody asks, and at once when somebody does', async () => {
+  test('renews seldom while it is not asked, and at once when it is', async () => {
     let later = 0;
     const applicationName = 'test-idle-feed';
     const now = () => performance.now() + later;
@@ -134,7 +134,7 @@ describe('a feed', () => {
     };
     // Half of what they take when they are seldom, and five times what they take otherwise.
     expect(await renewed(4)).toBeLessThan(2_000);
-    // In steps, since a feed that hears nothing for long connects anew. By the second renewal the first
+    // In steps, since a feed that hears nothing for long reconnects. By the second renewal the first
     // has been heard.
     for (let step = 0; step < 3; step++) {
       later += 3_000;
@@ -149,14 +149,14 @@ describe('a feed', () => {
     const begun = performance.now();
     feed.isCurrent();
     await vi.waitUntil(() => feed.isCurrent(), SOON);
-    // Nobody asked for a second before the next renewal.
+    // It was not asked for a second before the next renewal.
     expect(performance.now() - begun).toBeLessThan(900);
     expect(await renewed(4)).toBeLessThan(2_000);
   });
 
-  test('that hangs while it begins is closed at once, or opened anew', async () => {
+  test('that hangs while it begins is closed at once, or opened again', async () => {
     const { proxy, url } = await throughProxy();
-    /** Opens one whose first query gets no answer. */
+    /** Opens one whose first query gets no response. */
     async function openHanging() {
       const asked = Promise.withResolvers<void>();
       const query = vi.spyOn(pg.Client.prototype, 'query');
@@ -206,13 +206,13 @@ describe('a feed', () => {
   });
 });
 
-describe('whoever changes something', () => {
+describe('a command that changes something', () => {
   const listenedAgo = (seconds: number) =>
     sql`update change_listeners set listened_at = now() - ${seconds} * interval '1 second'`.execute(
       database.db,
     );
 
-  test('waits for nobody when nobody has listened for a minute', async () => {
+  test('does not wait when there was no listener for a minute', async () => {
     const pause = vi.fn(async () => undefined);
     const { feed } = await openCurrent();
     await feed.close();
@@ -224,7 +224,7 @@ describe('whoever changes something', () => {
     expect(pause).toHaveBeenCalledOnce();
   });
 
-  test('is told that it holds when every feed has heard, or trusts itself no more', async () => {
+  test('returns when every feed has the change, or its lease has run out', async () => {
     const { heard } = await openCurrent();
     const pause = vi.fn(async () => undefined);
     await untilHeard(database.db, pause);

@@ -21,7 +21,7 @@ afterAll(() => database.drop());
 const networks = async () =>
   (await database.db.selectFrom('networks').select('id').execute()).length;
 
-test('a connection that breaks while idle is told, without the client that had it', async () => {
+test('a connection that breaks while idle is reported, without the client that had it', async () => {
   const errors: Error[] = [];
   const db = connect({
     url: database.url,
@@ -37,7 +37,7 @@ test('a connection that breaks while idle is told, without the client that had i
   await db.destroy();
 });
 
-test('connections that nobody needs stay for half an hour', async () => {
+test('idle connections stay for half an hour', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const db = connect({
@@ -55,7 +55,7 @@ test('connections that nobody needs stay for half an hour', async () => {
   expect((await sql`select 1`.execute(db)).rows).toHaveLength(1);
 });
 
-// An error event that nobody hears would end the process, which vitest reports as a failure.
+// An error event without a listener would end the process, which vitest reports as a failure.
 test('a connection that breaks while in use fails its query, and the pool goes on', async () => {
   const end = sql`select pg_terminate_backend(pg_backend_pid())`;
   const failure = await end.execute(database.db).catch(error => error);

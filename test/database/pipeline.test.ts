@@ -45,16 +45,16 @@ async function value<T>(db: Database, query: RawBuilder<{ value: T }>): Promise<
 
 const pid = (db: Database) => value<number>(db, sql`select pg_backend_pid() as value`);
 
-test('each of many queries at once gets its own answer', async () => {
+test('each of many queries at once gets its own result', async () => {
   const { db } = open({ connections: 2 });
   const numbers = Array.from({ length: 500 }, (_, index) => index);
-  const answers = await Promise.all(
+  const results = await Promise.all(
     numbers.map(number => value(db, sql<{ value: number }>`select ${number}::integer as value`)),
   );
-  expect(answers).toEqual(numbers);
+  expect(results).toEqual(numbers);
 });
 
-test('queries are sent without waiting for the answers before them', async () => {
+test('queries are sent without waiting for the results before them', async () => {
   const { db } = open();
   const order: string[] = [];
   const slow = value(db, sql`select pg_sleep(0.2)::text as value`).then(() => order.push('slow'));
@@ -198,7 +198,7 @@ describe('a connection that is lost', () => {
     expect(await pid(db)).toBe(after);
   });
 
-  test('that never comes about is told from a query that is wrong', async () => {
+  test('that is never made is distinguished from a query that is wrong', async () => {
     const silent = createServer().listen(0, '127.0.0.1');
     onTestFinished(() => void silent.close());
     await once(silent, 'listening');

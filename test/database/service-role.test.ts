@@ -108,7 +108,7 @@ describe('the service', () => {
     await sql`drop table later`.execute(database.db);
   });
 
-  test('is granted nothing anew when it has all', async () => {
+  test('is granted nothing again when it has all', async () => {
     const versions = () =>
       sql`select xmin::text from pg_class order by oid`.execute(database.db).then(it => it.rows);
     const before = await versions();

@@ -13,7 +13,7 @@ afterAll(() => service.close());
 test('when a statement is refused, its locks are free already', async () => {
   // So many take a moment to be let go.
   const LOCKS = 5_000;
-  // Not the connection of the statement itself, which answers after that moment anyway.
+  // Not the connection of the statement itself, which responds after that moment anyway.
   await service.db.connection().execute(async other => {
     for (let time = 0; time < 20; time++) {
       const refused = inOneStatement(service.db, connection =>

@@ -56,7 +56,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-test('it holds the payment, its moves, its deposits with answers, and its events', () => {
+test('it holds the payment, its moves, its deposits with what nodes responded, and its events', () => {
   const { evidence } = signed;
   expect(evidence).toMatchObject({
     ...{ version: 1, service: 'https://pay.example.test', merchantId: shop.merchant.id },

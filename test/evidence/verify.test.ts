@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { canonicalJson } from '../../src/evidence/canonical.ts';
 import { EvidenceRefused, verifyEvidence } from '../../src/evidence/verify.ts';
 
-test('whatever a document holds, it is verified as it was signed, and refused with a member twice', () => {
+test('every document is verified as it was signed, and refused with a member twice', () => {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const keys = [{ ...publicKey.export({ format: 'jwk' }), kid: 'key' }];
   const names = fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^["\\:, {}]*$/));
@@ -49,7 +49,7 @@ test('a number is verified in the spelling that was signed alone', () => {
   );
 });
 
-test('canonical JSON is the same in whatever order members come', () => {
+test('canonical JSON is the same in any order of the members', () => {
   fc.assert(
     fc.property(fc.jsonValue(), value => {
       const turned = JSON.parse(JSON.stringify(value), (_, member) =>

@@ -46,7 +46,7 @@ async function workOf(keyId: string, passphrase: string) {
   return { errorCode: error.errorCode, calls };
 }
 
-test('whatever is wrong with a passphrase costs the same as an unknown key', async () => {
+test('any wrong passphrase costs the same as an unknown key', async () => {
   const fresh = await addMerchant(service);
   const rotated = await addMerchant(service);
   const revoked = await addMerchant(service);

@@ -35,17 +35,17 @@ afterAll(async () => {
   await first.close();
 });
 
-/** In one transaction, whose maker waits for nobody. */
+/** In one transaction, whose maker does not wait. */
 function addShop(options?: Parameters<typeof addMerchant>[1]): Promise<MerchantWithKey> {
   return first.db.transaction().execute(db => addMerchant({ ...first, db }, options));
 }
 
-/** What each replica answers, by status or error code. */
+/** What each replica responds, by status or error code. */
 async function askBoth(credentials: Parameters<typeof send>[1], request: SignedRequest) {
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     [first, second].map(replica => send(replica, credentials, request)),
   );
-  return answers.map(answer => answer.json().error?.errorCode ?? answer.statusCode);
+  return responses.map(response => response.json().error?.errorCode ?? response.statusCode);
 }
 
 describe('what a replica remembers', () => {
@@ -54,7 +54,7 @@ describe('what a replica remembers', () => {
     await untilHeard(first.db);
     expect(await askBoth(shop, LIST)).toEqual([200, 200]);
     await first.db.transaction().execute(async tx => {
-      // Nobody is told.
+      // Without a notification.
       await sql`set local session_replication_role = replica`.execute(tx);
       await sql`
         update merchants set status = 'inactive' where id = ${shop.merchant.id}`.execute(tx);
@@ -263,8 +263,10 @@ test('the very next request is decided from the change of a network, on every re
   const shop = await addShop();
   const ids = async () => {
     const path = '/external/v1/blockchains/active';
-    const answers = await Promise.all([first, second].map(app => send(app, shop, { path })));
-    return answers.map(answer => answer.json().some(({ id }: { id: string }) => id === 'btc'));
+    const responses = await Promise.all([first, second].map(app => send(app, shop, { path })));
+    return responses.map(response =>
+      response.json().some(({ id }: { id: string }) => id === 'btc'),
+    );
   };
   expect(await ids()).toEqual([true, true]);
   await setNetwork(operatorOf(first), 'btc', { active: false });

@@ -34,8 +34,8 @@ test('a key is refused once it is revoked, though their sessions ended unnoticed
   const [first] = replicas;
   const shop = await addMerchant(first);
   const ask = async () => {
-    const answers = await Promise.all(replicas.map(replica => send(replica, shop, LIST)));
-    return answers.map(answer => answer.json().error?.errorCode ?? answer.statusCode);
+    const responses = await Promise.all(replicas.map(replica => send(replica, shop, LIST)));
+    return responses.map(response => response.json().error?.errorCode ?? response.statusCode);
   };
   // Remembered from here on: both have heard that the merchant was added.
   expect(await ask()).toEqual([200, 200]);

@@ -93,11 +93,11 @@ describe('401, with a message of its own for each cause', () => {
 
   test('a header sent twice, even with the same value', async () => {
     const good = basic(shop.clientId, shop.apiKey);
-    const answer = await service.app.inject({
+    const response = await service.app.inject({
       url: ACTIVE,
       headers: { authorization: [good, good] as unknown as string },
     });
-    expectLegacyRefusal(answer, 'authorizationMalformed', 'more than once');
+    expectLegacyRefusal(response, 'authorizationMalformed', 'more than once');
   });
 
   test.each<[string, (apiKey: string) => string]>([
@@ -130,7 +130,7 @@ describe('401, with a message of its own for each cause', () => {
     expectLegacyRefusal(await ask(service, other), 'userNotAdmin');
     await set({ status: 'inactive' });
     expectLegacyRefusal(await ask(service, other), 'userInactive');
-    // Nobody learns of a user's state without the key.
+    // A user's state is not revealed without the key.
     expectLegacyRefusal(await ask(service, { ...other, apiKey: 'x' }), 'apiKeyInvalid');
     await set({ status: 'active', role: 'admin' });
     expect((await ask(service, other)).statusCode).toBe(200);
@@ -143,8 +143,8 @@ describe('credentials', () => {
     ['several spaces', (text: string) => `Basic   ${text}`],
     ['no padding', (text: string) => `Basic ${text.replace(/=+$/, '')}`],
   ])('are taken with %s', async (_name, header) => {
-    const answer = await authorize(header(base64(`${shop.clientId}:${shop.apiKey}`)));
-    expect(answer.statusCode).toBe(200);
+    const response = await authorize(header(base64(`${shop.clientId}:${shop.apiKey}`)));
+    expect(response.statusCode).toBe(200);
   });
 
   test('have forms of their own, and only a keyed hash of the key is stored', async () => {
@@ -190,7 +190,7 @@ describe('credentials', () => {
     expect((await verifyUser(service.db, after, other)).user.id).toBe(other.user.id);
   });
 
-  test('cost one look-up and one hash, whatever is wrong with them', async () => {
+  test('cost one look-up and one hash, with any mistake', async () => {
     const work = async (clientId: string) => {
       const hash = vi.fn(service.keyring.hash);
       const done: string[] = [];
@@ -261,10 +261,10 @@ test('use is counted for each merchant, UTC day and route, and nothing that was 
 
 test('a count that fails refuses nothing', async () => {
   await service.db.schema.alterTable('legacy_usage').renameTo('elsewhere').execute();
-  const answer = await ask(service, shop).finally(() =>
+  const response = await ask(service, shop).finally(() =>
     service.db.schema.alterTable('elsewhere').renameTo('legacy_usage').execute(),
   );
-  expect(answer.statusCode).toBe(200);
+  expect(response.statusCode).toBe(200);
   expect(service.logs).toContainEqual(
     expect.objectContaining({ msg: 'use of the older contract was not counted' }),
   );
@@ -288,7 +288,7 @@ describe('rate limits', () => {
     expectLegacyRefusal(limited, 'tooManyRequests');
     expect(limited.headers['retry-after']).toBe('60');
     expectLegacyRefusal(await ask(replica, shop), 'tooManyRequests');
-    // The same allowance as that of v1, whose answers keep their own shape.
+    // The same allowance as that of v1, whose responses keep their own shape.
     const v1 = await send(replica, shop, { path: '/external/v1/payments' });
     expect(v1.json().error.errorCode).toBe('E9001');
     expect((await ask(replica, shop, { address: '10.0.0.1' })).statusCode).toBe(200);
@@ -308,19 +308,19 @@ describe('rate limits', () => {
 
   test('successes count against the client ID, from wherever they come', async () => {
     for (let time = 0; time < LIMIT; time++) {
-      const answer = await ask(replica, shop, { address: `10.0.1.${time}` });
-      expect(answer.statusCode).toBe(200);
-      expectLegacyHeaders(answer);
+      const response = await ask(replica, shop, { address: `10.0.1.${time}` });
+      expect(response.statusCode).toBe(200);
+      expectLegacyHeaders(response);
     }
     const limited = await ask(replica, shop, { address: '10.0.1.99' });
     expectLegacyRefusal(limited, 'tooManyRequests');
-    // Another user of the merchant has an allowance of his own, and so has whoever fails.
+    // Another user of the merchant has an allowance of his own, and so have failures.
     const other = await addAdmin(service, shop.merchant.id);
     expect((await ask(replica, other, { address: '10.0.1.99' })).statusCode).toBe(200);
     expectLegacyRefusal(await wrong('10.0.1.99'), 'apiKeyInvalid');
   });
 
-  test('whoever knows a client ID alone cannot use it up', async () => {
+  test('a client with the client ID alone cannot use it up', async () => {
     for (let time = 0; time < 3 * LIMIT; time++) await wrong('203.0.113.9');
     expect((await ask(replica, shop)).statusCode).toBe(200);
   });

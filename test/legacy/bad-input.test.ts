@@ -71,8 +71,8 @@ describe('400 Invalid body', () => {
   });
 
   test('sent as JSON with a charset is right', async () => {
-    const answer = await sendRaw(good, { 'content-type': 'application/json; charset=utf-8' });
-    expect(answer.statusCode).toBe(201);
+    const response = await sendRaw(good, { 'content-type': 'application/json; charset=utf-8' });
+    expect(response.statusCode).toBe(201);
   });
 
   test.each<[string, unknown[]]>([
@@ -172,8 +172,8 @@ describe('400 with a message for each rule', () => {
     };
     const replica = await startTestApp({ beside: service, env: production });
     const us = await addOlderMerchant(service, { kind: 'us' });
-    const answer = await ask(replica, us, { body: BODY }).finally(() => replica.close());
-    expectLegacyRefusal(answer, 'noProcessor');
+    const response = await ask(replica, us, { body: BODY }).finally(() => replica.close());
+    expectLegacyRefusal(response, 'noProcessor');
   });
 });
 
@@ -217,8 +217,8 @@ describe('404', () => {
     ['DELETE', `${PROMPT}/${UUID}`],
     ['POST', `${PROMPT}/${UUID}`],
   ] as const)('for the route %s %s, without asking who it is', async (method, url) => {
-    const answer = await service.app.inject({ method, url });
-    expectLegacyRefusal(answer, 'routeMissing', method);
+    const response = await service.app.inject({ method, url });
+    expectLegacyRefusal(response, 'routeMissing', method);
   });
 
   test.each([
@@ -231,10 +231,10 @@ describe('404', () => {
     ['GET', '/externals'],
     ['GET', '/nothing'],
   ] as const)('of %s %s stays in the envelope of v1', async (method, url) => {
-    const answer = await service.app.inject({ method, url });
-    expect(answer.statusCode).toBe(404);
-    expect(answer.json().error.errorCode).toBe('E3001');
-    expect(answer.headers).not.toHaveProperty('deprecation');
+    const response = await service.app.inject({ method, url });
+    expect(response.statusCode).toBe(404);
+    expect(response.json().error.errorCode).toBe('E3001');
+    expect(response.headers).not.toHaveProperty('deprecation');
   });
 });
 
@@ -258,8 +258,8 @@ describe('what is wrong before any route', () => {
   test.each(['/external/%zz', '/external/payments/prompt/%ff', `http://a.example${PROMPT}/%`])(
     'the path %s',
     async target => {
-      const answer = await converseRaw(render({ method: 'GET', target }));
-      expectLegacyRefusal(answer, 'requestInvalid');
+      const response = await converseRaw(render({ method: 'GET', target }));
+      expectLegacyRefusal(response, 'requestInvalid');
     },
   );
 

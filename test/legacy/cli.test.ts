@@ -77,7 +77,7 @@ test('a user is created, gets a key that works, is changed and listed', async ()
   expect(JSON.stringify(audit)).not.toContain('mpa_');
 });
 
-test('people are told that the key is shown once', async () => {
+test('the output says that the key is shown once', async () => {
   const { id } = await createUser('admin', 'Grace');
   const { out } = await mpHere(['user', 'legacy-key', id], service.env);
   expect(out).toMatch(
@@ -104,7 +104,7 @@ test('what cannot be is refused', async () => {
   }
 });
 
-test('usage is told for each merchant and route, from a day on', async () => {
+test('usage is listed for each merchant and route, from a day on', async () => {
   const { id } = await createUser('admin', 'Linus');
   const key = await service.ask<Issued>('user', 'legacy-key', id);
   const before = await service.ask<{ requests: number }[]>('legacy', 'usage');

@@ -50,9 +50,9 @@ async function paymentOf(id: string) {
   return payment;
 }
 async function create(body: object = {}, merchant = shop) {
-  const answer = await ask(service, merchant, { body: { ...BODY, ...body } });
-  expect(answer.statusCode, answer.body).toBe(201);
-  return answer.json();
+  const response = await ask(service, merchant, { body: { ...BODY, ...body } });
+  expect(response.statusCode, response.body).toBe(201);
+  return response.json();
 }
 
 test('a client written for the older contract needs no change, and v1 reads the same prompt', async () => {
@@ -137,7 +137,7 @@ describe('a prompt', () => {
     expect(events).toEqual([{ type: 'payment_prompt.created' }]);
   });
 
-  test('puts the commission on whom it names, whatever the merchant is set to', async () => {
+  test('puts the commission on whom it names, with any setting of the merchant', async () => {
     const { prompt } = await create({ amount: 50, payer: 'customer' });
     const payment = await paymentOf(prompt.id);
     expect(payment.commission_payer).toBe('shopper');
@@ -168,10 +168,10 @@ describe('a prompt', () => {
     ['999999.99', 99_999_999, 999_999.99],
   ])('of %s dollars is one of %i cents', async (text, cents, dollars) => {
     const body = `{"amount":${text},"blockchainIds":["btc"],"payer":"merchant"}`;
-    const answer = await ask(service, shop, { body });
-    expect(answer.json().prompt.amount).toBe(dollars);
-    expect(answer.body).toContain(`"amount":${dollars},`);
-    expect((await paymentOf(answer.json().prompt.id)).amount).toBe(cents);
+    const response = await ask(service, shop, { body });
+    expect(response.json().prompt.amount).toBe(dollars);
+    expect(response.body).toContain(`"amount":${dollars},`);
+    expect((await paymentOf(response.json().prompt.id)).amount).toBe(cents);
   });
 
   test('takes null for what is optional, and ignores what the contract does not name', async () => {
@@ -187,7 +187,7 @@ describe('a prompt', () => {
     expect((await paymentOf(prompt.id)).customer_reference_id).toBeNull();
   });
 
-  test('is made anew each time: there is no idempotency', async () => {
+  test('is made again each time: there is no idempotency', async () => {
     const headers = { 'idempotency-key': 'order-1' };
     const ids = [];
     for (let time = 0; time < 2; time++) {
@@ -200,8 +200,8 @@ describe('a prompt', () => {
 
   test('may have been made through v1', async () => {
     const { prompt } = await createPrompt(service, shop, { amount: 1234 });
-    const answer = await ask(service, shop, { path: `${PROMPT}/${prompt.id.toUpperCase()}` });
-    expect(answer.json()).toMatchObject({ id: prompt.id, status: 'pending' });
+    const response = await ask(service, shop, { path: `${PROMPT}/${prompt.id.toUpperCase()}` });
+    expect(response.json()).toMatchObject({ id: prompt.id, status: 'pending' });
   });
 
   test('of a US merchant ignores its networks, keeps 24 hours and goes to the processor', async () => {

@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-describe('every answer says what does the same in v1, and no date that nobody has set', () => {
+describe('every response says what does the same in v1, and no date that is not set', () => {
   test.each([
     ['a creation', { body: BODY }, 201, '/external/v1/payments/prompt'],
     ['a refused creation', { body: {} }, 400, '/external/v1/payments/prompt'],
@@ -42,15 +42,15 @@ describe('every answer says what does the same in v1, and no date that nobody ha
     ['an unknown route', { path: '/external/nothing' }, 404, '/external/v1'],
     ['an unreadable path', { path: '/external/%zz' }, 400, '/external/v1'],
   ])('%s', async (_name, request, status, successor) => {
-    const answer = await ask(service, shop, request);
-    expect(answer.statusCode).toBe(status);
-    expectLegacyHeaders(answer, successor);
-    expect(answer.headers).not.toHaveProperty('sunset');
+    const response = await ask(service, shop, request);
+    expect(response.statusCode).toBe(status);
+    expectLegacyHeaders(response, successor);
+    expect(response.headers).not.toHaveProperty('sunset');
   });
 });
 
 describe('Deprecation and Sunset', () => {
-  test('are on every answer once they are set', async () => {
+  test('are on every response once they are set', async () => {
     const env = {
       LEGACY_DEPRECATION: '2026-05-01T00:00:00.900Z',
       LEGACY_SUNSET: '2027-06-30T22:00:00-02:00',
@@ -59,9 +59,9 @@ describe('Deprecation and Sunset', () => {
     try {
       const requests = [{}, { body: BODY }, { body: {} }, { path: '/external/nothing' }];
       for (const request of [...requests, { path: '/external/%zz' }]) {
-        const answer = await ask(replica, shop, request);
-        expect(answer.headers.sunset).toBe('Thu, 01 Jul 2027 00:00:00 GMT');
-        expectLegacyHeaders(answer, undefined, '@1777593600');
+        const response = await ask(replica, shop, request);
+        expect(response.headers.sunset).toBe('Thu, 01 Jul 2027 00:00:00 GMT');
+        expectLegacyHeaders(response, undefined, '@1777593600');
       }
       const v1 = await replica.app.inject({ url: '/external/v1/payments' });
       expect(v1.headers).not.toHaveProperty('sunset');
@@ -104,26 +104,26 @@ test('the end is not before the deprecation', () => {
 describe('failures of ours have the same shape', () => {
   test('500, which tells nothing, while the log tells all', async () => {
     await sql`alter table payments rename to elsewhere`.execute(service.db);
-    const answers = [
+    const responses = [
       await ask(service, shop, { body: BODY }),
       await ask(service, shop, { path: `${PROMPT}/${UUID}` }),
     ];
     await sql`alter table elsewhere rename to payments`.execute(service.db);
-    for (const answer of answers) {
-      expectLegacyRefusal(answer, 'internal');
-      expect(answer.json()).toEqual({
+    for (const response of responses) {
+      expectLegacyRefusal(response, 'internal');
+      expect(response.json()).toEqual({
         statusCode: 500,
         message: 'Internal server error',
         error: 'Internal Server Error',
       });
-      const { 'x-request-id': reqId } = answer.headers;
+      const { 'x-request-id': reqId } = response.headers;
       expect(service.logs).toContainEqual(
         expect.objectContaining({ reqId, msg: 'request failed', level: 'error' }),
       );
     }
   });
 
-  test('503 while the database is away, which counts against nobody', async () => {
+  test('503 while the database is away, which counts against no client', async () => {
     const direct = new URL(service.databaseUrl);
     const proxy = await startTcpProxy(direct.hostname, Number(direct.port || 5432));
     direct.hostname = '127.0.0.1';

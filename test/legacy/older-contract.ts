@@ -73,11 +73,11 @@ export function ask(
   });
 }
 
-/** Expects the older contract's whole answer for a reason, and nothing of the v1 envelope. */
-export function expectLegacyRefusal(answer: Answer, reason: LegacyReason, detail = ''): void {
+/** Expects the older contract's whole response for a reason, and nothing of the v1 envelope. */
+export function expectLegacyRefusal(response: Answer, reason: LegacyReason, detail = ''): void {
   const { status, message } = LEGACY_REFUSALS[reason];
-  const body = JSON.parse(answer.body);
-  expect({ status: answer.statusCode, body }).toEqual({
+  const body = JSON.parse(response.body);
+  expect({ status: response.statusCode, body }).toEqual({
     status,
     body: {
       statusCode: status,
@@ -87,13 +87,13 @@ export function expectLegacyRefusal(answer: Answer, reason: LegacyReason, detail
   });
   expect(body.message.startsWith(message), body.message).toBe(true);
   expect(body.message).toContain(detail);
-  expectLegacyHeaders(answer);
-  expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
-  expect('www-authenticate' in answer.headers).toBe(status === 401);
-  expect('retry-after' in answer.headers).toBe(status === 429);
+  expectLegacyHeaders(response);
+  expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
+  expect('www-authenticate' in response.headers).toBe(status === 401);
+  expect('retry-after' in response.headers).toBe(status === 429);
 }
 
-/** Expects what every answer of the older contract carries. */
+/** Expects what every response of the older contract carries. */
 export function expectLegacyHeaders(
   { headers }: Answer,
   successor?: string,

@@ -20,14 +20,14 @@ async function pendingSince(merchantId: string): Promise<string[]> {
   return attention.filter(entry => entry.merchantId === merchantId).map(entry => entry.since);
 }
 
-/** Sets the status a minute later; answers the time. */
+/** Sets the status a minute later; returns the time. */
 async function setLater(merchantId: string, onboarding: OnboardingStatus): Promise<string> {
   service.clock.now += 60_000;
   await setMerchant(operatorOf(service), merchantId, { onboarding });
   return new Date(service.clock()).toISOString();
 }
 
-test('a US merchant is pending since its creation, whatever else is set', async () => {
+test('a US merchant is pending since its creation, whichever other setting changes', async () => {
   const { merchant } = await addMerchant(service, { partnerId, kind: 'us', approved: false });
   service.clock.now += 60_000;
   await setMerchant(operatorOf(service), merchant.id, { status: 'inactive' });

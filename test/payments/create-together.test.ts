@@ -45,9 +45,9 @@ const create = (key: string, by = shop, amount = 5000) =>
 test('requests that come together share statements, and each gets its own payment', async () => {
   const [before, counted] = [await countWritten(service.db), await statements()];
   const keys = Array.from({ length: 60 }, (_, index) => `together ${index}`);
-  const answers = await Promise.all(keys.map((key, index) => create(key, shop, 100 + index)));
-  expect(answers.map(({ statusCode }) => statusCode)).toEqual(keys.map(() => 201));
-  expect(answers.map(answer => answer.json().prompt.amount)).toEqual(
+  const responses = await Promise.all(keys.map((key, index) => create(key, shop, 100 + index)));
+  expect(responses.map(({ statusCode }) => statusCode)).toEqual(keys.map(() => 201));
+  expect(responses.map(response => response.json().prompt.amount)).toEqual(
     keys.map((_, index) => 100 + index),
   );
   expect((await statements()) - counted).toBeLessThan(30);
@@ -57,15 +57,15 @@ test('requests that come together share statements, and each gets its own paymen
     responses: before.responses + 60,
   });
   const replays = await Promise.all(keys.map((key, index) => create(key, shop, 100 + index)));
-  expect(replays.map(({ body }) => body)).toEqual(answers.map(({ body }) => body));
+  expect(replays.map(({ body }) => body)).toEqual(responses.map(({ body }) => body));
 });
 
 test('one that fails is kept as failed, and those beside it are created', async () => {
   const before = await countWritten(service.db);
   const requests = Array.from({ length: 20 }, (_, index) => create(`beside ${index}`));
   const failures = [create('fails', broken), create('fails too', broken)];
-  for (const answer of await Promise.all(requests)) expect(answer.statusCode).toBe(201);
-  for (const answer of await Promise.all(failures)) expect(answer.statusCode).toBe(500);
+  for (const response of await Promise.all(requests)) expect(response.statusCode).toBe(201);
+  for (const response of await Promise.all(failures)) expect(response.statusCode).toBe(500);
   expect((await create('fails', broken)).headers['idempotent-replayed']).toBe('true');
   expect(await countWritten(service.db)).toEqual({
     payments: before.payments + 20,
@@ -76,14 +76,14 @@ test('one that fails is kept as failed, and those beside it are created', async 
 
 test('of many with one key that come together, one is created', async () => {
   const before = await countWritten(service.db);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 100 }, (_, index) => create(`same ${index % 5}`)),
   );
-  const created = answers.filter(({ statusCode }) => statusCode === 201);
-  const others = answers.filter(({ statusCode }) => statusCode !== 201);
-  const ids = new Set(created.map(answer => answer.json().prompt.id));
+  const created = responses.filter(({ statusCode }) => statusCode === 201);
+  const others = responses.filter(({ statusCode }) => statusCode !== 201);
+  const ids = new Set(created.map(response => response.json().prompt.id));
   expect(ids.size).toBe(5);
-  expect(new Set(others.map(answer => answer.json().error.errorCode))).toEqual(
+  expect(new Set(others.map(response => response.json().error.errorCode))).toEqual(
     new Set(others.length > 0 ? ['E4003'] : []),
   );
   expect((await countWritten(service.db)).payments).toBe(before.payments + 5);
@@ -97,11 +97,11 @@ test.each(['standard', 'us'] as const)(
     expect(original.statusCode).toBe(201);
     const retry = (amount: number) =>
       Promise.all(Array.from({ length: 30 }, () => create(`retried ${kind}`, merchant, amount)));
-    for (const answer of await retry(5000)) {
-      expect(answer.body).toBe(original.body);
-      expect(answer.headers['idempotent-replayed']).toBe('true');
+    for (const response of await retry(5000)) {
+      expect(response.body).toBe(original.body);
+      expect(response.headers['idempotent-replayed']).toBe('true');
     }
-    const codes = (await retry(6000)).map(answer => answer.json().error.errorCode);
+    const codes = (await retry(6000)).map(response => response.json().error.errorCode);
     expect(new Set(codes)).toEqual(new Set(['E4002']));
   },
 );

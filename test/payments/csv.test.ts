@@ -36,7 +36,7 @@ test('titles are text like any other', () => {
   expect(csvHeader(COLUMNS)).toBe('"cell","next"\r\n');
 });
 
-test('whatever the text, it stays in one cell, and no line of it begins the next row', () => {
+test('any text stays in one cell, and no line of it begins the next row', () => {
   const text = fc.string({ unit: fc.constantFrom('"', ',', '\r', '\n', '=', '+', "'", 'a', ' ') });
   fc.assert(
     fc.property(text, value => {

@@ -107,10 +107,10 @@ test('of concurrent actors each sees a state the table allows, and the history i
         expect(`${payment?.status}/${payment?.session_status}`).toBe(at);
         const ended = transitions.filter(one => one.to_status !== 'pending');
         expect(ended.length).toBeLessThanOrEqual(1);
-        const told = transitions
+        const expected = transitions
           .map(one => MOVES[one.reason as MoveName].event)
           .filter(event => event !== null);
-        expect((await eventTypes(id)).toSorted()).toEqual(told.toSorted());
+        expect((await eventTypes(id)).toSorted()).toEqual(expected.toSorted());
       },
     ),
     { numRuns: 20 },

@@ -35,7 +35,7 @@ const nearlyUrls = fc
   .map(texts => texts.join(''));
 const urls = fc.oneof(nearlyUrls, tangles, fc.webUrl());
 
-describe('whatever passes', () => {
+describe('every URL that passes', () => {
   test('leads to an allowed host over https, wherever it is met as a link', () => {
     const pages = ['https://pay.example.test/checkout/token', 'http://127.0.0.1:3000/checkout/t'];
     fc.assert(

@@ -40,8 +40,8 @@ async function tablesWith(text: string): Promise<string[]> {
 }
 
 test('nothing in the database opens the checkout of a payment', async () => {
-  const answer = await create('token');
-  const { prompt, checkoutUrl } = answer.json();
+  const response = await create('token');
+  const { prompt, checkoutUrl } = response.json();
   expect(await tablesWith(checkoutUrl.split('/').at(-1))).toEqual([]);
   // What is looked for would be found.
   expect(await tablesWith(prompt.id)).toContain('public.payments');

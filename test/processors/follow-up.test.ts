@@ -329,7 +329,7 @@ describe('an hour after its time, by the next inquiry, expires unasked', () => {
   });
 });
 
-test('a round goes through more payments than one batch, whichever cannot be told of', async () => {
+test('a round goes through more payments than one batch, also when some fail', async () => {
   const ids: string[] = [];
   const start = service.clock.now;
   for (let i = 0; i < 23; i += 1) {

@@ -50,9 +50,9 @@ function press(path: string, action: string, { app }: Pick<TestApp, 'app'> = ser
 
 /** Presses a button as a browser does: follows the redirect and gives the page it leads to. */
 async function pressAndFollow(path: string, action: string) {
-  const answer = await press(path, action);
-  expect(answer.statusCode, answer.body).toBe(303);
-  const { pathname } = new URL(String(answer.headers.location), `${ORIGIN}${path}`);
+  const response = await press(path, action);
+  expect(response.statusCode, response.body).toBe(303);
+  const { pathname } = new URL(String(response.headers.location), `${ORIGIN}${path}`);
   expect(pathname).toBe(path);
   const page = await open(pathname);
   expect(page.statusCode).toBe(200);
@@ -167,7 +167,7 @@ describe('the page', () => {
     },
   );
 
-  test('cannot be found from what the merchant is told', async () => {
+  test('cannot be found from what the merchant receives', async () => {
     const { id } = await createPayment();
     const { external_id } = await service.db
       .selectFrom('payments')
@@ -255,9 +255,9 @@ describe('pressing a button', () => {
     await pressAndFollow(path, 'cancel');
     const ended = { payment: await read(id), events: await eventsOf(service, id) };
     for (const action of ['pay', 'fail', 'cancel']) {
-      const answer = await press(path, action);
-      expect(answer.statusCode).toBe(409);
-      expect(answer.body).toContain('role="alert"');
+      const response = await press(path, action);
+      expect(response.statusCode).toBe(409);
+      expect(response.body).toContain('role="alert"');
     }
     expect({ payment: await read(id), events: await eventsOf(service, id) }).toEqual(ended);
   });
@@ -274,8 +274,8 @@ describe('pressing a button', () => {
 
   test('twice at once pays once', async () => {
     const { id, path } = await createPayment();
-    const answers = await Promise.all([1, 2, 3, 4].map(() => press(path, 'pay')));
-    for (const { statusCode } of answers) expect([303, 409]).toContain(statusCode);
+    const responses = await Promise.all([1, 2, 3, 4].map(() => press(path, 'pay')));
+    for (const { statusCode } of responses) expect([303, 409]).toContain(statusCode);
     expect(await eventsOf(service, id)).toEqual(['created', 'detected', 'successful']);
     expect(logged(service, 'error')).toEqual([]);
   });

@@ -30,7 +30,7 @@ beforeEach(() => {
   stripe.answer = stripe.openSession;
   stripe.received.length = 0;
   service.logs.length = 0;
-  // Past whatever pause an earlier test's failures began.
+  // Past the pause that an earlier test's failures may have begun.
   service.clock.now += PAUSE_MS;
 });
 afterAll(async () => {
@@ -76,7 +76,7 @@ async function createWhileStripeHangs(): Promise<void> {
 const body = { amount: 12_345, note: 'Two chairs', customerReferenceId: 'order 7' };
 
 describe('a creation', () => {
-  test('is dated after Stripe has answered, so that nobody pages past it', async () => {
+  test('is dated after the response of Stripe, so that no client pages past it', async () => {
     stripe.answer = (...request) => {
       service.clock.now += 4_000;
       return stripe.openSession(...request);
@@ -204,27 +204,30 @@ const REFUSALS: [string, string, StripeServer['answer']][] = [
 ];
 
 describe('when Stripe', () => {
-  test.each(REFUSALS)('%s, the answer is E1040 and the key is free', async (_what, why, answer) => {
-    stripe.answer = answer;
-    const before = await countWritten(service.db);
-    const key = { 'idempotency-key': `refused ${_what}` };
-    for (const headers of [{}, key, key]) {
-      const refused = await requestPrompt(service, shop, body, headers);
-      expectRefusal(refused, 'E1040');
-      expect(refused.json().error.message).toBe(why);
-      expect(refused.headers).not.toHaveProperty('idempotent-replayed');
-    }
-    expect(await countWritten(service.db)).toEqual(before);
-    expect(stripe.received).toHaveLength(3);
+  test.each(REFUSALS)(
+    '%s, the response is E1040 and the key is free',
+    async (_what, why, answer) => {
+      stripe.answer = answer;
+      const before = await countWritten(service.db);
+      const key = { 'idempotency-key': `refused ${_what}` };
+      for (const headers of [{}, key, key]) {
+        const refused = await requestPrompt(service, shop, body, headers);
+        expectRefusal(refused, 'E1040');
+        expect(refused.json().error.message).toBe(why);
+        expect(refused.headers).not.toHaveProperty('idempotent-replayed');
+      }
+      expect(await countWritten(service.db)).toEqual(before);
+      expect(stripe.received).toHaveLength(3);
 
-    stripe.answer = stripe.openSession;
-    await createPrompt(service, shop, body, key);
-    const lines = JSON.stringify(service.logs);
-    expect(lines).toContain('processor refuses a payment');
-    expect(lines).not.toContain(stripe.env.STRIPE_SECRET_KEY);
-  });
+      stripe.answer = stripe.openSession;
+      await createPrompt(service, shop, body, key);
+      const lines = JSON.stringify(service.logs);
+      expect(lines).toContain('processor refuses a payment');
+      expect(lines).not.toContain(stripe.env.STRIPE_SECRET_KEY);
+    },
+  );
 
-  test('refuses a payment of the older contract, the answer says why', async () => {
+  test('refuses a payment of the older contract, the response says why', async () => {
     const older = await addOlderMerchant(service, { kind: 'us' });
     stripe.answer = response => refuse(response, 400, 'invalid_request_error', 'amount_too_large');
     const answer = await ask(service, older, { body: BODY });
@@ -235,7 +238,7 @@ describe('when Stripe', () => {
     });
   });
 
-  test.each(FAILURES)('%s, the answer is E5002 and nothing remains', async (_what, answer) => {
+  test.each(FAILURES)('%s, the response is E5002 and nothing remains', async (_what, answer) => {
     stripe.answer = answer;
     const before = await countWritten(service.db);
     const key = { 'idempotency-key': `down ${_what}` };
@@ -245,10 +248,10 @@ describe('when Stripe', () => {
     ]);
     expectRefusal(plain, 'E5002');
     expectRefusal(original, 'E5002');
-    // No payment, and of the two the one with a key left its answer.
+    // No payment, and of the two the one with a key left its response.
     expect(await countWritten(service.db)).toEqual({ ...before, responses: before.responses + 1 });
 
-    // The cause is gone; the key keeps its answer all the same.
+    // The cause is gone; the key keeps its response all the same.
     stripe.answer = stripe.openSession;
     const requests = stripe.received.length;
     const replay = await requestPrompt(service, shop, body, key);
@@ -267,9 +270,9 @@ describe('when Stripe', () => {
     expect(lines).not.toContain(stripe.env.STRIPE_WEBHOOK_SECRET);
   });
 
-  test('hangs, the answer comes in time and frees everything', () => hanging, 15_000);
+  test('hangs, the response comes in time and frees everything', () => hanging, 15_000);
 
-  test('is not listening, the answer is E5002', async () => {
+  test('is not listening, the response is E5002', async () => {
     const nowhere = `http://127.0.0.1:${await freePort()}`;
     const lost = await startTestApp({
       env: { ...stripe.env, STRIPE_API_URL: nowhere },

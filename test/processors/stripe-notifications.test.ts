@@ -333,8 +333,8 @@ test('of many notifications at once each change happens once', async () => {
   const { id, session } = await createPayment();
   const paid = { ...session, payment_status: 'paid' };
   const types = [COMPLETED, SUCCEEDED, FAILED, EXPIRED, COMPLETED, SUCCEEDED, FAILED, EXPIRED];
-  const answers = await Promise.all(types.map(type => notify(type, paid)));
-  expect(answers.map(({ statusCode }) => statusCode)).toEqual(types.map(() => 200));
+  const responses = await Promise.all(types.map(type => notify(type, paid)));
+  expect(responses.map(({ statusCode }) => statusCode)).toEqual(types.map(() => 200));
   const { status } = await read(id);
   expect(status).not.toBe('pending');
   expect(await eventsOf(service, id)).toEqual(['created', status]);

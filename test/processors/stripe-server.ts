@@ -22,7 +22,7 @@ export interface StripeServer {
   readonly received: ReceivedRequest[];
   /** Answers the next requests instead of opening a session; one that never ends hangs. */
   answer: (response: ServerResponse, request: ReceivedRequest) => void;
-  /** Opens a session, which is what it does unless told otherwise. */
+  /** Opens a session, which is the default. */
   readonly openSession: (response: ServerResponse, request: ReceivedRequest) => void;
   close(): Promise<void>;
 }

@@ -19,7 +19,7 @@ import { send } from '../helpers/signed-request.ts';
 
 /**
  * A prepared statement keeps its plan while its tables grow, until they are analysed: the plan has to be
- * right for a long history whatever PostgreSQL knew when it made it.
+ * right for a long history, with any statistics that PostgreSQL had when it made it.
  */
 
 /** Where a statement runs, and what it reads by: every part of every plan, for nothing else is right. */

@@ -224,7 +224,7 @@ describe('deposits that a merchant has to settle', () => {
     expect([...indexesOf(nodes)]).toContain('deposits_inbox');
   });
 
-  test('are counted, those that it cannot be told are its own as well', async () => {
+  test('are counted, those at shared addresses as well', async () => {
     for (const count of [countOwnUnmatched, countSharedUnmatched]) {
       const nodes = await plansOf(db => count(db, merchantId, LIMIT));
       expect([...indexesOf(nodes)]).toContain('deposits_inbox');

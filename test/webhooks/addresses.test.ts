@@ -91,7 +91,7 @@ const PUBLIC = [
   '2a00:1450::1',
 ];
 
-test('local addresses are for developers, special ones for nobody', () => {
+test('local addresses are for developers, special ones are always refused', () => {
   const allowed = (addresses: string[], local: boolean) =>
     addresses.filter(address => isAddressAllowed(address, local));
   expect(allowed(LOCAL, false)).toEqual([]);
@@ -101,7 +101,7 @@ test('local addresses are for developers, special ones for nobody', () => {
   expect(allowed(PUBLIC, false)).toEqual(PUBLIC);
 });
 
-/** Sends to `https://host:port` as production does; answers what is logged of it. */
+/** Sends to `https://host:port` as production does; returns what is logged of it. */
 async function refusal(host: string, resolve?: (name: string) => Promise<readonly string[]>) {
   const { port } = new URL(receiver.url);
   await shop.addEndpoint('https://shop.example.com');
@@ -163,7 +163,7 @@ test('localhost is refused without asking anybody', async () => {
   }
 });
 
-test('a name is asked for once: a second answer cannot lead elsewhere', async () => {
+test('a name is resolved once: a second resolution cannot lead elsewhere', async () => {
   await shop.addEndpoint(receiver.url.replace('127.0.0.1', 'rebinding.example.com'));
   await shop.tell();
   const asked: string[] = [];
@@ -175,7 +175,7 @@ test('a name is asked for once: a second answer cannot lead elsewhere', async ()
   await shop.attemptAll({ resolve });
   expect(asked).toEqual(['rebinding.example.com']);
   expect(receiver.requests).toEqual([]);
-  // Each attempt asks anew, and is checked anew.
+  // Each attempt resolves the name again, and is checked again.
   await shop.attemptAll({ resolve });
   expect(asked).toHaveLength(2);
   expect(receiver.requests).toHaveLength(1);

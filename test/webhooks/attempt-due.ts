@@ -11,7 +11,7 @@ export interface AttemptOptions extends Omit<DeliveryDependencies, 'connect' | '
 const SILENT = { error: () => undefined, warn: () => undefined, info: () => undefined };
 
 /**
- * Makes the attempt of every pending delivery, whatever its time, one after the other.
+ * Makes the attempt of every pending delivery, also before its time, one after the other.
  * @param endpointIds Leaves out the other endpoints.
  */
 export async function attemptDue(

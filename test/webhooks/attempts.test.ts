@@ -116,7 +116,7 @@ test('an endpoint that does not answer in time has failed', async () => {
   expect(second).toMatchObject({ status_code: 200, response_excerpt: 'thank' });
 });
 
-test('nobody listens: the attempt tells the reason', async () => {
+test('no server listens: the attempt records the reason', async () => {
   await shop.addEndpoint('http://127.0.0.1:9/');
   await shop.tell();
   await shop.attemptAll();

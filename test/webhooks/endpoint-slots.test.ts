@@ -31,7 +31,7 @@ function answer(endpointId: string, answerMs: number, merchantId?: string): void
 const names = (kind: string, count: number) =>
   Array.from({ length: count }, (_, index) => `${kind} ${index}`);
 
-test('an endpoint holds one slot, and a few while its answers are fast', () => {
+test('an endpoint holds one slot, and a few while its responses are fast', () => {
   answer('a', FAST_MS);
   const taken = takeAll('a');
   expect(taken).toHaveLength(4);
@@ -41,7 +41,7 @@ test('an endpoint holds one slot, and a few while its answers are fast', () => {
   expect(takeAll('a')).toHaveLength(4);
 });
 
-test('an attempt without an answer proves nothing', () => {
+test('an attempt without a response proves nothing', () => {
   takeAll('a')[0]?.release();
   expect(takeAll('a')).toHaveLength(1);
 });

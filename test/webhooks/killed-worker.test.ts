@@ -59,7 +59,7 @@ test('what a killed worker was sending is sent by the next one', async () => {
   receiver.answer = status(200);
   const second = spawnWorker(shop);
   await receiver.received(2, 15_000);
-  // Told to stop, it ends its work first.
+  // On a signal to stop, it ends its work first.
   second.kill('SIGTERM');
   expect(await once(second, 'exit')).toEqual([0, null]);
   expect(await shop.deliveries()).toMatchObject([{ status: 'succeeded', attempts: 1 }]);

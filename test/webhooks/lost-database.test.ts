@@ -48,7 +48,7 @@ const isDelivered = async () => {
 };
 
 test.each(['before', 'after'] as const)(
-  'a claim cut off %s it commits is made anew',
+  'a claim cut off %s it commits is made again',
   async when => {
     proxy.cutAt('set claimed_until =', when);
     await shop.tell();

@@ -23,7 +23,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test('exactly the events of committed transactions are sent, each once to whoever wants it', async () => {
+test('exactly the events of committed transactions are sent, each once to every subscriber', async () => {
   const types = fc.constantFrom(...PAYMENT_EVENT_TYPES);
   const endpoint = fc.record({
     types: fc.array(types, { maxLength: 3 }),

@@ -37,7 +37,7 @@ export interface Shop {
   ): Promise<IssuedEndpoint>;
   /** Records an event of the payment, in a transaction of its own unless one is given. */
   tell(type?: PaymentEventType, db?: Connection): Promise<void>;
-  /** Makes the attempt of every delivery that is waiting, whatever its time. */
+  /** Makes the attempt of every delivery that is waiting, also before its time. */
   attemptAll(options?: Partial<AttemptOptions>): Promise<void>;
   deliveries(endpointId?: string): Promise<WebhookDelivery[]>;
   attempts(): Promise<WebhookAttempt[]>;

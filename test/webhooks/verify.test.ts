@@ -99,7 +99,7 @@ test('300 seconds either way pass, 301 fail', () => {
   expect(failureOf({ ...at(11), toleranceSeconds: 10 })).toBe('timestamp-too-old');
 });
 
-test('a secret that is none is the mistake of whoever calls', () => {
+test('an invalid secret is a mistake of the caller', () => {
   for (const secret of [undefined, 'whsec_', '', 'whsec_not base64!', 'mps_0123456789abcde!']) {
     expect(() => verifyWebhook({ ...VECTOR, secret })).toThrow(TypeError);
   }

@@ -55,7 +55,7 @@ async function surviveLostQueue(): Promise<void> {
     await sql`select pg_terminate_backend(pid) from pg_stat_activity
       where pid != pg_backend_pid() and datname = current_database()`.execute(owner.db);
     await owner.tell();
-    // The queue may have to be started anew.
+    // The queue may have to be started again.
     await target.received(2, 25_000);
     await untilStatus('succeeded', owner);
   } finally {
@@ -71,11 +71,11 @@ test('an event is sent at once, and what comes of it is in the log', async () =>
   await shop.tell();
   await receiver.received(1);
   await untilStatus('succeeded');
-  const told = Date.now();
+  const startedAt = Date.now();
   await shop.tell('payment_prompt.detected');
   await receiver.received(2);
   // Less than the pause after a failure; usually it is a fifth of a second.
-  expect(Date.now() - told).toBeLessThan(5_000);
+  expect(Date.now() - startedAt).toBeLessThan(5_000);
   await untilStatus('succeeded');
   await worker.stop();
   expect(shop.logs.filter(({ msg }) => msg === 'webhook attempted')).toHaveLength(2);
@@ -104,10 +104,10 @@ test('an endpoint that stalls with a thousand waiting delays no other', async ()
 
   const waits: number[] = [];
   for (let count = 1; count <= 10; count++) {
-    const told = Date.now();
+    const startedAt = Date.now();
     await other.tell();
     await receiver.received(count);
-    waits.push(Date.now() - told);
+    waits.push(Date.now() - startedAt);
   }
   expect(Math.max(...waits)).toBeLessThan(PROMPT_MS);
   // It holds one slot and no more, and nothing of it is lost.
@@ -133,17 +133,17 @@ test('many endpoints that stall, of several merchants, delay no other', async ()
     }
   };
   const expectPrompt = async (count: number) => {
-    const told = Date.now();
+    const startedAt = Date.now();
     await other.tell();
     await receiver.received(count);
-    expect(Date.now() - told).toBeLessThan(PROMPT_MS);
+    expect(Date.now() - startedAt).toBeLessThan(PROMPT_MS);
   };
   const [other = shop, ...shops] = await openShops(11);
   await other.addEndpoint(receiver.url);
   await stallShops(shops.slice(0, 3), 8);
   worker = startWorker(shop);
   await stalled.received(6);
-  // Three merchants leave room even for an endpoint that nobody knows yet.
+  // Three merchants leave room even for a new endpoint.
   await expectPrompt(1);
   await stallShops(shops.slice(3), 2);
   await stalled.received(16);
@@ -153,7 +153,7 @@ test('many endpoints that stall, of several merchants, delay no other', async ()
   await worker.stop();
 });
 
-test('told to stop, the worker waits for the answers it may still get', async () => {
+test('on a signal to stop, the worker waits for responses that may still come', async () => {
   receiver.answer = stall;
   await shop.addEndpoint(receiver.url);
   await shop.tell();
