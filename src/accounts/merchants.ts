@@ -23,16 +23,19 @@ import {
 import type { Logo } from './logo.ts';
 import { requirePartner } from './partners.ts';
 
-export interface NewMerchant {
-  readonly name: string;
-  readonly email: string;
-  readonly kind?: AccountKind | undefined;
+interface Terms {
   readonly settlement?: SettlementModel | undefined;
   readonly commissionPayer?: CommissionPayer | undefined;
   /** Commission on split payments, in basis points (hundredths of a per cent). */
   readonly commissionBps?: number | undefined;
   /** How much too little still settles a payment on chain, in basis points; 0 unless set. */
   readonly underpaymentToleranceBps?: number | undefined;
+}
+
+export interface NewMerchant extends Terms {
+  readonly name: string;
+  readonly email: string;
+  readonly kind?: AccountKind | undefined;
   readonly partnerId?: string | undefined;
   /** Creates no main branch; API payments need one. */
   readonly withoutMainBranch?: boolean | undefined;
@@ -42,18 +45,13 @@ export interface NewMerchant {
  * Terms apply to payments that are created afterwards; the tolerance to transfers that are seen
  * afterwards.
  */
-export interface MerchantChange {
+export interface MerchantChange extends Terms {
   readonly name?: string | undefined;
   readonly email?: string | undefined;
   readonly status?: ActiveStatus | undefined;
   readonly onboarding?: OnboardingStatus | undefined;
   /** null unlinks the merchant from its partner. */
   readonly partnerId?: string | null | undefined;
-  readonly settlement?: SettlementModel | undefined;
-  readonly commissionPayer?: CommissionPayer | undefined;
-  /** As in NewMerchant. */
-  readonly commissionBps?: number | undefined;
-  readonly underpaymentToleranceBps?: number | undefined;
   /** Shown to payers as the contact: an e-mail address or an https URL; null for none. */
   readonly supportContact?: string | null | undefined;
   /** Of the checkout, as `#rrggbb`; null for the service's own. */
@@ -170,24 +168,20 @@ export function createBranch(
   });
 }
 
+const requireBy =
+  (read: typeof findMerchant) =>
+  async (db: Connection, id: string): Promise<Merchant> => {
+    const merchant = await read(db, id);
+    if (merchant === undefined) throw new OperationRefused(`There is no merchant ${id}.`);
+    return merchant;
+  };
+
 /** @throws OperationRefused for an unknown merchant. */
-export async function requireMerchant(db: Connection, id: string): Promise<Merchant> {
-  const merchant = await findMerchant(db, id);
-  if (merchant === undefined) throw noMerchant(id);
-  return merchant;
-}
+export const requireMerchant = requireBy(findMerchant);
 
 /**
  * Reads a merchant and locks it until the transaction ends, so that concurrent changes which count its domains or keys
  * run one after the other.
  * @throws OperationRefused for an unknown merchant.
  */
-export async function requireLockedMerchant(tx: Connection, id: string): Promise<Merchant> {
-  const merchant = await lockMerchant(tx, id);
-  if (merchant === undefined) throw noMerchant(id);
-  return merchant;
-}
-
-function noMerchant(id: string): OperationRefused {
-  return new OperationRefused(`There is no merchant ${id}.`);
-}
+export const requireLockedMerchant = requireBy(lockMerchant);

@@ -17,16 +17,19 @@ export interface PartnersTable {
   created_at: Date;
 }
 
-export interface PartnerMembersTable {
+interface MemberColumns {
   id: string;
-  partner_id: string;
   name: string;
   email: string;
-  role: PartnerRole;
   status: Defaulted<ActiveStatus>;
   /** The person who signs in as it; null while there is none. */
   person_id: Defaulted<string | null>;
   created_at: Date;
+}
+
+export interface PartnerMembersTable extends MemberColumns {
+  partner_id: string;
+  role: PartnerRole;
 }
 
 export interface MerchantsTable {
@@ -89,20 +92,13 @@ export interface RedirectDomainsTable {
   created_at: Date;
 }
 
-export interface MerchantUsersTable {
-  id: string;
+export interface MerchantUsersTable extends MemberColumns {
   merchant_id: string;
-  name: string;
-  email: string;
   role: UserRole;
-  status: Defaulted<ActiveStatus>;
   /** Set together with the two columns below, or null like them. */
   client_id: string | null;
   api_key_hash: Buffer | null;
   master_key_version: number | null;
-  /** The person who signs in as it; null while there is none. */
-  person_id: Defaulted<string | null>;
-  created_at: Date;
 }
 
 /** Where a change was made. */

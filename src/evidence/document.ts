@@ -129,7 +129,7 @@ function toEvents(facts: readonly PaymentFact[]): object[] {
       {
         ...{ id: fact.id, type: fact.event.type, createdAt: fact.at.toISOString() },
         deliveries: own.map(({ delivery }) => ({
-          ...{ id: delivery.id, to: originOf(delivery.endpointUrl), status: delivery.status },
+          ...{ id: delivery.id, to: new URL(delivery.endpointUrl).origin, status: delivery.status },
           attempts: attempts
             .filter(({ attempt }) => attempt.delivery_id === delivery.id)
             .map(({ attempt }) => ({
@@ -141,8 +141,4 @@ function toEvents(facts: readonly PaymentFact[]): object[] {
       },
     ];
   });
-}
-
-function originOf(url: string): string {
-  return new URL(url).origin;
 }

@@ -139,7 +139,8 @@ export function claimAndExecute(
     if (replay !== undefined) return replay;
 
     const response = await inSavepoint(tx, work, error => {
-      if (error instanceof ApiError && isRefusal(error)) throw error;
+      // Every code but E5001 says that nothing was executed.
+      if (error instanceof ApiError && error.errorCode !== 'E5001') throw error;
       return onFailure(error);
     });
     const expiresAt = new Date(now.getTime() + RESPONSE_LIFETIME_MS);
@@ -162,9 +163,4 @@ async function replayOrInProgress(
   const replay = await findReplay(db, keyring, request);
   if (replay !== undefined) return replay;
   throw new ApiError('E4003', undefined, { retryAfterSeconds: IN_PROGRESS_RETRY_SECONDS });
-}
-
-/** Everything of the catalogue but E5001 says that nothing was executed. */
-function isRefusal(error: ApiError): boolean {
-  return error.errorCode !== 'E5001';
 }

@@ -3,6 +3,7 @@ import type { Connection } from '../database/connection.ts';
 import type { PaymentFlow } from '../database/payment-tables.ts';
 import { IS_WAITING } from './deposits/deposits.ts';
 import { known, MAY_BE_PAID, MAY_BE_UNDONE } from './payments/moves.ts';
+import { countRows } from './rows.ts';
 
 /** Maximum rows that a count reads, because counts are repeated constantly. */
 export const COUNTED_MAXIMUM = 50_000;
@@ -87,9 +88,5 @@ export function countDueDeliveries(db: Connection, now: Date): Promise<DueDelive
 /** Deposits in the inbox; counts at most `COUNTED_MAXIMUM`. */
 export async function countUnmatchedDeposits(db: Connection): Promise<number> {
   const unmatched = db.selectFrom('deposits').select('id').where(IS_WAITING).limit(COUNTED_MAXIMUM);
-  const { count } = await db
-    .selectFrom(unmatched.as('unmatched'))
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow();
-  return count;
+  return countRows(db.selectFrom(unmatched.as('unmatched')));
 }

@@ -1,4 +1,10 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import {
+  type Insertable,
+  type Selectable,
+  type SelectQueryBuilder,
+  sql,
+  type Updateable,
+} from 'kysely';
 import type { Connection } from '../database/connection.ts';
 import type { Tables } from '../database/tables.ts';
 
@@ -105,4 +111,23 @@ export function listBy<T extends Table>(
     }
     return query.limit(limit).execute() as Promise<unknown> as Promise<Row<T>[]>;
   };
+}
+
+/** Whether a query finds a row. */
+export async function hasRow<D, T extends keyof D, O>(
+  query: SelectQueryBuilder<D, T, O>,
+): Promise<boolean> {
+  return (await query.limit(1).executeTakeFirst()) !== undefined;
+}
+
+interface Count {
+  readonly count: number;
+}
+
+/** How many rows a query without columns finds. */
+export async function countRows<D, T extends keyof D>(
+  query: SelectQueryBuilder<D, T, Record<never, never>>,
+): Promise<number> {
+  const counted = query.select(({ fn }) => fn.countAll<number>().as('count')).$castTo<Count>();
+  return (await counted.executeTakeFirstOrThrow()).count;
 }

@@ -6,7 +6,7 @@ import { formatBaseUnits, parseBaseUnits } from '../payments/token-amount.ts';
 import { findMerchant } from '../repositories/accounts/merchants.ts';
 import { findAskedAssignment } from '../repositories/deposits/asked-assignments.ts';
 import { findMeantPayments } from '../repositories/deposits/deviations.ts';
-import { findRest } from '../repositories/deposits/reservations.ts';
+import { findRest } from '../repositories/deposits/rests.ts';
 import { lockPayment } from '../repositories/payments/moves.ts';
 
 export const SETTLE_ELSEWHERE =

@@ -1,6 +1,6 @@
 import type { Connection } from '../database/connection.ts';
 import type { Payment } from '../database/payment-tables.ts';
-import { findRest } from '../repositories/deposits/reservations.ts';
+import { findRest } from '../repositories/deposits/rests.ts';
 
 /** What has arrived for a payment, and what exactly completes it; in the asset's smallest unit. */
 export interface Remaining {

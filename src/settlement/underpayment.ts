@@ -6,7 +6,7 @@ import { dueCents } from '../payments/commission.ts';
 import { formatBaseUnits } from '../payments/token-amount.ts';
 import { findNetwork } from '../repositories/chains/networks.ts';
 import { findUnderpayment } from '../repositories/deposits/deposits.ts';
-import { findRest } from '../repositories/deposits/reservations.ts';
+import { findRest } from '../repositories/deposits/rests.ts';
 import {
   lockPayment,
   type PaymentColumns,

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { UUID } from '#schemas/uuid.ts';
 import type { AuditLogEntry, ChangeOrigin } from '../../database/account-tables.ts';
 import type { Connection } from '../../database/connection.ts';
+import { hasRow } from '../rows.ts';
 
 /** One change by an operator; `detail` never contains a secret. */
 export interface AuditEntry {
@@ -102,7 +103,6 @@ function isAbout(id: string): RawBuilder<boolean> {
     or detail -> 'merchantIds' ? ${id})`;
 }
 
-export async function auditEntryExists(db: Connection, id: string): Promise<boolean> {
-  const row = await db.selectFrom('audit_log').select('id').where('id', '=', id).executeTakeFirst();
-  return row !== undefined;
+export function auditEntryExists(db: Connection, id: string): Promise<boolean> {
+  return hasRow(db.selectFrom('audit_log').select('id').where('id', '=', id));
 }

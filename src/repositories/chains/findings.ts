@@ -1,5 +1,6 @@
 import type { Connection } from '../../database/connection.ts';
 import type { Finding } from '../../database/watching-tables.ts';
+import { hasRow } from '../rows.ts';
 
 /** What is found, with all that identifies it; a part that does not apply is left out. */
 export interface NewFinding {
@@ -83,15 +84,13 @@ export async function hasUnexplainedInflow(
   height: number,
 ): Promise<boolean> {
   if (addresses.length === 0) return false;
-  const found = await db
+  const query = db
     .selectFrom('findings')
     .select('id')
     .where('chain', '=', chain)
     .where('kind', '=', 'unexplained_inflow')
     .where('address', 'in', addresses)
     .where('height', '>=', height)
-    .where('resolved_at', 'is', null)
-    .limit(1)
-    .executeTakeFirst();
-  return found !== undefined;
+    .where('resolved_at', 'is', null);
+  return hasRow(query);
 }

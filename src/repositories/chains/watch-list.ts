@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
+import { hasRow } from '../rows.ts';
 
 /** An address that transfers may arrive at, with its network. */
 export interface ListedAddress {
@@ -88,17 +89,15 @@ export async function hasExpiringPayment(
   blockchainId: string,
   before: Date,
 ): Promise<boolean> {
-  const row = await db
+  const query = db
     .selectFrom('payments')
     .select('id')
     .where('flow', '=', 'crypto')
     .where('status', '=', 'pending')
     .where('session_status', '=', 'pending')
     .where(({ eb, or }) => or([eb('expires_at', '<', before), eb('quoted_until', '<', before)]))
-    .where('blockchain_id', '=', blockchainId)
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
+    .where('blockchain_id', '=', blockchainId);
+  return hasRow(query);
 }
 
 /** An address, and when a payment there ends or loses its quote. */

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { Payment } from '../../database/payment-tables.ts';
+import { hasRow } from '../rows.ts';
 
 /** The network, address and amount by which a transfer is matched to a payment. */
 export interface Slot {
@@ -188,16 +189,14 @@ export async function isReservedSince(
   { blockchainId, address, tokenAmount }: Slot,
   at: Date,
 ): Promise<boolean> {
-  const row = await db
+  const query = db
     .selectFrom('reservations')
     .select('id')
     .where('blockchain_id', '=', blockchainId)
     .where('address', '=', address)
     .where('token_amount', '=', tokenAmount.toString())
-    .where('reserved_at', '>', at)
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
+    .where('reserved_at', '>', at);
+  return hasRow(query);
 }
 
 /** A payment that waited for funds, which a transfer of another amount may be meant for. */
@@ -242,29 +241,4 @@ export async function listWaiting(
       limit ${limit}
     ) as waiting join merchants on merchants.id = waiting.merchant_id`.execute(db);
   return rows.map(row => ({ ...row, tokenAmount: BigInt(row.tokenAmount) }));
-}
-
-/** The live reservation of what is left to pay. */
-export interface Rest {
-  readonly tokenAmount: bigint;
-  /** Of the deposit that was too little. */
-  readonly received: bigint;
-  readonly transactionHash: string;
-}
-
-/** What a payment still waits for after a deposit of too little. */
-export async function findRest(db: Connection, paymentId: string): Promise<Rest | undefined> {
-  const row = await db
-    .selectFrom('reservations')
-    .innerJoin('deposits', 'deposits.id', 'reservations.rest_of')
-    .select(['reservations.token_amount', 'deposits.token_amount as received', 'transaction_hash'])
-    .where('reservations.payment_id', '=', paymentId)
-    .where('released_at', 'is', null)
-    .executeTakeFirst();
-  if (row === undefined) return undefined;
-  return {
-    tokenAmount: BigInt(row.token_amount),
-    received: BigInt(row.received),
-    transactionHash: row.transaction_hash,
-  };
 }

@@ -1,7 +1,7 @@
 import type { PartnerRole } from '../../database/account-tables.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { ApiKey } from '../../database/key-tables.ts';
-import { insertInto, updateByIdOrThrow } from '../rows.ts';
+import { countRows, insertInto, updateByIdOrThrow } from '../rows.ts';
 import { wipePrevious } from './sealed-secrets.ts';
 
 export const insertApiKey = insertInto('api_keys');
@@ -44,14 +44,13 @@ export async function countActiveKeys(
   merchantId: string,
   now: Date,
 ): Promise<number> {
-  const { count } = await db
-    .selectFrom('api_keys')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('merchant_id', '=', merchantId)
-    .where('revoked_at', 'is', null)
-    .where(({ eb, or }) => or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
-    .executeTakeFirstOrThrow();
-  return count;
+  return countRows(
+    db
+      .selectFrom('api_keys')
+      .where('merchant_id', '=', merchantId)
+      .where('revoked_at', 'is', null)
+      .where(({ eb, or }) => or([eb('expires_at', 'is', null), eb('expires_at', '>', now)])),
+  );
 }
 
 /** Whose keys: a merchant's, all of a partner's members, or one member's. */

@@ -89,14 +89,7 @@ export async function findKeyAtOrAfter(
   } = row;
   const merchant =
     key.merchant_id !== null && merchantStatus && accountKind && onboardingStatus
-      ? toMerchantState(key.merchant_id, {
-          merchantStatus,
-          accountKind,
-          onboardingStatus,
-          ownerId,
-          ownerStatus,
-          selfService,
-        })
+      ? toMerchantState(key.merchant_id, { ...row, merchantStatus, accountKind, onboardingStatus })
       : null;
   const member =
     key.partner_member_id !== null && memberRole && memberStatus && partnerId && partnerStatus

@@ -1,6 +1,7 @@
 import type { Merchant } from '../../database/account-tables.ts';
 import type { Connection } from '../../database/connection.ts';
 import { containing } from '../like-pattern.ts';
+import { countRows } from '../rows.ts';
 
 export interface PartnerMerchantFilters {
   /** Part of a name, email or ID, ignoring case. */
@@ -30,10 +31,7 @@ export async function countPartnerMerchants(
   partnerId: string,
   filters: PartnerMerchantFilters,
 ): Promise<number> {
-  const { count } = await assigned(db, partnerId, filters)
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow();
-  return count;
+  return countRows(assigned(db, partnerId, filters));
 }
 
 /** Undefined for a merchant that is not assigned to the partner, as for a missing one. */

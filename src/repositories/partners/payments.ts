@@ -10,6 +10,7 @@ import type { Connection } from '../../database/connection.ts';
 import type { NetworkFamily } from '../../database/network-tables.ts';
 import type { Payment } from '../../database/payment-tables.ts';
 import type { Tables } from '../../database/tables.ts';
+import { countRows } from '../rows.ts';
 import {
   conditions,
   isReached,
@@ -101,12 +102,7 @@ export async function countMatchingPayments(
   partnerId: string,
   filters: PartnerPaymentFilters,
 ): Promise<number> {
-  const { total } = await db
-    .selectFrom('payments')
-    .select(({ fn }) => fn.countAll<number>().as('total'))
-    .where(conditions(partnerId, filters))
-    .executeTakeFirstOrThrow();
-  return total;
+  return countRows(db.selectFrom('payments').where(conditions(partnerId, filters)));
 }
 
 /** Counts payments that match the term by their own text but are not within its reach. */
@@ -115,14 +111,13 @@ export async function countTextMatches(
   partnerId: string,
   { term, ...rest }: PartnerPaymentFilters & { readonly term: Term },
 ): Promise<number> {
-  const { total } = await db
-    .selectFrom('payments')
-    .select(({ fn }) => fn.countAll<number>().as('total'))
-    .where(conditions(partnerId, rest))
-    .where(textMatches(term.text))
-    .where(({ not }) => not(isReached(term.reach)))
-    .executeTakeFirstOrThrow();
-  return total;
+  return countRows(
+    db
+      .selectFrom('payments')
+      .where(conditions(partnerId, rest))
+      .where(textMatches(term.text))
+      .where(({ not }) => not(isReached(term.reach))),
+  );
 }
 
 /** Written out for statements with a lateral join for each value, or a fence for the planner. */

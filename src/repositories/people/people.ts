@@ -1,18 +1,13 @@
 import type { Connection } from '../../database/connection.ts';
 import type { Person, RecoveryCode } from '../../database/people-tables.ts';
-import { findById, insertInto, lockById, updateByIdOrThrow } from '../rows.ts';
+import { countRows, findById, insertInto, lockById, updateByIdOrThrow } from '../rows.ts';
 
 export const insertPerson = insertInto('people');
 export const findPerson = findById('people');
 
 /** How many people play with the demo. */
 export async function countDemoPeople(db: Connection): Promise<number> {
-  const { count } = await db
-    .selectFrom('people')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('is_demo', '=', true)
-    .executeTakeFirstOrThrow();
-  return Number(count);
+  return countRows(db.selectFrom('people').where('is_demo', '=', true));
 }
 
 /** @param email In any case. */

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
+import { hasRow } from '../rows.ts';
 
 export interface AttemptLimits {
   /**
@@ -63,15 +64,14 @@ export async function isKnownDevice(
   db: Connection,
   { tokenHash, email, since }: { tokenHash: Buffer; email: string; since: Date },
 ): Promise<boolean> {
-  const row = await db
+  const query = db
     .selectFrom('known_devices')
     .innerJoin('people', 'people.id', 'known_devices.person_id')
     .select('token_hash')
     .where('token_hash', '=', tokenHash)
     .where(({ fn }) => fn('lower', ['people.email']), '=', email.toLowerCase())
-    .where('known_devices.created_at', '>', since)
-    .executeTakeFirst();
-  return row !== undefined;
+    .where('known_devices.created_at', '>', since);
+  return hasRow(query);
 }
 
 /** Token hashes of the devices that have signed in as a person, newest first, at most a thousand. */

@@ -1,0 +1,26 @@
+import type { Connection } from '../../database/connection.ts';
+
+/** The live reservation of what is left to pay. */
+export interface Rest {
+  readonly tokenAmount: bigint;
+  /** Of the deposit that was too little. */
+  readonly received: bigint;
+  readonly transactionHash: string;
+}
+
+/** What a payment still waits for after a deposit of too little. */
+export async function findRest(db: Connection, paymentId: string): Promise<Rest | undefined> {
+  const row = await db
+    .selectFrom('reservations')
+    .innerJoin('deposits', 'deposits.id', 'reservations.rest_of')
+    .select(['reservations.token_amount', 'deposits.token_amount as received', 'transaction_hash'])
+    .where('reservations.payment_id', '=', paymentId)
+    .where('released_at', 'is', null)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  return {
+    tokenAmount: BigInt(row.token_amount),
+    received: BigInt(row.received),
+    transactionHash: row.transaction_hash,
+  };
+}
