@@ -226,7 +226,7 @@ export interface InternalTransfers {
 
 /**
  * How one family of chains is read. An adapter asks and parses, and decides nothing. What does not fit
- * together (a block of another height, a log of another block) is a NodeFailure, and so is an answer that is
+ * together (a block of another height, a log of another block) is a NodeFailure, and so is a response that is
  * no list where one was asked for. A single element of a list that cannot be read stops nothing: it is told
  * as `unreadable`, beside what the others pay.
  *

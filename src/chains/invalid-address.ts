@@ -3,11 +3,11 @@
  * key pasted by mistake must not end up in a log.
  */
 export class InvalidAddress extends Error {
+  override name = 'InvalidAddress';
   readonly reason: string;
 
   constructor(reason: string) {
     super(reason);
-    this.name = 'InvalidAddress';
     this.reason = reason;
   }
 }

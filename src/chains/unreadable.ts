@@ -4,21 +4,18 @@ import type { WatchedAddress } from './adapter.ts';
 
 /**
  * What came can be read, and is not what was asked for: another block, or another transaction. That is a
- * fault of the node, however many elements of the answer are right.
+ * fault of the node, however many elements of the response are right.
  */
 export class OtherResponse extends NodeFailure {
-  constructor(message: string) {
-    super(message);
-    this.name = 'OtherResponse';
-  }
+  override name = 'OtherResponse';
 }
 
 /**
  * Reads each element of a list by itself: one that cannot be read never stops the others. Where there are
- * several and none can be read, it is the answer that is wrong, and not the elements.
+ * several and none can be read, it is the response that is wrong, and not the elements.
  * @param read Throws NodeFailure for an element that it cannot read. It must ask no node.
  * @param onUnreadable Is told of those, when the others have been read.
- * @param isPart Whether more is read besides, so that these elements alone do not tell that the answer is wrong.
+ * @param isPart Whether more is read besides, so that these elements alone do not tell that the response is wrong.
  * @throws NodeFailure if the list has several elements, and none can be read; OtherResponse, LaggingNode.
  */
 export function readEach<T, R>(

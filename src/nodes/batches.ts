@@ -29,7 +29,7 @@ interface Size {
 
 export function createBatches(maximum: number): Batches {
   let limit: number | null = null;
-  /** By what was asked; only where an answer was too large. */
+  /** By what was asked; only where a response was too large. */
   const sizes = new Map<string, Size>();
 
   function noteAnswered(kind: string | null, length: number): void {
@@ -74,7 +74,7 @@ export function createBatches(maximum: number): Batches {
 }
 
 /**
- * Calls whose answers are about as long: a block with its transactions is no header. null where they differ, so
+ * Calls whose responses are about as long: a block with its transactions is no header. null where they differ, so
  * that one of them may be the one that is too long.
  */
 function kindOf(calls: readonly NodeCall[]): string | null {

@@ -45,7 +45,7 @@ export interface Member {
    * @throws NodeFailure, or the signal's reason if it is aborted.
    */
   verifyConnection(always: boolean, signal: AbortSignal): Promise<void>;
-  /** Counts a failure that only a reader of its answers could see. */
+  /** Counts a failure that only a reader of its responses could see. */
   struck(failure: Error): void;
   /** All that was asked of it for one purpose was answered well, which makes good what was struck. */
   succeeded(): void;

@@ -13,10 +13,7 @@ export interface NodeAccess {
 
 /** A URL or a header that no node can have. The message does not contain it. */
 export class InvalidAccess extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'InvalidAccess';
-  }
+  override name = 'InvalidAccess';
 }
 
 const LENGTH_MAXIMUM = 2048;

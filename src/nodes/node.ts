@@ -2,23 +2,23 @@ import type { NodeAbilities, NodeRole } from '../database/watching-tables.ts';
 
 /** The JSON-RPC error that a node answered a call with. */
 export class RpcError extends Error {
+  override name = 'RpcError';
   readonly code: number;
 
   constructor(code: number, message: string) {
     super(message);
-    this.name = 'RpcError';
     this.code = code;
   }
 }
 
 /**
- * An answer that is longer, or nested deeper, than may be parsed, or that the node does not give since it is too
+ * A response that is longer, or nested deeper, than may be parsed, or that the node does not give since it is too
  * much, to a call that allows for it. Nothing is wrong with the node.
  */
 export class ResponseTooLarge extends RpcError {
+  override name = 'ResponseTooLarge';
   constructor(message: string) {
     super(0, message);
-    this.name = 'ResponseTooLarge';
   }
 }
 
@@ -27,10 +27,7 @@ export class ResponseTooLarge extends RpcError {
  * label and never its URL.
  */
 export class NodeFailure extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'NodeFailure';
-  }
+  override name = 'NodeFailure';
 }
 
 /**
@@ -38,10 +35,7 @@ export class NodeFailure extends Error {
  * Nothing is wrong with the node: behind its URL, or at the next node, another server may answer.
  */
 export class LaggingNode extends NodeFailure {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'LaggingNode';
-  }
+  override name = 'LaggingNode';
 }
 
 /**
@@ -61,18 +55,15 @@ export function failureOf(
 
 /** A node is not one of its chain. The message says what was found and what was expected. */
 export class WrongIdentity extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'WrongIdentity';
-  }
+  override name = 'WrongIdentity';
 }
 
 export interface NodeCall {
   readonly method: string;
   readonly params: readonly unknown[];
-  /** Whether an answer that is too large is an ResponseTooLarge: the caller asks for less, or does without. */
+  /** Whether a response that is too large is an ResponseTooLarge: the caller asks for less, or does without. */
   readonly mayBeTooLarge?: boolean;
-  /** Whether no answer in time is an ResponseTooLarge as well. */
+  /** Whether no response in time is an ResponseTooLarge as well. */
   readonly mayTakeTooLong?: boolean;
 }
 
@@ -99,7 +90,7 @@ export interface Node {
   readonly role: NodeRole;
   readonly abilities: NodeAbilities;
   /**
-   * One JSON-RPC call. An answer that is larger than the method can rightly return is a failure.
+   * One JSON-RPC call. A response that is larger than the method can rightly return is a failure.
    * @throws RpcError for the node's own error, NodeFailure for anything else.
    */
   call(method: string, params: readonly unknown[], options?: CallOptions): Promise<unknown>;

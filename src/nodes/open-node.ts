@@ -71,9 +71,9 @@ interface Exchange<T> {
   readonly limits: ResponseLimits;
   /** Whether to ask for too much is no failure, but an ResponseTooLarge. */
   readonly mayBeTooLarge: boolean;
-  /** Whether no answer in time is one as well. */
+  /** Whether no response in time is one as well. */
   readonly mayTakeTooLong: boolean;
-  read(answer: NodeResponse): T;
+  read(response: NodeResponse): T;
 }
 
 const counted = new WeakSet<Error>();
@@ -116,8 +116,8 @@ export function openNode(
       try {
         const timeoutMs = options?.timeoutMs ?? CALL_TIMEOUT_MS;
         const asked = transport.post(path, body, { signal, timeoutMs, limits });
-        const answer = await asked.finally(endTimer);
-        const result = read(answer);
+        const response = await asked.finally(endTimer);
+        const result = read(response);
         count('answered');
         pause.succeeded(number);
         lastFailure = null;
@@ -182,7 +182,7 @@ export function openNode(
       limits: limitsOf(method, params),
       mayBeTooLarge,
       mayTakeTooLong: asked.mayTakeTooLong ?? false,
-      read: answer => readResult(answer, callId, redact),
+      read: response => readResult(response, callId, redact),
     });
   }
 
@@ -208,7 +208,7 @@ export function openNode(
       // Smaller ones tell whose answer it is.
       mayBeTooLarge: true,
       mayTakeTooLong: calls.some(each => each.mayTakeTooLong),
-      read: answer => readBatch(answer, ids, redact),
+      read: response => readBatch(response, ids, redact),
     });
   }
 
@@ -235,7 +235,7 @@ export function openNode(
           limits: limitsOf(path, []),
           mayBeTooLarge: options?.mayBeTooLarge ?? false,
           mayTakeTooLong: false,
-          read: answer => readDocument(answer, redact),
+          read: response => readDocument(response, redact),
         }),
     }),
     pausedFor: () => pause.remaining(),

@@ -2,9 +2,9 @@ import { FAILURE_MAXIMUM_BYTES, type ResponseLimits, VALUES_MAXIMUM } from './re
 import { Oversized } from './unusable-response.ts';
 
 /**
- * Reads the JSON of an answer, and refuses it while it arrives where it is more than may be parsed: an empty
+ * Reads the JSON of a response, and refuses it while it arrives where it is more than may be parsed: an empty
  * list takes two bytes, and some twenty times as much memory.
- * @param body The rest of it is left unread where this throws, and where an answer of failure is too long.
+ * @param body The rest of it is left unread where this throws, and where a response of failure is too long.
  * @throws Oversized, and what the body throws.
  */
 export async function readBody(
@@ -70,7 +70,7 @@ function createShapeCheck(depthMaximum: number): (chunk: Uint8Array) => void {
       const byte = chunk[index];
       if (isEscaped) isEscaped = false;
       else if (isText) {
-        // Most of an answer is text, which is searched several times as fast as it is gone through.
+        // Most of a response is text, which is searched several times as fast as it is gone through.
         if (quote < index) quote = find(chunk, QUOTE, index);
         if (backslash < index) backslash = find(chunk, BACKSLASH, index);
         isEscaped = backslash < quote;

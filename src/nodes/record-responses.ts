@@ -7,7 +7,7 @@ export interface NodeResponse {
   readonly result: unknown;
 }
 
-/** A node whose answers are remembered. */
+/** A node whose responses are remembered. */
 export interface RecordedNode {
   readonly node: Node;
   /** Answers to calls that name one of these texts, such as hashes, in the order of the calls. */
@@ -16,9 +16,9 @@ export interface RecordedNode {
 
 /** Remembers what a node answers from now on, errors left out. */
 export function recordResponses(node: Node): RecordedNode {
-  const answers: NodeResponse[] = [];
+  const responses: NodeResponse[] = [];
   const keep = (method: string, params: unknown, result: unknown) => {
-    if (!(result instanceof RpcError)) answers.push({ method, params, result });
+    if (!(result instanceof RpcError)) responses.push({ method, params, result });
     return result;
   };
   return {
@@ -36,7 +36,7 @@ export function recordResponses(node: Node): RecordedNode {
       post: async (path, body, options) => keep(path, body, await node.post(path, body, options)),
     },
     answersOn(...texts) {
-      return answers.filter(({ params }) => {
+      return responses.filter(({ params }) => {
         const asked = JSON.stringify(params);
         return texts.some(text => asked.includes(text));
       });

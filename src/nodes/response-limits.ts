@@ -1,14 +1,14 @@
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** Longest answer of all, and that of a whole batch, in bytes. */
+/** Longest response of all, and that of a whole batch, in bytes. */
 export const RESPONSE_MAXIMUM_BYTES = 16 * MIB;
-/** Longest answer with a status of failure, in bytes; what is longer is a page for people. */
+/** Longest response with a status of failure, in bytes; what is longer is a page for people. */
 export const FAILURE_MAXIMUM_BYTES = 64 * KIB;
-/** Values of one answer: 16 MiB of the emptiest logs that a chain can have are some 500,000. */
+/** Values of one response: 16 MiB of the emptiest logs that a chain can have are some 500,000. */
 export const VALUES_MAXIMUM = 600_000;
 
-/** What an answer may be at most. */
+/** What a response may be at most. */
 export interface ResponseLimits {
   readonly bytes: number;
   /** Lists and objects inside one another. */
@@ -21,7 +21,7 @@ const WORD = 4 * KIB;
 const SMALL = 64 * KIB;
 
 /**
- * Longest answers by method, or by path, in bytes: what each can rightly return.
+ * Longest responses by method, or by path, in bytes: what each can rightly return.
  *
  * - A header of an EVM block names its transactions, 70 bytes each: 10,000 transfers take all gas of a block.
  * - A receipt is as long as the gas of one transaction allows (EIP-7825: 16.7 million): 42,000 logs without
@@ -81,7 +81,7 @@ const USUAL_DEPTH = 64;
 /** A call has a list of calls, which may be nested 1,024 times (Ethereum yellow paper, 9.4). */
 const TRACE_DEPTH = 2 * 1_024 + USUAL_DEPTH;
 
-/** What the answer to a call may be at most. */
+/** What the response to a call may be at most. */
 export function limitsOf(method: string, params: readonly unknown[]): ResponseLimits {
   const depth = method === 'debug_traceBlockByNumber' ? TRACE_DEPTH : USUAL_DEPTH;
   if (method === 'eth_getBlockByNumber') {
@@ -101,7 +101,7 @@ function isWithAccounts(options: unknown): boolean {
   return transactionDetails === 'accounts';
 }
 
-/** What the answer to a batch may be at most. */
+/** What the response to a batch may be at most. */
 export function limitsOfBatch(
   calls: readonly { readonly method: string; readonly params: readonly unknown[] }[],
 ): ResponseLimits {

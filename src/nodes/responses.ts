@@ -7,6 +7,7 @@ import { TookTooLong, TooMuchAsked, UnusableResponse } from './unusable-response
 
 /** The node asks for rest, which is no failure: it limits calls, or is not available just now. */
 export class Throttled extends Error {
+  override name = 'Throttled';
   /** null for the usual pause. */
   readonly retryAfterMs: number | null;
   /** Whether the same call may be made again after a short pause. */
@@ -14,7 +15,6 @@ export class Throttled extends Error {
 
   constructor(retryAfterMs: number | null, message = 'limits calls', isBrief = true) {
     super(message);
-    this.name = 'Throttled';
     this.retryAfterMs = retryAfterMs;
     this.isBrief = isBrief;
   }
@@ -22,9 +22,9 @@ export class Throttled extends Error {
 
 /** The node does not answer a batch, or none of that size. */
 export class BatchRefused extends Error {
+  override name = 'BatchRefused';
   constructor() {
     super('refuses the batch');
-    this.name = 'BatchRefused';
   }
 }
 
@@ -47,21 +47,21 @@ const THROTTLED_TEXT =
 const OTHER_LIMIT = /result|range|block|response size|logs|timeout|timed out|unhealthy|behind/i;
 /** How long TronGrid answers nobody who has asked too often, in seconds. It sends no Retry-After. */
 const SUSPENDED = /suspended for (\d+) ?s/i;
-/** go-ethereum in place of the results that would make the answer to a batch too long (-32003). */
+/** go-ethereum in place of the results that would make the response to a batch too long (-32003). */
 const RESPONSE_TOO_LARGE = /^response too large/i;
 /** bitcoind while it loads its blocks (RPC_IN_WARMUP). */
 const WARMUP_CODE = -28;
 
 /**
- * Reads the answer to one call.
+ * Reads the response to one call.
  * @throws RpcError, Throttled, TooMuchAsked, TookTooLong, UnusableResponse.
  */
-export function readResult(answer: NodeResponse, id: number, redact: Redact): unknown {
-  const body = parseBody(answer, redact);
+export function readResult(response: NodeResponse, id: number, redact: Redact): unknown {
+  const body = parseBody(response, redact);
   const isError = isObject(body) && isObject(body.error);
-  if (!isObject(body) || (answer.status !== 200 && !isError)) throw unusable(answer, body);
+  if (!isObject(body) || (response.status !== 200 && !isError)) throw unusable(response, body);
   const result = readEntry(body, redact);
-  if (!RPC_STATUSES.includes(answer.status)) throw refusedBy(answer, result);
+  if (!RPC_STATUSES.includes(response.status)) throw refusedBy(response, result);
   // A server that could not read the request does not know its ID.
   const isOwn = body.id === id || (isError && (body.id === null || body.id === undefined));
   if (!isOwn) throw new UnusableResponse('an answer to a call that was not made');
@@ -70,18 +70,18 @@ export function readResult(answer: NodeResponse, id: number, redact: Redact): un
 }
 
 /**
- * Reads the answer to a batch.
+ * Reads the response to a batch.
  * @returns Results in the order of the IDs; an RpcError for a call that was refused.
  * @throws BatchRefused, Throttled, TooMuchAsked, UnusableResponse.
  */
 export function readBatch(
-  answer: NodeResponse,
+  response: NodeResponse,
   ids: readonly number[],
   redact: Redact,
 ): (unknown | RpcError)[] {
-  const { status } = answer;
-  const body = parseBody(answer, redact);
-  if (!Array.isArray(body)) throw refusalOfBatch(answer, body, redact);
+  const { status } = response;
+  const body = parseBody(response, redact);
+  if (!Array.isArray(body)) throw refusalOfBatch(response, body, redact);
   const results = new Map<unknown, unknown>();
   for (const entry of body) {
     if (!isObject(entry)) throw new UnusableResponse('an answer that is no JSON-RPC');
@@ -96,40 +96,40 @@ export function readBatch(
   const isRefused = results.size > 0 && errors.length === results.size;
   const isOfBatch = status !== 200 || errors.every(({ message }) => /\bbatch/i.test(message));
   if (isComplete && !(isRefused && isOfBatch)) return ids.map(id => results.get(id));
-  if (isRefused && status === TOO_MUCH_STATUS) throw refusedBy(answer, errors[0]);
+  if (isRefused && status === TOO_MUCH_STATUS) throw refusedBy(response, errors[0]);
   // Geth answers one error, with the ID of the first call, in place of the whole batch.
   if (isRefused) throw new BatchRefused();
   throw new UnusableResponse('an answer to calls that were not made, or not to all that were');
 }
 
-/** Why a batch has no list for an answer. */
-function refusalOfBatch(answer: NodeResponse, body: unknown, redact: Redact): Error {
-  const { status } = answer;
+/** Why a batch has no list for a response. */
+function refusalOfBatch(response: NodeResponse, body: unknown, redact: Redact): Error {
+  const { status } = response;
   const error = isObject(body) ? readEntry(body, redact) : undefined;
   const isError = error instanceof RpcError;
-  if (isError && !RPC_STATUSES.includes(status)) return refusedBy(answer, error);
+  if (isError && !RPC_STATUSES.includes(status)) return refusedBy(response, error);
   if (isError || BATCH_REFUSAL_STATUSES.includes(status)) return new BatchRefused();
   return status === 200 && body !== undefined
     ? new UnusableResponse('an answer to a batch that is no list')
-    : unusable(answer, body);
+    : unusable(response, body);
 }
 
 /**
- * Reads the answer of a REST path.
+ * Reads the response of a REST path.
  * @throws Throttled, TooMuchAsked, UnusableResponse.
  */
-export function readDocument(answer: NodeResponse, redact: Redact): unknown {
-  const body = parseBody(answer, redact);
+export function readDocument(response: NodeResponse, redact: Redact): unknown {
+  const body = parseBody(response, redact);
   // java-tron answers with status 200 when it fails.
   if (isObject(body) && Object.hasOwn(body, 'Error')) {
-    throw refusedBy(answer, new RpcError(0, redact(String(body.Error))));
+    throw refusedBy(response, new RpcError(0, redact(String(body.Error))));
   }
-  if (answer.status !== 200 || body === undefined) throw unusable(answer, body);
+  if (response.status !== 200 || body === undefined) throw unusable(response, body);
   return body;
 }
 
 /**
- * The JSON of an answer, whatever its status; undefined for anything else.
+ * The JSON of a response, whatever its status; undefined for anything else.
  * @throws Throttled for one of a node that asks for rest.
  */
 function parseBody({ status, retryAfterMs, text }: NodeResponse, redact: Redact): unknown {
@@ -152,7 +152,7 @@ function parseOrUndefined(text: string): unknown {
   }
 }
 
-/** The error that an answer says it is, in whatever shape; an empty message without any. */
+/** The error that a response says it is, in whatever shape; an empty message without any. */
 function errorOf(body: unknown, redact: Redact): { code: number; message: string } {
   if (!isObject(body) || Object.hasOwn(body, 'result')) return { code: 0, message: '' };
   const { error = body.Error ?? body } = body;
@@ -168,7 +168,7 @@ function suspensionOf(message: string): number | null {
   return seconds === undefined ? null : Math.min(Number(seconds) * 1000, RETRY_AFTER_MAXIMUM_MS);
 }
 
-/** An answer that is none to what was asked. */
+/** A response that is none to what was asked. */
 function unusable({ status, retryAfterMs }: NodeResponse, body: unknown): UnusableResponse {
   if (status === TOO_MUCH_STATUS) return new TooMuchAsked(`status ${status}`);
   if (status === GATEWAY_TIMEOUT_STATUS) return new TookTooLong(`status ${status}`);
@@ -184,10 +184,10 @@ function refusedBy({ status, retryAfterMs }: NodeResponse, error: unknown): Unus
   return new UnusableResponse(status === 200 ? said : `status ${status}: ${said}`, retryAfterMs);
 }
 
-/** The result of one answer, or its RpcError. */
+/** The result of one response, or its RpcError. */
 function readEntry(entry: Record<string, unknown>, redact: Redact): unknown {
   const { error } = entry;
-  // Bitcoin's answers have both.
+  // Bitcoin's responses have both.
   if (error === undefined || error === null) {
     if (Object.hasOwn(entry, 'result')) return entry.result;
     const text = Object.hasOwn(entry, 'Error') ? redact(String(entry.Error)) : undefined;

@@ -15,12 +15,12 @@ const JITTER = 0.25;
 
 /**
  * When a node may be asked again that answers, and wrongly. Apart from the pauses of its requests, which each
- * good answer ends: there may be as many good ones as bad ones.
+ * good response ends: there may be as many good ones as bad ones.
  */
 export interface Strikes {
   /** Milliseconds until the node may be asked; 0 if it may be now. */
   remaining(): number;
-  /** An answer was wrong. */
+  /** A response was wrong. */
   strike(): void;
   /** The server that answered lags, which is no strike: the node is left aside for a short while. */
   lag(): void;

@@ -21,7 +21,7 @@ const CONNECTIONS = 8;
 const KEEP_ALIVE_MS = 20_000;
 const USER_AGENT = 'external-payments-service';
 
-/** An HTTP answer of a node, whatever its status. */
+/** An HTTP response of a node, whatever its status. */
 export interface NodeResponse {
   readonly status: number;
   /** What the node asks for; null without a Retry-After. */

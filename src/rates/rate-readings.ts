@@ -25,16 +25,16 @@ interface Answer extends Rate {
 }
 
 export function createRateRecorder(clock: Clock): RateRecorder {
-  const answers = new Map<string, Answer>();
+  const responses = new Map<string, Answer>();
   const assets = new Map<string, { readonly available: boolean; readonly at: number }>();
   const isShown = (at: number) => Math.abs(clock() - at) <= SHOWN_MS;
 
   return {
     answered(source, rate) {
-      answers.set(`${source} ${rate.symbol}`, { ...rate, source, receivedAt: clock() });
+      responses.set(`${source} ${rate.symbol}`, { ...rate, source, receivedAt: clock() });
     },
     failed(source, symbol) {
-      answers.delete(`${source} ${symbol}`);
+      responses.delete(`${source} ${symbol}`);
     },
     priced(symbol, available) {
       assets.set(symbol, { available, at: clock() });
@@ -43,7 +43,7 @@ export function createRateRecorder(clock: Clock): RateRecorder {
       return [...assets].filter(([, { available }]) => !available).map(([symbol]) => symbol);
     },
     readings() {
-      const shown = [...answers.values()].filter(({ receivedAt }) => isShown(receivedAt));
+      const shown = [...responses.values()].filter(({ receivedAt }) => isShown(receivedAt));
       const bySymbol = Map.groupBy(shown, ({ symbol }) => symbol);
       return {
         sources: [...bySymbol].flatMap(([asset, group]) => {

@@ -39,13 +39,13 @@ export interface Rates {
 
 /** There is no usable rate now; a retry some seconds later may succeed. */
 export class RateUnavailable extends Error {
+  override name = 'RateUnavailable';
   readonly symbol: string;
   readonly reason: string;
 
   /** @param reason For logs; never contains text received from a source. */
   constructor(symbol: string, reason: string, options?: ErrorOptions) {
     super(`No rate for ${symbol}: ${reason}`, options);
-    this.name = 'RateUnavailable';
     this.symbol = symbol;
     this.reason = reason;
   }

@@ -13,7 +13,7 @@ interface Reading {
   readonly blockHash: string | null;
 }
 
-/** Whether a transfer is shown otherwise than it is recorded: one of two answers was wrong. */
+/** Whether a transfer is shown otherwise than it is recorded: one of two responses was wrong. */
 export function differs(
   known: Deposit,
   { address, tokenAmount }: Pick<Reading, 'address' | 'tokenAmount'>,
@@ -25,7 +25,7 @@ export function differs(
 export const NOT_VALUED = { usd_price: null, priced_at: null, value_cents: null } as const;
 
 /**
- * Adds a finding that a deposit is shown otherwise than before, with both answers.
+ * Adds a finding that a deposit is shown otherwise than before, with both responses.
  * @param told How it is shown now; null if its transaction does not contain it.
  */
 export async function reportCorrection(

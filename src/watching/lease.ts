@@ -10,9 +10,9 @@ const EXTENSION_MS = 5_000;
 
 /** The lease of a chain belongs to another worker now: whatever was about to be written is not. */
 export class LeaseLost extends Error {
+  override name = 'LeaseLost';
   constructor(chain: string) {
     super(`another worker watches ${chain} now`);
-    this.name = 'LeaseLost';
   }
 }
 

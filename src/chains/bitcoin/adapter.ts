@@ -81,7 +81,7 @@ export function createBitcoinAdapter(limit: Partial<WorkLimit> = {}): ChainAdapt
     async readHeads(node, cursorHeight, listsMempool = false) {
       // The mempool before the newest block: what leaves it in between is in that block.
       const listed = listsMempool ? [MEMPOOL_CALL] : [];
-      const answers = await node.batch(
+      const responses = await node.batch(
         [
           ...listed,
           { method: 'getblockchaininfo', params: [] },
@@ -89,12 +89,12 @@ export function createBitcoinAdapter(limit: Partial<WorkLimit> = {}): ChainAdapt
         ],
         { timeoutMs: BLOCK_TIMEOUT_MS },
       );
-      const [info, cursor] = answers.slice(listed.length);
+      const [info, cursor] = responses.slice(listed.length);
       const memory = recall(node, property(orThrow(info), 'chain'));
       if (listsMempool) own = memory.mempool;
-      if (listsMempool && answers[0] instanceof ResponseTooLarge) memory.mempool.skipList();
+      if (listsMempool && responses[0] instanceof ResponseTooLarge) memory.mempool.skipList();
       else if (listsMempool) {
-        memory.mempool.list(node, toMempool(node, orThrow(answers[0])));
+        memory.mempool.list(node, toMempool(node, orThrow(responses[0])));
       }
       const hash = toHash(node, property(info, 'bestblockhash'), 'the newest block');
       memory.tip = memory.tip?.hash === hash ? memory.tip : await readByHash(node, hash);

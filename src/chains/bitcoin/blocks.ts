@@ -32,9 +32,9 @@ const BLOCKS_MAXIMUM = 20;
 
 /** @returns null above the newest block. */
 export async function askHash(node: Node, height: number): Promise<string | null> {
-  const [answer] = await node.batch([{ method: 'getblockhash', params: [height] }]);
-  if (isOutOfRange(answer)) return null;
-  return toHash(node, orThrow(answer), `the hash of block ${height}`);
+  const [response] = await node.batch([{ method: 'getblockhash', params: [height] }]);
+  if (isOutOfRange(response)) return null;
+  return toHash(node, orThrow(response), `the hash of block ${height}`);
 }
 
 /** A block, as far as its transactions can be read. */
@@ -56,12 +56,12 @@ export interface UnreadableTransaction {
  * @throws PrunedBlock, NodeFailure
  */
 export async function askBlock(node: Node, hash: string): Promise<ReadBlock> {
-  const [answer] = await node.batch([{ method: 'getblock', params: [hash, 0] }], {
+  const [response] = await node.batch([{ method: 'getblock', params: [hash, 0] }], {
     timeoutMs: BLOCK_TIMEOUT_MS,
   });
-  if (isPruned(answer)) throw new PrunedBlock(`${node.label}: block ${hash} is pruned`);
-  if (isNotFound(answer)) throw failure(node, `there is no block ${hash}`, answer);
-  const hex = toText(node, orThrow(answer), 'a block');
+  if (isPruned(response)) throw new PrunedBlock(`${node.label}: block ${hash} is pruned`);
+  if (isNotFound(response)) throw failure(node, `there is no block ${hash}`, response);
+  const hex = toText(node, orThrow(response), 'a block');
   const read = <T>(parse: () => T) => parsing(node, `block ${hash}`, parse);
   // What does not begin with the header of the block is none of it.
   read(() => parseHeader(hex.slice(0, HEADER_DIGITS), hash));
@@ -141,11 +141,11 @@ async function askHashes(node: Node, from: number, to: number): Promise<string[]
     method: 'getblockhash',
     params: [from + index],
   }));
-  const answers = await node.batch(calls);
-  return answers.map((answer, index) => {
-    if (answer instanceof RpcError && isOutOfRange(answer)) {
-      throw failure(node, `there is no block at ${from + index}`, answer);
+  const responses = await node.batch(calls);
+  return responses.map((response, index) => {
+    if (response instanceof RpcError && isOutOfRange(response)) {
+      throw failure(node, `there is no block at ${from + index}`, response);
     }
-    return toHash(node, orThrow(answer), `the hash of block ${from + index}`);
+    return toHash(node, orThrow(response), `the hash of block ${from + index}`);
   });
 }

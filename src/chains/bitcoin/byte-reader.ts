@@ -1,9 +1,6 @@
 /** Bytes that are no block or transaction: truncated, too long, or against the rules of the format. */
 export class MalformedBytes extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'MalformedBytes';
-  }
+  override name = 'MalformedBytes';
 }
 
 /** Reads little-endian values one after the other. Never reads past the end. */

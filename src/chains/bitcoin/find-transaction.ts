@@ -33,15 +33,15 @@ const OUTPUTS_MAXIMUM = 8;
 
 /** Looks in the mempool and, with an index, in the blocks of every branch. */
 export async function askTransaction(node: Node, id: string): Promise<Found | Missing> {
-  const [answer] = await node.batch([{ method: 'getrawtransaction', params: [id, true] }]);
-  if (isNotFound(answer)) return { transaction: null, isIndexed: isIndexed(answer) };
-  const transaction = readFound(node, id, orThrow(answer));
-  const hash = property(answer, 'blockhash');
+  const [response] = await node.batch([{ method: 'getrawtransaction', params: [id, true] }]);
+  if (isNotFound(response)) return { transaction: null, isIndexed: isIndexed(response) };
+  const transaction = readFound(node, id, orThrow(response));
+  const hash = property(response, 'blockhash');
   if (hash === undefined) return { transaction, blockHash: null, isActive: false };
   return {
     transaction,
     blockHash: toHash(node, hash, 'the hash of a block'),
-    isActive: toCount(node, property(answer, 'confirmations') ?? 0, 'the confirmations') > 0,
+    isActive: toCount(node, property(response, 'confirmations') ?? 0, 'the confirmations') > 0,
   };
 }
 
@@ -51,25 +51,25 @@ export async function askTransaction(node: Node, id: string): Promise<Found | Mi
  * @throws PrunedBlock, UnreadableTransaction
  */
 export async function askInBlock(node: Node, id: string, hash: string): Promise<Found | undefined> {
-  const [answer] = await node.batch([{ method: 'getrawtransaction', params: [id, true, hash] }]);
-  if (isNotFound(answer)) return undefined;
-  if (isPruned(answer)) throw new PrunedBlock(`${node.label}: block ${hash} is pruned`);
+  const [response] = await node.batch([{ method: 'getrawtransaction', params: [id, true, hash] }]);
+  if (isNotFound(response)) return undefined;
+  if (isPruned(response)) throw new PrunedBlock(`${node.label}: block ${hash} is pruned`);
   return {
-    transaction: readFound(node, id, orThrow(answer)),
+    transaction: readFound(node, id, orThrow(response)),
     blockHash: hash,
-    isActive: property(answer, 'in_active_chain') === true,
+    isActive: property(response, 'in_active_chain') === true,
   };
 }
 
 /** The block of a transaction of which one of the first outputs is unspent; null if there is none. */
 export async function askBlockOfUnspent(node: Node, id: string): Promise<string | null> {
-  const answers = await node.batch(
+  const responses = await node.batch(
     Array.from({ length: OUTPUTS_MAXIMUM }, (_, index) => ({
       method: 'gettxout',
       params: [id, index, false],
     })),
   );
-  const output = answers.find(answer => orThrow(answer) !== null);
+  const output = responses.find(response => orThrow(response) !== null);
   if (output === undefined) return null;
   const best = toHash(node, property(output, 'bestblock'), 'the hash of the newest block');
   const header = await askHeader(node, best);
@@ -94,14 +94,11 @@ function isIndexed(error: RpcError): boolean {
 
 /** A transaction that the node has, and that cannot be read. */
 export class UnreadableTransaction extends NodeFailure {
-  constructor(message: string) {
-    super(message);
-    this.name = 'UnreadableTransaction';
-  }
+  override name = 'UnreadableTransaction';
 }
 
-function readFound(node: Node, id: string, answer: unknown): Transaction {
-  const transaction = readOrFailure(() => readTransaction(node, id, property(answer, 'hex')));
+function readFound(node: Node, id: string, response: unknown): Transaction {
+  const transaction = readOrFailure(() => readTransaction(node, id, property(response, 'hex')));
   if (transaction instanceof NodeFailure) throw new UnreadableTransaction(transaction.message);
   return transaction;
 }

@@ -67,7 +67,7 @@ async function lookUp(
   throw failure(node, `its answers about transaction ${id} do not fit together`);
 }
 
-/** @returns undefined if the chain changed between the answers, or they contradict each other. */
+/** @returns undefined if the chain changed between the responses, or they contradict each other. */
 async function lookUpOnce(node: Node, sought: Sought): Promise<TransactionReport | undefined> {
   const tip = await askTip(node);
   const found = await askTransaction(node, sought.id);
@@ -78,7 +78,7 @@ async function lookUpOnce(node: Node, sought: Sought): Promise<TransactionReport
   // Only an index knows a transaction of another branch.
   const isIndexed = found.transaction !== null || found.isIndexed;
   const report = await explainAbsence(node, { ...sought, inputs }, isIndexed, tip);
-  // Absence takes several answers, which have to be about one chain.
+  // Absence takes several responses, which have to be about one chain.
   return report?.status === 'included' || tip === (await askTip(node)) ? report : undefined;
 }
 

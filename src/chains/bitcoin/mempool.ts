@@ -15,7 +15,7 @@ import { toUnreadable, transfersOf, type WatchedScripts } from './watched-script
 /** Transactions to ask for at once. */
 const PART = 25;
 
-/** So many may be too long for one answer with the times of all: some 500 bytes and 20 values each. */
+/** So many may be too long for one response with the times of all: some 500 bytes and 20 values each. */
 const TIMED_MAXIMUM = 25_000;
 
 /** Nodes get to know a transaction at different times. */
@@ -29,8 +29,8 @@ export const MEMPOOL_CALL: NodeCall = {
 };
 
 /** The IDs of a mempool, as a node has answered them. */
-export function toMempool(node: Node, answer: unknown): ReadonlySet<string> {
-  const list = toList(node, answer, 'the mempool');
+export function toMempool(node: Node, response: unknown): ReadonlySet<string> {
+  const list = toList(node, response, 'the mempool');
   return new Set(list.map(id => toHash(node, id, 'a transaction of the mempool')));
 }
 
@@ -159,18 +159,18 @@ export class Mempool {
   }
 
   async #look(node: Node, ids: readonly string[], watched: WatchedScripts): Promise<void> {
-    const answers = await node.batch(
+    const responses = await node.batch(
       ids.map(id => ({ method: 'getrawtransaction', params: [id, false] })),
     );
     for (const [index, id] of ids.entries()) {
-      const answer = answers[index];
+      const response = responses[index];
       // It has left the mempool since. If the next list has it, another backend of the provider answered.
-      if (isNotFound(answer)) {
+      if (isNotFound(response)) {
         this.#arrived.delete(id);
         this.#backlog.delete(id);
         continue;
       }
-      const sent = orThrow(answer);
+      const sent = orThrow(response);
       const transaction = readOrFailure(() => readTransaction(node, id, sent));
       if (transaction instanceof NodeFailure) {
         const detail = transaction.message;
@@ -187,8 +187,8 @@ export class Mempool {
   }
 
   /**
-   * Leaves out what is older, by one answer with the times of all, which are remembered: in its block it is
-   * still as old. Where the node refuses or the answer is too long, everything is asked for.
+   * Leaves out what is older, by one response with the times of all, which are remembered: in its block it is
+   * still as old. Where the node refuses or the response is too long, everything is asked for.
    */
   async #skipOlder(node: Node, withinMs: number): Promise<void> {
     try {

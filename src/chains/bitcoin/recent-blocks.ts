@@ -42,7 +42,7 @@ export class RecentBlocks {
   }
 
   #summary(node: Node, hash: string): Promise<Summary> {
-    // Look-ups at the same time share the answer.
+    // Look-ups at the same time share the response.
     const summary = this.#summaries.get(hash) ?? readSummary(node, hash);
     this.#summaries.delete(hash);
     this.#summaries.set(hash, summary);

@@ -18,52 +18,53 @@ export interface Header extends Block {
   readonly isActive: boolean;
 }
 
-/** An answer that is not what was asked for. */
+/** A response that is not what was asked for. */
 export function failure(node: Node, message: string, cause?: unknown): NodeFailure {
   return new NodeFailure(`${node.label}: ${message}`, { cause });
 }
 
-export const isNotFound = (answer: unknown): answer is RpcError =>
-  answer instanceof RpcError && answer.code === NOT_FOUND;
+export const isNotFound = (response: unknown): response is RpcError =>
+  response instanceof RpcError && response.code === NOT_FOUND;
 
 /** Above the newest block, or above what a height can be, for which there is no code. */
-export const isOutOfRange = (answer: unknown): answer is RpcError =>
-  answer instanceof RpcError &&
-  (answer.code === OUT_OF_RANGE ||
-    (answer.code === MISCELLANEOUS && answer.message === 'JSON integer out of range'));
+export const isOutOfRange = (response: unknown): response is RpcError =>
+  response instanceof RpcError &&
+  (response.code === OUT_OF_RANGE ||
+    (response.code === MISCELLANEOUS && response.message === 'JSON integer out of range'));
 
 /**
  * The node had the block, and has deleted it to save space. Only the message tells: the longer one is that
  * of `getblock`, the shorter one that of `getrawtransaction`.
  */
-export const isPruned = (answer: unknown): answer is RpcError =>
-  answer instanceof RpcError &&
-  answer.code === MISCELLANEOUS &&
-  /^Block not available( \(pruned data\))?$/.test(answer.message);
+export const isPruned = (response: unknown): response is RpcError =>
+  response instanceof RpcError &&
+  response.code === MISCELLANEOUS &&
+  /^Block not available( \(pruned data\))?$/.test(response.message);
 
-/** A property of an answer; undefined if the answer has none. */
-export function property(answer: unknown, name: string): unknown {
-  if (typeof answer !== 'object' || answer === null || !Object.hasOwn(answer, name)) {
+/** A property of a response; undefined if the response has none. */
+export function property(response: unknown, name: string): unknown {
+  if (typeof response !== 'object' || response === null || !Object.hasOwn(response, name)) {
     return undefined;
   }
-  return (answer as Record<string, unknown>)[name];
+  return (response as Record<string, unknown>)[name];
 }
 
 /** @throws NodeFailure */
-export function toHash(node: Node, answer: unknown, what: string): string {
-  if (typeof answer === 'string' && HASH.test(answer)) return answer;
+export function toHash(node: Node, response: unknown, what: string): string {
+  if (typeof response === 'string' && HASH.test(response)) return response;
   throw failure(node, `${what} is not a hash`);
 }
 
 /** @throws NodeFailure */
-export function toText(node: Node, answer: unknown, what: string): string {
-  if (typeof answer === 'string') return answer;
+export function toText(node: Node, response: unknown, what: string): string {
+  if (typeof response === 'string') return response;
   throw failure(node, `${what} is not text`);
 }
 
 /** @throws NodeFailure */
-export function toCount(node: Node, answer: unknown, what: string): number {
-  if (typeof answer === 'number' && Number.isSafeInteger(answer) && answer >= 0) return answer;
+export function toCount(node: Node, response: unknown, what: string): number {
+  if (typeof response === 'number' && Number.isSafeInteger(response) && response >= 0)
+    return response;
   throw failure(node, `${what} is not a number`);
 }
 
@@ -98,21 +99,21 @@ export function parsing<T>(node: Node, what: string, parse: () => T): T {
  * @returns null if the node has no such block.
  */
 export async function askHeader(node: Node, hash: string): Promise<Header | null> {
-  const [answer] = await node.batch([{ method: 'getblockheader', params: [hash, true] }]);
-  if (isNotFound(answer)) return null;
-  return toHeader(node, orThrow(answer), hash);
+  const [response] = await node.batch([{ method: 'getblockheader', params: [hash, true] }]);
+  if (isNotFound(response)) return null;
+  return toHeader(node, orThrow(response), hash);
 }
 
-function toHeader(node: Node, answer: unknown, hash: string): Header {
-  if (property(answer, 'hash') !== hash) throw failure(node, `block ${hash} is another one`);
-  const height = toCount(node, property(answer, 'height'), 'the height of a block');
-  const seconds = toCount(node, property(answer, 'time'), 'the time of a block');
-  const parent = property(answer, 'previousblockhash');
+function toHeader(node: Node, response: unknown, hash: string): Header {
+  if (property(response, 'hash') !== hash) throw failure(node, `block ${hash} is another one`);
+  const height = toCount(node, property(response, 'height'), 'the height of a block');
+  const seconds = toCount(node, property(response, 'time'), 'the time of a block');
+  const parent = property(response, 'previousblockhash');
   // The first block has none.
   const parentHash =
     height === 0 ? '0'.repeat(64) : toHash(node, parent, 'the hash of a parent block');
   // -1 on another branch (Bitcoin Core, src/rpc/blockchain.cpp).
-  const confirmations = property(answer, 'confirmations');
+  const confirmations = property(response, 'confirmations');
   const isActive = typeof confirmations === 'number' && confirmations > 0;
   return { height, hash, parentHash, time: new Date(seconds * 1_000), isActive };
 }

@@ -18,9 +18,9 @@ export async function findSpender(node: Node, inputs: readonly string[]): Promis
     const [txid, vout] = toOutpoint(input);
     return { txid, vout };
   });
-  const [answer] = await node.batch([{ method: 'gettxspendingprevout', params: [outputs] }]);
-  if (answer instanceof RpcError && answer.code === NO_METHOD) return null;
-  for (const each of toList(node, orThrow(answer), 'the spenders')) {
+  const [response] = await node.batch([{ method: 'gettxspendingprevout', params: [outputs] }]);
+  if (response instanceof RpcError && response.code === NO_METHOD) return null;
+  for (const each of toList(node, orThrow(response), 'the spenders')) {
     const spender = property(each, 'spendingtxid');
     if (spender !== undefined) return toHash(node, spender, 'a spender');
   }
@@ -32,13 +32,13 @@ export async function findSpender(node: Node, inputs: readonly string[]): Promis
  * it.
  */
 export async function askUnspent(node: Node, inputs: readonly string[]): Promise<boolean[]> {
-  const answers = await node.batch(
+  const responses = await node.batch(
     inputs.slice(0, INPUTS_MAXIMUM).map(input => {
       const [id, index] = toOutpoint(input);
       return { method: 'gettxout', params: [id, index, false] };
     }),
   );
-  return answers.map(answer => orThrow(answer) !== null);
+  return responses.map(response => orThrow(response) !== null);
 }
 
 /** Those of the outputs whose own transaction is in a block. The node needs an index. */
@@ -47,13 +47,13 @@ export async function onlyConfirmed(
   outputs: readonly string[],
 ): Promise<readonly string[]> {
   const parents = [...new Set(outputs.map(output => toOutpoint(output)[0]))];
-  const answers = await node.batch(
+  const responses = await node.batch(
     parents.map(id => ({ method: 'getrawtransaction', params: [id, true] })),
   );
   const confirmed = parents.filter((_, index) => {
-    const answer = answers[index];
-    if (isNotFound(answer)) return false;
-    const depth = property(orThrow(answer), 'confirmations') ?? 0;
+    const response = responses[index];
+    if (isNotFound(response)) return false;
+    const depth = property(orThrow(response), 'confirmations') ?? 0;
     return toCount(node, depth, 'the confirmations') > 0;
   });
   return outputs.filter(output => confirmed.includes(toOutpoint(output)[0]));

@@ -36,7 +36,7 @@ export function createEvmAdapter(chain: Chain): ChainAdapter {
         trace: await findTraceMethod(node, toParameter(height)),
         logRange: null,
         batch: BATCH,
-        archive: await answers(node, 'eth_getBalance', [NOBODY, old]),
+        archive: await responses(node, 'eth_getBalance', [NOBODY, old]),
         pruneHeight: null,
       };
     },
@@ -51,8 +51,8 @@ export function createEvmAdapter(chain: Chain): ChainAdapter {
     readHeight,
 
     async readBlock(node, height) {
-      const answer = await node.call('eth_getBlockByNumber', [toParameter(height), false]);
-      return toBlock(node, answer, height);
+      const response = await node.call('eth_getBlockByNumber', [toParameter(height), false]);
+      return toBlock(node, response, height);
     },
 
     scan: (node, request) => scanBlocks(node, request, chain, memory),
@@ -70,13 +70,13 @@ export function createEvmAdapter(chain: Chain): ChainAdapter {
 
 async function findTraceMethod(node: Node, height: string) {
   const tracer = { tracer: 'callTracer' };
-  if (await answers(node, 'debug_traceBlockByNumber', [height, tracer])) {
+  if (await responses(node, 'debug_traceBlockByNumber', [height, tracer])) {
     return 'debug_traceBlockByNumber' as const;
   }
-  return (await answers(node, 'trace_block', [height])) ? ('trace_block' as const) : null;
+  return (await responses(node, 'trace_block', [height])) ? ('trace_block' as const) : null;
 }
 
-async function answers(node: Node, method: string, params: readonly unknown[]): Promise<boolean> {
+async function responses(node: Node, method: string, params: readonly unknown[]): Promise<boolean> {
   try {
     await node.call(method, params, { mayBeTooLarge: true });
     return true;

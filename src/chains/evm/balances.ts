@@ -5,7 +5,7 @@ import { asNodeError } from './log-query.ts';
 import { toAmount, toParameter } from './responses.ts';
 
 /**
- * Addresses of one call. The answer of a creation counts as the code of a contract, of which 24,576 bytes
+ * Addresses of one call. The response of a creation counts as the code of a contract, of which 24,576 bytes
  * are allowed (EIP-170): 768 balances of 32 bytes each.
  */
 export const ADDRESSES_PER_CALL = 700;
@@ -67,18 +67,18 @@ export async function readBalances(
   for (let next = 0; next < addresses.length; next += ADDRESSES_PER_CALL) {
     groups.push(addresses.slice(next, next + ADDRESSES_PER_CALL));
   }
-  const answers = await node.batch(
+  const responses = await node.batch(
     groups.map(group => ({ method: 'eth_call', params: [{ data: toData(group) }, block] })),
   );
   const balances: (bigint | null)[] = [];
   for (const [index, group] of groups.entries()) {
-    const answer = answers[index];
+    const response = responses[index];
     // Some providers allow no call without a contract: they are asked for each address.
-    const isRefused = answer instanceof RpcError && asNodeError(node, answer) === answer;
+    const isRefused = response instanceof RpcError && asNodeError(node, response) === response;
     balances.push(
       ...(isRefused
         ? await readOneByOne(node, group, block)
-        : toBalances(node, answer, group.length)),
+        : toBalances(node, response, group.length)),
     );
   }
   return balances;
@@ -89,15 +89,15 @@ async function readOneByOne(
   addresses: readonly string[],
   block: unknown,
 ): Promise<(bigint | null)[]> {
-  const answers = await node.batch(
+  const responses = await node.batch(
     addresses.map(address => ({ method: 'eth_getBalance', params: [address, block] })),
   );
-  const balances = answers.map(answer => {
-    if (answer instanceof RpcError) throw asNodeError(node, answer);
-    return readOrFailure(() => toAmount(node, answer, 'a balance'));
+  const balances = responses.map(response => {
+    if (response instanceof RpcError) throw asNodeError(node, response);
+    return readOrFailure(() => toAmount(node, response, 'a balance'));
   });
   const [first] = balances;
-  // Where nothing can be read, the answers are wrong, and not the accounts.
+  // Where nothing can be read, the responses are wrong, and not the accounts.
   if (first instanceof NodeFailure && balances.every(each => each instanceof NodeFailure)) {
     throw first;
   }
@@ -108,14 +108,14 @@ function toData(addresses: readonly string[]): string {
   return `0x${PROGRAM}${addresses.map(address => address.slice(2)).join('')}`.toLowerCase();
 }
 
-function toBalances(node: Node, answer: unknown, count: number): bigint[] {
-  if (answer instanceof RpcError) throw asNodeError(node, answer);
-  const isWords = typeof answer === 'string' && /^0x[0-9a-f]*$/i.test(answer);
-  if (!isWords || answer.length !== 2 + count * WORD_DIGITS) {
+function toBalances(node: Node, response: unknown, count: number): bigint[] {
+  if (response instanceof RpcError) throw asNodeError(node, response);
+  const isWords = typeof response === 'string' && /^0x[0-9a-f]*$/i.test(response);
+  if (!isWords || response.length !== 2 + count * WORD_DIGITS) {
     throw new NodeFailure(`${node.label}: ${count} balances came as something else`);
   }
   return Array.from({ length: count }, (_, index) => {
     const start = 2 + index * WORD_DIGITS;
-    return BigInt(`0x${answer.slice(start, start + WORD_DIGITS)}`);
+    return BigInt(`0x${response.slice(start, start + WORD_DIGITS)}`);
   });
 }

@@ -30,8 +30,8 @@ export function headerCall(height: number) {
 
 /** Reads the headers of these heights. */
 export async function readHeaders(node: Node, heights: readonly number[]): Promise<Block[]> {
-  const answers = await node.batch(heights.map(headerCall));
-  return heights.map((height, index) => requireBlock(node, answers[index], height));
+  const responses = await node.batch(heights.map(headerCall));
+  return heights.map((height, index) => requireBlock(node, responses[index], height));
 }
 
 /** Reads blocks with their transactions. */
@@ -43,10 +43,10 @@ export async function readWholeBlocks(
     method: 'eth_getBlockByNumber',
     params: [toParameter(height), true],
   }));
-  const answers = await node.batch(calls, { timeoutMs: BLOCK_TIMEOUT_MS });
+  const responses = await node.batch(calls, { timeoutMs: BLOCK_TIMEOUT_MS });
   return heights.map((height, index) => {
-    const block = requireBlock(node, answers[index], height);
-    const fields = toFields(node, orThrow(answers[index]), 'a block');
+    const block = requireBlock(node, responses[index], height);
+    const fields = toFields(node, orThrow(responses[index]), 'a block');
     const transactions = toList(node, fields.transactions, 'the transactions of a block');
     return { ...block, withdrawals: fields.withdrawals, transactions };
   });

@@ -72,10 +72,10 @@ export async function readHits(
   const blocks = kept.length === 0 ? new Map<number, Block>() : await reader.readBlocks(kept);
   const dustOf = Map.groupBy(dust, hashOf);
 
-  const answers: (Receipt | NodeFailure)[] = [];
+  const responses: (Receipt | NodeFailure)[] = [];
   const read = async (group: readonly Hit[]): Promise<ChainTransfer[]> => {
     const found = await receipts.read(node, group);
-    answers.push(...found.values());
+    responses.push(...found.values());
     return [...Map.groupBy(group, hashOf)].flatMap(([transactionHash, own]) => {
       const worthless = dustOf.get(transactionHash) ?? [];
       const height = own[0]?.height ?? 0;
@@ -97,7 +97,7 @@ export async function readHits(
   const first = await read(kept.filter(hit => awaited.has(hit.transactionHash)));
   if (first.length > 0) await request.takeAwaited?.(first);
   const others = await read(kept.filter(hit => !awaited.has(hit.transactionHash)));
-  refuseNoneRead(answers);
+  refuseNoneRead(responses);
   return { transfers: [...first, ...others], dust };
 }
 

@@ -156,21 +156,21 @@ export function blockQuery(watched: Watched, blockHash: string): NodeCall {
 }
 
 /**
- * The transfers of a block. Where a node finds all transfers of the tokens too many for an answer, they
+ * The transfers of a block. Where a node finds all transfers of the tokens too many for a response, they
  * are asked for by parts of the addresses.
  * @param answer To a query for this block.
  */
 export async function hitsOfBlock(
   node: Node,
-  answer: unknown,
+  response: unknown,
   block: Pick<Block, 'height' | 'hash'>,
   watched: Watched,
   unreadable: Unreadable[],
 ): Promise<Hit[]> {
-  const parts = isTooWide(answer) ? divide(watched) : [];
-  if (parts.length < 2) return toHits(node, answer, block, watched, unreadable);
-  const answers = await node.batch(parts.map(part => blockQuery(part, block.hash)));
-  return parts.flatMap((part, index) => toHits(node, answers[index], block, part, unreadable));
+  const parts = isTooWide(response) ? divide(watched) : [];
+  if (parts.length < 2) return toHits(node, response, block, watched, unreadable);
+  const responses = await node.batch(parts.map(part => blockQuery(part, block.hash)));
+  return parts.flatMap((part, index) => toHits(node, responses[index], block, part, unreadable));
 }
 
 /** The same tokens, with so many addresses at a time as a query can name. */

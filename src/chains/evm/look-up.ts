@@ -46,18 +46,18 @@ async function lookUpTogether(
   requests: readonly LookUpRequest[],
   internal: Pick<InternalTransfers, 'trace'>,
 ): Promise<TransactionReport[]> {
-  const answers = await node.batch(
+  const responses = await node.batch(
     requests.flatMap(({ transactionHash }) => [
       { method: 'eth_getTransactionReceipt', params: [transactionHash] },
       { method: 'eth_getTransactionByHash', params: [transactionHash] },
     ]),
   );
   const found = requests.map((request, index) => {
-    const receipt = orThrow(answers[2 * index]);
+    const receipt = orThrow(responses[2 * index]);
     return {
       request,
       receipt: readOrFailure(() => toReceipt(node, receipt, request.transactionHash)),
-      transaction: orThrow(answers[2 * index + 1]),
+      transaction: orThrow(responses[2 * index + 1]),
     };
   });
   // After the receipts, so that a block is still there when its receipt is believed.

@@ -64,13 +64,13 @@ export async function readReceipts(
   const receipts = new Map<string, Receipt | NodeFailure>();
   for (let next = 0; next < hashes.length; next += RECEIPTS_PER_BATCH) {
     const together = hashes.slice(next, next + RECEIPTS_PER_BATCH);
-    const answers = await node.batch(
+    const responses = await node.batch(
       together.map(hash => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
     );
-    const listed = together.map((hash, index) => ({ hash, answer: orThrow(answers[index]) }));
+    const listed = together.map((hash, index) => ({ hash, response: orThrow(responses[index]) }));
     const read = readEach(
       listed,
-      ({ hash, answer }) => [{ hash, receipt: toReceipt(node, answer, hash) }],
+      ({ hash, response }) => [{ hash, receipt: toReceipt(node, response, hash) }],
       ({ hash }, detail) => receipts.set(hash, new NodeFailure(detail)),
       isPart,
     );

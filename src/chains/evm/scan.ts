@@ -122,13 +122,13 @@ async function readHitBlocks(
   const unread = heights.filter(height => height !== through.height);
   for (let next = 0; next < unread.length; next += BLOCKS_ONE_BY_ONE) {
     const together = unread.slice(next, next + BLOCKS_ONE_BY_ONE);
-    const answers = await node.batch(together.map(headerCall));
+    const responses = await node.batch(together.map(headerCall));
     for (const [index, height] of together.entries()) {
-      const answer = orThrow(answers[index]);
-      if (answer === null) throw new NodeFailure(`${node.label} has no block ${height}`);
+      const response = orThrow(responses[index]);
+      if (response === null) throw new NodeFailure(`${node.label} has no block ${height}`);
       blocks.set(
         height,
-        readOrFailure(() => requireBlock(node, answer, height)),
+        readOrFailure(() => requireBlock(node, response, height)),
       );
     }
   }
@@ -150,10 +150,10 @@ async function readByHash(
   watched: Watched,
 ): Promise<Found> {
   const { node, unreadable } = reading;
-  const answers = await node.batch(blocks.map(({ hash }) => blockQuery(watched, hash)));
+  const responses = await node.batch(blocks.map(({ hash }) => blockQuery(watched, hash)));
   const hits: Hit[] = [];
   for (const [index, block] of blocks.entries()) {
-    hits.push(...(await hitsOfBlock(node, answers[index], block, watched, unreadable)));
+    hits.push(...(await hitsOfBlock(node, responses[index], block, watched, unreadable)));
   }
   return readTokens(reading, hits, watched, async () => byHeight(blocks));
 }

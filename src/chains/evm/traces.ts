@@ -42,17 +42,17 @@ const CALL_FRAMES = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT']);
 const ENDS = new Set(['suicide', 'selfdestruct']);
 
 /**
- * The answer to `debug_traceBlockByNumber` with `callTracer`, whose frames contain their calls.
+ * The response to `debug_traceBlockByNumber` with `callTracer`, whose frames contain their calls.
  * @param transactions Hashes of the block's transactions, in their order.
  * @returns Without those on which the node gave up, for example because they took too long.
  * @throws NodeFailure for traces of other transactions.
  */
 export function readCallTracer(
   node: Node,
-  answer: unknown,
+  response: unknown,
   transactions: readonly string[],
 ): TracedMoves {
-  const traces = toList(node, answer, 'the trace of a block');
+  const traces = toList(node, response, 'the trace of a block');
   if (traces.length !== transactions.length) {
     throw new NodeFailure(`${node.label}: the trace of a block is that of another one`);
   }
@@ -105,18 +105,18 @@ function* walkCalls(node: Node, frame: Fields, isRoot: boolean): Generator<Trans
 }
 
 /**
- * The answer to `trace_block`: frames of all transactions in one list, depth first, with rewards behind.
+ * The response to `trace_block`: frames of all transactions in one list, depth first, with rewards behind.
  * @param transactions Hashes of the block's transactions.
  * @throws NodeFailure for frames of another block, and where a transaction has none: a backend without the
  * block may answer an empty list.
  */
 export function readTraceBlock(
   node: Node,
-  answer: unknown,
+  response: unknown,
   block: Pick<Block, 'height' | 'hash'>,
   transactions: readonly string[],
 ): TracedMoves {
-  const all = toList(node, answer, 'the trace of a block');
+  const all = toList(node, response, 'the trace of a block');
   const read = readEach(
     all,
     each => [toFrame(node, each)],

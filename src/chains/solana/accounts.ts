@@ -173,7 +173,7 @@ export class WatchedAccounts {
     const asked = [...new Set([...tokens.filter(isNew), ...others])];
     for (let next = 0; next < asked.length; next += ACCOUNTS_PER_CALL) {
       const together = asked.slice(next, next + ACCOUNTS_PER_CALL);
-      const answers = await node.batch(
+      const responses = await node.batch(
         together.map(({ network, address }) => ({
           method: 'getTokenAccountsByOwner',
           params: [
@@ -190,15 +190,19 @@ export class WatchedAccounts {
         const own = this.#tokenAccounts.get(key) ?? new Set([associatedAccount(address, mint)]);
         const onUnreadable = (detail: string) =>
           unreadable.push({ transactionHash: null, height: null, watched: [watched], detail });
-        for (const account of toAccounts(node, answers[index], onUnreadable)) own.add(account);
+        for (const account of toAccounts(node, responses[index], onUnreadable)) own.add(account);
         this.#tokenAccounts.set(key, own);
       }
     }
   }
 }
 
-function toAccounts(node: Node, answer: unknown, onUnreadable: (detail: string) => void): string[] {
-  const { value } = toValue(node, orThrow(node, answer), 'token accounts');
+function toAccounts(
+  node: Node,
+  response: unknown,
+  onUnreadable: (detail: string) => void,
+): string[] {
+  const { value } = toValue(node, orThrow(node, response), 'token accounts');
   return readEach(
     toList(node, value, 'token accounts'),
     each => [toText(node, toFields(node, each, 'a token account').pubkey, 'a token account')],
@@ -218,11 +222,11 @@ async function readStates(
     parts.push(accounts.slice(next, next + ACCOUNTS_PER_CALL));
   }
   const options = { ...CONFIRMED, encoding: 'base64', dataSlice: AMOUNT, minContextSlot: slot };
-  const answers = await node.batch(
+  const responses = await node.batch(
     parts.map(part => ({ method: 'getMultipleAccounts', params: [part, options] })),
   );
   for (const [index, part] of parts.entries()) {
-    const { value } = toValue(node, orThrow(node, answers[index]), 'accounts');
+    const { value } = toValue(node, orThrow(node, responses[index]), 'accounts');
     const list = toList(node, value, 'accounts');
     if (list.length !== part.length) throw new NodeFailure(`${node.label}: accounts are missing`);
     for (const each of list) {

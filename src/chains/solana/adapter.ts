@@ -59,8 +59,8 @@ export function createSolanaAdapter(): ChainAdapter {
 
     async readDecimals(node, mint) {
       const options = { ...CONFIRMED, encoding: 'base64' };
-      const answer = await node.call('getAccountInfo', [mint, options]);
-      const { value } = toValue(node, answer, 'a mint');
+      const response = await node.call('getAccountInfo', [mint, options]);
+      const { value } = toValue(node, response, 'a mint');
       if (value === null) return undefined;
       const { owner, data } = toFields(node, value, 'a mint');
       const [text] = toList(node, data, 'the data of a mint');
@@ -137,11 +137,11 @@ async function lookUp(
 ): Promise<TransactionReport> {
   const commitment = isFinal === true ? FINALIZED : CONFIRMED;
   const history = { searchTransactionHistory: true };
-  const [answer, statuses] = await node.batch([
+  const [response, statuses] = await node.batch([
     transactionCall(transactionHash, commitment),
     { method: 'getSignatureStatuses', params: [[transactionHash], history] },
   ]);
-  const transaction = toTransactionOrFailure(node, answer, transactionHash);
+  const transaction = toTransactionOrFailure(node, response, transactionHash);
   if (transaction instanceof NodeFailure) {
     return { status: 'unreadable', detail: transaction.message };
   }

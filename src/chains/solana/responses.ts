@@ -14,8 +14,8 @@ export const VERSION_MAXIMUM = 1;
 const UNSUPPORTED_VERSION = -32015;
 
 /** Whether a node has a transaction whose version is not read here. */
-export const isUnsupported = (answer: unknown): answer is RpcError =>
-  answer instanceof RpcError && answer.code === UNSUPPORTED_VERSION;
+export const isUnsupported = (response: unknown): response is RpcError =>
+  response instanceof RpcError && response.code === UNSUPPORTED_VERSION;
 
 /** A slot in which no block was made, or none that the node keeps (Agave, rpc-client-api custom_error.rs). */
 const SKIPPED = [-32007, -32009];
@@ -32,11 +32,11 @@ const LAGGING = [-32004, -32005, -32014, -32016, -32019];
  * A result of a batch.
  * @throws LaggingNode where another server may answer, RpcError for another error of the node.
  */
-export function orThrow(node: Node, answer: unknown): unknown {
-  if (!(answer instanceof RpcError)) return answer;
-  const { code, message } = answer;
-  if (!LAGGING.includes(code)) throw answer;
-  throw new LaggingNode(`${node.label}: ${message}`, { cause: answer });
+export function orThrow(node: Node, response: unknown): unknown {
+  if (!(response instanceof RpcError)) return response;
+  const { code, message } = response;
+  if (!LAGGING.includes(code)) throw response;
+  throw new LaggingNode(`${node.label}: ${message}`, { cause: response });
 }
 
 const BASE58 = /^[1-9A-HJ-NP-Za-km-z]{32,88}$/;
@@ -55,9 +55,9 @@ export function toSlot(node: Node, value: unknown, what: string): number {
   return Number(value);
 }
 
-/** The `value` of an answer with a context, and the slot that it is of. */
-export function toValue(node: Node, answer: unknown, what: string) {
-  const { context, value } = toFields(node, answer, what);
+/** The `value` of a response with a context, and the slot that it is of. */
+export function toValue(node: Node, response: unknown, what: string) {
+  const { context, value } = toFields(node, response, what);
   const { slot } = toFields(node, context, `the context of ${what}`);
   return { slot: toSlot(node, slot, `the context of ${what}`), value };
 }
@@ -85,17 +85,17 @@ export type WithoutBlock = 'skipped' | 'gone';
  */
 export function toSlotBlock(
   node: Node,
-  answer: unknown,
+  response: unknown,
   slot: number,
 ): Block | WithoutBlock | null {
-  if (answer instanceof RpcError) {
-    if (answer.code === CLEANED_UP) return 'gone';
-    if (SKIPPED.includes(answer.code)) return 'skipped';
-    if (NOT_YET.includes(answer.code)) return null;
+  if (response instanceof RpcError) {
+    if (response.code === CLEANED_UP) return 'gone';
+    if (SKIPPED.includes(response.code)) return 'skipped';
+    if (NOT_YET.includes(response.code)) return null;
   }
-  orThrow(node, answer);
-  if (answer === null || answer === undefined) return null;
-  const fields = toFields(node, answer, 'a block');
+  orThrow(node, response);
+  if (response === null || response === undefined) return null;
+  const fields = toFields(node, response, 'a block');
   const time = fields.blockTime;
   if (!Number.isSafeInteger(time)) throw new NodeFailure(`${node.label}: a block has no time`);
   return {
@@ -151,8 +151,8 @@ export async function requireSkipped(
 
 /** @throws LaggingNode, RpcError */
 async function askOne(node: Node, call: NodeCall): Promise<unknown> {
-  const [answer] = await node.batch([call]);
-  return orThrow(node, answer);
+  const [response] = await node.batch([call]);
+  return orThrow(node, response);
 }
 
 /**
@@ -166,10 +166,10 @@ export async function readBlocksAt(
 ): Promise<Map<number, Block | NodeFailure>> {
   const distinct = [...new Set(slots)];
   const calls = distinct.map(slot => blockCall(slot, 'none', commitment));
-  const answers = calls.length === 0 ? [] : await node.batch(calls);
+  const responses = calls.length === 0 ? [] : await node.batch(calls);
   const blocks = new Map<number, Block | NodeFailure>();
   for (const [index, slot] of distinct.entries()) {
-    const block = readOrFailure(() => toSlotBlock(node, answers[index], slot));
+    const block = readOrFailure(() => toSlotBlock(node, responses[index], slot));
     if (block === null || block === 'skipped') {
       throw new LaggingNode(`${node.label} has no block of slot ${slot}`);
     }

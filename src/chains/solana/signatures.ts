@@ -4,7 +4,7 @@ import { readEach, readOrFailure } from '../unreadable.ts';
 import { type Commitment, isUnsupported, orThrow, toSlot, toText } from './responses.ts';
 import { type SolanaTransaction, toTransaction, transactionCall } from './transfers.ts';
 
-/** Each transaction is an answer, or a part of a block: that none can be read does not make a list wrong. */
+/** Each transaction is a response, or a part of a block: that none can be read does not make a list wrong. */
 export const IN_RESPONSES_OF_THEIR_OWN = true;
 
 /** Signatures of one list, which has no more. */
@@ -50,7 +50,7 @@ export async function listSignatures(
   let waiting: { account: string; before?: string }[] = accounts.map(account => ({ account }));
   while (waiting.length > 0) {
     const together = waiting.slice(0, TOGETHER);
-    const answers = await node.batch(
+    const responses = await node.batch(
       together.map(({ account, before }) => ({
         method: 'getSignaturesForAddress',
         params: [
@@ -66,7 +66,7 @@ export async function listSignatures(
     );
     const more: typeof waiting = [];
     for (const [index, { account }] of together.entries()) {
-      const last = takePage(node, answers[index], account, slots, listed);
+      const last = takePage(node, responses[index], account, slots, listed);
       if (last !== undefined) more.push({ account, before: last });
     }
     waiting = [...waiting.slice(TOGETHER), ...more];
@@ -76,12 +76,12 @@ export async function listSignatures(
 /** @returns The last signature of a full page that does not go back far enough yet. */
 function takePage(
   node: Node,
-  answer: unknown,
+  response: unknown,
   account: string,
   { from, to }: ListedSlots,
   { signatures, newer, unreadable }: Listed,
 ): string | undefined {
-  const page = toList(node, orThrow(node, answer), 'signatures');
+  const page = toList(node, orThrow(node, response), 'signatures');
   const read = readEach(
     page,
     each => {
@@ -129,23 +129,23 @@ export async function readTransactions(
   const unreadable = new Map<string, string>();
   for (let next = 0; next < signatures.length; next += TOGETHER) {
     const together = signatures.slice(next, next + TOGETHER);
-    const answers = await node.batch(together.map(each => transactionCall(each)));
-    const listed = together.map((signature, index) => ({ signature, answer: answers[index] }));
-    for (const { signature, answer } of listed) {
-      if (isUnsupported(answer)) {
-        unreadable.set(signature, answer.message);
+    const responses = await node.batch(together.map(each => transactionCall(each)));
+    const listed = together.map((signature, index) => ({ signature, response: responses[index] }));
+    for (const { signature, response } of listed) {
+      if (isUnsupported(response)) {
+        unreadable.set(signature, response.message);
         continue;
       }
-      const read = orThrow(node, answer);
+      const read = orThrow(node, response);
       if (read === null || read === undefined) {
         throw new LaggingNode(`${node.label} has no transaction ${signature}, which it has listed`);
       }
     }
     transactions.push(
       ...readEach(
-        listed.filter(({ answer }) => !isUnsupported(answer)),
-        ({ signature, answer }) =>
-          [toTransaction(node, answer, signature)].filter(each => each !== null),
+        listed.filter(({ response }) => !isUnsupported(response)),
+        ({ signature, response }) =>
+          [toTransaction(node, response, signature)].filter(each => each !== null),
         ({ signature }, detail) => unreadable.set(signature, detail),
         IN_RESPONSES_OF_THEIR_OWN,
       ),
@@ -157,10 +157,10 @@ export async function readTransactions(
 /** One transaction: null if it is in no block of the node's branch, the failure if it cannot be read. */
 export function toTransactionOrFailure(
   node: Node,
-  answer: unknown,
+  response: unknown,
   signature: string,
 ): SolanaTransaction | NodeFailure | null {
-  if (isUnsupported(answer)) return new NodeFailure(`${node.label}: ${answer.message}`);
-  const transaction = orThrow(node, answer);
+  if (isUnsupported(response)) return new NodeFailure(`${node.label}: ${response.message}`);
+  const transaction = orThrow(node, response);
   return readOrFailure(() => toTransaction(node, transaction, signature));
 }

@@ -52,11 +52,11 @@ export function transactionCall(signature: string, commitment: Commitment = CONF
  */
 export function toTransaction(
   node: Node,
-  answer: unknown,
+  response: unknown,
   signature: string,
 ): SolanaTransaction | null {
-  if (answer === null || answer === undefined) return null;
-  const fields = toFields(node, answer, 'a transaction');
+  if (response === null || response === undefined) return null;
+  const fields = toFields(node, response, 'a transaction');
   const meta = toFields(node, fields.meta, 'the meta of a transaction');
   const { signatures, message } = toFields(node, fields.transaction, 'a transaction');
   const [first] = toList(node, signatures, 'signatures');

@@ -13,7 +13,7 @@ export interface WholeBlock {
 
 /**
  * Reads transactions of one slot from its block: one call, however many they are.
- * @returns undefined where the node does not show that block in one answer: each transaction has to be asked for.
+ * @returns undefined where the node does not show that block in one response: each transaction has to be asked for.
  * @throws NodeFailure
  */
 export async function readWholeBlock(
@@ -23,10 +23,10 @@ export async function readWholeBlock(
 ): Promise<WholeBlock | undefined> {
   const { method, params } = blockCall(slot, 'accounts');
   const options = { timeoutMs: BLOCK_TIMEOUT_MS, mayBeTooLarge: true };
-  const answer = await node.call(method, params, options).catch(asRefusal);
-  const block = readOrFailure(() => toSlotBlock(node, answer, slot));
+  const response = await node.call(method, params, options).catch(asRefusal);
+  const block = readOrFailure(() => toSlotBlock(node, response, slot));
   if (block === null || typeof block === 'string' || block instanceof NodeFailure) return undefined;
-  const { transactions } = toFields(node, answer, 'a block');
+  const { transactions } = toFields(node, response, 'a block');
   if (!Array.isArray(transactions)) return undefined;
   const own = transactions.flatMap(element => {
     // What cannot be read here is missing, and asked for by itself.

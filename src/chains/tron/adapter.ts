@@ -53,8 +53,8 @@ export function createTronAdapter(chain: Chain): ChainAdapter {
       // What TRX is read by has to be there, which it is not at every provider.
       const { tip } = await readHeads(node, null);
       const range = { startNum: tip.height, endNum: tip.height + 1 };
-      const answer = await node.post('/wallet/getblockbylimitnext', range);
-      const { block } = toFields(node, answer, 'blocks');
+      const response = await node.post('/wallet/getblockbylimitnext', range);
+      const { block } = toFields(node, response, 'blocks');
       toWalletBlock(node, Array.isArray(block) ? block[0] : {}, tip.height);
       await readSolidHeight(node);
       return { trace: null, logRange: null, batch: BATCH, archive: false, pruneHeight: null };
@@ -90,13 +90,13 @@ async function readHeads(node: Node, cursorHeight: number | null): Promise<Heads
 
 /** Height of the newest block that is solid: two thirds of the witnesses have built on it. */
 async function readSolidHeight(node: Node): Promise<number> {
-  const answer = toFields(node, await node.post('/walletsolidity/getnowblock', {}), 'a block');
-  const header = toFields(node, answer.block_header, 'the header of a block');
+  const response = toFields(node, await node.post('/walletsolidity/getnowblock', {}), 'a block');
+  const header = toFields(node, response.block_header, 'the header of a block');
   const { number } = toFields(node, header.raw_data, 'the header of a block');
   if (!Number.isSafeInteger(number)) {
     throw new NodeFailure(`${node.label}: the solid block has no number`);
   }
-  return toWalletBlock(node, answer, Number(number)).height;
+  return toWalletBlock(node, response, Number(number)).height;
 }
 
 async function scan(node: Node, request: ScanRequest, chain: Chain, memory: ScanMemory) {

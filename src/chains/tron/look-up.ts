@@ -35,18 +35,18 @@ export async function lookUpTransaction(
   node: Node,
   { transactionHash: hash, watch }: LookUpRequest,
 ): Promise<TransactionReport> {
-  const answer = await node.post('/wallet/gettransactioninfobyid', { value: hash });
+  const response = await node.post('/wallet/gettransactioninfobyid', { value: hash });
   const found = toFields(
     node,
     await node.post('/wallet/gettransactionbyid', { value: hash }),
     'a transaction',
   );
   // What does not exist is an empty object.
-  if (toFields(node, answer, 'the information on a transaction').id === undefined) {
+  if (toFields(node, response, 'the information on a transaction').id === undefined) {
     return found.txID === undefined ? { status: 'unknown' } : { status: 'pending', transfers: [] };
   }
   const read = readOrFailure(() => ({
-    info: toInfo(node, answer),
+    info: toInfo(node, response),
     plain: toPlainTransfer(node, found),
   }));
   if (read instanceof NodeFailure) return { status: 'unreadable', detail: read.message };

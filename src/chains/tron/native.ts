@@ -78,20 +78,20 @@ export async function scanNative(
   return { through: { height, hash, parentHash: parent, time }, transfers, unreadable };
 }
 
-/** Blocks of the newest branch, in one request unless they are too large for one answer. */
+/** Blocks of the newest branch, in one request unless they are too large for one response. */
 async function readBlocks(node: Node, from: number, to: number): Promise<WalletBlock[]> {
   const range = { startNum: from, endNum: to + 1 };
   const options = { timeoutMs: BLOCK_TIMEOUT_MS, mayBeTooLarge: to > from };
-  let answer: unknown;
+  let response: unknown;
   try {
-    answer = await node.post('/wallet/getblockbylimitnext', range, options);
+    response = await node.post('/wallet/getblockbylimitnext', range, options);
   } catch (error) {
     if (!(error instanceof ResponseTooLarge)) throw error;
     const middle = Math.floor((from + to) / 2);
     const lower = await readBlocks(node, from, middle);
     return [...lower, ...(await readBlocks(node, middle + 1, to))];
   }
-  const list = toList(node, toFields(node, answer, 'blocks').block, 'blocks');
+  const list = toList(node, toFields(node, response, 'blocks').block, 'blocks');
   return heightsOf(from, to).map((height, index) => toWalletBlock(node, list[index] ?? {}, height));
 }
 
@@ -100,8 +100,8 @@ async function readSolidBlocks(node: Node, from: number, to: number): Promise<Wa
   const blocks: WalletBlock[] = [];
   for (const num of heightsOf(from, to)) {
     const options = { timeoutMs: BLOCK_TIMEOUT_MS };
-    const answer = await node.post('/walletsolidity/getblockbynum', { num }, options);
-    blocks.push(toWalletBlock(node, answer, num));
+    const response = await node.post('/walletsolidity/getblockbynum', { num }, options);
+    blocks.push(toWalletBlock(node, response, num));
   }
   return blocks;
 }
@@ -129,8 +129,8 @@ async function readInfos(
   // One that cannot be read may have been a call.
   if (!transactions.some(each => readOrFailure(() => isCall(each)) !== false)) return [];
   const path = `${isSolid ? '/walletsolidity' : '/wallet'}/gettransactioninfobyblocknum`;
-  const answer = await node.post(path, { num: height }, { timeoutMs: BLOCK_TIMEOUT_MS });
-  return toList(node, answer, 'the information on a block');
+  const response = await node.post(path, { num: height }, { timeoutMs: BLOCK_TIMEOUT_MS });
+  return toList(node, response, 'the information on a block');
 }
 
 /** Information on a transaction of a block. */

@@ -28,7 +28,7 @@ export interface LookUps {
 
 /** Longest that a customer waits for a chain, in milliseconds. */
 const WAIT_MS = 3_000;
-/** How long an answer is kept, in milliseconds. */
+/** How long a response is kept, in milliseconds. */
 const KEPT_MS = 15_000;
 const KEPT_MAXIMUM = 1_000;
 /** Questions that wait for one chain; more of them are not asked. */
@@ -38,7 +38,7 @@ const IN_FLIGHT_MAXIMUM = 4;
 export const LOOK_UP_CALLS_PER_SECOND = 2;
 
 interface Kept {
-  readonly answer: Promise<TransactionOnChain | null>;
+  readonly response: Promise<TransactionOnChain | null>;
   readonly at: number;
 }
 
@@ -111,19 +111,19 @@ export function createLookUps({
       const key = keyOf(question);
       const now = clock();
       const held = kept.get(key);
-      if (held !== undefined && Math.abs(now - held.at) < KEPT_MS) return held.answer;
-      const answer = ask(question);
+      if (held !== undefined && Math.abs(now - held.at) < KEPT_MS) return held.response;
+      const response = ask(question);
       kept.delete(key);
       const [oldest] = kept.keys();
       if (kept.size >= KEPT_MAXIMUM && oldest !== undefined) kept.delete(oldest);
-      const entry = { answer, at: now };
+      const entry = { response, at: now };
       kept.set(key, entry);
       // What nobody could answer may be asked again at once.
       const forget = () => {
         if (kept.get(key) === entry) kept.delete(key);
       };
-      answer.then(found => found === null && forget(), forget);
-      return answer;
+      response.then(found => found === null && forget(), forget);
+      return response;
     },
     async close() {
       const opened = [...chains.values()].filter(chain => chain !== null);

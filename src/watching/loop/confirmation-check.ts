@@ -20,16 +20,16 @@ export async function confirmByCheckNode(
     if (check === null) return placed;
     const { tip } = await readHeads(watcher, check, null, signal);
     const reached = placed.filter(({ deposit }) => (deposit.block_height ?? 0) <= tip.height);
-    const answers = await lookUpDeposits(
+    const responses = await lookUpDeposits(
       watcher,
       check,
       reached.map(({ deposit }) => deposit),
     );
     const same: Placed[] = [];
     for (const shown of reached) {
-      const answer = answers.find(({ deposit }) => deposit.id === shown.deposit.id);
-      if (answer !== undefined && isAlike(shown, answer)) same.push(shown);
-      else if (answer !== undefined) await reportDisagreement(watcher, check, shown, answer);
+      const response = responses.find(({ deposit }) => deposit.id === shown.deposit.id);
+      if (response !== undefined && isAlike(shown, response)) same.push(shown);
+      else if (response !== undefined) await reportDisagreement(watcher, check, shown, response);
     }
     nodes.reportSuccess(check.id);
     return same;
@@ -54,7 +54,7 @@ async function reportDisagreement(
   { chain, clock, db, log }: Watcher,
   check: Node,
   shown: Placed,
-  answer: Placed,
+  response: Placed,
 ): Promise<void> {
   const { deposit } = shown;
   const isNew = await addFinding(
@@ -69,7 +69,7 @@ async function reportDisagreement(
       address: deposit.address,
       amount: BigInt(deposit.token_amount),
       height: deposit.block_height,
-      detail: `The primary node shows it ${describe(shown)}, the check node ${check.label}: ${describe(answer)}.`,
+      detail: `The primary node shows it ${describe(shown)}, the check node ${check.label}: ${describe(response)}.`,
     },
     new Date(clock()),
   );

@@ -4,7 +4,7 @@ import { keepResponses } from '../../repositories/deposits/evidence.ts';
 import type { Watcher } from '../watcher.ts';
 import type { Placed } from './look-up-deposits.ts';
 
-/** Largest answers that are kept of a transaction, in characters: a payout to hundreds has large receipts. */
+/** Largest responses that are kept of a transaction, in characters: a payout to hundreds has large receipts. */
 const RESPONSES_MAXIMUM = 64 * 1024;
 
 /**
@@ -28,23 +28,25 @@ export async function keepEvidence(
   const rows = [...transactions.values()].map(({ deposit, report }) => {
     const { blockchain_id, transaction_hash } = deposit;
     const block = report.status === 'included' ? [report.block.hash] : [];
-    const answers = answersOn(transaction_hash, ...block);
+    const responses = answersOn(transaction_hash, ...block);
     return {
       blockchain_id,
       transaction_hash,
       node: node.label,
-      answers: toText(answers.map(({ method, result }) => ({ method, result }))),
+      answers: toText(responses.map(({ method, result }) => ({ method, result }))),
       recorded_at: recordedAt,
     };
   });
   await lease.writeBeside(tx => keepResponses(tx, rows));
 }
 
-function toText(answers: readonly { readonly method: string; readonly result: unknown }[]): string {
-  const text = writeJson(answers);
+function toText(
+  responses: readonly { readonly method: string; readonly result: unknown }[],
+): string {
+  const text = writeJson(responses);
   if (text.length <= RESPONSES_MAXIMUM) return text;
   return JSON.stringify(
-    answers.map(({ method, result }) => ({
+    responses.map(({ method, result }) => ({
       method,
       omitted: `${writeJson(result ?? null).length} characters`,
     })),

@@ -33,7 +33,7 @@ export async function readHeads(
     throw new NodeFailure(`${node.label}: the time of its newest block ${tip.height} is to come`);
   }
   await nodes.acceptHead(node.id, tip.height, signal);
-  // Servers behind one URL may each answer a part of the question, and one of them lag.
+  // Servers behind one URL may each response a part of the question, and one of them lag.
   return finalHeight === null
     ? heads
     : { ...heads, finalHeight: Math.min(finalHeight, tip.height) };
