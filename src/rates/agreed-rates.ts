@@ -2,7 +2,8 @@ import type { BaseLogger } from 'pino';
 import type { RateReadings } from '../telemetry/rate-gauges.ts';
 import { type Circuit, createCircuit } from '../time/circuit.ts';
 import type { Clock } from '../time/clock.ts';
-import { type Agreement, agree, type SourcedRate } from './agreement.ts';
+import { within } from '../time/within.ts';
+import { agree, type SourcedRate } from './agreement.ts';
 import { isPegged, isStablecoin, pricedAsset } from './assets.ts';
 import { PRICE_SCALE } from './price.ts';
 import { createRateRecorder } from './rate-readings.ts';
@@ -56,7 +57,7 @@ interface CachedRate {
  * Rates that at least two independent, fresh sources agree on.
  *
  * Queries all sources at once and resolves as soon as the missing ones cannot change the result, so
- * one slow source delays nobody. Results are cached for seconds; concurrent calls share a query.
+ * one slow source delays no caller. Results are cached for seconds; concurrent calls share a query.
  */
 export function createAgreedRates(options: AgreedRatesOptions): AgreedRates {
   const { sources, clock, log, sourceTimeoutMs = SOURCE_TIMEOUT_MS } = options;
@@ -77,11 +78,17 @@ export function createAgreedRates(options: AgreedRatesOptions): AgreedRates {
   async function query(source: RateSource, symbol: string): Promise<SourcedRate | string> {
     const circuit = circuitOf(source, symbol);
     circuit.attempt();
+    const timeout = new AbortController();
     let rate: Rate;
     try {
-      rate = await withTimeout(sourceTimeoutMs, signal => source.fetchRate(symbol, signal));
+      // Also a source that ignores its signal is not waited for.
+      rate = await within(sourceTimeoutMs, source.fetchRate(symbol, timeout.signal), () => {
+        const late = new Error(`no response within ${sourceTimeoutMs} ms`);
+        timeout.abort(late);
+        return late;
+      });
       circuit.succeeded();
-      recorder.answered(source.name, rate);
+      recorder.responded(source.name, rate);
     } catch (error) {
       recorder.failed(source.name, symbol);
       if (circuit.failed()) {
@@ -108,12 +115,17 @@ export function createAgreedRates(options: AgreedRatesOptions): AgreedRates {
       const agreement = agree(rates, rates.length + pending);
       if (agreement !== undefined) resolve(agreement.rate);
       if (pending > 0) return;
-      if (agreement === undefined) reject(new RateUnavailable(symbol, explain(rates, problems)));
-      report(symbol, agreement, rates, problems);
+      if (agreement === undefined) {
+        const reason = explain(rates, problems);
+        log.warn({ symbol, reason }, 'no agreed rate');
+        reject(new RateUnavailable(symbol, reason));
+      } else if (agreement.outliers.length > 0) {
+        log.warn({ symbol, outliers: agreement.outliers }, 'rate source disagrees');
+      }
     }
 
     let pending = available.length;
-    // A single source cannot agree with anyone, so do not wait for it.
+    // A single source cannot reach an agreement, so it is not asked.
     if (pending < 2) {
       problems.push(`${pending} of ${listing.length} sources are available`);
       conclude(0);
@@ -128,19 +140,6 @@ export function createAgreedRates(options: AgreedRatesOptions): AgreedRates {
       });
     }
     return promise;
-  }
-
-  function report(
-    symbol: string,
-    agreement: Agreement | undefined,
-    rates: readonly SourcedRate[],
-    problems: readonly string[],
-  ): void {
-    if (agreement === undefined) {
-      log.warn({ symbol, reason: explain(rates, problems) }, 'no agreed rate');
-    } else if (agreement.outliers.length > 0) {
-      log.warn({ symbol, outliers: agreement.outliers }, 'rate source disagrees');
-    }
   }
 
   function agreedRate(symbol: string): Promise<Rate> {
@@ -201,23 +200,4 @@ function explain(rates: readonly SourcedRate[], problems: readonly string[]): st
   const disagreement = names.length > 1 ? [`${names.join(', ')} disagree`] : [];
   const single = names.length === 1 ? [`only ${names.join()} has a rate`] : [];
   return [...disagreement, ...single, ...problems.toSorted()].join('; ');
-}
-
-/** Rejects after the timeout, even if the operation ignores its signal. */
-async function withTimeout<T>(
-  milliseconds: number,
-  start: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const timeout = new AbortController();
-  const { promise: expired, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    const error = new Error(`no answer within ${milliseconds} ms`);
-    timeout.abort(error);
-    reject(error);
-  }, milliseconds);
-  try {
-    return await Promise.race([start(timeout.signal), expired]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

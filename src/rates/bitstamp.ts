@@ -1,15 +1,14 @@
 import { pick } from './fetch-json.ts';
 import { parseTime, type TickerFormat } from './ticker-source.ts';
 
-/** Bitstamp's public market data; https://www.bitstamp.net/api/. */
-export const BITSTAMP_URL = 'https://www.bitstamp.net';
-
 /** Whole seconds since the Unix epoch. */
 const TIME = /^\d{10}$/;
 
 /** Last trade price in US dollars, and the time of the ticker. */
 export const BITSTAMP: TickerFormat = {
   name: 'bitstamp',
+  // Bitstamp's public market data; https://www.bitstamp.net/api/.
+  url: 'https://www.bitstamp.net',
   markets: new Map([
     ['BTC', 'btcusd'],
     ['ETH', 'ethusd'],

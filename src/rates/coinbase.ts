@@ -1,9 +1,6 @@
 import { pick } from './fetch-json.ts';
 import { parseTime, type TickerFormat } from './ticker-source.ts';
 
-/** Coinbase Exchange's public market data; https://docs.cdp.coinbase.com/exchange/. */
-export const COINBASE_URL = 'https://api.exchange.coinbase.com';
-
 /** For example `2026-05-17T12:00:00.123456Z`. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/;
 
@@ -15,6 +12,8 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/;
  */
 export const COINBASE: TickerFormat = {
   name: 'coinbase',
+  // Coinbase Exchange's public market data; https://docs.cdp.coinbase.com/exchange/.
+  url: 'https://api.exchange.coinbase.com',
   markets: new Map([
     ['BTC', 'BTC-USD'],
     ['ETH', 'ETH-USD'],

@@ -1,12 +1,11 @@
 import { pick } from './fetch-json.ts';
 import type { TickerFormat } from './ticker-source.ts';
 
-/** Kraken's REST API; https://docs.kraken.com/api/docs/rest-api/get-ticker-information. */
-export const KRAKEN_URL = 'https://api.kraken.com';
-
 /** Last trade price in US dollars; Kraken does not report its time. */
 export const KRAKEN: TickerFormat = {
   name: 'kraken',
+  // Kraken's REST API; https://docs.kraken.com/api/docs/rest-api/get-ticker-information.
+  url: 'https://api.kraken.com',
   markets: new Map([
     // Kraken's symbol for Bitcoin is XBT.
     ['BTC', 'XBTUSD'],

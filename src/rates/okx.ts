@@ -4,9 +4,6 @@ import { PRICE_SCALE } from './price.ts';
 import { type Rate, type RateSource, RateUnavailable } from './rate-source.ts';
 import { parseTime, type TickerFormat } from './ticker-source.ts';
 
-/** OKX's public market data; https://www.okx.com/docs-v5/en/#order-book-trading-market-data. */
-export const OKX_URL = 'https://www.okx.com';
-
 /** Milliseconds since the Unix epoch. */
 const TIME = /^\d{13}$/;
 
@@ -18,6 +15,8 @@ const TIME = /^\d{13}$/;
  */
 export const OKX: TickerFormat = {
   name: 'okx',
+  // OKX's public market data; https://www.okx.com/docs-v5/en/#order-book-trading-market-data.
+  url: 'https://www.okx.com',
   markets: new Map([
     ['BTC', 'BTC-USDT'],
     ['ETH', 'ETH-USDT'],

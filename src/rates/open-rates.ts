@@ -2,11 +2,11 @@ import type { BaseLogger } from 'pino';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../time/clock.ts';
 import { type AgreedRates, createAgreedRates } from './agreed-rates.ts';
-import { BITSTAMP, BITSTAMP_URL } from './bitstamp.ts';
-import { COINBASE, COINBASE_URL } from './coinbase.ts';
+import { BITSTAMP } from './bitstamp.ts';
+import { COINBASE } from './coinbase.ts';
 import { createFixedRates } from './fixed-rates.ts';
-import { KRAKEN, KRAKEN_URL } from './kraken.ts';
-import { convertFromUsdt, OKX, OKX_URL } from './okx.ts';
+import { KRAKEN } from './kraken.ts';
+import { convertFromUsdt, OKX } from './okx.ts';
 import type { Rates } from './rate-source.ts';
 import { createTickerSource } from './ticker-source.ts';
 
@@ -19,10 +19,10 @@ export interface SourceUrls {
 }
 
 const LIVE_URLS: SourceUrls = {
-  coinbase: COINBASE_URL,
-  kraken: KRAKEN_URL,
-  bitstamp: BITSTAMP_URL,
-  okx: OKX_URL,
+  coinbase: COINBASE.url,
+  kraken: KRAKEN.url,
+  bitstamp: BITSTAMP.url,
+  okx: OKX.url,
 };
 
 export interface RatesContext {

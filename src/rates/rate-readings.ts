@@ -8,42 +8,34 @@ const SHOWN_MS = 5 * 60_000;
 /** Deviations have this many decimals. */
 const DEVIATION_DIGITS = 6;
 
-/** Remembers for metrics what was last seen of each source, and what could be quoted. */
-export interface RateRecorder {
-  answered(source: string, rate: Rate): void;
-  /** Drops what the source said before: it says nothing now. */
-  failed(source: string, symbol: string): void;
-  priced(symbol: string, available: boolean): void;
-  /** Assets that could not be quoted when they were last asked for. */
-  unavailable(): string[];
-  readings(): RateReadings;
-}
-
-interface Answer extends Rate {
+interface Reading extends Rate {
   readonly source: string;
   readonly receivedAt: number;
 }
 
-export function createRateRecorder(clock: Clock): RateRecorder {
-  const responses = new Map<string, Answer>();
+/** Keeps the last rate of each source, and which assets could be quoted, for metrics. */
+export function createRateRecorder(clock: Clock) {
+  const readings = new Map<string, Reading>();
   const assets = new Map<string, { readonly available: boolean; readonly at: number }>();
   const isShown = (at: number) => Math.abs(clock() - at) <= SHOWN_MS;
 
   return {
-    answered(source, rate) {
-      responses.set(`${source} ${rate.symbol}`, { ...rate, source, receivedAt: clock() });
+    responded(source: string, rate: Rate): void {
+      readings.set(`${source} ${rate.symbol}`, { ...rate, source, receivedAt: clock() });
     },
-    failed(source, symbol) {
-      responses.delete(`${source} ${symbol}`);
+    /** Drops the source's reading of the asset. */
+    failed(source: string, symbol: string): void {
+      readings.delete(`${source} ${symbol}`);
     },
-    priced(symbol, available) {
+    priced(symbol: string, available: boolean): void {
       assets.set(symbol, { available, at: clock() });
     },
-    unavailable() {
+    /** Assets that could not be quoted when they were last asked for. */
+    unavailable(): string[] {
       return [...assets].filter(([, { available }]) => !available).map(([symbol]) => symbol);
     },
-    readings() {
-      const shown = [...responses.values()].filter(({ receivedAt }) => isShown(receivedAt));
+    readings(): RateReadings {
+      const shown = [...readings.values()].filter(({ receivedAt }) => isShown(receivedAt));
       const bySymbol = Map.groupBy(shown, ({ symbol }) => symbol);
       return {
         sources: [...bySymbol].flatMap(([asset, group]) => {

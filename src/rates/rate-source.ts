@@ -31,8 +31,8 @@ export interface Rates {
    */
   usdPrice(assetSymbol: string): Promise<bigint>;
   /**
-   * What was seen of prices and sources in the last minutes, for metrics. Asks anew for what could not
-   * be priced, so that an outage is seen to last, or to be over, without a payer. Constant rates have none.
+   * Prices and sources of the last minutes, for metrics. Assets that could not be priced are asked for again, so
+   * that the end of an outage shows even if no payer asks for a quote. Fixed rates have none.
    */
   observe?(): Promise<RateReadings>;
 }

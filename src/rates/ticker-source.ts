@@ -6,6 +6,8 @@ import { type RateSource, RateUnavailable } from './rate-source.ts';
 /** How a market publishes its tickers. */
 export interface TickerFormat {
   readonly name: string;
+  /** Where it is published, without a trailing slash. */
+  readonly url: string;
   /** The market's identifier for each asset it lists, by our symbol. */
   readonly markets: ReadonlyMap<string, string>;
   /** Path and query of a ticker. */
