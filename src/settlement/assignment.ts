@@ -14,11 +14,11 @@ export const SETTLE_ELSEWHERE =
 
 const BASIS_POINTS = 10_000n;
 
-/** What whoever assigns a deposit has been told, and wants all the same. */
+/** Consents of the person who assigns a deposit, each to something that otherwise refuses the assignment. */
 export interface Consent {
-  /** Whether another payment had asked for exactly its amount. */
+  /** Consent although another payment had asked for exactly this amount. */
   readonly otherOrder?: boolean | undefined;
-  /** That it is too little: both amounts, typed as decimals of the asset. */
+  /** Consent to too little: both amounts, typed as decimals of the asset. */
   readonly amounts?: TypedAmounts | undefined;
 }
 
@@ -28,8 +28,8 @@ export interface TypedAmounts {
 }
 
 /**
- * An assignment is refused until whoever makes it consents: it is not to the order that the amount was of, or
- * it is too little, to which one person alone cannot consent.
+ * The assignment needs a consent: another payment had asked for the amount, or it is too little, to which one
+ * person alone cannot consent.
  */
 export class ConsentNeeded extends OperationRefused {
   readonly to: keyof Consent;
@@ -113,8 +113,8 @@ export async function requireOrder(
 }
 
 /**
- * Lets too little settle a payment only if two people want it, or an operator: whoever confirms has typed both
- * amounts, and in the panel another person has asked for it before.
+ * Lets too little settle a payment only if two people want it, or an operator. The person who confirms has to type
+ * both amounts; in the panel another person must have asked for it before.
  * @returns Who asked for it; null for an operator.
  * @throws ConsentNeeded
  */

@@ -2,7 +2,7 @@ import { chainOf, isChainId } from '../chains/chain-list.ts';
 import type { NetworkOnChain } from '../repositories/chains/networks.ts';
 
 /**
- * Whether transfers on a network are seen soon enough for somebody to pay on it now. A network whose
+ * Whether transfers on a network are seen soon enough to let customers pay on it now. A network whose
  * payments are simulated always is; one on a chain is while its watcher lags by no more than the chain's
  * limit.
  */

@@ -1,10 +1,10 @@
-import { newId } from '../crypto/new-id.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Deposit } from '../database/deposit-tables.ts';
 import { addFinding } from '../repositories/chains/findings.ts';
 import { findNetwork } from '../repositories/chains/networks.ts';
+import { depositFinding } from './deposit-finding.ts';
 
-/** A transfer as a node shows it, as far as that can differ from what is recorded. */
+/** A transfer as a node reports it, as far as it can differ from the recorded deposit. */
 interface Reading {
   readonly address: string;
   /** Integer of the asset's smallest unit. */
@@ -13,7 +13,7 @@ interface Reading {
   readonly blockHash: string | null;
 }
 
-/** Whether a transfer is shown otherwise than it is recorded: one of two responses was wrong. */
+/** Whether a transfer differs from its recorded deposit: then one of two readings is wrong. */
 export function differs(
   known: Deposit,
   { address, tokenAmount }: Pick<Reading, 'address' | 'tokenAmount'>,
@@ -21,36 +21,26 @@ export function differs(
   return known.address !== address || BigInt(known.token_amount) !== tokenAmount;
 }
 
-/** What is unknown of a deposit whose amount or address has just changed. */
+/** Columns that are reset when a deposit's amount or address changes. */
 export const NOT_VALUED = { usd_price: null, priced_at: null, value_cents: null } as const;
 
 /**
- * Adds a finding that a deposit is shown otherwise than before, with both responses.
- * @param told How it is shown now; null if its transaction does not contain it.
+ * Adds a finding that a deposit was read differently than before, with both readings.
+ * @param reading The transfer as it is read now; null if its transaction does not contain it.
  */
 export async function reportCorrection(
   db: Connection,
   known: Deposit,
-  told: Reading | null,
+  reading: Reading | null,
   now: Date,
 ): Promise<void> {
-  const { blockchain_id: blockchainId, transaction_hash: transactionHash, position } = known;
-  const chain = (await findNetwork(db, blockchainId))?.chain;
+  const chain = (await findNetwork(db, known.blockchain_id))?.chain;
   if (chain == null) return;
   const before = `${known.token_amount} to ${known.address} in block ${known.block_hash ?? 'none'}`;
   const after =
-    told === null
+    reading === null
       ? 'its transaction does not contain it'
-      : `it is ${told.tokenAmount} to ${told.address} in block ${told.blockHash ?? 'none'}`;
-  await addFinding(
-    db,
-    {
-      ...{ id: newId(), chain, kind: 'corrected', blockchainId, transactionHash, position },
-      address: known.address,
-      amount: BigInt(known.token_amount),
-      height: known.block_height,
-      detail: `Recorded as ${before} (in the smallest unit); read again, ${after}. The deposit follows the last reading.`,
-    },
-    now,
-  );
+      : `it is ${reading.tokenAmount} to ${reading.address} in block ${reading.blockHash ?? 'none'}`;
+  const detail = `Recorded as ${before} (in the smallest unit); read again, ${after}. The deposit follows the last reading.`;
+  await addFinding(db, depositFinding(known, { chain, kind: 'corrected', detail }), now);
 }

@@ -5,11 +5,11 @@ import { movePayment } from '../payments/move-payment.ts';
 import { listUnderpaid, lockDuePayments } from '../repositories/payments/moves.ts';
 
 /**
- * Expires at most `limit` overdue payments without funds; underpaid ones become unsuccessful. A payment
- * whose chain is watched waits until the watcher has read it up to the payment's end, however far behind
- * it is: `expired` is final and has to be true. Nor does one expire while too little has been seen that is
- * not final yet. Workers may run it concurrently.
- * @param log Told of an error that did not come again when the payments were expired one by one.
+ * Expires at most `limit` overdue payments without funds; underpaid ones become unsuccessful. A payment on a
+ * watched chain waits until the watcher has read all blocks up to the payment's end, however far behind it is:
+ * `expired` cannot be undone. A payment also waits while a transfer of too little is not final yet. Workers may run
+ * it concurrently.
+ * @param log Gets an error that did not come again when the payments were expired one by one.
  * @returns The number of payments expired.
  * @throws AggregateError with the payments that failed, after all others have expired.
  */

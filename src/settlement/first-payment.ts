@@ -36,15 +36,15 @@ export async function checkFirstPayment(
   const found = await findFirstPaymentSetup(db, merchantId, now);
   if (found === undefined) throw new OperationRefused(`There is no merchant ${merchantId}.`);
   const { setup, networks } = found;
-  const steps = [
-    checkAccount(setup, merchantId),
+  const steps: Step[] = [
+    { name: 'account', ...accountResult(setup, merchantId) },
     ...(setup.account_kind === 'us'
-      ? [checkProcessor(service)]
+      ? [{ name: 'processor' as const, ...processorResult(service) }]
       : checkNetworks(networks, merchantId, service, now)),
-    checkDomain(setup, merchantId),
-    checkKey(setup, merchantId),
-    checkWebhook(setup, merchantId),
-    checkPerson(setup, merchantId, service),
+    { name: 'domain', ...domainResult(setup, merchantId) },
+    { name: 'key', ...keyResult(setup, merchantId) },
+    { name: 'webhook', ...webhookResult(setup, merchantId) },
+    { name: 'person', ...personResult(setup, merchantId, service) },
   ];
   return {
     merchantName: setup.name,
@@ -52,10 +52,6 @@ export async function checkFirstPayment(
     hasSettled: setup.hasSettled,
     steps,
   };
-}
-
-function checkAccount(setup: AccountSetup, id: string): Step {
-  return { name: 'account', ...accountResult(setup, id) };
 }
 
 function accountResult(setup: AccountSetup, id: string): Result {
@@ -80,28 +76,22 @@ function accountResult(setup: AccountSetup, id: string): Result {
   return done('It is active and has a main branch.');
 }
 
-function checkProcessor({ hasProcessor }: ServiceSetup): Step {
-  const result = hasProcessor
+function processorResult({ hasProcessor }: ServiceSetup): Result {
+  return hasProcessor
     ? done('Payments on US accounts are collected by the processor.')
     : missing(
         'No processor is configured: creations on US accounts are refused with E1030.',
         'PROCESSOR=stripe, with its keys, in the environment of API and worker',
       );
-  return { name: 'processor', ...result };
 }
 
-function checkDomain({ hasDomain }: AccountSetup, id: string): Step {
-  const result = hasDomain
+function domainResult({ hasDomain }: AccountSetup, id: string): Result {
+  return hasDomain
     ? done('Customers may be redirected to its domains.')
     : advised(
         'No domain is allowed: a redirectUrl is refused with E1010.',
         `mp domain add --merchant ${id} --domain DOMAIN`,
       );
-  return { name: 'domain', ...result };
-}
-
-function checkKey(setup: AccountSetup, id: string): Step {
-  return { name: 'key', ...keyResult(setup, id) };
 }
 
 function keyResult(setup: AccountSetup, id: string): Result {
@@ -120,21 +110,16 @@ function keyResult(setup: AccountSetup, id: string): Result {
   );
 }
 
-function checkWebhook({ hasEndpoint }: AccountSetup, id: string): Step {
-  const result = hasEndpoint
+function webhookResult({ hasEndpoint }: AccountSetup, id: string): Result {
+  return hasEndpoint
     ? done('An endpoint is told of events.')
     : advised(
         'No webhook endpoint: a server learns outcomes only by asking for each payment.',
         `mp webhook create --merchant ${id} --url URL`,
       );
-  return { name: 'webhook', ...result };
 }
 
-function checkPerson({ hasPerson }: AccountSetup, id: string, { hasPanel }: ServiceSetup): Step {
-  return { name: 'person', ...personResult(hasPerson, id, hasPanel) };
-}
-
-function personResult(hasPerson: boolean, id: string, hasPanel: boolean): Result {
+function personResult({ hasPerson }: AccountSetup, id: string, { hasPanel }: ServiceSetup): Result {
   if (!hasPanel) {
     return advised(
       'There is no panel: deposits that no payment took are seen by operators alone.',

@@ -42,7 +42,7 @@ export const DISMISSALS_MAXIMUM = 100;
 /**
  * Assigns an unmatched deposit to a pending payment. One of less than what is due, less what the merchant
  * tolerates, settles it only if two people of the merchant's want it, or an operator.
- * @throws ConsentNeeded, which says what whoever assigns it has to consent to; OperationRefused for a deposit
+ * @throws ConsentNeeded, which names the consent that is missing; OperationRefused for a deposit
  * that is assigned, dismissed or without funds, and for a payment that has ended, has funds already or
  * expects another network or address.
  */

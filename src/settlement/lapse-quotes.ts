@@ -11,8 +11,8 @@ import {
 import { withoutRest } from './underpayment.ts';
 
 /**
- * Whether the price of an open payment is held no longer, so that its customer has to choose again. Only
- * a payment that waits longer than its network's window outlives its price.
+ * Whether the price of an open payment is no longer held, so that its customer has to choose a network again. This
+ * only happens to payments that wait longer than their network's window.
  */
 export function hasLapsed(payment: Payment, now: Date): boolean {
   const { status, session_status: session, quoted_until: until } = payment;
@@ -20,11 +20,10 @@ export function hasLapsed(payment: Payment, now: Date): boolean {
 }
 
 /**
- * Withdraws at most `limit` quotes whose time is over, while their payments stay open: releases the
- * amount and forgets network and address, so that the customer is quoted anew. Funds that have been
- * seen keep their quote, and so does whoever may have paid while the watcher was behind. Workers may run
- * it concurrently.
- * @param log Told of an error that did not come again when the quotes were withdrawn one by one.
+ * Withdraws at most `limit` quotes whose time is over, while their payments stay open: releases the amount and
+ * clears network and address, so that the customer gets another quote. A payment keeps its quote if funds have been
+ * seen, or may have arrived while the watcher was behind. Workers may run it concurrently.
+ * @param log Gets an error that did not come again when the quotes were withdrawn one by one.
  * @returns The number of quotes withdrawn.
  * @throws AggregateError with the payments that failed, after all others.
  */

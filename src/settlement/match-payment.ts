@@ -26,21 +26,21 @@ export type DepositMatch = Pick<Deposit, 'outcome' | 'payment_id'>;
 const WAITING_MAXIMUM = 2;
 
 /**
- * How long after a payment's end a transfer is still in time, in milliseconds: watchers ask at most 60 s
- * apart, and one that comes later finds the payment open only because its watcher was behind.
+ * How long after a payment's end a transfer is still in time, in milliseconds: the longest time between two polls
+ * of a watcher. A later transfer finds the payment open only because its watcher was behind.
  */
 export const OVERDUE_BY_MS = 60_000;
 
-/** Payments at an address among which a reference may name one. */
+/** Most payments at an address among which references are looked for. */
 const NAMED_MAXIMUM = 1_000;
 
 /**
  * Matches a transfer to the payment that waited for it when it happened, and locks the payment's row. The
  * payment is checked again under the lock: after its reservation was read it may have ended or moved to
  * another network.
- * @param references Accounts that may be the reference of a payment. The payment that one of them names is
- * the only one that the transfer may be for; by its amount it is then judged like any other, unless that is
- * what another payment asks for.
+ * @param references Accounts that may be the reference of a payment. If one of them names a payment, the transfer
+ * can only be for that one. Its amount is still judged like that of any transfer, and does not match where another
+ * payment asks for exactly that amount.
  */
 export async function matchPayment(
   db: Connection,
@@ -57,12 +57,12 @@ export async function matchPayment(
   const open = named === undefined ? undefined : [named];
   const { outcome, paymentId } = matchTransfer(slot.tokenAmount, {
     exact,
-    // Whoever has reserved the amount has it, whoever else waits.
+    // A payment that holds the reservation of the amount gets it, even if others wait.
     open:
       exact === undefined
         ? (open ?? (await listWaiting(db, slot, { at, endedBy }, WAITING_MAXIMUM)))
         : [],
-    // A payment that is named may have asked for the amount itself, before its quote was renewed.
+    // The named payment may itself have asked for the amount, before it got another quote.
     reservedBefore:
       (named === undefined || !isHolders) &&
       holder?.releasedAt != null &&
@@ -78,7 +78,7 @@ export async function matchPayment(
     : { outcome: 'late', payment_id: null };
 }
 
-/** The payment that a transfer names; undefined without a reference of one that waits at the address. */
+/** The payment whose reference a transfer has; undefined if no payment that waits at the address has one of them. */
 async function findNamed(
   db: Connection,
   slot: Slot,
@@ -91,7 +91,7 @@ async function findNamed(
   return waiting.find(({ paymentId }) => marks.has(solanaReference(paymentId)));
 }
 
-/** Whether a transfer to the slot is of exactly what a payment asks for that waits; `holder` is locked. */
+/** Whether a transfer to the slot has exactly the amount that a waiting payment asks for. `holder` is locked. */
 export function isExact(
   holder: Holder | undefined,
   slot: Slot,

@@ -43,12 +43,12 @@ export interface AddressState {
  * Decides which payment a transfer pays, by amount alone: the sender may be an exchange.
  *
  * An exact amount matches its payment: the whole, or the rest after too little has arrived. It never
- * matches another payment. Where it seems to have been sent before it was asked for, a clock may be wrong,
- * so it goes to the inbox for an operator. An amount that nobody asks for matches only if a single payment
- * is open at the address: an excess of at most 2 % settles it, and so does an amount that its merchant
- * tolerates; too little is recorded as an underpayment, the first time. With two open payments, an amount
- * slightly above one may be slightly below the other, so the transfer goes to the inbox, as does every other
- * one that matches nothing. Parts of any other amount than the rest are never added up.
+ * matches another payment. If it seems to have been sent before the amount was reserved, a clock may be wrong, and
+ * it goes to the inbox for an operator. An amount that no payment asks for matches only if a single payment is open
+ * at the address: an excess of at most 2 % settles it, and so does an amount that its merchant tolerates; too
+ * little is recorded as an underpayment, the first time. With two open payments, an amount slightly above one may be
+ * slightly below the other, so the transfer goes to the inbox, like every other one that matches nothing. Partial
+ * amounts are never added up, except for the exact rest.
  */
 export function matchTransfer(
   tokenAmount: bigint,
@@ -81,7 +81,7 @@ function isSmallExcess(received: bigint, requested: bigint): boolean {
   return (received - requested) * 1000n <= requested * OVERPAYMENT_PER_MILLE;
 }
 
-/** What is far less than a payment asks for must not mark it as underpaid, though it may be worth something. */
+/** An amount far below the requested one must not mark the payment as underpaid, even if it is worth something. */
 function isTooLittle(received: bigint, requested: bigint): boolean {
   return received * 1000n < requested * PART_PER_MILLE;
 }

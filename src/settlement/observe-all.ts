@@ -5,23 +5,23 @@ import { findDeposits, lockTransfers, saveDeposits } from '../repositories/depos
 import { lockHolders } from '../repositories/deposits/reservations.ts';
 import { CHAIN_ACTOR, moveFor } from './apply-deposit.ts';
 import { isExact } from './match-payment.ts';
-import { isToldOtherwise, observeIn, observeLocked } from './observe-transfer.ts';
-import { newDeposit, type ObservedTransfer, placeOf } from './observed-transfer.ts';
+import { isReportedOtherwise, observeIn, observeLocked } from './observe-transfer.ts';
+import { blockColumns, newDeposit, type ObservedTransfer } from './observed-transfer.ts';
 
-/** Outcomes of deposits that confirm their payments whatever else has arrived. */
+/** Outcomes of deposits that confirm their payments independently of other deposits. */
 const SUFFICIENT: readonly DepositOutcome[] = ['exact', 'over', 'tolerated'];
 
-/** A report, and the deposit that it is about if that is known. */
-interface Told {
+/** A reported transfer, and its deposit if it is recorded already. */
+interface Report {
   readonly transfer: ObservedTransfer;
   readonly known: Deposit | undefined;
 }
 
 /**
- * Records transfers as `observeIn` does one after the other. All of their
- * addresses are locked first. Almost every transfer is of an exact amount and becomes final later, and those are recorded
- * together, by the same few statements however many they are. Transfers to one address can affect one
- * another, so an address is taken this way only if all of its transfers are simple.
+ * Records transfers, with the same effect as `observeIn` for one after the other. It locks all of their addresses
+ * first. Almost every transfer has an exact amount and becomes final later: those are recorded together, by a few
+ * statements for any number of them. Transfers to one address can affect one another, so this applies only to
+ * addresses all of whose transfers are simple.
  * @throws Error where a payment has ended before its deposit is final: then record them one by one.
  */
 export async function observeAll(
@@ -38,15 +38,19 @@ export async function observeAll(
     return;
   }
   const deposits = await findDeposits(tx, transfers);
-  const told = transfers.map(transfer => ({
+  const reports = transfers.map(transfer => ({
     transfer,
     known: deposits.find(deposit => isOf(deposit, transfer)),
   }));
-  if (told.some(({ known, transfer }) => known !== undefined && isToldOtherwise(known, transfer))) {
+  if (
+    reports.some(
+      ({ known, transfer }) => known !== undefined && isReportedOtherwise(known, transfer),
+    )
+  ) {
     for (const transfer of transfers) await observeIn(tx, transfer, now);
     return;
   }
-  const fresh = told.filter(isNew).map(({ transfer }) => transfer);
+  const fresh = reports.filter(isNew).map(({ transfer }) => transfer);
   const holders = await lockHolders(tx, fresh);
   const exact = new Map<ObservedTransfer, string>();
   for (const [index, transfer] of fresh.entries()) {
@@ -54,9 +58,9 @@ export async function observeAll(
     const { occurredAt, earliestAt = occurredAt } = transfer;
     if (isExact(holder, transfer, earliestAt)) exact.set(transfer, holder.paymentId);
   }
-  const paymentOf = (each: Told) =>
+  const paymentOf = (each: Report) =>
     isSufficient(each) ? each.known?.payment_id : exact.get(each.transfer);
-  const simple = [...Map.groupBy(told, addressOf).values()]
+  const simple = [...Map.groupBy(reports, addressOf).values()]
     .filter(own => {
       const payments = new Set(own.map(paymentOf));
       return payments.size === own.length && !payments.has(undefined);
@@ -67,7 +71,7 @@ export async function observeAll(
       const { transfer, known } = each;
       const matched = { outcome: 'exact', payment_id: paymentOf(each) ?? null } as const;
       const row = known ?? newDeposit(transfer, matched, now);
-      return { ...row, state: transfer.finality, ...placeOf(transfer, now) };
+      return { ...row, state: transfer.finality, ...blockColumns(transfer, now) };
     });
     if (rows.length === 0) continue;
     const requests = (await saveDeposits(tx, rows)).map(deposit => ({
@@ -77,7 +81,7 @@ export async function observeAll(
     const moved = await movePayments(tx, requests);
     if (moved.length < rows.length) throw new Error('a payment has ended before its deposit');
   }
-  for (const each of told) {
+  for (const each of reports) {
     if (!simple.includes(each)) await observeLocked(tx, each.transfer, each.known, now);
   }
 }
@@ -86,7 +90,7 @@ function keyOf({ blockchainId, transactionHash, position }: ObservedTransfer): s
   return `${blockchainId} ${transactionHash} ${position}`;
 }
 
-function addressOf({ transfer: { blockchainId, address } }: Told): string {
+function addressOf({ transfer: { blockchainId, address } }: Report): string {
   return `${blockchainId} ${address}`;
 }
 
@@ -95,11 +99,11 @@ function isOf(deposit: Deposit, { blockchainId, transactionHash, position }: Obs
   return network === blockchainId && hash === transactionHash && deposit.position === position;
 }
 
-function isNew({ transfer: { finality, references = [] }, known }: Told): boolean {
+function isNew({ transfer: { finality, references = [] }, known }: Report): boolean {
   return known === undefined && finality === 'seen' && references.length === 0;
 }
 
-function isSufficient({ transfer, known }: Told): boolean {
+function isSufficient({ transfer, known }: Report): boolean {
   if (transfer.finality !== 'final' || known?.state !== 'seen') return false;
   if (known.payment_id === null) return false;
   return SUFFICIENT.includes(known.outcome);

@@ -12,8 +12,8 @@ import {
 import { applyDeposit, CHAIN_ACTOR } from './apply-deposit.ts';
 import { differs, NOT_VALUED, reportCorrection } from './correct-deposit.ts';
 import { type DepositMatch, matchPayment, type TimeOfTransfer } from './match-payment.ts';
-import { newDeposit, type ObservedTransfer, placeOf } from './observed-transfer.ts';
-import { tellUnmatched } from './tell-unmatched.ts';
+import { blockColumns, newDeposit, type ObservedTransfer } from './observed-transfer.ts';
+import { addUnmatchedEvents } from './unmatched-events.ts';
 
 const NO_MATCH: DepositMatch = { outcome: 'unknown', payment_id: null };
 
@@ -70,11 +70,11 @@ export async function observeLocked(
   actor = CHAIN_ACTOR,
 ): Promise<Deposit> {
   const deposit = await apply(tx, known, transfer, { now, actor });
-  if (known?.state !== 'final' && isUnmatched(deposit)) await tellUnmatched(tx, deposit, now);
+  if (known?.state !== 'final' && isUnmatched(deposit)) await addUnmatchedEvents(tx, deposit, now);
   return deposit;
 }
 
-/** Whether funds have arrived for good that no payment took, and that nobody has settled elsewhere. */
+/** Whether final funds belong to no payment, and are not settled elsewhere either. */
 function isUnmatched({ state, payment_id, dismissed_at }: Deposit): boolean {
   return state === 'final' && payment_id === null && dismissed_at === null;
 }
@@ -86,19 +86,19 @@ async function apply(
   { now, actor }: { readonly now: Date; readonly actor: string },
 ): Promise<Deposit> {
   if (known === undefined) return applyDeposit(tx, await record(tx, transfer, now), now, actor);
-  if (isToldOtherwise(known, transfer)) {
-    // One wrong answer must not take from a payment what has paid it.
+  if (isReportedOtherwise(known, transfer)) {
+    // A single wrong response must not take a payment's funds away.
     const isDoubtful = known.state === 'seen' && transfer.isCorrection !== true;
     const nowhere = { block_height: null, block_hash: null, updated_at: now };
     if (isDoubtful) return updateDeposit(tx, known.id, nowhere);
     return recordAnew(tx, known, transfer, { now, actor });
   }
-  if (hasMoved(known, transfer)) return updateDeposit(tx, known.id, placeOf(transfer, now));
+  if (hasMoved(known, transfer)) return updateDeposit(tx, known.id, blockColumns(transfer, now));
   if (!NEXT_STATES[known.state].includes(transfer.finality)) return known;
   const deposit = await updateDeposit(tx, known.id, {
     ...(canRematch(known, transfer) ? await rematch(tx, known, transfer.references) : {}),
     state: transfer.finality,
-    ...placeOf(transfer, now),
+    ...blockColumns(transfer, now),
   });
   const applied = await applyDeposit(tx, deposit, now, actor);
   if (transfer.finality === 'reversed') await rematchDuplicates(tx, deposit, now, actor);
@@ -107,7 +107,7 @@ async function apply(
 
 /**
  * Records a final deposit that no payment took as the chain shows it. Where more than its block is other than
- * recorded it is matched anew, unless it was dismissed, and an event tells of it again.
+ * recorded it is matched again, unless it was dismissed, and another event is added.
  * @returns The deposit; undefined if it is not final any more, or has a payment by now.
  */
 export async function correctFinal(
@@ -119,21 +119,21 @@ export async function correctFinal(
   await lockTransfers(tx, [transfer]);
   const [known] = await findDeposits(tx, [transfer]);
   if (known?.state !== 'final' || known.payment_id !== null) return undefined;
-  if (!differs(known, transfer)) return updateDeposit(tx, known.id, placeOf(transfer, now));
+  if (!differs(known, transfer)) return updateDeposit(tx, known.id, blockColumns(transfer, now));
   const deposit = await recordAnew(tx, known, transfer, { now, actor });
-  if (isUnmatched(deposit)) await tellUnmatched(tx, deposit, now);
+  if (isUnmatched(deposit)) await addUnmatchedEvents(tx, deposit, now);
   return deposit;
 }
 
-/** Whether a transfer that is not final yet is told otherwise than it is recorded. */
-export function isToldOtherwise(known: Deposit, transfer: ObservedTransfer): boolean {
+/** Whether a transfer that is not final yet is reported otherwise than it is recorded. */
+export function isReportedOtherwise(known: Deposit, transfer: ObservedTransfer): boolean {
   const arrived = transfer.finality === 'seen' || transfer.finality === 'final';
   return known.state !== 'final' && arrived && differs(known, transfer);
 }
 
 /**
- * Undoes what a deposit has done, and records it as it is told now, as of the time of its first report. One that
- * somebody has dismissed stays dismissed, since the money may have been returned.
+ * Undoes the effect of a deposit, and records it as it is reported now, with the time of its first report. A
+ * dismissed one stays dismissed, since the money may have been returned.
  */
 async function recordAnew(
   tx: Connection,
@@ -161,7 +161,7 @@ async function recordAnew(
     ...matched,
     ...{ address, token_amount: tokenAmount, state: transfer.finality },
     ...NOT_VALUED,
-    ...placeOf(transfer, by.now),
+    ...blockColumns(transfer, by.now),
   });
   return applyDeposit(tx, deposit, by.now, by.actor);
 }
@@ -183,8 +183,8 @@ async function record(db: Connection, transfer: ObservedTransfer, now: Date): Pr
 
 /**
  * Whether a report may find a payment. A transfer that was reversed did not arrive. Nor did one that
- * failed: on a chain anybody can make one, and would end a stranger's payment with it; only the simulator
- * plays the customer's own.
+ * failed: anyone can make a failing one on a chain, which would then end a stranger's payment. Failed transfers of
+ * the simulator are those of the payment's own customer.
  */
 function mayMatch({ finality, source }: Pick<ObservedTransfer, 'finality' | 'source'>): boolean {
   return finality !== 'reversed' && (finality !== 'failed' || source === 'simulation');

@@ -20,13 +20,13 @@ export interface ObservedTransfer {
   /** null while it is not in a block, and for a simulated transfer. */
   readonly blockHash: string | null;
   /**
-   * When it happened, which decides whose it is. Only the first report of a transfer counts: it may get
-   * into another, later block.
+   * When it happened, by which it is matched to a payment. Only the first report of a transfer counts: later the
+   * transfer may get into another block.
    */
   readonly occurredAt: Date;
   /**
-   * When it happened at the earliest, `occurredAt` unless given: it is late only if that was after its
-   * payment's end. Clocks of blocks may be hours apart.
+   * When it happened at the earliest, `occurredAt` unless given. It is late only if this time is after its payment's
+   * end: clocks of blocks may be hours apart.
    */
   readonly earliestAt?: Date;
   readonly source: DepositSource;
@@ -36,14 +36,14 @@ export interface ObservedTransfer {
   readonly references?: readonly string[];
   readonly finality: Finality;
   /**
-   * Whether it was read twice alike, so that a deposit that is recorded otherwise is recorded anew. A single
-   * reading that differs takes the deposit's block away, and it is looked up again.
+   * Whether two readings agree, so that a deposit that differs from them is corrected. After a single reading that
+   * differs, the deposit only loses its block, and is looked up again.
    */
   readonly isCorrection?: true;
 }
 
-/** What a report changes of a known deposit beside its state. */
-export function placeOf({ blockHeight, blockHash }: ObservedTransfer, now: Date) {
+/** Columns that a report of a known deposit changes beside its state. */
+export function blockColumns({ blockHeight, blockHash }: ObservedTransfer, now: Date) {
   return { block_height: blockHeight, block_hash: blockHash, updated_at: now };
 }
 
@@ -65,6 +65,6 @@ export function newDeposit(transfer: ObservedTransfer, matched: DepositMatch, no
     earliest_at: earliestAt,
     source: transfer.source,
     inputs: transfer.inputs == null ? null : [...transfer.inputs],
-    ...placeOf(transfer, now),
+    ...blockColumns(transfer, now),
   };
 }

@@ -49,8 +49,8 @@ export function toBaseUnits(cents: number, price1e18: bigint, decimals: number):
 }
 
 /**
- * The price at which so many cents are this amount, scaled by 1e18, rounded down, and never 0: what a payment
- * agreed on when it was quoted, since its amount is at most a little above the exact one.
+ * The price at which so many cents are this amount, scaled by 1e18, rounded down, and never 0. This is about the
+ * price that a payment was quoted at, since its amount is at most a little above the exact one.
  * @param tokenAmount Integer of the asset's smallest unit, more than 0.
  */
 export function agreedPrice(cents: number, tokenAmount: bigint, decimals: number): bigint {

@@ -29,7 +29,7 @@ interface Wanted {
   readonly blockchainId: string;
   /** The distinct amounts of the price, in order of preference. */
   readonly amounts: readonly bigint[];
-  /** Learns which branch runs out of amounts. */
+  /** Warned when a branch runs out of amounts. */
   readonly log: Pick<BaseLogger, 'warn'> | undefined;
 }
 

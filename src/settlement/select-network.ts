@@ -21,7 +21,7 @@ export interface Choice {
   readonly blockchainId: string;
   /** Whether payments may be simulated. */
   readonly simulation: boolean;
-  /** Told when few amounts are free at the branch's addresses. */
+  /** Warned when few amounts are free at the branch's addresses. */
   readonly log?: Pick<BaseLogger, 'warn'>;
 }
 

@@ -38,7 +38,7 @@ export type SimulationCase = keyof typeof SIMULATION_CASES;
 /** Actor of simulated moves in a payment's history. */
 const ACTOR = 'simulation';
 
-/** What became of a simulated payment. */
+/** The result of a simulation. */
 export interface Simulation {
   readonly payment: Payment;
   /** The simulated transfers, also those that no payment took. */
@@ -54,7 +54,7 @@ export interface Simulator {
  * Simulates a case on a payment, through the same functions as real transfers and customers. If the
  * payment has no network yet, selects `blockchainId` or the first one offered whose chain has no node.
  * @throws OperationRefused for a payment that does not exist or is not paid on chain, and for a transfer
- * on a network whose chain has a node: only the chain tells of those.
+ * on a network whose chain has a node: its transfers come from the chain alone.
  * @throws ApiError E1040 and E5002, like `selectNetwork`.
  */
 export async function simulate(
@@ -116,8 +116,6 @@ async function simulateTransfers(
   };
   const half = transfer(requested - requested / 2n);
   switch (simulation) {
-    case 'detect':
-      return report(transfer(requested), 'seen');
     case 'late':
       await expire(db, payment, now);
       return report(transfer(requested), 'seen', 'final');
@@ -145,14 +143,18 @@ async function simulateTransfers(
         ...(await report(transfer(requested), 'seen', 'final')),
         ...(await report(transfer(requested), 'seen', 'final')),
       ];
-    case 'revert':
-      return report(transfer(requested), 'failed');
-    case 'fail':
-      return report(transfer(requested), 'seen', 'failed');
-    case 'reorg':
-      return report(transfer(requested), 'seen', 'reversed');
+    default:
+      return report(transfer(requested), ...STATES[simulation]);
   }
 }
+
+/** States of the transfer in cases in which the exact amount is sent once, and does not become final. */
+const STATES = {
+  detect: ['seen'],
+  revert: ['failed'],
+  fail: ['seen', 'failed'],
+  reorg: ['seen', 'reversed'],
+} as const;
 
 /**
  * Ends a payment as its deadline would.

@@ -20,11 +20,11 @@ import { reserveRest } from './reserve-amount.ts';
 const UNDERPAID = 'amount_underpaid';
 
 /**
- * Writes down what has arrived for an open payment, and what remains, if that is too little; clears the
- * error if nothing has. Once the deposit is final, reserves the rest as a distinct amount at the price and
+ * Records in `last_error_*` how much of an open payment has arrived and how much remains; clears the error if
+ * nothing has arrived. Once the deposit is final, reserves the rest as a distinct amount at the price and
  * address of the whole, which stays reserved too, and gives the customer another window for it.
  * Idempotent. Call it with the address locked.
- * @returns The payment, whatever its state, as it was before; its row is locked.
+ * @returns The payment as it was before, in any state; its row is locked.
  */
 export async function settleUnderpayment(
   db: Connection,
@@ -43,7 +43,7 @@ export async function settleUnderpayment(
 }
 
 /**
- * What is written down of an underpayment once the amounts asked for are released, for another quote.
+ * The columns of an underpayment whose amounts are released for another quote.
  * @param errorCode That of the payment's last error.
  */
 export function withoutRest(errorCode: string | null): PaymentColumns {

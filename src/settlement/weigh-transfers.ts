@@ -11,16 +11,16 @@ import {
 } from '../repositories/deposits/dust.ts';
 
 /**
- * Dust is less than this share of the smallest amount asked for at its address, in per mille: 1 %. Of the
- * smallest payment that is half a cent, and nobody is asked for a part of a cent. What the rules of matching
- * make up for is at most 2 %, so that what is left out here is far from serving any amount.
+ * Dust is less than this share of the smallest amount asked for at its address, in per mille: 1 %. That is half a
+ * cent of the smallest payment. Matching tolerates differences of at most 2 %, so that dust is far from any amount
+ * that is asked for.
  */
 export const DUST_PER_MILLE = 10n;
 
-/** And it is worth less than this, in cents: the smallest payment that there can be. */
+/** Dust is also worth less than this, in cents: the smallest possible payment. */
 export const DUST_BELOW_CENTS = AMOUNT_MINIMUM_CENTS;
 
-/** A transfer within this share of a rest is nearly that: 2 %, as much as matching makes up for at most. */
+/** A transfer that differs from a rest by at most this share is near it: 2 %, the most that matching tolerates. */
 export const NEAR_DIVISOR = 50n;
 
 /** Which amounts count, by when their payments had them reserved. */
@@ -34,16 +34,16 @@ export interface AskedWithin {
 }
 
 /**
- * Amounts that were asked for when a transfer was made are released within this time of it, in milliseconds:
- * a payment waits for a day at most, and after that for its funds to be final. It keeps what is read for a
- * transfer of long ago small.
+ * How long after a transfer the amounts that were asked for at its time are released at the latest, in
+ * milliseconds: a payment waits for a day at most, and then for its funds to be final. This bounds what is read for
+ * a transfer of long ago.
  */
 const RELEASED_WITHIN_MS = 48 * 60 * 60_000;
 
 /**
- * Weighs transfers before anything more is asked about them. A transfer of the value 0 is always dust. Any other
- * one is dust only if amounts are reserved at its address and it cannot have been meant to pay one of them. What
- * was recorded as a deposit before stays one.
+ * Weighs transfers before any further call is made for them. A transfer of 0 is always dust. Any other one is dust
+ * only if amounts are reserved at its address and it cannot have been meant to pay one of them. A transfer that is
+ * recorded as a deposit is never dust.
  * @returns Weights in the order of the transfers, which is that of the chain.
  */
 export async function weighTransfers(
@@ -60,7 +60,7 @@ export async function weighTransfers(
       ? weight
       : 'dust';
   });
-  // Amounts come and go; what was recorded once stays a deposit.
+  // Amounts come and go, but a transfer that was recorded once stays a deposit.
   const doubtful = transfers.filter(
     ({ tokenAmount }, index) => weights[index] === 'dust' && tokenAmount > 0n,
   );
@@ -116,9 +116,9 @@ async function readAsked(
 }
 
 /**
- * A rest may itself be smaller than dust. A transfer of exactly that amount completes the payment, and before
- * its receipt is read nobody knows whether the first one has failed, so that all of them pass. One that is near
- * may have been meant to complete it; further ones serve nobody, and would cost as much as dust.
+ * A rest may itself be smaller than dust. Every transfer of exactly that amount counts: it completes the payment,
+ * and the first one may turn out to have failed. Of those near the amount only one counts, which may have been meant
+ * to complete the payment: any number of them could be sent to cause calls.
  */
 function serving(asked: Asked): Serving {
   const limit = dustBelow(asked);

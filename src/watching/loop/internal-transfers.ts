@@ -8,7 +8,7 @@ import {
   putBalances,
   trimBalances,
 } from '../../repositories/chains/native-balances.ts';
-import { tellUntraceable } from '../../settlement/tell-unmatched.ts';
+import { addUntraceableEvents } from '../../settlement/unmatched-events.ts';
 import { readDustLimits } from '../../settlement/weigh-transfers.ts';
 import type { Watcher } from '../watcher.ts';
 import { findIncreases, type Increase } from './balance-increases.ts';
@@ -176,7 +176,7 @@ async function reportUnexplained(
       now,
     );
     const inflow = { id, blockchainId: chain.id, address, tokenAmount: amount };
-    if (added) await tellUntraceable(tx, inflow, now);
+    if (added) await addUntraceableEvents(tx, inflow, now);
     return added;
   });
   if (isNew) log.warn({ chain: chain.id, address, height }, 'unexplained inflow');

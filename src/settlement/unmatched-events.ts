@@ -12,22 +12,27 @@ import {
 import { insertEvent } from '../repositories/payments/events.ts';
 
 /**
- * Records an event for each merchant that has the deposit's address: funds have arrived for good that no
- * payment took. Call it in the transaction in which the deposit becomes final, which happens once.
+ * Adds an event for each merchant that has the deposit's address: funds have arrived for good that no payment
+ * took. Call it in the transaction in which the deposit becomes final, which happens once.
  */
-export async function tellUnmatched(db: Connection, deposit: Deposit, now: Date): Promise<void> {
+export async function addUnmatchedEvents(
+  db: Connection,
+  deposit: Deposit,
+  now: Date,
+): Promise<void> {
   const context = (await findDepositContexts(db, [deposit])).get(deposit.id);
-  if (context === undefined) return;
-  for (const merchantId of context.merchantIds) await tell(db, deposit, context, merchantId, now);
+  await addEvents(db, deposit, context, now);
 }
 
 /**
- * Records an event for each merchant that has the address: funds have arrived by a contract, and no node
- * can tell in which transaction, so that no payment can take them.
+ * Adds an event for each merchant that has the address: funds have arrived by a contract, and no node shows in
+ * which transaction, so that no payment can take them.
  */
-export async function tellUntraceable(db: Connection, inflow: Inflow, now: Date): Promise<void> {
-  const context = await findInflowContext(db, inflow);
-  if (context === undefined) return;
+export async function addUntraceableEvents(
+  db: Connection,
+  inflow: Inflow,
+  now: Date,
+): Promise<void> {
   const arrived = {
     id: inflow.id,
     blockchain_id: inflow.blockchainId,
@@ -37,29 +42,27 @@ export async function tellUntraceable(db: Connection, inflow: Inflow, now: Date)
     outcome: 'untraceable',
     observed_at: now,
   };
-  for (const merchantId of context.merchantIds) await tell(db, arrived, context, merchantId, now);
+  await addEvents(db, arrived, await findInflowContext(db, inflow), now);
 }
 
-async function tell(
+async function addEvents(
   db: Connection,
   arrived: Arrived,
-  context: DepositContext,
-  merchantId: string,
+  context: DepositContext | undefined,
   now: Date,
 ): Promise<void> {
-  await insertEvent(db, {
-    id: newId(),
-    merchantId,
-    paymentId: null,
-    type: 'payment_prompt.deposit_unmatched',
-    createdAt: now,
-    data: JSON.stringify(unmatchedDeposit(arrived, context, merchantId)),
-    traceparent: null,
-    tracestate: null,
-  });
+  if (context === undefined) return;
+  for (const merchantId of context.merchantIds) {
+    await insertEvent(db, {
+      ...{ id: newId(), merchantId, paymentId: null, createdAt: now },
+      type: 'payment_prompt.deposit_unmatched',
+      data: JSON.stringify(unmatchedDeposit(arrived, context, merchantId)),
+      ...{ traceparent: null, tracestate: null },
+    });
+  }
 }
 
-/** What arrived, as it is told. */
+/** What has arrived, as far as events contain it. */
 type Arrived = Pick<
   Deposit,
   'id' | 'blockchain_id' | 'address' | 'token_amount' | 'observed_at'
@@ -68,7 +71,7 @@ type Arrived = Pick<
   readonly outcome: string;
 };
 
-/** What a merchant is told of a deposit: of the payments at the address, only its own. */
+/** The event's object. Of the payments at the address it has only the merchant's own. */
 function unmatchedDeposit(
   deposit: Arrived,
   { assetDecimals, fits }: DepositContext,
