@@ -1,27 +1,7 @@
 import type { NodeAbilities } from '../database/watching-tables.ts';
 import type { Node } from '../nodes/node.ts';
-
-/** A block of the node's best chain. */
-export interface Block {
-  readonly height: number;
-  /** As the chain writes it: 0x and lower case on EVM, hex without 0x on Bitcoin and Tron, base58 on Solana. */
-  readonly hash: string;
-  readonly parentHash: string;
-  readonly time: Date;
-}
-
-/** A network of the chain, as watchers need it. */
-export interface WatchedNetwork {
-  readonly id: string;
-  /** The token's contract in its canonical spelling; null for the native asset. */
-  readonly contract: string | null;
-}
-
-/** An address that transfers on a network may arrive at, in its canonical spelling. */
-export interface WatchedAddress {
-  readonly network: WatchedNetwork;
-  readonly address: string;
-}
+import type { InternalTransfers } from './internal-transfers.ts';
+import type { Block, ChainTransfer, WatchedAddress } from './transfer.ts';
 
 export interface Heads {
   /** The newest block. */
@@ -35,33 +15,7 @@ export interface Heads {
   readonly cursorHash: string | null | undefined;
 }
 
-/** A transfer to a watched address, in a block or in the mempool. */
-export interface ChainTransfer {
-  /** Network, for example `eth-usdt`. */
-  readonly blockchainId: string;
-  readonly transactionHash: string;
-  /** Unique within the transaction, and the same in whatever block it is. */
-  readonly position: number;
-  /** The canonical spelling, as in the watch list. */
-  readonly address: string;
-  /** Integer of the asset's smallest unit, more than 0. */
-  readonly tokenAmount: bigint;
-  /** null in the mempool. */
-  readonly block: Pick<Block, 'height' | 'hash' | 'time'> | null;
-  /**
-   * When the node's mempool got it, by the node's clock, where that was asked: it may have come before it was
-   * looked for (Bitcoin).
-   */
-  readonly enteredAt?: Date;
-  /** Outputs that the transaction spends, as `hash:index` (Bitcoin); null elsewhere. */
-  readonly inputs: readonly string[] | null;
-  /** Blocks that the chain demands before it can be spent: 100 for a coinbase output, otherwise 1. */
-  readonly maturity: number;
-  /** Accounts by which a wallet may have marked the payment that it is for (Solana Pay); none elsewhere. */
-  readonly references?: readonly string[];
-}
-
-/** A transfer to a watched address before anything more is asked about it. */
+/** A transfer to a watched address before the node is asked for its receipt or its block. */
 export interface Arrival {
   readonly blockchainId: string;
   readonly transactionHash: string;
@@ -72,17 +26,17 @@ export interface Arrival {
 }
 
 /**
- * How much a transfer matters: a payment waits at its address; none does, and a person may have to decide;
- * or it is dust, which costs no further question and becomes no deposit.
+ * How much a transfer matters. `awaited`: a payment waits at its address. `other`: none does, so that a person may
+ * have to decide. `dust`: no further call is made for it, and it becomes no deposit.
  */
 export type Weight = 'awaited' | 'other' | 'dust';
 
 /**
- * An element of a block, such as a transaction or a log, that cannot be read, so that nobody knows what it
- * pays. The rest of the block is read.
+ * An element of a block, such as a transaction or a log, that cannot be read, so that its payments are unknown.
+ * The rest of the block is read.
  */
 export interface Unreadable {
-  /** null where not even that can be read. */
+  /** null where the hash cannot be read either. */
   readonly transactionHash: string | null;
   /** Height of its block; null in the mempool, and where that is not known. */
   readonly height: number | null;
@@ -100,44 +54,44 @@ export interface ScanRequest {
   /** Height from which on blocks may still be undone; all are final below it. */
   readonly undoableFrom: number;
   /**
-   * Hash of the block before `from`, where it is known. A branch that begins elsewhere is a NodeFailure:
-   * between `readHeads` and this scan the node may have changed its mind.
+   * Hash of the block before `from`, where it is known. Another parent is a NodeFailure: between `readHeads` and
+   * this scan the node may have changed to another branch.
    */
   readonly parentHash?: string | null;
   /**
-   * Watched addresses whose payments end. Nothing of them may be left for later: they are looked at once more,
-   * for what is final (Solana).
+   * Watched addresses whose payments end. Their final transfers are listed once more, and none may be left for
+   * the next scan (Solana).
    */
   readonly ending?: readonly string[];
   /** Weighs transfers, in the order of the chain. Without it those of nothing alone are dust. */
   readonly weigh?: (arrivals: readonly Arrival[]) => Promise<readonly Weight[]>;
   /**
-   * Takes the transfers to addresses at which payments wait, before anything is asked about others. They are
-   * among the transfers of the scan as well.
+   * Gets the transfers to addresses at which payments wait, before the others are read. They are among the
+   * transfers of the scan as well.
    */
   readonly takeAwaited?: (transfers: readonly ChainTransfer[]) => Promise<void>;
 }
 
 export interface Scan {
-  /** The last block that was scanned: `to`, or an earlier one where so many blocks are too much at once. */
+  /** The last block that was scanned: `to`, or an earlier one where the range is too large for one scan. */
   readonly through: Block;
   readonly transfers: readonly ChainTransfer[];
-  /** What was left out as dust, in the order of the chain. Adapters that do not weigh tell it as transfers. */
+  /** Dust, in the order of the chain. Adapters that do not weigh have it among the transfers. */
   readonly dust?: readonly Arrival[];
-  /** What of these blocks cannot be read. None unless given. */
+  /** Elements of these blocks that cannot be read. None unless given. */
   readonly unreadable?: readonly Unreadable[];
-  /** Whether there was too much at addresses whose payments end, so that they must not end yet (Solana). */
+  /** Whether transfers to addresses whose payments end are left, so that these must not end yet (Solana). */
   readonly isEndingLeft?: boolean;
 }
 
-/** A transfer of something else to a watched address: another contract, or a worthless look-alike. */
+/** A transfer to a watched address in an asset that is not watched there, such as a worthless look-alike. */
 export interface ForeignTransfer {
   readonly address: string;
-  /** The contract or token it is of; null for another native asset. */
+  /** The asset's contract or token; null for the chain's native asset. */
   readonly contract: string | null;
 }
 
-/** What became of a transaction, as one node sees it. */
+/** The state of a transaction, as one node shows it. */
 export type TransactionReport =
   | {
       readonly status: 'included';
@@ -145,28 +99,28 @@ export type TransactionReport =
       /** Its transfers to the watched addresses. */
       readonly transfers: readonly ChainTransfer[];
       readonly foreign: readonly ForeignTransfer[];
-      /** Contracts may have sent more: the node has not traced the block (native EVM assets). */
+      /** The node has not traced the block: transfers by contracts may be missing (native EVM assets). */
       readonly untraced?: true;
     }
-  /** In a block, and without effect. */
+  /** In a block, and reverted. */
   | { readonly status: 'failed'; readonly block: Block }
   | { readonly status: 'pending'; readonly transfers: readonly ChainTransfer[] }
-  /** Another transaction has spent what it spends (Bitcoin). */
+  /** Another transaction has spent its inputs (Bitcoin). */
   | { readonly status: 'replaced' }
-  /** The node has it, and it cannot be read: nobody knows what it pays. */
+  /** The node has it, but it cannot be read, so that its transfers are unknown. */
   | { readonly status: 'unreadable'; readonly detail: string }
   | { readonly status: 'unknown' };
 
 export interface LookUpRequest {
   readonly transactionHash: string;
   readonly watch: readonly WatchedAddress[];
-  /** What the transaction spends, where that is known (Bitcoin). */
+  /** Outputs that the transaction spends, where they are known (Bitcoin). */
   readonly inputs: readonly string[] | null;
-  /** The block that it was last seen in; null in the mempool, and where nothing is known. */
+  /** The block that it was last seen in; null in the mempool, and where none is known. */
   readonly blockHash: string | null;
   /**
-   * Whether only a block that is final by the chain's own rules counts, as the server that is asked sees it
-   * (Solana, where servers behind one URL may be on different branches). Not so unless given.
+   * Whether only a final block of the responding server counts (Solana, where servers behind one URL may be on
+   * different branches). false unless given.
    */
   readonly isFinal?: boolean;
 }
@@ -174,66 +128,26 @@ export interface LookUpRequest {
 /** Transfers of a mempool (Bitcoin). */
 export interface MempoolReading {
   readonly transfers: readonly ChainTransfer[];
-  /** What of it cannot be read. None unless given. */
+  /** Transactions that cannot be read. None unless given. */
   readonly unreadable?: readonly Unreadable[];
-  /** Whether all of the list was gone through. */
+  /** Whether every transaction of the list was read. */
   readonly complete: boolean;
-  /** Whether the next call goes on where this one ended; not so where the list is too long to be read. */
+  /** Whether the next call goes on where this one ended; false where the list is too long to be read. */
   readonly more: boolean;
-  /** To be called when the transfers are recorded. Until then they are told by each reading. */
+  /** To be called when the transfers are recorded. Until then every reading contains them. */
   readonly recorded: () => void;
 }
 
-/** A watched address whose balance may rise without a transfer that a scan sees (native EVM assets). */
-export interface BalanceQuery {
-  readonly height: number;
-  /** The block must have this hash; null for whatever the node's chain has at the height. */
-  readonly hash: string | null;
-  readonly addresses: readonly string[];
-}
-
-/** What a block did to a native balance, as far as its top-level transactions tell. */
-export interface Movement {
-  readonly address: string;
-  /** Positive in, negative out, fees included. */
-  readonly amount: bigint;
-}
-
-/** What the trace of a block shows. */
-export interface Traced {
-  /** To watched addresses. */
-  readonly transfers: readonly ChainTransfer[];
-  /** Hashes of the block's transactions whose traces are missing or cannot be read. */
-  readonly unread: ReadonlySet<string>;
-}
-
-/** Finds transfers that contracts make in the native asset. */
-export interface InternalTransfers {
-  /** Balances at one block, in the order of the addresses; null for one that cannot be read. */
-  readBalances(node: Node, query: BalanceQuery): Promise<readonly (bigint | null)[]>;
-  /** What top-level transactions of a block moved to or from the addresses. */
-  readMovements(
-    node: Node,
-    height: number,
-    addresses: readonly string[],
-  ): Promise<readonly Movement[]>;
-  /**
-   * Transfers of a block to the addresses that only a trace shows.
-   * @returns null if the node does not trace.
-   */
-  trace(node: Node, height: number, watch: readonly WatchedAddress[]): Promise<Traced | null>;
-}
-
 /**
- * How one family of chains is read. An adapter asks and parses, and decides nothing. What does not fit
- * together (a block of another height, a log of another block) is a NodeFailure, and so is a response that is
- * no list where one was asked for. A single element of a list that cannot be read stops nothing: it is told
- * as `unreadable`, beside what the others pay.
+ * How one family of chains is read. An adapter asks and parses, and decides nothing. Inconsistent responses (a
+ * block of another height, a log of another block) are a NodeFailure, and so is anything but a list where a list
+ * was asked for. A single element of a list that cannot be read stops nothing: it is reported as `unreadable`,
+ * beside the transfers of the others.
  *
  * Every function throws NodeFailure, and RpcError for an error that the adapter does not understand.
  */
 export interface ChainAdapter {
-  /** Whether a second look at the same blocks would find nothing more (Solana). */
+  /** Whether blocks are scanned only once, since a second scan would find nothing more (Solana). */
   readonly looksOnce?: true;
   /** Chain ID in decimals, or the hash of the first block. */
   identify(node: Node): Promise<string>;
@@ -248,18 +162,18 @@ export interface ChainAdapter {
    */
   readHeads(node: Node, cursorHeight: number | null, listsMempool?: boolean): Promise<Heads>;
   /**
-   * Height of the newest block, by the cheapest call there is: nodes that are not in use are asked for it all
-   * the time.
+   * Height of the newest block, by the cheapest call there is: nodes that are not in use are asked for it every
+   * minute.
    */
   readHeight(node: Node): Promise<number>;
   /** null if the node's best chain has no block of this height. */
   readBlock(node: Node, height: number): Promise<Block | null>;
   scan(node: Node, request: ScanRequest): Promise<Scan>;
   /**
-   * Transfers in the mempool that were not told before (Bitcoin). To be called after a list was taken, and
-   * after `scan`; without watched addresses it costs nothing, and what is in the mempool is never asked for.
-   * @param withinMs What entered the node's mempool longer ago is of no interest, in milliseconds: to be given
-   * when the mempool was not listed for a while, and null after that.
+   * Transfers in the mempool that no earlier reading had (Bitcoin). To be called after `readHeads` has listed it,
+   * and after `scan`. Without watched addresses no call is made, and transactions listed by then are never read.
+   * @param withinMs Ignores what entered the node's mempool longer ago, in milliseconds: to be given when the
+   * mempool was not listed for a while, and null after that.
    */
   readMempool?(
     node: Node,
@@ -269,8 +183,8 @@ export interface ChainAdapter {
   /** Whether a transaction was in the mempool when it was last listed (Bitcoin). */
   isInMempool?(transactionHash: string): boolean;
   /**
-   * Whether the mempool has to be listed all the time, because its node cannot tell which of many
-   * transactions came before a moment (Bitcoin).
+   * Whether the mempool has to be listed with every look, because its node cannot say when each transaction
+   * entered it (Bitcoin).
    */
   mustListMempool?(): boolean;
   lookUp(node: Node, request: LookUpRequest): Promise<TransactionReport>;

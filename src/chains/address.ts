@@ -48,15 +48,11 @@ export function parseContract(
   environment: NetworkEnvironment,
   text: string,
 ): string {
-  refuseMalformedText(text);
-  switch (family) {
-    case 'ethereum':
-    case 'bnb':
-    case 'avalanche':
-      return parseEvmContract(family, text);
-    default:
-      return parseAddress(family, environment, text);
+  if (family === 'bitcoin' || family === 'solana' || family === 'tron') {
+    return parseAddress(family, environment, text);
   }
+  refuseMalformedText(text);
+  return parseEvmContract(family, text);
 }
 
 function refuseMalformedText(text: string): void {
@@ -71,9 +67,7 @@ function refuseMalformedText(text: string): void {
   }
   if (/\s/.test(text)) throw new InvalidAddress('there is white space inside the address');
   refuseLookAlikes(text);
-  if (/[:?]/.test(text)) {
-    throw new InvalidAddress('this is a payment link: give the address alone');
-  }
+  if (/[:?]/.test(text)) throw new InvalidAddress('this is a payment link: give the address alone');
 }
 
 // Every valid address is printable ASCII. A Cyrillic "а" looks like a Latin one, a zero-width space like

@@ -5,7 +5,8 @@ import { InvalidAddress } from './invalid-address.ts';
 // The alphabet leaves out 0, O, I and l, which are easily confused (Bitcoin Core, src/base58.h).
 const FOREIGN_CHARACTER = /[^1-9A-HJ-NP-Za-km-z]/;
 
-const base58check = createBase58check(sha256);
+/** Base58 of a payload with the first four bytes of its double SHA-256. */
+export const base58check = createBase58check(sha256);
 
 /** @throws InvalidAddress naming the first character outside the alphabet. */
 export function decodeBase58(text: string): Uint8Array {

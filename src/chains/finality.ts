@@ -5,13 +5,13 @@ export interface FinalityRule {
 }
 
 export interface FinalityStep {
-  /** Holds below this value, in cents; null for any. */
+  /** The step applies to payments below this value, in cents; null for any. */
   readonly belowCents: number | null;
   /** Blocks, the transfer's own included; `final` is the chain's own finality. */
   readonly blocks: number | 'final';
 }
 
-/** The depth at which nobody doubts a block of any chain; more is a mistake in the rule. */
+/** No chain needs more blocks: a greater number is a mistake in the rule. */
 const BLOCKS_MAXIMUM = 10_000;
 
 /**
@@ -47,7 +47,7 @@ function parseBlocks(text: string): number | 'final' {
 }
 
 /**
- * What a payment of this value needs.
+ * The blocks that a payment of this value needs.
  * @param cents null for a transfer without a payment, which takes the last step.
  */
 export function requiredBlocks({ steps }: FinalityRule, cents: number | null): number | 'final' {

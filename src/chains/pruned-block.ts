@@ -1,6 +1,6 @@
 import { NodeFailure } from '../nodes/node.ts';
 
-/** A node that has deleted the block that it was asked for: only another one can tell what was in it. */
+/** The node has deleted the block that it was asked for: only another node can show it. */
 export class PrunedBlock extends NodeFailure {
   override name = 'PrunedBlock';
 }

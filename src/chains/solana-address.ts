@@ -53,7 +53,7 @@ export function parseSolanaAddress(text: string): string {
  *
  * An address off the curve was derived by a program. A multisig vault (Squads) is one and could be paid,
  * but so are associated token accounts and the multisig's settings account, which the same wallets show.
- * Funds sent to those are lost, and the text does not tell them apart. Many wallets refuse to pay
+ * Funds sent to those are lost, and the text does not show which kind it is. Many wallets refuse to pay
  * off-curve owners anyway (TokenOwnerOffCurveError in spl-token). Solana's "Verify Address" advises to
  * refuse them where the account has not been looked up.
  *
@@ -62,7 +62,7 @@ export function parseSolanaAddress(text: string): string {
  * half are on the curve, but only one in sixteen is in the subgroup.
  */
 function refuseOffCurve(bytes: Uint8Array): void {
-  const point = decompress(bytes);
+  const point = pointOf(bytes);
   if (point === undefined) {
     throw new InvalidAddress(
       "this is not a wallet's address: it is a token account, another program's account (a multisig vault among them), or mistyped",
@@ -73,7 +73,8 @@ function refuseOffCurve(bytes: Uint8Array): void {
   }
 }
 
-function decompress(bytes: Uint8Array) {
+/** The point of the curve that these bytes encode; undefined if they encode none. */
+export function pointOf(bytes: Uint8Array) {
   try {
     return ed25519.Point.fromBytes(bytes);
   } catch {

@@ -24,9 +24,7 @@ const NOT_A_WALLET: ReadonlyMap<string, string> = new Map([
 export function parseTronAddress(text: string): string {
   refuseOtherForms(text);
   const payload = decodeBase58Check(text, PAYLOAD_LENGTH);
-  if (payload[0] !== VERSION) {
-    throw new InvalidAddress('this address belongs to another coin');
-  }
+  if (payload[0] !== VERSION) throw new InvalidAddress('this address belongs to another coin');
   refuseUnspendable(text, payload.subarray(1));
   return text;
 }

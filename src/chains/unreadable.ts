@@ -1,21 +1,21 @@
 import { LaggingNode, NodeFailure } from '../nodes/node.ts';
 import { writeJson } from '../nodes/parse-json.ts';
-import type { WatchedAddress } from './adapter.ts';
+import type { WatchedAddress } from './transfer.ts';
 
 /**
- * What came can be read, and is not what was asked for: another block, or another transaction. That is a
- * fault of the node, however many elements of the response are right.
+ * A response that can be read but is for something else: another block, or another transaction. The node is at
+ * fault, however many elements of the response are right.
  */
 export class OtherResponse extends NodeFailure {
   override name = 'OtherResponse';
 }
 
 /**
- * Reads each element of a list by itself: one that cannot be read never stops the others. Where there are
- * several and none can be read, it is the response that is wrong, and not the elements.
+ * Reads each element of a list by itself, so that one that cannot be read does not stop the others. Where there
+ * are several and none can be read, the whole response counts as wrong.
  * @param read Throws NodeFailure for an element that it cannot read. It must ask no node.
- * @param onUnreadable Is told of those, when the others have been read.
- * @param isPart Whether more is read besides, so that these elements alone do not tell that the response is wrong.
+ * @param onUnreadable Called for each of those, after the others have been read.
+ * @param isPart Whether the list is only a part of what is read, so that it alone never counts as wrong.
  * @throws NodeFailure if the list has several elements, and none can be read; OtherResponse, LaggingNode.
  */
 export function readEach<T, R>(
@@ -57,8 +57,8 @@ export function readOrFailure<T>(read: () => T): T | NodeFailure {
 }
 
 /**
- * The addresses whose spelling is somewhere in an element that cannot be read.
- * @param spell As the chain writes the address in that place, in lower case unless case matters.
+ * The watched addresses that occur as text in an element that cannot be read.
+ * @param spell The address as the chain writes it there, in lower case unless case matters.
  */
 export function findNamed(
   element: unknown,

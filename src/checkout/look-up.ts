@@ -1,5 +1,5 @@
-import type { WatchedAddress } from '../chains/adapter.ts';
 import { parseTransactionHash } from '../chains/transaction-hash.ts';
+import type { WatchedAddress } from '../chains/transfer.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Deposit } from '../database/deposit-tables.ts';
 import type { Payment } from '../database/payment-tables.ts';

@@ -9,18 +9,18 @@ export const abortableWait: Wait = async (milliseconds, signal) => {
   await sleep(milliseconds, undefined, { signal }).catch(() => signal.throwIfAborted());
 };
 
-/** How many calls a node is asked to answer in a second. */
+/** How many calls a second are made to a node. */
 export interface Allowance {
   /**
-   * Waits until so many calls may be made, in the order of asking.
-   * @throws The signal's reason when it is aborted first; then nothing is used up.
+   * Waits until so many calls may be made. Those who wait get their turn in the order of their requests.
+   * @throws The signal's reason when it is aborted first; then no call is used up.
    */
   take(calls: number, signal: AbortSignal): Promise<void>;
 }
 
 interface AllowanceOptions {
   readonly perSecond: number;
-  /** Milliseconds that never jump: a clock that is set must not stop or release all calls. */
+  /** A monotonic clock, in milliseconds: setting the system's clock must not stop or release all calls. */
   readonly elapsed?: () => number;
   readonly wait?: Wait;
 }
@@ -39,7 +39,7 @@ export function createAllowance({
       const now = elapsed();
       tokens = Math.min(perSecond, tokens + ((now - filledAt) * perSecond) / 1000);
       filledAt = now;
-      // Below zero it says how long the next one waits.
+      // A negative balance is the debt that the next caller waits for.
       tokens -= calls;
       if (tokens >= 0) return;
       try {

@@ -2,46 +2,40 @@ import { type NodeCall, ResponseTooLarge, RpcError } from './node.ts';
 import { limitsOf } from './response-limits.ts';
 import { BatchRefused } from './responses.ts';
 
-/** Divides calls into batches that a node takes. */
-export interface Batches {
-  /**
-   * Sends calls one batch after the other: smaller ones from then on where the node refuses one, and where an
-   * answer is too large smaller ones of such calls, which slowly grow again.
-   * @param send Sends one batch; throws BatchRefused, ResponseTooLarge, or RpcError for a single call.
-   * @returns Results in the order of the calls; an RpcError for one that was refused.
-   */
-  send(
-    calls: readonly NodeCall[],
-    send: (part: readonly NodeCall[]) => Promise<unknown[]>,
-  ): Promise<(unknown | RpcError)[]>;
-  /** Most calls of a batch, if the node has refused one of more; null if it has refused none. */
-  limit(): number | null;
-}
+/** Batches in a row that are accepted before the next one has one call more, so that few are too large again. */
+const ACCEPTED_UNTIL_GROWN = 20;
 
-/** Batches that are answered until the next one has one call more: few are then too large once more. */
-const ANSWERED_UNTIL_GROWN = 20;
-
-/** How many calls of a kind a batch has, and how many such batches were answered. */
+/** How many calls of a kind a batch has, and how many such batches in a row were accepted. */
 interface Size {
   readonly calls: number;
-  readonly answered: number;
+  readonly accepted: number;
 }
 
-export function createBatches(maximum: number): Batches {
+/** Divides calls into batches of a size that the node accepts. */
+export function createBatches(maximum: number) {
   let limit: number | null = null;
-  /** By what was asked; only where a response was too large. */
+  /** By kind of call; only kinds of which a response was too large. */
   const sizes = new Map<string, Size>();
 
-  function noteAnswered(kind: string | null, length: number): void {
+  function noteAccepted(kind: string | null, length: number): void {
     const size = kind === null ? undefined : sizes.get(kind);
     if (kind === null || size === undefined || length < size.calls) return;
-    const answered = size.answered + 1;
-    const isGrown = answered === ANSWERED_UNTIL_GROWN;
-    sizes.set(kind, isGrown ? { calls: length + 1, answered: 0 } : { calls: length, answered });
+    const accepted = size.accepted + 1;
+    const isGrown = accepted === ACCEPTED_UNTIL_GROWN;
+    sizes.set(kind, isGrown ? { calls: length + 1, accepted: 0 } : { calls: length, accepted });
   }
 
   return {
-    async send(calls, send) {
+    /**
+     * Sends calls one batch after the other. Where the node refuses a batch, all later ones are smaller. Where a
+     * response is too large, only batches of the same kind of calls become smaller, and slowly grow again.
+     * @param send Sends one batch; throws BatchRefused, ResponseTooLarge, or RpcError for a single call.
+     * @returns Results in the order of the calls; an RpcError for one that was refused.
+     */
+    async send(
+      calls: readonly NodeCall[],
+      send: (part: readonly NodeCall[]) => Promise<unknown[]>,
+    ): Promise<(unknown | RpcError)[]> {
       const before = limit;
       const kind = kindOf(calls);
       let mixed = maximum;
@@ -53,15 +47,15 @@ export function createBatches(maximum: number): Batches {
         const half = Math.floor(part.length / 2);
         try {
           results.push(...(await send(part)));
-          noteAnswered(kind, part.length);
+          noteAccepted(kind, part.length);
         } catch (error) {
           if (error instanceof ResponseTooLarge && half > 0) {
             if (kind === null) mixed = half;
-            else sizes.set(kind, { calls: half, answered: 0 });
+            else sizes.set(kind, { calls: half, accepted: 0 });
           } else if (error instanceof RpcError) results.push(error);
           else if (error instanceof BatchRefused) limit = half;
           else {
-            // Where the node does not answer single calls either, it was not the batch that it refused.
+            // Where single calls fail too, the size of the batch was not the reason.
             limit = before;
             throw error;
           }
@@ -69,13 +63,14 @@ export function createBatches(maximum: number): Batches {
       }
       return results;
     },
+    /** Most calls of a batch, if the node has refused one of more; null if it has refused none. */
     limit: () => limit,
   };
 }
 
 /**
- * Calls whose responses are about as long: a block with its transactions is no header. null where they differ, so
- * that one of them may be the one that is too long.
+ * The kind of calls whose responses are about equally long; a header and a whole block are two kinds. null for
+ * mixed calls, of which any one may have the response that is too long.
  */
 function kindOf(calls: readonly NodeCall[]): string | null {
   const kinds = new Set(

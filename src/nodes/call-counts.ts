@@ -11,11 +11,11 @@ interface CallCountsOptions {
   readonly db: Connection;
   readonly clock: Clock;
   readonly logger: Pick<BaseLogger, 'warn'>;
-  /** Whether what other processes have made is read as well when this one has made no call. */
+  /** Whether the totals of all processes are read even when this process has made no call. */
   readonly reads: boolean;
 }
 
-/** Adds the calls of a process up in the database, from where they come back with those of all others. */
+/** Adds the calls of this process to the counts in the database, and reads the totals of all processes. */
 export function createCallCounts({ db, clock, logger, reads }: CallCountsOptions) {
   let writtenAt = Number.NEGATIVE_INFINITY;
 
@@ -33,14 +33,14 @@ export function createCallCounts({ db, clock, logger, reads }: CallCountsOptions
   }
 
   return {
-    /** Writes unless that was done seconds ago. */
+    /** Writes, unless it did so less than 10 seconds ago. */
     async write(members: readonly Member[]): Promise<void> {
       const now = clock();
       if (Math.abs(now - writtenAt) < WRITE_INTERVAL_MS) return;
       writtenAt = now;
       await writeOf(members, reads);
     },
-    /** Writes what is left of members that are closed. */
+    /** Writes the remaining calls of members that are closed. */
     async writeLast(members: readonly Member[]): Promise<void> {
       try {
         await writeOf(members, false);

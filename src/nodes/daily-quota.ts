@@ -2,42 +2,41 @@ import type { Clock } from '../time/clock.ts';
 import { endOfDay, utcDay } from '../time/days.ts';
 
 /**
- * Pause between two looks once the quota is used up, in milliseconds: transfers are seen, and payments end,
- * within minutes, and a provider that bills what is beyond the quota bills some hundred looks a day.
+ * Pause between two looks once the quota is used up, in milliseconds. Transfers are still seen, and payments
+ * still end, within minutes; a provider that bills calls beyond the quota bills a few hundred looks a day.
  */
 export const SPENT_PAUSE_MS = 5 * 60_000;
-/** Share of what is left that looks at a chain without open payments may take until the day ends. */
+/** Share of the remaining calls that looks without an open payment may use until the day ends. */
 export const SPARED_SHARE = 0.25;
-/** Looks that the average of their calls is taken over. */
+/** Looks over which the average number of calls is taken. */
 const AVERAGED = 10;
 
 /** What is left of a quota. */
 export interface Left {
   readonly calls: number;
-  /** Milliseconds until the day ends, in UTC, when the calls are counted anew. */
+  /** Milliseconds until the UTC day ends, when the count starts again from 0. */
   readonly ms: number;
 }
 
 /** The pauses between two looks at a chain, in milliseconds. */
 export interface Pauses {
-  /** The chain's own, while calls do not matter. */
+  /** The chain's own pause, which applies while enough calls are left. */
   readonly ownMs: number;
-  /** With a longer one its networks are not offered. */
+  /** The longest pause with which the chain's networks are still offered. */
   readonly longestMs: number;
 }
 
 /**
- * A look that a watcher is about to take: at `open` payments, at addresses where whatever comes is `late`, or
- * at the newest block alone, where nothing is watched.
+ * A look that a watcher is about to take: `open` while payments wait, `late` where only late transfers can
+ * arrive, `idle` where nothing is watched and only the newest block is read.
  */
 export interface Look extends Pauses {
   readonly kind: 'open' | 'late' | 'idle';
 }
 
 /**
- * The pause with which what is left of a quota lasts until the day ends. A quota that is too small even for
- * the longest pause is used at that pace, so that networks are offered for as long as it lasts; once it is
- * used up, the pause is `SPENT_PAUSE_MS`.
+ * The pause with which the remaining calls last until the day ends, but never more than `longestMs`: where they
+ * cannot last, networks are offered until the quota is used up. Then the pause is `SPENT_PAUSE_MS`.
  * @param callsPerLook What a look costs.
  * @returns Milliseconds; never less than the chain's own pause.
  */
@@ -59,7 +58,7 @@ export interface CallsOfDay {
   readonly calls: number;
 }
 
-/** How the calls of one node are spent, as one process knows it. */
+/** The daily quota of one node, as one process knows it. */
 export interface DailyQuota {
   /**
    * Whether it is time for a look, as far as the quota goes.
@@ -70,9 +69,9 @@ export interface DailyQuota {
   begin(look: Look): void;
   /** Whether the quota is used up. */
   isSpent(): boolean;
-  /** Calls that are not written down yet. */
+  /** Calls that are not in the database yet. */
   unwritten(): number;
-  /** Tells that so many calls are written down, and what all processes have made with them. */
+  /** To be called when calls were written to the database; `total` has those of all processes. */
   wrote(calls: number, total: CallsOfDay): void;
 }
 

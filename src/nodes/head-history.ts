@@ -1,20 +1,20 @@
-/** What a node told of its newest block. */
+/** The newest block that a node has reported. */
 export interface Head {
   readonly height: number;
-  /** The greatest height it ever told: backends behind one address may differ. */
+  /** The greatest height that it ever reported: servers behind one address may differ. */
   readonly peak: number;
-  /** When the peak last rose, and when a height was last told; in milliseconds since the Unix epoch. */
-  readonly risenAt: number;
-  readonly toldAt: number;
+  /** When the peak last rose, and when a height was last reported; in milliseconds since the Unix epoch. */
+  readonly raisedAt: number;
+  readonly reportedAt: number;
 }
 
 /** The heads of a chain's nodes, to notice those that are behind. */
 export interface HeadHistory {
-  tell(node: string, height: number, now: number): void;
+  record(node: string, height: number, now: number): void;
   headOf(node: string): Head | undefined;
   /**
-   * Whether a height is out of the reach of what was told before: further up than blocks can have been made
-   * since, or further down than servers lag behind one another.
+   * Whether a height is implausible after the earlier ones: above what blocks made since then allow, or further
+   * below the node's own than its servers lag behind one another.
    */
   isFar(node: string, height: number, now: number): boolean;
   /** Whether the node's head stood still for too long, or is behind where another one was before that. */
@@ -22,7 +22,7 @@ export interface HeadHistory {
   forget(node: string): void;
 }
 
-/** More than are told within twice the longest span, at one each 10 s. */
+/** More than come within twice the longest span, at one each 10 s. */
 const MARKS_MAXIMUM = 2_500;
 
 /** Blocks that a head may be above or below the expected one: some come fast, and servers lag a little. */
@@ -51,11 +51,16 @@ export function createHeadHistory({ staleMs, blockMs }: HeadTimes): HeadHistory 
   }
 
   return {
-    tell(node, height, now) {
+    record(node, height, now) {
       const before = heads.get(node);
-      const rises = before === undefined || height > before.peak;
-      const peak = rises ? height : before.peak;
-      heads.set(node, { height, peak, risenAt: rises ? now : before.risenAt, toldAt: now });
+      const isNewPeak = before === undefined || height > before.peak;
+      const peak = isNewPeak ? height : before.peak;
+      heads.set(node, {
+        height,
+        peak,
+        raisedAt: isNewPeak ? now : before.raisedAt,
+        reportedAt: now,
+      });
       mark(height, now);
     },
     headOf: node => heads.get(node),
@@ -69,14 +74,14 @@ export function createHeadHistory({ staleMs, blockMs }: HeadTimes): HeadHistory 
     isStale(node) {
       const head = heads.get(node);
       if (head === undefined) return false;
-      const { height, risenAt, toldAt } = head;
-      if (toldAt - risenAt > staleMs) return true;
-      const passed = marks.findLast(({ at }) => at <= toldAt - staleMs);
+      const { height, raisedAt, reportedAt } = head;
+      if (reportedAt - raisedAt > staleMs) return true;
+      const passed = marks.findLast(({ at }) => at <= reportedAt - staleMs);
       return passed !== undefined && height < passed.height;
     },
     forget(node) {
       heads.delete(node);
-      // What it told may have been another chain's.
+      // The heights that it reported may have been another chain's.
       marks = [];
     },
   };

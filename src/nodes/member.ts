@@ -1,21 +1,22 @@
 import type { NodeRow, NodeState } from '../database/watching-tables.ts';
 import type { Clock } from '../time/clock.ts';
+import { untilAborted } from '../time/until-aborted.ts';
 import { createDailyQuota, type DailyQuota } from './daily-quota.ts';
 import type { HeadHistory } from './head-history.ts';
 import { LaggingNode, type Node, NodeFailure, RpcError, WrongIdentity } from './node.ts';
 import { isCounted, type OpenNode } from './open-node.ts';
 import { createStrikes } from './strikes.ts';
 
-/** How long a node is trusted to be that of its chain, in milliseconds. */
+/** How long a verification counts, in milliseconds. */
 const TRUSTED_MS = 60 * 60_000;
-/** How long one that is not is left alone, in milliseconds. */
+/** How long a node of another chain is left alone, in milliseconds. */
 const REFUSED_MS = 60_000;
-/** How long what was wrong with a node is told after it was, in milliseconds. */
-const TOLD_MS = 5 * 60_000;
+/** How long a strike is shown as the node's state, in milliseconds. */
+const STRIKE_SHOWN_MS = 5 * 60_000;
 /** Longest that a verification may take, in milliseconds. */
 const VERIFICATION_TIMEOUT_MS = 30_000;
 
-/** What is told of a node. */
+/** The state of a node, for operators. */
 export interface NodeStatus {
   readonly id: string;
   readonly label: string;
@@ -27,7 +28,7 @@ export interface NodeStatus {
   readonly lastError: string | null;
 }
 
-/** A node of a set, and what is known of it. */
+/** A node of a set, with its verification, its strikes and its quota. */
 export interface Member {
   readonly open: OpenNode;
   readonly updatedAt: Date;
@@ -35,7 +36,7 @@ export interface Member {
   /** Milliseconds until it may be asked; 0 if it may be now. */
   pausedFor(): number;
   /**
-   * Verifies the node, unless that was done lately and it has not failed since.
+   * Verifies the node, unless it was verified within the last hour and has not failed since.
    * @throws NodeFailure, or the signal's reason if it is aborted.
    */
   requireUsable(signal: AbortSignal): Promise<void>;
@@ -45,11 +46,11 @@ export interface Member {
    * @throws NodeFailure, or the signal's reason if it is aborted.
    */
   verifyConnection(always: boolean, signal: AbortSignal): Promise<void>;
-  /** Counts a failure that only a reader of its responses could see. */
+  /** Counts a failure that only shows in the contents of its responses. */
   struck(failure: Error): void;
-  /** All that was asked of it for one purpose was answered well, which makes good what was struck. */
+  /** Every call for one purpose, such as a tick, has succeeded: earlier strikes no longer count. */
   succeeded(): void;
-  /** It is not the chain's: it is not asked before it is verified again, in a minute. */
+  /** It is a node of another chain: it is not asked again before its next verification, in a minute. */
   refuse(reason: string): void;
   status(): NodeStatus;
 }
@@ -59,7 +60,7 @@ interface MemberOptions {
   readonly heads: HeadHistory;
   /** Throws WrongIdentity unless the node is one of the chain. */
   readonly verify: (node: Node) => Promise<void>;
-  /** Ends what the set has under way. */
+  /** Aborts the verifications in flight when the set is closed. */
   readonly ending: AbortSignal;
 }
 
@@ -69,12 +70,12 @@ interface Verified {
   readonly connections: number;
 }
 
-interface Told {
+interface Incident {
   readonly reason: string;
   readonly at: number;
 }
 
-interface Strike extends Told {
+interface Strike extends Incident {
   readonly failure: Error;
 }
 
@@ -87,11 +88,11 @@ export function createMember(
   const strikes = createStrikes(clock);
   let verified: Verified | null = null;
   let verifying: Promise<void> | null = null;
-  let refusal: Told | null = null;
+  let refusal: Incident | null = null;
   let strike: Strike | null = null;
 
-  const isWithin = (told: { readonly at: number } | null, milliseconds: number) =>
-    told !== null && Math.abs(clock() - told.at) < milliseconds;
+  const isWithin = (event: { readonly at: number } | null, milliseconds: number) =>
+    event !== null && Math.abs(clock() - event.at) < milliseconds;
 
   function refuse(reason: string): void {
     refusal = { reason, at: clock() };
@@ -124,15 +125,15 @@ export function createMember(
     }
   }
 
-  /** What the node is has not been learnt, which is not to be another chain's. */
+  /** The node did not say which chain it is of. That does not mean that it is of another one. */
   function unverified({ code, message }: RpcError): NodeFailure {
     return new NodeFailure(`${label}: could not be verified: it answered "${message}" (${code})`);
   }
 
   function struck(failure: Error): void {
-    const isTold = strike?.failure === failure;
-    if (isTold || (failure instanceof NodeFailure && isCounted(failure))) return;
-    if (!isWithin(strike, TOLD_MS)) strikes.succeeded();
+    const isRepeated = strike?.failure === failure;
+    if (isRepeated || (failure instanceof NodeFailure && isCounted(failure))) return;
+    if (!isWithin(strike, STRIKE_SHOWN_MS)) strikes.succeeded();
     if (failure instanceof LaggingNode) strikes.lag();
     else strikes.strike();
     strike = { reason: failure.message, at: clock(), failure };
@@ -147,7 +148,7 @@ export function createMember(
   function stateNow(): NodeState {
     if (refusal !== null) return 'refused';
     if (pausedFor() > 0 || open.lastFailure() !== null) return 'failing';
-    if (verified === null) return isWithin(strike, TOLD_MS) ? 'failing' : 'unknown';
+    if (verified === null) return isWithin(strike, STRIKE_SHOWN_MS) ? 'failing' : 'unknown';
     return heads.isStale(id) ? 'behind' : 'up';
   }
 
@@ -182,7 +183,7 @@ export function createMember(
     succeeded: () => strikes.succeeded(),
     refuse,
     status() {
-      const wrong = isWithin(strike, TOLD_MS) ? strike?.reason : undefined;
+      const wrong = isWithin(strike, STRIKE_SHOWN_MS) ? strike?.reason : undefined;
       return {
         ...{ id, label, role },
         state: stateNow(),
@@ -191,16 +192,4 @@ export function createMember(
       };
     },
   };
-}
-
-/** The result of work that others may be waiting for too, unless the signal is aborted first. */
-async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(signal.reason);
-  signal.addEventListener('abort', abort, { once: true });
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
 }

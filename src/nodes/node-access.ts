@@ -11,7 +11,7 @@ export interface NodeAccess {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A URL or a header that no node can have. The message does not contain it. */
+/** A URL or a header that is refused. The message does not contain it, since it may be secret. */
 export class InvalidAccess extends Error {
   override name = 'InvalidAccess';
 }

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
 
-/** What became of a call. */
+/** The outcome of a call. */
 export type CallOutcome = 'answered' | 'refused' | 'throttled' | 'failed';
 
 export const nodeRequests = new Counter({
@@ -27,7 +27,7 @@ export interface NodeGauge {
   readonly isUp: boolean;
 }
 
-/** What each watcher of this process sees of its nodes; nothing while it does not watch. */
+/** The nodes of each watcher in this process; a watcher without a recent report has none. */
 export const nodeGauges = new Set<() => readonly NodeGauge[]>();
 
 new Gauge({

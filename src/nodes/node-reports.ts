@@ -5,18 +5,11 @@ import type { Clock } from '../time/clock.ts';
 import type { NodeStatus } from './member.ts';
 import { type NodeGauge, nodeGauges } from './node-metrics.ts';
 
-/** Time between two writes of what has changed little, in milliseconds. */
+/** Time between two writes while no state changes, in milliseconds. */
 const WRITE_INTERVAL_MS = 10_000;
 
-/** Age at which a report says nothing any more: another worker may watch the chain, in milliseconds. */
+/** Age from which a report is no longer shown, in milliseconds: another worker may watch the chain by then. */
 const REPORT_AGE_MS = 120_000;
-
-/** Tells operators how the nodes of a chain are: in the database, in a metric and in the log. */
-export interface NodeReports {
-  report(statuses: readonly NodeStatus[]): Promise<void>;
-  /** Takes the chain's nodes out of the metric. */
-  close(): void;
-}
 
 interface NodeReportsOptions {
   readonly db: Connection;
@@ -25,28 +18,28 @@ interface NodeReportsOptions {
   readonly logger: Pick<BaseLogger, 'warn' | 'info'>;
 }
 
-export function createNodeReports({ db, chain, clock, logger }: NodeReportsOptions): NodeReports {
-  let told = new Map<string, NodeStatus>();
+/** Reports the states of a chain's nodes to operators: in the database, in a metric and in the log. */
+export function createNodeReports({ db, chain, clock, logger }: NodeReportsOptions) {
+  let reported = new Map<string, NodeStatus>();
   let writtenAt = 0;
-
   let reportedAt = 0;
 
   function gauges(): NodeGauge[] {
     if (Math.abs(clock() - reportedAt) > REPORT_AGE_MS) return [];
-    return [...told.values()].map(({ label: node, role, state }) => ({
+    return [...reported.values()].map(({ label: node, role, state }) => ({
       ...{ chain, node, role },
       isUp: state === 'up',
     }));
   }
   nodeGauges.add(gauges);
 
-  /** @returns Whether a state differs from the one told before. */
-  function tell(statuses: readonly NodeStatus[]): boolean {
+  /** @returns Whether a state differs from the one reported before. */
+  function update(statuses: readonly NodeStatus[]): boolean {
     const changed = statuses.filter(
-      ({ id, state }) => state !== (told.get(id)?.state ?? 'unknown'),
+      ({ id, state }) => state !== (reported.get(id)?.state ?? 'unknown'),
     );
     for (const status of changed) logChange(status);
-    told = new Map(statuses.map(status => [status.id, status]));
+    reported = new Map(statuses.map(status => [status.id, status]));
     reportedAt = clock();
     return changed.length > 0;
   }
@@ -57,8 +50,8 @@ export function createNodeReports({ db, chain, clock, logger }: NodeReportsOptio
   }
 
   return {
-    async report(statuses) {
-      const differs = tell(statuses);
+    async report(statuses: readonly NodeStatus[]): Promise<void> {
+      const differs = update(statuses);
       if (!differs && Math.abs(clock() - writtenAt) < WRITE_INTERVAL_MS) return;
       writtenAt = clock();
       const sightings = statuses.map(({ id, state, height, lastError }) => ({
@@ -67,6 +60,7 @@ export function createNodeReports({ db, chain, clock, logger }: NodeReportsOptio
       }));
       await saveNodeStates(db, sightings, new Date(writtenAt));
     },
+    /** Takes the chain's nodes out of the metric. */
     close: () => void nodeGauges.delete(gauges),
   };
 }

@@ -24,9 +24,9 @@ export interface NodeSetOptions {
   readonly verify: (node: Node) => Promise<void>;
   /** Height of the node's newest block. Without it, nodes that are not in use are not asked. */
   readonly readHeight?: (node: Node) => Promise<number>;
-  /** Whether the node has a block of this height. Without it, what a node tells of its newest is enough. */
+  /** Whether the node has a block of this height. Without it, a reported height is believed without proof. */
   readonly hasBlock?: (node: Node, height: number) => Promise<boolean>;
-  /** Whether states are kept in the database and in metrics: the chain's watcher does, others only ask. */
+  /** Whether states are written to the database and to metrics, as only the chain's watcher does. */
   readonly reports?: boolean;
   /** Calls a second to each node, if it is less than what the node allows. */
   readonly requestsPerSecond?: number;
@@ -34,20 +34,20 @@ export interface NodeSetOptions {
   readonly wait?: Wait;
 }
 
-/** The nodes of one chain, as one process asks them. */
+/** The nodes of one chain in one process. */
 export interface NodeSet {
   /**
-   * Reads the nodes that are configured now, and asks those for their heads that are not in use. Call it
-   * before each tick.
+   * Reads the configured nodes, and begins to ask those that are not in use for their heads. Call it before each
+   * tick.
    */
   refresh(): Promise<void>;
   /**
-   * Whether it is time for a look, as far as the daily quotas of the nodes go that are asked first, a primary
-   * and a check node: they have to last for the day. If so, the look begins.
+   * Whether the daily quotas of the nodes that are asked first, a primary and a check node, allow a look now: they have
+   * to last for the day. If so, the look begins.
    */
   mayLook(look: Look): boolean;
   /**
-   * The first primary node that is verified, answers and is not behind. Where all are behind, the one
+   * The first primary node that is verified, responds and is not behind. Where all are behind, the one
    * with the highest block: the chain itself may stand still.
    * @throws NodeFailure if no primary node can be asked, or the signal's reason if it is aborted.
    */
@@ -55,8 +55,8 @@ export interface NodeSet {
   /**
    * The first check node that can be asked; null if the chain has none.
    * @param spares Whether none is to be asked whose calls of the day are used up. Not so unless given.
-   * @throws NodeFailure if there are some and none can be asked, even because the access to it cannot be
-   * opened here; or the signal's reason.
+   * @throws NodeFailure if there are some and none can be asked, for instance because this process cannot decrypt
+   * their access; or the signal's reason.
    */
   check(signal: AbortSignal, spares?: boolean): Promise<Node | null>;
   /**
@@ -66,19 +66,19 @@ export interface NodeSet {
    */
   another(nodeId: string, signal: AbortSignal): Promise<Node | null>;
   /**
-   * Takes the height of a node's newest block for true, which other nodes are then measured by: once the node
-   * is verified on every connection that it was told on and, where the height is out of reach, once more,
-   * and shows that it has blocks up there.
+   * Accepts the height of a node's newest block, by which other nodes are then judged. First the node is verified
+   * on every connection that may have reported it. Where the height is implausible, it is verified in any case,
+   * and has to show a block near that height.
    * @throws NodeFailure, RpcError, or the signal's reason if it is aborted.
    */
   acceptHead(nodeId: string, height: number, signal: AbortSignal): Promise<void>;
-  /** Tells a NodeFailure of an adapter: answers that do not fit together. Others are counted already. */
+  /** Counts a failure that an adapter found, such as inconsistent responses. Failed requests are counted already. */
   reportFailure(nodeId: string, failure: Error): void;
-  /** Tells that all that was asked of a node for one purpose, such as a tick, was answered well. */
+  /** To be called when every call for one purpose, such as a tick, has succeeded. */
   reportSuccess(nodeId: string): void;
-  /** Milliseconds until a primary node may be asked; 0 if one may be now, infinite without any. */
+  /** Milliseconds until a primary node may be asked; 0 if one may be asked now, infinite without any. */
   pausedFor(): number;
-  /** Tells that a node has been found not to be one of the chain. */
+  /** To be called when a node turns out to be of another chain. */
   distrust(nodeId: string, reason: string): void;
   /** undefined for a node that is not in the set. */
   state(nodeId: string): NodeStatus | undefined;

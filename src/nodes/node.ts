@@ -1,6 +1,6 @@
 import type { NodeAbilities, NodeRole } from '../database/watching-tables.ts';
 
-/** The JSON-RPC error that a node answered a call with. */
+/** The JSON-RPC error with which a node has responded to a call. */
 export class RpcError extends Error {
   override name = 'RpcError';
   readonly code: number;
@@ -12,8 +12,8 @@ export class RpcError extends Error {
 }
 
 /**
- * A response that is longer, or nested deeper, than may be parsed, or that the node does not give since it is too
- * much, to a call that allows for it. Nothing is wrong with the node.
+ * A response that is too long or too deeply nested to be parsed, or that the node refuses because it is too
+ * large. Thrown only for calls that allow for it: nothing is wrong with the node.
  */
 export class ResponseTooLarge extends RpcError {
   override name = 'ResponseTooLarge';
@@ -23,7 +23,7 @@ export class ResponseTooLarge extends RpcError {
 }
 
 /**
- * A node that did not answer, or whose answer is not what was asked for. The message names the node's
+ * A node that did not respond, or whose response is not what was asked for. The message names the node's
  * label and never its URL.
  */
 export class NodeFailure extends Error {
@@ -31,8 +31,8 @@ export class NodeFailure extends Error {
 }
 
 /**
- * The server that answered has not come as far as another one had, whose block or state was asked for.
- * Nothing is wrong with the node: behind its URL, or at the next node, another server may answer.
+ * The server that responded lags: it does not have a block or state that another server has already shown.
+ * Nothing is wrong with the node: another server behind its URL, or another node, may have it.
  */
 export class LaggingNode extends NodeFailure {
   override name = 'LaggingNode';
@@ -58,17 +58,23 @@ export class WrongIdentity extends Error {
   override name = 'WrongIdentity';
 }
 
+/** Whether a node is to blame: it failed, or responded with an error. */
+export function isNodeError(error: unknown): error is NodeFailure | RpcError {
+  return error instanceof NodeFailure || error instanceof RpcError;
+}
+
 export interface NodeCall {
   readonly method: string;
   readonly params: readonly unknown[];
-  /** Whether a response that is too large is an ResponseTooLarge: the caller asks for less, or does without. */
+  /** Whether a response that is too large is a ResponseTooLarge: the caller asks for less, or does without it. */
   readonly mayBeTooLarge?: boolean;
-  /** Whether no response in time is an ResponseTooLarge as well. */
+  /** Whether no response in time is a ResponseTooLarge as well. */
   readonly mayTakeTooLong?: boolean;
 }
 
-/** Longest that a call may take, in milliseconds: most calls, and those that carry a block or a trace. */
+/** Longest that most calls may take, in milliseconds. */
 export const CALL_TIMEOUT_MS = 10_000;
+/** Longest that a call may take whose response carries a block or a trace, in milliseconds. */
 export const BLOCK_TIMEOUT_MS = 30_000;
 
 export interface CallOptions {
@@ -81,8 +87,8 @@ export interface CallOptions {
 }
 
 /**
- * One provider's node, within one signal: its calls end when the signal is aborted. Results are parsed
- * JSON that nobody has checked.
+ * One provider's node, within one signal: its calls end when the signal is aborted. Results are parsed JSON,
+ * unchecked.
  */
 export interface Node {
   readonly id: string;
@@ -95,7 +101,7 @@ export interface Node {
    */
   call(method: string, params: readonly unknown[], options?: CallOptions): Promise<unknown>;
   /**
-   * Several calls in as few requests as the node accepts, answered in their order. A call that the node
+   * Several calls in as few requests as the node accepts; results in the order of the calls. A call that the node
    * refuses has its RpcError in place of a result.
    * @throws NodeFailure
    */

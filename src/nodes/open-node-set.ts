@@ -4,18 +4,17 @@ import { createCallCounts } from './call-counts.ts';
 import { createHeadHistory } from './head-history.ts';
 import { createMember, type Member } from './member.ts';
 import { type Node, NodeFailure } from './node.ts';
-import { openAccess } from './node-access.ts';
 import { createNodeReports } from './node-reports.ts';
 import type { NodeSet, NodeSetOptions } from './node-set.ts';
-import { openNode } from './open-node.ts';
+import { openNode, settingsOf } from './open-node.ts';
 
 /**
- * Age at which a node that is not in use is asked for its head, in milliseconds: more than the half minute
- * after which one is used on a chain where nothing is watched.
+ * Age at which a node's head is read again while the node is not in use, in milliseconds. It is more than the
+ * half minute between two looks at a chain on which nothing is watched, so that a node in use is not asked twice.
  */
 export const HEAD_AGE_MS = 45_000;
 
-/** Blocks below its newest that a node has to show: another server behind the same URL may lag so far. */
+/** How far below its newest block a node has to show one: another server behind the same URL may lag so far. */
 const SERVERS_LAG = 3;
 
 /** Makes the set of a chain's nodes. It is empty until `refresh`. */
@@ -30,16 +29,14 @@ export function openNodeSet(options: NodeSetOptions): NodeSet {
   /** Nodes whose access could not be opened, by when their rows were changed. */
   const unreadable = new Map<string, Date>();
   const polls = new Map<string, Promise<void>>();
-  /** Whether the chain has a check node, readable or not: without it nothing is to become final. */
+  /** Whether the chain has a check node, even one that cannot be opened: then nothing becomes final without it. */
   let hasCheck = false;
 
   function open(row: NodeRow): Member | undefined {
     try {
-      const access = openAccess(keyring, row);
       const limit = options.requestsPerSecond ?? row.requests_per_second;
-      const { id, label, role, abilities } = row;
       const requestsPerSecond = Math.min(row.requests_per_second, limit);
-      const settings = { id, chain, label, role, abilities, requestsPerSecond, access };
+      const settings = { ...settingsOf(keyring, row), requestsPerSecond };
       const memberOptions = { clock, heads, verify, ending: controller.signal };
       const openOptions = options.wait === undefined ? { clock } : { clock, wait: options.wait };
       return createMember(openNode(settings, openOptions), row, memberOptions);
@@ -56,7 +53,7 @@ export function openNodeSet(options: NodeSetOptions): NodeSet {
     return [...members.values()].filter(member => member.open.settings.role === role);
   }
 
-  /** Members that may be asked now before those that are in a pause, and before those without a call left. */
+  /** First those that may be asked now, then those in a pause, last those whose quota is used up. */
   function inOrder(list: readonly Member[]): Member[] {
     return list.toSorted(
       (one, other) =>
@@ -88,7 +85,7 @@ export function openNodeSet(options: NodeSetOptions): NodeSet {
   async function accept(member: Member, height: number, signal: AbortSignal): Promise<void> {
     const { id, label } = member.open.settings;
     const isFar = heads.isFar(id, height, clock());
-    // The first head of all follows the verification before a node is used.
+    // Before its first head the node has just been verified.
     const isKnown = heads.headOf(id) !== undefined;
     await member.verifyConnection(isFar && isKnown, signal);
     if (isFar && hasBlock !== undefined) {
@@ -99,15 +96,15 @@ export function openNodeSet(options: NodeSetOptions): NodeSet {
         );
       }
     }
-    heads.tell(id, height, clock());
+    heads.record(id, height, clock());
   }
 
   /** Keeps the heads of nodes that are not in use fresh, without holding up the tick. */
   function pollIdle(): void {
-    // Where nobody is told how they are, one alone is behind no other.
+    // Without reports, heads are only read to compare nodes with one another.
     if (readHeight === undefined || (reports === undefined && members.size < 2)) return;
     for (const [id, member] of members) {
-      const age = Math.abs(clock() - (heads.headOf(id)?.toldAt ?? 0));
+      const age = Math.abs(clock() - (heads.headOf(id)?.reportedAt ?? 0));
       if (age < HEAD_AGE_MS || member.pausedFor() > 0 || polls.has(id)) continue;
       const poll = async () => {
         try {
@@ -115,7 +112,7 @@ export function openNodeSet(options: NodeSetOptions): NodeSet {
           const height = await readHeight(member.open.within(controller.signal));
           await accept(member, height, controller.signal);
         } catch {
-          // The member knows why, and tells it.
+          // The member's status has the reason.
         } finally {
           polls.delete(id);
         }

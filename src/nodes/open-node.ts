@@ -1,4 +1,5 @@
-import type { NodeAbilities, NodeRole } from '../database/watching-tables.ts';
+import type { Keyring } from '../crypto/keyring.ts';
+import type { NodeAbilities, NodeRole, NodeRow } from '../database/watching-tables.ts';
 import type { Clock } from '../time/clock.ts';
 import { abortableWait, createAllowance, type Wait } from './allowance.ts';
 import { createBatches } from './batches.ts';
@@ -11,7 +12,7 @@ import {
   ResponseTooLarge,
   RpcError,
 } from './node.ts';
-import type { NodeAccess } from './node-access.ts';
+import { type NodeAccess, openAccess } from './node-access.ts';
 import { type CallOutcome, nodeRequestSeconds, nodeRequests } from './node-metrics.ts';
 import { createPause } from './pause.ts';
 import { createRedaction } from './redaction.ts';
@@ -20,9 +21,9 @@ import { BatchRefused, readBatch, readDocument, readResult, Throttled } from './
 import { type NodeResponse, openTransport } from './transport.ts';
 import { Oversized, TookTooLong, TooMuchAsked, UnusableResponse } from './unusable-response.ts';
 
-/** Longest pause that a call waits out, in milliseconds; with a longer one it fails at once. */
+/** Longest pause that a call waits for, in milliseconds; during a longer one it fails at once. */
 const PATIENCE_MS = 5_000;
-/** Times that a call is made which the node answers by limiting calls. */
+/** Attempts at a call while the node responds that it limits calls. */
 const ATTEMPTS_MAXIMUM = 3;
 
 export interface NodeSettings {
@@ -35,22 +36,32 @@ export interface NodeSettings {
   readonly access: NodeAccess;
 }
 
+/**
+ * The settings of a stored node, with its access.
+ * @throws Error if the keyring lacks the master key.
+ */
+export function settingsOf(keyring: Keyring, row: NodeRow): NodeSettings {
+  const { id, chain, label, role, abilities } = row;
+  const requestsPerSecond = row.requests_per_second;
+  return { id, chain, label, role, abilities, requestsPerSecond, access: openAccess(keyring, row) };
+}
+
 interface OpenNodeOptions {
   readonly clock: Clock;
   /** Waits for the allowance and for the end of short pauses. */
   readonly wait?: Wait;
 }
 
-/** A node with its connections, its allowance and its pauses. */
+/** A node with its connections, rate limit and pauses. */
 export interface OpenNode {
   readonly settings: NodeSettings;
   /** The node, whose calls end when the signal is aborted. */
   within(signal: AbortSignal): Node;
   /** Milliseconds until it may be asked again after failures; 0 if it may be now. */
   pausedFor(): number;
-  /** Why the last call failed; null once another one was answered. */
+  /** Why the last call failed; null once a later one has succeeded. */
   lastFailure(): string | null;
-  /** How often it has failed; to ask for rest is no failure. */
+  /** How often it has failed; being throttled is not a failure. */
   failures(): number;
   /** How many connections to it were opened so far. */
   connections(): number;
@@ -69,16 +80,16 @@ interface Exchange<T> {
   readonly signal: AbortSignal;
   readonly options: CallOptions | undefined;
   readonly limits: ResponseLimits;
-  /** Whether to ask for too much is no failure, but an ResponseTooLarge. */
+  /** Whether a request for too much is a ResponseTooLarge, and no failure. */
   readonly mayBeTooLarge: boolean;
-  /** Whether no response in time is one as well. */
+  /** Whether no response in time is a ResponseTooLarge as well. */
   readonly mayTakeTooLong: boolean;
   read(response: NodeResponse): T;
 }
 
 const counted = new WeakSet<Error>();
 
-/** Whether a failure is one of a request, which has already paused its node. */
+/** Whether a failure is that of a request, for which the node was already paused. */
 export function isCounted(failure: NodeFailure): boolean {
   return counted.has(failure);
 }
@@ -93,7 +104,7 @@ export function openNode(
   const allowance = createAllowance({ perSecond: requestsPerSecond, wait });
   const pause = createPause(clock);
   const redact = createRedaction(access);
-  // A larger batch would have to wait for an allowance of more than a second.
+  // A larger batch would have to wait for more than a second's allowance.
   const batches = createBatches(Math.max(1, Math.min(abilities.batch, requestsPerSecond)));
   let lastFailure: string | null = null;
   let failures = 0;
@@ -105,7 +116,7 @@ export function openNode(
     for (let attempt = 1; ; attempt += 1) {
       await outlastPause(signal);
       await allowance.take(methods.length, signal);
-      // Another call may have failed, or be the one attempt after a pause.
+      // While this call waited, another one may have failed, or be the single attempt after a pause.
       requireNoPause();
       const number = pause.attempt();
       calls += methods.length;
@@ -150,7 +161,7 @@ export function openNode(
     if (remaining > 0) await wait(remaining, signal);
   }
 
-  /** Refuses to wait for long. */
+  /** @throws NodeFailure during a pause that is longer than a call waits for. */
   function requireNoPause(): void {
     const remaining = pause.remaining();
     if (remaining <= PATIENCE_MS) return;
@@ -165,7 +176,7 @@ export function openNode(
       error instanceof NodeFailure ? error : new NodeFailure(`${label}: ${error.message}`);
     counted.add(failure);
     lastFailure = failure.message;
-    // What asks for rest is still the node that it was.
+    // A throttled node need not be verified again.
     if (!(error instanceof Throttled)) failures += 1;
     return failure;
   }
@@ -205,7 +216,7 @@ export function openNode(
       signal,
       options,
       limits: limitsOfBatch(calls),
-      // Smaller ones tell whose answer it is.
+      // Smaller batches then show which call has the large response.
       mayBeTooLarge: true,
       mayTakeTooLong: calls.some(each => each.mayTakeTooLong),
       read: response => readBatch(response, ids, redact),

@@ -10,25 +10,8 @@ const PAUSE_MAXIMUM_MS = 60_000;
 /** Share of a pause that is random, so that processes do not come back at once. */
 const JITTER = 0.25;
 
-/** When a node may be asked again after it failed. */
-export interface Pause {
-  /** Milliseconds until the node may be asked; 0 if it may be now. */
-  remaining(): number;
-  /**
-   * Call before each request.
-   * @returns What to give to `succeeded` or `failed`.
-   */
-  attempt(): number;
-  /** Does not count for a request that was sent before another one failed. */
-  succeeded(attempt: number): void;
-  /**
-   * Requests that are under way together fail together: only the first one counts.
-   * @param retryAfterMs What the node asks for; null for the usual pause.
-   */
-  failed(attempt: number, retryAfterMs?: number | null): void;
-}
-
-export function createPause(clock: Clock, random: () => number = Math.random): Pause {
+/** When a node may be asked again after failed requests. */
+export function createPause(clock: Clock, random: () => number = Math.random) {
   const circuit = createCircuit({
     clock,
     maximumFailures: MAXIMUM_FAILURES,
@@ -41,25 +24,35 @@ export function createPause(clock: Clock, random: () => number = Math.random): P
   let attemptedAt = 0;
 
   return {
-    remaining() {
+    /** Milliseconds until the node may be asked; 0 if it may be now. */
+    remaining(): number {
       const now = clock();
       // The absolute difference: a clock that is set back must not prolong the pause.
       const own = pauseMs - Math.abs(now - pausedAt);
       const suspended = circuit.isOpen() ? CIRCUIT_PAUSE_MS - Math.abs(now - attemptedAt) : 0;
       return Math.max(own, suspended, 0);
     },
-    attempt() {
+    /**
+     * Call before each request.
+     * @returns What to give to `succeeded` or `failed`.
+     */
+    attempt(): number {
       circuit.attempt();
       attemptedAt = clock();
       return incidents;
     },
-    succeeded(attempt) {
+    /** Ignored for a request that was sent before another one failed. */
+    succeeded(attempt: number): void {
       if (attempt !== incidents) return;
       circuit.succeeded();
       failures = 0;
       pauseMs = 0;
     },
-    failed(attempt, retryAfterMs = null) {
+    /**
+     * Of requests in flight at the same time only the first failure counts.
+     * @param retryAfterMs What the node asks for; null for the usual pause.
+     */
+    failed(attempt: number, retryAfterMs: number | null = null): void {
       if (attempt !== incidents) return;
       incidents += 1;
       circuit.failed();

@@ -2,9 +2,9 @@ import { FAILURE_MAXIMUM_BYTES, type ResponseLimits, VALUES_MAXIMUM } from './re
 import { Oversized } from './unusable-response.ts';
 
 /**
- * Reads the JSON of a response, and refuses it while it arrives where it is more than may be parsed: an empty
- * list takes two bytes, and some twenty times as much memory.
- * @param body The rest of it is left unread where this throws, and where a response of failure is too long.
+ * Reads the JSON of a response, and refuses it while it still arrives once it exceeds what may be parsed: parsed,
+ * an empty list of two bytes takes some twenty times as much memory.
+ * @param body Its rest is left unread where this throws, and where a response with a status of failure is too long.
  * @throws Oversized, and what the body throws.
  */
 export async function readBody(
@@ -18,7 +18,7 @@ export async function readBody(
   for await (const chunk of body) {
     size += chunk.length;
     if (isFailure) {
-      // It is read for the sake of its error, which is short.
+      // Only its error is of interest, which is short.
       if (size > FAILURE_MAXIMUM_BYTES) break;
     } else {
       if (size > limits.bytes) throw new Oversized(`of more than ${inUnits(limits.bytes)}`);
@@ -70,7 +70,7 @@ function createShapeCheck(depthMaximum: number): (chunk: Uint8Array) => void {
       const byte = chunk[index];
       if (isEscaped) isEscaped = false;
       else if (isText) {
-        // Most of a response is text, which is searched several times as fast as it is gone through.
+        // Most of a response is text. Searching it is several times as fast as reading each byte.
         if (quote < index) quote = find(chunk, QUOTE, index);
         if (backslash < index) backslash = find(chunk, BACKSLASH, index);
         isEscaped = backslash < quote;

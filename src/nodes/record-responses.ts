@@ -1,22 +1,22 @@
 import { type Node, RpcError } from './node.ts';
 
-/** What a node answered to one call. */
-export interface NodeResponse {
+/** A call and its result. */
+export interface RecordedResponse {
   readonly method: string;
   readonly params: unknown;
   readonly result: unknown;
 }
 
-/** A node whose responses are remembered. */
+/** A node whose responses are kept. */
 export interface RecordedNode {
   readonly node: Node;
-  /** Answers to calls that name one of these texts, such as hashes, in the order of the calls. */
-  answersOn(...texts: readonly string[]): NodeResponse[];
+  /** Responses to calls whose parameters contain one of these texts, such as hashes, in the order of the calls. */
+  responsesTo(...texts: readonly string[]): RecordedResponse[];
 }
 
-/** Remembers what a node answers from now on, errors left out. */
+/** Keeps the responses of a node from now on, except for errors. */
 export function recordResponses(node: Node): RecordedNode {
-  const responses: NodeResponse[] = [];
+  const responses: RecordedResponse[] = [];
   const keep = (method: string, params: unknown, result: unknown) => {
     if (!(result instanceof RpcError)) responses.push({ method, params, result });
     return result;
@@ -35,7 +35,7 @@ export function recordResponses(node: Node): RecordedNode {
       },
       post: async (path, body, options) => keep(path, body, await node.post(path, body, options)),
     },
-    answersOn(...texts) {
+    responsesTo(...texts) {
       return responses.filter(({ params }) => {
         const asked = JSON.stringify(params);
         return texts.some(text => asked.includes(text));

@@ -4,7 +4,7 @@ import { type NodeAccess, percentDecoded } from './node-access.ts';
 const PATH_SECRET_LENGTH = 8;
 /** Shorter values of headers and queries could be part of any word, in characters. */
 const SECRET_LENGTH = 4;
-/** Longest text of a node that is kept, in characters. */
+/** Longest text of a node that is shown, in characters. */
 const TEXT_MAXIMUM = 300;
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 
@@ -12,8 +12,8 @@ const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 export type Redact = (text: string) => string;
 
 /**
- * Removes whatever a node's URL and headers have that may be a secret, wherever the node repeats it, and
- * shortens the text to one line of 300 characters.
+ * Removes possible secrets of a node's URL and headers from a text of the node, and shortens it to one line of
+ * 300 characters.
  */
 export function createRedaction({ url, headers }: NodeAccess): Redact {
   const { href, host, pathname, search, searchParams } = new URL(url);
@@ -23,7 +23,7 @@ export function createRedaction({ url, headers }: NodeAccess): Redact {
     .concat(path, path.map(percentDecoded), [...searchParams.values()])
     .concat(values, values.flatMap(userAndPassword))
     .filter(text => text.length >= SECRET_LENGTH)
-    // The longest first, so that no rest of it remains.
+    // The longest first, so that no part of one remains.
     .toSorted((one, other) => other.length - one.length);
   return text => {
     let shown = text;

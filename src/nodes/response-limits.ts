@@ -1,17 +1,17 @@
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** Longest response of all, and that of a whole batch, in bytes. */
+/** Longest response to any call, and to a whole batch, in bytes. */
 export const RESPONSE_MAXIMUM_BYTES = 16 * MIB;
-/** Longest response with a status of failure, in bytes; what is longer is a page for people. */
+/** Longest response with a status of failure, in bytes; a longer one is an HTML page, not an error. */
 export const FAILURE_MAXIMUM_BYTES = 64 * KIB;
-/** Values of one response: 16 MiB of the emptiest logs that a chain can have are some 500,000. */
+/** Most values in one response: 16 MiB of the shortest logs that a chain can have are some 500,000. */
 export const VALUES_MAXIMUM = 600_000;
 
-/** What a response may be at most. */
+/** Limits of one response. */
 export interface ResponseLimits {
   readonly bytes: number;
-  /** Lists and objects inside one another. */
+  /** Nesting of lists and objects. */
   readonly depth: number;
 }
 
@@ -76,7 +76,7 @@ const BYTES: Readonly<Record<string, number>> = {
 /** Of other methods. */
 const USUAL_BYTES = MIB;
 
-/** Nothing but a trace is nested any deeper. */
+/** Only traces are nested deeper. */
 const USUAL_DEPTH = 64;
 /** A call has a list of calls, which may be nested 1,024 times (Ethereum yellow paper, 9.4). */
 const TRACE_DEPTH = 2 * 1_024 + USUAL_DEPTH;

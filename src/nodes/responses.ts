@@ -5,7 +5,7 @@ import type { Redact } from './redaction.ts';
 import type { NodeResponse } from './transport.ts';
 import { TookTooLong, TooMuchAsked, UnusableResponse } from './unusable-response.ts';
 
-/** The node asks for rest, which is no failure: it limits calls, or is not available just now. */
+/** The node limits calls, or is unavailable for a short while. That is not a failure. */
 export class Throttled extends Error {
   override name = 'Throttled';
   /** null for the usual pause. */
@@ -20,7 +20,7 @@ export class Throttled extends Error {
   }
 }
 
-/** The node does not answer a batch, or none of that size. */
+/** The node refuses batches, or batches of that size. */
 export class BatchRefused extends Error {
   override name = 'BatchRefused';
   constructor() {
@@ -29,23 +29,23 @@ export class BatchRefused extends Error {
 }
 
 /**
- * Statuses whose JSON-RPC error is one of the call: bitcoind answers errors with 500, and unknown methods with
- * 404; providers use 400, 403 for what a plan does not have, 408 for what took too long, and 422.
+ * Statuses with which a JSON-RPC error concerns the call: bitcoind uses 500 for errors, and 404 for unknown
+ * methods; providers use 400, 403 for what a plan does not have, 408 for what took too long, and 422.
  */
 const RPC_STATUSES = [200, 400, 403, 404, 408, 422, 500];
-/** Statuses with which a server refuses a batch that it would answer call by call. */
+/** Statuses with which a server refuses a batch whose calls it would accept one by one. */
 const BATCH_REFUSAL_STATUSES = [400, 403, 404, 405, 415, 422];
 const TOO_MUCH_STATUS = 413;
 const TOO_MANY_REQUESTS_STATUS = 429;
 const UNAVAILABLE_STATUS = 503;
 const GATEWAY_TIMEOUT_STATUS = 504;
-/** Codes by which providers limit calls; -32005 also says other things, which its text tells. */
+/** Codes by which providers limit calls; -32005 has other meanings too, which its message shows. */
 const THROTTLED_CODES = [429, -32005, -32097, -32429];
 const THROTTLED_TEXT =
   /rate.?limit|too many requests|request limit|request rate|requests? per second|compute units per second|max usage reached|capacity (limit )?exceeded|frequency limit|\brps\b|allowed_rps|credits limited/i;
-/** What -32005 says besides: too much was asked for (Infura), or the server lags (Solana). */
+/** The other meanings of -32005: too much was asked for (Infura), or the server lags (Solana). */
 const OTHER_LIMIT = /result|range|block|response size|logs|timeout|timed out|unhealthy|behind/i;
-/** How long TronGrid answers nobody who has asked too often, in seconds. It sends no Retry-After. */
+/** How long TronGrid suspends a client that calls too often, in seconds. It sends no Retry-After. */
 const SUSPENDED = /suspended for (\d+) ?s/i;
 /** go-ethereum in place of the results that would make the response to a batch too long (-32003). */
 const RESPONSE_TOO_LARGE = /^response too large/i;
@@ -62,7 +62,7 @@ export function readResult(response: NodeResponse, id: number, redact: Redact): 
   if (!isObject(body) || (response.status !== 200 && !isError)) throw unusable(response, body);
   const result = readEntry(body, redact);
   if (!RPC_STATUSES.includes(response.status)) throw refusedBy(response, result);
-  // A server that could not read the request does not know its ID.
+  // A server that could not parse the request does not know its ID.
   const isOwn = body.id === id || (isError && (body.id === null || body.id === undefined));
   if (!isOwn) throw new UnusableResponse('an answer to a call that was not made');
   if (result instanceof RpcError) throw result;
@@ -97,12 +97,12 @@ export function readBatch(
   const isOfBatch = status !== 200 || errors.every(({ message }) => /\bbatch/i.test(message));
   if (isComplete && !(isRefused && isOfBatch)) return ids.map(id => results.get(id));
   if (isRefused && status === TOO_MUCH_STATUS) throw refusedBy(response, errors[0]);
-  // Geth answers one error, with the ID of the first call, in place of the whole batch.
+  // In place of the whole batch, Geth sends one error with the ID of the first call.
   if (isRefused) throw new BatchRefused();
   throw new UnusableResponse('an answer to calls that were not made, or not to all that were');
 }
 
-/** Why a batch has no list for a response. */
+/** Why the response to a batch is not a list. */
 function refusalOfBatch(response: NodeResponse, body: unknown, redact: Redact): Error {
   const { status } = response;
   const error = isObject(body) ? readEntry(body, redact) : undefined;
@@ -120,7 +120,7 @@ function refusalOfBatch(response: NodeResponse, body: unknown, redact: Redact): 
  */
 export function readDocument(response: NodeResponse, redact: Redact): unknown {
   const body = parseBody(response, redact);
-  // java-tron answers with status 200 when it fails.
+  // java-tron uses status 200 for failures.
   if (isObject(body) && Object.hasOwn(body, 'Error')) {
     throw refusedBy(response, new RpcError(0, redact(String(body.Error))));
   }
@@ -129,8 +129,8 @@ export function readDocument(response: NodeResponse, redact: Redact): unknown {
 }
 
 /**
- * The JSON of a response, whatever its status; undefined for anything else.
- * @throws Throttled for one of a node that asks for rest.
+ * The JSON of a response of any status; undefined if it is not JSON.
+ * @throws Throttled
  */
 function parseBody({ status, retryAfterMs, text }: NodeResponse, redact: Redact): unknown {
   const body = parseOrUndefined(text);
@@ -152,14 +152,19 @@ function parseOrUndefined(text: string): unknown {
   }
 }
 
-/** The error that a response says it is, in whatever shape; an empty message without any. */
+/** The error in a response, which providers put in different places; an empty message if there is none. */
 function errorOf(body: unknown, redact: Redact): { code: number; message: string } {
   if (!isObject(body) || Object.hasOwn(body, 'result')) return { code: 0, message: '' };
   const { error = body.Error ?? body } = body;
+  return readError(error, redact);
+}
+
+/** An error, which may be an object or its message alone. */
+function readError(error: unknown, redact: Redact, without = '') {
   const { code, message } = isObject(error) ? error : { code: 0, message: error };
   return {
     code: Number.isSafeInteger(code) ? Number(code) : 0,
-    message: typeof message === 'string' ? redact(message) : '',
+    message: redact(typeof message === 'string' ? message : without),
   };
 }
 
@@ -168,7 +173,7 @@ function suspensionOf(message: string): number | null {
   return seconds === undefined ? null : Math.min(Number(seconds) * 1000, RETRY_AFTER_MAXIMUM_MS);
 }
 
-/** A response that is none to what was asked. */
+/** The failure that a response without a usable body stands for. */
 function unusable({ status, retryAfterMs }: NodeResponse, body: unknown): UnusableResponse {
   if (status === TOO_MUCH_STATUS) return new TooMuchAsked(`status ${status}`);
   if (status === GATEWAY_TIMEOUT_STATUS) return new TookTooLong(`status ${status}`);
@@ -177,7 +182,7 @@ function unusable({ status, retryAfterMs }: NodeResponse, body: unknown): Unusab
   return new UnusableResponse(`an answer that is no ${kind}`);
 }
 
-/** The node refuses to answer, and says why. */
+/** The failure that an error with an unexpected status stands for. */
 function refusedBy({ status, retryAfterMs }: NodeResponse, error: unknown): UnusableResponse {
   const said = error instanceof RpcError ? `"${error.message}"` : 'without a reason';
   if (status === TOO_MUCH_STATUS) return new TooMuchAsked(said);
@@ -187,18 +192,16 @@ function refusedBy({ status, retryAfterMs }: NodeResponse, error: unknown): Unus
 /** The result of one response, or its RpcError. */
 function readEntry(entry: Record<string, unknown>, redact: Redact): unknown {
   const { error } = entry;
-  // Bitcoin's responses have both.
+  // Bitcoin's responses have both result and error.
   if (error === undefined || error === null) {
     if (Object.hasOwn(entry, 'result')) return entry.result;
     const text = Object.hasOwn(entry, 'Error') ? redact(String(entry.Error)) : undefined;
     throw new UnusableResponse(text === undefined ? 'an answer that is no JSON-RPC' : `"${text}"`);
   }
-  const { code, message } = isObject(error) ? error : { code: 0, message: error };
-  const text = redact(typeof message === 'string' ? message : 'an error without a message');
-  const number = Number.isSafeInteger(code) ? Number(code) : 0;
-  if (isThrottling(number, text)) throw new Throttled(suspensionOf(text));
-  if (number === WARMUP_CODE) throw new UnusableResponse(`"${text}"`);
-  return new RpcError(number, text);
+  const { code, message } = readError(error, redact, 'an error without a message');
+  if (isThrottling(code, message)) throw new Throttled(suspensionOf(message));
+  if (code === WARMUP_CODE) throw new UnusableResponse(`"${message}"`);
+  return new RpcError(code, message);
 }
 
 function isThrottling(code: number, text: string): boolean {

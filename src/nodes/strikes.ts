@@ -4,27 +4,27 @@ import type { Clock } from '../time/clock.ts';
 export const STRIKE_PAUSE_MS = 1_000;
 export const STRIKE_PAUSE_MAXIMUM_MS = 60_000;
 /**
- * Longest pause of a node that lags, in milliseconds: behind its URL another server may answer the next time,
- * and blocks come faster than that a node is forgotten.
+ * Longest pause of a node that lags, in milliseconds. It is short since another server behind its URL may respond
+ * the next time, and new blocks come every few seconds.
  */
 export const LAG_PAUSE_MAXIMUM_MS = 4_000;
-/** Lags in a row after which it is the node that is behind, and no single server of it. */
+/** Lags in a row after which the node itself counts as behind, and not a single server of it. */
 const LAGS_MAXIMUM = 10;
 /** Share of a pause that is random, so that processes do not come back at once. */
 const JITTER = 0.25;
 
 /**
- * When a node may be asked again that answers, and wrongly. Apart from the pauses of its requests, which each
- * good response ends: there may be as many good ones as bad ones.
+ * When a node may be asked again after wrong responses. These pauses are separate from those after failed
+ * requests, which end with the next good response: a node may give as many good responses as wrong ones.
  */
 export interface Strikes {
   /** Milliseconds until the node may be asked; 0 if it may be now. */
   remaining(): number;
   /** A response was wrong. */
   strike(): void;
-  /** The server that answered lags, which is no strike: the node is left aside for a short while. */
+  /** The server that responded lags. That is no strike, and the pause is short. */
   lag(): void;
-  /** Everything that was asked of the node was answered well: the strikes are paid back. */
+  /** Every call for one purpose has succeeded: strikes and lags count from 0 again. */
   succeeded(): void;
 }
 

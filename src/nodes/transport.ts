@@ -21,7 +21,7 @@ const CONNECTIONS = 8;
 const KEEP_ALIVE_MS = 20_000;
 const USER_AGENT = 'external-payments-service';
 
-/** An HTTP response of a node, whatever its status. */
+/** An HTTP response of a node, of any status. */
 export interface NodeResponse {
   readonly status: number;
   /** What the node asks for; null without a Retry-After. */
@@ -35,29 +35,11 @@ interface PostOptions {
   readonly limits: ResponseLimits;
 }
 
-/** The way to one node. */
-export interface Transport {
-  /**
-   * Posts JSON. Follows no redirect.
-   * @param path Below the node's URL; empty for the URL itself.
-   * @throws NodeFailure, Oversized, TookTooLong, or the signal's reason if it is aborted.
-   */
-  post(path: string, body: string, options: PostOptions): Promise<NodeResponse>;
-  /** How many connections were opened so far: behind a new one may be another server. */
-  connections(): number;
-  /** Ends the calls under way. */
-  close(): Promise<void>;
-}
-
 /**
- * Opens the way to a node. Failures are told by their code alone: the messages and causes of Node's and
- * undici's errors contain hosts, and may contain URLs.
+ * Opens the connections to a node. Failures are described by their code alone: the messages and causes of Node's
+ * and undici's errors contain hosts, and may contain URLs.
  */
-export function openTransport(
-  { url, headers }: NodeAccess,
-  label: string,
-  clock: Clock,
-): Transport {
+export function openTransport({ url, headers }: NodeAccess, label: string, clock: Clock) {
   const { origin, protocol, pathname, search } = new URL(url);
   const agent = new Agent({
     connect: connectorFor(protocol),
@@ -71,7 +53,16 @@ export function openTransport(
     connections += 1;
   });
   return {
-    async post(path, body, { signal, timeoutMs, limits }) {
+    /**
+     * Posts JSON. Follows no redirect.
+     * @param path Below the node's URL; empty for the URL itself.
+     * @throws NodeFailure, Oversized, TookTooLong, or the signal's reason if it is aborted.
+     */
+    async post(
+      path: string,
+      body: string,
+      { signal, timeoutMs, limits }: PostOptions,
+    ): Promise<NodeResponse> {
       signal.throwIfAborted();
       const timeout = AbortSignal.timeout(timeoutMs);
       try {
@@ -100,7 +91,9 @@ export function openTransport(
         throw new NodeFailure(`${label}: ${reasonOf(error)}`);
       }
     },
+    /** How many connections were opened so far: a new one may lead to another server. */
     connections: () => connections,
+    /** Ends the calls in flight. */
     close: () => agent.destroy(),
   };
 }
@@ -111,7 +104,7 @@ function retryAfterOf({ headers }: Dispatcher.ResponseData, clock: Clock): numbe
   return readRetryAfter(text, new Date(clock())) || null;
 }
 
-/** What went wrong, without any text of the error's. */
+/** The reason of a failure, without the error's own text. */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) {
     return [...new Set(error.errors.map(reasonOf))].join(', ');
@@ -123,7 +116,7 @@ function reasonOf(error: unknown): string {
 
 const REFUSED = 'EPS_PLAIN_HTTP';
 
-/** Plain HTTP shows keys to whoever is on the way: it leads to local addresses alone. */
+/** Anyone on the network path can read keys sent by plain HTTP, so it is used for local addresses alone. */
 function connectorFor(protocol: string): buildConnector.connector {
   const options = { timeout: CONNECT_TIMEOUT_MS, allowH2: false, autoSelectFamily: true };
   if (protocol === 'https:') return buildConnector(options);

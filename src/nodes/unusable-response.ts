@@ -1,4 +1,4 @@
-/** Why a response is none; without the text of the response, which may be anything. */
+/** A response that cannot be used. The message does not contain its text, which may be anything. */
 export class UnusableResponse extends Error {
   override name = 'UnusableResponse';
   /** What the node asks for; null for the usual pause. */
@@ -11,8 +11,8 @@ export class UnusableResponse extends Error {
 }
 
 /**
- * How long a node is left alone that has answered far too much, in milliseconds: another one is asked
- * meanwhile, which its good responses in between must not put off.
+ * Pause of a node after an oversized response, in milliseconds. Good responses to other calls do not shorten it:
+ * another node is asked meanwhile.
  */
 export const OVERSIZED_PAUSE_MS = 60_000;
 
@@ -24,12 +24,12 @@ export class Oversized extends UnusableResponse {
   }
 }
 
-/** The node refuses a call or a batch that asks for too much at once, and may answer a smaller one. */
+/** The node refuses a call or a batch that asks for too much at once, and may accept a smaller one. */
 export class TooMuchAsked extends UnusableResponse {
   override name = 'TooMuchAsked';
 }
 
-/** There is no response in time, here or behind the provider's gateway; a question for less may have one. */
+/** There is no response in time, here or at the provider's gateway. A call that asks for less may have one. */
 export class TookTooLong extends UnusableResponse {
   override name = 'TookTooLong';
 }

@@ -1,4 +1,5 @@
-import type { Block, ChainAdapter } from '../chains/adapter.ts';
+import type { ChainAdapter } from '../chains/adapter.ts';
+import type { Block } from '../chains/transfer.ts';
 import { type Node, NodeFailure } from '../nodes/node.ts';
 
 /** Reads a block that the node must have. */

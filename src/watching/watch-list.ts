@@ -1,4 +1,4 @@
-import type { WatchedAddress, WatchedNetwork } from '../chains/adapter.ts';
+import type { WatchedAddress, WatchedNetwork } from '../chains/transfer.ts';
 import type { Connection } from '../database/connection.ts';
 import {
   type ListedAddress,

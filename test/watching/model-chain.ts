@@ -1,11 +1,5 @@
-import type {
-  Block,
-  ChainAdapter,
-  ChainTransfer,
-  LookUpRequest,
-  ScanRequest,
-  WatchedAddress,
-} from '../../src/chains/adapter.ts';
+import type { ChainAdapter, LookUpRequest, ScanRequest } from '../../src/chains/adapter.ts';
+import type { Block, ChainTransfer, WatchedAddress } from '../../src/chains/transfer.ts';
 import { type Node, NodeFailure } from '../../src/nodes/node.ts';
 import type { Clock } from '../../src/time/clock.ts';
 

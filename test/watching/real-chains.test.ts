@@ -71,7 +71,7 @@ async function ask(chain: string, cents = 1_000): Promise<Payment> {
 }
 
 /** Methods whose answers were kept when a payment's deposit became final. */
-async function answersOn({ id }: Payment): Promise<string[]> {
+async function responsesTo({ id }: Payment): Promise<string[]> {
   const kept = await listResponses(service.db, await listPaymentDeposits(service.db, id));
   return kept.flatMap(({ answers }) =>
     JSON.parse(answers).map(({ method }: { method: string }) => method),
@@ -137,7 +137,7 @@ describe.skipIf(!hasAnvil)(`Ethereum (${hasAnvil ? 'anvil' : ANVIL_MISSING})`, (
     await mine(12);
     await look();
     expect(await statusOf(payment)).toBe('successful/completed');
-    expect(await answersOn(payment)).toEqual([
+    expect(await responsesTo(payment)).toEqual([
       'eth_getTransactionReceipt',
       'eth_getTransactionByHash',
     ]);
@@ -198,7 +198,7 @@ describe.skipIf(BITCOIND === undefined)(`Bitcoin (${BITCOIND ?? BITCOIND_MISSING
     await bitcoind.mine(1);
     await look();
     expect(await statusOf(payment)).toBe('successful/completed');
-    expect(await answersOn(payment)).toContain('getrawtransaction');
+    expect(await responsesTo(payment)).toContain('getrawtransaction');
   });
 
   test('too little is completed by the exact rest', async () => {
@@ -283,7 +283,7 @@ describe('Tron (a node in the shapes of java-tron)', () => {
     tron.mine(19);
     await look();
     expect(await statusOf(payment)).toBe('successful/completed');
-    expect(await answersOn(payment)).toContain('/wallet/gettransactioninfobyid');
+    expect(await responsesTo(payment)).toContain('/wallet/gettransactioninfobyid');
   });
 
   test('a transfer that is undone is taken back, and counts once in its next block', async () => {
@@ -382,7 +382,7 @@ describe('Solana (litesvm)', () => {
     solana.mine(33);
     await look();
     expect(await statusOf(payment)).toBe('successful/completed');
-    expect(await answersOn(payment)).toContain('getTransaction');
+    expect(await responsesTo(payment)).toContain('getTransaction');
   });
 
   test('a payment is successful only where the server that shows it has finalized it', async () => {

@@ -1,32 +1,25 @@
-import { BLOCK_TIMEOUT_MS, type Node, NodeFailure, ResponseTooLarge } from '../../nodes/node.ts';
-import type { Block, ChainAdapter } from '../adapter.ts';
-import { orThrow } from '../responses.ts';
+import { BLOCK_TIMEOUT_MS, type Node, ResponseTooLarge } from '../../nodes/node.ts';
+import type { ChainAdapter } from '../adapter.ts';
+import { failure, orThrow } from '../responses.ts';
+import type { Block } from '../transfer.ts';
 import { askHash, scanBlocks, type WorkLimit } from './blocks.ts';
 import { hasIndex } from './find-transaction.ts';
 import { lookUpTransaction } from './look-up.ts';
 import { MEMPOOL_CALL, Mempool, toMempool } from './mempool.ts';
 import { RecentBlocks } from './recent-blocks.ts';
-import {
-  askHeader,
-  failure,
-  isOutOfRange,
-  property,
-  toCount,
-  toHash,
-  toText,
-} from './responses.ts';
+import { askHeader, isOutOfRange, property, toCount, toHash, toText } from './responses.ts';
 import { ScriptTable } from './watched-scripts.ts';
 
-/** Calls of one batch, as far as the node accepts them: answers of bitcoind are short and fast. */
+/** Calls of one batch, as far as the node accepts them: bitcoind's responses are short and fast. */
 const BATCH = 100;
 
-/** What is remembered of a chain from one call to the next. It can be lost at any time. */
+/** State of a chain that is kept from one call to the next. It can be lost at any time. */
 interface Memory {
   readonly mempool: Mempool;
   tip: Block | undefined;
 }
 
-/** Blocks and mempools take so long at most before a call answers with what it has, in milliseconds. */
+/** Longest that one call reads blocks or the mempool before it returns what it has, in milliseconds. */
 const WORK_MS = 10_000;
 
 /**
@@ -39,7 +32,7 @@ export function createBitcoinAdapter(limit: Partial<WorkLimit> = {}): ChainAdapt
   const scripts = new ScriptTable();
   const recent = new RecentBlocks();
   const memories = new Map<string, Memory>();
-  /** Name of the chain of each node, as its last heads had it. */
+  /** Name of each node's chain, from its last heads. */
   const chains = new Map<string, string>();
   /** That of the chain whose mempool was listed last: a node may have served another one before. */
   let own: Mempool | undefined;
@@ -79,7 +72,7 @@ export function createBitcoinAdapter(limit: Partial<WorkLimit> = {}): ChainAdapt
     },
 
     async readHeads(node, cursorHeight, listsMempool = false) {
-      // The mempool before the newest block: what leaves it in between is in that block.
+      // The mempool is listed before the newest block: transactions that leave it in between are in that block.
       const listed = listsMempool ? [MEMPOOL_CALL] : [];
       const responses = await node.batch(
         [
@@ -136,9 +129,7 @@ export function createBitcoinAdapter(limit: Partial<WorkLimit> = {}): ChainAdapt
 
     async readMempool(node, watch, withinMs = null) {
       const mempool = mempoolOf(node);
-      if (mempool === undefined) {
-        throw new NodeFailure(`${node.label}: the mempool was not listed with the heads`);
-      }
+      if (mempool === undefined) throw failure(node, 'the mempool was not listed with the heads');
       return mempool.read(node, scripts.watched(watch), withinMs, { workMs, elapsed });
     },
 

@@ -34,9 +34,7 @@ export function parseBitcoinAddress(environment: 'production' | 'test', text: st
 function parseBase58Address(environment: 'production' | 'test', text: string): string {
   const payload = decodeBase58Check(text, PAYLOAD_LENGTH);
   const network = NETWORK_OF_VERSION.get(payload[0]);
-  if (network === undefined) {
-    throw new InvalidAddress('this address belongs to another coin');
-  }
+  if (network === undefined) throw new InvalidAddress('this address belongs to another coin');
   if (network !== environment) {
     throw new InvalidAddress(
       network === 'test'

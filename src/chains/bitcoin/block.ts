@@ -3,17 +3,15 @@ import { doubleSha256, showHash } from './hash.ts';
 import { BLOCK_BYTES, readTransaction, type Transaction } from './transaction.ts';
 
 /** What the header of a block says. */
-export interface BlockHeader {
+interface BlockHeader {
   readonly parentHash: string;
   /** Root of the tree whose leaves are the transactions, as it is in the header. */
   readonly root: string;
   readonly time: Date;
 }
 
-export interface ParsedBlock {
+export interface ParsedBlock extends Omit<BlockHeader, 'root'> {
   readonly hash: string;
-  readonly parentHash: string;
-  readonly time: Date;
   readonly transactions: readonly Transaction[];
 }
 
@@ -22,8 +20,8 @@ const HEADER_BYTES = 80;
 const TRANSACTION_BYTES = 60;
 
 /**
- * Parses a block in hex. Its header must have the hash, and its transactions must be those that the header
- * commits to: whoever serves the block can neither add one nor change or leave out one.
+ * Parses a block in hex. Its header must have the hash, and its transactions must be those that the header commits
+ * to: a node can neither add nor change nor leave out one.
  * @throws MalformedBytes
  */
 export function parseBlock(hex: string, hash: string): ParsedBlock {

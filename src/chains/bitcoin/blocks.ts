@@ -1,11 +1,12 @@
 import { BLOCK_TIMEOUT_MS, type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
-import type { Block, ChainTransfer, Scan, ScanRequest, Unreadable } from '../adapter.ts';
+import type { Scan, ScanRequest, Unreadable } from '../adapter.ts';
 import { PrunedBlock } from '../pruned-block.ts';
-import { orThrow } from '../responses.ts';
+import { heightsOf } from '../ranges.ts';
+import { failure, orThrow } from '../responses.ts';
+import type { Block, ChainTransfer } from '../transfer.ts';
 import { readEach, readOrFailure } from '../unreadable.ts';
 import { type ParsedBlock, parseBlock, parseHeader, requireRoot } from './block.ts';
 import {
-  failure,
   isNotFound,
   isOutOfRange,
   isPruned,
@@ -71,9 +72,9 @@ export async function askBlock(node: Node, hash: string): Promise<ReadBlock> {
 
 /**
  * A block by its transactions, whose IDs its header commits to.
- * @param failure Why it could not be read as a whole: thrown where this cannot be read either.
+ * @param reason Why it could not be read as a whole: thrown where this cannot be read either.
  */
-async function askApart(node: Node, hash: string, failure: NodeFailure): Promise<ReadBlock> {
+async function askApart(node: Node, hash: string, reason: NodeFailure): Promise<ReadBlock> {
   const [head, whole] = await node.batch(
     [
       { method: 'getblockheader', params: [hash, false] },
@@ -82,7 +83,7 @@ async function askApart(node: Node, hash: string, failure: NodeFailure): Promise
     { timeoutMs: BLOCK_TIMEOUT_MS },
   );
   const list = property(whole, 'tx');
-  if (head instanceof RpcError || !Array.isArray(list)) throw failure;
+  if (head instanceof RpcError || !Array.isArray(list)) throw reason;
   const ids = list.map(each => toHash(node, property(each, 'txid'), 'the ID of a transaction'));
   const { parentHash, time } = parsing(node, `block ${hash}`, () => {
     const header = parseHeader(toText(node, head, 'a header'), hash);
@@ -125,10 +126,10 @@ export async function scanBlocks(
     if (block.parentHash !== parentHash) {
       throw failure(node, `block ${hash} at ${from + index} does not follow block ${parentHash}`);
     }
-    through = { height: from + index, hash, parentHash, time: block.time };
-    const place = { height: through.height, hash, time: block.time };
-    transfers.push(...block.transactions.flatMap(each => transfersOf(each, watched, place)));
-    unreadable.push(...block.unreadable.map(each => toUnreadable(each, watched, place.height)));
+    const read = { height: from + index, hash, parentHash, time: block.time };
+    transfers.push(...block.transactions.flatMap(each => transfersOf(each, watched, read)));
+    unreadable.push(...block.unreadable.map(each => toUnreadable(each, watched, read.height)));
+    through = read;
     onBlock(block);
     if (limit.elapsed() >= until) break;
   }
@@ -137,10 +138,7 @@ export async function scanBlocks(
 }
 
 async function askHashes(node: Node, from: number, to: number): Promise<string[]> {
-  const calls = Array.from({ length: to - from + 1 }, (_, index) => ({
-    method: 'getblockhash',
-    params: [from + index],
-  }));
+  const calls = heightsOf(from, to).map(height => ({ method: 'getblockhash', params: [height] }));
   const responses = await node.batch(calls);
   return responses.map((response, index) => {
     if (response instanceof RpcError && isOutOfRange(response)) {

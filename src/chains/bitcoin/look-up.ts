@@ -1,5 +1,6 @@
 import type { Node } from '../../nodes/node.ts';
 import type { LookUpRequest, TransactionReport } from '../adapter.ts';
+import { failure } from '../responses.ts';
 import {
   askBlockOfUnspent,
   askInBlock,
@@ -8,11 +9,11 @@ import {
   UnreadableTransaction,
 } from './find-transaction.ts';
 import type { RecentBlocks } from './recent-blocks.ts';
-import { askHeader, failure, toHash } from './responses.ts';
+import { askHeader, toHash } from './responses.ts';
 import { askUnspent, findSpender, onlyConfirmed } from './spending.ts';
 import { transfersOf, type WatchedScripts } from './watched-scripts.ts';
 
-/** Times to begin again because a block arrived in between. */
+/** Attempts at a look-up, which begins again when a block arrives in between. */
 const ATTEMPTS_MAXIMUM = 3;
 
 /** A transaction that was not found where it should be. */
@@ -25,14 +26,13 @@ interface Sought {
 }
 
 /**
- * What became of a transaction. A node with `txindex=1` knows each one; another one finds those in the
- * block that the request names, those with an unspent output, and among the last blocks those whose inputs
- * the request names.
+ * The state of a transaction. A node with `txindex=1` knows every one. Without it, a node only finds those in the
+ * block of the request, those with an unspent output and, by the inputs of the request, those in the last blocks.
  *
- * `replaced` is told with proof alone: a transaction of the mempool or of a block that was read here spends
- * the same. `unknown` means neither in the mempool nor in a block; without an index, of a transaction all
- * of whose first outputs are spent, not in one of the last 12 blocks.
- * @throws NodeFailure without an index and inputs, if the node cannot tell: it may be in a block.
+ * `replaced` needs proof: another transaction in the mempool, or in a block that was read here, spends the same
+ * outputs. `unknown` means neither in the mempool nor in a block; without an index, a transaction whose first
+ * outputs are all spent may still be in a block before the last 12.
+ * @throws NodeFailure if the node has no index and the request no inputs: the transaction may be in a block.
  */
 export async function lookUpTransaction(
   node: Node,
@@ -64,7 +64,7 @@ async function lookUp(
     const report = await lookUpOnce(node, sought);
     if (report !== undefined) return report;
   }
-  throw failure(node, `its answers about transaction ${id} do not fit together`);
+  throw failure(node, `its responses about transaction ${id} do not fit together`);
 }
 
 /** @returns undefined if the chain changed between the responses, or they contradict each other. */
@@ -78,7 +78,7 @@ async function lookUpOnce(node: Node, sought: Sought): Promise<TransactionReport
   // Only an index knows a transaction of another branch.
   const isIndexed = found.transaction !== null || found.isIndexed;
   const report = await explainAbsence(node, { ...sought, inputs }, isIndexed, tip);
-  // Absence takes several responses, which have to be about one chain.
+  // Absence is concluded from several responses, which have to be about the same chain.
   return report?.status === 'included' || tip === (await askTip(node)) ? report : undefined;
 }
 
@@ -101,16 +101,16 @@ async function explainAbsence(
   if (inputs?.length === 0) return { status: 'unknown' };
 
   const unspent = await askUnspent(node, inputs ?? []);
-  // A block with the transaction would have spent all of them.
+  // If the transaction were in a block, all of them would be spent.
   if (!isIndexed && unspent.includes(true)) return { status: 'unknown' };
   const gone = (inputs ?? []).filter((_, index) => unspent[index] === false);
-  // What was never in a block is gone as well, without being spent.
+  // An output that was never in a block is missing too, without being spent.
   const spent = isIndexed ? await onlyConfirmed(node, gone) : gone;
   const found = spent.length === 0 ? undefined : await recent.search(node, tip, id, spent);
   if (found === 'spent') return { status: 'replaced' };
   if (found !== undefined) return reportFrom(node, id, found.hash, watched);
   if (isIndexed || inputs !== null) return { status: 'unknown' };
-  throw failure(node, `cannot tell whether transaction ${id} is in a block without txindex=1`);
+  throw failure(node, `cannot say whether transaction ${id} is in a block without txindex=1`);
 }
 
 async function reportFrom(
@@ -134,7 +134,6 @@ async function toReport(
   const header = await askHeader(node, blockHash);
   if (!header?.isActive) return undefined;
   const { isActive: _, ...block } = header;
-  const { height, hash, time } = block;
-  const transfers = transfersOf(transaction, watched, { height, hash, time });
+  const transfers = transfersOf(transaction, watched, block);
   return { status: 'included', block, transfers, foreign: [] };
 }

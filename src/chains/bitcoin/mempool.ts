@@ -1,12 +1,13 @@
 import {
   BLOCK_TIMEOUT_MS,
+  isNodeError,
   type Node,
   type NodeCall,
   NodeFailure,
-  RpcError,
 } from '../../nodes/node.ts';
-import type { ChainTransfer, MempoolReading, Unreadable } from '../adapter.ts';
+import type { MempoolReading, Unreadable } from '../adapter.ts';
 import { orThrow, toList } from '../responses.ts';
+import type { ChainTransfer } from '../transfer.ts';
 import { readOrFailure } from '../unreadable.ts';
 import type { WorkLimit } from './blocks.ts';
 import { isNotFound, property, readTransaction, toHash } from './responses.ts';
@@ -15,10 +16,10 @@ import { toUnreadable, transfersOf, type WatchedScripts } from './watched-script
 /** Transactions to ask for at once. */
 const PART = 25;
 
-/** So many may be too long for one response with the times of all: some 500 bytes and 20 values each. */
+/** With more transactions, a response with the times of all may be too long: each takes 500 bytes and 20 values. */
 const TIMED_MAXIMUM = 25_000;
 
-/** Nodes get to know a transaction at different times. */
+/** How far the times may differ at which nodes learn of a transaction, in milliseconds. */
 const SKEW_MS = 2 * 60_000;
 
 /** The call for the IDs of a mempool. */
@@ -28,32 +29,32 @@ export const MEMPOOL_CALL: NodeCall = {
   mayBeTooLarge: true,
 };
 
-/** The IDs of a mempool, as a node has answered them. */
+/** The IDs of a mempool, from a node's response. */
 export function toMempool(node: Node, response: unknown): ReadonlySet<string> {
   const list = toList(node, response, 'the mempool');
   return new Set(list.map(id => toHash(node, id, 'a transaction of the mempool')));
 }
 
 /**
- * What is known of a mempool: which of its transactions were looked at, and which are still to be. A new
- * node's whole mempool is to be looked at; what arrives later comes first.
+ * The transactions of a mempool: those that were read, and those still to be read. Of a new node all of them are
+ * to be read; those that arrive later come first.
  */
 export class Mempool {
   readonly #seen = new Set<string>();
   readonly #arrived = new Set<string>();
   readonly #backlog = new Set<string>();
-  /** Transfers that were told and perhaps not recorded, by transaction. */
-  readonly #told = new Map<string, readonly ChainTransfer[]>();
-  /** What cannot be read, and was perhaps not written down, by transaction. */
+  /** Transfers of earlier readings that may not be recorded yet, by transaction. */
+  readonly #unrecorded = new Map<string, readonly ChainTransfer[]>();
+  /** Transactions that cannot be read, and may not be reported yet. */
   readonly #unread = new Map<string, Unreadable>();
-  /** When the node got what was there before anybody looked, in milliseconds since the epoch. */
+  /** When transactions that were there before the first look entered the mempool, in milliseconds since the epoch. */
   readonly #entered = new Map<string, number>();
   #nodeId: string | undefined;
   #isListed = false;
   #isLong = false;
   #refusesTimes = false;
 
-  /** Takes a node's list. What has left it is forgotten, and told again should it come back. */
+  /** Takes a node's list. Transactions that have left it are forgotten; one that comes back is read again. */
   list(node: Node, ids: ReadonlySet<string>): void {
     for (const each of this.#all()) {
       for (const id of each.keys()) if (!ids.has(id)) each.delete(id);
@@ -68,26 +69,26 @@ export class Mempool {
     if (!isSame) this.#refusesTimes = false;
   }
 
-  /** The list is too long to be read: what is new is not known, and what has left is not forgotten. */
+  /** The list is too long to be read: new transactions are not known, and none that has left is forgotten. */
   skipList(): void {
     this.#isListed = false;
     this.#isLong = true;
   }
 
   /**
-   * Whether the node cannot tell when each transaction came: there are too many, or it refuses. After a while
-   * without lists all that is new would then have to be asked for, which takes longer than lists do.
+   * Whether the node cannot say when each transaction came: there are too many, or it refuses. After a while
+   * without lists, every new transaction would have to be read, which costs more than the lists.
    */
   get isUntimed(): boolean {
     return this.#isLong || this.#refusesTimes;
   }
 
-  /** Whether the last list had it, and neither a block nor a question has shown that it is gone. */
+  /** Whether the last list had it, and neither a block nor a call has shown since that it is gone. */
   has(id: string): boolean {
     return this.#seen.has(id) || this.#arrived.has(id) || this.#backlog.has(id);
   }
 
-  /** Forgets what a block contains: its block tells it. */
+  /** Forgets transactions of a block: the block's own scan reports them. */
   remove(ids: Iterable<string>): void {
     for (const id of ids) for (const each of this.#all()) each.delete(id);
   }
@@ -99,7 +100,14 @@ export class Mempool {
   }
 
   #all() {
-    return [this.#seen, this.#arrived, this.#backlog, this.#told, this.#unread, this.#entered];
+    return [
+      this.#seen,
+      this.#arrived,
+      this.#backlog,
+      this.#unrecorded,
+      this.#unread,
+      this.#entered,
+    ];
   }
 
   /**
@@ -112,10 +120,10 @@ export class Mempool {
     withinMs: number | null,
     limit: WorkLimit,
   ): Promise<MempoolReading> {
-    // Whoever is watched later has not been paid yet.
+    // An address that is watched later cannot have been paid by a transaction of this list.
     if (watched.size === 0) this.#see([...this.#arrived, ...this.#backlog]);
     if (withinMs !== null) {
-      // It was not listed for a while: what is new now may be as old as what is left from then.
+      // It was not listed for a while: a new transaction may be as old as those that were left unread.
       for (const id of this.#arrived) this.#backlog.add(id);
       this.#arrived.clear();
       if (this.#backlog.size > 0) await this.#skipOlder(node, withinMs);
@@ -129,17 +137,17 @@ export class Mempool {
   }
 
   #reading(): MempoolReading {
-    const told = [...this.#told];
+    const unrecorded = [...this.#unrecorded];
     const unread = [...this.#unread];
     const isMore = this.#next().length > 0;
     return {
-      transfers: told.flatMap(([, transfers]) => transfers),
+      transfers: unrecorded.flatMap(([, transfers]) => transfers),
       unreadable: unread.map(([, unreadable]) => unreadable),
       complete: this.#isListed && !isMore,
       more: isMore,
       recorded: () => {
-        for (const [id, transfers] of told) {
-          if (this.#told.get(id) === transfers) this.#told.delete(id);
+        for (const [id, transfers] of unrecorded) {
+          if (this.#unrecorded.get(id) === transfers) this.#unrecorded.delete(id);
         }
         for (const [id] of unread) this.#unread.delete(id);
       },
@@ -164,7 +172,7 @@ export class Mempool {
     );
     for (const [index, id] of ids.entries()) {
       const response = responses[index];
-      // It has left the mempool since. If the next list has it, another backend of the provider answered.
+      // It has left the mempool since, or another server responded: then the next list has it.
       if (isNotFound(response)) {
         this.#arrived.delete(id);
         this.#backlog.delete(id);
@@ -180,15 +188,15 @@ export class Mempool {
         const transfers = transfersOf(transaction, watched, null).map(transfer =>
           enteredAt === undefined ? transfer : { ...transfer, enteredAt },
         );
-        if (transfers.length > 0) this.#told.set(id, transfers);
+        if (transfers.length > 0) this.#unrecorded.set(id, transfers);
       }
       this.#see([id]);
     }
   }
 
   /**
-   * Leaves out what is older, by one response with the times of all, which are remembered: in its block it is
-   * still as old. Where the node refuses or the response is too long, everything is asked for.
+   * Skips older transactions, by one response with the times of all. The times are remembered for when these
+   * transactions get into a block. Where the node refuses or the response is too long, every transaction is read.
    */
   async #skipOlder(node: Node, withinMs: number): Promise<void> {
     try {
@@ -204,7 +212,7 @@ export class Mempool {
         times.set(id, time * 1_000);
         newest = Math.max(newest, time * 1_000);
       }
-      // By the node's own clock, which the newest transaction tells, or an earlier time.
+      // By the node's clock: the newest transaction shows its time, or an earlier one.
       const oldest = newest - withinMs - SKEW_MS;
       for (const id of this.#backlog) {
         const time = times.get(id);
@@ -212,7 +220,7 @@ export class Mempool {
       }
       this.#see([...this.#backlog].filter(id => (times.get(id) ?? oldest) < oldest));
     } catch (error) {
-      if (!(error instanceof RpcError) && !(error instanceof NodeFailure)) throw error;
+      if (!isNodeError(error)) throw error;
       this.#refusesTimes = true;
     }
   }

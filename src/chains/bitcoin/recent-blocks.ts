@@ -1,7 +1,7 @@
 import type { Node } from '../../nodes/node.ts';
 import { askBlock } from './blocks.ts';
 
-/** Blocks to search: those that another branch may replace, which is as far as watchers go back. */
+/** Blocks to search: as many as another branch may replace, and watchers go back. */
 const SEARCHED = 12;
 
 /** The branch that was searched and one that replaced it; a full block takes about 1 MB here. */
@@ -14,7 +14,7 @@ interface Summary {
   readonly spent: ReadonlySet<string>;
 }
 
-/** Searches the newest blocks themselves, where answers about them would have to be believed. */
+/** Searches the newest blocks themselves, so that no response about them has to be believed. */
 export class RecentBlocks {
   readonly #summaries = new Map<string, Promise<Summary>>();
 

@@ -1,6 +1,6 @@
-import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
-import type { Block } from '../adapter.ts';
-import { orThrow } from '../responses.ts';
+import { type Node, RpcError } from '../../nodes/node.ts';
+import { failure, orThrow, toMatch, toNatural } from '../responses.ts';
+import type { Block } from '../transfer.ts';
 import { OtherResponse } from '../unreadable.ts';
 import { MalformedBytes } from './byte-reader.ts';
 import { parseTransaction, type Transaction } from './transaction.ts';
@@ -18,23 +18,18 @@ export interface Header extends Block {
   readonly isActive: boolean;
 }
 
-/** A response that is not what was asked for. */
-export function failure(node: Node, message: string, cause?: unknown): NodeFailure {
-  return new NodeFailure(`${node.label}: ${message}`, { cause });
-}
-
 export const isNotFound = (response: unknown): response is RpcError =>
   response instanceof RpcError && response.code === NOT_FOUND;
 
-/** Above the newest block, or above what a height can be, for which there is no code. */
+/** The height is above the newest block, or no valid height, for which there is no code of its own. */
 export const isOutOfRange = (response: unknown): response is RpcError =>
   response instanceof RpcError &&
   (response.code === OUT_OF_RANGE ||
     (response.code === MISCELLANEOUS && response.message === 'JSON integer out of range'));
 
 /**
- * The node had the block, and has deleted it to save space. Only the message tells: the longer one is that
- * of `getblock`, the shorter one that of `getrawtransaction`.
+ * The node had the block, and has deleted it to save space. Only the message shows it: the longer one is that of
+ * `getblock`, the shorter one that of `getrawtransaction`.
  */
 export const isPruned = (response: unknown): response is RpcError =>
   response instanceof RpcError &&
@@ -51,8 +46,7 @@ export function property(response: unknown, name: string): unknown {
 
 /** @throws NodeFailure */
 export function toHash(node: Node, response: unknown, what: string): string {
-  if (typeof response === 'string' && HASH.test(response)) return response;
-  throw failure(node, `${what} is not a hash`);
+  return toMatch(node, response, HASH, what, 'hash');
 }
 
 /** @throws NodeFailure */
@@ -63,9 +57,7 @@ export function toText(node: Node, response: unknown, what: string): string {
 
 /** @throws NodeFailure */
 export function toCount(node: Node, response: unknown, what: string): number {
-  if (typeof response === 'number' && Number.isSafeInteger(response) && response >= 0)
-    return response;
-  throw failure(node, `${what} is not a number`);
+  return toNatural(node, response, what);
 }
 
 /**

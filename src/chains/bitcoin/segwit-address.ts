@@ -91,7 +91,7 @@ function readProgram(words: number[]): Uint8Array {
 
 function refuseUnspendable(version: number, program: Uint8Array): void {
   // BIP-350 asks senders to allow future versions. A recipient must not use one: until a soft fork defines
-  // its rules, anybody can spend from it.
+  // its rules, anyone can spend from it.
   if (version > 1) {
     throw new InvalidAddress(
       `witness version ${version} is not in use yet: anybody could spend from it`,

@@ -2,7 +2,7 @@ import { type Node, RpcError } from '../../nodes/node.ts';
 import { orThrow, toList } from '../responses.ts';
 import { isNotFound, property, toCount, toHash } from './responses.ts';
 
-/** Inputs to ask about. One that is spent elsewhere is enough, and most transactions have one or two. */
+/** Most inputs to ask about: most transactions have one or two, and one that is spent elsewhere is enough. */
 const INPUTS_MAXIMUM = 50;
 
 /** The node does not know a method (JSON-RPC 2.0), or the provider does not pass it on. */
@@ -10,7 +10,7 @@ const NO_METHOD = -32_601;
 
 /**
  * The transaction of the mempool that spends one of these outputs.
- * @returns null if there is none, and from nodes that cannot tell (before Bitcoin Core 24).
+ * @returns null if there is none, and from nodes without this call (before Bitcoin Core 24).
  */
 export async function findSpender(node: Node, inputs: readonly string[]): Promise<string | null> {
   if (inputs.length === 0) return null;
@@ -28,8 +28,8 @@ export async function findSpender(node: Node, inputs: readonly string[]): Promis
 }
 
 /**
- * For each of these outputs, as far as they are not too many, whether it is in a block and no block spends
- * it.
+ * Whether each of these outputs is in a block and unspent by any block; only the first `INPUTS_MAXIMUM` are asked
+ * about.
  */
 export async function askUnspent(node: Node, inputs: readonly string[]): Promise<boolean[]> {
   const responses = await node.batch(

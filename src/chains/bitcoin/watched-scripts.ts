@@ -1,4 +1,5 @@
-import type { Block, ChainTransfer, Unreadable, WatchedAddress } from '../adapter.ts';
+import type { Unreadable } from '../adapter.ts';
+import { type Block, type ChainTransfer, transferTo, type WatchedAddress } from '../transfer.ts';
 import { findNamed } from '../unreadable.ts';
 import { scriptOf } from './script.ts';
 import type { Transaction } from './transaction.ts';
@@ -54,20 +55,13 @@ export function toUnreadable(
 export function transfersOf(
   { id, inputs, isCoinbase, outputs }: Transaction,
   watched: WatchedScripts,
-  block: Pick<Block, 'height' | 'hash' | 'time'> | null,
+  block: Block | null,
 ): ChainTransfer[] {
   return outputs.flatMap(({ script, value }, position) => {
     const entry = watched.get(script);
     if (entry === undefined || value === 0n) return [];
-    return {
-      blockchainId: entry.network.id,
-      transactionHash: id,
-      position,
-      address: entry.address,
-      tokenAmount: value,
-      block,
-      inputs,
-      maturity: isCoinbase ? COINBASE_MATURITY : 1,
-    };
+    const arrived = { transactionHash: id, position, tokenAmount: value, block };
+    const maturity = isCoinbase ? COINBASE_MATURITY : 1;
+    return [{ ...transferTo(entry, arrived), inputs, maturity }];
   });
 }

@@ -2,7 +2,7 @@ import { type Node, ResponseTooLarge, RpcError } from '../../nodes/node.ts';
 import type { ChainAdapter } from '../adapter.ts';
 import type { Chain } from '../chain-list.ts';
 import { readHeads, readHeight } from './heads.ts';
-import { createInternalTransfers } from './internal.ts';
+import { internalTransfers } from './internal.ts';
 import { createLogRanges } from './log-query.ts';
 import { lookUpTransactions } from './look-up.ts';
 import { ReceiptMemory } from './receipt-memory.ts';
@@ -10,19 +10,18 @@ import { toAmount, toBlock, toParameter } from './responses.ts';
 import { scanBlocks } from './scan.ts';
 import { readTokenDecimals } from './token-decimals.ts';
 
-/** Calls of one batch; providers that take fewer refuse a batch, and are then asked one by one. */
+/** Calls of one batch; a provider that takes fewer refuses it, and then gets smaller ones. */
 const BATCH = 50;
-/** A node without the states of old blocks keeps fewer: go-ethereum 128. */
+/** Age of a block, in blocks, whose state only an archive node has: go-ethereum keeps 128. */
 const OLD_BLOCKS = 1_000;
-const NOBODY = '0x0000000000000000000000000000000000000000';
+const ZERO_ADDRESS = '0x0000000000000000000000000000000000000000';
 
 /**
- * Reads Ethereum and the chains like it, over the standard JSON-RPC. Keeps how wide a query each node
- * takes, and receipts for the second look.
+ * Reads Ethereum and the chains like it by the standard JSON-RPC. Remembers how many blocks each node takes in one
+ * query, and receipts for the second scan.
  */
 export function createEvmAdapter(chain: Chain): ChainAdapter {
   const memory = { ranges: createLogRanges(), receipts: new ReceiptMemory() };
-  const internal = createInternalTransfers();
 
   return {
     async identify(node) {
@@ -36,7 +35,7 @@ export function createEvmAdapter(chain: Chain): ChainAdapter {
         trace: await findTraceMethod(node, toParameter(height)),
         logRange: null,
         batch: BATCH,
-        archive: await responses(node, 'eth_getBalance', [NOBODY, old]),
+        archive: await supports(node, 'eth_getBalance', [ZERO_ADDRESS, old]),
         pruneHeight: null,
       };
     },
@@ -58,25 +57,26 @@ export function createEvmAdapter(chain: Chain): ChainAdapter {
     scan: (node, request) => scanBlocks(node, request, chain, memory),
 
     async lookUp(node, request) {
-      const [report] = await lookUpTransactions(node, [request], internal);
+      const [report] = await lookUpTransactions(node, [request]);
       return report ?? { status: 'unknown' };
     },
 
-    lookUpAll: (node, requests) => lookUpTransactions(node, requests, internal),
+    lookUpAll: lookUpTransactions,
 
-    internal,
+    internal: internalTransfers,
   };
 }
 
 async function findTraceMethod(node: Node, height: string) {
   const tracer = { tracer: 'callTracer' };
-  if (await responses(node, 'debug_traceBlockByNumber', [height, tracer])) {
+  if (await supports(node, 'debug_traceBlockByNumber', [height, tracer])) {
     return 'debug_traceBlockByNumber' as const;
   }
-  return (await responses(node, 'trace_block', [height])) ? ('trace_block' as const) : null;
+  return (await supports(node, 'trace_block', [height])) ? ('trace_block' as const) : null;
 }
 
-async function responses(node: Node, method: string, params: readonly unknown[]): Promise<boolean> {
+/** Whether a node has a method and what it needs: a result that is too large counts. */
+async function supports(node: Node, method: string, params: readonly unknown[]): Promise<boolean> {
   try {
     await node.call(method, params, { mayBeTooLarge: true });
     return true;

@@ -12,7 +12,7 @@ const NETWORK_NAME = {
 } as const satisfies Record<EvmFamily, string>;
 
 // Addresses copied from a token's page instead of a wallet; tokens sent to a contract by mistake are lost.
-// One list for all EVM networks: nobody holds a key to any of these on any of them.
+// One list for all EVM networks: on none of them is there a key to any of these.
 const NOT_A_WALLET: ReadonlyMap<string, string> = new Map([
   ['0xdAC17F958D2ee523a2206206994597C13D831ec7', 'the contract of USDT on Ethereum'],
   ['0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48', 'the contract of USDC on Ethereum'],
@@ -73,12 +73,8 @@ function refuseOtherForms(family: EvmFamily, text: string): void {
       'this is a BNB Beacon Chain address: a BNB Smart Chain address beginning with 0x is needed',
     );
   }
-  if (/^[0-9a-f]{40}$/i.test(text)) {
-    throw new InvalidAddress('the 0x at the front is missing');
-  }
-  if (text.startsWith('0X')) {
-    throw new InvalidAddress('the 0x at the front must have a small x');
-  }
+  if (/^[0-9a-f]{40}$/i.test(text)) throw new InvalidAddress('the 0x at the front is missing');
+  if (text.startsWith('0X')) throw new InvalidAddress('the 0x at the front must have a small x');
   throw new InvalidAddress(`an address on ${network} begins with 0x`);
 }
 

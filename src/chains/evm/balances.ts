@@ -1,5 +1,7 @@
 import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
-import type { BalanceQuery } from '../adapter.ts';
+import type { BalanceQuery } from '../internal-transfers.ts';
+import { inParts } from '../ranges.ts';
+import { failure } from '../responses.ts';
 import { readOrFailure } from '../unreadable.ts';
 import { asNodeError } from './log-query.ts';
 import { toAmount, toParameter } from './responses.ts';
@@ -8,7 +10,7 @@ import { toAmount, toParameter } from './responses.ts';
  * Addresses of one call. The response of a creation counts as the code of a contract, of which 24,576 bytes
  * are allowed (EIP-170): 768 balances of 32 bytes each.
  */
-export const ADDRESSES_PER_CALL = 700;
+const ADDRESSES_PER_CALL = 700;
 
 const WORD_DIGITS = 64;
 
@@ -63,17 +65,14 @@ export async function readBalances(
 ): Promise<readonly (bigint | null)[]> {
   const block =
     hash === null ? toParameter(height) : { blockHash: hash, requireCanonical: true as const };
-  const groups: (readonly string[])[] = [];
-  for (let next = 0; next < addresses.length; next += ADDRESSES_PER_CALL) {
-    groups.push(addresses.slice(next, next + ADDRESSES_PER_CALL));
-  }
+  const groups = inParts(addresses, ADDRESSES_PER_CALL);
   const responses = await node.batch(
     groups.map(group => ({ method: 'eth_call', params: [{ data: toData(group) }, block] })),
   );
   const balances: (bigint | null)[] = [];
   for (const [index, group] of groups.entries()) {
     const response = responses[index];
-    // Some providers allow no call without a contract: they are asked for each address.
+    // Some providers refuse a call without a contract: they are asked for each address.
     const isRefused = response instanceof RpcError && asNodeError(node, response) === response;
     balances.push(
       ...(isRefused
@@ -97,7 +96,7 @@ async function readOneByOne(
     return readOrFailure(() => toAmount(node, response, 'a balance'));
   });
   const [first] = balances;
-  // Where nothing can be read, the responses are wrong, and not the accounts.
+  // Where no balance can be read, the node is at fault.
   if (first instanceof NodeFailure && balances.every(each => each instanceof NodeFailure)) {
     throw first;
   }
@@ -112,7 +111,7 @@ function toBalances(node: Node, response: unknown, count: number): bigint[] {
   if (response instanceof RpcError) throw asNodeError(node, response);
   const isWords = typeof response === 'string' && /^0x[0-9a-f]*$/i.test(response);
   if (!isWords || response.length !== 2 + count * WORD_DIGITS) {
-    throw new NodeFailure(`${node.label}: ${count} balances came as something else`);
+    throw failure(node, `${count} balances came as something else`);
   }
   return Array.from({ length: count }, (_, index) => {
     const start = 2 + index * WORD_DIGITS;

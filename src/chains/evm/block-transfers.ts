@@ -1,7 +1,7 @@
-import { NodeFailure } from '../../nodes/node.ts';
-import type { Block, WatchedAddress } from '../adapter.ts';
+import { failure } from '../responses.ts';
+import { transferTo, type WatchedAddress } from '../transfer.ts';
 import { findNamed, readEach } from '../unreadable.ts';
-import { hashOrNull, recipientOf, toTransaction, type WholeBlock } from './blocks.ts';
+import { byHeight, hashOrNull, recipientOf, toTransaction, type WholeBlock } from './blocks.ts';
 import { type Found, type Hit, type HitReader, type Reading, readHits } from './hits.ts';
 import { countTransfers, tokenTransfers } from './transfer-logs.ts';
 import type { Watched } from './watched.ts';
@@ -23,7 +23,7 @@ export function readNative(
         const watched = native.get(recipientOf(node, each) ?? '');
         if (watched === undefined) return [];
         const { hash: transactionHash, value: tokenAmount } = toTransaction(node, each);
-        // A call of a contract moves nothing, and is no transfer.
+        // Without a value it is no transfer, but for instance a call of a contract.
         if (tokenAmount === 0n) return [];
         const { network, address } = watched;
         const arrival = { blockchainId: network.id, transactionHash, address, tokenAmount };
@@ -41,9 +41,8 @@ export function readNative(
     toTransfers({ succeeded, transactionHash }, block) {
       const hit = arrivals.get(transactionHash);
       if (!succeeded || hit === undefined) return [];
-      const { blockchainId, address, tokenAmount } = hit;
-      const transfer = { blockchainId, transactionHash, position: 0, address, tokenAmount, block };
-      return [{ ...transfer, inputs: null, maturity: 1 }];
+      const { tokenAmount } = hit;
+      return [transferTo(hit.watched, { transactionHash, position: 0, tokenAmount, block })];
     },
   });
 }
@@ -51,8 +50,8 @@ export function readNative(
 const spellNative = ({ address }: WatchedAddress) => address.slice(2).toLowerCase();
 
 /**
- * Transfers of tokens in the transactions of these logs. A receipt that has fewer transfers than the logs
- * have told cannot be read.
+ * Transfers of tokens in the transactions of these logs. A receipt with fewer transfers than there are logs counts
+ * as unreadable.
  * @throws NodeFailure
  */
 export function readTokens(
@@ -66,13 +65,9 @@ export function readTokens(
     readBlocks,
     toTransfers(receipt, block, count) {
       if (countTransfers(receipt, watched) < count) {
-        throw new NodeFailure(`${node.label}: a receipt lacks a transfer that is among the logs`);
+        throw failure(node, 'a receipt lacks a transfer that is among the logs');
       }
       return tokenTransfers(node, receipt, block, watched);
     },
   });
-}
-
-export function byHeight(blocks: readonly Block[]): Map<number, Block> {
-  return new Map(blocks.map(block => [block.height, block]));
 }

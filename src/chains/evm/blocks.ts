@@ -1,20 +1,10 @@
-import { BLOCK_TIMEOUT_MS, type Node, NodeFailure } from '../../nodes/node.ts';
-import type { Block } from '../adapter.ts';
-import { type Fields, orThrow, toFields, toList } from '../responses.ts';
+import { BLOCK_TIMEOUT_MS, type Node } from '../../nodes/node.ts';
+import { type Fields, failure, orThrow, toFields, toList } from '../responses.ts';
+import type { Block } from '../transfer.ts';
 import { requireBlock, toAddressOrNull, toAmount, toHash, toParameter } from './responses.ts';
 
 /** Whole blocks that are asked for in one batch. */
 export const BLOCKS_PER_BATCH = 20;
-
-/** A top-level transaction of a block. */
-export interface BlockTransaction {
-  readonly hash: string;
-  /** In lower case; null where a contract is created. */
-  readonly to: string | null;
-  readonly from: string | null;
-  /** In wei. */
-  readonly value: bigint;
-}
 
 export interface WholeBlock extends Block {
   /** As the node has sent them: one that cannot be read does not keep the others from it. */
@@ -32,6 +22,10 @@ export function headerCall(height: number) {
 export async function readHeaders(node: Node, heights: readonly number[]): Promise<Block[]> {
   const responses = await node.batch(heights.map(headerCall));
   return heights.map((height, index) => requireBlock(node, responses[index], height));
+}
+
+export async function readHeader(node: Node, height: number): Promise<Block> {
+  return requireBlock(node, (await node.batch([headerCall(height)]))[0], height);
 }
 
 /** Reads blocks with their transactions. */
@@ -52,8 +46,12 @@ export async function readWholeBlocks(
   });
 }
 
-/** @throws NodeFailure */
-export function toTransaction(node: Node, value: unknown): BlockTransaction {
+/**
+ * A top-level transaction of a block: addresses in lower case, without recipient where it creates a contract, and
+ * the value in wei.
+ * @throws NodeFailure
+ */
+export function toTransaction(node: Node, value: unknown) {
   const fields = toFields(node, value, 'a transaction');
   return {
     hash: toHash(node, fields.hash, 'the hash of a transaction'),
@@ -83,9 +81,8 @@ export function hashOrNull(
   return typeof hash === 'string' && /^0x[0-9a-f]{64}$/i.test(hash) ? hash.toLowerCase() : null;
 }
 
-/** Every number from `from` to `to`, both included. */
-export function heightsOf(from: number, to: number): number[] {
-  return Array.from({ length: to - from + 1 }, (_, index) => from + index);
+export function byHeight(blocks: readonly Block[]): Map<number, Block> {
+  return new Map(blocks.map(block => [block.height, block]));
 }
 
 /**
@@ -101,7 +98,7 @@ export function requireChain(
   let expected = parentHash || null;
   for (const block of blocks) {
     if (expected !== null && block.parentHash !== expected) {
-      throw new NodeFailure(`${node.label}: block ${block.height} is on another branch`);
+      throw failure(node, `block ${block.height} is on another branch`);
     }
     expected = block.hash;
   }

@@ -1,28 +1,22 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
-import type {
-  Arrival,
-  Block,
-  ChainTransfer,
-  ScanRequest,
-  Unreadable,
-  WatchedAddress,
-  Weight,
-} from '../adapter.ts';
+import type { Arrival, ScanRequest, Unreadable, Weight } from '../adapter.ts';
+import { failure } from '../responses.ts';
+import type { Block, ChainTransfer, WatchedAddress } from '../transfer.ts';
 import { readOrFailure } from '../unreadable.ts';
 import type { ReceiptMemory } from './receipt-memory.ts';
 import { type Receipt, requireReceipt } from './receipts.ts';
 
-/** A log, or a top-level transaction, that pays a watched address: its receipt tells whether it counts. */
+/** A log, or a top-level transaction, that pays a watched address. It counts if its receipt confirms it. */
 export interface Hit extends Omit<Arrival, 'tokenAmount'> {
-  /** undefined where the log has none that can be read: the receipt tells it, and it is never dust. */
+  /** undefined where the log has no readable amount: it is read from the receipt, and never counts as dust. */
   readonly tokenAmount: bigint | undefined;
-  /** Whom it pays. */
+  /** The address that it pays. */
   readonly watched: WatchedAddress;
   readonly height: number;
   readonly blockHash: string;
 }
 
-/** What a scan has found. */
+/** The transfers and the dust of a scan. */
 export interface Found {
   readonly transfers: readonly ChainTransfer[];
   readonly dust: readonly Arrival[];
@@ -33,30 +27,25 @@ export interface Reading {
   readonly node: Node;
   readonly request: Pick<ScanRequest, 'weigh' | 'takeAwaited'>;
   readonly receipts: ReceiptMemory;
-  /** Gets what cannot be read. */
+  /** Collects what cannot be read. */
   readonly unreadable: Unreadable[];
 }
 
-/** How the transfers of a family of hits are read. */
+/** How the transfers of hits are read: native ones and tokens differ. */
 export interface HitReader {
   /** The blocks of hits by their heights; in place of one that cannot be read, its failure. */
   readBlocks(hits: readonly Hit[]): Promise<ReadonlyMap<number, Block | NodeFailure>>;
   /**
    * Every transfer of a transaction, whether or not it is dust.
    * @param count How many hits it has.
-   * @throws NodeFailure if the receipt does not tell them.
+   * @throws NodeFailure if the receipt does not contain them.
    */
-  toTransfers(
-    receipt: Receipt,
-    block: Pick<Block, 'height' | 'hash' | 'time'>,
-    count: number,
-  ): ChainTransfer[];
+  toTransfers(receipt: Receipt, block: Block, count: number): ChainTransfer[];
 }
 
 /**
- * Reads the transactions of hits by their receipts, those that pay an address at which a payment waits
- * first, and asks nothing about dust. A transaction that cannot be read is told as such, with the addresses
- * that it pays more than dust.
+ * Reads the transactions of hits by their receipts: first those that pay an address at which a payment waits, and
+ * none for dust. A transaction that cannot be read is reported, with the addresses that it pays more than dust.
  * @throws NodeFailure
  */
 export async function readHits(
@@ -86,7 +75,7 @@ export async function readHits(
       const transfers =
         block instanceof NodeFailure || receipt instanceof NodeFailure
           ? receipt
-          : readOrFailure(() => reader.toTransfers(receipt, placeOf(block), count));
+          : readOrFailure(() => reader.toTransfers(receipt, block, count));
       if (Array.isArray(transfers)) return without(transfers, worthless);
       const watched = [...new Set(own.map(hit => hit.watched))];
       const detail = (transfers as NodeFailure).message;
@@ -101,11 +90,11 @@ export async function readHits(
   return { transfers: [...first, ...others], dust };
 }
 
-/** @throws NodeFailure if there are several receipts, and none can be read: the node is wrong, and not they. */
+/** @throws NodeFailure if there are several receipts and none can be read: then the node is at fault. */
 function refuseNoneRead(receipts: readonly (Receipt | NodeFailure)[]): void {
-  const [failure, ...others] = receipts.filter(each => each instanceof NodeFailure);
-  if (failure !== undefined && others.length > 0 && others.length + 1 === receipts.length) {
-    throw failure;
+  const [first, ...others] = receipts.filter(each => each instanceof NodeFailure);
+  if (first !== undefined && others.length > 0 && others.length + 1 === receipts.length) {
+    throw first;
   }
 }
 
@@ -115,7 +104,9 @@ async function weigh(
   hits: readonly Hit[],
 ): Promise<Map<Hit, Weight | undefined>> {
   const known = hits.filter(hasAmount);
-  const weights = (await request.weigh?.(known)) ?? known.map(weighAlone);
+  const weights: readonly Weight[] =
+    (await request.weigh?.(known)) ??
+    known.map(each => (each.tokenAmount === 0n ? 'dust' : 'other'));
   return new Map(known.map((hit, index) => [hit, weights[index]]));
 }
 
@@ -123,16 +114,8 @@ function hasAmount(hit: Hit): hit is Hit & Arrival {
   return hit.tokenAmount !== undefined;
 }
 
-function weighAlone({ tokenAmount }: Arrival): Weight {
-  return tokenAmount === 0n ? 'dust' : 'other';
-}
-
 function hashOf({ transactionHash }: Hit): string {
   return transactionHash;
-}
-
-function placeOf({ height, hash, time }: Block) {
-  return { height, hash, time };
 }
 
 /** @throws NodeFailure unless the hits are of the block. */
@@ -145,12 +128,12 @@ function requireBlockOf(
   const block = blocks.get(height);
   if (block instanceof NodeFailure) return block;
   if (block === undefined || hits.some(({ blockHash }) => blockHash !== block.hash)) {
-    throw new NodeFailure(`${node.label}: a log came of another branch`);
+    throw failure(node, 'a log came of another branch');
   }
   return block;
 }
 
-/** The transfers of a transaction, without as many of each amount as are dust, which are the last ones. */
+/** The transfers of a transaction without its dust: of each amount the last ones, as many as are dust. */
 function without(transfers: readonly ChainTransfer[], dust: readonly Arrival[]): ChainTransfer[] {
   const keyOf = ({ blockchainId, address, tokenAmount }: Arrival) =>
     `${blockchainId} ${address} ${tokenAmount}`;

@@ -1,12 +1,7 @@
 import { BLOCK_TIMEOUT_MS, type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
-import type {
-  Block,
-  ChainTransfer,
-  InternalTransfers,
-  Traced,
-  WatchedAddress,
-} from '../adapter.ts';
+import type { InternalTransfers, Traced } from '../internal-transfers.ts';
 import { orThrow, toFields, toList } from '../responses.ts';
+import { type Block, transferTo, type WatchedAddress } from '../transfer.ts';
 import { readBalances } from './balances.ts';
 import { asNodeError } from './log-query.ts';
 import { readMovements } from './movements.ts';
@@ -16,22 +11,17 @@ import { indexWatched } from './watched.ts';
 
 /** The node's own limit of a trace; that of go-ethereum is 5 s unless given. */
 const TRACER = { tracer: 'callTracer', timeout: '25s' };
-/** Blocks behind the newest one of which every node has the state: go-ethereum keeps 128. */
+/** How far behind the newest block every node still has the state: go-ethereum keeps 128. */
 const STATE_KEPT = 100;
-
-/** Finds what contracts send in the native asset of Ethereum and the chains like it. */
-export function createInternalTransfers(): InternalTransfers {
-  return { readBalances, readMovements, trace };
-}
 
 /**
  * Values that calls, creations and ends of contracts brought to watched addresses, where nothing around
- * them failed; and the value of a transaction that creates a contract at one. The position is 1 and the
- * place among all moves of the transaction, the same whichever way the node traces.
+ * them failed; and the value of a transaction that creates a contract at one. The position is 1 plus the index
+ * among all moves of the transaction, the same with every tracer.
  * @returns null if the node does not trace, or does not trace this block any more, or the trace is too large.
  * @throws NodeFailure
  */
-async function trace(
+export async function trace(
   node: Node,
   height: number,
   watch: readonly WatchedAddress[],
@@ -41,37 +31,22 @@ async function trace(
   if (native.size === 0) return { transfers: [], unread: new Set() };
   const traced = await traceBlock(node, height, node.abilities.trace);
   if (traced === null) return null;
-  const { height: number, hash, time } = traced.block;
-  const transfers = traced.moves.flatMap(
-    ({ transactionHash, place, to, value }): ChainTransfer[] => {
-      const watched = native.get(to);
-      if (watched === undefined) return [];
-      return [
-        {
-          blockchainId: watched.network.id,
-          transactionHash,
-          position: 1 + place,
-          address: watched.address,
-          tokenAmount: value,
-          block: { height: number, hash, time },
-          inputs: null,
-          maturity: 1,
-        },
-      ];
-    },
-  );
+  const transfers = traced.moves.flatMap(({ transactionHash, index, to, value: tokenAmount }) => {
+    const watched = native.get(to);
+    const arrived = { transactionHash, position: 1 + index, tokenAmount, block: traced.block };
+    return watched === undefined ? [] : [transferTo(watched, arrived)];
+  });
   return { transfers, unread: traced.unread };
 }
 
-interface TracedBlock extends TracedMoves {
-  readonly block: Block;
-}
+/** Finds what contracts send in the native asset of Ethereum and the chains like it. */
+export const internalTransfers: InternalTransfers = { readBalances, readMovements, trace };
 
 async function traceBlock(
   node: Node,
   height: number,
   method: 'debug_traceBlockByNumber' | 'trace_block',
-): Promise<TracedBlock | null> {
+): Promise<(TracedMoves & { readonly block: Block }) | null> {
   const at = toParameter(height);
   const params = method === 'trace_block' ? [at] : [at, TRACER];
   const [header, traces] = await node.batch(
@@ -94,8 +69,8 @@ async function traceBlock(
 }
 
 /**
- * A backend that has not the state of a new block lags, and is asked again. Of an old block the state is
- * gone, and any other refusal is no better the next time.
+ * A server without the state of a new block lags, and is asked again. The state of an old block is gone for good,
+ * and any other refusal would be repeated.
  */
 async function refused(node: Node, height: number, error: RpcError): Promise<null> {
   const failure = asNodeError(node, error);

@@ -2,12 +2,13 @@ import {
   LaggingNode,
   type Node,
   type NodeCall,
-  NodeFailure,
   ResponseTooLarge,
   RpcError,
 } from '../../nodes/node.ts';
-import type { Block, Unreadable } from '../adapter.ts';
-import { toFields, toList } from '../responses.ts';
+import type { Unreadable } from '../adapter.ts';
+import { inParts } from '../ranges.ts';
+import { failure, toFields, toList } from '../responses.ts';
+import type { Block } from '../transfer.ts';
 import { findNamed, readEach, readOrFailure } from '../unreadable.ts';
 import { hashOrNull } from './blocks.ts';
 import type { Hit } from './hits.ts';
@@ -15,31 +16,35 @@ import { toAddressOrNull, toCount, toHash, toParameter } from './responses.ts';
 import { addressTopic, readTransfer, TRANSFER } from './transfer-logs.ts';
 import { type Watched, watchedTokens } from './watched.ts';
 
-/** Addresses that a query names; above it, every transfer of the tokens is asked for and filtered here. */
+/** Most addresses in a query; with more of them, all transfers of the tokens are asked for and filtered here. */
 const TOPICS_MAXIMUM = 1_000;
-/** Blocks of a query to a node that has not told how many it takes. */
+/** Blocks of a query to a node whose limit is not known. */
 const RANGE_AT_FIRST = 1_000;
 
 /**
- * What providers say of a query that is too wide for them, or takes too long; none has a code of its own. The
- * guide on chains lists them.
+ * Errors of providers for a query that is too wide or takes too long; none has a code of its own. The guide on
+ * chains lists them.
  */
 const TOO_WIDE =
   /range|too (many|large|wide)|response size|returned more than|exceeds? (the )?(limit|max)|limit exceeded|block limit|limited to|maximum (is|allowed)|narrow|time(d )?[- ]?out/i;
-/** What nodes say that lack a block or its state: another backend may have it. */
+/** Errors of nodes that lack a block or its state: another server may have it. */
 const NOT_THERE =
   /header not found|unknown block|block not found|(can|could )not find block|BlockOutOfRange|beyond (the )?current head|into the future|unfinalized data|not (currently )?canonical|missing trie node|prun(ed|ing)|historical state|state (is )?(not |un)available|resource not found/i;
 
 /** Parameters of `eth_getLogs` for transfers to watched addresses. */
-export function transferFilter({ tokens }: Watched) {
-  const addresses = new Set([...tokens.values()].flatMap(own => [...own.keys()]));
-  const recipients =
-    addresses.size > TOPICS_MAXIMUM ? [] : [null, [...addresses].map(addressTopic)];
+function transferFilter({ tokens }: Watched) {
+  const addresses = tokenAddresses(tokens);
+  const recipients = addresses.length > TOPICS_MAXIMUM ? [] : [null, addresses.map(addressTopic)];
   return { address: [...tokens.keys()], topics: [TRANSFER, ...recipients] };
 }
 
+/** Every address that is watched for a token, once, in lower case. */
+function tokenAddresses(tokens: Watched['tokens']): string[] {
+  return [...new Set([...tokens.values()].flatMap(own => [...own.keys()]))];
+}
+
 /**
- * The transfers to watched addresses that a node has answered a query with.
+ * The transfers to watched addresses in a node's response to a query.
  * @param unreadable Gets the logs that cannot be read.
  * @throws NodeFailure for a log of a block that was not asked for.
  */
@@ -68,8 +73,8 @@ export function toHits(
       'hash' in asked
         ? place.blockHash === asked.hash
         : place.height >= asked.from && place.height <= asked.to;
-    if (!fits) throw new NodeFailure(`${node.label}: a log came of block ${place.height}, unasked`);
-    // Above the limit of topics, most of what comes is somebody else's.
+    if (!fits) throw failure(node, `a log came of block ${place.height}, unasked`);
+    // Above the limit of topics, most logs are transfers to addresses that are not watched.
     const own = watched.tokens.get(contract)?.get(recipient);
     if (own === undefined || isRemoved) return [];
     return [{ ...place, blockchainId: own.network.id, address: own.address, watched: own }];
@@ -81,7 +86,7 @@ function toLog(node: Node, value: unknown) {
   const log = toFields(node, value, 'a log');
   const topics = toList(node, log.topics, 'the topics of a log');
   const contract = toAddressOrNull(node, log.address, 'the contract of a log');
-  if (contract === null) throw new NodeFailure(`${node.label}: a log is of no contract`);
+  if (contract === null) throw failure(node, 'a log is of no contract');
   return {
     height: toCount(node, log.blockNumber, 'the block of a log'),
     blockHash: toHash(node, log.blockHash, 'the block of a log'),
@@ -100,15 +105,15 @@ function heightOrNull(node: Node, log: unknown): number | null {
   return typeof height === 'number' ? height : null;
 }
 
-/** Blocks of a query that may take a node too long. */
+/** From so many blocks on a query may take too long without being a failure. */
 const SLOW_RANGE = 20;
 
-/** How many blocks nodes take in one query: halved when one refuses, and grown again by a quarter. */
+/** How many blocks each node takes in one query: halved after a refusal, raised by a quarter after a success. */
 export interface LogRanges {
   of(node: Node): number;
-  /** @param asked Blocks of the query that was refused, which may be fewer than the node takes. */
+  /** @param asked Blocks of the refused query, which may be fewer than the current width. */
   refused(node: Node, asked: number): void;
-  answered(node: Node): void;
+  accepted(node: Node): void;
 }
 
 export function createLogRanges(): LogRanges {
@@ -119,11 +124,11 @@ export function createLogRanges(): LogRanges {
     of,
     refused: (node, asked) =>
       void ranges.set(node.id, Math.max(1, Math.floor(Math.min(of(node), asked) / 2))),
-    answered: node => void ranges.set(node.id, Math.min(widest(node), Math.ceil(of(node) * 1.25))),
+    accepted: node => void ranges.set(node.id, Math.min(widest(node), Math.ceil(of(node) * 1.25))),
   };
 }
 
-/** Whether a query asked for too much: the node refused it, took too long, or answered more than may be parsed. */
+/** Whether a query asked for too much: the node refused it, took too long, or returned more than may be parsed. */
 export function isTooWide(error: unknown): boolean {
   if (error instanceof ResponseTooLarge) return true;
   return (
@@ -131,7 +136,7 @@ export function isTooWide(error: unknown): boolean {
   );
 }
 
-/** An error that means another backend, as that of a node that lags; any other as it is. */
+/** A LaggingNode where another server may have what is missing; otherwise the error itself. */
 export function asNodeError(node: Node, error: RpcError): Error {
   if (!NOT_THERE.test(error.message)) return error;
   return new LaggingNode(`${node.label}: ${error.message}`, { cause: error });
@@ -141,7 +146,7 @@ export function asNodeError(node: Node, error: RpcError): Error {
 export function rangeQuery(watched: Watched, from: number, to: number): NodeCall {
   return {
     method: 'eth_getLogs',
-    // A few blocks are never too much: a node that takes long for them fails, and another one is asked.
+    // A query for a few blocks that takes too long is a failure, so that another node is asked.
     ...{ mayBeTooLarge: true, mayTakeTooLong: to - from >= SLOW_RANGE },
     params: [
       { ...transferFilter(watched), fromBlock: toParameter(from), toBlock: toParameter(to) },
@@ -158,7 +163,7 @@ export function blockQuery(watched: Watched, blockHash: string): NodeCall {
 /**
  * The transfers of a block. Where a node finds all transfers of the tokens too many for a response, they
  * are asked for by parts of the addresses.
- * @param answer To a query for this block.
+ * @param response To a query for this block.
  */
 export async function hitsOfBlock(
   node: Node,
@@ -175,15 +180,13 @@ export async function hitsOfBlock(
 
 /** The same tokens, with so many addresses at a time as a query can name. */
 function divide({ tokens, native }: Watched): Watched[] {
-  const addresses = [...new Set([...tokens.values()].flatMap(own => [...own.keys()]))];
-  const parts: Watched[] = [];
-  for (let next = 0; next < addresses.length; next += TOPICS_MAXIMUM) {
-    const part = new Set(addresses.slice(next, next + TOPICS_MAXIMUM));
+  const addresses = tokenAddresses(tokens);
+  return inParts(addresses, TOPICS_MAXIMUM).map(together => {
+    const part = new Set(together);
     const own = [...tokens].map(
       ([contract, all]) =>
         [contract, new Map([...all].filter(([address]) => part.has(address)))] as const,
     );
-    parts.push({ tokens: new Map(own), native });
-  }
-  return parts;
+    return { tokens: new Map(own), native };
+  });
 }

@@ -1,42 +1,35 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
-import type {
-  Block,
-  ChainTransfer,
-  ForeignTransfer,
-  InternalTransfers,
-  LookUpRequest,
-  Traced,
-  TransactionReport,
-} from '../adapter.ts';
+import type { ForeignTransfer, LookUpRequest, TransactionReport } from '../adapter.ts';
+import type { Traced } from '../internal-transfers.ts';
+import { inParts } from '../ranges.ts';
 import { orThrow, toFields } from '../responses.ts';
+import { type Block, type ChainTransfer, transferTo } from '../transfer.ts';
 import { readOrFailure } from '../unreadable.ts';
-import { readHeaders, toTransaction } from './blocks.ts';
+import { byHeight, readHeaders, toTransaction } from './blocks.ts';
+import { trace } from './internal.ts';
 import { type Receipt, toReceipt } from './receipts.ts';
 import { foreignTransfers, tokenTransfers } from './transfer-logs.ts';
 import { allAddresses, indexWatched } from './watched.ts';
 
 /** Gas of a transaction that calls no contract (Ethereum yellow paper, G_transaction). */
 const PLAIN_TRANSFER_GAS = 21_000;
-/** Transfers of other tokens that are told. */
+/** Most transfers of other tokens in a report. */
 const FOREIGN_MAXIMUM = 20;
 
 /** Transactions that are asked for in one batch. */
 const TRANSACTIONS_PER_BATCH = 25;
 
 /**
- * What became of transactions: by their receipts, and by the blocks that the node has at their heights.
- * @param internal Finds what contracts have sent, where the node traces.
+ * The states of transactions, from their receipts and from the blocks that the node has at their heights.
  * @returns Reports in the order of the requests.
  */
 export async function lookUpTransactions(
   node: Node,
   requests: readonly LookUpRequest[],
-  internal: Pick<InternalTransfers, 'trace'>,
 ): Promise<TransactionReport[]> {
   const reports: TransactionReport[] = [];
-  for (let next = 0; next < requests.length; next += TRANSACTIONS_PER_BATCH) {
-    const together = requests.slice(next, next + TRANSACTIONS_PER_BATCH);
-    reports.push(...(await lookUpTogether(node, together, internal)));
+  for (const together of inParts(requests, TRANSACTIONS_PER_BATCH)) {
+    reports.push(...(await lookUpTogether(node, together)));
   }
   return reports;
 }
@@ -44,7 +37,6 @@ export async function lookUpTransactions(
 async function lookUpTogether(
   node: Node,
   requests: readonly LookUpRequest[],
-  internal: Pick<InternalTransfers, 'trace'>,
 ): Promise<TransactionReport[]> {
   const responses = await node.batch(
     requests.flatMap(({ transactionHash }) => [
@@ -60,16 +52,12 @@ async function lookUpTogether(
       transaction: orThrow(responses[2 * index + 1]),
     };
   });
-  // After the receipts, so that a block is still there when its receipt is believed.
-  const heights = [
-    ...new Set(
-      found.flatMap(({ receipt }) =>
-        receipt instanceof NodeFailure ? [] : (receipt?.height ?? []),
-      ),
-    ),
-  ];
-  const headers = new Map((await readHeaders(node, heights)).map(block => [block.height, block]));
-  const trace = createTracing(node, requests, internal);
+  // Read after the receipts, so that a block that was undone meanwhile is noticed.
+  const heights = found.flatMap(({ receipt }) =>
+    receipt instanceof NodeFailure ? [] : (receipt?.height ?? []),
+  );
+  const headers = byHeight(await readHeaders(node, [...new Set(heights)]));
+  const traceOnce = createTracing(node, requests);
   const reports: TransactionReport[] = [];
   for (const { request, receipt, transaction } of found) {
     if (receipt instanceof NodeFailure) {
@@ -77,7 +65,7 @@ async function lookUpTogether(
     } else if (receipt === null) {
       reports.push(reportWithoutReceipt(node, transaction));
     } else {
-      reports.push(await reportOf(node, request, { receipt, transaction, headers }, trace));
+      reports.push(await reportOf(node, request, { receipt, transaction, headers }, traceOnce));
     }
   }
   return reports;
@@ -99,22 +87,16 @@ interface Found {
 
 const NOTHING: Traced = { transfers: [], unread: new Set() };
 
-type Trace = (height: number) => ReturnType<InternalTransfers['trace']>;
+type Trace = (height: number) => Promise<Traced | null>;
 
 /** Traces each block once, for the addresses of all requests. */
-function createTracing(
-  node: Node,
-  requests: readonly LookUpRequest[],
-  internal: Pick<InternalTransfers, 'trace'>,
-): Trace {
+function createTracing(node: Node, requests: readonly LookUpRequest[]): Trace {
+  const watch = requests.flatMap(request => request.watch);
   const traces = new Map<number, ReturnType<Trace>>();
   return height => {
-    const known = traces.get(height);
-    if (known !== undefined) return known;
-    const watch = requests.flatMap(request => request.watch);
-    const trace = internal.trace(node, height, watch);
-    traces.set(height, trace);
-    return trace;
+    const traced = traces.get(height) ?? trace(node, height, watch);
+    traces.set(height, traced);
+    return traced;
   };
 }
 
@@ -122,7 +104,7 @@ async function reportOf(
   node: Node,
   { transactionHash, watch }: LookUpRequest,
   { receipt, transaction: found, headers }: Found,
-  trace: Trace,
+  traceOnce: Trace,
 ): Promise<TransactionReport> {
   const block = headers.get(receipt.height);
   if (block === undefined || block.hash !== receipt.blockHash) {
@@ -140,20 +122,12 @@ async function reportOf(
   const transfers: ChainTransfer[] = [...read.tokens];
   const own = watched.native.get(transaction.to ?? '');
   if (own !== undefined && transaction.value > 0n) {
-    transfers.push({
-      blockchainId: own.network.id,
-      transactionHash,
-      position: 0,
-      address: own.address,
-      tokenAmount: transaction.value,
-      block,
-      inputs: null,
-      maturity: 1,
-    });
+    const arrived = { transactionHash, position: 0, tokenAmount: transaction.value, block };
+    transfers.push(transferTo(own, arrived));
   }
-  const mayTellMore = watched.native.size > 0 && receipt.gasUsed > PLAIN_TRANSFER_GAS;
-  const answered = mayTellMore ? await trace(block.height) : NOTHING;
-  const traced = answered?.unread.has(transactionHash) === true ? null : answered;
+  const mayPayMore = watched.native.size > 0 && receipt.gasUsed > PLAIN_TRANSFER_GAS;
+  const shown = mayPayMore ? await traceOnce(block.height) : NOTHING;
+  const traced = shown?.unread.has(transactionHash) === true ? null : shown;
   if (traced?.transfers.some(each => each.block?.hash !== block.hash)) {
     throw new NodeFailure(`${node.label} has a trace of another branch`);
   }

@@ -1,5 +1,5 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
-import type { Movement } from '../adapter.ts';
+import type { Movement } from '../internal-transfers.ts';
 import { toFields, toList } from '../responses.ts';
 import { readEach, readOrFailure } from '../unreadable.ts';
 import { readWholeBlocks, toTransaction, type WholeBlock } from './blocks.ts';
@@ -13,10 +13,9 @@ const IGNORE = (): void => undefined;
 const lower = (address: unknown) => (typeof address === 'string' ? address.toLowerCase() : '');
 
 /**
- * What a block did to balances outside of contracts: values of successful top-level transactions, fees of
- * all of them, and withdrawals of validators. A value that a top-level transaction gives to a contract that
- * it creates is left to the trace, which shows where the contract is. Rewards of the block's proposer are
- * not told.
+ * Changes of balances by a block, except for those by contracts: values of successful top-level transactions, fees
+ * of all of them, and withdrawals of validators. A value that a top-level transaction gives to a contract that it
+ * creates is left to the trace, which shows where the contract is. Rewards of the block's proposer are left out.
  * @returns Movements with the spelling of `addresses`, several for an address that moved several times.
  * @throws NodeFailure
  */
@@ -28,7 +27,7 @@ export async function readMovements(
   const spelling = new Map(addresses.map(address => [address.toLowerCase(), address]));
   const [block] = await readWholeBlocks(node, [height]);
   if (block === undefined) throw new NodeFailure(`${node.label} has no block ${height}`);
-  // What cannot be read moves nothing here: then the balance has risen by more than is explained.
+  // One that cannot be read is left out: then a part of the balance's rise stays unexplained.
   const concerned = readEach(
     block.transactions,
     each => {

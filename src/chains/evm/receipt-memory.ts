@@ -5,8 +5,8 @@ import { type Receipt, readReceipts } from './receipts.ts';
 const KEPT_MAXIMUM = 20_000;
 
 /**
- * Keeps receipts from the first look at a block to the second, so that the same node is not asked for them
- * twice. A receipt of another block than the second look shows is asked for again.
+ * Keeps receipts from the first scan of a block to the second, so that the same node is not asked for them twice.
+ * If the transaction is in another block by then, its receipt is asked for again.
  */
 export class ReceiptMemory {
   readonly #receipts = new Map<string, Receipt>();

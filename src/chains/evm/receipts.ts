@@ -1,6 +1,7 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
-import type { Block } from '../adapter.ts';
-import { type Fields, orThrow, toFields, toList } from '../responses.ts';
+import { inParts } from '../ranges.ts';
+import { type Fields, failure, orThrow, toFields, toList } from '../responses.ts';
+import type { Block } from '../transfer.ts';
 import { OtherResponse, readEach } from '../unreadable.ts';
 import { toCount, toHash } from './responses.ts';
 
@@ -47,7 +48,7 @@ export function toReceipt(node: Node, value: unknown, transactionHash: string): 
 function toStatus(node: Node, value: unknown): boolean {
   if (value === '0x1') return true;
   if (value === '0x0') return false;
-  throw new NodeFailure(`${node.label}: a receipt does not tell whether its transaction failed`);
+  throw failure(node, 'a receipt does not say whether its transaction failed');
 }
 
 /**
@@ -62,8 +63,7 @@ export async function readReceipts(
   isPart = false,
 ): Promise<Map<string, Receipt | NodeFailure>> {
   const receipts = new Map<string, Receipt | NodeFailure>();
-  for (let next = 0; next < hashes.length; next += RECEIPTS_PER_BATCH) {
-    const together = hashes.slice(next, next + RECEIPTS_PER_BATCH);
+  for (const together of inParts(hashes, RECEIPTS_PER_BATCH)) {
     const responses = await node.batch(
       together.map(hash => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
     );
@@ -92,7 +92,7 @@ export function requireReceipt(
   const receipt = receipts.get(transactionHash);
   if (receipt instanceof NodeFailure) return receipt;
   if (receipt?.blockHash !== hash) {
-    throw new NodeFailure(`${node.label}: a receipt is missing, or of another branch`);
+    throw failure(node, 'a receipt is missing, or of another branch');
   }
   return receipt;
 }

@@ -1,6 +1,6 @@
-import { LaggingNode, type Node, NodeFailure } from '../../nodes/node.ts';
-import type { Block } from '../adapter.ts';
-import { orThrow, toFields } from '../responses.ts';
+import { LaggingNode, type Node } from '../../nodes/node.ts';
+import { failure, orThrow, toFields, toMatch } from '../responses.ts';
+import type { Block } from '../transfer.ts';
 import { OtherResponse } from '../unreadable.ts';
 
 const QUANTITY = /^0x(0|[1-9a-f][0-9a-f]{0,63})$/i;
@@ -9,36 +9,25 @@ const ADDRESS = /^0x[0-9a-f]{40}$/i;
 
 /** A quantity: hex with 0x and without leading zeros. */
 export function toAmount(node: Node, value: unknown, what: string): bigint {
-  if (typeof value !== 'string' || !QUANTITY.test(value)) {
-    throw new NodeFailure(`${node.label}: ${what} is no quantity`);
-  }
-  return BigInt(value);
+  return BigInt(toMatch(node, value, QUANTITY, what, 'quantity'));
 }
 
 /** A quantity that is a safe integer. */
 export function toCount(node: Node, value: unknown, what: string): number {
   const amount = toAmount(node, value, what);
-  if (amount > BigInt(Number.MAX_SAFE_INTEGER)) {
-    throw new NodeFailure(`${node.label}: ${what} is too large`);
-  }
+  if (amount > BigInt(Number.MAX_SAFE_INTEGER)) throw failure(node, `${what} is too large`);
   return Number(amount);
 }
 
 /** 32 bytes, in lower case. */
 export function toHash(node: Node, value: unknown, what: string): string {
-  if (typeof value !== 'string' || !HASH.test(value)) {
-    throw new NodeFailure(`${node.label}: ${what} is no hash`);
-  }
-  return value.toLowerCase();
+  return toMatch(node, value, HASH, what, 'hash').toLowerCase();
 }
 
 /** 20 bytes, in lower case; null for the creation of a contract. */
 export function toAddressOrNull(node: Node, value: unknown, what: string): string | null {
   if (value === null || value === undefined) return null;
-  if (typeof value !== 'string' || !ADDRESS.test(value)) {
-    throw new NodeFailure(`${node.label}: ${what} is no address`);
-  }
-  return value.toLowerCase();
+  return toMatch(node, value, ADDRESS, what, 'address').toLowerCase();
 }
 
 /** A height as a parameter of a call. */

@@ -1,13 +1,16 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
-import type { Block, Scan, ScanRequest } from '../adapter.ts';
+import type { Scan, ScanRequest } from '../adapter.ts';
 import type { Chain } from '../chain-list.ts';
+import { heightsOf, inParts } from '../ranges.ts';
 import { orThrow } from '../responses.ts';
+import type { Block } from '../transfer.ts';
 import { readOrFailure } from '../unreadable.ts';
-import { byHeight, readNative, readTokens } from './block-transfers.ts';
+import { readNative, readTokens } from './block-transfers.ts';
 import {
   BLOCKS_PER_BATCH,
+  byHeight,
   headerCall,
-  heightsOf,
+  readHeader,
   readHeaders,
   readWholeBlocks,
   requireChain,
@@ -38,8 +41,8 @@ export interface ScanMemory {
 /**
  * Scans blocks for transfers: those of tokens by their logs, those of the native asset by the top-level
  * transactions. On chains that are covered up to their newest block, logs of blocks that may be undone are
- * asked for by the hash of the block, which a backend that does not have the block must refuse; elsewhere
- * the second look finds what a backend left out.
+ * asked for by the hash of the block, which a server without the block must refuse; elsewhere the second scan
+ * finds what a lagging server left out.
  */
 export async function scanBlocks(
   node: Node,
@@ -63,18 +66,14 @@ async function scanFamily(
   const isNative = watched.native.size > 0;
   const isByHash = chain.coverage === 'tip' && request.to >= request.undoableFrom;
   if (isNative) return scanWhole(reading, request, watched, isByHash);
-  if (watched.tokens.size === 0) return skip(node, request);
+  if (watched.tokens.size === 0) {
+    return { through: await readHeader(node, request.to), transfers: [] };
+  }
   if (!isByHash) return scanRange(reading, request, watched, ranges);
-  // What is final already goes by ranges, the rest block by block.
+  // Final blocks are scanned by ranges, the others block by block.
   return request.from < request.undoableFrom
     ? scanRange(reading, { ...request, to: request.undoableFrom - 1 }, watched, ranges)
     : scanByHash(reading, request, watched);
-}
-
-async function skip(node: Node, { to }: ScanRequest): Promise<Scan> {
-  const [through] = await readHeaders(node, [to]);
-  if (through === undefined) throw new NodeFailure(`${node.label} has no block ${to}`);
-  return { through, transfers: [] };
 }
 
 /** Logs of one range: its first and its last block, and the logs, in one request. */
@@ -103,7 +102,7 @@ async function scanRange(
       from === to
         ? await hitsOfBlock(node, logs, through, watched, unreadable)
         : toHits(node, logs, { from, to }, watched, unreadable);
-    if (to - from + 1 === ranges.of(node)) ranges.answered(node);
+    if (to - from + 1 === ranges.of(node)) ranges.accepted(node);
     const found = await readTokens(reading, hits, watched, own =>
       readHitBlocks(node, own, through),
     );
@@ -120,8 +119,7 @@ async function readHitBlocks(
   const heights = [...new Set(hits.map(({ height }) => height))];
   const blocks = new Map<number, Block | NodeFailure>([[through.height, through]]);
   const unread = heights.filter(height => height !== through.height);
-  for (let next = 0; next < unread.length; next += BLOCKS_ONE_BY_ONE) {
-    const together = unread.slice(next, next + BLOCKS_ONE_BY_ONE);
+  for (const together of inParts(unread, BLOCKS_ONE_BY_ONE)) {
     const responses = await node.batch(together.map(headerCall));
     for (const [index, height] of together.entries()) {
       const response = orThrow(responses[index]);
@@ -168,9 +166,8 @@ async function scanWhole(
   const { node } = reading;
   const to = Math.min(request.to, request.from + BLOCKS_ONE_BY_ONE - 1);
   const blocks: WholeBlock[] = [];
-  for (let next = request.from; next <= to; next += BLOCKS_PER_BATCH) {
-    const last = Math.min(to, next + BLOCKS_PER_BATCH - 1);
-    blocks.push(...(await readWholeBlocks(node, heightsOf(next, last))));
+  for (const together of inParts(heightsOf(request.from, to), BLOCKS_PER_BATCH)) {
+    blocks.push(...(await readWholeBlocks(node, together)));
   }
   requireChain(node, blocks, request.parentHash);
   const native = await readNative(reading, blocks, watched);

@@ -4,13 +4,13 @@ import { asNodeError } from './log-query.ts';
 
 /** Selector of `decimals()`. */
 const DECIMALS = '0x313ce567';
-/** What nodes say where the contract has no such function; any other error says nothing of the contract. */
+/** Errors of nodes for a contract without such a function; any other error says nothing about the contract. */
 const NOT_EXECUTED = /revert|execution|opcode|out of gas|jump|stack|\bVM\b/i;
 
 /**
- * Decimals of a token, as its contract says; undefined where there is no contract, or none that tells.
+ * Decimals of a token, from its contract; undefined where there is no contract, or it has no such function.
  * @param contract 20 bytes in hex with 0x.
- * @throws NodeFailure, RpcError where the node does not say.
+ * @throws NodeFailure, RpcError for any other error of the node.
  */
 export async function readTokenDecimals(node: Node, contract: string): Promise<number | undefined> {
   const [code, decimals] = await node.batch([

@@ -1,6 +1,6 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
-import type { Block } from '../adapter.ts';
-import { type Fields, toFields, toList } from '../responses.ts';
+import { type Fields, failure, toFields, toList } from '../responses.ts';
+import type { Block } from '../transfer.ts';
 import { readEach } from '../unreadable.ts';
 import { hashOrNull } from './blocks.ts';
 import { toAddressOrNull, toAmount, toHash } from './responses.ts';
@@ -9,11 +9,11 @@ import { toAddressOrNull, toAmount, toHash } from './responses.ts';
 export interface InternalMove {
   readonly transactionHash: string;
   /**
-   * Place among the moves of the transaction, depth first and from 0. Frames that move nothing are not
-   * counted, as nodes differ in which of them they tell: calls of precompiled contracts, and calls that
-   * fail before they begin.
+   * Index among the moves of the transaction, depth first and from 0. Frames that move nothing are not
+   * counted, since nodes differ in which of them they list: calls of precompiled contracts, and calls that fail
+   * before they begin.
    */
-  readonly place: number;
+  readonly index: number;
   /** In lower case. */
   readonly to: string;
   /** In wei, more than 0. */
@@ -27,7 +27,7 @@ export interface TracedMoves {
   readonly unread: ReadonlySet<string>;
 }
 
-/** A frame that moves value, in whatever format the node traces. */
+/** A frame that moves value, independent of the node's format. */
 interface Transfer {
   readonly from: string | null;
   readonly to: string | null;
@@ -54,14 +54,12 @@ export function readCallTracer(
 ): TracedMoves {
   const traces = toList(node, response, 'the trace of a block');
   if (traces.length !== transactions.length) {
-    throw new NodeFailure(`${node.label}: the trace of a block is that of another one`);
+    throw failure(node, 'the trace of a block is that of another one');
   }
-  // Older nodes do not tell the hash, but keep the order.
+  // Older nodes leave the hash out, but keep the order.
   const isStray = (each: unknown, index: number) =>
     (hashOrNull(each, 'txHash') ?? transactions[index]) !== transactions[index];
-  if (traces.some(isStray)) {
-    throw new NodeFailure(`${node.label}: a trace came for another transaction`);
-  }
+  if (traces.some(isStray)) throw failure(node, 'a trace came for another transaction');
   return readOneByOne(transactions, (transactionHash, index) => {
     const { error, result } = toFields(node, traces[index], 'the trace of a transaction');
     if (error !== undefined && error !== null) {
@@ -72,7 +70,7 @@ export function readCallTracer(
   });
 }
 
-/** One trace that cannot be read does not keep the others from it, but nothing is read of it. */
+/** A trace that cannot be read is left out as a whole, and the others are read. */
 function readOneByOne(
   transactions: readonly string[],
   read: (transactionHash: string, index: number) => InternalMove[],
@@ -84,10 +82,10 @@ function readOneByOne(
 
 function typeOf(node: Node, { type }: Fields): string {
   if (typeof type === 'string') return type;
-  throw new NodeFailure(`${node.label}: a frame has no type`);
+  throw failure(node, 'a frame has no type');
 }
 
-/** Frames depth first. What fails takes back what it has called. */
+/** Frames depth first. A frame that failed has undone all its calls. */
 function* walkCalls(node: Node, frame: Fields, isRoot: boolean): Generator<Transfer> {
   if (frame.error !== undefined && frame.error !== null) return;
   const type = typeOf(node, frame).toUpperCase();
@@ -108,7 +106,7 @@ function* walkCalls(node: Node, frame: Fields, isRoot: boolean): Generator<Trans
  * The response to `trace_block`: frames of all transactions in one list, depth first, with rewards behind.
  * @param transactions Hashes of the block's transactions.
  * @throws NodeFailure for frames of another block, and where a transaction has none: a backend without the
- * block may answer an empty list.
+ * block may return an empty list.
  */
 export function readTraceBlock(
   node: Node,
@@ -124,18 +122,18 @@ export function readTraceBlock(
   );
   const stray = read.find(({ blockHash }) => blockHash !== block.hash);
   if (stray !== undefined) {
-    throw new NodeFailure(`${node.label}: a trace came of another block than ${block.height}`);
+    throw failure(node, `a trace came of another block than ${block.height}`);
   }
   const frames = Map.groupBy(read, ({ transactionHash }) => transactionHash);
   const isWhole = read.length === all.length;
   if (isWhole && transactions.some(hash => !frames.has(hash))) {
-    throw new NodeFailure(`${node.label}: the trace of block ${block.height} lacks a transaction`);
+    throw failure(node, `the trace of block ${block.height} lacks a transaction`);
   }
   return readOneByOne(transactions, hash => {
     const own = frames.get(hash)?.map(({ fields }) => fields) ?? [];
-    // A frame that cannot be read may be of any of them, unless they are whole without it.
+    // A frame that cannot be read may belong to any transaction that is not complete without it.
     if (!(isWhole || areWhole(node, own))) {
-      throw new NodeFailure(`${node.label}: the trace of ${hash} lacks a frame`);
+      throw failure(node, `the trace of ${hash} lacks a frame`);
     }
     return number(hash, transfersOf(node, own));
   });
@@ -203,12 +201,12 @@ function toTransfer(node: Node, frame: Fields, isRoot: boolean): Transfer | unde
   return { from, to, value: amount(action.balance), isTopLevel: false };
 }
 
-/** Gives each its place. */
+/** The moves of a transaction, with their indexes. */
 function number(transactionHash: string, transfers: readonly Transfer[]): InternalMove[] {
   let next = 0;
   return transfers.flatMap(({ from, to, value, isTopLevel }) => {
     // A contract that pays itself has no more than before.
     if (isTopLevel || value === 0n || to === null || to === from) return [];
-    return [{ transactionHash, place: next++, to, value }];
+    return [{ transactionHash, index: next++, to, value }];
   });
 }

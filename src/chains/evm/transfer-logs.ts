@@ -1,6 +1,8 @@
-import { type Node, NodeFailure } from '../../nodes/node.ts';
-import type { Block, ChainTransfer, ForeignTransfer } from '../adapter.ts';
+import type { Node } from '../../nodes/node.ts';
+import type { ForeignTransfer } from '../adapter.ts';
 import type { Fields } from '../responses.ts';
+import { failure } from '../responses.ts';
+import { type Block, type ChainTransfer, transferTo } from '../transfer.ts';
 import type { Receipt } from './receipts.ts';
 import type { Watched } from './watched.ts';
 
@@ -48,7 +50,7 @@ export function readTransfer({ address, topics, data }: Fields): TransferLog | u
 export function tokenTransfers(
   node: Node,
   { logs, succeeded, transactionHash }: Receipt,
-  block: Pick<Block, 'height' | 'hash' | 'time'>,
+  block: Block,
   { tokens }: Watched,
 ): ChainTransfer[] {
   if (!succeeded) return [];
@@ -58,20 +60,10 @@ export function tokenTransfers(
     const watched = tokens.get(transfer.contract)?.get(transfer.to);
     if (watched === undefined || transfer.amount === 0n) return [];
     if (transfer.amount === undefined) {
-      throw new NodeFailure(`${node.label}: a transfer of ${transfer.contract} has no amount`);
+      throw failure(node, `a transfer of ${transfer.contract} has no amount`);
     }
-    return [
-      {
-        blockchainId: watched.network.id,
-        transactionHash,
-        position,
-        address: watched.address,
-        tokenAmount: transfer.amount,
-        block,
-        inputs: null,
-        maturity: 1,
-      },
-    ];
+    const arrived = { transactionHash, position, tokenAmount: transfer.amount, block };
+    return [transferTo(watched, arrived)];
   });
 }
 

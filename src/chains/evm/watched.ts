@@ -1,4 +1,4 @@
-import type { WatchedAddress } from '../adapter.ts';
+import type { WatchedAddress } from '../transfer.ts';
 
 /** The networks of a chain that an address is watched on, in the spelling of the watch list. */
 export interface Watched {
@@ -26,9 +26,7 @@ export function indexWatched(watch: readonly WatchedAddress[]): Watched {
 
 /** Every address that is watched on any network, in lower case. */
 export function allAddresses({ tokens, native }: Watched): Set<string> {
-  const all = new Set(native.keys());
-  for (const own of tokens.values()) for (const address of own.keys()) all.add(address);
-  return all;
+  return new Set([native, ...tokens.values()].flatMap(own => [...own.keys()]));
 }
 
 /** Every address that is watched for a token, once for each of its tokens. */

@@ -1,7 +1,9 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
 import { writeJson } from '../../nodes/parse-json.ts';
-import type { ScanRequest, Unreadable, WatchedAddress } from '../adapter.ts';
-import { toFields, toList } from '../responses.ts';
+import type { ScanRequest, Unreadable } from '../adapter.ts';
+import { inParts } from '../ranges.ts';
+import { failure, toFields, toList } from '../responses.ts';
+import type { WatchedAddress } from '../transfer.ts';
 import { readEach, readOrFailure } from '../unreadable.ts';
 import { associatedAccount } from './programs.ts';
 import { CONFIRMED, orThrow, toText, toValue } from './responses.ts';
@@ -11,25 +13,25 @@ import type { ListedSignature } from './signatures.ts';
 const ACCOUNTS_PER_CALL = 100;
 /** Where a token account has its amount: 8 bytes (spl-token, state.rs). */
 const AMOUNT = { offset: 64, length: 8 };
-/** Looks after a change during which an account is listed again: a list may lag behind a balance. */
+/** How many looks after a change list the account again: a list may lag behind a balance. */
 const HOT_LOOKS = 5;
 /**
- * Looks after which accounts without a change are listed as well, and owners asked for new token accounts:
- * a minute. What came may have left again before it was seen.
+ * Every so many looks (about a minute) some unchanged accounts are listed as well, since funds may have come and
+ * left between two looks, and some owners are asked for new token accounts.
  */
 const LOOKS_PER_ROUND = 20;
-/** Accounts, and owners, that are asked for in such a look, in turn. */
+/** How many accounts, and how many owners, such a look takes; the next one takes the next ones. */
 const ASKED_IN_TURN = 100;
-/** Signatures that are remembered. More than these do not come within the slots that are listed again. */
+/** Signatures that are remembered: more than come within the slots that are listed again. */
 const READ_MAXIMUM = 100_000;
 
 /** The first and the last slot of a scan. */
 type ScannedSlots = Pick<ScanRequest, 'from' | 'to'>;
 
 interface Known {
-  /** Lamports and amount, as they last were; undefined before the first look. */
+  /** Lamports and amount at the last look; undefined before the first one. */
   state: string | undefined;
-  /** Looks for which it is listed again. */
+  /** How many more looks list it. */
   hot: number;
 }
 
@@ -40,7 +42,7 @@ export class WatchedAccounts {
   readonly #tokenAccounts = new Map<string, Set<string>>();
   /** Signatures whose transactions are recorded, oldest first. */
   readonly #read = new Set<string>();
-  /** The last scan, and what it has read. Whether that is recorded shows when the next one begins. */
+  /** The last scan and what it has read. The range of the next scan shows whether that was recorded. */
   #last: ScannedSlots & { readonly read: readonly string[] } = { from: 0, to: -1, read: [] };
   #turn = 0;
   #looks = 0;
@@ -50,22 +52,26 @@ export class WatchedAccounts {
     return watch.flatMap(each => this.#accountsOf(each));
   }
 
-  /** Those of the watched addresses to which one of the accounts belongs. */
+  /** The watched addresses to which one of the accounts belongs. */
   ownersOf(accounts: ReadonlySet<string>, watch: readonly WatchedAddress[]): WatchedAddress[] {
     return watch.filter(each => this.#accountsOf(each).some(account => accounts.has(account)));
   }
 
   #accountsOf({ network: { contract }, address }: WatchedAddress): string[] {
     if (contract === null) return [address];
-    const key = `${address} ${contract}`;
-    const own = this.#tokenAccounts.get(key) ?? new Set([associatedAccount(address, contract)]);
+    return [...this.#tokenAccountsOf(address, contract)];
+  }
+
+  #tokenAccountsOf(owner: string, mint: string): Set<string> {
+    const key = `${owner} ${mint}`;
+    const own = this.#tokenAccounts.get(key) ?? new Set([associatedAccount(owner, mint)]);
     this.#tokenAccounts.set(key, own);
-    return [...own];
+    return own;
   }
 
   /**
    * Reads what the accounts hold.
-   * @param slot The node must have come as far.
+   * @param slot The node must have reached this slot.
    * @param unreadable Gets token accounts of an owner that cannot be read.
    * @returns Those whose transactions are to be listed: changed lately, new, or in turn.
    */
@@ -85,7 +91,7 @@ export class WatchedAccounts {
       const known = this.#accounts.get(account) ?? { state: undefined, hot: 0 };
       this.#accounts.set(account, known);
       const state = states[index];
-      // Of a new one nothing is known; one list tells what came before.
+      // A new account is listed once, for what came before.
       if (known.state === undefined) known.hot = 1;
       else if (known.state !== state) known.hot = HOT_LOOKS;
       known.state = state;
@@ -101,8 +107,8 @@ export class WatchedAccounts {
   }
 
   /**
-   * To be called before a scan. One that goes on where the last one ended shows that what that one has read is
-   * recorded. One that repeats it shows the opposite, and one that begins below it follows a fork or is a rescan.
+   * To be called before a scan. If it begins behind the last scan, what that one has read is recorded. If it
+   * repeats the last scan, that was not recorded. If it begins before it, it follows a fork or is a rescan.
    */
   begin({ from }: ScannedSlots): void {
     if (from > this.#last.to) {
@@ -123,14 +129,14 @@ export class WatchedAccounts {
     return this.#read.has(keyOf(listed));
   }
 
-  /** Tells what a scan has read. */
+  /** To be called with everything that a scan has read. */
   noteRead({ from, to }: ScannedSlots, read: Iterable<ListedSignature>): void {
     this.#last = { from, to, read: [...read].map(keyOf) };
   }
 
   /**
-   * Has accounts listed with the next look, though they may not change any more: what they held was read after
-   * the newest block of this one.
+   * Lists accounts with the next look even if they do not change any more: their balances were read after the
+   * newest block of this look, and may include transfers of later ones.
    */
   listAgain(accounts: Iterable<string>): void {
     for (const account of accounts) {
@@ -139,7 +145,7 @@ export class WatchedAccounts {
     }
   }
 
-  /** Looks at every account as at a new one: what was noticed is not recorded. */
+  /** Treats every account as new, because the changes that were noticed are not recorded. */
   noticeAgain(): void {
     this.#accounts.clear();
   }
@@ -150,7 +156,7 @@ export class WatchedAccounts {
     return [...all.slice(start), ...all.slice(0, start)].slice(0, ASKED_IN_TURN);
   }
 
-  /** Forgets accounts that nobody watches any more. */
+  /** Forgets accounts that are no longer watched. */
   #forget(accounts: readonly string[]): void {
     if (this.#accounts.size <= accounts.length * 2) return;
     const live = new Set(accounts);
@@ -159,7 +165,7 @@ export class WatchedAccounts {
     }
   }
 
-  /** Looks for token accounts beside the associated one: of owners that are new, and of others in turn. */
+  /** Asks for token accounts beside the associated one: those of new owners, and those of some others in turn. */
   async #findOthers(
     node: Node,
     watch: readonly WatchedAddress[],
@@ -171,8 +177,7 @@ export class WatchedAccounts {
       !this.#tokenAccounts.has(`${address} ${network.contract}`);
     const others = isRound ? this.#inTurn(tokens) : [];
     const asked = [...new Set([...tokens.filter(isNew), ...others])];
-    for (let next = 0; next < asked.length; next += ACCOUNTS_PER_CALL) {
-      const together = asked.slice(next, next + ACCOUNTS_PER_CALL);
+    for (const together of inParts(asked, ACCOUNTS_PER_CALL)) {
       const responses = await node.batch(
         together.map(({ network, address }) => ({
           method: 'getTokenAccountsByOwner',
@@ -184,14 +189,10 @@ export class WatchedAccounts {
         })),
       );
       for (const [index, watched] of together.entries()) {
-        const { network, address } = watched;
-        const mint = network.contract ?? '';
-        const key = `${address} ${mint}`;
-        const own = this.#tokenAccounts.get(key) ?? new Set([associatedAccount(address, mint)]);
+        const own = this.#tokenAccountsOf(watched.address, watched.network.contract ?? '');
         const onUnreadable = (detail: string) =>
           unreadable.push({ transactionHash: null, height: null, watched: [watched], detail });
         for (const account of toAccounts(node, responses[index], onUnreadable)) own.add(account);
-        this.#tokenAccounts.set(key, own);
       }
     }
   }
@@ -210,17 +211,14 @@ function toAccounts(
   );
 }
 
-/** What accounts hold, as a text that changes when that does; an account that does not exist holds nothing. */
+/** The holdings of accounts, as texts that change with them; an account that does not exist holds nothing. */
 async function readStates(
   node: Node,
   accounts: readonly string[],
   slot: number,
 ): Promise<string[]> {
   const states: string[] = [];
-  const parts: string[][] = [];
-  for (let next = 0; next < accounts.length; next += ACCOUNTS_PER_CALL) {
-    parts.push(accounts.slice(next, next + ACCOUNTS_PER_CALL));
-  }
+  const parts = inParts(accounts, ACCOUNTS_PER_CALL);
   const options = { ...CONFIRMED, encoding: 'base64', dataSlice: AMOUNT, minContextSlot: slot };
   const responses = await node.batch(
     parts.map(part => ({ method: 'getMultipleAccounts', params: [part, options] })),
@@ -228,10 +226,10 @@ async function readStates(
   for (const [index, part] of parts.entries()) {
     const { value } = toValue(node, orThrow(node, responses[index]), 'accounts');
     const list = toList(node, value, 'accounts');
-    if (list.length !== part.length) throw new NodeFailure(`${node.label}: accounts are missing`);
+    if (list.length !== part.length) throw failure(node, 'accounts are missing');
     for (const each of list) {
       const fields = each === null ? null : readOrFailure(() => toFields(node, each, 'an account'));
-      // Of one that cannot be read nothing is known: its transactions tell.
+      // One that cannot be read counts as changed, so that its transactions are listed.
       if (fields === null) states.push('none');
       else if (fields instanceof NodeFailure) states.push(`unreadable ${slot} ${states.length}`);
       else states.push(writeJson([fields.lamports, fields.data]));

@@ -1,6 +1,7 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
-import type { Block, ChainAdapter, Heads, LookUpRequest, TransactionReport } from '../adapter.ts';
+import type { ChainAdapter, Heads, LookUpRequest, TransactionReport } from '../adapter.ts';
 import { toFields, toList } from '../responses.ts';
+import type { Block } from '../transfer.ts';
 import { readOrFailure } from '../unreadable.ts';
 import { WatchedAccounts } from './accounts.ts';
 import { TOKEN_PROGRAM } from './programs.ts';
@@ -24,16 +25,17 @@ import { foreignOf, transactionCall, transfersOf } from './transfers.ts';
 
 /** Calls of one batch; nodes that take none are asked one by one. */
 const BATCH = 50;
-/** Time of a slot, for where the time of the newest block does not matter. */
+/** Duration of a slot, by which the time of the newest block is estimated. */
 const SLOT_MS = 400;
-/** Slots whose time is estimated: over more of them than a minute's, slots that take longer or less add up. */
+/** Most slots over which a time is estimated: over more than a minute's, deviations add up. */
 const ESTIMATED_SLOTS = 150;
 /** Layout of a mint (spl-token, state.rs): decimals, whether it is in use, its size. */
 const MINT = { decimals: 44, isInitialized: 45, size: 82 };
 
 /**
- * Reads Solana by its JSON-RPC. Heights are slots, some of which have no block. Blocks are too large to be
- * read: what accounts hold tells which of them have changed, and their signatures tell by what.
+ * Reads Solana by its JSON-RPC. Heights are slots, some of which have no block. Blocks are too large to be all
+ * read. Instead the holdings of accounts show which of them have changed, and their signatures by which
+ * transactions.
  */
 export function createSolanaAdapter(): ChainAdapter {
   const accounts = new WatchedAccounts();
@@ -99,7 +101,7 @@ export function createSolanaAdapter(): ChainAdapter {
   };
 }
 
-/** The block of the newest slot. Its time is as exact as that of the cursor, where that is near. */
+/** The block of the newest slot. Where the cursor's block is near, its time is estimated from that one's. */
 async function describeNewest(
   node: Node,
   slot: number,
@@ -125,12 +127,12 @@ function hashAt(
 ): Heads['cursorHash'] {
   // A slot that had a block and has none is on another branch; no hash of a block is this word.
   if (before === 'skipped') return before;
-  // What is finalized is never undone, though the node may keep it no more.
+  // A finalized block is never undone, though the node may have deleted it.
   if (before === 'gone') return slot !== null && slot <= finalHeight ? undefined : null;
   return before?.hash ?? null;
 }
 
-/** What became of a transaction, by the branch that the node has confirmed or, where asked for, finalized. */
+/** The state of a transaction on the branch that the node has confirmed or, if asked for, finalized. */
 async function lookUp(
   node: Node,
   { transactionHash, watch, isFinal }: LookUpRequest,
@@ -158,9 +160,8 @@ async function lookUp(
     return { status: 'unreadable', detail: block?.message ?? 'it has no block' };
   }
   if (transaction.failed) return { status: 'failed', block };
-  const { height, hash, time } = block;
   const paid = readOrFailure(() => ({
-    transfers: transfersOf(node, transaction, { height, hash, time }, watch),
+    transfers: transfersOf(node, transaction, block, watch),
     foreign: foreignOf(node, transaction, watch),
   }));
   if (paid instanceof NodeFailure) return { status: 'unreadable', detail: paid.message };

@@ -1,5 +1,5 @@
 import type { Node } from '../../nodes/node.ts';
-import type { Block } from '../adapter.ts';
+import type { Block } from '../transfer.ts';
 import {
   type ListedSignature,
   type ReadTransactions,
@@ -10,7 +10,7 @@ import { readWholeBlock } from './whole-blocks.ts';
 
 /** Blocks that are read at once: each is some MB long, and may take longer than a slot. */
 const BLOCKS_TOGETHER = 4;
-/** Blocks that a node may refuse to show before it is asked for no more of them. */
+/** Refused blocks after which a node is not asked for blocks any more. */
 const REFUSALS_MAXIMUM = BLOCKS_TOGETHER;
 
 /** Some of the transactions that were to be read, and blocks that were read with them, by slot. */
@@ -21,9 +21,9 @@ export interface Part extends ReadTransactions {
 }
 
 /**
- * Reads transactions part by part. Anybody can make thousands of them at any address, so that only a few are
- * asked for by themselves: where there are more, those that share a slot are read from its block, which is one
- * call however many they are. Of each account the newest come first, so that many at one delay no other one.
+ * Reads transactions part by part. Anyone can make thousands of them at any address, so only a few are asked for
+ * one by one: where there are more, those that share a slot are read from its block by a single call. Of each
+ * account the newest come first, so that many at one account do not delay the others.
  * @throws NodeFailure, RpcError.
  */
 export async function* readInParts(
@@ -49,7 +49,7 @@ export async function* readInParts(
     return { ...read, blocks: new Map(), calls: together.length };
   }
 
-  /** Leaves to be asked for by themselves what the blocks do not show. */
+  /** Transactions that the blocks do not show are left to be asked for one by one. */
   async function readWhole(): Promise<Part> {
     const blocks = new Map<number, Block>();
     const read = await Promise.all(
@@ -70,7 +70,7 @@ export async function* readInParts(
   }
 }
 
-/** By how many newer ones there are at the same account. */
+/** Ordered by how many newer ones the same account has. */
 function inFairOrder(listed: readonly ListedSignature[]): ListedSignature[] {
   const newer = new Map<string, number>();
   const ranked = listed

@@ -1,5 +1,6 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
-import type { Arrival, Block, ChainTransfer, ScanRequest } from '../adapter.ts';
+import type { Arrival, ScanRequest } from '../adapter.ts';
+import type { Block, ChainTransfer } from '../transfer.ts';
 import { readEach } from '../unreadable.ts';
 import { type Part, readInParts } from './parts.ts';
 import { readBlocksAt } from './responses.ts';
@@ -7,32 +8,32 @@ import { IN_RESPONSES_OF_THEIR_OWN, type ListedSignature } from './signatures.ts
 import { type SolanaTransaction, transfersOf } from './transfers.ts';
 
 /**
- * Calls of one look for transactions that an earlier one should have read. With the usual allowance a look then
- * takes a few seconds longer; more would delay what is new.
+ * Most calls of one look for transactions of earlier slots. With the usual rate limit they take a few seconds; more
+ * would delay new transactions.
  */
 const CALLS_FOR_EARLIER = 16;
 
-/** What transactions brought to the watched addresses. */
+/** Transfers to the watched addresses. */
 export interface Found {
   readonly transfers: readonly ChainTransfer[];
   /** In the order of the chain. */
   readonly dust: readonly Arrival[];
   /** What is wrong with transactions that cannot be read, by signature. */
   readonly unreadable: ReadonlyMap<string, string>;
-  /** Those of earlier slots that were too many. */
+  /** Those of earlier slots that are left for the next look. */
   readonly left: readonly ListedSignature[];
 }
 
-/** A transaction and what it brought; the block of these transfers is not known yet. */
+/** A transaction and its transfers, whose block is not known yet. */
 interface Hit {
   readonly transaction: SolanaTransaction;
   readonly transfers: readonly ChainTransfer[];
 }
 
 /**
- * Reads listed transactions: all of the slots from `from` on, then some of earlier slots. Those were read by the
- * looks before, unless a list lagged or the process has just started; there may be thousands, so each look takes a
- * few. Dust costs no question about its block, and what payments wait for is handed on before more is read.
+ * Reads listed transactions: all of the slots from `from` on, then some of earlier slots. Earlier looks have read
+ * those, unless a list lagged or the process has just started; there may be thousands, so each look reads a few. The
+ * blocks of dust are not read, and awaited transfers are handed on before more is read.
  * @param through The newest block.
  * @throws NodeFailure, RpcError.
  */
@@ -83,7 +84,7 @@ export async function readTransfers(
     const blocks = await readBlocksOf(kept, part.blocks);
     const placed = readEach(
       kept,
-      hit => hit.transfers.map(transfer => [transfer, place(hit, transfer, blocks)] as const),
+      hit => hit.transfers.map(transfer => [transfer, withBlock(hit, transfer, blocks)] as const),
       ({ transaction }, detail) => onUnreadable(transaction, detail),
       IN_RESPONSES_OF_THEIR_OWN,
     );
@@ -93,8 +94,8 @@ export async function readTransfers(
   }
 
   function toHit(transaction: SolanaTransaction): readonly Hit[] {
-    const brought = transfersOf(node, transaction, through, watch);
-    return brought.length > 0 ? [{ transaction, transfers: brought }] : [];
+    const found = transfersOf(node, transaction, through, watch);
+    return found.length > 0 ? [{ transaction, transfers: found }] : [];
   }
 
   function onUnreadable({ signature }: SolanaTransaction, detail: string): void {
@@ -111,7 +112,7 @@ export async function readTransfers(
     return new Map([...known, ...(await readBlocksAt(node, missing))]);
   }
 
-  function place(
+  function withBlock(
     { transaction }: Hit,
     transfer: ChainTransfer,
     blocks: ReadonlyMap<number, Block | NodeFailure>,

@@ -1,9 +1,9 @@
 import { LaggingNode, type Node, type NodeCall, NodeFailure, RpcError } from '../../nodes/node.ts';
-import type { Block } from '../adapter.ts';
-import { toFields, toList } from '../responses.ts';
+import { failure, toFields, toList, toMatch, toNatural } from '../responses.ts';
+import type { Block } from '../transfer.ts';
 import { readOrFailure } from '../unreadable.ts';
 
-/** What is seen: two thirds of the stake have voted for its block. */
+/** Transfers are seen from here on: two thirds of the stake have voted for the block. */
 export const CONFIRMED = { commitment: 'confirmed' } as const;
 export const FINALIZED = { commitment: 'finalized' } as const;
 export type Commitment = typeof CONFIRMED | typeof FINALIZED;
@@ -20,17 +20,17 @@ export const isUnsupported = (response: unknown): response is RpcError =>
 /** A slot in which no block was made, or none that the node keeps (Agave, rpc-client-api custom_error.rs). */
 const SKIPPED = [-32007, -32009];
 const CLEANED_UP = -32001;
-/** The node has the slot, and not its block yet. */
+/** The node has reached the slot, but does not have its block yet. */
 const NOT_YET = [-32004, -32014];
 /**
- * A server that lags: it has no such block yet, is unhealthy, or has not come to `minContextSlot`; or one that
- * could not reach the storage of old blocks.
+ * A server that lags: it has no such block yet, is unhealthy, or has not reached `minContextSlot`; or it could not
+ * reach the storage of old blocks.
  */
 const LAGGING = [-32004, -32005, -32014, -32016, -32019];
 
 /**
  * A result of a batch.
- * @throws LaggingNode where another server may answer, RpcError for another error of the node.
+ * @throws LaggingNode where another server may have the result, RpcError for any other error of the node.
  */
 export function orThrow(node: Node, response: unknown): unknown {
   if (!(response instanceof RpcError)) return response;
@@ -42,20 +42,14 @@ export function orThrow(node: Node, response: unknown): unknown {
 const BASE58 = /^[1-9A-HJ-NP-Za-km-z]{32,88}$/;
 
 export function toText(node: Node, value: unknown, what: string): string {
-  if (typeof value !== 'string' || !BASE58.test(value)) {
-    throw new NodeFailure(`${node.label}: ${what} is no base58 text`);
-  }
-  return value;
+  return toMatch(node, value, BASE58, what, 'base58 text');
 }
 
 export function toSlot(node: Node, value: unknown, what: string): number {
-  if (!Number.isSafeInteger(value) || Number(value) < 0) {
-    throw new NodeFailure(`${node.label}: ${what} is no slot`);
-  }
-  return Number(value);
+  return toNatural(node, value, what, 'slot');
 }
 
-/** The `value` of a response with a context, and the slot that it is of. */
+/** The `value` of a response with a context, and the slot at which it was read. */
 export function toValue(node: Node, response: unknown, what: string) {
   const { context, value } = toFields(node, response, what);
   const { slot } = toFields(node, context, `the context of ${what}`);
@@ -76,11 +70,11 @@ export function blockCall(
   return { method: 'getBlock', params: [slot, options] };
 }
 
-/** Why a slot has no block to show: none was made in it, or the node keeps it no more. */
+/** Why a slot has no block: none was made in it, or the node has deleted it. */
 export type WithoutBlock = 'skipped' | 'gone';
 
 /**
- * The block of a slot, as `getBlock` has answered.
+ * The block of a slot, from the response to `getBlock`.
  * @returns null where the node has none yet.
  */
 export function toSlotBlock(
@@ -97,7 +91,7 @@ export function toSlotBlock(
   if (response === null || response === undefined) return null;
   const fields = toFields(node, response, 'a block');
   const time = fields.blockTime;
-  if (!Number.isSafeInteger(time)) throw new NodeFailure(`${node.label}: a block has no time`);
+  if (!Number.isSafeInteger(time)) throw failure(node, 'a block has no time');
   return {
     height: slot,
     hash: toText(node, fields.blockhash, 'the hash of a block'),
@@ -106,7 +100,7 @@ export function toSlotBlock(
   };
 }
 
-/** Slots below and above one that are looked at for the block before it: more are skipped in an outage alone. */
+/** How many slots before or after another one are searched for a block: only in an outage are more skipped. */
 const LOOKED_BACK = 500;
 
 /** The block of a slot or, where that was skipped, the one before it; null above the newest. */
@@ -126,10 +120,10 @@ export async function readBlockAt(node: Node, slot: number): Promise<Block | nul
 }
 
 /**
- * Makes sure that no block was made in a slot of which a node says that it was skipped, or is missing: a server
- * that was started from a later snapshot says so of slots that have blocks. The block above was built on one
- * below, where none was made.
- * @param isBelowNewest Whether there must be a block above, without which nothing tells.
+ * Makes sure that no block was made in a slot that a node reports as skipped or missing: a server that was started
+ * from a later snapshot reports that of slots with blocks too. If none was made, the parent of the next block is
+ * before this slot.
+ * @param isBelowNewest Whether the node must have a later block, without which the slot cannot be judged.
  * @throws LaggingNode where that is not known.
  */
 export async function requireSkipped(

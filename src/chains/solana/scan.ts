@@ -1,5 +1,6 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
-import type { Block, Scan, ScanRequest, Unreadable } from '../adapter.ts';
+import type { Scan, ScanRequest, Unreadable } from '../adapter.ts';
+import type { Block } from '../transfer.ts';
 import type { WatchedAccounts } from './accounts.ts';
 import { readTransfers } from './read-transfers.ts';
 import { CONFIRMED, FINALIZED, readBlockAt } from './responses.ts';
@@ -8,15 +9,15 @@ import { type Listed, listSignatures } from './signatures.ts';
 /** Slots before a range whose signatures are listed again, since a list may lag: two minutes. */
 const LISTED_AGAIN = 300;
 /**
- * Slots that are listed of an address whose payment ends: an hour, as long as a customer may take, and two
- * minutes until what came at its end is final.
+ * Slots that are listed of an address whose payment ends: an hour, which is the longest window to pay in, and two
+ * minutes until transfers at its end are final.
  */
 const LISTED_AT_THE_END = 9_300;
 
 /**
  * Lists the transactions of accounts that have changed, and reads them.
  * @param newest The newest block, where it need not be asked for.
- * @throws NodeFailure, RpcError; what was noticed is then noticed again.
+ * @throws NodeFailure, RpcError; the next scan then lists the same changes again.
  */
 export async function scanAccounts(
   node: Node,
@@ -36,7 +37,7 @@ export async function scanAccounts(
     const range = { from: Math.max(0, from - LISTED_AGAIN), to, commitment: CONFIRMED };
     await listSignatures(node, changed, range, listed);
     const last = accounts.accountsOf(watch.filter(({ address }) => ending.includes(address)));
-    // What is confirmed may be listed late, and nobody lists these again.
+    // A list of confirmed signatures may lag, and no later look lists these addresses.
     const atTheEnd = {
       ...{ from: Math.max(0, to - LISTED_AT_THE_END), to: Math.min(to, undoableFrom - 1) },
       commitment: FINALIZED,

@@ -1,5 +1,6 @@
-import { LaggingNode, type Node, NodeFailure } from '../../nodes/node.ts';
-import { toFields, toList } from '../responses.ts';
+import { LaggingNode, type Node, type NodeFailure } from '../../nodes/node.ts';
+import { inParts } from '../ranges.ts';
+import { failure, toFields, toList } from '../responses.ts';
 import { readEach, readOrFailure } from '../unreadable.ts';
 import { type Commitment, isUnsupported, orThrow, toSlot, toText } from './responses.ts';
 import { type SolanaTransaction, toTransaction, transactionCall } from './transfers.ts';
@@ -12,15 +13,15 @@ const PAGE = 1_000;
 /** Lists, and transactions, that are asked for in one batch. */
 export const TOGETHER = 25;
 
-/** A transaction without an error, as lists of signatures tell it. */
+/** A transaction without an error, from lists of signatures. */
 export interface ListedSignature {
   readonly signature: string;
   readonly slot: number;
-  /** In whose lists it is. */
+  /** The accounts whose lists contain it. */
   readonly accounts: Set<string>;
 }
 
-/** What lists of signatures have told. */
+/** The entries of several lists of signatures. */
 export interface Listed {
   /** By signature. */
   readonly signatures: Map<string, ListedSignature>;
@@ -38,8 +39,9 @@ export interface ListedSlots {
 }
 
 /**
- * Signatures of transactions without an error that concern these accounts. The node must have come as far.
- * @throws NodeFailure, also for a full list that cannot be gone on from.
+ * Lists signatures of transactions without an error that concern these accounts. The node must have reached
+ * `slots.to`.
+ * @throws NodeFailure, also for a full list whose end cannot be read.
  */
 export async function listSignatures(
   node: Node,
@@ -90,7 +92,7 @@ function takePage(
         {
           signature: toText(node, fields.signature, 'a signature'),
           slot: toSlot(node, fields.slot, 'the slot of a signature'),
-          // Where it is left out, the transaction tells.
+          // Where it is missing, the transaction itself shows it.
           failed: fields.err !== null && fields.err !== undefined,
         },
       ];
@@ -127,8 +129,7 @@ export async function readTransactions(
 ): Promise<ReadTransactions> {
   const transactions: SolanaTransaction[] = [];
   const unreadable = new Map<string, string>();
-  for (let next = 0; next < signatures.length; next += TOGETHER) {
-    const together = signatures.slice(next, next + TOGETHER);
+  for (const together of inParts(signatures, TOGETHER)) {
     const responses = await node.batch(together.map(each => transactionCall(each)));
     const listed = together.map((signature, index) => ({ signature, response: responses[index] }));
     for (const { signature, response } of listed) {
@@ -160,7 +161,7 @@ export function toTransactionOrFailure(
   response: unknown,
   signature: string,
 ): SolanaTransaction | NodeFailure | null {
-  if (isUnsupported(response)) return new NodeFailure(`${node.label}: ${response.message}`);
+  if (isUnsupported(response)) return failure(node, `${response.message}`);
   const transaction = orThrow(node, response);
   return readOrFailure(() => toTransaction(node, transaction, signature));
 }

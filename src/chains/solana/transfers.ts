@@ -1,15 +1,16 @@
-import { type Node, NodeFailure } from '../../nodes/node.ts';
+import type { Node } from '../../nodes/node.ts';
 import { writeJson } from '../../nodes/parse-json.ts';
-import type { Block, ChainTransfer, ForeignTransfer, WatchedAddress } from '../adapter.ts';
-import { type Fields, toFields, toList } from '../responses.ts';
+import type { ForeignTransfer } from '../adapter.ts';
+import { type Fields, failure, toFields, toList } from '../responses.ts';
+import { type Block, type ChainTransfer, transferTo, type WatchedAddress } from '../transfer.ts';
 import { OtherResponse } from '../unreadable.ts';
 import { CONFIRMED, type Commitment, toSlot, toText, VERSION_MAXIMUM } from './responses.ts';
 
 /**
  * Versions that are read. In JSON all have the same header, account keys and balances. Version 0 adds the
  * addresses of lookup tables, in `meta.loadedAddresses`; version 1 has no tables, and a `transactionConfig`
- * in its message, which moves nothing (SIMD-0385; @solana/rpc-types 8.0.0, transaction.ts). A node that
- * tells no version means a legacy one.
+ * in its message, which moves nothing (SIMD-0385; @solana/rpc-types 8.0.0, transaction.ts). Without a version a
+ * transaction is a legacy one.
  */
 const VERSIONS: readonly unknown[] = [undefined, 'legacy', 0, VERSION_MAXIMUM];
 
@@ -28,7 +29,7 @@ export interface SolanaTransaction {
   readonly tokens: readonly TokenChange[];
 }
 
-/** What a transaction did to one token account. */
+/** The change of one token account by a transaction. */
 interface TokenChange {
   readonly index: number;
   readonly mint: string;
@@ -83,21 +84,17 @@ export function toTransaction(
 /** @throws NodeFailure */
 export function requireKnownVersion(node: Node, { version }: Fields): void {
   if (!VERSIONS.includes(version)) {
-    throw new NodeFailure(
-      `${node.label}: version ${writeJson(version)} of a transaction is not known`,
-    );
+    throw failure(node, `version ${writeJson(version)} of a transaction is not known`);
   }
 }
 
 /**
- * What a transaction did.
+ * The effect of a transaction.
  * @throws NodeFailure
  */
 export function toEffect(node: Node, meta: Fields) {
   // It is null for a transaction with effect.
-  if (meta.err === undefined) {
-    throw new NodeFailure(`${node.label}: a transaction does not tell whether it failed`);
-  }
+  if (meta.err === undefined) throw failure(node, 'a transaction does not tell whether it failed');
   return {
     failed: meta.err !== null,
     before: toList(node, meta.preBalances, 'balances'),
@@ -119,7 +116,7 @@ function toTokenChanges(node: Node, meta: Fields): TokenChange[] {
       const index = toSlot(node, accountIndex, 'the account of a token balance');
       const { amount } = toFields(node, uiTokenAmount, 'a token balance');
       if (typeof amount !== 'string' || !/^\d{1,20}$/.test(amount)) {
-        throw new NodeFailure(`${node.label}: a token balance is no amount`);
+        throw failure(node, 'a token balance is no amount');
       }
       const known = changes.get(index);
       changes.set(index, {
@@ -136,13 +133,13 @@ function toTokenChanges(node: Node, meta: Fields): TokenChange[] {
 }
 
 /**
- * What a transaction brought to watched owners, all of their accounts together: the difference of their
- * balances, whatever instructions it came by. The position is the lowest index of the owner's accounts.
+ * Transfers of a transaction to watched owners: the change of the balance of all accounts of an owner together,
+ * by any instructions. The position is the lowest index of the owner's accounts.
  */
 export function transfersOf(
   node: Node,
   transaction: SolanaTransaction,
-  block: Pick<Block, 'height' | 'hash' | 'time'>,
+  block: Block,
   watch: readonly WatchedAddress[],
 ): ChainTransfer[] {
   if (transaction.failed) return [];
@@ -152,15 +149,9 @@ export function transfersOf(
         ? lamportsOf(node, transaction, address)
         : tokensOf(transaction, address, network.contract);
     if (gain === undefined || gain.amount <= 0n) return [];
-    return [
-      {
-        ...{ blockchainId: network.id, transactionHash: transaction.signature },
-        ...{ position: gain.position, address, tokenAmount: gain.amount, block },
-        inputs: null,
-        maturity: 1,
-        references: transaction.readonlyAccounts,
-      },
-    ];
+    const { signature: transactionHash, readonlyAccounts: references } = transaction;
+    const arrived = { transactionHash, position: gain.position, tokenAmount: gain.amount, block };
+    return [{ ...transferTo({ network, address }, arrived), references }];
   });
 }
 
@@ -183,7 +174,7 @@ function lamportsOf(
 function toLamports(node: Node, value: unknown): bigint {
   // Beyond 2^53 - 1 it was parsed as a bigint.
   if (typeof value === 'bigint') return value;
-  if (!Number.isSafeInteger(value)) throw new NodeFailure(`${node.label}: a balance is no number`);
+  if (!Number.isSafeInteger(value)) throw failure(node, 'a balance is no number');
   return BigInt(Number(value));
 }
 

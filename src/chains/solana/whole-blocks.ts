@@ -1,6 +1,6 @@
 import { BLOCK_TIMEOUT_MS, type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
-import type { Block } from '../adapter.ts';
-import { toFields, toList } from '../responses.ts';
+import { failure, toFields, toList } from '../responses.ts';
+import type { Block } from '../transfer.ts';
 import { readOrFailure } from '../unreadable.ts';
 import { blockCall, toSlotBlock, toText } from './responses.ts';
 import { requireKnownVersion, type SolanaTransaction, toEffect } from './transfers.ts';
@@ -12,8 +12,8 @@ export interface WholeBlock {
 }
 
 /**
- * Reads transactions of one slot from its block: one call, however many they are.
- * @returns undefined where the node does not show that block in one response: each transaction has to be asked for.
+ * Reads transactions of one slot from its block, by a single call.
+ * @returns undefined where the node does not return the block: then each transaction has to be asked for.
  * @throws NodeFailure
  */
 export async function readWholeBlock(
@@ -29,7 +29,7 @@ export async function readWholeBlock(
   const { transactions } = toFields(node, response, 'a block');
   if (!Array.isArray(transactions)) return undefined;
   const own = transactions.flatMap(element => {
-    // What cannot be read here is missing, and asked for by itself.
+    // One that cannot be read is left out, and then asked for by itself.
     const signature = readOrFailure(() => signatureOf(node, element));
     if (signature instanceof NodeFailure || !signatures.has(signature)) return [];
     const transaction = readOrFailure(() => toTransaction(node, element, signature, slot));
@@ -38,7 +38,7 @@ export async function readWholeBlock(
   return { block, transactions: own };
 }
 
-/** Too large, not there yet, or with a transaction of a version that is not read: that holds up no other one. */
+/** The block is too large, not there yet, or has a transaction of an unsupported version. */
 function asRefusal(error: unknown): null {
   if (error instanceof RpcError) return null;
   throw error;
@@ -63,7 +63,7 @@ function toTransaction(
   const accounts = toList(node, accountKeys, 'accounts').map(each => {
     const { pubkey, signer, writable } = toFields(node, each, 'an account');
     if (typeof signer !== 'boolean' || typeof writable !== 'boolean') {
-      throw new NodeFailure(`${node.label}: an account does not tell what it is for`);
+      throw failure(node, 'an account does not tell what it is for');
     }
     return { address: toText(node, pubkey, 'an account'), isReadonly: !signer && !writable };
   });

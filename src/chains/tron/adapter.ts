@@ -1,5 +1,5 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
-import type { Arrival, Block, ChainAdapter, Heads, ScanRequest } from '../adapter.ts';
+import type { ChainAdapter, Heads, ScanRequest } from '../adapter.ts';
 import type { Chain } from '../chain-list.ts';
 import { readHeads as readEvmHeads, readHeight } from '../evm/heads.ts';
 import { createLogRanges } from '../evm/log-query.ts';
@@ -7,8 +7,15 @@ import { ReceiptMemory } from '../evm/receipt-memory.ts';
 import { toAmount, toBlock, toParameter } from '../evm/responses.ts';
 import { type ScanMemory, scanBlocks } from '../evm/scan.ts';
 import { readTokenDecimals } from '../evm/token-decimals.ts';
-import { orThrow, toFields } from '../responses.ts';
-import { inCanonical, lookUpTransaction, toPlainBlock, unreadableInCanonical } from './look-up.ts';
+import { failure, orThrow, toFields } from '../responses.ts';
+import type { Block } from '../transfer.ts';
+import {
+  canonical,
+  inCanonical,
+  lookUpTransaction,
+  toPlainBlock,
+  unreadableInCanonical,
+} from './look-up.ts';
 import { accountsOf, scanNative } from './native.ts';
 import { toWalletBlock } from './responses.ts';
 import {
@@ -26,8 +33,8 @@ const BATCH = 50;
 const ID_DIGITS = 8;
 
 /**
- * Reads Tron by one URL: tokens like those of Ethereum by `/jsonrpc`, TRX by `/wallet` and, where blocks are
- * solid, by `/walletsolidity`.
+ * Reads Tron by one URL: tokens by `/jsonrpc`, like those of Ethereum; TRX by `/wallet` or, in solid blocks, by
+ * `/walletsolidity`.
  */
 export function createTronAdapter(chain: Chain): ChainAdapter {
   const memory = { ranges: createLogRanges(), receipts: new ReceiptMemory() };
@@ -42,15 +49,13 @@ export function createTronAdapter(chain: Chain): ChainAdapter {
       const block = toBlock(node, orThrow(first), 0);
       const digits = block?.hash.slice(-ID_DIGITS) ?? '';
       if (BigInt(`0x${digits || '0'}`) !== chainId) {
-        throw new NodeFailure(
-          `${node.label}: the chain ID ${chainId} is not that of its first block`,
-        );
+        throw failure(node, `the chain ID ${chainId} is not that of its first block`);
       }
       return chainId.toString();
     },
 
     async probe(node) {
-      // What TRX is read by has to be there, which it is not at every provider.
+      // TRX is read by the wallet interface, which not every provider has.
       const { tip } = await readHeads(node, null);
       const range = { startNum: tip.height, endNum: tip.height + 1 };
       const response = await node.post('/wallet/getblockbylimitnext', range);
@@ -93,9 +98,7 @@ async function readSolidHeight(node: Node): Promise<number> {
   const response = toFields(node, await node.post('/walletsolidity/getnowblock', {}), 'a block');
   const header = toFields(node, response.block_header, 'the header of a block');
   const { number } = toFields(node, header.raw_data, 'the header of a block');
-  if (!Number.isSafeInteger(number)) {
-    throw new NodeFailure(`${node.label}: the solid block has no number`);
-  }
+  if (!Number.isSafeInteger(number)) throw failure(node, 'the solid block has no number');
   return toWalletBlock(node, response, Number(number)).height;
 }
 
@@ -135,31 +138,20 @@ async function scan(node: Node, request: ScanRequest, chain: Chain, memory: Scan
     through,
     transfers: transfers.map(transfer => inCanonical(transfer, spelled)),
     unreadable: unreadable.map(each => unreadableInCanonical(each, spelled)),
-    dust: (found.dust ?? []).map(arrival => arrivalOf(arrival, spelled)),
+    dust: (found.dust ?? []).map(arrival => canonical(arrival, spelled)),
   };
 }
 
-/** Weighs and takes what is found in hex as the chain writes it. */
+/** The callbacks for transfers in hex: they get them with hash and address as the chain writes them. */
 function inHex(
   { weigh, takeAwaited }: ScanRequest,
   spelled: Spelled,
 ): Pick<ScanRequest, 'weigh' | 'takeAwaited'> {
   return {
-    ...(weigh && { weigh: arrivals => weigh(arrivals.map(each => arrivalOf(each, spelled))) }),
+    ...(weigh && { weigh: arrivals => weigh(arrivals.map(each => canonical(each, spelled))) }),
     ...(takeAwaited && {
       takeAwaited: transfers => takeAwaited(transfers.map(each => inCanonical(each, spelled))),
     }),
-  };
-}
-
-/** An arrival with hash and address as the chain writes them. */
-function arrivalOf(
-  { blockchainId, transactionHash, address, tokenAmount }: Arrival,
-  spelled: Spelled,
-) {
-  return {
-    ...{ blockchainId, tokenAmount, transactionHash: toPlainHash(transactionHash) },
-    address: spelled.toCanonical(blockchainId, address),
   };
 }
 

@@ -1,19 +1,19 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
 import type {
-  Block,
-  ChainTransfer,
+  Arrival,
   ForeignTransfer,
   LookUpRequest,
   TransactionReport,
   Unreadable,
 } from '../adapter.ts';
-import { readHeaders } from '../evm/blocks.ts';
+import { readHeader } from '../evm/blocks.ts';
 import { readReceipts } from '../evm/receipts.ts';
 import { foreignTransfers, tokenTransfers } from '../evm/transfer-logs.ts';
 import { allAddresses, indexWatched } from '../evm/watched.ts';
-import { toFields } from '../responses.ts';
+import { failure, toFields } from '../responses.ts';
+import { type Block, type ChainTransfer, transferTo } from '../transfer.ts';
 import { readOrFailure } from '../unreadable.ts';
-import { accountsOf, internalTransfers, toTransfer } from './native.ts';
+import { accountsOf, internalTransfers } from './native.ts';
 import { toInfo, toPlainTransfer } from './responses.ts';
 import {
   fromHexAddress,
@@ -24,24 +24,21 @@ import {
   toPrefixedHash,
 } from './spelling.ts';
 
-/** Transfers of other tokens that are told. */
+/** Most transfers of other tokens in a report. */
 const FOREIGN_MAXIMUM = 20;
 
 /**
- * What became of a transaction: by the information that the node keeps of those in blocks, and by the block
- * that it has at that height.
+ * The state of a transaction, from the information that the node keeps of those in blocks, and from the block that
+ * the node has at that height.
  */
 export async function lookUpTransaction(
   node: Node,
   { transactionHash: hash, watch }: LookUpRequest,
 ): Promise<TransactionReport> {
   const response = await node.post('/wallet/gettransactioninfobyid', { value: hash });
-  const found = toFields(
-    node,
-    await node.post('/wallet/gettransactionbyid', { value: hash }),
-    'a transaction',
-  );
-  // What does not exist is an empty object.
+  const sent = await node.post('/wallet/gettransactionbyid', { value: hash });
+  const found = toFields(node, sent, 'a transaction');
+  // For a transaction that does not exist the node returns an empty object.
   if (toFields(node, response, 'the information on a transaction').id === undefined) {
     return found.txID === undefined ? { status: 'unknown' } : { status: 'pending', transfers: [] };
   }
@@ -52,12 +49,11 @@ export async function lookUpTransaction(
   if (read instanceof NodeFailure) return { status: 'unreadable', detail: read.message };
   const { info, plain } = read;
   if (info.hash !== hash || found.txID === undefined) {
-    throw new NodeFailure(`${node.label}: information came for another transaction`);
+    throw failure(node, 'information came for another transaction');
   }
   const rpc = rpcOf(node);
-  // After the information, so that the block is still there when that is believed.
-  const [header] = await readHeaders(rpc, [info.height]);
-  if (header === undefined) throw new NodeFailure(`${node.label} has no block ${info.height}`);
+  // Read after the information, so that a block that was undone meanwhile is noticed.
+  const header = await readHeader(rpc, info.height);
   const block = toPlainBlock(header);
   if (!info.succeeded || plain?.succeeded === false) return { status: 'failed', block };
 
@@ -66,7 +62,8 @@ export async function lookUpTransaction(
   const transfers: ChainTransfer[] = internalTransfers(info, block, accounts);
   const own = plain === undefined ? undefined : accounts.get(plain.to);
   if (plain?.kind === 'trx' && own !== undefined && plain.amount > 0n) {
-    transfers.push(toTransfer(hash, 0, plain.amount, block, own));
+    const arrived = { transactionHash: hash, position: 0, tokenAmount: plain.amount, block };
+    transfers.push(transferTo(own, arrived));
   }
   const tokens = plain === undefined ? await readTokens(rpc, hash, header, spelled) : NONE;
   if (tokens instanceof NodeFailure) return { status: 'unreadable', detail: tokens.message };
@@ -124,12 +121,20 @@ function foreignOf(
 
 /** A transfer with hash and address as the chain writes them. */
 export function inCanonical(transfer: ChainTransfer, spelled: Spelled): ChainTransfer {
-  const { block, blockchainId, address, transactionHash } = transfer;
+  const { block } = transfer;
   return {
-    ...transfer,
+    ...canonical(transfer, spelled),
+    block: block && { ...block, hash: toPlainHash(block.hash) },
+  };
+}
+
+/** The same for what has no block. */
+export function canonical<T extends Omit<Arrival, 'tokenAmount'>>(each: T, spelled: Spelled): T {
+  const { blockchainId, address, transactionHash } = each;
+  return {
+    ...each,
     transactionHash: toPlainHash(transactionHash),
     address: spelled.toCanonical(blockchainId, address),
-    block: block === null ? null : { ...block, hash: toPlainHash(block.hash) },
   };
 }
 

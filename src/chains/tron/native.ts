@@ -1,12 +1,13 @@
 import { BLOCK_TIMEOUT_MS, type Node, NodeFailure, ResponseTooLarge } from '../../nodes/node.ts';
-import type { Block, ChainTransfer, ScanRequest, Unreadable, WatchedAddress } from '../adapter.ts';
-import { heightsOf, requireChain } from '../evm/blocks.ts';
+import type { ScanRequest, Unreadable } from '../adapter.ts';
+import { requireChain } from '../evm/blocks.ts';
+import { heightsOf } from '../ranges.ts';
 import { toFields, toList } from '../responses.ts';
+import { type Block, type ChainTransfer, transferTo, type WatchedAddress } from '../transfer.ts';
 import { findNamed, OtherResponse, readEach, readOrFailure } from '../unreadable.ts';
 import {
   contractOf,
   hashOrNull,
-  type InternalTransfer,
   type TransactionInfo,
   toInfo,
   toPlainTransfer,
@@ -27,8 +28,8 @@ export function accountsOf(hex: readonly WatchedAddress[]): WatchedAccounts {
 }
 
 /**
- * Reads whole blocks for transfers of TRX: those that accounts make, and those of contracts where the node
- * keeps them. Never by JSON-RPC: there, a worthless TRC-10 asset looks like TRX.
+ * Reads whole blocks for transfers of TRX: those by accounts, and those by contracts where the node keeps them.
+ * JSON-RPC is not used, since it shows a worthless TRC-10 asset like TRX.
  * @returns Addresses are in hex, as they were given.
  * @throws NodeFailure
  */
@@ -95,7 +96,7 @@ async function readBlocks(node: Node, from: number, to: number): Promise<WalletB
   return heightsOf(from, to).map((height, index) => toWalletBlock(node, list[index] ?? {}, height));
 }
 
-/** Blocks that the node has made solid, which it tells one by one. */
+/** Solid blocks, for which the node has no call that returns several. */
 async function readSolidBlocks(node: Node, from: number, to: number): Promise<WalletBlock[]> {
   const blocks: WalletBlock[] = [];
   for (const num of heightsOf(from, to)) {
@@ -116,10 +117,11 @@ function plainTransfers(
   if (transfer?.kind !== 'trx' || !transfer.succeeded || transfer.amount === 0n) return [];
   const watched = accounts.get(transfer.to);
   if (watched === undefined) return [];
-  return [toTransfer(transfer.hash, 0, transfer.amount, block, watched)];
+  const { hash: transactionHash, amount: tokenAmount } = transfer;
+  return [transferTo(watched, { transactionHash, position: 0, tokenAmount, block })];
 }
 
-/** What the node keeps of a block's transactions, where contracts took part in one of them. */
+/** The information on a block's transactions; none is read for a block without a call of a contract. */
 async function readInfos(
   node: Node,
   { height, transactions }: WalletBlock,
@@ -151,29 +153,15 @@ function toInfoOf(
 
 /** TRX that contracts have sent to watched addresses in a transaction. */
 export function internalTransfers(
-  { hash, succeeded, internal }: TransactionInfo,
+  { hash: transactionHash, succeeded, internal }: TransactionInfo,
   block: Block,
   accounts: WatchedAccounts,
 ): ChainTransfer[] {
   if (!succeeded) return [];
-  return internal.flatMap(({ place, to, amount }: InternalTransfer) => {
+  return internal.flatMap(({ index, to, amount: tokenAmount }) => {
     const watched = accounts.get(to);
-    // 0 is the place of a plain transfer.
-    return watched === undefined ? [] : [toTransfer(hash, 1 + place, amount, block, watched)];
+    // 0 is the position of a plain transfer.
+    const arrived = { transactionHash, position: 1 + index, tokenAmount, block };
+    return watched === undefined ? [] : [transferTo(watched, arrived)];
   });
-}
-
-export function toTransfer(
-  transactionHash: string,
-  position: number,
-  tokenAmount: bigint,
-  { height, hash, time }: Pick<Block, 'height' | 'hash' | 'time'>,
-  { network, address }: WatchedAddress,
-): ChainTransfer {
-  return {
-    ...{ blockchainId: network.id, transactionHash, position, address, tokenAmount },
-    block: { height, hash, time },
-    inputs: null,
-    maturity: 1,
-  };
 }

@@ -1,47 +1,40 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
-import type { Block } from '../adapter.ts';
-import { type Fields, toFields, toList } from '../responses.ts';
+import { type Fields, failure, toFields, toList, toMatch, toNatural } from '../responses.ts';
+import type { Block } from '../transfer.ts';
 
 const HASH = /^[0-9a-f]{64}$/i;
 /** An address as the wallet interface writes it: 0x41 and 20 bytes. */
 const ADDRESS = /^41([0-9a-f]{40})$/i;
 
 /** A number that is a safe integer. java-tron leaves those that are 0 out. */
-export function toInteger(node: Node, value: unknown, what: string): number {
-  if (value === undefined) return 0;
-  if (!Number.isSafeInteger(value) || Number(value) < 0) {
-    throw new NodeFailure(`${node.label}: ${what} is no number`);
-  }
-  return Number(value);
+function toInteger(node: Node, value: unknown, what: string): number {
+  return value === undefined ? 0 : toNatural(node, value, what);
 }
 
 /** An amount in sun. Numbers beyond 2^53 - 1 were parsed as a bigint. */
 function toSun(node: Node, value: unknown, what: string): bigint {
   if (typeof value !== 'bigint') return BigInt(toInteger(node, value, what));
-  if (value < 0n) throw new NodeFailure(`${node.label}: ${what} is no number`);
+  if (value < 0n) throw failure(node, `${what} is no number`);
   return value;
 }
 
 /** 32 bytes, in lower case, without 0x. */
 export function toHash(node: Node, value: unknown, what: string): string {
-  if (typeof value !== 'string' || !HASH.test(value)) {
-    throw new NodeFailure(`${node.label}: ${what} is no hash`);
-  }
-  return value.toLowerCase();
+  return toMatch(node, value, HASH, what, 'hash').toLowerCase();
 }
 
 /** 20 bytes in lower case, with 0x; undefined for anything else. */
-export function toHexOrNothing(value: unknown): string | undefined {
+function toHexOrNothing(value: unknown): string | undefined {
   const match = typeof value === 'string' ? ADDRESS.exec(value) : null;
   return match?.[1] === undefined ? undefined : `0x${match[1].toLowerCase()}`;
 }
 
-/** What is shown of a name that anybody may have chosen. */
+/** The name of an asset, which anyone can choose; empty unless it is text. */
 function toTextOrNothing(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** A block as the wallet interface tells it. */
+/** A block of the wallet interface. */
 export interface WalletBlock extends Block {
   /** As the node has sent them: one that cannot be read does not keep the others from it. */
   readonly transactions: readonly unknown[];
@@ -60,9 +53,7 @@ export function toWalletBlock(node: Node, value: unknown, height: number): Walle
     parentHash: toHash(node, raw.parentHash, 'the parent of a block'),
     time: new Date(toInteger(node, raw.timestamp, 'the time of a block')),
   };
-  if (block.height !== height) {
-    throw new NodeFailure(`${node.label}: block ${block.height} came for ${height}`);
-  }
+  if (block.height !== height) throw failure(node, `block ${block.height} came for ${height}`);
   const transactions = toList(node, fields.transactions ?? [], 'the transactions of a block');
   return { ...block, transactions };
 }
@@ -73,7 +64,7 @@ export function hashOrNull(value: unknown, name: 'txID' | 'id'): string | null {
   return typeof hash === 'string' && HASH.test(hash) ? hash.toLowerCase() : null;
 }
 
-/** A transfer of TRX, or of a TRC-10 asset, which is worth nothing here, by the account's own hand. */
+/** A transfer by an account itself, of TRX or of a TRC-10 asset, which no payment is made in. */
 export type PlainTransfer = {
   readonly hash: string;
   readonly to: string;
@@ -91,15 +82,13 @@ export type PlainTransfer = {
     }
 );
 
-/** What a transaction does: it has one contract of a type (Tron.proto, Transaction). */
+/** The contract of a transaction, which has exactly one (Tron.proto, Transaction). Its type says what it does. */
 export function contractOf(node: Node, value: unknown): Fields & { readonly type: string } {
   const raw = toFields(node, toFields(node, value, 'a transaction').raw_data, 'a transaction');
   const [only] = toList(node, raw.contract, 'the contract of a transaction');
   const contract = toFields(node, only, 'the contract of a transaction');
   const { type } = contract;
-  if (typeof type !== 'string') {
-    throw new NodeFailure(`${node.label}: the contract of a transaction has no type`);
-  }
+  if (typeof type !== 'string') throw failure(node, 'the contract of a transaction has no type');
   return { ...contract, type };
 }
 
@@ -109,8 +98,8 @@ const TRC_10 = 'TransferAssetContract';
 
 /**
  * Reads a transaction as a plain transfer.
- * @param isOfInterest Whether a transfer to this address is read. Anybody can make a TRC-10 asset and send
- * whatever amounts of it, so nothing is read of what is of no interest, and never its amount.
+ * @param isOfInterest Whether a transfer to this address is read. Anyone can make a TRC-10 asset and send any amount
+ * of it: other transfers are not read, and neither is the amount of a TRC-10 asset.
  * @returns undefined for any other kind of transaction, and for a transfer that is of no interest.
  * @throws NodeFailure
  */
@@ -124,16 +113,12 @@ export function toPlainTransfer(
   const parameter = toFields(node, contract.parameter, 'the parameter of a transfer');
   const transfer = toFields(node, parameter.value, 'the parameter of a transfer');
   const to = toHexOrNothing(transfer.to_address);
-  if (to === undefined) {
-    throw new NodeFailure(`${node.label}: the recipient of a transfer is no address`);
-  }
+  if (to === undefined) throw failure(node, 'the recipient of a transfer is no address');
   if (!isOfInterest(to)) return undefined;
   const fields = toFields(node, value, 'a transaction');
   const [result] = toList(node, fields.ret, 'the result of a transaction');
   const { contractRet } = toFields(node, result, 'the result of a transaction');
-  if (typeof contractRet !== 'string') {
-    throw new NodeFailure(`${node.label}: a transaction has no result`);
-  }
+  if (typeof contractRet !== 'string') throw failure(node, 'a transaction has no result');
   const shared = {
     hash: toHash(node, fields.txID, 'the hash of a transaction'),
     to,
@@ -144,7 +129,7 @@ export function toPlainTransfer(
     : { ...shared, kind: 'trc-10', asset: toTextOrNothing(transfer.asset_name) };
 }
 
-/** What a node keeps of a transaction that is in a block. */
+/** The information that a node keeps of a transaction in a block. */
 export interface TransactionInfo {
   readonly hash: string;
   readonly height: number;
@@ -155,7 +140,7 @@ export interface TransactionInfo {
 /** TRX that a contract has sent. */
 export interface InternalTransfer {
   /** Its place among the internal transactions, those without TRX included. */
-  readonly place: number;
+  readonly index: number;
   readonly to: string;
   /** In sun. */
   readonly amount: bigint;
@@ -173,21 +158,21 @@ export function toInfo(
   const fields = toFields(node, value, 'the information on a transaction');
   const receipt = toFields(node, fields.receipt ?? {}, 'the receipt of a transaction');
   const { result } = receipt;
-  // A plain transfer has no result; a contract call that was undone says so in both places.
+  // A plain transfer has no result; for a reverted contract call both fields say so.
   const succeeded = fields.result !== 'FAILED' && (result === undefined || result === 'SUCCESS');
   const internal = toList(node, fields.internal_transactions ?? [], 'internal transactions');
   return {
     hash: toHash(node, fields.id, 'the hash of a transaction'),
     height: toInteger(node, fields.blockNumber, 'the block of a transaction'),
     succeeded,
-    internal: internal.flatMap((each, place) => toInternal(node, each, place, isOfInterest)),
+    internal: internal.flatMap((each, index) => toInternal(node, each, index, isOfInterest)),
   };
 }
 
 function toInternal(
   node: Node,
   value: unknown,
-  place: number,
+  index: number,
   isOfInterest: (to: string) => boolean,
 ): InternalTransfer[] {
   const fields = toFields(node, value, 'an internal transaction');
@@ -204,8 +189,6 @@ function toInternal(
   // A contract that pays itself has no more than before.
   if (amount === 0n || (to !== undefined && to === toHexOrNothing(fields.caller_address)))
     return [];
-  if (to === undefined) {
-    throw new NodeFailure(`${node.label}: an internal transaction goes to no address`);
-  }
-  return [{ place, to, amount }];
+  if (to === undefined) throw failure(node, 'an internal transaction goes to no address');
+  return [{ index, to, amount }];
 }

@@ -1,11 +1,8 @@
-import { sha256 } from '@noble/hashes/sha2.js';
-import { createBase58check } from '@scure/base';
 import type { Node } from '../../nodes/node.ts';
-import type { WatchedAddress } from '../adapter.ts';
-import { decodeBase58Check } from '../base58-text.ts';
+import { base58check, decodeBase58Check } from '../base58-text.ts';
+import type { WatchedAddress } from '../transfer.ts';
 
 const PAYLOAD_LENGTH = 21;
-const base58check = createBase58check(sha256);
 
 /** Where java-tron has its JSON-RPC, below the URL of the node. */
 const JSON_RPC = '/jsonrpc';

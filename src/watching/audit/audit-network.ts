@@ -1,6 +1,6 @@
 import { audited, OperationRefused, type Operator } from '../../audit/audited-change.ts';
-import type { ChainTransfer } from '../../chains/adapter.ts';
 import type { Chain } from '../../chains/chain-list.ts';
+import type { ChainTransfer } from '../../chains/transfer.ts';
 import type { Database } from '../../database/connection.ts';
 import { NodeFailure, RpcError } from '../../nodes/node.ts';
 import { openNode } from '../../nodes/open-node.ts';

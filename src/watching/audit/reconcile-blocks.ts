@@ -1,9 +1,5 @@
-import type {
-  ChainAdapter,
-  ChainTransfer,
-  Unreadable,
-  WatchedAddress,
-} from '../../chains/adapter.ts';
+import type { ChainAdapter, Unreadable } from '../../chains/adapter.ts';
+import type { ChainTransfer, WatchedAddress } from '../../chains/transfer.ts';
 import type { Connection, Database } from '../../database/connection.ts';
 import type { Deposit } from '../../database/deposit-tables.ts';
 import type { Node } from '../../nodes/node.ts';

@@ -1,4 +1,4 @@
-import type { ChainTransfer } from '../../chains/adapter.ts';
+import type { ChainTransfer } from '../../chains/transfer.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { Deposit, DepositOutcome, DepositState } from '../../database/deposit-tables.ts';
 import { addRescanOnce } from '../../repositories/chains/rescans.ts';

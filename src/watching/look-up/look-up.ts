@@ -1,6 +1,7 @@
-import type { ChainAdapter, WatchedAddress } from '../../chains/adapter.ts';
+import type { ChainAdapter } from '../../chains/adapter.ts';
 import { chainOf, isChainId } from '../../chains/chain-list.ts';
 import { isSettled, parseFinality, requiredBlocks } from '../../chains/finality.ts';
+import type { WatchedAddress } from '../../chains/transfer.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { Network } from '../../database/network-tables.ts';
 import type { ChainState } from '../../database/watching-tables.ts';

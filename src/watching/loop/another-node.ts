@@ -1,4 +1,4 @@
-import type { Block } from '../../chains/adapter.ts';
+import type { Block } from '../../chains/transfer.ts';
 import { newId } from '../../crypto/new-id.ts';
 import type { ChainBlock, ChainState } from '../../database/watching-tables.ts';
 import { failureOf, type Node, NodeFailure } from '../../nodes/node.ts';

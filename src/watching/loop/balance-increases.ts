@@ -1,4 +1,4 @@
-import type { InternalTransfers } from '../../chains/adapter.ts';
+import type { InternalTransfers } from '../../chains/internal-transfers.ts';
 import { type Node, NodeFailure } from '../../nodes/node.ts';
 import type { NativeBalance } from '../../repositories/chains/native-balances.ts';
 import { sumArrivals } from '../../repositories/deposits/watched-deposits.ts';

@@ -1,4 +1,4 @@
-import type { Block, WatchedAddress } from '../../chains/adapter.ts';
+import type { Block, WatchedAddress } from '../../chains/transfer.ts';
 import { hasExpiringPayment } from '../../repositories/chains/watch-list.ts';
 import type { Watcher } from '../watcher.ts';
 import { STATE_KEPT } from './balance-increases.ts';

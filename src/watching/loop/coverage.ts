@@ -1,5 +1,6 @@
-import type { Block, Heads } from '../../chains/adapter.ts';
+import type { Heads } from '../../chains/adapter.ts';
 import type { Chain } from '../../chains/chain-list.ts';
+import type { Block } from '../../chains/transfer.ts';
 
 /**
  * Up to which time every transfer is recorded.

@@ -1,5 +1,5 @@
-import type { Block } from '../../chains/adapter.ts';
 import type { Chain } from '../../chains/chain-list.ts';
+import type { Block } from '../../chains/transfer.ts';
 import type { ChainState } from '../../database/watching-tables.ts';
 import type { Look } from '../../nodes/daily-quota.ts';
 import { addToRing, trimRing } from '../../repositories/chains/blocks.ts';

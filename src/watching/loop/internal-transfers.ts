@@ -1,4 +1,5 @@
-import type { InternalTransfers, Traced, WatchedAddress } from '../../chains/adapter.ts';
+import type { InternalTransfers, Traced } from '../../chains/internal-transfers.ts';
+import type { WatchedAddress } from '../../chains/transfer.ts';
 import { newId } from '../../crypto/new-id.ts';
 import { type Node, RpcError } from '../../nodes/node.ts';
 import { addFinding } from '../../repositories/chains/findings.ts';

@@ -14,7 +14,7 @@ const RESPONSES_MAXIMUM = 64 * 1024;
  */
 export async function keepEvidence(
   { clock, lease }: Watcher,
-  { node, answersOn }: RecordedNode,
+  { node, responsesTo }: RecordedNode,
   final: readonly Placed[],
 ): Promise<void> {
   if (final.length === 0) return;
@@ -28,7 +28,7 @@ export async function keepEvidence(
   const rows = [...transactions.values()].map(({ deposit, report }) => {
     const { blockchain_id, transaction_hash } = deposit;
     const block = report.status === 'included' ? [report.block.hash] : [];
-    const responses = answersOn(transaction_hash, ...block);
+    const responses = responsesTo(transaction_hash, ...block);
     return {
       blockchain_id,
       transaction_hash,

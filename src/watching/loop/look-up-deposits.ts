@@ -1,4 +1,5 @@
-import type { ChainTransfer, LookUpRequest, TransactionReport } from '../../chains/adapter.ts';
+import type { LookUpRequest, TransactionReport } from '../../chains/adapter.ts';
+import type { ChainTransfer } from '../../chains/transfer.ts';
 import type { Node } from '../../nodes/node.ts';
 import type { UnsettledDeposit } from '../../repositories/deposits/watched-deposits.ts';
 import { differs } from '../../settlement/correct-deposit.ts';

@@ -1,4 +1,5 @@
-import type { MempoolReading, WatchedAddress } from '../../chains/adapter.ts';
+import type { MempoolReading } from '../../chains/adapter.ts';
+import type { WatchedAddress } from '../../chains/transfer.ts';
 import { findOldestReservation } from '../../repositories/chains/watch-list.ts';
 import { LATE_FOR_MS } from '../../settlement/match-transfer.ts';
 import type { Watcher } from '../watcher.ts';

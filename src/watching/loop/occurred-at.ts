@@ -1,5 +1,5 @@
-import type { ChainTransfer } from '../../chains/adapter.ts';
 import type { Chain } from '../../chains/chain-list.ts';
+import type { ChainTransfer } from '../../chains/transfer.ts';
 import type { ChainState } from '../../database/watching-tables.ts';
 import type { ObservedTransfer } from '../../settlement/observed-transfer.ts';
 

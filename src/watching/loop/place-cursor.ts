@@ -1,4 +1,4 @@
-import type { Block } from '../../chains/adapter.ts';
+import type { Block } from '../../chains/transfer.ts';
 import type { Node } from '../../nodes/node.ts';
 import { addToRing, cutRing } from '../../repositories/chains/blocks.ts';
 import { updateChain } from '../../repositories/chains/chains.ts';

@@ -1,4 +1,4 @@
-import type { Block } from '../../chains/adapter.ts';
+import type { Block } from '../../chains/transfer.ts';
 import { updateChain } from '../../repositories/chains/chains.ts';
 import type { Watcher } from '../watcher.ts';
 import { coveredUntil } from './coverage.ts';

@@ -1,4 +1,5 @@
-import type { Arrival, ChainTransfer } from '../../chains/adapter.ts';
+import type { Arrival } from '../../chains/adapter.ts';
+import type { ChainTransfer } from '../../chains/transfer.ts';
 import type { Connection } from '../../database/connection.ts';
 import { LATE_FOR_MS } from '../../settlement/match-transfer.ts';
 import { weighTransfers } from '../../settlement/weigh-transfers.ts';

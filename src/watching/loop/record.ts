@@ -1,4 +1,4 @@
-import type { ChainTransfer } from '../../chains/adapter.ts';
+import type { ChainTransfer } from '../../chains/transfer.ts';
 import { newId } from '../../crypto/new-id.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { Deposit } from '../../database/deposit-tables.ts';

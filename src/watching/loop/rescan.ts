@@ -1,4 +1,4 @@
-import type { ChainTransfer } from '../../chains/adapter.ts';
+import type { ChainTransfer } from '../../chains/transfer.ts';
 import type { Rescan } from '../../database/watching-tables.ts';
 import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
 import { advanceRescan, findOpenRescan } from '../../repositories/chains/rescans.ts';

@@ -1,10 +1,5 @@
-import type {
-  Arrival,
-  Block,
-  ChainTransfer,
-  ScanRequest,
-  WatchedAddress,
-} from '../../chains/adapter.ts';
+import type { Arrival, ScanRequest } from '../../chains/adapter.ts';
+import type { Block, ChainTransfer, WatchedAddress } from '../../chains/transfer.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { ChainState } from '../../database/watching-tables.ts';
 import { type Node, NodeFailure } from '../../nodes/node.ts';

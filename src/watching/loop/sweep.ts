@@ -1,4 +1,4 @@
-import type { Block } from '../../chains/adapter.ts';
+import type { Block } from '../../chains/transfer.ts';
 import { failureOf, type Node } from '../../nodes/node.ts';
 import { findChain, updateChain } from '../../repositories/chains/chains.ts';
 import type { Watcher } from '../watcher.ts';

@@ -1,4 +1,5 @@
-import type { TransactionReport, Unreadable, WatchedAddress } from '../../chains/adapter.ts';
+import type { TransactionReport, Unreadable } from '../../chains/adapter.ts';
+import type { WatchedAddress } from '../../chains/transfer.ts';
 import { newId } from '../../crypto/new-id.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { Finding } from '../../database/watching-tables.ts';

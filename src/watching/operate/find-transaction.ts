@@ -1,6 +1,6 @@
 import { audited, OperationRefused, type Operator } from '../../audit/audited-change.ts';
-import type { WatchedAddress } from '../../chains/adapter.ts';
 import { parseTransactionHash } from '../../chains/transaction-hash.ts';
+import type { WatchedAddress } from '../../chains/transfer.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { Network } from '../../database/network-tables.ts';
 import { NodeFailure, RpcError } from '../../nodes/node.ts';

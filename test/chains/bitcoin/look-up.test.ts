@@ -171,7 +171,7 @@ describe.skipIf(missing).each([
     if (isIndexed) expect(await unknown).toEqual({ status: 'unknown' });
     else {
       await expect(unknown).rejects.toThrow(NodeFailure);
-      await expect(unknown).rejects.toThrow('plain: cannot tell whether transaction abab');
+      await expect(unknown).rejects.toThrow('plain: cannot say whether transaction abab');
     }
   });
 

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { InternalTransfers } from '../../../src/chains/adapter.ts';
-import { createInternalTransfers } from '../../../src/chains/evm/internal.ts';
+import { internalTransfers as internal } from '../../../src/chains/evm/internal.ts';
 import { NodeFailure } from '../../../src/nodes/node.ts';
 import { ANVIL_MISSING, hasAnvil, startAnvil } from '../../helpers/anvil.ts';
 import { createEvm, type Evm, RICH, someAddress } from '../../helpers/evm.ts';
@@ -12,7 +11,6 @@ const METHODS = ['debug_traceBlockByNumber', 'trace_block'] as const;
 const SALT = `0x${'5a'.repeat(32)}`;
 
 describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`, () => {
-  const internal: InternalTransfers = createInternalTransfers();
   let evm: Evm;
   let proxy: NodeProxy;
   let payer: string;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { WatchedAddress } from '../../../src/chains/adapter.ts';
 import { chainOf } from '../../../src/chains/chain-list.ts';
 import { createEvmAdapter } from '../../../src/chains/evm/adapter.ts';
+import type { WatchedAddress } from '../../../src/chains/transfer.ts';
 import { NodeFailure, RpcError } from '../../../src/nodes/node.ts';
 import { ANVIL_MISSING, hasAnvil, startAnvil } from '../../helpers/anvil.ts';
 import { createEvm, type Evm, RICH, someAddress, USDC_TEST } from '../../helpers/evm.ts';
@@ -88,19 +88,22 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
     const native = await evm.transferNative(a, 5n);
     expect(await lookUp(tokens, list)).toEqual({ status: 'pending', transfers: [] });
     await evm.mine();
-    const block = await tipOf();
+    const { parentHash, ...inBlock } = await tipOf();
+    const block = { ...inBlock, parentHash };
     expect(await lookUp(tokens, list)).toMatchObject({
       status: 'included',
       block,
       transfers: [
-        { blockchainId: 'eth-usdc-test', position: 0, address: a, tokenAmount: 1n, block },
-        { blockchainId: 'eth-usdc-test', position: 2, address: b, tokenAmount: 3n, block },
+        { blockchainId: 'eth-usdc-test', position: 0, address: a, tokenAmount: 1n, block: inBlock },
+        { blockchainId: 'eth-usdc-test', position: 2, address: b, tokenAmount: 3n, block: inBlock },
       ],
       foreign: [],
     });
     expect(await lookUp(native, list)).toMatchObject({
       status: 'included',
-      transfers: [{ blockchainId: 'eth-test', position: 0, address: a, tokenAmount: 5n, block }],
+      transfers: [
+        { blockchainId: 'eth-test', position: 0, address: a, tokenAmount: 5n, block: inBlock },
+      ],
     });
   });
 

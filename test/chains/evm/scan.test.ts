@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { ScanRequest, WatchedAddress } from '../../../src/chains/adapter.ts';
+import type { ScanRequest } from '../../../src/chains/adapter.ts';
 import { chainOf } from '../../../src/chains/chain-list.ts';
 import { createEvmAdapter } from '../../../src/chains/evm/adapter.ts';
+import type { WatchedAddress } from '../../../src/chains/transfer.ts';
 import { type Node, NodeFailure } from '../../../src/nodes/node.ts';
 import { openNode } from '../../../src/nodes/open-node.ts';
 import { ANVIL_MISSING, hasAnvil, startAnvil } from '../../helpers/anvil.ts';

@@ -58,9 +58,9 @@ function flat(frame: Frame, transactionHash: string, traceAddress: number[] = []
 function moves(frame: Frame): [number, string, bigint][] {
   const calls = readCallTracer(node, [{ txHash: ONE, result: nested(frame) }], [ONE]);
   expect(readTraceBlock(node, flat(frame, ONE), BLOCK, [ONE])).toEqual(calls);
-  return calls.moves.map(({ place, to, value, transactionHash }) => {
+  return calls.moves.map(({ index, to, value, transactionHash }) => {
     expect(transactionHash).toBe(ONE);
-    return [place, to, value];
+    return [index, to, value];
   });
 }
 
@@ -93,7 +93,7 @@ describe('moves of value', () => {
 
   test('are calls, creations and ends of contracts', () => {
     const frames = ['CREATE', 'CREATE2', 'SELFDESTRUCT'].map(type => ({ ...pay(7), type }));
-    expect(moves(call(...frames))).toEqual([0, 1, 2].map(place => [place, payee, 7n]));
+    expect(moves(call(...frames))).toEqual([0, 1, 2].map(index => [index, payee, 7n]));
     expect(moves({ type: 'CREATE', to: payee, value: 8 })).toEqual([[0, payee, 8n]]);
   });
 

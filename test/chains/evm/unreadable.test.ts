@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { ChainTransfer, ScanRequest, WatchedAddress } from '../../../src/chains/adapter.ts';
+import type { ScanRequest } from '../../../src/chains/adapter.ts';
 import { chainOf } from '../../../src/chains/chain-list.ts';
 import { createEvmAdapter } from '../../../src/chains/evm/adapter.ts';
 import { TRANSFER } from '../../../src/chains/evm/transfer-logs.ts';
+import type { ChainTransfer, WatchedAddress } from '../../../src/chains/transfer.ts';
 import { type Node, NodeFailure, RpcError } from '../../../src/nodes/node.ts';
 import { alteredNode, replaceNth } from '../../helpers/altered-node.ts';
 import { someAddress, USDC_TEST } from '../../helpers/evm.ts';

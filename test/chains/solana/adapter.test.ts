@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { ChainAdapter, ChainTransfer, WatchedAddress } from '../../../src/chains/adapter.ts';
+import type { ChainAdapter } from '../../../src/chains/adapter.ts';
 import { createSolanaAdapter } from '../../../src/chains/solana/adapter.ts';
 import { associatedAccount } from '../../../src/chains/solana/programs.ts';
 import { solanaReference } from '../../../src/chains/solana-reference.ts';
+import type { ChainTransfer, WatchedAddress } from '../../../src/chains/transfer.ts';
 import { type PlainNode, plainNode } from '../../helpers/plain-node.ts';
 import {
   closeAccount,

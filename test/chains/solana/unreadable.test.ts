@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ChainAdapter, Scan, WatchedAddress } from '../../../src/chains/adapter.ts';
+import type { ChainAdapter, Scan } from '../../../src/chains/adapter.ts';
 import { createSolanaAdapter } from '../../../src/chains/solana/adapter.ts';
+import type { WatchedAddress } from '../../../src/chains/transfer.ts';
 import { type Node, NodeFailure } from '../../../src/nodes/node.ts';
 import { writeJson } from '../../../src/nodes/parse-json.ts';
 import { alteredNode, replaceNth } from '../../helpers/altered-node.ts';

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Arrival, ChainAdapter, Scan, WatchedAddress } from '../../../src/chains/adapter.ts';
+import type { Arrival, ChainAdapter, Scan } from '../../../src/chains/adapter.ts';
 import { createSolanaAdapter } from '../../../src/chains/solana/adapter.ts';
 import { solanaReference } from '../../../src/chains/solana-reference.ts';
+import type { WatchedAddress } from '../../../src/chains/transfer.ts';
 import { type Node, RpcError } from '../../../src/nodes/node.ts';
 import { limitsOf } from '../../../src/nodes/response-limits.ts';
 import { alteredNode } from '../../helpers/altered-node.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ChainTransfer, WatchedAddress } from '../../../src/chains/adapter.ts';
 import { chainOf } from '../../../src/chains/chain-list.ts';
+import type { ChainTransfer, WatchedAddress } from '../../../src/chains/transfer.ts';
 import { createTronAdapter } from '../../../src/chains/tron/adapter.ts';
 import { toInfo, toPlainTransfer, toWalletBlock } from '../../../src/chains/tron/responses.ts';
 import { fromHexAddress, toHexAddress } from '../../../src/chains/tron/spelling.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ChainTransfer } from '../../../src/chains/adapter.ts';
 import { chainOf } from '../../../src/chains/chain-list.ts';
+import type { ChainTransfer } from '../../../src/chains/transfer.ts';
 import { createTronAdapter } from '../../../src/chains/tron/adapter.ts';
 import { type Node, NodeFailure } from '../../../src/nodes/node.ts';
 import { alteredNode, replaceNth } from '../../helpers/altered-node.ts';

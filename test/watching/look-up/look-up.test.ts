@@ -1,12 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type {
-  ChainAdapter,
-  TransactionReport,
-  WatchedAddress,
-} from '../../../src/chains/adapter.ts';
+import type { ChainAdapter, TransactionReport } from '../../../src/chains/adapter.ts';
 import { createBitcoinAdapter } from '../../../src/chains/bitcoin/adapter.ts';
+import type { WatchedAddress } from '../../../src/chains/transfer.ts';
 import { createKeyring } from '../../../src/crypto/keyring.ts';
 import { newId } from '../../../src/crypto/new-id.ts';
 import type { NodeAbilities } from '../../../src/database/watching-tables.ts';

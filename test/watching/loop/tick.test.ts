@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { BalanceQuery } from '../../../src/chains/adapter.ts';
 import { type ChainId, chainOf } from '../../../src/chains/chain-list.ts';
+import type { BalanceQuery } from '../../../src/chains/internal-transfers.ts';
 import { newId } from '../../../src/crypto/new-id.ts';
 import type { Merchant } from '../../../src/database/account-tables.ts';
 import type { Deposit } from '../../../src/database/deposit-tables.ts';

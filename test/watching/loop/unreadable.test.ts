@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { BalanceQuery } from '../../../src/chains/adapter.ts';
+import type { BalanceQuery } from '../../../src/chains/internal-transfers.ts';
 import type { Merchant } from '../../../src/database/account-tables.ts';
 import { findChain } from '../../../src/repositories/chains/chains.ts';
 import { listOpenFindings, resolveFinding } from '../../../src/repositories/chains/findings.ts';
