@@ -8,7 +8,7 @@ export const LEASE_MS = 20_000;
 /** How often a running tick extends the lease, in milliseconds: three chances before it is lost. */
 const EXTENSION_MS = 5_000;
 
-/** The lease of a chain belongs to another worker now: whatever was about to be written is not. */
+/** The lease of a chain belongs to another worker now, so nothing was written. */
 export class LeaseLost extends Error {
   override name = 'LeaseLost';
   constructor(chain: string) {
@@ -22,7 +22,7 @@ export interface Lease {
   hold(): Promise<boolean>;
   /**
    * Runs `work` in a transaction that begins by checking the lease.
-   * @throws LeaseLost, and whatever `work` throws.
+   * @throws LeaseLost, and what `work` throws.
    */
   write<T>(work: (tx: Connection, chain: ChainState) => Promise<T>): Promise<T>;
   /** Like `write`, for work that leaves the chain's row as it is; several may run at once. */

@@ -12,11 +12,11 @@ interface ChainNodesOptions
   > {
   /** Refuses nodes of private chains. */
   readonly isProduction: boolean;
-  /** For a few questions, for which nodes that are not in use need not be asked how they are. */
+  /** Whether the nodes are only opened for a few calls, so that those not in use are not polled. */
   readonly isBrief?: true;
 }
 
-/** The nodes of a chain, each verified to be one of it before it is asked. */
+/** The nodes of a chain, each verified before it is used. */
 export function openChainNodes(
   chain: Chain,
   adapter: ChainAdapter,

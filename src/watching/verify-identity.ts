@@ -37,7 +37,7 @@ export async function verifyIdentity(
   return found;
 }
 
-/** An identity with the name of the chain that it is of, as operators are told. */
+/** An identity with the name of its chain, for operators. */
 export function describeIdentity(identity: string): string {
   const known = CHAIN_IDS.flatMap(id => chainOf(id).identities);
   const name = known.find(({ id }) => id === identity)?.name;

@@ -22,8 +22,8 @@ export interface WatchList {
    */
   read(db: Connection, now: Date): Promise<readonly WatchedAddress[]>;
   /**
-   * Whether the last reading found an address with a live reservation, or with a deposit that is not final:
-   * at the others, what comes is late.
+   * Whether the last reading found an address with a live reservation, or with a deposit that is not final. At the
+   * other addresses transfers are late.
    */
   isOpen(): boolean;
 }

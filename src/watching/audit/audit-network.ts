@@ -2,24 +2,23 @@ import { audited, OperationRefused, type Operator } from '../../audit/audited-ch
 import type { Chain } from '../../chains/chain-list.ts';
 import type { ChainTransfer } from '../../chains/transfer.ts';
 import type { Database } from '../../database/connection.ts';
-import { NodeFailure, RpcError } from '../../nodes/node.ts';
-import { openNode } from '../../nodes/open-node.ts';
+import { isNodeError } from '../../nodes/node.ts';
+import { openNode, settingsOf } from '../../nodes/open-node.ts';
 import { addNodeCalls } from '../../repositories/chains/node-calls.ts';
 import { listNodes } from '../../repositories/chains/nodes.ts';
 import { correctFinal } from '../../settlement/observe-transfer.ts';
 import { NO_POLL, occurredAt } from '../loop/occurred-at.ts';
 import { toObserved } from '../loop/record.ts';
-import { reportUnreadable } from '../loop/unreadable.ts';
-import { adapterFor, type NodeTools, requireChain, settingsOf } from '../operate/node-tools.ts';
-import { type BlockRange, RESCAN_MAXIMUM, requireSettled } from '../operate/operate-chain.ts';
+import { adapterFor, type NodeTools, requireChain } from '../operate/node-tools.ts';
+import { type BlockRange, requireRange, requireSettled } from '../operate/operate-chain.ts';
 import { verifyIdentity } from '../verify-identity.ts';
-import { type AuditedPart, auditPart, type Difference } from './reconcile-blocks.ts';
-import { reportDifferences } from './report-differences.ts';
+import type { Difference } from './reconcile-blocks.ts';
+import { auditAndReport } from './report-differences.ts';
 
 /** Longest that a command audits, in milliseconds. */
 const TIMEOUT_MS = 30 * 60_000;
 
-/** What an audit came to. */
+/** The result of an audit. */
 export interface NetworkAudit {
   readonly blockchainId: string;
   readonly from: number;
@@ -29,19 +28,19 @@ export interface NetworkAudit {
   readonly role: 'check' | 'primary';
   readonly transfers: number;
   readonly differences: readonly Difference[];
-  /** Final deposits without a payment that were recorded as the node shows them; 0 unless asked for. */
+  /** How many final deposits without a payment were corrected; 0 unless asked for. */
   readonly corrected: number;
 }
 
 export interface AuditedBlocks extends BlockRange {
-  /** Whether final deposits that no payment took are recorded anew where they are otherwise on the chain. */
+  /** Whether final deposits without a payment are corrected where they differ from the chain. */
   readonly corrects?: boolean;
 }
 
 /**
- * Scans final blocks anew through another node than the one that watches, where there is one, and holds
- * them against the ledger. Differences become findings. Nothing is credited, unless corrections are asked for
- * and a payment waits for what a corrected deposit is.
+ * Scans final blocks again, through another node than the watcher's where there is one, and compares them with the
+ * ledger. Differences become findings. Nothing is credited, unless corrections are asked for and a payment waits for
+ * the corrected deposit.
  * @throws OperationRefused for an unknown network, one that no node settles, a range that is empty, too
  * long or not final, and a node that does not answer.
  */
@@ -53,16 +52,11 @@ export async function auditNetwork(
 ): Promise<NetworkAudit> {
   const { db, clock } = operator;
   const network = await requireSettled(db, networkId);
-  if (to < from) throw new OperationRefused(`Block ${to} is below block ${from}.`);
-  if (to - from >= RESCAN_MAXIMUM) {
-    throw new OperationRefused(
-      `These are ${to - from + 1} blocks; one audit takes at most ${RESCAN_MAXIMUM}.`,
-    );
-  }
+  requireRange({ from, to }, 'audit');
   const chain = requireChain(network.chain);
   const adapter = adapterFor(tools, chain);
   const nodes = await listNodes(db, chain.id);
-  // The last primary node is the one that watches least.
+  // The last primary node is the one that watchers use least.
   const row = nodes.find(({ role }) => role === 'check') ?? nodes.at(-1);
   if (row === undefined) throw new OperationRefused(`${chain.id} has no node.`);
   const open = openNode(settingsOf(tools.keyring, row), { clock });
@@ -76,20 +70,15 @@ export async function auditNetwork(
     await addNodeCalls(db, [{ node: row.id, calls: open.calls() }], new Date(clock()));
   };
   try {
-    await verifyIdentity(adapter, chain, node, {
-      identity: null,
-      isProduction: tools.isProduction,
-    });
+    const { isProduction } = tools;
+    await verifyIdentity(adapter, chain, node, { identity: null, isProduction });
     const { tip, finalHeight } = await adapter.readHeads(node, null);
     const final = finalHeight ?? tip.height - 1;
     if (to > final) {
       throw new OperationRefused(`The newest final block that ${row.label} shows is ${final}.`);
     }
     for (let next = from; next <= to; ) {
-      const part: AuditedPart = await auditPart({ db, adapter, node, network }, { from: next, to });
-      const now = new Date(clock());
-      await reportDifferences(db, network, part.differences, now);
-      await reportUnreadable(db, network.chain, part.unreadable, now);
+      const part = await auditAndReport({ db, adapter, node, network }, { from: next, to }, clock);
       if (corrects) corrected += await correct(operator, chain, part.correctable);
       differences.push(...part.differences);
       transfers += part.transfers;
@@ -98,7 +87,7 @@ export async function auditNetwork(
   } catch (error) {
     // What has failed first is what an operator has to know.
     await end().catch(() => undefined);
-    if (!(error instanceof NodeFailure || error instanceof RpcError)) throw error;
+    if (!isNodeError(error)) throw error;
     throw new OperationRefused(`${row.label} cannot be asked: ${error.message}.`);
   }
   await end();
@@ -107,20 +96,12 @@ export async function auditNetwork(
     objectId: networkId,
     detail: { from, to, node: row.label, transfers, differences: differences.length, corrected },
   }));
-  const { label, role } = row;
-  return {
-    blockchainId: networkId,
-    from,
-    to,
-    node: label,
-    role,
-    transfers,
-    differences,
-    corrected,
-  };
+  const { label: asked, role } = row;
+  const found = { transfers, differences, corrected };
+  return { blockchainId: networkId, from, to, node: asked, role, ...found };
 }
 
-/** @returns How many deposits were recorded anew. */
+/** @returns How many deposits were corrected. */
 async function correct(
   operator: Operator,
   chain: Chain,
@@ -129,19 +110,14 @@ async function correct(
   let corrected = 0;
   for (const transfer of transfers) {
     await audited(operator, 'deposit.correct', async (tx, now) => {
-      // The time of its first report stays.
-      const told = toObserved(transfer, 'final', occurredAt(chain, transfer, NO_POLL, now));
-      const deposit = await correctFinal(tx, told, now, operator.actor);
+      // The deposit keeps the time of its first report.
+      const shownNow = toObserved(transfer, 'final', occurredAt(chain, transfer, NO_POLL, now));
+      const deposit = await correctFinal(tx, shownNow, now, operator.actor);
       if (deposit !== undefined) corrected += 1;
       const { blockchainId, transactionHash, position, address, tokenAmount } = transfer;
-      const shown = {
-        blockchainId,
-        transactionHash,
-        position,
-        address,
-        tokenAmount: `${tokenAmount}`,
-      };
-      return { result: undefined, objectId: deposit?.id ?? transactionHash, detail: shown };
+      const shown = { blockchainId, transactionHash, position, address };
+      const detail = { ...shown, tokenAmount: `${tokenAmount}` };
+      return { result: undefined, objectId: deposit?.id ?? transactionHash, detail };
     });
   }
   return corrected;

@@ -13,7 +13,7 @@ import { toWatched } from '../watch-list.ts';
 /** Deposits of one part that are compared; a part with more is divided by its blocks. */
 const DEPOSITS_MAXIMUM = 10_000;
 
-/** What differs between a chain and the ledger. */
+/** A difference between a chain and the ledger. */
 export interface Difference {
   readonly kind: 'missing' | 'differs' | 'not_on_chain';
   readonly transactionHash: string;
@@ -21,7 +21,7 @@ export interface Difference {
   readonly address: string;
   readonly amount: bigint;
   readonly height: number | null;
-  /** What an operator is told. */
+  /** For operators. */
   readonly detail: string;
 }
 
@@ -31,13 +31,13 @@ export interface AuditedPart {
   /** Transfers that the chain shows. */
   readonly transfers: number;
   readonly differences: readonly Difference[];
-  /** What is final, has no payment and is recorded otherwise, as the chain shows it. */
+  /** Transfers as the chain shows them whose final deposits have no payment and are recorded otherwise. */
   readonly correctable: readonly ChainTransfer[];
-  /** What of these blocks cannot be read, and so not be compared. */
+  /** Elements of these blocks that cannot be read, and so not be compared. */
   readonly unreadable: readonly Unreadable[];
 }
 
-interface Subject {
+export interface AuditSubject {
   readonly db: Database;
   readonly adapter: ChainAdapter;
   readonly node: Node;
@@ -45,12 +45,12 @@ interface Subject {
 }
 
 /**
- * Scans as many blocks of a range as the adapter takes at once, and holds what they contain against the
- * ledger. The blocks have to be final. It credits nothing and changes no deposit.
+ * Scans as many blocks of a range as the adapter takes at once, and compares their transfers with the ledger. The
+ * blocks have to be final. It credits nothing and changes no deposit.
  * @throws NodeFailure, RpcError.
  */
 export async function auditPart(
-  { db, adapter, node, network }: Subject,
+  { db, adapter, node, network }: AuditSubject,
   { from, to }: { readonly from: number; readonly to: number },
 ): Promise<AuditedPart> {
   const watch: readonly WatchedAddress[] = toWatched(await listConfiguredAddresses(db, network.id));
@@ -95,7 +95,7 @@ async function readKnown(
   );
 }
 
-/** Nothing that was credited moves any more; what is not final follows the chain by itself. */
+/** A deposit that was credited is never changed; one that is not final yet follows the chain by itself. */
 function isCorrectable(deposit: Deposit, transfer: ChainTransfer): boolean {
   const isFree =
     deposit.state === 'final' && deposit.payment_id === null && deposit.dismissed_at === null;
@@ -107,7 +107,7 @@ const keyOf = ({
   position,
 }: Pick<ChainTransfer, 'transactionHash' | 'position'>) => `${transactionHash}:${position}`;
 
-/** What the chain shows and the ledger has not, though somebody waited for it, or has otherwise. */
+/** Transfers on the chain that the ledger lacks although a payment waited for them, or has with other contents. */
 async function findMissing(
   db: Connection,
   node: Node,
@@ -117,7 +117,7 @@ async function findMissing(
 ): Promise<Difference[]> {
   if (transfers.length === 0) return [];
   const unknown = transfers.filter(transfer => !known.has(keyOf(transfer)));
-  const places = await findAwaited(db, blockchainId, unknown.map(placeOf), LATE_FOR_MS);
+  const places = await findAwaited(db, blockchainId, unknown.map(arrivalOf), LATE_FOR_MS);
   const awaited = places.flatMap(place => unknown[place] ?? []);
   const missing = new Set(await withoutDust(db, awaited));
   return transfers.flatMap((transfer): Difference[] => {
@@ -137,7 +137,7 @@ async function findMissing(
   });
 }
 
-/** Transfers without such as are dust by what was asked for when they were made. */
+/** Transfers except for those that were dust when they were made. */
 async function withoutDust(
   db: Connection,
   transfers: readonly ChainTransfer[],
@@ -151,8 +151,8 @@ async function withoutDust(
   return kept;
 }
 
-/** Where a transfer went, and when. */
-function placeOf({ address, block }: ChainTransfer) {
+/** The address and the time of a transfer. */
+function arrivalOf({ address, block }: ChainTransfer) {
   return { address, madeAt: block?.time ?? new Date(0) };
 }
 
@@ -174,7 +174,7 @@ function describeDifference(deposit: Deposit, transfer: ChainTransfer): string |
   return `its block is ${deposit.block_hash}`;
 }
 
-/** What the ledger has as final, and the chain does not show. */
+/** Deposits that are final in the ledger, and not on the chain. */
 async function findSurplus(
   adapter: ChainAdapter,
   node: Node,
@@ -187,7 +187,7 @@ async function findSurplus(
   for (const deposit of ledger) {
     const { transaction_hash: transactionHash, position, address } = deposit;
     if (shown.has(keyOf({ transactionHash, position }))) continue;
-    // Addresses that are configured no more are not scanned, nor is what contracts send.
+    // The scan leaves out addresses that are no longer configured, and transfers by contracts.
     const why = await findAbsence(adapter, node, watch, deposit);
     if (why === undefined) continue;
     found.push({
@@ -200,7 +200,7 @@ async function findSurplus(
   return found;
 }
 
-/** What a node says of a deposit that a scan cannot show; undefined if it confirms it or cannot tell. */
+/** What a node reports of a deposit that is not among the scanned transfers; undefined if it is there, or may be. */
 async function findAbsence(
   adapter: ChainAdapter,
   node: Node,

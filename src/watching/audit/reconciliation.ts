@@ -4,7 +4,7 @@ import { adapterOf } from '../../chains/adapters.ts';
 import { chainOf, isChainId } from '../../chains/chain-list.ts';
 import type { Keyring } from '../../crypto/keyring.ts';
 import type { Database } from '../../database/connection.ts';
-import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
+import { isNodeError, type Node, NodeFailure } from '../../nodes/node.ts';
 import {
   addDailyAudits,
   advanceAudit,
@@ -14,20 +14,18 @@ import {
 import type { Clock } from '../../time/clock.ts';
 import { endOfDay, utcDay } from '../../time/days.ts';
 import { findBlockAt } from '../find-block.ts';
-import { reportUnreadable } from '../loop/unreadable.ts';
 import { openChainNodes } from '../open-chain-nodes.ts';
-import { auditPart } from './reconcile-blocks.ts';
-import { reportDifferences } from './report-differences.ts';
+import { auditAndReport } from './report-differences.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** Hour of the day, in UTC, from which on yesterday is audited: most shops sell least then. */
+/** Hour of the day, in UTC, from which on the day before is audited: sales are lowest then. */
 export const QUIET_HOUR = 3;
 /** How long a worker may go on with one audit before it lets others come, in milliseconds. */
 const WORK_MS = 20_000;
-/** When a worker that claimed an audit counts as dead, in milliseconds. */
+/** Time after which a worker that claimed an audit counts as dead, in milliseconds. */
 const CLAIM_MS = 5 * MINUTE_MS;
-/** When an audit is tried again that the node could not serve, in milliseconds. */
+/** Pause of an audit whose node failed, in milliseconds. */
 const RETRY_MS = 30 * MINUTE_MS;
 
 export interface AuditDependencies {
@@ -40,8 +38,8 @@ export interface AuditDependencies {
 }
 
 /**
- * From a quiet hour on, holds yesterday's blocks against the ledger, through the check node of each chain
- * that has one. One part of one network at a time; a worker that dies leaves it to another.
+ * From a quiet hour on, compares the blocks of the day before with the ledger, through the check node of each chain
+ * that has one. Each call takes one part of one network; if a worker dies, another one goes on.
  * @returns Whether there was anything to do.
  */
 export async function reconcileDays(
@@ -61,9 +59,9 @@ export async function reconcileDays(
   };
   let notBefore: Date | null = null;
   try {
-    await goOn(dependencies, audit, progress, signal);
+    await continueAudit(dependencies, audit, progress, signal);
   } catch (error) {
-    if (!(error instanceof NodeFailure || error instanceof RpcError)) throw error;
+    if (!isNodeError(error)) throw error;
     logger.warn({ err: error, network: audit.blockchainId }, 'audit waits for the check node');
     notBefore = new Date(clock() + RETRY_MS);
   }
@@ -80,14 +78,14 @@ export async function reconcileDays(
   return true;
 }
 
-/** How far an audit has come, also where its node fails. */
+/** How far an audit has come. It is kept even if the node fails. */
 interface Progress {
   nextHeight: number | null;
   toHeight: number | null;
   differences: number;
 }
 
-async function goOn(
+async function continueAudit(
   dependencies: AuditDependencies,
   audit: ClaimedAudit,
   progress: Progress,
@@ -105,13 +103,10 @@ async function goOn(
     if (node === null) throw new NodeFailure(`${chainId} has no check node that answers`);
     const { from, to } = await findRange(adapter, node, audit);
     Object.assign(progress, { nextHeight: from, toHeight: to });
-    const network = { id, chain: chainId };
     const until = clock() + WORK_MS;
     for (let next = from; next <= to && clock() < until && !signal.aborted; ) {
-      const part = await auditPart({ db, adapter, node, network }, { from: next, to });
-      const now = new Date(clock());
-      await reportDifferences(db, network, part.differences, now);
-      await reportUnreadable(db, network.chain, part.unreadable, now);
+      const subject = { db, adapter, node, network: { id, chain: chainId } };
+      const part = await auditAndReport(subject, { from: next, to }, clock);
       next = part.through + 1;
       progress.nextHeight = next;
       progress.differences += part.differences.length;

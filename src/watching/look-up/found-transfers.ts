@@ -6,7 +6,7 @@ import { listDepositsByHash } from '../../repositories/deposits/deposits.ts';
 import { differs } from '../../settlement/correct-deposit.ts';
 import { type AskedWithin, weighTransfers } from '../../settlement/weigh-transfers.ts';
 
-/** A transfer to a watched address, and what the ledger knows of it. */
+/** A transfer to a watched address, and its deposit in the ledger. */
 export interface FoundTransfer {
   readonly blockchainId: string;
   readonly position: number;
@@ -19,13 +19,13 @@ export interface FoundTransfer {
   /** `dust` is never recorded. */
   readonly outcome: DepositOutcome | 'dust' | null;
   readonly state: DepositState | null;
-  /** Whether it is recorded with another amount or address, and may be recorded anew. */
+  /** Whether it is recorded with another amount or address, and may still be corrected. */
   readonly isOtherwise: boolean;
 }
 
 /**
- * Transfers with what the ledger knows of each.
- * @param asked By what they are weighed; null if they are not.
+ * Transfers with their deposits in the ledger.
+ * @param asked The amounts by which they are weighed; null if they are not.
  */
 export async function withDeposits(
   db: Connection,
@@ -61,7 +61,7 @@ export function isMissing({ depositId, outcome, isOtherwise }: FoundTransfer): b
   return isOtherwise || (depositId === null && outcome !== 'dust');
 }
 
-/** Has the block of transfers scanned again that are not recorded as they are. */
+/** Has a block scanned again if transfers in it are missing from the ledger, or differ from it. */
 export async function rescanMissing(
   db: Connection,
   { askedBy, now }: { readonly askedBy: string; readonly now: Date },

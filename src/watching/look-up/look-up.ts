@@ -12,7 +12,7 @@ import { askedSince } from '../loop/record-seen.ts';
 import { type FoundTransfer, rescanMissing, withDeposits } from './found-transfers.ts';
 
 /**
- * What a chain says of a transaction:
+ * The state of a transaction on its chain:
  * - `unknown`: the node knows no such transaction
  * - `pending`: it waits in the mempool, and pays a watched address; on EVM chains it may pay any
  * - `included`: it is in a block and pays a watched address, but is not final yet
@@ -58,12 +58,12 @@ export interface LookUpQuestion {
   readonly cents: number | null;
   /** Blocks before this time are not scanned again, nor is what they hold weighed; null for any. */
   readonly since: Date | null;
-  /** Who is to blame for a rescan. */
+  /** Recorded as the author of a rescan. */
   readonly askedBy: string;
   readonly now: Date;
 }
 
-/** Who is asked: a node of the network's chain, within the signal that the node was made with. */
+/** The node that is asked, within its signal, and the adapter of its chain. */
 export interface AskedNode {
   readonly adapter: Pick<ChainAdapter, 'lookUp' | 'readMempool'>;
   readonly node: Node;
@@ -103,9 +103,9 @@ export async function lookUpOnChain(
     const transfers = await withDeposits(db, transactionHash, report.transfers, {
       since: since(now),
     });
-    // Where an adapter reads no mempool, nobody knows yet what the transaction will pay.
-    const tells = transfers.length > 0 || asked.adapter.readMempool !== undefined;
-    const verdict = tells ? verdictOf(transfers, network, 'pending') : 'pending';
+    // Where an adapter reads no mempool, the transfers of a pending transaction are not known yet.
+    const isKnown = transfers.length > 0 || asked.adapter.readMempool !== undefined;
+    const verdict = isKnown ? verdictOf(transfers, network, 'pending') : 'pending';
     return { ...outside, transfers, verdict };
   }
   const { block } = report;
@@ -129,7 +129,7 @@ export async function lookUpOnChain(
   return { ...inBlock, transfers, verdict: report.foreign.length > 0 ? 'other_asset' : verdict };
 }
 
-/** The watcher asks every few seconds, so that its newest block serves as well as another question. */
+/** By the watcher's newest block, which is a few seconds old: that saves a call. */
 function depthOf(height: number, { head_height: head }: ChainState): number {
   return Math.max(1, (head ?? height) - height + 1);
 }
@@ -143,7 +143,7 @@ function verdictOf(
   return transfers.length > 0 ? 'other_asset' : 'other_address';
 }
 
-/** Whether a watched balance rose with the transaction's block, or soon after, and nobody knows why. */
+/** Whether there is an unexplained rise of a watched balance in the transaction's block or a later one. */
 function isUntraceable(
   db: Connection,
   { network, watch }: LookUpQuestion,

@@ -1,25 +1,23 @@
 import type { BaseLogger } from 'pino';
-import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { Connection } from '../../database/connection.ts';
-import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
+import { isNodeError } from '../../nodes/node.ts';
+import type { NodeSet } from '../../nodes/node-set.ts';
 import type { Clock } from '../../time/clock.ts';
-import { type LookUpQuestion, lookUpOnChain, type TransactionOnChain } from './look-up.ts';
-
-/** The nodes of a chain, as look-ups ask them. */
-export interface LookUpNodes {
-  refresh(): Promise<void>;
-  /** @throws NodeFailure if there is none, or the signal's reason. */
-  primary(signal: AbortSignal): Promise<Node>;
-  close(): Promise<void>;
-}
+import { untilAborted } from '../../time/until-aborted.ts';
+import {
+  type AskedNode,
+  type LookUpQuestion,
+  lookUpOnChain,
+  type TransactionOnChain,
+} from './look-up.ts';
 
 /** A chain that can be asked. */
 export interface LookUpChain {
-  readonly adapter: Pick<ChainAdapter, 'lookUp' | 'readMempool'>;
-  readonly nodes: LookUpNodes;
+  readonly adapter: AskedNode['adapter'];
+  readonly nodes: Pick<NodeSet, 'refresh' | 'primary' | 'close'>;
 }
 
-/** Answers what became of transactions, for customers: quickly, seldom, or not at all. */
+/** Looks transactions up for customers. Time, rate and concurrency are limited: a chain may not be asked at all. */
 export interface LookUps {
   /** null where the chain cannot be asked just now. */
   ask(question: LookUpQuestion): Promise<TransactionOnChain | null>;
@@ -28,13 +26,13 @@ export interface LookUps {
 
 /** Longest that a customer waits for a chain, in milliseconds. */
 const WAIT_MS = 3_000;
-/** How long a response is kept, in milliseconds. */
+/** How long a result is kept, in milliseconds. */
 const KEPT_MS = 15_000;
 const KEPT_MAXIMUM = 1_000;
-/** Questions that wait for one chain; more of them are not asked. */
+/** Most look-ups in flight for one chain; further ones are refused. */
 const IN_FLIGHT_MAXIMUM = 4;
 
-/** Calls a second to a node for customers' questions; what the node allows beyond is the watcher's. */
+/** Calls a second to a node for customers' look-ups; the watcher has the rest of the node's limit. */
 export const LOOK_UP_CALLS_PER_SECOND = 2;
 
 interface Kept {
@@ -52,16 +50,9 @@ export interface LookUpsOptions {
   readonly waitMs?: number;
 }
 
-/**
- * Makes the look-ups of a process. Nothing is opened before somebody asks.
- */
-export function createLookUps({
-  db,
-  clock,
-  logger,
-  open,
-  waitMs = WAIT_MS,
-}: LookUpsOptions): LookUps {
+/** Makes the look-ups of a process. No chain's nodes are opened before its first question. */
+export function createLookUps(options: LookUpsOptions): LookUps {
+  const { db, clock, logger, open, waitMs = WAIT_MS } = options;
   const chains = new Map<string, LookUpChain | null>();
   const inFlight = new Map<string, number>();
   const kept = new Map<string, Kept>();
@@ -79,14 +70,11 @@ export function createLookUps({
     question: LookUpQuestion,
   ): Promise<TransactionOnChain> {
     const signal = AbortSignal.timeout(waitMs);
-    const aborted = new Promise<never>((_, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-    });
     const work = async () => {
       await nodes.refresh();
       return lookUpOnChain(db, { adapter, node: await nodes.primary(signal) }, question);
     };
-    return Promise.race([work(), aborted]);
+    return untilAborted(work(), signal);
   }
 
   async function ask(question: LookUpQuestion): Promise<TransactionOnChain | null> {
@@ -118,7 +106,7 @@ export function createLookUps({
       if (kept.size >= KEPT_MAXIMUM && oldest !== undefined) kept.delete(oldest);
       const entry = { response, at: now };
       kept.set(key, entry);
-      // What nobody could answer may be asked again at once.
+      // A look-up without a result may be repeated at once.
       const forget = () => {
         if (kept.get(key) === entry) kept.delete(key);
       };
@@ -133,7 +121,7 @@ export function createLookUps({
   };
 }
 
-/** A question that another may be answered by: the same transaction, for the same payment. */
+/** Questions with the same key share a result: the same transaction, for the same payment. */
 function keyOf({ network, transactionHash, watch, askedBy }: LookUpQuestion): string {
   const addresses = watch.map(({ address }) => address);
   return [network.id, transactionHash, askedBy, ...addresses].join(' ');
@@ -141,5 +129,5 @@ function keyOf({ network, transactionHash, watch, askedBy }: LookUpQuestion): st
 
 function isExpected(error: unknown): boolean {
   const isTimeout = error instanceof DOMException && error.name === 'TimeoutError';
-  return isTimeout || error instanceof NodeFailure || error instanceof RpcError;
+  return isTimeout || isNodeError(error);
 }

@@ -14,7 +14,7 @@ interface OpenLookUpsOptions extends Pick<NodeSetOptions, 'db' | 'keyring' | 'cl
   readonly isProduction: boolean;
 }
 
-/** Look-ups on the chains' configured nodes, which are opened when somebody first asks. */
+/** Look-ups on the chains' configured nodes, which are opened at the first question. */
 export function openLookUps(options: OpenLookUpsOptions): LookUps {
   const { db, clock, logger } = options;
   return createLookUps({ db, clock, logger, open });

@@ -1,10 +1,11 @@
 import type { InternalTransfers } from '../../chains/internal-transfers.ts';
+import { heightsOf, inParts } from '../../chains/ranges.ts';
 import { type Node, NodeFailure } from '../../nodes/node.ts';
 import type { NativeBalance } from '../../repositories/chains/native-balances.ts';
 import { sumArrivals } from '../../repositories/deposits/watched-deposits.ts';
 import type { Watcher } from '../watcher.ts';
 
-/** Where a balance rose by more than the top-level transactions explain. */
+/** A rise of a balance by more than the top-level transactions explain. */
 export interface Increase {
   readonly address: string;
   readonly height: number;
@@ -12,9 +13,9 @@ export interface Increase {
   readonly amount: bigint;
 }
 
-/** Blocks whose transactions are read to explain a balance; a longer span is a finding as a whole. */
+/** Most blocks that are read to explain a balance; a longer span becomes one finding. */
 const SPAN_MAXIMUM = 2_000;
-/** Blocks of which every node has the state: go-ethereum keeps 128. */
+/** How far behind the newest block every node still has the state: go-ethereum keeps 128. */
 export const STATE_KEPT = 100;
 /** Blocks that are read at once; the node's allowance decides how fast they come. */
 const CONCURRENCY = 20;
@@ -22,9 +23,9 @@ const CONCURRENCY = 20;
 interface Subject extends Pick<Watcher, 'chain' | 'db'> {
   readonly internal: InternalTransfers;
   readonly node: Node;
-  /** By how much the balance of an address may rise without anybody wanting to know why. */
+  /** A smaller rise of the address's balance needs no explanation. */
   dustBelow(address: string): bigint;
-  /** What is known to have arrived as dust. */
+  /** Dust that has arrived, by address. */
   readonly dust: { of(address: string): bigint };
 }
 
@@ -69,7 +70,7 @@ export async function findIncreases(
       increases.push(...(await bisect(address, excessAt, { height: from, excess: 0n }, last)));
     } catch (error) {
       if (!(error instanceof NodeFailure) || to - from <= STATE_KEPT) throw error;
-      // After an outage a node may have forgotten the states in between.
+      // After an outage a node may no longer have the states in between.
       if (last.excess > 0n) increases.push({ address, height: to, amount: last.excess });
     }
   }
@@ -78,7 +79,7 @@ export async function findIncreases(
 
 interface Point {
   readonly height: number;
-  /** What the balance is above the one that transactions explain. */
+  /** How much of the balance transactions do not explain. */
   readonly excess: bigint;
 }
 
@@ -110,9 +111,7 @@ async function readMoved(
   addresses: readonly string[],
 ): Promise<(address: string, height: number) => bigint> {
   const movements: { address: string; height: number; amount: bigint }[] = [];
-  for (let first = from + 1; first <= to; first += CONCURRENCY) {
-    const count = Math.min(CONCURRENCY, to - first + 1);
-    const heights = Array.from({ length: count }, (_, index) => first + index);
+  for (const heights of inParts(heightsOf(from + 1, to), CONCURRENCY)) {
     const read = await Promise.all(
       heights.map(async height =>
         (await internal.readMovements(node, height, addresses)).map(each => ({ ...each, height })),

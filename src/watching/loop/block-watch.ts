@@ -20,80 +20,83 @@ import { settle } from './settle.ts';
 import { sweep } from './sweep.ts';
 import { retryUnreadable } from './unreadable.ts';
 
-/** How often a chain that is far behind is looked at for blocks to skip, in milliseconds. */
+/** How often a chain that is far behind is checked for blocks to skip, in milliseconds. */
 const PLACE_EVERY_MS = 10 * 60_000;
-/** How often balances are looked at for what contracts have sent, in milliseconds. */
+/** How often balances are checked for transfers by contracts, in milliseconds. */
 const INTERNAL_EVERY_MS = 60_000;
 
-/** Reads the new blocks of a chain on which payments wait, and settles what they have brought. */
-export interface BlockWatch {
-  /** @throws NodeFailure, LeaseLost. */
-  run(round: Round): Promise<'done' | 'more'>;
-}
+/**
+ * Reads the new blocks of a chain on which payments wait, and settles what they have brought.
+ * @throws NodeFailure, LeaseLost.
+ */
+type BlockWatch = (round: Round) => Promise<'done' | 'more'>;
 
 export function createBlockWatch(
   watcher: Watcher,
-  { mempool, rescans }: { readonly mempool: Mempool; readonly rescans: Rescans },
+  { mempool, rescan }: { readonly mempool: Mempool; readonly rescan: Rescans },
 ): BlockWatch {
   const { adapter, chain, clock, db } = watcher;
-  const unconfirmed = createUnconfirmedCheck();
+  const checkUnconfirmed = createUnconfirmedCheck();
   const dust = new NativeDust();
   const finalPolls = new FinalPolls();
   const placements = createPeriod(clock, PLACE_EVERY_MS);
   const balanceLooks = createPeriod(clock, INTERNAL_EVERY_MS);
   const retries = createPeriod(clock, RETRY_EVERY_MS);
 
-  return {
-    async run(round) {
-      const { state, node, tips, heads } = round;
-      if (placements.isDue()) {
-        const moved = await placeCursor(watcher, round);
-        placements.start();
-        if (moved) return 'more';
-      }
-      const pass = await prepare(round);
-      const through = await scanToTip(watcher, state, pass);
-      if (through === undefined) finalPolls.hold();
-      const isAtTip = (through?.height ?? state.cursor_height) === heads.tip.height;
-      const unread = isAtTip
-        ? await mempool.read(round, pass.watch)
-        : { complete: false, more: true };
-      const isComplete = unread.complete;
-      if (isAtTip) await unconfirmed.run(watcher, round);
-      await settle(watcher, node, tips, pass.signal);
-      const swept = await sweep(watcher, pass, heads.tip);
-      const atCursor = through ?? (isAtTip ? heads.tip : undefined);
-      if (isComplete && atCursor !== undefined)
-        await lookForInternalTransfers(round, pass.watch, atCursor);
-      const rescanned = isComplete && (await rescans.run(round));
-      if (isComplete) await retry(round);
-      const isBrokenOff = !isAtTip && wasPolledLately(state.polled_at, new Date(clock()));
-      const finalUntil = finalPolls.until;
-      const reached = { finalUntil, through: atCursor, swept, isComplete, isBrokenOff };
-      await recordProgress(watcher, round, reached);
-      return unread.more || rescanned ? 'more' : 'done';
-    },
+  return async round => {
+    const { state, heads } = round;
+    if (placements.isDue()) {
+      const moved = await placeCursor(watcher, round);
+      placements.start();
+      if (moved) return 'more';
+    }
+    const pass = await prepare(round);
+    const through = await scanToTip(watcher, state, pass);
+    if (through === undefined) finalPolls.hold();
+    const isAtTip = (through?.height ?? state.cursor_height) === heads.tip.height;
+    const unread = isAtTip
+      ? await mempool.read(round, pass.watch)
+      : { complete: false, more: true };
+    const isComplete = unread.complete;
+    if (isAtTip) await checkUnconfirmed(watcher, round);
+    await settle(watcher, round);
+    const swept = await sweep(watcher, pass);
+    const atCursor = through ?? (isAtTip ? heads.tip : undefined);
+    if (isComplete && atCursor !== undefined) {
+      await lookForInternalTransfers(round, pass.watch, atCursor);
+    }
+    const rescanned = isComplete && (await rescan(round));
+    if (isComplete) await retry(round);
+    const isBrokenOff = !isAtTip && wasPolledLately(state.polled_at, new Date(clock()));
+    const finalUntil = finalPolls.until;
+    const reached = { finalUntil, through: atCursor, swept, isComplete, isBrokenOff };
+    await recordProgress(watcher, round, reached);
+    return unread.more || rescanned ? 'more' : 'done';
   };
 
-  /** Reads the watch list, and what its addresses hold before anything behind the cursor is scanned. */
-  async function prepare({ state, node, tips, signal }: Round): Promise<Pass> {
+  /** Reads the watch list, and the balances of new addresses before blocks behind the cursor are scanned. */
+  async function prepare({ state, node, heads, signal }: Round): Promise<Pass> {
     const watch = await watcher.watchList.read(db, new Date(clock()));
-    finalPolls.reach(state, tips.final);
+    finalPolls.reach(state, heads.finalHeight);
     const ending = await listEnding(watcher, finalPolls);
     dust.begin(state);
     if (state.cursor_height !== null && state.cursor_hash !== null) {
       const cursor = { height: state.cursor_height, hash: state.cursor_hash };
-      // Further back a node has forgotten what was held; once the chain is caught up, it is read.
-      if (tips.tip - cursor.height <= STATE_KEPT) await noteJoined(watcher, node, watch, cursor);
+      // A node has no balances of older blocks. They are read once the chain has caught up.
+      if (heads.tip.height - cursor.height <= STATE_KEPT)
+        await noteJoined(watcher, node, watch, cursor);
     }
     const since = askedSince(watcher, state.watched_until);
-    const told = { noteDust: dust.add.bind(dust, chain.id), onEndingLeft: () => finalPolls.hold() };
-    return { node, tips, watch, ending, askedSince: since, ...told, signal };
+    const callbacks = {
+      noteDust: dust.add.bind(dust, chain.id),
+      onEndingLeft: () => finalPolls.hold(),
+    };
+    return { node, heads, watch, ending, askedSince: since, ...callbacks, signal };
   }
 
-  /** Each minute, and while a payment is about to expire, which must not happen to one that was paid. */
+  /** Runs each minute, and while a payment is about to expire: a paid one must not expire. */
   async function lookForInternalTransfers(
-    { state, node, tips }: Round,
+    { state, node, heads }: Round,
     watch: readonly WatchedAddress[],
     cursor: Block,
   ): Promise<void> {
@@ -101,8 +104,8 @@ export function createBlockWatch(
     const soon = new Date(clock() + INTERNAL_EVERY_MS);
     if (!balanceLooks.isDue() && !(await hasExpiringPayment(db, chain.id, soon))) return;
     await findInternalTransfers(watcher, node, watch, cursor, {
-      finalHeight: tips.final ?? cursor.height,
-      sight: { last: state, askedSince: askedSince(watcher, state.watched_until) },
+      finalHeight: heads.finalHeight ?? cursor.height,
+      timing: { last: state, askedSince: askedSince(watcher, state.watched_until) },
       dust,
     });
     balanceLooks.start();

@@ -4,35 +4,35 @@ import type { LastPoll } from './occurred-at.ts';
 
 /** Polls that are remembered: one comes every few seconds, and what it showed is final within 15 s. */
 const KEPT = 1_000;
-/** Ends of payments that one look is told of: more than there are within seconds. */
+/** Most ends of payments that one look reads: more than there are within seconds. */
 const ENDING_MAXIMUM = 1_000;
 
 /**
- * Knows up to which time all that polls have shown is final (Solana). What is not final is listed by a node as
- * far as it has come, so that payments end only after a last look at what is. A part of the tick.
+ * Up to which time all transfers that polls have shown are final (Solana). A lagging node may leave confirmed
+ * transfers out, so payments end only after a last look at the final ones. A part of the tick.
  */
 export class FinalPolls {
   #polls: { readonly height: number; readonly at: Date }[] = [];
   #until: Date | null = null;
 
-  /** Up to when payments that nobody has paid may end; null if the last look was not taken. */
+  /** Up to when unpaid payments may end; null if the last look at their addresses was not complete. */
   get until(): Date | null {
     return this.#until;
   }
 
-  /** Tells that the last look was not taken, or not to the end. */
+  /** To be called when the last look at the addresses was not complete. */
   hold(): void {
     this.#until = null;
   }
 
-  /** Tells that addresses whose payments end at this time or later are not looked at yet. */
+  /** To be called when addresses whose payments end at this time or later have not had their last look yet. */
   endBefore(time: Date): void {
     if (this.#until !== null && this.#until >= time) this.#until = new Date(time.getTime() - 1);
   }
 
   /**
    * Begins a look.
-   * @param last The last poll that was read up to its newest block.
+   * @param last The last poll whose blocks were read up to the newest one.
    * @param finalHeight The final block now.
    * @returns The time of the last poll whose newest block is final now; null if none is known.
    */

@@ -17,8 +17,8 @@ import type { Round } from './round.ts';
 export const IDLE_POLL_MS = 30_000;
 
 /**
- * A look at a chain, as a daily quota has to allow for it. Blocks are read some time after the head was asked
- * for, so with open payments more than half of the lag is left for that.
+ * A look at a chain, with the pauses that a daily quota may choose from. With open payments the longest pause is a
+ * third of the allowed lag: reading the blocks takes time too.
  */
 export function lookAt({ pauseMs, offeredLagMs }: Chain, kind: Look['kind']): Look {
   return kind === 'idle'
@@ -31,30 +31,30 @@ export interface IdleWatch {
   /** @throws NodeFailure, LeaseLost. */
   run(round: Round): Promise<'more' | 'nothing'>;
   /** To be called when something is watched. */
-  isOver(): void;
+  reset(): void;
 }
 
 export function createIdleWatch(
   watcher: Watcher,
-  { mempool, rescans }: { readonly mempool: Mempool; readonly rescans: Rescans },
+  { mempool, rescan }: { readonly mempool: Mempool; readonly rescan: Rescans },
 ): IdleWatch {
   const { chain, clock, db, lease, watchList } = watcher;
-  /** The newest block that the look before was told of. */
-  let told: Block | undefined;
+  /** The newest block of the look before. */
+  let newest: Block | undefined;
 
   return {
     async run(round) {
       const { state, node, heads, polledAt } = round;
       const { tip } = heads;
-      // Somebody may have been asked to pay since, and have paid.
+      // Since the watch list was last read, a customer may have been asked to pay, and have paid.
       if ((await watchList.read(db, new Date(clock()))).length > 0) return 'more';
-      const isOther = told?.height === state.head_height && told?.hash !== heads.cursorHash;
-      if (told !== undefined && isOther) await requireSameChain(watcher, node, state);
-      told = tip;
+      const isOther = newest?.height === state.head_height && newest?.hash !== heads.cursorHash;
+      if (newest !== undefined && isOther) await requireSameChain(watcher, node, state);
+      newest = tip;
       if (state.cursor_height === null) await placeCursor(watcher, round);
       await moveCursor(watcher, round);
       await mempool.read(round, []);
-      const isRescanning = await rescans.run(round);
+      const isRescanning = await rescan(round);
       await lease.write((tx, { watched_until: former }) =>
         updateChain(tx, chain.id, {
           watched_until: later(former, coveredUntil(chain, heads, polledAt, tip)),
@@ -62,15 +62,15 @@ export function createIdleWatch(
       );
       return isRescanning ? 'more' : 'nothing';
     },
-    isOver() {
-      told = undefined;
+    reset() {
+      newest = undefined;
     },
   };
 }
 
 /**
- * Moves the cursor to where the newest block was at the poll before: whoever chooses the network next is
- * covered, and nothing has to be scanned. The heads come with the hash of the block that was the newest then.
+ * Moves the cursor to the newest block of the poll before, without a scan: a customer who chooses the network from
+ * now on cannot have paid in an earlier block. The heads contain the hash of that block.
  */
 async function moveCursor(
   { chain, lease }: Watcher,
@@ -91,7 +91,7 @@ async function moveCursor(
   });
 }
 
-/** Whether a chain on which nothing is watched was asked so lately that nothing has to be asked now. */
+/** Whether a chain on which nothing is watched was polled less than `IDLE_POLL_MS` ago. */
 export function wasPolled({ polled_at: polledAt }: ChainState, now: number): boolean {
   return polledAt !== null && Math.abs(now - polledAt.getTime()) < IDLE_POLL_MS;
 }

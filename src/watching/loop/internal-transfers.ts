@@ -1,5 +1,5 @@
 import type { InternalTransfers, Traced } from '../../chains/internal-transfers.ts';
-import type { WatchedAddress } from '../../chains/transfer.ts';
+import type { Block, WatchedAddress } from '../../chains/transfer.ts';
 import { newId } from '../../crypto/new-id.ts';
 import { type Node, RpcError } from '../../nodes/node.ts';
 import { addFinding } from '../../repositories/chains/findings.ts';
@@ -14,13 +14,10 @@ import { readDustLimits } from '../../settlement/weigh-transfers.ts';
 import type { Watcher } from '../watcher.ts';
 import { findIncreases, type Increase } from './balance-increases.ts';
 import type { NativeDust } from './native-dust.ts';
-import { recordSeen, type Sight } from './record-seen.ts';
+import { recordSeen, type Timing } from './record-seen.ts';
 
 /** A block whose balances are read. */
-export interface Pinned {
-  readonly height: number;
-  readonly hash: string;
-}
+type Pinned = Pick<Block, 'height' | 'hash'>;
 
 /** Addresses of the watch list that hold the chain's native asset. */
 export function nativeAddresses(watch: readonly WatchedAddress[]): WatchedAddress[] {
@@ -28,8 +25,8 @@ export function nativeAddresses(watch: readonly WatchedAddress[]): WatchedAddres
 }
 
 /**
- * Reads what addresses that have joined the watch list hold at the cursor, before anything behind it is
- * scanned: what rises later has to be explained.
+ * Reads the balances at the cursor of addresses that have joined the watch list, before later blocks are scanned:
+ * from then on every rise has to be explained.
  * @throws NodeFailure, LeaseLost.
  */
 export async function noteJoined(
@@ -49,12 +46,12 @@ export async function noteJoined(
 }
 
 /**
- * Finds what contracts have sent in the native asset, which no scan of blocks shows: a balance at the
- * cursor that is higher than the one before and all top-level transactions since make it. Where the node
- * traces, the transfer is recorded; else it becomes a finding.
- * @param finalHeight Older balances than this are needed no more.
- * @param sight What transfers are judged by. A rise that is dust needs no explanation.
- * @param dust What the blocks up to the cursor have brought besides; it is cleared.
+ * Finds transfers of the native asset by contracts, which no scan of blocks shows: at the cursor, a balance is higher
+ * than the balance before and all top-level transactions since explain. Where the node traces, the transfer is
+ * recorded; otherwise the rise becomes a finding.
+ * @param finalHeight Older balances than this are no longer needed.
+ * @param timing As of `recordSeen`. A rise that is dust needs no explanation.
+ * @param dust Dust in the blocks up to the cursor; it is cleared.
  * @throws NodeFailure, LeaseLost.
  */
 export async function findInternalTransfers(
@@ -62,12 +59,9 @@ export async function findInternalTransfers(
   node: Node,
   watch: readonly WatchedAddress[],
   cursor: Pinned,
-  {
-    finalHeight,
-    sight,
-    dust,
-  }: { readonly finalHeight: number; readonly sight: Sight; readonly dust: NativeDust },
+  by: { readonly finalHeight: number; readonly timing: Timing; readonly dust: NativeDust },
 ): Promise<void> {
+  const { finalHeight, timing, dust } = by;
   const { adapter, chain, db, lease } = watcher;
   const native = nativeAddresses(watch);
   if (adapter.internal === undefined || native.length === 0) return;
@@ -81,7 +75,7 @@ export async function findInternalTransfers(
     cursor,
   );
   const places = due.map(({ address }) => ({ blockchainId: chain.id, address }));
-  const limitOf = await readDustLimits(db, places, { since: sight.askedSince });
+  const limitOf = await readDustLimits(db, places, { since: timing.askedSince });
   const dustBelow = (address: string) => limitOf({ blockchainId: chain.id, address });
   const increases: Increase[] = [];
   for (const [height, group] of Map.groupBy(due, each => each.height)) {
@@ -89,7 +83,7 @@ export async function findInternalTransfers(
     const subject = { db, chain, internal: adapter.internal, node, dustBelow, dust };
     increases.push(...(await findIncreases(subject, group, own, height)));
   }
-  await explain(watcher, node, { internal: adapter.internal, native, sight }, increases);
+  await explain(watcher, node, { internal: adapter.internal, native, timing }, increases);
   await lease.write(async tx => {
     await putBalances(tx, chain.id, now);
     await trimBalances(tx, chain.id, finalHeight, addresses);
@@ -105,7 +99,7 @@ async function readBalances(
 ): Promise<NativeBalance[]> {
   if (addresses.length === 0) return [];
   const balances = await internal.readBalances(node, { height, hash, addresses });
-  // One that cannot be read is compared later, with the same balance as now.
+  // Without a balance here, the next look compares with the balance before.
   return addresses.flatMap((address, index) => {
     const balance = balances[index] ?? null;
     return balance === null ? [] : [{ address, height, balance }];
@@ -115,19 +109,19 @@ async function readBalances(
 interface Explaining {
   readonly internal: InternalTransfers;
   readonly native: readonly WatchedAddress[];
-  readonly sight: Sight;
+  readonly timing: Timing;
 }
 
-/** Records what a trace explains; the rest becomes findings. */
+/** Records the transfers that a trace shows; unexplained rises become findings. */
 async function explain(
   watcher: Watcher,
   node: Node,
-  { internal, native, sight }: Explaining,
+  { internal, native, timing }: Explaining,
   increases: readonly Increase[],
 ): Promise<void> {
   for (const [height, group] of Map.groupBy(increases, ({ height }) => height)) {
     const traced = (await trace(internal, node, height, native))?.transfers ?? [];
-    await recordSeen(watcher, traced, sight);
+    await recordSeen(watcher, traced, timing);
     for (const { address, amount } of group) {
       const explained = traced
         .filter(transfer => transfer.address === address)
@@ -139,7 +133,7 @@ async function explain(
   }
 }
 
-/** null where the node does not trace, or has not what a trace needs any more. */
+/** null where the node does not trace, or no longer has the state that a trace needs. */
 async function trace(
   internal: InternalTransfers,
   node: Node,
@@ -154,7 +148,7 @@ async function trace(
   }
 }
 
-/** Tells the operator, by a finding, and the merchants whose address it is, by an event. */
+/** Adds a finding for the operator, and events for the merchants whose address it is. */
 async function reportUnexplained(
   { chain, clock, lease, log }: Watcher,
   { address, height, amount }: Increase,

@@ -2,28 +2,25 @@ import { writeJson } from '../../nodes/parse-json.ts';
 import type { RecordedNode } from '../../nodes/record-responses.ts';
 import { keepResponses } from '../../repositories/deposits/evidence.ts';
 import type { Watcher } from '../watcher.ts';
-import type { Placed } from './look-up-deposits.ts';
+import type { LookedUp } from './look-up-deposits.ts';
 
-/** Largest responses that are kept of a transaction, in characters: a payout to hundreds has large receipts. */
+/** Longest responses that are kept for a transaction, in characters: receipts of large payouts are left out. */
 const RESPONSES_MAXIMUM = 64 * 1024;
 
 /**
- * Keeps what the node answered about deposits that become final, for evidence of their payments. It comes
- * before they do: a worker that is killed in between keeps it again.
+ * Keeps the node's responses about deposits that become final, as evidence for their payments. It runs before they
+ * become final: after a crash in between it is repeated.
  * @throws LeaseLost.
  */
 export async function keepEvidence(
   { clock, lease }: Watcher,
   { node, responsesTo }: RecordedNode,
-  final: readonly Placed[],
+  final: readonly LookedUp[],
 ): Promise<void> {
   if (final.length === 0) return;
   const recordedAt = new Date(clock());
   const transactions = new Map(
-    final.map(placed => [
-      `${placed.deposit.blockchain_id} ${placed.deposit.transaction_hash}`,
-      placed,
-    ]),
+    final.map(found => [`${found.deposit.blockchain_id} ${found.deposit.transaction_hash}`, found]),
   );
   const rows = [...transactions.values()].map(({ deposit, report }) => {
     const { blockchain_id, transaction_hash } = deposit;

@@ -1,5 +1,6 @@
-import type { LookUpRequest, TransactionReport } from '../../chains/adapter.ts';
-import type { ChainTransfer } from '../../chains/transfer.ts';
+import type { TransactionReport } from '../../chains/adapter.ts';
+import { inParts } from '../../chains/ranges.ts';
+import { type ChainTransfer, transferTo } from '../../chains/transfer.ts';
 import type { Node } from '../../nodes/node.ts';
 import type { UnsettledDeposit } from '../../repositories/deposits/watched-deposits.ts';
 import { differs } from '../../settlement/correct-deposit.ts';
@@ -9,21 +10,21 @@ import type { Watcher } from '../watcher.ts';
 const TOGETHER = 100;
 const CONCURRENCY = 16;
 
-/** A deposit and what a node says of its transaction. */
-export interface Placed {
+/** A deposit and a node's report of its transaction. */
+export interface LookedUp {
   readonly deposit: UnsettledDeposit;
   readonly report: TransactionReport;
-  /** The same transfer in the report: its position, address and amount; undefined if it has no such. */
+  /** The transfer of the report with the same position, address and amount; undefined if there is none. */
   readonly transfer: ChainTransfer | undefined;
-  /** A transfer in its place that is of another amount, or to another of the addresses that were asked for. */
+  /** A transfer of the report at the same position with another amount or address. */
   readonly other: ChainTransfer | undefined;
-  /** Whether a contract sent it and the node does not trace, so that it may be there and not be told. */
+  /** Whether a contract sent it and the node does not trace, so that the report may lack it. */
   readonly isUntraced: boolean;
 }
 
 /**
  * Asks a node for the transactions of deposits, each once.
- * @param finalHeight What is in a block up to here has to be final there; null for none.
+ * @param finalHeight Deposits in blocks up to this height have to be in a final block; null for none.
  * @throws NodeFailure
  */
 export async function lookUpDeposits(
@@ -31,14 +32,16 @@ export async function lookUpDeposits(
   node: Node,
   deposits: readonly UnsettledDeposit[],
   finalHeight: number | null = null,
-): Promise<Placed[]> {
+): Promise<LookedUp[]> {
   const transactions = [...Map.groupBy(deposits, ({ transaction_hash: hash }) => hash)];
-  const placed: Placed[] = [];
+  const found: LookedUp[] = [];
   const size = adapter.lookUpAll === undefined ? CONCURRENCY : TOGETHER;
-  for (let next = 0; next < transactions.length; next += size) {
-    const together = transactions.slice(next, next + size);
+  for (const together of inParts(transactions, size)) {
     const requests = together.map(([transactionHash, own]) => ({
-      ...requestFor(transactionHash, own),
+      transactionHash,
+      watch: own.map(toWatched),
+      inputs: own[0]?.inputs ?? null,
+      blockHash: own[0]?.block_hash ?? null,
       isFinal: own.every(({ block_height: height }) => (height ?? Infinity) <= (finalHeight ?? -1)),
     }));
     const reports = await (adapter.lookUpAll?.(node, requests) ??
@@ -47,30 +50,20 @@ export async function lookUpDeposits(
       const report = reports[index];
       if (report === undefined) continue;
       for (const deposit of own) {
-        const isUntraced = mayBeUntold(report, deposit);
+        const isUntraced = isUntracedIn(report, deposit);
         const inPlace = findInPlace(report, deposit);
         const isSame = inPlace !== undefined && !differs(deposit, inPlace);
         const unseen = isUntraced ? asSeen(report, deposit) : undefined;
         const transfer = isSame ? inPlace : unseen;
         const other = isSame ? undefined : inPlace;
-        placed.push({ deposit, report, transfer, other, isUntraced });
+        found.push({ deposit, report, transfer, other, isUntraced });
       }
     }
   }
-  return placed;
+  return found;
 }
 
-function requestFor(transactionHash: string, own: readonly UnsettledDeposit[]): LookUpRequest {
-  const [first] = own;
-  return {
-    transactionHash,
-    watch: own.map(toWatched),
-    inputs: first?.inputs ?? null,
-    blockHash: first?.block_hash ?? null,
-  };
-}
-
-function toWatched({ blockchain_id: id, contract, address }: UnsettledDeposit) {
+export function toWatched({ blockchain_id: id, contract, address }: UnsettledDeposit) {
   return { network: { id, contract }, address };
 }
 
@@ -84,7 +77,10 @@ function findInPlace(
   );
 }
 
-function mayBeUntold(report: TransactionReport, { contract, position }: UnsettledDeposit): boolean {
+function isUntracedIn(
+  report: TransactionReport,
+  { contract, position }: UnsettledDeposit,
+): boolean {
   const isInternal = contract === null && position > 0;
   return isInternal && report.status === 'included' && report.untraced === true;
 }
@@ -92,14 +88,7 @@ function mayBeUntold(report: TransactionReport, { contract, position }: Unsettle
 /** The transfer as it was seen, if it is in the same block: its hash stands for everything in it. */
 function asSeen(report: TransactionReport, deposit: UnsettledDeposit): ChainTransfer | undefined {
   if (report.status !== 'included' || report.block.hash !== deposit.block_hash) return undefined;
-  return {
-    blockchainId: deposit.blockchain_id,
-    transactionHash: deposit.transaction_hash,
-    position: deposit.position,
-    address: deposit.address,
-    tokenAmount: BigInt(deposit.token_amount),
-    block: report.block,
-    inputs: null,
-    maturity: 1,
-  };
+  const { transaction_hash: transactionHash, position, token_amount: amount } = deposit;
+  const arrived = { transactionHash, position, tokenAmount: BigInt(amount), block: report.block };
+  return transferTo(toWatched(deposit), arrived);
 }

@@ -8,24 +8,24 @@ import { halt } from './halt.ts';
 import { IDLE_POLL_MS } from './idle-watch.ts';
 import { reorganise } from './reorganise.ts';
 
-/** What is done while the node's newest block is below the cursor. */
+/** Handles a node whose newest block is below the cursor. */
 export interface LowHead {
   /**
-   * A node that lags is waited for, and a branch that is still growing. After a while another node is asked,
-   * which may set this one aside. Otherwise the chain is halted: its networks must not be offered while
+   * At first it waits: the node may lag, or be on a branch that is still growing. After a while another node is
+   * asked, which may set this one aside. Otherwise the chain is halted: its networks must not be offered while
    * nothing is scanned. Unless another node has the block at the cursor, it goes back to the last recorded block
    * that the node has once the node's newest block is younger than the block at the cursor: a lower block of the
    * same chain would be older, so the block at the cursor is of another chain.
    * @throws NodeFailure, also if the node is set aside; LeaseLost.
    */
-  meet(
+  handle(
     state: ChainState,
     node: Node,
     heads: Heads,
     signal: AbortSignal,
   ): Promise<'nothing' | 'halted' | 'more'>;
   /** To be called when the newest block of this node is not below the cursor. */
-  isOver(nodeId: string): void;
+  reset(nodeId: string): void;
   /** Whether the last head was low. */
   isMet(): boolean;
 }
@@ -33,19 +33,19 @@ export interface LowHead {
 export function createLowHead(watcher: Watcher): LowHead {
   const { chain, clock, db } = watcher;
   const patienceMs = Math.min(chain.staleHeadMs, chain.offeredLagMs);
-  /** Since when heads have been low without a break, when the latest was met, and under which lease. */
+  /** Since when heads have been low without a break, when the last low one was seen, and under which lease. */
   let since: number | undefined;
-  let metAt = 0;
+  let seenAt = 0;
   let epoch: number | undefined;
   /** Nodes that another one was ahead of, while their heads are low: these are not waited for again. */
   const overtaken = new Set<string>();
 
-  /** What was met long ago, or before another worker had the chain, is not known to have gone on. */
+  /** A low head of long ago, or before another worker had the chain, may have ended since: then time starts again. */
   function note({ lease_epoch: own }: ChainState): number {
     const now = clock();
-    const isBroken = own !== epoch || Math.abs(now - metAt) > patienceMs + IDLE_POLL_MS;
+    const isBroken = own !== epoch || Math.abs(now - seenAt) > patienceMs + IDLE_POLL_MS;
     since = isBroken ? now : (since ?? now);
-    metAt = now;
+    seenAt = now;
     epoch = own;
     return since;
   }
@@ -56,7 +56,7 @@ export function createLowHead(watcher: Watcher): LowHead {
   }
 
   return {
-    async meet(state, node, heads, signal) {
+    async handle(state, node, heads, signal) {
       const lowSince = note(state);
       const isHalted = state.halted !== null;
       const isPatient = Math.abs(clock() - lowSince) < patienceMs && !overtaken.has(node.id);
@@ -87,7 +87,7 @@ export function createLowHead(watcher: Watcher): LowHead {
       );
       return 'halted';
     },
-    isOver(nodeId) {
+    reset(nodeId) {
       since = undefined;
       overtaken.delete(nodeId);
     },

@@ -11,12 +11,12 @@ import { reportUnreadable } from './unreadable.ts';
 export interface Mempool {
   /**
    * Whether its list is to be taken with the heads: while the watch list has an open payment, until all of it
-   * was gone through once after a start, and where its node could not tell later what is new.
+   * was read once after a start, and where its node could not say later which transactions are new.
    */
   isListed(): boolean;
   /**
-   * Records what is new in the mempool, if it was listed with the heads. What came while no payment was open
-   * is no open payment's, and is told by its block.
+   * Records new transfers in the mempool, if it was listed with the heads. Those that came while no payment was open
+   * pay none, and are recorded with their block.
    * @throws NodeFailure, LeaseLost.
    */
   read(
@@ -34,9 +34,9 @@ const TO_BE_LISTED: Progress = { complete: false, more: true };
 
 export function createMempool(watcher: Watcher): Mempool {
   const { adapter, chain, clock, db, log, watchList } = watcher;
-  /** Whether it was gone through once. */
+  /** Whether all of it was read once. */
   let isKnown = false;
-  /** Whether it was listed at the look before. */
+  /** Whether the look before has read it. */
   let isFollowed = false;
 
   function isListed(): boolean {
@@ -52,14 +52,14 @@ export function createMempool(watcher: Watcher): Mempool {
         isFollowed = false;
         return isListed() ? TO_BE_LISTED : NOTHING_TO_READ;
       }
-      // While no payment is open, the list only tells what will be new.
+      // While no payment is open, listed transactions are only remembered as old.
       const awaited = !isKnown || watchList.isOpen() ? watch : [];
       const withinMs = isFollowed ? null : await sinceReservation(watch);
       const reading = await adapter.readMempool(node, awaited, withinMs);
       const { transfers, unreadable = [], complete, more, recorded } = reading;
-      const sight = { last: state, askedSince: askedSince(watcher, state.watched_until) };
+      const timing = { last: state, askedSince: askedSince(watcher, state.watched_until) };
       const now = new Date(clock());
-      await recordSeen(watcher, transfers, sight, tx =>
+      await recordSeen(watcher, transfers, timing, tx =>
         reportUnreadable(tx, chain.id, unreadable, now),
       );
       recorded();
@@ -73,8 +73,8 @@ export function createMempool(watcher: Watcher): Mempool {
   };
 
   /**
-   * What entered the mempool before the oldest reservation need not be read. After a start that is one whose
-   * transfer may still count, later one that is live: while none was, nobody could be paid in time.
+   * The time since the oldest reservation: older transactions need not be read. After a start, reservations count
+   * whose transfers may still be matched; later only live ones, since without one no transfer is in time.
    */
   async function sinceReservation(watch: readonly WatchedAddress[]): Promise<number | null> {
     if (watch.length === 0) return null;

@@ -1,7 +1,7 @@
 import type { Chain } from '../../chains/chain-list.ts';
 import type { ChainTransfer } from '../../chains/transfer.ts';
 import type { ChainState } from '../../database/watching-tables.ts';
-import type { ObservedTransfer } from '../../settlement/observed-transfer.ts';
+import type { TimeOfTransfer } from '../../settlement/match-payment.ts';
 
 /** Longest time between two polls, in milliseconds, during which a transfer counts as made when it is seen. */
 export const POLLED_LATELY_MS = 60_000;
@@ -9,29 +9,27 @@ export const POLLED_LATELY_MS = 60_000;
 /** How far the clock of a node may be behind or ahead, in milliseconds. */
 const NODE_SKEW_MS = 60_000;
 
-/** How far a chain had been read when it was last read up to its newest block. */
+/** When a chain was last read up to its newest block, and that block's height. */
 export type LastPoll = Pick<ChainState, 'polled_at' | 'head_height'>;
 
-/** When a transfer was made at the latest, which matching goes by, and at the earliest. */
-export type Happened = Pick<Required<ObservedTransfer>, 'occurredAt' | 'earliestAt'>;
-
-/** For what is scanned a second time, when a poll says nothing. */
+/** For blocks that are scanned a second time, which no poll dates. */
 export const NO_POLL: LastPoll = { polled_at: null, head_height: null };
 
 /**
- * When a transfer was made, as far as matching is concerned. While the chain is polled regularly it is
- * now: clocks of blocks lag, and a payment must not look older than its own reservation. A block at a height
- * that the last poll showed already was made before that poll, unless its time says that it has replaced
- * another one since. For what is found later, the block tells, with the most that its clock may lag: whoever
- * got the amount since then has not been paid. Where a node tells since when it had the transfer in its
- * mempool, it was made by then.
+ * When a transfer was made, for matching.
+ *
+ * While the chain is polled regularly that is now: clocks of blocks lag, and a payment must not seem older than its
+ * own reservation. A block at a height that the last poll showed already was made before that poll, unless its time
+ * shows that it has replaced another one since. After a longer time without a poll, the time of the block counts,
+ * with the most that its clock may lag: a payment that reserved the amount only after that was not paid by it. If
+ * the node's mempool had the transfer earlier, that time counts.
  */
 export function occurredAt(
   chain: Chain,
   { block, enteredAt }: Pick<ChainTransfer, 'block' | 'enteredAt'>,
   last: LastPoll,
   now: Date,
-): Happened {
+): TimeOfTransfer {
   const happened = whenFound(chain, block, last, now);
   if (enteredAt === undefined) return happened;
   const byThen = (time: Date, skew: number) =>
@@ -47,7 +45,7 @@ function whenFound(
   block: ChainTransfer['block'],
   { polled_at: polledAt, head_height: head }: LastPoll,
   now: Date,
-): Happened {
+): TimeOfTransfer {
   if (wasPolledLately(polledAt, now)) {
     if (block === null || head === null || block.height > head) {
       return { occurredAt: now, earliestAt: now };
@@ -55,7 +53,7 @@ function whenFound(
     const latest = Math.max(polledAt.getTime(), block.time.getTime() + skew);
     return { occurredAt: new Date(Math.min(now.getTime(), latest)), earliestAt: polledAt };
   }
-  // A mempool does not tell when: it may have been right after the last poll.
+  // In the mempool it has no time: it may have come right after the last poll.
   if (block === null) {
     return { occurredAt: now, earliestAt: polledAt ?? new Date(now.getTime() - skew) };
   }
@@ -66,7 +64,7 @@ function whenFound(
   };
 }
 
-/** Whether the chain was read up to its newest block so lately that what is new was made since then. */
+/** Whether the chain was read up to its newest block so lately that new transfers were made since then. */
 export function wasPolledLately(polledAt: Date | null, now: Date): polledAt is Date {
   return polledAt !== null && now.getTime() - polledAt.getTime() <= POLLED_LATELY_MS;
 }

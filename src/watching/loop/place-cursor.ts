@@ -6,21 +6,21 @@ import { findOldestReservation } from '../../repositories/chains/watch-list.ts';
 import { LATE_FOR_MS } from '../../settlement/match-transfer.ts';
 import { findBlockAt, requireBlock } from '../find-block.ts';
 import type { Watcher } from '../watcher.ts';
-import type { Round, Tips } from './round.ts';
+import type { Round } from './round.ts';
 import { ringEntry } from './scan.ts';
 
-/** A chain that was read so lately is simply read on, in milliseconds. */
+/** A chain that was read within this time is read on from its cursor, in milliseconds. */
 const READ_LATELY_MS = 10 * 60_000;
 
 /**
- * Puts the cursor where scanning has to begin: before the oldest reservation that a transfer may be for.
- * Blocks that are older are skipped, since nothing was watched then.
+ * Moves the cursor to where scanning has to begin: before the oldest reservation that a transfer may be for. Older
+ * blocks are skipped, since nothing was watched at their time.
  * @returns Whether the cursor was moved.
  * @throws NodeFailure, LeaseLost.
  */
 export async function placeCursor(
   watcher: Watcher,
-  { node, state, heads: { tip }, tips }: Round,
+  { node, state, heads: { tip, finalHeight } }: Round,
 ): Promise<boolean> {
   const { adapter, chain, clock, db, lease } = watcher;
   const now = clock();
@@ -33,7 +33,7 @@ export async function placeCursor(
   const newest = await requireBlock(adapter, node, tip.height);
   const begin = await findBlockAt(adapter, node, new Date(since), newest);
   if (cursor !== null && begin.height <= cursor) return false;
-  const root = cursor === null ? await findRoot(watcher, node, begin, tips) : undefined;
+  const root = cursor === null ? await findRoot(watcher, node, begin, finalHeight) : undefined;
   await lease.write(async tx => {
     if (root !== undefined) {
       await cutRing(tx, chain.id, -1);
@@ -49,13 +49,13 @@ export async function placeCursor(
   return true;
 }
 
-/** A block that branches cannot begin below: the first entry of a new ring. */
+/** The first entry of a new ring: no branch begins below it. */
 function findRoot(
   { adapter, chain }: Watcher,
   node: Node,
   begin: Block,
-  { final }: Tips,
+  finalHeight: number | null,
 ): Promise<Block> {
-  const height = Math.min(begin.height, final ?? begin.height - chain.ring);
+  const height = Math.min(begin.height, finalHeight ?? begin.height - chain.ring);
   return requireBlock(adapter, node, Math.max(0, height));
 }

@@ -6,20 +6,20 @@ import type { Round } from './round.ts';
 
 /** How far a tick has come. */
 export interface Reached {
-  /** Up to when all that was shown is final; see `FinalPolls`. */
+  /** Up to when everything that polls have shown is final; see `FinalPolls`. */
   readonly finalUntil: Date | null;
   /** The last block that was scanned; undefined if there was none. */
   readonly through: Block | undefined;
   /** The last one that was scanned a second time. */
   readonly swept: Block | undefined;
   readonly isComplete: boolean;
-  /** Whether blocks that came since a recent poll are not read yet: that poll has not shown them. */
+  /** Whether the scan ended before the newest block, so that the recent poll no longer dates new transfers. */
   readonly isBrokenOff: boolean;
 }
 
 /**
- * Writes down how far the chain is watched: last in a tick, so that no payment expires before everything
- * that could have paid it was looked at.
+ * Records how far the chain is watched. It is the last step of a tick, so that no payment expires before every
+ * transfer that could have paid it is recorded.
  * @throws LeaseLost.
  */
 export async function recordProgress(
@@ -45,7 +45,7 @@ export async function recordProgress(
   );
 }
 
-/** What is watched stays watched, whatever a node says later. */
+/** `watched_until` never goes back, even if a node reports an older block later. */
 export function later(former: Date | null, covered: Date): Date {
   return former !== null && former > covered ? former : covered;
 }

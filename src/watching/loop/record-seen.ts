@@ -7,15 +7,15 @@ import type { Watcher } from '../watcher.ts';
 import { type LastPoll, occurredAt } from './occurred-at.ts';
 import { record, toObserved } from './record.ts';
 
-/** What transfers that a look has found are judged by. */
-export interface Sight {
-  /** The poll before, which tells when they were made. */
+/** The times by which found transfers are judged. */
+export interface Timing {
+  /** The poll before, by which the time of the transfers is determined. */
   readonly last: LastPoll;
-  /** Amounts count as asked for that were reserved until after this time. */
+  /** Amounts count as asked for if they were still reserved after this time. */
   readonly askedSince: Date;
-  /** When they were made at the latest; now unless given. */
+  /** When the transfers were made at the latest; now unless given. */
   readonly madeBy?: Date | undefined;
-  /** When they were seen; now unless given. */
+  /** When the transfers were seen; now unless given. */
   readonly seenAt?: Date;
 }
 
@@ -40,7 +40,7 @@ export function askedSince(
 export async function recordSeen(
   watcher: Watcher,
   transfers: readonly ChainTransfer[],
-  { last, askedSince: since, madeBy, seenAt }: Sight,
+  { last, askedSince: since, madeBy, seenAt }: Timing,
   after?: (tx: Connection, dust: readonly Arrival[]) => Promise<void>,
 ): Promise<void> {
   const { chain, clock, db } = watcher;

@@ -1,3 +1,4 @@
+import { inParts } from '../../chains/ranges.ts';
 import type { ChainTransfer } from '../../chains/transfer.ts';
 import { newId } from '../../crypto/new-id.ts';
 import type { Connection } from '../../database/connection.ts';
@@ -6,12 +7,12 @@ import { isDatabaseUnavailable } from '../../database/errors.ts';
 import { inSavepoint } from '../../database/transaction.ts';
 import { addFinding } from '../../repositories/chains/findings.ts';
 import { lockTransfers } from '../../repositories/deposits/deposits.ts';
+import type { TimeOfTransfer } from '../../settlement/match-payment.ts';
 import { observeAll } from '../../settlement/observe-all.ts';
 import { observeIn, timeOf } from '../../settlement/observe-transfer.ts';
 import type { Finality, ObservedTransfer } from '../../settlement/observed-transfer.ts';
 import { LeaseLost } from '../lease.ts';
 import type { Watcher } from '../watcher.ts';
-import type { Happened } from './occurred-at.ts';
 
 /** Transfers per transaction: few enough that locks of addresses are short. */
 const TRANSFERS_PER_TRANSACTION = 50;
@@ -23,7 +24,7 @@ const CONCURRENCY = 4;
 export function toObserved(
   transfer: ChainTransfer,
   finality: Finality,
-  happened: Happened,
+  happened: TimeOfTransfer,
 ): ObservedTransfer {
   const { blockchainId, transactionHash, position, address, tokenAmount, block, inputs } = transfer;
   return {
@@ -36,7 +37,7 @@ export function toObserved(
   };
 }
 
-/** A known deposit as it is reported again, without its block; only the first report tells its time. */
+/** A report of a known deposit without its block. Its time stays that of the first report. */
 export function toReported(deposit: Deposit, finality: Finality): ObservedTransfer {
   return {
     blockchainId: deposit.blockchain_id,
@@ -54,8 +55,8 @@ export function toReported(deposit: Deposit, finality: Finality): ObservedTransf
 }
 
 /**
- * Records what was observed of transfers, at most 50 in a transaction. Repeating it changes nothing, so a
- * worker that is killed in between repeats it.
+ * Records observed transfers, at most 50 in a transaction. Repeating it changes nothing, so after a crash in between
+ * it is simply repeated.
  * @param after Runs in the last transaction, for instance to move the cursor.
  * @throws LeaseLost, and any error that means the database is unavailable. A transfer that the database
  * refuses becomes a finding, and is tried again later.
@@ -65,9 +66,9 @@ export async function record(
   observed: readonly ObservedTransfer[],
   after?: (tx: Connection, now: Date) => Promise<void>,
 ): Promise<void> {
-  const chunks = divide(observed.toSorted(inLockOrder));
+  const chunks = inParts(observed.toSorted(inLockOrder), TRANSFERS_PER_TRANSACTION);
   const last = chunks.pop() ?? [];
-  // What is undone may leave its payment to another transfer, so then one follows the other.
+  // A reversed transfer may leave its payment to another one, so then they run one after the other.
   const together = observed.some(({ finality }) => finality === 'reversed') ? 1 : CONCURRENCY;
   const turns = Math.ceil(chunks.length / together);
   for (let turn = 0; turn < turns; turn++) {
@@ -76,13 +77,6 @@ export async function record(
     await settleAll(running.map(chunk => recordChunk(watcher, chunk)));
   }
   if (last.length > 0 || after !== undefined) await recordChunk(watcher, last, after);
-}
-
-function divide(sorted: readonly ObservedTransfer[]): ObservedTransfer[][] {
-  const count = Math.ceil(sorted.length / TRANSFERS_PER_TRANSACTION);
-  return Array.from({ length: count }, (_, index) =>
-    sorted.slice(index * TRANSFERS_PER_TRANSACTION, (index + 1) * TRANSFERS_PER_TRANSACTION),
-  );
 }
 
 /** Waits for all of them before it throws what the first one threw. */

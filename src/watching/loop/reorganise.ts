@@ -1,4 +1,3 @@
-import { newId } from '../../crypto/new-id.ts';
 import type { ChainBlock, ChainState } from '../../database/watching-tables.ts';
 import { LaggingNode, type Node, NodeFailure } from '../../nodes/node.ts';
 import { cutRing, listRing } from '../../repositories/chains/blocks.ts';
@@ -6,6 +5,7 @@ import { updateChain } from '../../repositories/chains/chains.ts';
 import { addFinding } from '../../repositories/chains/findings.ts';
 import { cutBalances } from '../../repositories/chains/native-balances.ts';
 import { listFinalAbove, unplaceAbove } from '../../repositories/deposits/watched-deposits.ts';
+import { depositFinding } from '../../settlement/deposit-finding.ts';
 import { reorganisationDepth, reorganisations } from '../metrics.ts';
 import type { Watcher } from '../watcher.ts';
 import { askAnother, haltUndecided, setAside } from './another-node.ts';
@@ -15,12 +15,12 @@ import { halt } from './halt.ts';
 const FINAL_LOOKED_AT = 200;
 
 /**
- * Deals with a block at the cursor that is another one than was recorded.
+ * Handles another hash at the cursor than was recorded.
  * @param cursorHash What the node has there; null if it has none.
- * @returns Whether the chain can be watched on, which is halted otherwise.
+ * @returns Whether the chain can be watched further; otherwise it is halted.
  * @throws LaggingNode if it has none, NodeFailure if it contradicts itself or serves another chain, LeaseLost.
  */
-export async function meetAnotherHash(
+export async function handleOtherHash(
   watcher: Watcher,
   node: Node,
   state: ChainState,
@@ -32,7 +32,7 @@ export async function meetAnotherHash(
       `${node.label} has no block ${state.cursor_height}, which is below its newest`,
     );
   }
-  // Where an operator has resumed the chain, whatever the node has is right.
+  // An operator has resumed the chain at this height: any hash of the node is accepted.
   if (state.cursor_hash !== '') return reorganise(watcher, node, state, signal);
   const { chain, lease } = watcher;
   await lease.write(tx => updateChain(tx, chain.id, { cursor_hash: cursorHash }));
@@ -40,9 +40,9 @@ export async function meetAnotherHash(
 }
 
 /**
- * Goes back to the last recorded block that the node's chain still has: seen deposits above it lose their
- * block, and are seen on until the new branch is scanned. Without any common block the chain is halted,
- * and nothing is written until the node has one again, or an operator resumes it.
+ * Goes back to the last recorded block that the node's chain still has. Seen deposits above it lose their block, and
+ * stay seen until the new branch is scanned. Without any common block the chain is halted, and nothing is written
+ * until the node has one again, or an operator resumes the chain.
  *
  * A final deposit whose block is gone becomes a finding: its payment is `successful` and stays so.
  * @returns Whether there was a common block.
@@ -82,28 +82,15 @@ export async function reorganise(
     await cutBalances(tx, chain.id, fork.height);
     await unplaceAbove(tx, chain.id, fork.height, now);
     for (const deposit of vanished) {
-      await addFinding(
-        tx,
-        {
-          id: newId(),
-          chain: chain.id,
-          kind: 'final_vanished',
-          blockchainId: deposit.blockchain_id,
-          transactionHash: deposit.transaction_hash,
-          position: deposit.position,
-          address: deposit.address,
-          amount: BigInt(deposit.token_amount),
-          height: deposit.block_height,
-          detail: `The block of this final deposit was undone. Payment: ${deposit.payment_id ?? 'none'}.`,
-        },
-        now,
-      );
+      const detail = `The block of this final deposit was undone. Payment: ${deposit.payment_id ?? 'none'}.`;
+      const finding = { chain: chain.id, kind: 'final_vanished', detail };
+      await addFinding(tx, depositFinding(deposit, finding), now);
     }
     await updateChain(tx, chain.id, {
       cursor_height: fork.height,
       cursor_hash: fork.hash,
       swept_height: Math.min(locked.swept_height ?? fork.height, fork.height),
-      // What is scanned again did not happen just now: its blocks tell when.
+      // Transfers of these blocks did not happen just now: without a poll, the time of their block counts.
       polled_at: null,
       halted: null,
     });
@@ -131,7 +118,7 @@ export async function requireSameChain(
   throw new NodeFailure(reason);
 }
 
-/** The newest block of the ring that the node has: what is below a common block is common too. */
+/** The newest block of the ring that the node has, by bisection: every block below a common one is common too. */
 async function findFork(
   { adapter }: Watcher,
   node: Node,
@@ -163,7 +150,7 @@ async function listVanished({ adapter, chain, db }: Watcher, node: Node, height:
 
 /**
  * The hash of the node's block of this height; undefined above its newest one.
- * @throws NodeFailure if a block is missing below that, which says nothing about a fork.
+ * @throws NodeFailure if a block below the newest one is missing, which is no sign of a fork.
  */
 async function hashAt(
   adapter: Watcher['adapter'],

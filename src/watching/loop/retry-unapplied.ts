@@ -1,5 +1,4 @@
-import type { LookUpRequest, TransactionReport } from '../../chains/adapter.ts';
-import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
+import type { Node } from '../../nodes/node.ts';
 import { listOpenFindings, resolveFinding } from '../../repositories/chains/findings.ts';
 import { listConfiguredAddresses } from '../../repositories/chains/watch-list.ts';
 import { findDeposits } from '../../repositories/deposits/deposits.ts';
@@ -7,6 +6,7 @@ import { toWatched } from '../watch-list.ts';
 import type { Watcher } from '../watcher.ts';
 import { NO_POLL, occurredAt } from './occurred-at.ts';
 import { record, toObserved } from './record.ts';
+import { unlessNodeFails } from './unless-node-fails.ts';
 
 /** How often transfers that the database has refused are tried again, in milliseconds. */
 export const RETRY_EVERY_MS = 60_000;
@@ -19,14 +19,16 @@ const FINDINGS_MAXIMUM = 100;
  * @throws LeaseLost.
  */
 export async function retryUnapplied(watcher: Watcher, node: Node): Promise<void> {
-  const { chain, clock, db } = watcher;
+  const { adapter, chain, clock, db, log } = watcher;
   const open = await listOpenFindings(db, FINDINGS_MAXIMUM, { chain: chain.id, kind: 'unapplied' });
   for (const finding of open) {
     const { blockchain_id: blockchainId, transaction_hash: transactionHash, position } = finding;
     if (blockchainId === null || transactionHash === null || position === null) continue;
     const watch = toWatched(await listConfiguredAddresses(db, blockchainId));
     const request = { transactionHash, watch, inputs: null, blockHash: null };
-    const report = await lookUp(watcher, node, request);
+    const message = 'refused transfer cannot be looked up';
+    const work = () => adapter.lookUp(node, request);
+    const report = await unlessNodeFails(log, { chain: chain.id }, message, work);
     if (report?.status !== 'included') continue;
     const transfer = report.transfers.find(
       each => each.blockchainId === blockchainId && each.position === position,
@@ -36,20 +38,5 @@ export async function retryUnapplied(watcher: Watcher, node: Node): Promise<void
     await record(watcher, [toObserved(transfer, 'seen', at)]);
     const [deposit] = await findDeposits(db, [{ blockchainId, transactionHash, position }]);
     if (deposit !== undefined) await resolveFinding(db, finding.id, new Date(clock()));
-  }
-}
-
-/** undefined where the node cannot tell, which holds up neither the others nor the chain. */
-async function lookUp(
-  { adapter, chain, log }: Watcher,
-  node: Node,
-  request: LookUpRequest,
-): Promise<TransactionReport | undefined> {
-  try {
-    return await adapter.lookUp(node, request);
-  } catch (error) {
-    if (!(error instanceof NodeFailure || error instanceof RpcError)) throw error;
-    log.warn({ err: error, chain: chain.id }, 'refused transfer cannot be looked up');
-    return undefined;
   }
 }

@@ -1,4 +1,4 @@
-import type { Arrival, ScanRequest } from '../../chains/adapter.ts';
+import type { Arrival, Heads, ScanRequest } from '../../chains/adapter.ts';
 import type { Block, ChainTransfer, WatchedAddress } from '../../chains/transfer.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { ChainState } from '../../database/watching-tables.ts';
@@ -10,24 +10,23 @@ import type { Watcher } from '../watcher.ts';
 import { countDust } from './count-dust.ts';
 import { type LastPoll, occurredAt } from './occurred-at.ts';
 import { record, toObserved } from './record.ts';
-import { recordSeen, type Sight } from './record-seen.ts';
-import type { Tips } from './round.ts';
+import { recordSeen, type Timing } from './record-seen.ts';
 import { reportUnreadable } from './unreadable.ts';
 
 /** Longest that one tick scans, in milliseconds; then what was found is settled before it goes on. */
-export const SCAN_MS = 30_000;
+const SCAN_MS = 30_000;
 
 /** What one pass over a chain's blocks works with. */
 export interface Pass {
   readonly node: Node;
-  readonly tips: Tips;
+  readonly heads: Heads;
   /** Read after the newest block. */
   readonly watch: readonly WatchedAddress[];
   /** Addresses of them whose payments end now; none unless given. */
   readonly ending?: readonly string[];
-  /** As of `Sight`. */
+  /** As of `Timing`. */
   readonly askedSince: Date;
-  /** As of `Sight`. */
+  /** As of `Timing`. */
   readonly madeBy?: Date | undefined;
   /** Is called where addresses whose payments end have not been read to the end. */
   readonly onEndingLeft?: () => void;
@@ -47,30 +46,45 @@ export async function scanToTip(
   state: ChainState,
   pass: Pass,
 ): Promise<Block | undefined> {
-  const { chain, clock } = watcher;
-  const { final, tip } = pass.tips;
-  const until = clock() + SCAN_MS;
+  const { chain } = watcher;
+  const { tip, finalHeight } = pass.heads;
+  const from = (state.cursor_height ?? tip.height) + 1;
+  const range = { from, to: tip.height, parentHash: state.cursor_hash };
+  return scanParts(watcher, pass, range, state, async (tx, block, dust) => {
+    // Elsewhere the second look counts it, which happens once.
+    if (watcher.adapter.looksOnce === true) await countDust(watcher, tx, dust);
+    pass.noteDust?.(dust, block.hash);
+    await addToRing(tx, ringEntry(chain.id, block));
+    await trimRing(tx, chain.id, chain.ring, finalHeight);
+    await updateChain(tx, chain.id, {
+      cursor_height: block.height,
+      cursor_hash: block.hash,
+      swept_height: state.swept_height ?? state.cursor_height ?? block.height,
+    });
+  });
+}
+
+type Range = Pick<ScanRequest, 'from' | 'to' | 'parentHash'>;
+type Advance = (tx: Connection, through: Block, dust: readonly Arrival[]) => Promise<void>;
+
+/**
+ * Scans a range part by part, for `SCAN_MS` at most.
+ * @param advance As of `scanRange`.
+ * @returns The last block that was scanned; undefined if there was none.
+ */
+export async function scanParts(
+  watcher: Watcher,
+  pass: Pass,
+  { from, to, parentHash = null }: Range,
+  last: LastPoll,
+  advance: Advance,
+): Promise<Block | undefined> {
+  const until = watcher.clock() + SCAN_MS;
   let through: Block | undefined;
-  let next = (state.cursor_height ?? tip) + 1;
-  while (next <= tip && !pass.signal.aborted && clock() < until) {
-    through = await scanRange(
-      watcher,
-      pass,
-      { from: next, to: tip, parentHash: through?.hash ?? state.cursor_hash },
-      state,
-      async (tx, block, dust) => {
-        // Elsewhere the second look counts it, which happens once.
-        if (watcher.adapter.looksOnce === true) await countDust(watcher, tx, dust);
-        pass.noteDust?.(dust, block.hash);
-        await addToRing(tx, ringEntry(chain.id, block));
-        await trimRing(tx, chain.id, chain.ring, final);
-        await updateChain(tx, chain.id, {
-          cursor_height: block.height,
-          cursor_hash: block.hash,
-          swept_height: state.swept_height ?? state.cursor_height ?? block.height,
-        });
-      },
-    );
+  let next = from;
+  while (next <= to && !pass.signal.aborted && watcher.clock() < until) {
+    const part = { from: next, to, parentHash: through?.hash ?? parentHash };
+    through = await scanRange(watcher, pass, part, last, advance);
     next = through.height + 1;
   }
   return through;
@@ -88,18 +102,18 @@ export function ringEntry(chain: string, { height, hash, time }: Block) {
  */
 export async function scanRange(
   watcher: Watcher,
-  { node, tips, watch, ending = [], askedSince: since, madeBy, onEndingLeft }: Pass,
-  range: Pick<ScanRequest, 'from' | 'to' | 'parentHash'>,
+  { node, heads, watch, ending = [], askedSince: since, madeBy, onEndingLeft }: Pass,
+  range: Range,
   last: LastPoll,
-  advance: (tx: Connection, through: Block, dust: readonly Arrival[]) => Promise<void>,
+  advance: Advance,
 ): Promise<Block> {
   const { adapter, chain, clock, db } = watcher;
-  const sight: Sight = { last, askedSince: since, madeBy };
+  const timing: Timing = { last, askedSince: since, madeBy };
   const request: ScanRequest = {
     ...range,
     watch,
     ending,
-    undoableFrom: tips.final === null ? range.from : tips.final + 1,
+    undoableFrom: heads.finalHeight === null ? range.from : heads.finalHeight + 1,
     weigh: arrivals => weighTransfers(db, arrivals, { since, madeBy }),
     takeAwaited: transfers => {
       const now = new Date(clock());
@@ -116,7 +130,7 @@ export async function scanRange(
   if (through.height < range.from || through.height > range.to) {
     throw new NodeFailure(`${node.label} scanned up to ${through.height}, which was not asked`);
   }
-  await recordSeen(watcher, transfers, sight, async (tx, more) => {
+  await recordSeen(watcher, transfers, timing, async (tx, more) => {
     await reportUnreadable(tx, chain.id, unreadable, new Date(clock()));
     await advance(tx, through, [...dust, ...more]);
   });

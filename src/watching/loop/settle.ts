@@ -1,6 +1,6 @@
-import type { TransactionReport, Unreadable } from '../../chains/adapter.ts';
+import type { Heads, TransactionReport, Unreadable } from '../../chains/adapter.ts';
 import { isSettled, parseFinality } from '../../chains/finality.ts';
-import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
+import type { Node } from '../../nodes/node.ts';
 import { recordResponses } from '../../nodes/record-responses.ts';
 import {
   listUnsettled,
@@ -11,33 +11,34 @@ import type { ObservedTransfer } from '../../settlement/observed-transfer.ts';
 import type { Watcher } from '../watcher.ts';
 import { confirmByCheckNode } from './confirmation-check.ts';
 import { keepEvidence } from './keep-evidence.ts';
-import { lookUpDeposits, type Placed } from './look-up-deposits.ts';
+import { type LookedUp, lookUpDeposits, toWatched } from './look-up-deposits.ts';
 import { record, toObserved, toReported } from './record.ts';
-import type { Tips } from './round.ts';
+import type { Round } from './round.ts';
+import { unlessNodeFails } from './unless-node-fails.ts';
 import { reportUnreadable } from './unreadable.ts';
 
 /** Deposits that are read at once. */
 const BATCH = 200;
 
 /**
- * Makes deposits final that are deep enough: each is asked for once more by its transaction, and confirmed
- * by the check node where there is one.
+ * Makes deposits final that are deep enough: each one's transaction is looked up once more, and confirmed by the
+ * check node where there is one.
  * @throws NodeFailure of the primary node, LeaseLost.
  */
 export async function settle(
   watcher: Watcher,
-  node: Node,
-  tips: Tips,
-  signal: AbortSignal,
+  round: Pick<Round, 'node' | 'heads' | 'signal'>,
 ): Promise<void> {
   const { db, chain } = watcher;
+  const { heads, signal } = round;
   let after: UnsettledDeposit | null = null;
   while (!signal.aborted) {
-    const rows: UnsettledDeposit[] = await listUnsettled(db, chain.id, tips.tip, after, BATCH);
+    const newest = heads.tip.height;
+    const rows: UnsettledDeposit[] = await listUnsettled(db, chain.id, newest, after, BATCH);
     const due = rows.filter(
-      row => row.block_height !== null && isDeepEnough(watcher, row, row.block_height, tips),
+      row => row.block_height !== null && isDeepEnough(watcher, row, row.block_height, heads),
     );
-    await settleDue(watcher, node, due, tips, signal);
+    await settleDue(watcher, round, due);
     const last = rows.at(-1);
     if (rows.length < BATCH || last === undefined) return;
     after = last;
@@ -49,53 +50,56 @@ export function isDeepEnough(
   { chain }: Watcher,
   deposit: UnsettledDeposit,
   height: number,
-  { tip, final }: Tips,
+  { tip, finalHeight }: Heads,
 ): boolean {
   return isSettled(parseFinality(deposit.finality ?? chain.finality), {
     cents: deposit.cents,
-    depth: tip - height + 1,
-    isFinal: final !== null && height <= final,
+    depth: tip.height - height + 1,
+    isFinal: finalHeight !== null && height <= finalHeight,
   });
 }
 
 async function settleDue(
   watcher: Watcher,
-  node: Node,
+  { node, heads, signal }: Pick<Round, 'node' | 'heads' | 'signal'>,
   due: readonly UnsettledDeposit[],
-  tips: Tips,
-  signal: AbortSignal,
 ): Promise<void> {
   if (due.length === 0) return;
   const observed: ObservedTransfer[] = [];
-  const confirmed: Placed[] = [];
-  const contradicted: Placed[] = [];
+  const confirmed: LookedUp[] = [];
+  const contradicted: LookedUp[] = [];
   const absent: UnsettledDeposit[] = [];
   const unreadable: Unreadable[] = [];
   const recorded = recordResponses(node);
-  for (const placed of await lookUpDeposits(watcher, recorded.node, due, tips.final)) {
-    const { deposit, report, transfer } = placed;
+  for (const found of await lookUpDeposits(watcher, recorded.node, due, heads.finalHeight)) {
+    const { deposit, report, transfer } = found;
     const at = timeOf(deposit);
     if (report.status === 'included' && transfer !== undefined) {
       const { block } = report;
       const moved = block.hash !== deposit.block_hash;
-      const matured = tips.tip - block.height + 1 >= transfer.maturity;
+      const matured = heads.tip.height - block.height + 1 >= transfer.maturity;
       if (moved) observed.push(toObserved(transfer, 'seen', at));
-      else if (matured) confirmed.push(placed);
+      else if (matured) confirmed.push(found);
     } else if (
       report.status === 'failed' &&
-      isDeepEnough(watcher, deposit, report.block.height, tips)
+      isDeepEnough(watcher, deposit, report.block.height, heads)
     ) {
       observed.push(failed(deposit, report));
     } else if (report.status === 'unreadable') {
-      unreadable.push(toUnreadable(deposit, report.detail));
-    } else if (report.status === 'included' && !placed.isUntraced) {
-      contradicted.push(placed);
+      // It could be read when it was seen.
+      const { transaction_hash: transactionHash, block_height: height } = deposit;
+      const watched = [toWatched(deposit)];
+      unreadable.push({ transactionHash, height, watched, detail: report.detail });
+    } else if (report.status === 'included' && !found.isUntraced) {
+      contradicted.push(found);
     } else if (report.status !== 'failed') {
       absent.push(deposit);
     }
   }
   observed.push(...(await listAstray(watcher, node, absent)));
-  observed.push(...(await doubt(watcher, contradicted, signal)));
+  // Loses its block for now. `check-unconfirmed.ts` looks it up once more before anything is undone.
+  const doubtful = await confirmByCheckNode(watcher, contradicted, signal);
+  observed.push(...doubtful.map(({ deposit }) => toReported(deposit, 'seen')));
   const final = await confirmByCheckNode(watcher, confirmed, signal);
   for (const { deposit, transfer } of final) {
     if (transfer !== undefined) observed.push(toObserved(transfer, 'final', timeOf(deposit)));
@@ -106,36 +110,9 @@ async function settleDue(
 }
 
 /**
- * Takes the block from deposits whose transactions the node shows otherwise than they are recorded, and the check
- * node as well where there is one. `check-unconfirmed.ts` looks them up once more before anything is undone.
- */
-async function doubt(
-  watcher: Watcher,
-  contradicted: readonly Placed[],
-  signal: AbortSignal,
-): Promise<ObservedTransfer[]> {
-  const doubtful = await confirmByCheckNode(watcher, contradicted, signal);
-  return doubtful.map(({ deposit }) => toReported(deposit, 'seen'));
-}
-
-/** A deposit whose transaction could be read when it was seen, and cannot be any more. */
-function toUnreadable(
-  {
-    transaction_hash,
-    block_height: height,
-    blockchain_id: id,
-    contract,
-    address,
-  }: UnsettledDeposit,
-  detail: string,
-): Unreadable {
-  const watched = [{ network: { id, contract }, address }];
-  return { transactionHash: transaction_hash, height, watched, detail };
-}
-
-/**
- * Those whose block is not on the node's chain, to be looked for elsewhere: another node may have shown it,
- * so that the cursor finds no fork. Where the block is there, the node contradicts itself.
+ * Deposits whose block is not on the node's chain: they are reported without it, and looked up again. Another node
+ * may have shown the block, so that the cursor finds no fork. Where the block is there, the node contradicts itself,
+ * and nothing changes.
  */
 async function listAstray(
   { adapter, chain, log }: Watcher,
@@ -143,26 +120,21 @@ async function listAstray(
   absent: readonly UnsettledDeposit[],
 ): Promise<ObservedTransfer[]> {
   const astray: ObservedTransfer[] = [];
-  const readOld = async (height: number) => {
-    try {
-      return await adapter.readBlock(node, height);
-    } catch (error) {
-      // A node that has forgotten one old block must not keep the others from being settled.
-      if (!(error instanceof NodeFailure || error instanceof RpcError)) throw error;
-      log.warn({ err: error, chain: chain.id, height }, 'block of a deposit cannot be read');
-      return null;
-    }
-  };
   for (const [height, own] of Map.groupBy(absent, ({ block_height: at }) => at)) {
-    const block = height === null ? null : await readOld(height);
-    if (block === null) continue;
+    if (height === null) continue;
+    const fields = { chain: chain.id, height };
+    const message = 'block of a deposit cannot be read';
+    const block = await unlessNodeFails(log, fields, message, () =>
+      adapter.readBlock(node, height),
+    );
+    if (block == null) continue;
     const elsewhere = own.filter(({ block_hash: hash }) => hash !== block.hash);
     astray.push(...elsewhere.map(deposit => toReported(deposit, 'seen')));
   }
   return astray;
 }
 
-/** A transaction that was seen and is now in a final block without effect. */
+/** The report of a transaction that was seen and is now reverted in a final block. */
 export function failed(
   deposit: UnsettledDeposit,
   { block }: Extract<TransactionReport, { status: 'failed' }>,

@@ -5,21 +5,22 @@ import type { Watcher } from '../watcher.ts';
 import { countDust } from './count-dust.ts';
 import { NO_POLL } from './occurred-at.ts';
 import { readHeads } from './read-heads.ts';
-import { type Pass, SCAN_MS, scanRange } from './scan.ts';
+import { type Pass, scanParts } from './scan.ts';
 
 /**
- * Scans what has become final a second time, by the check node if it is well.
+ * Scans final blocks a second time, by the check node if it works.
  * @returns The last block of the sweep; the newest block when all of them have been swept.
  * @throws NodeFailure of the primary node, LeaseLost.
  */
-export async function sweep(watcher: Watcher, pass: Pass, tip: Block): Promise<Block | undefined> {
+export async function sweep(watcher: Watcher, pass: Pass): Promise<Block | undefined> {
   const { adapter, chain, db, nodes } = watcher;
+  const { tip, finalHeight } = pass.heads;
   if (adapter.looksOnce === true) return undefined;
   const state = await findChain(db, chain.id);
   const { swept_height: swept = null, cursor_height: cursor = null } = state ?? {};
   if (swept === null || cursor === null) return undefined;
   // Bitcoin has no finality of its own: the block below the newest one is looked at again.
-  const to = Math.min(pass.tips.final ?? tip.height - 1, cursor);
+  const to = Math.min(finalHeight ?? tip.height - 1, cursor);
   if (swept >= to) return swept === tip.height ? tip : undefined;
   let check: Node | null = null;
   try {
@@ -34,41 +35,26 @@ export async function sweep(watcher: Watcher, pass: Pass, tip: Block): Promise<B
     const failure = failureOf(check, error);
     if (failure === undefined) throw error;
     if (check !== null) nodes.reportFailure(check.id, failure);
-    // The second look of the same node is worth more than none. What the other one has swept is done.
+    // A second scan by the same node is better than none. It goes on where the check node ended.
     const { swept_height: reached = null } = (await findChain(db, chain.id)) ?? {};
     return sweepRange(watcher, reached ?? swept, to, pass);
   }
 }
 
 /**
- * Scans blocks that have become final a second time: a node that lags answers a query for logs with an
- * empty list and no error, so the first look may have missed something.
+ * Scans blocks that have become final a second time: a node that lags returns an empty list of logs and no error,
+ * so the first scan may have missed something.
  * @returns The last block that was scanned; undefined if there was none.
  * @throws NodeFailure, LeaseLost.
  */
-async function sweepRange(
+function sweepRange(
   watcher: Watcher,
   swept: number,
   to: number,
   pass: Pass,
 ): Promise<Block | undefined> {
-  const { chain, clock } = watcher;
-  const until = clock() + SCAN_MS;
-  let through: Block | undefined;
-  let next = swept + 1;
-  while (next <= to && !pass.signal.aborted && clock() < until) {
-    const parentHash = through?.hash ?? null;
-    through = await scanRange(
-      watcher,
-      pass,
-      { from: next, to, parentHash },
-      NO_POLL,
-      async (tx, block, dust) => {
-        await countDust(watcher, tx, dust);
-        await updateChain(tx, chain.id, { swept_height: block.height });
-      },
-    );
-    next = through.height + 1;
-  }
-  return through;
+  return scanParts(watcher, pass, { from: swept + 1, to }, NO_POLL, async (tx, block, dust) => {
+    await countDust(watcher, tx, dust);
+    await updateChain(tx, watcher.chain.id, { swept_height: block.height });
+  });
 }

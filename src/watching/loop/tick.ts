@@ -10,18 +10,18 @@ import { createLowHead } from './low-head.ts';
 import { createMempool } from './mempool.ts';
 import { createPeriod } from './period.ts';
 import { readHeads } from './read-heads.ts';
-import { meetAnotherHash } from './reorganise.ts';
+import { handleOtherHash } from './reorganise.ts';
 import { createRescans } from './rescan.ts';
 import type { Round } from './round.ts';
 
-/** Ticks after a failed one that a daily quota is not asked for. */
+/** Ticks after a failed one that run without asking the daily quota. */
 const RETRIES = 3;
 
-/** What came of a tick. */
+/** The result of a tick. */
 export type TickResult =
   /** Another worker watches the chain. */
   | 'elsewhere'
-  /** Nothing is written before the node has a recorded block again, or an operator resumes the chain. */
+  /** Nothing is written until the node has a recorded block again, or an operator resumes the chain. */
   | 'halted'
   /** Nothing is watched, or the node's newest block is below the cursor. */
   | 'nothing'
@@ -33,8 +33,8 @@ export type TickResult =
 export type Tick = (signal: AbortSignal) => Promise<TickResult>;
 
 /**
- * One round of a watcher: asks one node for what is new and records it. Nothing depends on the round
- * before but what is in the database, so a worker that is killed repeats at most one.
+ * One round of a watcher: asks one node for new blocks and records their transfers. Everything that must survive is
+ * in the database, so a crash costs at most one round.
  *
  * The bound comes first: the newest block, then the watch list, then the scan up to that block. So an
  * address that is not on the list cannot have been paid yet.
@@ -43,15 +43,15 @@ export type Tick = (signal: AbortSignal) => Promise<TickResult>;
 export function createTick(watcher: Watcher): Tick {
   const { chain, clock, db, lease, nodes } = watcher;
   const lowHead = createLowHead(watcher);
-  const parts = { mempool: createMempool(watcher), rescans: createRescans(watcher) };
+  const parts = { mempool: createMempool(watcher), rescan: createRescans(watcher) };
   const idleWatch = createIdleWatch(watcher, parts);
-  const blockWatch = createBlockWatch(watcher, parts);
+  const watchBlocks = createBlockWatch(watcher, parts);
   const haltedPolls = createPeriod(clock, IDLE_POLL_MS);
-  /** Whether the look before has not come to its end. */
+  /** Whether the look before has left something to read. */
   let hasMore = false;
   /** Ticks in a row whose node has failed. */
   let failures = 0;
-  /** Whether the next look is part of the one before, which a daily quota has allowed for. */
+  /** Whether this look continues the one before, which the daily quota has allowed already. */
   const goesOn = () => hasMore || (failures > 0 && failures <= RETRIES);
 
   return async signal => {
@@ -96,24 +96,23 @@ export function createTick(watcher: Watcher): Tick {
     const isListed = state.halted === null && parts.mempool.isListed();
     const heads = await readHeads(watcher, node, height, signal, isListed);
     if (heads.tip.height < (state.cursor_height ?? 0))
-      return lowHead.meet(state, node, heads, signal);
-    lowHead.isOver(node.id);
-    const tips = { tip: heads.tip.height, final: heads.finalHeight };
-    const round: Round = { state, node, heads, tips, isListed, polledAt, signal };
+      return lowHead.handle(state, node, heads, signal);
+    lowHead.reset(node.id);
+    const round: Round = { state, node, heads, isListed, polledAt, signal };
     if (isIdle) return idleWatch.run(round);
-    idleWatch.isOver();
+    idleWatch.reset();
     const { cursorHash } = heads;
     const isOther = cursorHash !== undefined && state.cursor_hash !== cursorHash;
     if (state.cursor_height !== null && isOther)
-      return (await meetAnotherHash(watcher, node, state, cursorHash, signal)) ? 'more' : 'halted';
+      return (await handleOtherHash(watcher, node, state, cursorHash, signal)) ? 'more' : 'halted';
     if (state.halted !== null) return resume(watcher, node, state, signal);
-    return blockWatch.run(round);
+    return watchBlocks(round);
   }
 }
 
 /**
- * The node has the block at the cursor of a halted chain, which another node may have had otherwise. If one still
- * has, the chain stays halted.
+ * Ends a halt: this node has the recorded block at the cursor, which another node may have lacked. If one still has
+ * another block there, the chain stays halted.
  */
 async function resume(
   watcher: Watcher,

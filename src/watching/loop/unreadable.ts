@@ -3,7 +3,7 @@ import type { WatchedAddress } from '../../chains/transfer.ts';
 import { newId } from '../../crypto/new-id.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { Finding } from '../../database/watching-tables.ts';
-import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
+import type { Node } from '../../nodes/node.ts';
 import {
   addFinding,
   listOpenFindings,
@@ -15,22 +15,23 @@ import { countDust } from './count-dust.ts';
 import { NO_POLL } from './occurred-at.ts';
 import { askedSince, recordSeen } from './record-seen.ts';
 import { RETRY_EVERY_MS } from './retry-unapplied.ts';
+import { unlessNodeFails } from './unless-node-fails.ts';
 
 const KIND = 'unreadable';
 
-/** Findings of a block that name no watched address; more become one of the whole block. */
+/** Most findings of a block that name no watched address; more become a single one for the block. */
 const NAMELESS_MAXIMUM = 5;
 
-/** Findings that are read again at a time, in turn, of those that are considered. */
+/** How many of the considered findings are tried at a time; the next time it is the next ones. */
 const RETRIED_MAXIMUM = 20;
 const CONSIDERED_MAXIMUM = 1_000;
 
-/** Characters of a detail: what a node says of an error may be long. */
+/** Longest detail of a finding, in characters: a node's own message may be long. */
 const DETAIL_MAXIMUM = 500;
 
 /**
- * Writes down what cannot be read: one finding for each watched address that it may have paid, whose
- * payments are held until it is resolved. One that is open already is not repeated.
+ * Adds findings of what cannot be read, one for each watched address that it may have paid: payments at these
+ * addresses are held until it is resolved. A finding that is open already is not repeated.
  */
 export async function reportUnreadable(
   db: Connection,
@@ -54,7 +55,7 @@ export async function reportUnreadable(
   }
 }
 
-/** A kind of transaction that is new to the service may fill a block. */
+/** One finding in place of many: a block may be full of an unknown kind of transaction. */
 function gather([height, own]: [number | null, readonly Unreadable[]]): readonly Unreadable[] {
   const [first] = own;
   if (first === undefined || own.length <= NAMELESS_MAXIMUM) return own;
@@ -63,8 +64,8 @@ function gather([height, own]: [number | null, readonly Unreadable[]]): readonly
 }
 
 /**
- * Tries again to read what could not be read, records what it pays unless it is dust, and resolves the findings
- * of what can be read by now.
+ * Tries again to read elements that could not be read. Where that succeeds, records their transfers unless they are
+ * dust, and resolves their findings.
  * @throws LeaseLost.
  */
 export async function retryUnreadable(watcher: Watcher, node: Node): Promise<void> {
@@ -75,17 +76,13 @@ export async function retryUnreadable(watcher: Watcher, node: Node): Promise<voi
   const start = open.length > RETRIED_MAXIMUM ? turn % open.length : 0;
   const inTurn = [...open.slice(start), ...open.slice(0, start)].slice(0, RETRIED_MAXIMUM);
   for (const finding of inTurn) {
-    try {
-      await readAgain(watcher, node, finding);
-    } catch (error) {
-      // It holds up neither the others nor the chain.
-      if (!(error instanceof NodeFailure || error instanceof RpcError)) throw error;
-      log.warn({ err: error, chain: chain.id }, 'what cannot be read is not there either');
-    }
+    const work = () => readAgain(watcher, node, finding);
+    const message = 'what cannot be read is not there either';
+    await unlessNodeFails(log, { chain: chain.id }, message, work);
   }
 }
 
-/** Records and resolves what can be read by now. */
+/** Records the transfers and resolves the finding if the element can be read by now. */
 async function readAgain(watcher: Watcher, node: Node, finding: Finding): Promise<void> {
   const { adapter, clock } = watcher;
   const { transaction_hash: transactionHash, height, found_at: seenAt } = finding;
@@ -94,8 +91,8 @@ async function readAgain(watcher: Watcher, node: Node, finding: Finding): Promis
   if (read === undefined) return;
   const { transfers, block } = read;
   const since = askedSince(watcher, block.time);
-  const sight = { last: NO_POLL, seenAt, askedSince: since, madeBy: block.time };
-  await recordSeen(watcher, transfers, sight, async (tx, dust) => {
+  const timing = { last: NO_POLL, seenAt, askedSince: since, madeBy: block.time };
+  await recordSeen(watcher, transfers, timing, async (tx, dust) => {
     // Elsewhere the second look counts it, which happens once.
     if (adapter.looksOnce === true) await countDust(watcher, tx, dust);
     await resolveFinding(tx, finding.id, new Date(clock()));
@@ -117,7 +114,7 @@ async function readAgain(watcher: Watcher, node: Node, finding: Finding): Promis
   }
 }
 
-/** Whom it may have paid: the address of the finding or, where it names none, all that are watched. */
+/** The addresses that it may have paid: that of the finding or, if it names none, all watched ones. */
 async function listConcerned(
   { chain, clock, db, watchList }: Watcher,
   { blockchain_id: id, address }: Finding,

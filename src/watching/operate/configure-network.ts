@@ -6,12 +6,13 @@ import { untilHeard } from '../../database/change-feed.ts';
 import type { Database } from '../../database/connection.ts';
 import type { Network } from '../../database/network-tables.ts';
 import { transact } from '../../database/transaction.ts';
+import { settingsOf } from '../../nodes/open-node.ts';
 import { findChain } from '../../repositories/chains/chains.ts';
 import { findNetwork } from '../../repositories/chains/networks.ts';
 import { listNodes } from '../../repositories/chains/nodes.ts';
 import { listNetworksOfChain, lockChainSetup } from '../../repositories/chains/setup.ts';
 import { verifyIdentity } from '../verify-identity.ts';
-import { adapterFor, type NodeTools, requireChain, settingsOf } from './node-tools.ts';
+import { adapterFor, type NodeTools, requireChain } from './node-tools.ts';
 import { settleNetworks } from './settled-networks.ts';
 import { askNode, findTokenProblem, type TokenCheck } from './verify-node.ts';
 
@@ -23,14 +24,14 @@ export const CONFIGURABLE_CONTRACTS: readonly string[] = [
   'tron-usdc-test',
 ];
 
-/** In place of a rule: back to that of the chain. */
+/** Given in place of a rule to return to the chain's own. */
 export const DEFAULT_FINALITY = 'default';
 
 /**
  * Changes a network for all merchants. A contract is verified with the chain's primary node, if it has
  * one; in production a network is switched on only when one watches it.
  * @throws OperationRefused for an unknown network, an invalid rule or contract, a contract that is not
- * the token, a network that nobody watches in production, and when nothing is to be set.
+ * the token, a network that no node watches in production, and when nothing is to be set.
  */
 export async function configureNetwork(
   operator: Operator & { readonly db: Database },
@@ -113,10 +114,9 @@ async function verifyContract(
   const chain = requireChain(network.chain);
   const adapter = adapterFor(tools, chain);
   const identity = (await findChain(db, chain.id))?.identity ?? null;
-  const { asset_symbol: symbol, asset_decimals: decimals } = network;
   const problem = await askNode(settingsOf(tools.keyring, primary), clock, async node => {
     await verifyIdentity(adapter, chain, node, { identity, isProduction: tools.isProduction });
-    return findTokenProblem(adapter, node, { contract, symbol, decimals });
+    return findTokenProblem(adapter, node, contract, network);
   });
   if (problem !== null) throw new OperationRefused(`The contract is refused: ${problem}.`);
   return [{ id: network.id, problem }];

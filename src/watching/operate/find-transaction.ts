@@ -3,7 +3,7 @@ import { parseTransactionHash } from '../../chains/transaction-hash.ts';
 import type { WatchedAddress } from '../../chains/transfer.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { Network } from '../../database/network-tables.ts';
-import { NodeFailure, RpcError } from '../../nodes/node.ts';
+import { isNodeError } from '../../nodes/node.ts';
 import { listSettledNetworks } from '../../repositories/chains/networks.ts';
 import { listConfiguredAddresses } from '../../repositories/chains/watch-list.ts';
 import { listDepositsByHash } from '../../repositories/deposits/deposits.ts';
@@ -106,7 +106,7 @@ function refusalOf(error: unknown, chain: string): unknown {
   if (error instanceof DOMException && error.name === 'TimeoutError') {
     return new OperationRefused(`No node of ${chain} answered within ${WAIT_MS / 1000} s.`);
   }
-  if (error instanceof NodeFailure || error instanceof RpcError) {
+  if (isNodeError(error)) {
     return new OperationRefused(`${chain} cannot be asked: ${error.message}.`);
   }
   return error;

@@ -10,7 +10,7 @@ import type { Connection } from '../../database/connection.ts';
 import type { Network } from '../../database/network-tables.ts';
 import type { NodeRole, NodeRow } from '../../database/watching-tables.ts';
 import { hostNameOf, InvalidAccess, parseNodeAccess, sealAccess } from '../../nodes/node-access.ts';
-import type { NodeSettings } from '../../nodes/open-node.ts';
+import { type NodeSettings, settingsOf } from '../../nodes/open-node.ts';
 import { cutRing } from '../../repositories/chains/blocks.ts';
 import { findChain } from '../../repositories/chains/chains.ts';
 import {
@@ -28,11 +28,11 @@ import {
   setChainIdentity,
 } from '../../repositories/chains/setup.ts';
 import { describeIdentity } from '../verify-identity.ts';
-import { adapterFor, type NodeTools, requireChain, settingsOf } from './node-tools.ts';
+import { adapterFor, type NodeTools, requireChain } from './node-tools.ts';
 import { settleNetworks } from './settled-networks.ts';
 import { type NodeReport, UNKNOWN_ABILITIES, verifyNode } from './verify-node.ts';
 
-/** Calls a second to a node unless the operator says otherwise: what free plans allow. */
+/** Calls a second to a node unless the operator sets another limit: what free plans allow. */
 export const REQUESTS_PER_SECOND = 10;
 
 export interface NewNodeSettings {
@@ -57,7 +57,7 @@ export interface NodeSettingsChange {
   readonly callsPerDay?: number | null | undefined;
 }
 
-/** A node, what was found of it, and who settles the networks of its chain now. */
+/** A node, its verification, and the networks of its chain with who settles them now. */
 export interface VerifiedNode {
   readonly node: NodeRow;
   readonly report: NodeReport;
@@ -65,7 +65,7 @@ export interface VerifiedNode {
 }
 
 /**
- * Verifies a node and adds it to its chain, the last one to be asked of its role.
+ * Verifies a node and adds it to its chain, as the last one of its role to be asked.
  * @throws OperationRefused for a chain that cannot be watched, an unusable URL or header, a label that is
  * taken, a node that does not answer, and one of another chain.
  */
@@ -165,16 +165,15 @@ export async function testNode(
 }
 
 /**
- * Removes a node. Without its last one a chain is not watched any more: what its watcher knew is
- * forgotten, and payments that waited for it expire.
+ * Removes a node. After its last node is removed a chain is not watched any more: its watcher's state is deleted,
+ * and payments that waited for it expire.
  * @throws OperationRefused for an unknown node.
  */
 export async function removeNode(operator: Operator, id: string): Promise<NodeRow> {
   const current = await requireNode(operator.db, id);
   return audited(operator, 'node.remove', async tx => {
     await lockChainSetup(tx, current.chain);
-    const node = await findNode(tx, id);
-    if (node === undefined) throw unknownNode(id);
+    const node = await requireNode(tx, id);
     await deleteNode(tx, id);
     if ((await listNodes(tx, node.chain)).length === 0) {
       await resetChain(tx, node.chain);

@@ -33,18 +33,22 @@ export function queueRescan(
 ): Promise<Rescan> {
   return audited(operator, 'network.rescan', async (tx, now) => {
     const { chain, head_height: head } = await requireSettled(tx, blockchainId);
-    if (to < from) throw new OperationRefused(`Block ${to} is below block ${from}.`);
-    if (to - from >= RESCAN_MAXIMUM) {
-      throw new OperationRefused(
-        `These are ${to - from + 1} blocks; one rescan takes at most ${RESCAN_MAXIMUM}.`,
-      );
-    }
+    requireRange({ from, to }, 'rescan');
     if (head === null) throw new OperationRefused(`No worker has watched ${chain} yet.`);
     if (to > head) throw new OperationRefused(`The newest block of ${chain} is ${head}.`);
     const rescan = { blockchainId, from, to, askedBy: operator.actor };
     const result = await addRescan(tx, rescan, now);
     return { result, objectId: blockchainId, detail: { rescan: result.id, from, to } };
   });
+}
+
+/** @throws OperationRefused for a range that is empty or too long. */
+export function requireRange({ from, to }: BlockRange, what: 'rescan' | 'audit'): void {
+  if (to < from) throw new OperationRefused(`Block ${to} is below block ${from}.`);
+  if (to - from < RESCAN_MAXIMUM) return;
+  throw new OperationRefused(
+    `These are ${to - from + 1} blocks; one ${what} takes at most ${RESCAN_MAXIMUM}.`,
+  );
 }
 
 /**
@@ -67,7 +71,7 @@ export function resumeWatching(
     if (from === null && halted === null) {
       throw new OperationRefused(`${id} is not halted. To scan it again, give --from BLOCK.`);
     }
-    // The newest block of a halted chain may be that of a wrong node.
+    // The head of a halted chain may come from a wrong node.
     if (from !== null && halted === null && head !== null && from > head) {
       throw new OperationRefused(`The newest block of ${id} is ${head}.`);
     }
@@ -85,7 +89,7 @@ export function resumeWatching(
       await updateChain(tx, id, { ...place, halted: null, polled_at: null });
     }
     const result = await revokeLease(tx, id);
-    // Where a chain is halted nobody knows which blocks are still its own.
+    // Of a halted chain any recorded block may have been undone.
     await unplaceAbove(tx, id, from === null || halted !== null ? -1 : from - 1, now);
     const detail = { from, halted, cursor: state.cursor_height };
     return { result, objectId: id, detail };

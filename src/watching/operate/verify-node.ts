@@ -11,7 +11,7 @@ import { verifyIdentity } from '../verify-identity.ts';
 /** Longest that a verification may take, in milliseconds: a dozen calls to a slow node. */
 const TIMEOUT_MS = 60_000;
 
-/** Before a node is asked what it is able to do. */
+/** Abilities that are assumed before a node is probed. */
 export const UNKNOWN_ABILITIES: NodeAbilities = {
   trace: null,
   logRange: null,
@@ -20,14 +20,14 @@ export const UNKNOWN_ABILITIES: NodeAbilities = {
   pruneHeight: null,
 };
 
-/** What a node says of a network's token. */
+/** The result of a node's check of a network's token. */
 export interface TokenCheck {
   readonly id: string;
   /** Why payments on the network cannot be seen by this node; null if they can. */
   readonly problem: string | null;
 }
 
-/** What was found of a node. */
+/** The result of a node's verification. */
 export interface NodeReport {
   readonly identity: string;
   readonly abilities: NodeAbilities;
@@ -59,7 +59,7 @@ export function verifyNode(
   return askNode(settings, verification.clock, async (node, batchLimit) => {
     const identity = await verifyIdentity(adapter, chain, node, verification);
     const abilities = await adapter.probe(node);
-    // It is one batch, where the node takes batches.
+    // This is one batch, which shows whether the node accepts batches.
     const { tip } = await adapter.readHeads(node, 0);
     const checks: TokenCheck[] = [];
     for (const network of networks) {
@@ -88,7 +88,7 @@ export async function askNode<T>(
       throw new OperationRefused(`The node ${settings.label} is refused: ${error.message}.`);
     }
     if (timeout.aborted) throw unanswered(settings, `it took more than ${TIMEOUT_MS / 1000} s`);
-    // What it is has not been learnt, which says nothing against it.
+    // The node did not say what it is, which does not mean that it is wrong.
     if (error instanceof RpcError) {
       throw unanswered(settings, `it answered "${error.message}" (${error.code})`);
     }
@@ -109,24 +109,22 @@ function unanswered({ label }: NodeSettings, reason: string): OperationRefused {
 async function findProblem(
   adapter: ChainAdapter,
   node: Node,
-  { id, contract, asset_symbol, asset_decimals, chain }: Network,
+  network: Network,
 ): Promise<string | null> {
+  const { id, contract, chain } = network;
   // The chain's own asset has its ID.
   if (id === chain) return null;
-  if (contract === null)
-    return `no contract is configured: mp network set ${id} --contract ADDRESS`;
-  return findTokenProblem(adapter, node, {
-    contract,
-    symbol: asset_symbol,
-    decimals: asset_decimals,
-  });
+  return contract === null
+    ? `no contract is configured: mp network set ${id} --contract ADDRESS`
+    : findTokenProblem(adapter, node, contract, network);
 }
 
 /** What is wrong with a token's contract, as a node sees it; null if nothing is. */
 export async function findTokenProblem(
   adapter: ChainAdapter,
   node: Node,
-  { contract, symbol, decimals }: { contract: string; symbol: string; decimals: number },
+  contract: string,
+  { asset_symbol: symbol, asset_decimals: decimals }: Network,
 ): Promise<string | null> {
   const found = await adapter.readDecimals(node, contract);
   if (found === decimals) return null;

@@ -3,7 +3,7 @@ import type { TransactionReport } from '../../../src/chains/adapter.ts';
 import { recordResponses } from '../../../src/nodes/record-responses.ts';
 import { listResponses } from '../../../src/repositories/deposits/evidence.ts';
 import { keepEvidence } from '../../../src/watching/loop/keep-evidence.ts';
-import type { Placed } from '../../../src/watching/loop/look-up-deposits.ts';
+import type { LookedUp } from '../../../src/watching/loop/look-up-deposits.ts';
 import type { Watcher } from '../../../src/watching/watcher.ts';
 import { cloneDatabase, type TestDatabase } from '../../helpers/database.ts';
 import { plainNode } from '../../helpers/plain-node.ts';
@@ -23,7 +23,7 @@ const deposit = (blockchainId: string, hash: string) => ({
 });
 const included = { status: 'included', block: { hash: '0xb' } } as TransactionReport;
 const final = (...deposits: ReturnType<typeof deposit>[]) =>
-  deposits.map(each => ({ deposit: each, report: included })) as unknown as Placed[];
+  deposits.map(each => ({ deposit: each, report: included })) as unknown as LookedUp[];
 
 /** A node that gives each call an answer of this size, in characters. */
 async function answered(hashes: readonly string[], size: number) {
@@ -33,7 +33,7 @@ async function answered(hashes: readonly string[], size: number) {
   return recorded;
 }
 
-async function keep(recorded: ReturnType<typeof recordResponses>, placed: Placed[]) {
+async function keep(recorded: ReturnType<typeof recordResponses>, placed: LookedUp[]) {
   await keepEvidence(watcher as Watcher, recorded, placed);
   const rows = await listResponses(
     database.db,
