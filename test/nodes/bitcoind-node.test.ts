@@ -31,7 +31,7 @@ describe.skipIf(BITCOIND === undefined)(name, () => {
     return node.within(new AbortController().signal);
   }
 
-  test('tells its errors from failures, whatever their status', async () => {
+  test('distinguishes its errors from failures, with any status', async () => {
     const node = open(bitcoind.url);
     expect(await node.call('getblockcount', [])).toBe(101);
     // With status 404 and 500, before version 28.

@@ -69,7 +69,7 @@ class Watcher {
     return createDailyQuota({ perDay: this.#perDay, made, clock: () => this.now });
   }
 
-  /** The process starts anew, and reads what is written down. */
+  /** The process restarts, and reads the counts from the database. */
   restart(written: number): void {
     this.quota = this.#open();
     this.#written = { day: '2026-05-17', calls: written };

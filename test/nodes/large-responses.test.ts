@@ -22,7 +22,7 @@ describe('a process with a heap of 256 MB', () => {
     return JSON.parse(stdout);
   }
 
-  test('outlives whatever a node answers', async () => {
+  test('outlives all responses of a node', async () => {
     server = await serveShapes();
     const shapes = Object.keys(SHAPES) as Shape[];
     const allowed = shapes.filter(shape => shape.endsWith('Allowed'));
@@ -168,7 +168,7 @@ function depthOf(value: unknown): number {
   return 1 + Math.max(0, ...Object.values(value).map(depthOf));
 }
 
-test('JSON is read as it is, in whatever chunks it comes, unless it is nested too deep', async () => {
+test('JSON is read as it is, in chunks of any size, unless it is nested too deep', async () => {
   const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 });
   const json = fc.json({ maxDepth: 6, stringUnit: 'binary' });
   await fc.assert(

@@ -135,7 +135,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     expect(set.states().map(state => state.label)).toEqual(['two']);
   });
 
-  test('knows another node than the one in question, whatever it is for', async () => {
+  test('knows another node than the one in question, of any role', async () => {
     const first = await addNode(one.url, 'one');
     await set.refresh();
     expect(await set.another(first, signal)).toBeNull();
@@ -227,7 +227,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     expect(await label()).toBe('two');
     expect(set.mayLook(look)).toBe(true);
 
-    // A process that starts anew knows of it, and the next day is another one.
+    // A process that restarts knows of it, and the next day is another one.
     await set.close();
     set = openSet();
     await set.refresh();

@@ -63,7 +63,7 @@ test('does not depend on the order and lies within what was said', () => {
   );
 });
 
-test('whatever is agreed before the last answers is within 1.5 % of what all settle on', () => {
+test('an agreement before the last response is within 1.5 % of the final one', () => {
   fc.assert(
     fc.property(someRates, fc.nat(6), (all, count) => {
       const early = agree(all.slice(0, count), all.length);

@@ -20,7 +20,7 @@ export interface ExchangeServer {
   readonly requests: string[];
   /** Lists a market by the exchange's own name for it. */
   list(exchange: Exchange, market: string, ticker: () => Ticker): void;
-  /** Answers whatever this exchange is asked; undefined goes back to its tickers. */
+  /** Handles all requests to this exchange; undefined goes back to its tickers. */
   misbehave(exchange: Exchange, handler: Handler | undefined): void;
   close(): Promise<void>;
 }

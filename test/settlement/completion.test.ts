@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   asked *= 2n;
-  // Whatever an earlier test left open must not be a candidate.
+  // A payment that an earlier test left open must not be a candidate.
   return service.db
     .updateTable('reservations')
     .set({ released_at: new Date(0) })
@@ -288,7 +288,7 @@ describe('too little that the merchant tolerates', () => {
     const { id: other } = await open();
     const less = send(asked - (asked * 50n) / 10_000n - 1n);
     expect(await less.tell('seen')).toMatchObject({ outcome: 'under', payment_id: other });
-    // What was matched stays so, whatever is tolerated later.
+    // A match stays, also if the tolerance changes later.
     await tolerate(200);
     expect(await less.tell('final')).toMatchObject({ outcome: 'under' });
     expect(await send(asked - asked / 100n).tell('final')).toMatchObject({ outcome: 'tolerated' });
@@ -361,7 +361,7 @@ class Model {
   }
 }
 
-test('whatever parts arrive in whatever order, a payment is completed by exact amounts alone', async () => {
+test('a payment is completed by exact amounts alone, with any parts in any order', async () => {
   const amounts = {
     whole: ({ whole }: Model) => whole,
     rest: ({ whole, rest }: Model) => rest ?? whole / 3n,

@@ -79,7 +79,7 @@ const step = fc.oneof(
   { weight: 5, arbitrary: send },
   { weight: 2, arbitrary: wait },
 );
-/** Two payments at least, some minutes apart, and then whatever happens. */
+/** Two payments at least, some minutes apart, and then any events. */
 const history = fc
   .tuple(ask, wait, ask, fc.array(step, { minLength: 3, maxLength: 14 }))
   .map(([first, then, second, steps]) => [first, then, second, ...steps]);
@@ -236,7 +236,7 @@ function sendOne(only: Sent): Step {
   return { kind: 'send', sent: [only], areTogether: true };
 }
 
-test('an amount is that of whom it is reserved for, or in the inbox, whatever clocks say', async () => {
+test('an amount is that of whom it is reserved for, or in the inbox, by any clocks', async () => {
   await fc.assert(
     fc.asyncProperty(history, async steps => {
       const world = new World();

@@ -48,7 +48,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   asked *= 3n;
-  // Whatever an earlier test left open must not be a candidate.
+  // A payment that an earlier test left open must not be a candidate.
   await service.db
     .updateTable('reservations')
     .set({ released_at: new Date(0) })
@@ -192,7 +192,7 @@ describe('a deposit of too little', () => {
     expect(await statusOf(payment.id)).toBe('successful');
   });
 
-  test('is what a merchant does not tolerate, whatever the amounts', async () => {
+  test('is what a merchant does not tolerate, at all amounts', async () => {
     const shop = (await addMerchant(service)).merchant;
     const property = fc.asyncProperty(
       fc.bigInt({ min: 1_000n, max: 10n ** 12n }),

@@ -82,7 +82,7 @@ const UNQUOTED = {
 };
 
 describe('a payment that waits longer than its network', () => {
-  test('keeps its price for the window, and then is quoted anew', async () => {
+  test('keeps its price for the window, and then gets another quote', async () => {
     const chosen = await select(await addFixed(), 'btc');
     expect(chosen).toMatchObject({ token_amount: '50000', commission_amount: 75 });
     const dearer = createFixedRates({ BTC: '50000' });
@@ -103,7 +103,7 @@ describe('a payment that waits longer than its network', () => {
     expect(await read(chosen)).toMatchObject({ status: 'successful', commission_amount: 75 });
   });
 
-  test('is quoted anew also while the worker has not come by', async () => {
+  test('gets another quote also before the worker has withdrawn the first', async () => {
     const chosen = await select(await addFixed(), 'btc');
     service.clock.now += HOUR_MS;
     const again = await select(chosen, 'btc', createFixedRates({ BTC: '50000' }));

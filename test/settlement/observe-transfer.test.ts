@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   asked *= 2n;
-  // Whatever an earlier test left open must not be a candidate.
+  // A payment that an earlier test left open must not be a candidate.
   return service.db
     .updateTable('reservations')
     .set({ released_at: new Date(0) })
@@ -121,7 +121,7 @@ describe('an exact transfer', () => {
     expect(await stateOf(id)).toBe('successful/completed');
   });
 
-  test('is recorded once however often and in whatever order it is told', async () => {
+  test('is recorded once, however often and in any order it is reported', async () => {
     const { id } = await open();
     const told = transfer(asked, 'final');
     await Promise.all(
@@ -456,7 +456,7 @@ describe('by when a transfer happened', () => {
     occurredAt: new Date(occurredAt),
   });
 
-  test('one that is found later is that of whoever had the amount, not of who came in between', async () => {
+  test('one that is found later pays the payment that had the amount, not one that came in between', async () => {
     const start = service.clock.now;
     try {
       const former = await open();
@@ -511,7 +511,7 @@ describe('by when a transfer happened', () => {
     }
   });
 
-  test('whoever chose the network again has the amount as before', async () => {
+  test('a customer who chose the network again has the amount as before', async () => {
     const start = service.clock.now;
     try {
       const { id } = await open();
@@ -678,7 +678,7 @@ async function blocked(db: Database): Promise<void> {
   throw new Error('nothing waits');
 }
 
-test('whatever happens at once, an address pays each payment at most once', async () => {
+test('an address pays each payment at most once, also if everything happens at once', async () => {
   await setAddress(operatorOf(service), { merchantId: merchant.id }, 'btc', ADDRESSES.btc);
   await fc.assert(
     fc.asyncProperty(

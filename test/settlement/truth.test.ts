@@ -100,7 +100,7 @@ const WRONGS: readonly [string, FaultKind, (rows: Rows) => Rows | undefined][] =
   ],
 ];
 
-test('whatever would be wrong is found', () =>
+test('every kind of wrong outcome is found', () =>
   onStage(async stage => {
     const played = await playGroup(stage, seedsOf(0).map(drawHistory));
     const all = [...(await readRows(stage, played))];

@@ -25,7 +25,7 @@ beforeAll(async () => {
   service = await startTestApp();
 });
 beforeEach(async () => {
-  // Whatever an earlier test left open must not be a candidate.
+  // A payment that an earlier test left open must not be a candidate.
   await service.db
     .updateTable('reservations')
     .set({ released_at: new Date(0) })

@@ -173,7 +173,7 @@ export async function watchModel(db: Database, chain: string, finality: string):
   );
 }
 
-/** Ends whatever lease there is, as if its time had passed. */
+/** Ends the current lease, as if its time had passed. */
 export async function lapseLease(db: Database, chain: string): Promise<void> {
   await sql`
     update chains set lease_until = now() - interval '1 second' where id = ${chain}`.execute(db);

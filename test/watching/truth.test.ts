@@ -86,7 +86,7 @@ function changed(
 }
 
 test(
-  'whatever would be wrong on a chain is found',
+  'every kind of wrong outcome on a chain is found',
   () =>
     onStage(async stage => {
       const played = await playChains(stage, seedsOf(0).map(drawWorld));

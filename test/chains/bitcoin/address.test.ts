@@ -189,7 +189,7 @@ describe('base58', () => {
     expect(refusalOf('bitcoin', 'production', '1A1zP1eP5')).toContain('length is wrong');
   });
 
-  it('refuses every version but the four, whatever the coin', () => {
+  it('refuses every version but the four, of all coins', () => {
     const hash = new Uint8Array(20).fill(7);
     for (let version = 0; version < 256; version += 1) {
       const text = base58check.encode(Uint8Array.of(version, ...hash));

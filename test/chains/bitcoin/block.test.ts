@@ -106,7 +106,7 @@ describe('transactions', () => {
     fc.assert(property, { numRuns: 20 });
   });
 
-  test('are read or refused whatever the bytes, and soon', () => {
+  test('are read or refused with any bytes, and soon', () => {
     const soup = fc.oneof(
       bytes(300),
       // Plausible beginnings: the version, then a number of inputs.

@@ -175,7 +175,7 @@ describe.skipIf(missing).each([
     }
   });
 
-  test('is replaced only if a block has the other one, whatever the node says', async () => {
+  test('is replaced only if a block has the other one, also against the word of the node', async () => {
     const id = await pay();
     const inputs = await inputsOf(id);
     const { node } = bitcoind;

@@ -243,7 +243,7 @@ describe('a mempool that was full before', () => {
     expect(other.asked).toHaveLength(10);
   });
 
-  test('is that of the node that is asked for its list, whatever another one has', async () => {
+  test('is that of the node that is asked for its list, and of no other one', async () => {
     const [id = ''] = payments(1, 1).keys();
     const primary = openNode('primary', payments(1, 1));
     const check = openNode('check', payments(2, 3), 'check');

@@ -217,7 +217,7 @@ const history = fc.record({
   acts: fc.array(act, { minLength: 8, maxLength: 8 }),
 });
 
-test('every payment among worthless transfers is recorded once, whatever happens to the watchers', async () => {
+test('every payment among worthless transfers is recorded once, also after failures of watchers', async () => {
   await fc.assert(
     fc.asyncProperty(history, async ({ flood, payments, acts }) => {
       await begin();

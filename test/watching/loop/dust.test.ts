@@ -95,7 +95,7 @@ describe('a model of a chain', () => {
     await tick();
   }
 
-  test('counts thousands of worthless transfers in one row, and nobody is told of them', async () => {
+  test('counts thousands of worthless transfers in one row, and adds no event for them', async () => {
     const [paid, other] = [await ask(100_000n), await ask(100_100n)];
     await tick();
     const hashes = Array.from({ length: 5_600 }, (_, index) => send(BigInt(index % 900) + 1n).hash);
@@ -121,7 +121,7 @@ describe('a model of a chain', () => {
     expect(await listDust(service.db, 10)).toMatchObject([{ transfers: 5_601 }]);
   });
 
-  test('a part that is more than dust waits for a person, whoever else is open', async () => {
+  test('a part that is more than dust waits for a person, also while another payment is open', async () => {
     await ask(100_000n);
     await ask(100_100n);
     await tick();

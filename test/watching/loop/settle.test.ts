@@ -163,7 +163,7 @@ test('a transfer that is in another block when it is asked for again is not fina
   expect(await deposits()).toMatchObject([{ state: 'final', block_hash: tip.hash }]);
 });
 
-/** What the chain contains of the transaction from now on, whatever was told before. */
+/** What the chain contains of the transaction from now on, also if it was reported otherwise before. */
 function rewrite(...transfers: ModelTransfer[]): void {
   Object.assign(sent, { transfers });
 }
@@ -206,8 +206,8 @@ const corrected = (detail: string) => ({
   detail: expect.stringContaining(detail),
 });
 
-describe('a transfer that is told otherwise while it is not final', () => {
-  test('of another amount, twice: it is recorded anew, and pays what that pays', async () => {
+describe('a transfer that is reported otherwise while it is not final', () => {
+  test('of another amount, twice: it is corrected, and pays what that amount pays', async () => {
     rewrite({ ...PLACE, tokenAmount: 2n * PLACE.tokenAmount });
     await scanAgain();
     expect(await deposits()).toMatchObject([{ token_amount: '5000', block_hash: null }]);
