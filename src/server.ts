@@ -41,6 +41,7 @@ await runProcess('api', async (config, logger, signal) => {
       readiness: async () => (app.server.listening ? readiness() : NOT_SERVING),
       pools: { main: db, reports },
       clockWatch,
+      durability: storage.durability,
       api: { nonces, changes },
       rates: rates.observe,
       worker: withWorker

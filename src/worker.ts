@@ -26,6 +26,7 @@ await runProcess('worker', async (config, logger, signal) => {
       readiness: createReadiness({ db, clockWatch }),
       pools: { main: db },
       clockWatch,
+      durability: storage.durability,
       worker: { directUrl, clock, log: logger, chains: listChains() },
     },
     logger,

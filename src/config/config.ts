@@ -4,6 +4,7 @@ import { DATE_EXPECTED, parseDateBound } from '../time/date-bound.ts';
 import { findConflicts, findUnsafeInProduction } from './conflicts.ts';
 import { type Environment, EnvironmentReader } from './environment-reader.ts';
 import { type ReadFile, withSecretFiles } from './secret-files.ts';
+import { serverUrls } from './server-urls.ts';
 import { parseTrustProxy } from './values.ts';
 
 /** The configuration of a process, read once at its start. */
@@ -23,10 +24,12 @@ export interface Config {
   readonly panelUrl: string | null;
   /** Fastify's `trustProxy`: the proxies whose X-Forwarded-For is trusted. */
   readonly trustProxy: false | number | string[];
-  /** PostgreSQL connection URL; null runs the embedded server below `dataDirectory`. */
+  /** PostgreSQL connection URL, perhaps of several servers (server-urls.ts); null runs the embedded server below `dataDirectory`. */
   readonly databaseUrl: string | null;
   /** URL of PostgreSQL itself when `databaseUrl` is a pooler in transaction mode; null otherwise. */
   readonly databaseDirectUrl: string | null;
+  /** Whether writes are refused unless a standby has each commit as well. */
+  readonly databaseDurability: 'server' | 'replicated';
   readonly databasePoolSize: number;
   /** URL of PostgreSQL itself for the role that owns the tables, for migrations; null migrates as the service. */
   readonly migrationUrl: string | null;
@@ -81,6 +84,7 @@ export class ConfigError extends Error {
 }
 
 const ENVIRONMENTS = ['development', 'test', 'production'] as const;
+const DURABILITIES = ['server', 'replicated'] as const;
 const SWITCH = ['on', 'off'] as const;
 /** Deliveries are retried for three days; operators look into failures after that. */
 const RETENTION_DAYS_MINIMUM = 7;
@@ -108,7 +112,11 @@ export function readConfig(given: Environment, readFile?: ReadFile): Config {
       parse: text => (isIP(text) > 0 || HOSTNAME.test(text) ? text : undefined),
     });
   const databaseUrl = (name: string) =>
-    from.connectionUrl(name, 'a postgres:// URL', ['postgres:', 'postgresql:']);
+    from.read<string | null>(name, null, {
+      expected: 'a postgres:// URL of one or several servers that take writes',
+      parse: text => (serverUrls(text) === undefined ? undefined : text),
+      secret: true,
+    });
 
   const date = (name: string) =>
     from.read<Date | null>(name, null, { expected: DATE_EXPECTED, parse: parseDateBound });
@@ -140,9 +148,13 @@ export function readConfig(given: Environment, readFile?: ReadFile): Config {
     }),
     databaseUrl: databaseUrl('DATABASE_URL'),
     databaseDirectUrl: databaseUrl('DATABASE_DIRECT_URL'),
+    databaseDurability: from.oneOf('DATABASE_DURABILITY', 'server', DURABILITIES),
     databasePoolSize: from.integer('DATABASE_POOL_SIZE', 10, 1, 1000),
     migrationUrl: databaseUrl('MIGRATION_DATABASE_URL'),
-    reportsUrl: databaseUrl('DATABASE_REPORTS_URL'),
+    reportsUrl: from.connectionUrl('DATABASE_REPORTS_URL', 'a postgres:// URL of one server', [
+      'postgres:',
+      'postgresql:',
+    ]),
     reportsPoolSize: from.integer('DATABASE_REPORTS_POOL_SIZE', 4, 1, 1000),
     redisUrl: from.connectionUrl('REDIS_URL', 'a redis:// or rediss:// URL', ['redis:', 'rediss:']),
     masterKeys: [

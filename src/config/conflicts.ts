@@ -1,9 +1,11 @@
 import type { Environment } from './environment-reader.ts';
+import { serverUrls } from './server-urls.ts';
 
 /** The settings that the rules below compare with the environment. */
 interface Settings {
   readonly environment: 'development' | 'test' | 'production';
   readonly simulation: boolean;
+  readonly databaseDurability: 'server' | 'replicated';
   readonly port: number;
   readonly panelUrl: string | null;
   readonly rates: 'live' | 'fixed';
@@ -34,6 +36,16 @@ export function findConflicts(env: Environment, settings: Settings): string[] {
     if (!env.DATABASE_URL && env[name]) {
       problems.push(`${name} is set without DATABASE_URL; set both.`);
     }
+  }
+  if (!env.DATABASE_URL && settings.databaseDurability === 'replicated') {
+    problems.push(
+      'DATABASE_DURABILITY is "replicated" without DATABASE_URL; the embedded database has no standby.',
+    );
+  }
+  if (env.DATABASE_DIRECT_URL && (serverUrls(env.DATABASE_URL ?? '')?.length ?? 0) > 1) {
+    problems.push(
+      'DATABASE_URL names several servers and DATABASE_DIRECT_URL is set; a pooler follows the primary by itself, so name one pooler.',
+    );
   }
   if (metrics?.port === port && port !== 0) {
     problems.push(`METRICS_PORT is ${port}, which is PORT; metrics need a port of their own.`);

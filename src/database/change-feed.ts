@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import type { Connection } from './connection.ts';
 import { hasOwnSession } from './direct.ts';
+import { primaryOf } from './primary.ts';
 import { type SessionOptions, sessionConfig } from './session.ts';
 import { cut } from './session-client.ts';
 
@@ -77,6 +78,7 @@ export interface ChangeFeedOptions extends Omit<SessionOptions, 'pooler'> {
 export function openChangeFeed(options: ChangeFeedOptions): ChangeFeed {
   const { now = () => performance.now(), onError } = options;
   const echoChannel = `account_echo_${randomUUID().replaceAll('-', '')}`;
+  const primary = primaryOf(options.url);
   const listeners: ((subject: string | null) => void)[] = [];
   const closing = new AbortController();
   let generation = 0;
@@ -118,7 +120,8 @@ export function openChangeFeed(options: ChangeFeedOptions): ChangeFeed {
       await client.connect();
       const silence = setTimeout(end, SILENCE_MS);
       let recordedAt = now();
-      await begin(client, echoChannel).finally(() => clearTimeout(silence));
+      const begun = primary.admit(client).then(() => begin(client, echoChannel));
+      await begun.finally(() => clearTimeout(silence));
       const renew = async () => {
         const sentAt = now();
         if (sentAt - recordedAt >= RECORD_MS) {
@@ -159,6 +162,8 @@ export function openChangeFeed(options: ChangeFeedOptions): ChangeFeed {
       await listen().catch(error => {
         if (!closing.signal.aborted) onError(error);
       });
+      if (closing.signal.aborted) return;
+      void primary.locate();
       if (now() - startedAt > RECONNECT_MAXIMUM_MS) failures = 0;
       await pause(Math.min(RENEWAL_MS * 2 ** failures, RECONNECT_MAXIMUM_MS));
     }

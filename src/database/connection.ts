@@ -1,5 +1,6 @@
 import { Kysely, PostgresDialect, type PostgresPoolClient, type Transaction } from 'kysely';
 import pg from 'pg';
+import { primaryOf } from './primary.ts';
 import { type SessionOptions, sessionConfig } from './session.ts';
 import { cutSoon, sessionClient } from './session-client.ts';
 import type { Tables } from './tables.ts';
@@ -10,6 +11,8 @@ export type Connection = Database | Transaction<Tables>;
 
 export interface ConnectionOptions extends SessionOptions {
   readonly poolSize: number;
+  /** Whether it may be a standby as well, as for reports. */
+  readonly mayBeStandby?: boolean;
   /** Called when an idle connection breaks; the pool replaces it. */
   readonly onIdleError: (error: Error) => void;
 }
@@ -25,10 +28,13 @@ const pools = new WeakMap<Database, pg.Pool>();
 /** Opens a pool. Connections are made when they are needed, and are kept for half an hour. */
 export function connect(options: ConnectionOptions): Database {
   const open = new Set<pg.Client>();
+  const primary = primaryOf(options.url);
+  // Which server a pooler leads to is the pooler's business.
+  const isAdmitted = options.mayBeStandby !== true && options.pooler !== true;
   /** Also known while it connects, to be cut if the pool closes then. */
   class KnownClient extends pg.Client {
     constructor(config?: pg.ClientConfig) {
-      super(config);
+      super({ ...config, connectionString: primary.url });
       open.add(this);
       this.once('end', () => open.delete(this));
     }
@@ -37,6 +43,7 @@ export function connect(options: ConnectionOptions): Database {
     ...sessionConfig(options),
     Client: KnownClient,
     max: options.poolSize,
+    onConnect: client => (isAdmitted ? primary.admit(client) : undefined),
     // Idle connections stay open: opening one costs the server a process that plans every statement
     // again, 10 ms or more that requests wait for, above all in a burst of load.
     idleTimeoutMillis: 0,
@@ -61,7 +68,11 @@ export function connect(options: ConnectionOptions): Database {
           return pool.end();
         },
         async connect() {
-          const client = await pool.connect();
+          let client = await primary.reach(() => pool.connect());
+          while (isAdmitted && !primary.isCurrent(client)) {
+            client.release(true);
+            client = await primary.reach(() => pool.connect());
+          }
           let session = clients.get(client);
           if (session === undefined) {
             session = sessionClient(client, {

@@ -38,10 +38,26 @@ export class DatabaseTooSlow extends Error {
   }
 }
 
+/** A connection leads to a server that must not be used: a standby, or a primary that has been replaced. */
+export class NotPrimary extends Error {
+  override readonly name = 'NotPrimary';
+}
+
+/** A write was not sent, since it could be lost with one machine. */
+export class NotDurable extends Error {
+  override readonly name = 'NotDurable';
+
+  /** @param reason Why writes are refused just now. */
+  constructor(reason: string) {
+    super(`writes are refused: ${reason}`);
+  }
+}
+
 /** Whether `error` means that the database is unavailable, rather than that the query is wrong. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (error instanceof DatabaseTooSlow) return true;
+  const isOwn = [DatabaseTooSlow, NotPrimary, NotDurable].some(each => error instanceof each);
+  if (isOwn) return true;
   if (error instanceof AggregateError) return error.errors.some(isDatabaseUnavailable);
   if (error instanceof pg.DatabaseError) {
     return SQLSTATE_PREFIXES.some(prefix => error.code?.startsWith(prefix));

@@ -2,6 +2,7 @@ import { Kysely, PostgresDriver, type PostgresPoolClient } from 'kysely';
 import pg from 'pg';
 import type { Database } from './connection.ts';
 import { postgresDialect } from './dialect.ts';
+import { type Primary, primaryOf } from './primary.ts';
 import { type SessionOptions, sessionConfig } from './session.ts';
 import { cut, cutSoon, sessionClient } from './session-client.ts';
 import type { Tables } from './tables.ts';
@@ -68,6 +69,9 @@ class PipelineDriver extends PostgresDriver {
 /** One connection, which is opened again after it broke. */
 class SharedConnection {
   readonly #options: PipelineOptions;
+  readonly #primary: Primary;
+  /** Of the server that it leads to. */
+  #timeline = 0;
   #client: pg.Client | undefined;
   #opening: Promise<PostgresPoolClient> | undefined;
   #session: PostgresPoolClient | undefined;
@@ -76,16 +80,18 @@ class SharedConnection {
 
   constructor(options: PipelineOptions) {
     this.#options = options;
+    this.#primary = primaryOf(options.url);
   }
 
-  /** undefined while it is not connected. */
+  /** undefined while it is not connected to the newest primary. */
   get session(): PostgresPoolClient | undefined {
+    if (this.#session !== undefined && this.#timeline !== this.#primary.timeline) this.#leave();
     return this.#session;
   }
 
   /** @throws Error when connecting fails; the next call tries again. */
   open(): Promise<PostgresPoolClient> {
-    this.#opening ??= this.#connect();
+    this.#opening ??= this.#primary.reach(() => this.#connect());
     return this.#opening;
   }
 
@@ -105,6 +111,17 @@ class SharedConnection {
     if (this.#session === undefined) cut(client);
     else cutSoon([client]);
     await client.end();
+  }
+
+  /** The server has been replaced: what has been sent to it may end, and nothing else is. */
+  #leave(): void {
+    const client = this.#client;
+    this.#client = undefined;
+    this.#opening = undefined;
+    this.#session = undefined;
+    if (client === undefined) return;
+    cutSoon([client]);
+    client.end().catch(() => undefined);
   }
 
   async #connect(): Promise<PostgresPoolClient> {
@@ -128,6 +145,8 @@ class SharedConnection {
     try {
       if (this.#ended) throw new Error('Connection terminated');
       await client.connect();
+      await this.#primary.admit(client);
+      this.#timeline = this.#primary.timeline;
       // It may have broken before this continues.
       if (this.#client !== client) throw new Error('Connection terminated');
     } catch (error) {

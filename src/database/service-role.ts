@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import type { Connection, Database } from './connection.ts';
 import { isAccessDenied } from './errors.ts';
+import { primaryOf } from './primary.ts';
 
 /**
  * The role that API, worker and `mp` connect as, where it is not the owner of the tables. It may read
@@ -43,7 +44,7 @@ const NEEDED = sql`
 
 /** The role that a URL connects as, with the driver's defaults. */
 export function roleOf(url: string): ServiceRole {
-  const { user = '', password } = new pg.Client({ connectionString: url });
+  const { user = '', password } = new pg.Client({ connectionString: primaryOf(url).url });
   return { name: user, password: password || null };
 }
 

@@ -39,6 +39,8 @@ export function sessionClient(
   const gather = options.gathers === true ? gatherWrites(client.connection.stream) : undefined;
   /** With a callback: what pg's own promise refers to survives until a major collection. */
   function query(text: string, values: unknown[]): Promise<pg.QueryResult> {
+    const refusal = session.gate?.refuse(text);
+    if (refusal !== undefined) return Promise.reject(refusal);
     const name = session.pooler === true ? undefined : preparedName(text);
     watch.sent();
     gather?.();

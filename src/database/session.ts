@@ -1,8 +1,17 @@
 import type pg from 'pg';
 import { columnTypes } from './column-values.ts';
+import type { NotDurable } from './errors.ts';
+import { primaryOf } from './primary.ts';
 import { PATIENT_CONNECT_TIMEOUT_MS, STATEMENT_TIMEOUT_MS } from './time-limits.ts';
 
+/** Refuses writes that could be lost with one machine. */
+export interface WriteGate {
+  /** Why a statement may not be sent; undefined where it may. */
+  refuse(text: string): NotDurable | undefined;
+}
+
 export interface SessionOptions {
+  /** Several servers of one cluster may be in it, of which the primary is used (config/server-urls.ts). */
   readonly url: string;
   /** Shown in pg_stat_activity. */
   readonly applicationName: string;
@@ -20,6 +29,8 @@ export interface SessionOptions {
    * in addition each is short and prepared; by default as PostgreSQL sees fit.
    */
   readonly plans?: keyof typeof PLAN_SETTINGS;
+  /** Refuses statements that write; left out where nothing is promised beyond the one server. */
+  readonly gate?: WriteGate | undefined;
 }
 
 /**
@@ -56,7 +67,7 @@ const CLIENT_CHECK_INTERVAL_MS = 1_000;
 /** The settings of every connection. */
 export function sessionConfig(options: SessionOptions): pg.ClientConfig {
   const config: pg.ClientConfig = {
-    connectionString: options.url,
+    connectionString: primaryOf(options.url).url,
     application_name: options.applicationName,
     connectionTimeoutMillis: options.connectTimeoutMs ?? PATIENT_CONNECT_TIMEOUT_MS,
     keepAlive: true,

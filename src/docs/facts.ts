@@ -21,7 +21,12 @@ import { RETURNED } from '../checkout/checkout.ts';
 import { LANGUAGE_TAGS } from '../checkout/page/texts/languages.ts';
 import { TOLERANCE_SECONDS } from '../client/verify-webhook.ts';
 import type { Config } from '../config/config.ts';
-import { REPORT_STATEMENT_TIMEOUT_MS } from '../database/time-limits.ts';
+import { SILENCE_MS } from '../database/durability.ts';
+import {
+  REPORT_STATEMENT_TIMEOUT_MS,
+  RESPONSE_MARGIN_MS,
+  STATEMENT_TIMEOUT_MS,
+} from '../database/time-limits.ts';
 import { HOLD_MS, OVERLOAD_RETRY_SECONDS } from '../http/admission.ts';
 import { PATIENCE } from '../http/connections.ts';
 import { DRAIN_MS } from '../http/graceful-close.ts';
@@ -274,6 +279,8 @@ export function factsOf(settings: DocsSettings): Facts {
     'slow.keep-alive': formatDuration(SERVER_LIMITS.keepAliveMs / 1000),
     'slow.connections': SERVER_LIMITS.connections,
     'slow.unread': UNREAD_BYTES_MAX / 2 ** 20,
+    'durability.wait': formatDuration((STATEMENT_TIMEOUT_MS + RESPONSE_MARGIN_MS) / 1000),
+    'durability.silence': formatDuration(SILENCE_MS / 1000),
     'shutdown.drain': formatDuration(DRAIN_MS / 1000),
     'report.statement-max': formatDuration(REPORT_STATEMENT_TIMEOUT_MS / 1000),
     'chains.table': chainTable(),

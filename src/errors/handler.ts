@@ -30,7 +30,9 @@ const FRAMEWORK_REFUSALS: Readonly<Record<string, string>> = {
 function toApiError(error: unknown, isUnavailable: (error: unknown) => boolean): ApiError {
   if (error instanceof ApiError) return error;
   if (isUnavailable(error)) {
-    return new ApiError('E5002', 'The service is temporarily unavailable.', { cause: error });
+    return new ApiError('E5002', 'The service is temporarily unavailable; nothing was executed.', {
+      cause: error,
+    });
   }
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const refusal = FRAMEWORK_REFUSALS[code];

@@ -71,6 +71,7 @@ export async function openDependencies(
     applicationName: 'eps-reports',
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
     statementTimeoutMs: REPORT_STATEMENT_TIMEOUT_MS,
+    mayBeStandby: config.reportsUrl !== null,
     onIdleError: error => logger.warn({ err: error }, 'report connection lost'),
   });
   const changes = openChanges(directUrl, logger);

@@ -5,12 +5,15 @@ import { createKeyring, type Keyring } from '../crypto/keyring.ts';
 import { readOrCreateMasterKey } from '../crypto/master-key.ts';
 import { connect, type Database } from '../database/connection.ts';
 import { leadsToPostgres } from '../database/direct.ts';
+import type { Durability } from '../database/durability.ts';
 import { isAccessDenied } from '../database/errors.ts';
 import { migrate, pendingMigrations } from '../database/migrate.ts';
+import { primaryOf } from '../database/primary.ts';
 import { admitService, roleOf, ServiceRoleError } from '../database/service-role.ts';
 import { CONNECT_TIMEOUT_MS } from '../database/time-limits.ts';
 import { openEmbeddedDatabase } from '../development/embedded-postgres.ts';
 import { checkMasterKeys } from '../keys/master-keys.ts';
+import { watchDurability } from './durability.ts';
 
 /** Longest a command's statement may run, in milliseconds. */
 const COMMAND_STATEMENT_TIMEOUT_MS = 10_000;
@@ -31,13 +34,16 @@ export interface Storage {
   /** URL for the role that owns the tables; the same as `directUrl` where there is but one role. */
   readonly ownerUrl: string;
   readonly keyring: Keyring;
+  /** Refuses writes that could be lost with one machine; null where that is not asked for. */
+  readonly durability: Durability | null;
   /** Closes the pool, and stops the embedded server if this process started it. */
   close(): Promise<void>;
 }
 
 /**
  * Opens the configured database, or the embedded one.
- * @throws Error when DATABASE_URL leads to a pooler and DATABASE_DIRECT_URL is not set.
+ * @throws Error when DATABASE_URL leads to a pooler and DATABASE_DIRECT_URL is not set, or none of the servers of a
+ * URL is a primary; DurabilityImpossible.
  */
 export async function openStorage(
   config: Config,
@@ -56,8 +62,11 @@ export async function openStorage(
   const ownerUrl = config.migrationUrl ?? embedded?.url ?? directUrl;
   if (embedded === undefined) {
     const variable = config.databaseDirectUrl === null ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL';
+    await requirePrimary(variable, directUrl);
     await refusePooler(variable, directUrl, name);
+    if (config.migrationUrl !== null) await primaryOf(ownerUrl).locate();
   }
+  const durability = await watchDurability(config, directUrl, { holder, name, logger });
   const db = connect({
     url,
     pooler: directUrl !== url,
@@ -68,8 +77,10 @@ export async function openStorage(
       ? { plans: 'by-index', connectTimeoutMs: CONNECT_TIMEOUT_MS }
       : { statementTimeoutMs: COMMAND_STATEMENT_TIMEOUT_MS }),
     onIdleError: error => logger.warn({ err: error }, 'database connection lost'),
+    gate: durability ?? undefined,
   });
   const close = async () => {
+    await durability?.close();
     await db.destroy();
     await embedded?.stop();
   };
@@ -78,11 +89,19 @@ export async function openStorage(
       config.masterKeys.length > 0
         ? config.masterKeys
         : [await readOrCreateMasterKey(config.dataDirectory)];
-    return { db, directUrl, ownerUrl, keyring: createKeyring(masterKeys), close };
+    return { db, directUrl, ownerUrl, keyring: createKeyring(masterKeys), durability, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** @throws Error when several servers are named and none of them is a primary that answers. */
+async function requirePrimary(variable: string, url: string): Promise<void> {
+  if (await primaryOf(url).locate()) return;
+  throw new Error(
+    `None of the servers of ${variable} is a primary that answers: promote a standby, or start the primary.`,
+  );
 }
 
 /** @throws Error when the URL of the variable leads to a pooler. */

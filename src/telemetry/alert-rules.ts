@@ -69,6 +69,13 @@ export const ALERT_RULES: readonly AlertRule[] = [
     'A replica has lost the change feed, and reads accounts for each request.',
   ),
   rule(
+    'critical',
+    'DurabilityLost',
+    'max(eps_database_writes_refused) == 1',
+    '30s',
+    'Writes are refused: no synchronous standby confirms what the primary commits.',
+  ),
+  rule(
     'warning',
     'DatabasePoolExhausted',
     'max by (pool) (eps_database_pool_waiting) > 0',

@@ -1,6 +1,7 @@
 import type { BaseLogger } from 'pino';
 import { collectDefaultMetrics, Registry, register } from 'prom-client';
 import { connect, type Database } from '../database/connection.ts';
+import type { Durability } from '../database/durability.ts';
 import type { Clock } from '../time/clock.ts';
 import { registerBacklogGauges } from './backlog-gauges.ts';
 import { type ChainLimits, registerChainGauges } from './chain-gauges.ts';
@@ -11,6 +12,7 @@ import {
   type ApiState,
   registerApiGauges,
   registerClockGauge,
+  registerDurabilityGauges,
   registerPoolGauges,
 } from './state-gauges.ts';
 
@@ -20,6 +22,8 @@ export interface Monitored {
   /** Pools by name. */
   readonly pools: Readonly<Record<string, Database>>;
   readonly clockWatch?: ClockWatch;
+  /** null where the database is one server; left out where there is none. */
+  readonly durability?: Pick<Durability, 'standbys' | 'reason'> | null;
   /** Present where the API is served. */
   readonly api?: ApiState | undefined;
   /** Present where prices come from markets. */
@@ -53,6 +57,7 @@ export function createMonitor({
   readiness,
   pools,
   clockWatch,
+  durability,
   api,
   rates,
   worker,
@@ -60,6 +65,7 @@ export function createMonitor({
   const gauges = new Registry();
   registerPoolGauges(gauges, pools);
   if (clockWatch !== undefined) registerClockGauge(gauges, clockWatch);
+  if (durability !== undefined) registerDurabilityGauges(gauges, durability);
   if (api !== undefined) registerApiGauges(gauges, api);
   if (rates !== undefined) registerRateGauges(gauges, rates);
   const backlog = worker === undefined ? undefined : connectBacklog(gauges, worker);

@@ -1,6 +1,7 @@
-import type { Registry } from 'prom-client';
+import { Gauge, type Registry } from 'prom-client';
 import type { ChangeFeed } from '../database/change-feed.ts';
 import { type Database, poolUse } from '../database/connection.ts';
+import type { Durability } from '../database/durability.ts';
 import type { NonceStore } from '../signing/nonce-store.ts';
 import type { ClockWatch } from './clock-watch.ts';
 import { resultInTime } from './readiness.ts';
@@ -49,6 +50,32 @@ export function registerPoolGauges(
     (gauge, uses) => {
       for (const { pool, waiting } of uses) gauge.set({ pool }, waiting);
     },
+  );
+}
+
+/** Registers gauges of what the loss of one machine would cost. */
+export function registerDurabilityGauges(
+  registry: Registry,
+  durability: Pick<Durability, 'standbys' | 'reason'> | null,
+): void {
+  new Gauge({
+    name: 'eps_database_durability_info',
+    help: 'DATABASE_DURABILITY of the process: always 1',
+    labelNames: ['durability'],
+    registers: [registry],
+  }).set({ durability: durability === null ? 'server' : 'replicated' }, 1);
+  if (durability === null) return;
+  snapshotGauges(registry, async () => durability.standbys())(
+    'eps_database_synchronous_standbys',
+    'Standbys that commits wait for; absent while the primary does not answer',
+    [],
+    (gauge, standbys) => gauge.set(standbys),
+  );
+  snapshotGauges(registry, async () => durability.reason() !== null)(
+    'eps_database_writes_refused',
+    'Whether writes are refused, since they could be lost with one machine: 1 or 0',
+    [],
+    (gauge, isRefused) => gauge.set(isRefused ? 1 : 0),
   );
 }
 

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { SECRET_VARIABLES } from '../../src/config/secret-files.ts';
+import { serverUrls } from '../../src/config/server-urls.ts';
 import { COMPILE_CACHE } from '../helpers/compile-cache.ts';
 import { problemsOf } from '../helpers/config-problems.ts';
 
@@ -251,7 +252,7 @@ test.each(['DATABASE_DIRECT_URL', 'MIGRATION_DATABASE_URL'])(
     ]);
     const problems = problemsOf({ [name]: 'hunter2', DATABASE_URL: 'postgres://h/d' });
     expect(problems).toEqual([
-      `${name} is a value of 7 characters, but must be a postgres:// URL.`,
+      `${name} is a value of 7 characters, but must be a postgres:// URL of one or several servers that take writes.`,
     ]);
   },
 );
@@ -323,4 +324,36 @@ test('a process that is configured wrongly ends with the reasons and status 1', 
   for (const name of ['PORT', 'DATABASE_URL', 'PUBLIC_URL', 'MASTER_KEY'])
     expect(stderr).toContain(name);
   expect(stdout).toBe('');
+});
+
+test('DATABASE_URL takes several servers of one cluster, of which the primary is used', () => {
+  const several =
+    'postgres://eps:a%40b@db1:5433,[::1]:5434,db3/eps?target_session_attrs=read-write';
+  expect(readConfig({ DATABASE_URL: several }).databaseUrl).toBe(several);
+  expect(serverUrls(several)).toEqual([
+    'postgres://eps:a%40b@db1:5433/eps?target_session_attrs=read-write',
+    'postgres://eps:a%40b@[::1]:5434/eps?target_session_attrs=read-write',
+    'postgres://eps:a%40b@db3/eps?target_session_attrs=read-write',
+  ]);
+  for (const wrong of [
+    several.replace('read-write', 'any'),
+    'postgres://eps@db1,,db2/eps',
+    'postgres://eps@db1:port,db2/eps',
+    'mysql://eps@db1,db2/eps',
+  ]) {
+    expect(problemsOf({ DATABASE_URL: wrong })).toEqual([
+      expect.stringMatching(/^DATABASE_URL .* must be a postgres:\/\/ URL of one or several/),
+    ]);
+  }
+});
+
+test('what a database cannot give is refused', () => {
+  expect(problemsOf({ DATABASE_DURABILITY: 'replicated' })).toEqual([
+    'DATABASE_DURABILITY is "replicated" without DATABASE_URL; the embedded database has no standby.',
+  ]);
+  expect(problemsOf({ DATABASE_DURABILITY: 'both' })).toEqual([
+    'DATABASE_DURABILITY is "both", but must be one of server, replicated.',
+  ]);
+  const poolers = { DATABASE_URL: 'postgres://a,b/eps', DATABASE_DIRECT_URL: 'postgres://c/eps' };
+  expect(problemsOf(poolers)).toEqual([expect.stringContaining('name one pooler')]);
 });

@@ -23,26 +23,36 @@ export async function startFreezableServer(): Promise<FreezableServer> {
     holder: 'service',
     settings: { fsync: 'off', full_page_writes: 'off' },
   });
-  const frozen = new Set<number>();
-  const thaw = () => {
-    for (const pid of frozen) signal(pid, 'SIGCONT');
-    frozen.clear();
-  };
+  const frozen = new FrozenProcesses();
   return {
     url: server.url,
-    async freeze(applicationName) {
-      // First the process that would start others.
-      if (applicationName === undefined) frozen.add(await postmasterOf(directory));
-      for (const pid of await processesOf(server.url, applicationName)) frozen.add(pid);
-      for (const pid of frozen) signal(pid, 'SIGSTOP');
-    },
-    thaw,
+    freeze: applicationName => frozen.freeze(directory, server.url, applicationName),
+    thaw: () => frozen.thaw(),
     async stop() {
-      thaw();
+      frozen.thaw();
       await server.stop();
       await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** Processes of PostgreSQL servers that are stopped in their tracks. */
+export class FrozenProcesses {
+  readonly #pids = new Set<number>();
+
+  /** Stops the sessions of that name, or else the whole server in the directory. */
+  async freeze(directory: string, url: string, applicationName?: string): Promise<void> {
+    // First the process that would start others.
+    if (applicationName === undefined) this.#pids.add(await postmasterOf(directory));
+    for (const pid of await processesOf(url, applicationName)) this.#pids.add(pid);
+    for (const pid of this.#pids) signal(pid, 'SIGSTOP');
+  }
+
+  /** Lets everything run on. */
+  thaw(): void {
+    for (const pid of this.#pids) signal(pid, 'SIGCONT');
+    this.#pids.clear();
+  }
 }
 
 async function postmasterOf(directory: string): Promise<number> {

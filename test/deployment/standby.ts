@@ -16,6 +16,7 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { openEmbeddedDatabase } from '../../src/development/embedded-postgres.ts';
 import { findPackage } from '../../src/development/postgres-package.ts';
+import { FrozenProcesses } from './frozen-server.ts';
 
 /** A server and one that follows it by streaming replication. */
 export interface Pair {
@@ -23,6 +24,10 @@ export interface Pair {
   readonly standbyUrl: string;
   /** Ends the standby alone. */
   stopStandby(): Promise<void>;
+  /** Stops the processes of a server in their tracks. */
+  freeze(server: 'primary' | 'standby'): Promise<void>;
+  /** Lets everything run on. */
+  thaw(): void;
   stop(): Promise<void>;
 }
 
@@ -55,6 +60,7 @@ export async function startPair(): Promise<Pair> {
     });
     ends.push(() => primary.stop());
     const copy = join(directory, 'standby');
+    const frozen = new FrozenProcesses();
     await backUp(primary.url, directory, copy);
     const standby = await openEmbeddedDatabase({
       directory: copy,
@@ -62,10 +68,16 @@ export async function startPair(): Promise<Pair> {
       settings: { fsync: 'off' },
     });
     ends.push(() => standby.stop());
+    ends.push(async () => frozen.thaw());
     return {
       primaryUrl: primary.url,
       standbyUrl: standby.url,
       stopStandby: () => standby.stop(),
+      freeze: server =>
+        server === 'primary'
+          ? frozen.freeze(directory, primary.url)
+          : frozen.freeze(copy, standby.url),
+      thaw: () => frozen.thaw(),
       stop,
     };
   } catch (error) {

@@ -20,6 +20,7 @@ export async function withCompleteMonitor(use: (monitor: Monitor) => void): Prom
     onIdleError: () => undefined,
   });
   const monitor = createMonitor({
+    durability: { standbys: () => 1, reason: () => null },
     readiness: createReadiness({ db }),
     pools: { main: db },
     clockWatch: { offsetSeconds: () => 0, check: async () => undefined, close: () => undefined },

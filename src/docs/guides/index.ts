@@ -37,6 +37,7 @@ export const GUIDE_GROUPS = [
       'operating/backup',
       'operating/watch',
       'operating/grow',
+      'operating/high-availability',
       'operating/pgbouncer',
     ],
   },

@@ -1,0 +1,138 @@
+import pg from 'pg';
+import { serverUrls } from '../config/server-urls.ts';
+import { columnTypes } from './column-values.ts';
+import { isDatabaseUnavailable, NotPrimary } from './errors.ts';
+import { CONNECT_TIMEOUT_MS } from './time-limits.ts';
+
+/** A server that has just refused can be asked again in the same request; one that was silent cannot. */
+const QUICK_FAILURE_MS = 500;
+
+/** The timeline is the first part of the name of a file of the write-ahead log. A standby has none. */
+const IDENTITY = `
+  select case when pg_is_in_recovery() then null
+         else ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int end as timeline`;
+
+/**
+ * The primary among the servers of a URL, which may be another one after each failover. PostgreSQL counts promotions
+ * as timelines, so a primary of an earlier timeline than one that was seen is an old one that has come back. It
+ * may still answer, with accounts and keys as they were.
+ */
+export class Primary {
+  readonly #urls: readonly string[];
+  readonly #timelines = new WeakMap<pg.ClientBase, number>();
+  #url: string;
+  #timeline = 0;
+  #locating: Promise<boolean> | undefined;
+
+  /** @throws Error for what is no URL of PostgreSQL. */
+  constructor(url: string) {
+    const urls = serverUrls(url);
+    if (urls?.[0] === undefined) throw new Error('this is no postgres:// URL');
+    this.#urls = urls;
+    this.#url = urls[0];
+  }
+
+  /** URL of the server that was the primary when it was last looked for. */
+  get url(): string {
+    return this.#url;
+  }
+
+  /** Increases with every promotion that this process has noticed. */
+  get timeline(): number {
+    return this.#timeline;
+  }
+
+  /**
+   * Lets a new connection be used.
+   * @throws NotPrimary for a standby, and for a primary that has been replaced.
+   */
+  async admit(client: pg.ClientBase): Promise<void> {
+    const timeline = await readTimeline(client);
+    if (timeline === null) throw new NotPrimary('The server is a standby, which takes no writes.');
+    if (timeline < this.#timeline)
+      throw new NotPrimary('The server has been replaced by a newer primary.');
+    this.#timeline = timeline;
+    this.#timelines.set(client, timeline);
+  }
+
+  /** Whether a connection that was admitted leads to the newest primary that this process knows. */
+  isCurrent(client: pg.ClientBase): boolean {
+    return this.#timelines.get(client) === this.#timeline;
+  }
+
+  /**
+   * Opens a connection; where its server is not the primary, or not there, another time once the primary is found.
+   * @throws Error whatever `open` fails with.
+   */
+  reach<T>(open: () => Promise<T>): Promise<T> {
+    return this.#urls.length === 1 ? open() : this.#reachOneOf(open);
+  }
+
+  async #reachOneOf<T>(open: () => Promise<T>): Promise<T> {
+    const startedAt = performance.now();
+    try {
+      return await open();
+    } catch (error) {
+      if (!isDatabaseUnavailable(error)) throw error;
+      const found = this.locate();
+      if (performance.now() - startedAt > QUICK_FAILURE_MS) throw error;
+      await found;
+      return open();
+    }
+  }
+
+  /**
+   * Looks for the primary among several servers; a single one counts as found. Takes at most as long as one connection
+   * may, since all are asked at once.
+   * @returns Whether there is one; until then the last one is used.
+   */
+  locate(): Promise<boolean> {
+    if (this.#urls.length === 1) return Promise.resolve(true);
+    this.#locating ??= this.#choose().finally(() => {
+      this.#locating = undefined;
+    });
+    return this.#locating;
+  }
+
+  async #choose(): Promise<boolean> {
+    const timelines = await Promise.all(this.#urls.map(probe));
+    const newest = Math.max(this.#timeline, ...timelines.map(timeline => timeline ?? 0));
+    const url = this.#urls[timelines.indexOf(newest)];
+    this.#url = url ?? this.#url;
+    return url !== undefined;
+  }
+}
+
+const primaries = new Map<string, Primary>();
+
+/** The one that all connections of this process by the URL share, so that all learn of a new primary from one. */
+export function primaryOf(url: string): Primary {
+  const primary = primaries.get(url) ?? new Primary(url);
+  primaries.set(url, primary);
+  return primary;
+}
+
+/** @returns null for a standby. */
+async function readTimeline(client: pg.ClientBase): Promise<number | null> {
+  const query = { text: IDENTITY, query_timeout: CONNECT_TIMEOUT_MS };
+  const { rows } = await client.query<{ timeline: number | null }>(query);
+  return rows[0]?.timeline ?? null;
+}
+
+/** The timeline of a server, if it is a primary that answers in time. */
+async function probe(url: string): Promise<number | null> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    types: columnTypes,
+  });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return await readTimeline(client);
+  } catch {
+    return null;
+  } finally {
+    client.connection.stream.destroy();
+  }
+}

@@ -1,0 +1,42 @@
+import type { FastifyBaseLogger } from 'fastify';
+import type { Config } from '../config/config.ts';
+import { type Durability, openDurability } from '../database/durability.ts';
+
+/**
+ * Watches whether what is committed survives the loss of one machine, if that is asked for. In production it warns
+ * once where it is not.
+ * @param url URL of PostgreSQL itself.
+ * @throws DurabilityImpossible
+ */
+export async function watchDurability(
+  { databaseDurability, environment }: Pick<Config, 'databaseDurability' | 'environment'>,
+  url: string,
+  {
+    holder,
+    name,
+    logger,
+  }: {
+    readonly holder: 'service' | 'command';
+    readonly name: string;
+    readonly logger: FastifyBaseLogger;
+  },
+): Promise<Durability | null> {
+  if (databaseDurability === 'server') {
+    if (environment === 'production' && holder === 'service') {
+      logger.warn(
+        'what one database server has confirmed is lost with it: see DATABASE_DURABILITY',
+      );
+    }
+    return null;
+  }
+  return openDurability({
+    url,
+    applicationName: `${name}-durability`,
+    onChange(reason) {
+      // A command says so itself where it writes.
+      if (holder === 'command') return;
+      if (reason === null) logger.info('writes are taken again');
+      else logger.error({ reason }, 'writes are refused');
+    },
+  });
+}

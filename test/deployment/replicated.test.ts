@@ -1,0 +1,160 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createKeyring } from '../../src/crypto/keyring.ts';
+import { connect, type Database } from '../../src/database/connection.ts';
+import { mpHere } from '../cli/mp.ts';
+import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
+import { SOON } from '../helpers/soon.ts';
+import { watchNetworks } from '../helpers/watch-networks.ts';
+import {
+  call,
+  failToStart,
+  type ServiceProcess,
+  serviceEnvironment,
+  startReplica,
+} from './service-process.ts';
+import { EMBEDDED_MISSING, hasEmbedded, type Pair, startPair } from './standby.ts';
+
+/** A primary with a standby that may be lost or promoted: what is answered stays true, or is not answered. */
+
+const LIST = '/external/v1/payments';
+const CREATE = `${LIST}/prompt`;
+const missing = !hasEmbedded();
+
+describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'a primary and its standby', () => {
+  const masterKey = randomBytes(32);
+  const keyring = createKeyring([masterKey]);
+  const clock = Object.assign(() => Date.now(), { now: 0 });
+  let pair: Pair;
+  let urls: string;
+  let primary: pg.Client;
+  let standby: pg.Client;
+  let db: Database | undefined;
+  let shop: MerchantWithKey;
+  /** Refuses what could be lost. */
+  let safe: ServiceProcess;
+  /** Goes on with one server. */
+  let plain: ServiceProcess;
+
+  const env = (durability: 'replicated' | 'server', url = urls) =>
+    serviceEnvironment(url, masterKey, { DATABASE_DURABILITY: durability });
+
+  beforeAll(async () => {
+    pair = await startPair();
+    const other = new URL(pair.standbyUrl);
+    // The standby first, so that the primary has to be looked for.
+    urls = pair.primaryUrl.replace('@', `@${other.host},`);
+    expect(await mpHere(['migrate'], env('server'))).toMatchObject({ status: 0, err: '' });
+    [primary, standby] = await Promise.all([open(pair.primaryUrl), open(pair.standbyUrl)]);
+    db = connect({
+      ...{ url: pair.primaryUrl, poolSize: 2, applicationName: 'test' },
+      onIdleError: () => undefined,
+    });
+    await watchNetworks(db);
+    shop = await addMerchant({ db, clock, keyring });
+    // The first start of all writes to the database.
+    plain = await startReplica(env('server'));
+    safe = await startReplica(env('replicated'));
+  });
+  afterAll(async () => {
+    pair?.thaw();
+    await Promise.all([safe?.stop('SIGKILL'), plain?.stop('SIGKILL'), db?.destroy()]);
+    await Promise.all([primary?.end(), standby?.end()]);
+    await pair?.stop();
+  });
+
+  const create = (process: ServiceProcess) =>
+    call(process, shop, { path: CREATE, body: { amount: 5000 } });
+  const createdBy = (process: ServiceProcess) => async () => (await create(process)).status;
+
+  test('writes are refused while commits wait for no standby; reads go on', async () => {
+    const refused = await create(safe);
+    expect(refused).toMatchObject({ status: 503, body: { error: { errorCode: 'E5002' } } });
+    expect(refused.body.error.message).toContain('nothing was executed');
+    expect((await call(safe, shop, { path: LIST })).status).toBe(200);
+    expect((await fetch(`${safe.url}/readyz`)).status).toBe(200);
+    expect((await create(plain)).status).toBe(201);
+    const command = await mpHere(
+      ['merchant', 'create', '--name', 'Lost', '--email', 'lost@example.com'],
+      env('replicated'),
+    );
+    expect(command).toMatchObject({
+      status: 1,
+      err: expect.stringContaining('no synchronous standby'),
+    });
+    expect(safe.logs).toContainEqual(
+      expect.objectContaining({ msg: 'writes are refused', level: 'error' }),
+    );
+  });
+
+  test('they are taken once a standby is synchronous, and refused when it confirms no more', async () => {
+    await primary.query(`alter system set synchronous_standby_names = '*'`);
+    await primary.query('select pg_reload_conf()');
+    await expect.poll(createdBy(safe), SOON).toBe(201);
+    await pair.freeze('standby');
+    const reason = 'no synchronous standby confirms what the primary writes';
+    // Something is written that the standby cannot confirm.
+    const waits = create(safe);
+    await expect
+      .poll(() => safe.logs.at(-1), SOON)
+      .toMatchObject({ msg: 'writes are refused', reason });
+    expect((await create(safe)).body).toMatchObject({ error: { errorCode: 'E5002' } });
+    // Whether that one is on the standby cannot be known.
+    expect((await waits).body).toMatchObject({ error: { errorCode: 'E5001' } });
+    pair.thaw();
+    await expect.poll(createdBy(safe), SOON).toBe(201);
+  });
+
+  test('what cannot be given is refused at the start', async () => {
+    await primary.query(`create role blind login password 'blind'`);
+    await primary.query('grant all on all tables in schema public to blind');
+    const blind = new URL(pair.primaryUrl);
+    Object.assign(blind, { username: 'blind', password: 'blind' });
+    const failure = await failToStart(env('replicated', blind.href));
+    expect(failure.last).toMatchObject({
+      level: 'fatal',
+      err: { message: expect.stringContaining('grant pg_read_all_stats to it') },
+    });
+    await primary.query('alter role blind set synchronous_commit = local');
+    await primary.query('grant pg_read_all_stats to blind');
+    const second = await failToStart(env('replicated', blind.href));
+    expect(second.last).toMatchObject({
+      err: { message: expect.stringContaining('synchronous_commit is local') },
+    });
+    const third = await failToStart(env('server', pair.standbyUrl));
+    expect(third.last).toMatchObject({ err: { message: expect.stringContaining('standby') } });
+  });
+
+  test('processes follow a promotion, and leave a primary that comes back alone', async () => {
+    const before = await create(safe);
+    await pair.freeze('primary');
+    await standby.query('select pg_promote()');
+    await expect.poll(createdBy(plain), { ...SOON, timeout: 20_000 }).toBe(201);
+    // What was confirmed is there, and what only the new primary has.
+    const paths = [before, await create(plain)].map(each => `${LIST}/${each.body.prompt.id}`);
+    const read = (process: ServiceProcess) => async () =>
+      (await Promise.all(paths.map(path => call(process, shop, { path })))).map(
+        each => each.status,
+      );
+    await expect.poll(read(safe), { ...SOON, timeout: 20_000 }).toEqual([200, 200]);
+    // The new primary has no standby.
+    await expect.poll(createdBy(safe), SOON).toBe(503);
+    pair.thaw();
+    for (let reads = 0; reads < 20; reads++) {
+      expect(await read(plain)()).toEqual([200, 200]);
+      expect(await read(safe)()).toEqual([200, 200]);
+      expect((await create(plain)).status).toBe(201);
+    }
+    const { rows } = await primary.query('select count(*)::int as payments from payments');
+    const all = await standby.query('select count(*)::int as payments from payments');
+    expect(all.rows[0].payments - rows[0].payments).toBeGreaterThanOrEqual(21);
+  });
+});
+
+async function open(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  return client;
+}
