@@ -6,7 +6,8 @@ import { createMember, type Member } from './member.ts';
 import { type Node, NodeFailure } from './node.ts';
 import { createNodeReports } from './node-reports.ts';
 import type { NodeSet, NodeSetOptions } from './node-set.ts';
-import { openNode, settingsOf } from './open-node.ts';
+import { settingsOf } from './node-settings.ts';
+import { openNode } from './open-node.ts';
 
 /**
  * Age at which a node's head is read again while the node is not in use, in milliseconds. It is more than the

@@ -1,5 +1,3 @@
-import type { Keyring } from '../crypto/keyring.ts';
-import type { NodeAbilities, NodeRole, NodeRow } from '../database/watching-tables.ts';
 import type { Clock } from '../time/clock.ts';
 import { abortableWait, createAllowance, type Wait } from './allowance.ts';
 import { createBatches } from './batches.ts';
@@ -12,8 +10,8 @@ import {
   ResponseTooLarge,
   RpcError,
 } from './node.ts';
-import { type NodeAccess, openAccess } from './node-access.ts';
 import { type CallOutcome, nodeRequestSeconds, nodeRequests } from './node-metrics.ts';
+import type { NodeSettings } from './node-settings.ts';
 import { createPause } from './pause.ts';
 import { createRedaction } from './redaction.ts';
 import { limitsOf, limitsOfBatch, type ResponseLimits } from './response-limits.ts';
@@ -25,26 +23,6 @@ import { Oversized, TookTooLong, TooMuchAsked, UnusableResponse } from './unusab
 const PATIENCE_MS = 5_000;
 /** Attempts at a call while the node responds that it limits calls. */
 const ATTEMPTS_MAXIMUM = 3;
-
-export interface NodeSettings {
-  readonly id: string;
-  readonly chain: string;
-  readonly label: string;
-  readonly role: NodeRole;
-  readonly abilities: NodeAbilities;
-  readonly requestsPerSecond: number;
-  readonly access: NodeAccess;
-}
-
-/**
- * The settings of a stored node, with its access.
- * @throws Error if the keyring lacks the master key.
- */
-export function settingsOf(keyring: Keyring, row: NodeRow): NodeSettings {
-  const { id, chain, label, role, abilities } = row;
-  const requestsPerSecond = row.requests_per_second;
-  return { id, chain, label, role, abilities, requestsPerSecond, access: openAccess(keyring, row) };
-}
 
 interface OpenNodeOptions {
   readonly clock: Clock;

@@ -6,7 +6,7 @@ import { untilHeard } from '../../database/change-feed.ts';
 import type { Database } from '../../database/connection.ts';
 import type { Network } from '../../database/network-tables.ts';
 import { transact } from '../../database/transaction.ts';
-import { settingsOf } from '../../nodes/open-node.ts';
+import { settingsOf } from '../../nodes/node-settings.ts';
 import { findChain } from '../../repositories/chains/chains.ts';
 import { findNetwork } from '../../repositories/chains/networks.ts';
 import { listNodes } from '../../repositories/chains/nodes.ts';

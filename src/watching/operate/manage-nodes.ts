@@ -10,7 +10,7 @@ import type { Connection } from '../../database/connection.ts';
 import type { Network } from '../../database/network-tables.ts';
 import type { NodeRole, NodeRow } from '../../database/watching-tables.ts';
 import { hostNameOf, InvalidAccess, parseNodeAccess, sealAccess } from '../../nodes/node-access.ts';
-import { type NodeSettings, settingsOf } from '../../nodes/open-node.ts';
+import { type NodeSettings, settingsOf } from '../../nodes/node-settings.ts';
 import { cutRing } from '../../repositories/chains/blocks.ts';
 import { findChain } from '../../repositories/chains/chains.ts';
 import {

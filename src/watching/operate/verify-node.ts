@@ -4,7 +4,8 @@ import type { Chain } from '../../chains/chain-list.ts';
 import type { Network } from '../../database/network-tables.ts';
 import type { NodeAbilities } from '../../database/watching-tables.ts';
 import { type Node, NodeFailure, RpcError, WrongIdentity } from '../../nodes/node.ts';
-import { type NodeSettings, openNode } from '../../nodes/open-node.ts';
+import type { NodeSettings } from '../../nodes/node-settings.ts';
+import { openNode } from '../../nodes/open-node.ts';
 import type { Clock } from '../../time/clock.ts';
 import { verifyIdentity } from '../verify-identity.ts';
 
