@@ -78,18 +78,16 @@ export interface Operated extends TestApp {
  */
 export async function startOperated(): Promise<Operated> {
   const masterKey = randomBytes(32);
-  const first = await startTestApp();
   const clock = Object.assign(() => Date.now() + clock.now, { now: 0 });
-  const keyring = createKeyring([masterKey]);
-  const second = await startTestApp({ beside: { ...first, keyring, clock } });
+  const service = await startTestApp({ keyring: createKeyring([masterKey]), clock });
   const env = {
-    DATABASE_URL: first.databaseUrl,
+    DATABASE_URL: service.databaseUrl,
     MASTER_KEY: masterKey.toString('base64'),
     PUBLIC_URL: 'https://pay.example.test',
     SIMULATION: 'on',
   };
   return {
-    ...second,
+    ...service,
     env,
     ask: async (...args) => documentOf(args, await mpHere([...args, '--json'], env)),
     async refused(...args) {
@@ -99,10 +97,6 @@ export async function startOperated(): Promise<Operated> {
       if (status !== 1 || out !== printed)
         throw new Error(`mp ${args.join(' ')}: ${status} ${out}`);
       return message;
-    },
-    async close() {
-      await second.close();
-      await first.close();
     },
   };
 }

@@ -18,6 +18,7 @@ import type { Clock } from '../../src/time/clock.ts';
 import type { LookUps } from '../../src/watching/look-up/look-ups.ts';
 import { cloneDatabase } from './database.ts';
 import { NO_CHANGE_FEED, NO_LOOK_UPS } from './inert.ts';
+import { shareRenderedDocs } from './rendered-docs.ts';
 
 export interface TestApp {
   readonly app: FastifyInstance;
@@ -48,6 +49,8 @@ interface TestAppOptions {
   readonly reportTimeoutMs?: number;
   /** Asks chains; nobody unless given. */
   readonly lookUps?: LookUps;
+  readonly keyring?: Keyring;
+  readonly clock?: TestApp['clock'];
   /** Runs a second replica on the database and the keys of another application. */
   readonly beside?: TestApp;
   readonly database?: { readonly db: Database; readonly url: string };
@@ -67,8 +70,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const databaseUrl = beside?.databaseUrl ?? options.database?.url ?? owned?.url;
   if (db === undefined || databaseUrl === undefined) throw new Error('no database');
   const config = testConfig(options.env);
-  const keyring = beside?.keyring ?? createKeyring([randomBytes(32)]);
-  const clock = beside?.clock ?? stoppedClock();
+  const keyring = options.keyring ?? beside?.keyring ?? createKeyring([randomBytes(32)]);
+  const clock = options.clock ?? beside?.clock ?? stoppedClock();
   const rates = beside?.rates ?? createFixedRates();
   const logs: Record<string, unknown>[] = [];
   const logger = createLogger({ logLevel: 'info' }, 'test', {
@@ -100,6 +103,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     ...{ db, reads, reports, keyring, changes, nonces, readiness, rates, processor, clock },
     ...{ lookUps, logger },
   };
+  shareRenderedDocs();
   const app = await buildApp(config, deps);
   await app.ready();
   return {

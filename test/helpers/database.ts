@@ -42,7 +42,8 @@ export async function createDatabase(
   template: string,
 ): Promise<string> {
   if (name === TEMPLATE) await onServer(server, `drop database if exists ${name} with (force)`);
-  await onServer(server, `create database ${name} template ${template}`);
+  // Copying files takes a third of what copying pages through the log does, and nobody replays that log.
+  await onServer(server, `create database ${name} template ${template} strategy file_copy`);
   const url = new URL(server);
   url.pathname = `/${name}`;
   return url.href;
