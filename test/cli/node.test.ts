@@ -2,8 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ANVIL_MISSING, type Anvil, hasAnvil, startAnvil } from '../helpers/anvil.ts';
-import { type NodeProxy, startNodeProxy } from '../helpers/node-proxy.ts';
+import { ANVIL_MISSING, hasAnvil } from '../helpers/anvil.ts';
+import { type EvmChain, startEvm } from '../helpers/evm.ts';
+import type { NodeProxy } from '../helpers/node-proxy.ts';
 import { putToken } from '../helpers/token.ts';
 import { mpHere, type Operated, startOperated } from './mp.ts';
 
@@ -19,18 +20,17 @@ interface Shown {
 
 describe.skipIf(!hasAnvil)(hasAnvil ? 'mp node' : `mp node: ${ANVIL_MISSING}`, () => {
   let service: Operated;
-  let anvil: Anvil;
+  let chain: EvmChain;
   let proxy: NodeProxy;
   let folder: string;
   beforeAll(async () => {
-    [service, anvil] = await Promise.all([startOperated(), startAnvil()]);
-    proxy = await startNodeProxy(anvil.url);
+    [service, chain] = await Promise.all([startOperated(), startEvm()]);
+    ({ proxy } = chain);
     folder = await mkdtemp(join(tmpdir(), 'mp-node-'));
-    await putToken(anvil, USDC, 6);
+    await putToken(chain.anvil, USDC, 6);
   });
   afterAll(async () => {
-    await Promise.all([proxy.stop(), rm(folder, { recursive: true }), service.close()]);
-    await anvil.stop();
+    await Promise.all([chain.stop(), rm(folder, { recursive: true }), service.close()]);
   });
 
   const file = async (name: string, text: string) => {

@@ -2,7 +2,8 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { hex } from '@scure/base';
 import compiled from '../chains/evm/contracts/compiled.json' with { type: 'json' };
-import type { Anvil } from './anvil.ts';
+import { type Anvil, type AnvilOptions, startAnvil } from './anvil.ts';
+import { type NodeProxy, startNodeProxy } from './node-proxy.ts';
 
 /** The contract of eth-usdc-test. */
 export const USDC_TEST = '0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238';
@@ -99,6 +100,26 @@ export function encodeCall(signature: string, args: readonly Argument[]): string
 
 function word(value: string | bigint): string {
   return BigInt(value).toString(16).padStart(64, '0');
+}
+
+/** An Ethereum node of one's own, and a proxy to it that can misbehave. */
+export interface EvmChain {
+  readonly evm: Evm;
+  readonly anvil: Anvil;
+  readonly proxy: NodeProxy;
+  stop(): Promise<void>;
+}
+
+export async function startEvm(options: AnvilOptions = {}): Promise<EvmChain> {
+  const anvil = await startAnvil(options);
+  const proxy = await startNodeProxy(anvil.url);
+  return {
+    ...{ evm: createEvm(anvil), anvil, proxy },
+    async stop() {
+      await proxy.stop();
+      await anvil.stop();
+    },
+  };
 }
 
 /** Pays on this node, from the accounts that it is unlocked for. */

@@ -5,8 +5,9 @@ import type { Wait } from '../../src/nodes/allowance.ts';
 import { type Node, NodeFailure, RpcError } from '../../src/nodes/node.ts';
 import { parseNodeAccess } from '../../src/nodes/node-access.ts';
 import { type OpenNode, openNode } from '../../src/nodes/open-node.ts';
-import { ANVIL_MISSING, type Anvil, hasAnvil, startAnvil } from '../helpers/anvil.ts';
-import { type NodeProxy, RpcRefusal, startNodeProxy } from '../helpers/node-proxy.ts';
+import { ANVIL_MISSING, hasAnvil } from '../helpers/anvil.ts';
+import { type EvmChain, startEvm } from '../helpers/evm.ts';
+import { type NodeProxy, RpcRefusal } from '../helpers/node-proxy.ts';
 
 const ABILITIES: NodeAbilities = {
   trace: null,
@@ -17,16 +18,13 @@ const ABILITIES: NodeAbilities = {
 };
 
 describe.skipIf(!hasAnvil)(hasAnvil ? 'a node' : `a node: ${ANVIL_MISSING}`, () => {
-  let anvil: Anvil;
+  let chain: EvmChain;
   let proxy: NodeProxy;
   beforeAll(async () => {
-    anvil = await startAnvil();
-    proxy = await startNodeProxy(anvil.url);
+    chain = await startEvm();
+    ({ proxy } = chain);
   });
-  afterAll(async () => {
-    await proxy.stop();
-    await anvil.stop();
-  });
+  afterAll(() => chain.stop());
 
   let now = 0;
   /** How long calls have waited, in milliseconds. */
@@ -334,7 +332,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a node' : `a node: ${ANVIL_MISSING}`, () 
     ]) {
       expect(() => parseNodeAccess(url, [])).toThrow(/plain http is for loopback and private/);
     }
-    const { port } = new URL(anvil.url);
+    const { port } = new URL(chain.anvil.url);
     expect(await open(`http://localhost:${port}`).node.call('eth_chainId', [])).toBe('0xaa36a7');
   });
 });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { internalTransfers as internal } from '../../../src/chains/evm/internal.ts';
 import { NodeFailure } from '../../../src/nodes/node.ts';
-import { ANVIL_MISSING, hasAnvil, startAnvil } from '../../helpers/anvil.ts';
-import { createEvm, type Evm, RICH, someAddress } from '../../helpers/evm.ts';
-import { type NodeProxy, RpcRefusal, startNodeProxy } from '../../helpers/node-proxy.ts';
+import { ANVIL_MISSING, hasAnvil } from '../../helpers/anvil.ts';
+import { type Evm, type EvmChain, RICH, someAddress, startEvm } from '../../helpers/evm.ts';
+import { type NodeProxy, RpcRefusal } from '../../helpers/node-proxy.ts';
 import { type PlainNode, plainNode } from '../../helpers/plain-node.ts';
 import { NATIVE, watch } from './networks.ts';
 
@@ -11,20 +11,18 @@ const METHODS = ['debug_traceBlockByNumber', 'trace_block'] as const;
 const SALT = `0x${'5a'.repeat(32)}`;
 
 describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`, () => {
+  let chain: EvmChain;
   let evm: Evm;
   let proxy: NodeProxy;
   let payer: string;
   let node: PlainNode;
 
   beforeAll(async () => {
-    evm = createEvm(await startAnvil());
-    proxy = await startNodeProxy(evm.anvil.url);
+    chain = await startEvm();
+    ({ evm, proxy } = chain);
     payer = await evm.deploy('payer');
   });
-  afterAll(async () => {
-    await proxy?.stop();
-    await evm?.anvil.stop();
-  });
+  afterAll(() => chain?.stop());
 
   const nodeThat = (trace: PlainNode['abilities']['trace']) => plainNode(proxy.url, {}, { trace });
   const hashAt = async (height: number): Promise<string> =>

@@ -3,9 +3,16 @@ import { chainOf } from '../../../src/chains/chain-list.ts';
 import { createEvmAdapter } from '../../../src/chains/evm/adapter.ts';
 import type { WatchedAddress } from '../../../src/chains/transfer.ts';
 import { NodeFailure, RpcError } from '../../../src/nodes/node.ts';
-import { ANVIL_MISSING, hasAnvil, startAnvil } from '../../helpers/anvil.ts';
-import { createEvm, type Evm, RICH, someAddress, USDC_TEST } from '../../helpers/evm.ts';
-import { type NodeProxy, RpcRefusal, startNodeProxy } from '../../helpers/node-proxy.ts';
+import { ANVIL_MISSING, hasAnvil } from '../../helpers/anvil.ts';
+import {
+  type Evm,
+  type EvmChain,
+  RICH,
+  someAddress,
+  startEvm,
+  USDC_TEST,
+} from '../../helpers/evm.ts';
+import { type NodeProxy, RpcRefusal } from '../../helpers/node-proxy.ts';
 import { type PlainNode, plainNode } from '../../helpers/plain-node.ts';
 import { NATIVE, USDC, watch } from './networks.ts';
 
@@ -14,14 +21,15 @@ const UNKNOWN = `0x${'ab'.repeat(32)}`;
 describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`, () => {
   const adapter = createEvmAdapter(chainOf('eth-test'));
   const [a, b] = [someAddress(1), someAddress(2)];
+  let chain: EvmChain;
   let evm: Evm;
   let proxy: NodeProxy;
   let payer: string;
   let node: PlainNode;
 
   beforeAll(async () => {
-    evm = createEvm(await startAnvil());
-    proxy = await startNodeProxy(evm.anvil.url);
+    chain = await startEvm();
+    ({ evm, proxy } = chain);
     await evm.place('token', USDC_TEST);
     payer = await evm.deploy('payer');
     for (const rich of [payer, ...RICH]) await evm.mint(USDC_TEST, rich, 1_000_000n);
@@ -31,10 +39,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
     proxy.alter(null);
     node = plainNode(proxy.url);
   });
-  afterAll(async () => {
-    await proxy?.stop();
-    await evm?.anvil.stop();
-  });
+  afterAll(() => chain?.stop());
 
   const lookUp = (transactionHash: string, list: readonly WatchedAddress[], asked = node) =>
     adapter.lookUp(asked, { transactionHash, watch: list, inputs: null, blockHash: null });

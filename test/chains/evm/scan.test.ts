@@ -5,23 +5,31 @@ import { createEvmAdapter } from '../../../src/chains/evm/adapter.ts';
 import type { WatchedAddress } from '../../../src/chains/transfer.ts';
 import { type Node, NodeFailure } from '../../../src/nodes/node.ts';
 import { openNode } from '../../../src/nodes/open-node.ts';
-import { ANVIL_MISSING, hasAnvil, startAnvil } from '../../helpers/anvil.ts';
-import { createEvm, type Evm, RICH, someAddress, USDC_TEST } from '../../helpers/evm.ts';
-import { type NodeProxy, RpcRefusal, startNodeProxy } from '../../helpers/node-proxy.ts';
+import { ANVIL_MISSING, hasAnvil } from '../../helpers/anvil.ts';
+import {
+  type Evm,
+  type EvmChain,
+  RICH,
+  someAddress,
+  startEvm,
+  USDC_TEST,
+} from '../../helpers/evm.ts';
+import { type NodeProxy, RpcRefusal } from '../../helpers/node-proxy.ts';
 import { type PlainNode, plainNode } from '../../helpers/plain-node.ts';
 import { NATIVE, USDC, watch } from './networks.ts';
 
 describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`, () => {
   const create = () => createEvmAdapter(chainOf('eth-test'));
   const adapter = create();
+  let chain: EvmChain;
   let evm: Evm;
   let proxy: NodeProxy;
   let payer: string;
   let node: PlainNode;
 
   beforeAll(async () => {
-    evm = createEvm(await startAnvil());
-    proxy = await startNodeProxy(evm.anvil.url);
+    chain = await startEvm();
+    ({ evm, proxy } = chain);
     await evm.place('token', USDC_TEST);
     payer = await evm.deploy('payer');
     await evm.mint(USDC_TEST, payer, 1_000_000n);
@@ -32,10 +40,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
     proxy.alter(null);
     node = plainNode(proxy.url);
   });
-  afterAll(async () => {
-    await proxy?.stop();
-    await evm?.anvil.stop();
-  });
+  afterAll(() => chain?.stop());
 
   type Range = Pick<ScanRequest, 'from' | 'to'> & Partial<ScanRequest>;
 

@@ -4,14 +4,15 @@ import { createSolanaAdapter } from '../../../src/chains/solana/adapter.ts';
 import { associatedAccount } from '../../../src/chains/solana/programs.ts';
 import { solanaReference } from '../../../src/chains/solana-reference.ts';
 import type { ChainTransfer, WatchedAddress } from '../../../src/chains/transfer.ts';
-import { type PlainNode, plainNode } from '../../helpers/plain-node.ts';
+import type { PlainNode } from '../../helpers/plain-node.ts';
 import {
   closeAccount,
   createAssociated,
   sendLamports,
   sendTokens,
 } from '../../helpers/solana-message.ts';
-import { newWallet, SolanaNode, USDC, type Wallet } from '../../helpers/solana-node.ts';
+import { newWallet, type SolanaNode, USDC, type Wallet } from '../../helpers/solana-node.ts';
+import { sol, startChain, usdc } from './chain.ts';
 import recorded from './recorded.json' with { type: 'json' };
 
 let solana: SolanaNode;
@@ -24,26 +25,12 @@ let sender: Wallet;
 let senderTokens: string;
 
 beforeAll(async () => {
-  solana = new SolanaNode(Date.now);
-  stop = await solana.start();
-  node = plainNode(solana.url);
-  sender = newWallet();
-  solana.airdrop(sender.address, 1_000_000_000_000n);
-  senderTokens = solana.fund(sender.address, 1_000_000_000_000n);
+  ({ solana, node, sender, senderTokens, stop } = await startChain());
 });
 afterAll(() => stop());
 beforeEach(() => {
   adapter = createSolanaAdapter();
   cursor = solana.slot;
-});
-
-const sol = (address: string): WatchedAddress => ({
-  network: { id: 'sol-dev', contract: null },
-  address,
-});
-const usdc = (address: string): WatchedAddress => ({
-  network: { id: 'sol-usdc-dev', contract: USDC },
-  address,
 });
 
 /** One look, from where the last one ended. */

@@ -7,10 +7,11 @@ import type { WatchedAddress } from '../../../src/chains/transfer.ts';
 import { type Node, RpcError } from '../../../src/nodes/node.ts';
 import { limitsOf } from '../../../src/nodes/response-limits.ts';
 import { alteredNode } from '../../helpers/altered-node.ts';
-import { type PlainNode, plainNode } from '../../helpers/plain-node.ts';
+import type { PlainNode } from '../../helpers/plain-node.ts';
 import { sendLamports, sendTokens } from '../../helpers/solana-message.ts';
-import { newWallet, SolanaNode, USDC, type Wallet } from '../../helpers/solana-node.ts';
+import { newWallet, type SolanaNode, type Wallet } from '../../helpers/solana-node.ts';
 import { nonsense } from '../nonsense.ts';
+import { sol, startChain, usdc } from './chain.ts';
 
 /** Transactions of a slot. */
 const IN_SLOT = 20;
@@ -22,23 +23,9 @@ let sender: Wallet;
 let senderTokens: string;
 
 beforeAll(async () => {
-  solana = new SolanaNode(Date.now);
-  stop = await solana.start();
-  node = plainNode(solana.url);
-  sender = newWallet();
-  solana.airdrop(sender.address, 1_000_000_000_000n);
-  senderTokens = solana.fund(sender.address, 1_000_000_000_000n);
+  ({ solana, node, sender, senderTokens, stop } = await startChain());
 });
 afterAll(() => stop());
-
-const sol = (address: string): WatchedAddress => ({
-  network: { id: 'sol-dev', contract: null },
-  address,
-});
-const usdc = (address: string): WatchedAddress => ({
-  network: { id: 'sol-usdc-dev', contract: USDC },
-  address,
-});
 
 const isWhole = (method: string, params: readonly unknown[]) =>
   method === 'getBlock' &&

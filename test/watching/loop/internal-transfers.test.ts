@@ -11,10 +11,10 @@ import { selectNetwork } from '../../../src/settlement/select-network.ts';
 import { addNode } from '../../../src/watching/operate/manage-nodes.ts';
 import { watchChainLoop } from '../../../src/worker/watch-chains.ts';
 import { addMerchant, operatorOf } from '../../helpers/accounts.ts';
-import { ANVIL_MISSING, hasAnvil, startAnvil } from '../../helpers/anvil.ts';
+import { ANVIL_MISSING, hasAnvil } from '../../helpers/anvil.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
-import { createEvm, type Evm, RICH, someAddress } from '../../helpers/evm.ts';
-import { type NodeProxy, RpcRefusal, startNodeProxy } from '../../helpers/node-proxy.ts';
+import { type Evm, type EvmChain, RICH, someAddress, startEvm } from '../../helpers/evm.ts';
+import { type NodeProxy, RpcRefusal } from '../../helpers/node-proxy.ts';
 import { addPayment } from '../../helpers/payments.ts';
 
 const CHAIN = 'eth-test';
@@ -24,6 +24,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
   const address = RICH[1];
   let service: TestApp;
   let merchant: Merchant;
+  let chain: EvmChain;
   let evm: Evm;
   let proxy: NodeProxy;
   let payer: string;
@@ -31,8 +32,8 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
   beforeAll(async () => {
     service = await startTestApp();
     ({ merchant } = await addMerchant(service, { addresses: {} }));
-    evm = createEvm(await startAnvil());
-    proxy = await startNodeProxy(evm.anvil.url);
+    chain = await startEvm();
+    ({ evm, proxy } = chain);
     payer = await evm.deploy('payer');
     await evm.mine(8);
     const { keyring, clock } = service;
@@ -44,8 +45,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
     await look();
   });
   afterAll(async () => {
-    await proxy?.stop();
-    await evm?.anvil.stop();
+    await chain?.stop();
     await service?.close();
   });
 

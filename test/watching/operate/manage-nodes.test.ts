@@ -17,9 +17,10 @@ import {
   testNode,
 } from '../../../src/watching/operate/manage-nodes.ts';
 import type { NodeTools } from '../../../src/watching/operate/node-tools.ts';
-import { ANVIL_MISSING, type Anvil, hasAnvil, startAnvil } from '../../helpers/anvil.ts';
+import { ANVIL_MISSING, type Anvil, hasAnvil } from '../../helpers/anvil.ts';
 import { cloneDatabase, type TestDatabase } from '../../helpers/database.ts';
-import { type NodeProxy, startNodeProxy } from '../../helpers/node-proxy.ts';
+import { type EvmChain, startEvm } from '../../helpers/evm.ts';
+import type { NodeProxy } from '../../helpers/node-proxy.ts';
 import { putToken } from '../../helpers/token.ts';
 
 const USDC = '0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238';
@@ -27,15 +28,15 @@ const OWN_USDT = '0xdeadbeefdeadbeefdeadbeefdeadbeefdeadbeef';
 
 describe.skipIf(!hasAnvil)(hasAnvil ? 'nodes' : `nodes: ${ANVIL_MISSING}`, () => {
   let database: TestDatabase;
+  let chain: EvmChain;
   let anvil: Anvil;
   let proxy: NodeProxy;
   beforeAll(async () => {
-    [database, anvil] = await Promise.all([cloneDatabase(), startAnvil()]);
-    proxy = await startNodeProxy(anvil.url);
+    [database, chain] = await Promise.all([cloneDatabase(), startEvm()]);
+    ({ anvil, proxy } = chain);
   });
   afterAll(async () => {
-    await Promise.all([proxy.stop(), database.drop()]);
-    await anvil.stop();
+    await Promise.all([chain.stop(), database.drop()]);
   });
 
   const keyring = createKeyring([randomBytes(32)]);

@@ -1,0 +1,33 @@
+import type { WatchedAddress } from '../../../src/chains/transfer.ts';
+import { type PlainNode, plainNode } from '../../helpers/plain-node.ts';
+import { newWallet, SolanaNode, USDC, type Wallet } from '../../helpers/solana-node.ts';
+
+/** A Solana of one's own, with a wallet to pay from. */
+interface TestChain {
+  readonly solana: SolanaNode;
+  readonly node: PlainNode;
+  /** Has SOL, and the account that `senderTokens` names. */
+  readonly sender: Wallet;
+  /** An account that has USDC. */
+  readonly senderTokens: string;
+  stop(): Promise<void>;
+}
+
+export async function startChain(): Promise<TestChain> {
+  const solana = new SolanaNode(Date.now);
+  const stop = await solana.start();
+  const sender = newWallet();
+  solana.airdrop(sender.address, 1_000_000_000_000n);
+  const senderTokens = solana.fund(sender.address, 1_000_000_000_000n);
+  return { solana, node: plainNode(solana.url), sender, senderTokens, stop };
+}
+
+export const sol = (address: string): WatchedAddress => ({
+  network: { id: 'sol-dev', contract: null },
+  address,
+});
+
+export const usdc = (address: string): WatchedAddress => ({
+  network: { id: 'sol-usdc-dev', contract: USDC },
+  address,
+});
