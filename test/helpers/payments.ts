@@ -4,8 +4,15 @@ import type { Merchant } from '../../src/database/account-tables.ts';
 import type { Database } from '../../src/database/connection.ts';
 import type { Payment, PaymentsTable } from '../../src/database/payment-tables.ts';
 import { findMainBranch } from '../../src/repositories/accounts/merchants.ts';
+import { findPayment } from '../../src/repositories/payments/payments.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
+
+/** Status and session status of a payment, as in `pending/completed`. */
+export async function stateOfPayment(db: Database, id: string): Promise<string> {
+  const payment = await findPayment(db, id);
+  return `${payment?.status}/${payment?.session_status}`;
+}
 
 /** A payment of the merchant in whatever state a test needs, straight into the table. */
 export async function addPayment(

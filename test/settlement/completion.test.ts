@@ -4,7 +4,7 @@ import { setMerchant } from '../../src/accounts/merchants.ts';
 import type { Merchant } from '../../src/database/account-tables.ts';
 import type { Payment } from '../../src/database/payment-tables.ts';
 import { movePayment } from '../../src/payments/move-payment.ts';
-import { insertReservation, type Slot } from '../../src/repositories/deposits/reservations.ts';
+import type { Slot } from '../../src/repositories/deposits/reservations.ts';
 import { listTransitions, updateOpenPayment } from '../../src/repositories/payments/moves.ts';
 import { findPayment } from '../../src/repositories/payments/payments.ts';
 import { expirePayments } from '../../src/settlement/expire-on-chain.ts';
@@ -14,8 +14,7 @@ import type { Finality } from '../../src/settlement/observed-transfer.ts';
 import { readRemaining } from '../../src/settlement/remaining.ts';
 import { ADDRESSES, addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
-import { addOpenPayment } from '../helpers/open-payment.ts';
-import { addPayment } from '../helpers/payments.ts';
+import { addOpenPayment, addPaymentAt, releaseAll } from '../helpers/open-payment.ts';
 
 const MINUTE_MS = 60_000;
 const OTHER_ADDRESS = '1BoatSLRHtKNngkdXEeobR76b53LETtpyT';
@@ -32,24 +31,14 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   asked *= 2n;
-  // A payment that an earlier test left open must not be a candidate.
-  return service.db
-    .updateTable('reservations')
-    .set({ released_at: new Date(0) })
-    .execute();
+  return releaseAll(service.db);
 });
 afterAll(() => service.close());
 
 const now = () => new Date(service.clock.now);
 const open = (amount = asked) => addOpenPayment(service, merchant, amount);
-async function openAt(slot: Slot, token_decimals: number, columns: Partial<Payment> = {}) {
-  const { id } = await addPayment(service.db, merchant, { ...columns, created_at: now() });
-  await insertReservation(service.db, id, slot, now());
-  const { blockchainId: blockchain_id, address, tokenAmount: token_amount } = slot;
-  const chosen = { blockchain_id, address, token_amount, token_decimals };
-  await updateOpenPayment(service.db, id, chosen);
-  return read(id);
-}
+const openAt = (slot: Slot, token_decimals: number, columns: Partial<Payment> = {}) =>
+  addPaymentAt(service, merchant, slot, { ...columns, token_decimals });
 const send = (tokenAmount: bigint, address: string = ADDRESSES.btc, blockchainId = 'btc') => {
   const transactionHash = `tx${++serial}`;
   const tell = (finality: Finality) =>

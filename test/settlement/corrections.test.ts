@@ -3,16 +3,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Merchant } from '../../src/database/account-tables.ts';
 import type { Connection } from '../../src/database/connection.ts';
 import { transact } from '../../src/database/transaction.ts';
-import { insertReservation } from '../../src/repositories/deposits/reservations.ts';
-import { updateOpenPayment } from '../../src/repositories/payments/moves.ts';
-import { findPayment } from '../../src/repositories/payments/payments.ts';
 import { dismissDeposit } from '../../src/settlement/inbox.ts';
 import { observeAll } from '../../src/settlement/observe-all.ts';
 import { correctFinal, observeIn, observeTransfer } from '../../src/settlement/observe-transfer.ts';
 import type { ObservedTransfer } from '../../src/settlement/observed-transfer.ts';
 import { addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
-import { addPayment } from '../helpers/payments.ts';
+import { addPaymentAt } from '../helpers/open-payment.ts';
+import { stateOfPayment } from '../helpers/payments.ts';
 
 const NETWORK = 'eth-usdc';
 
@@ -28,12 +26,8 @@ afterAll(() => service.close());
 const now = () => new Date(service.clock.now);
 
 async function ask(address: string, tokenAmount: bigint): Promise<string> {
-  const { db } = service;
-  const { id } = await addPayment(db, merchant, { created_at: now() });
-  await insertReservation(db, id, { blockchainId: NETWORK, address, tokenAmount }, now());
-  await updateOpenPayment(db, id, {
-    ...{ blockchain_id: NETWORK, address, token_amount: tokenAmount, token_decimals: 6 },
-  });
+  const slot = { blockchainId: NETWORK, address, tokenAmount };
+  const { id } = await addPaymentAt(service, merchant, slot, { token_decimals: 6 });
   service.clock.now += 1_000;
   return id;
 }
@@ -58,10 +52,7 @@ const depositsAt = (address: string) =>
     .orderBy('transaction_hash')
     .execute();
 
-const statusOf = async (id: string) => {
-  const payment = await findPayment(service.db, id);
-  return `${payment?.status}/${payment?.session_status}`;
-};
+const statusOf = (id: string) => stateOfPayment(service.db, id);
 
 test('a duplicate takes the payment of a deposit that is corrected beside it', async () => {
   const { db } = service;

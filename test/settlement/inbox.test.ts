@@ -8,8 +8,6 @@ import {
   findMeantPayments,
   listStrayDeposits,
 } from '../../src/repositories/deposits/deviations.ts';
-import { insertReservation } from '../../src/repositories/deposits/reservations.ts';
-import { updateOpenPayment } from '../../src/repositories/payments/moves.ts';
 import { findPayment } from '../../src/repositories/payments/payments.ts';
 import { ConsentNeeded } from '../../src/settlement/assignment.ts';
 import { expirePayments } from '../../src/settlement/expire-on-chain.ts';
@@ -26,9 +24,8 @@ import { readRemaining } from '../../src/settlement/remaining.ts';
 import { valueDeposits } from '../../src/settlement/value-deposits.ts';
 import { ADDRESSES, addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
-import { addOpenPayment } from '../helpers/open-payment.ts';
+import { addOpenPayment, addPaymentAt, releaseAll } from '../helpers/open-payment.ts';
 import { addMerchantUser } from '../helpers/panel.ts';
-import { addPayment } from '../helpers/payments.ts';
 
 const HOUR_MS = 60 * 60_000;
 
@@ -46,13 +43,9 @@ beforeAll(async () => {
   ada = await addMerchantUser(service, merchant.id, 'admin');
   grace = await addMerchantUser(service, merchant.id, 'admin', { name: 'Grace' });
 });
-beforeEach(async () => {
+beforeEach(() => {
   asked *= 3n;
-  // A payment that an earlier test left open must not be a candidate.
-  await service.db
-    .updateTable('reservations')
-    .set({ released_at: new Date(0) })
-    .execute();
+  return releaseAll(service.db);
 });
 afterAll(() => service.close());
 
@@ -91,11 +84,8 @@ describe('a deposit of too little', () => {
   ])('in %s settles nothing for one person', async (blockchainId, decimals, address) => {
     const place = { blockchainId, address };
     const due = asked * 10n ** BigInt(decimals);
-    const { id } = await addPayment(service.db, merchant, { created_at: now() });
-    await insertReservation(service.db, id, { ...place, tokenAmount: due }, now());
-    await updateOpenPayment(service.db, id, {
-      ...{ blockchain_id: blockchainId, address, token_amount: due, token_decimals: decimals },
-    });
+    const slot = { ...place, tokenAmount: due };
+    const { id } = await addPaymentAt(service, merchant, slot, { token_decimals: decimals });
     const dust = await arrive(1n, place);
     for (const operator of [operatorOf(service), as(ada)]) {
       expect(await refusalOf(assignDeposit(operator, dust.id, id))).toBe('amounts');

@@ -4,14 +4,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Merchant } from '../../src/database/account-tables.ts';
 import { transact } from '../../src/database/transaction.ts';
 import { movePayment } from '../../src/payments/move-payment.ts';
-import { insertReservation } from '../../src/repositories/deposits/reservations.ts';
-import { updateOpenPayment } from '../../src/repositories/payments/moves.ts';
 import { observeAll } from '../../src/settlement/observe-all.ts';
 import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
 import type { ObservedTransfer } from '../../src/settlement/observed-transfer.ts';
 import { addMerchant } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
-import { addPayment } from '../helpers/payments.ts';
+import { addPaymentAt } from '../helpers/open-payment.ts';
 import { reportTogether } from './truth/watch.ts';
 
 let service: TestApp;
@@ -74,13 +72,8 @@ const RESTED: History['sent'] = [
 const now = () => new Date(service.clock.now);
 
 async function ask(merchant: Merchant, address: string, tokenAmount: bigint): Promise<string> {
-  const { db } = service;
-  const { id } = await addPayment(db, merchant, { created_at: now() });
-  await insertReservation(db, id, { blockchainId: 'eth-usdc', address, tokenAmount }, now());
-  await updateOpenPayment(db, id, {
-    ...{ blockchain_id: 'eth-usdc', address, token_amount: tokenAmount, token_decimals: 6 },
-  });
-  return id;
+  const slot = { blockchainId: 'eth-usdc', address, tokenAmount };
+  return (await addPaymentAt(service, merchant, slot, { token_decimals: 6 })).id;
 }
 
 /** Plays a history for a merchant, and tells what has become of everything. */

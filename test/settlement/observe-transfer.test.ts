@@ -20,7 +20,8 @@ import { observeIn, observeTransfer } from '../../src/settlement/observe-transfe
 import type { Finality, ObservedTransfer } from '../../src/settlement/observed-transfer.ts';
 import { ADDRESSES, addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
-import { addOpenPayment } from '../helpers/open-payment.ts';
+import { addOpenPayment, releaseAll } from '../helpers/open-payment.ts';
+import { stateOfPayment } from '../helpers/payments.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 
@@ -36,11 +37,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   asked *= 2n;
-  // A payment that an earlier test left open must not be a candidate.
-  return service.db
-    .updateTable('reservations')
-    .set({ released_at: new Date(0) })
-    .execute();
+  return releaseAll(service.db);
 });
 afterAll(() => service.close());
 
@@ -59,10 +56,7 @@ const transfer = (tokenAmount: bigint, finality: Finality, hash = `tx${++serial}
     finality,
   }) satisfies ObservedTransfer;
 const observe = (told: ObservedTransfer) => observeTransfer(service.db, told, now());
-const stateOf = async (id: string) => {
-  const payment = await findPayment(service.db, id);
-  return `${payment?.status}/${payment?.session_status}`;
-};
+const stateOf = (id: string) => stateOfPayment(service.db, id);
 const open = () => addOpenPayment(service, merchant, asked);
 
 test('a reference names the payment, also when a transfer comes back that was undone', async () => {

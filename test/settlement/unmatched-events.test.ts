@@ -11,7 +11,7 @@ import type { Finality } from '../../src/settlement/observed-transfer.ts';
 import { createEndpoint, type Subscription } from '../../src/webhooks/manage-endpoints.ts';
 import { ADDRESSES, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
-import { addOpenPayment } from '../helpers/open-payment.ts';
+import { addOpenPayment, releaseAll } from '../helpers/open-payment.ts';
 
 const TYPE = 'payment_prompt.deposit_unmatched';
 
@@ -25,11 +25,7 @@ beforeAll(async () => {
   service = await startTestApp();
 });
 beforeEach(async () => {
-  // A payment that an earlier test left open must not be a candidate.
-  await service.db
-    .updateTable('reservations')
-    .set({ released_at: new Date(0) })
-    .execute();
+  await releaseAll(service.db);
   [one, other] = [await addMerchant(), await addMerchant()];
 });
 afterAll(() => service.close());

@@ -9,6 +9,7 @@ import { newDeposit } from '../../src/settlement/observed-transfer.ts';
 import { dustBelow, readDustLimits, weighTransfers } from '../../src/settlement/weigh-transfers.ts';
 import { addMerchant } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { forgetTransfers } from '../helpers/open-payment.ts';
 import { addPayment } from '../helpers/payments.ts';
 
 const PLACE = { blockchainId: 'eth-usdc-test', address: 'A' };
@@ -73,7 +74,7 @@ function record(tokenAmount: bigint, transactionHash = `tx${++serial}`) {
   return insertDeposit(service.db, newDeposit(observed, matched, now()));
 }
 
-const begin = () => sql`truncate deposits, reservations cascade`.execute(service.db);
+const begin = () => forgetTransfers(service.db);
 
 test('dust is less than a hundredth of the smallest amount, and less than fifty cents', async () => {
   await begin();

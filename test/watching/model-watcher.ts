@@ -10,7 +10,11 @@ import type { Clock } from '../../src/time/clock.ts';
 import { createLease, type Lease } from '../../src/watching/lease.ts';
 import { createTick, type TickResult } from '../../src/watching/loop/tick.ts';
 import { createWatchList } from '../../src/watching/watch-list.ts';
-import type { ModelChain } from './model-chain.ts';
+import type { TestApp } from '../helpers/app.ts';
+import { forgetTransfers } from '../helpers/open-payment.ts';
+import { ModelChain } from './model-chain.ts';
+
+const MINUTE_MS = 60_000;
 
 /** The process was ended with `kill -9`. */
 export class Killed extends Error {}
@@ -158,6 +162,26 @@ export function stepping(lease: Lease, step: () => Promise<void> | void): Lease 
       return result;
     },
   };
+}
+
+/** Blocks that are on top of one when the model calls it final. */
+export const FINAL_DEPTH = 4;
+
+/**
+ * Begins a test: two days later, with nothing of what earlier ones left, a new model of the chain and its
+ * watcher. Bitcoin's is final after three confirmations, any other as the model says.
+ */
+export async function beginModel(
+  { db, clock }: Pick<TestApp, 'db' | 'clock'>,
+  chain: ChainId,
+): Promise<{ model: ModelChain; watcher: ModelWatcher }> {
+  const isBitcoin = chain === 'btc-test';
+  clock.now += 48 * 60 * MINUTE_MS;
+  await forgetTransfers(db);
+  await watchModel(db, chain, isBitcoin ? '3' : 'final');
+  const model = new ModelChain(clock, isBitcoin ? null : FINAL_DEPTH);
+  clock.now += MINUTE_MS;
+  return { model, watcher: createModelWatcher({ db, clock, model, chain }) };
 }
 
 /** Makes a network one that is watched on the model. */

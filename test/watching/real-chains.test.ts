@@ -21,7 +21,7 @@ import { addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { ANVIL_MISSING, type Anvil, hasAnvil, startAnvil } from '../helpers/anvil.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { BITCOIND, BITCOIND_MISSING, type Bitcoind, startBitcoind } from '../helpers/bitcoind.ts';
-import { addPayment } from '../helpers/payments.ts';
+import { addPayment, stateOfPayment } from '../helpers/payments.ts';
 import { sendLamports, sendTokens } from '../helpers/solana-message.ts';
 import { newWallet, SolanaNode, USDC, type Wallet } from '../helpers/solana-node.ts';
 import { sendTrc10, sendTokens as sendTrc20, sendTrx, TronNode } from '../helpers/tron.ts';
@@ -96,10 +96,7 @@ async function audit(networkId: string) {
 
 const AGREES = { transfers: expect.any(Number), differences: [] };
 
-async function statusOf({ id }: Payment): Promise<string> {
-  const payment = await findPayment(service.db, id);
-  return `${payment?.status}/${payment?.session_status}`;
-}
+const statusOf = ({ id }: Payment) => stateOfPayment(service.db, id);
 
 describe.skipIf(!hasAnvil)(`Ethereum (${hasAnvil ? 'anvil' : ANVIL_MISSING})`, () => {
   const CHAIN = 'eth-test';

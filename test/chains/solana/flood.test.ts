@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { sql } from 'kysely';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { chainOf } from '../../../src/chains/chain-list.ts';
@@ -8,15 +7,13 @@ import type { Merchant } from '../../../src/database/account-tables.ts';
 import { NodeFailure } from '../../../src/nodes/node.ts';
 import { findChain } from '../../../src/repositories/chains/chains.ts';
 import { listDust } from '../../../src/repositories/deposits/dust.ts';
-import { insertReservation } from '../../../src/repositories/deposits/reservations.ts';
-import { updateOpenPayment } from '../../../src/repositories/payments/moves.ts';
 import { createLease } from '../../../src/watching/lease.ts';
 import { createTick } from '../../../src/watching/loop/tick.ts';
 import { createWatchList } from '../../../src/watching/watch-list.ts';
 import { addMerchant } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import { GeneratedSolana, type Sent } from '../../helpers/generated-solana.ts';
-import { addPayment } from '../../helpers/payments.ts';
+import { addPaymentAt, forgetTransfers } from '../../helpers/open-payment.ts';
 import { newWallet } from '../../helpers/solana-node.ts';
 import {
   Killed,
@@ -47,9 +44,7 @@ beforeEach(() => begin());
 /** A chain and a ledger on which nothing has happened yet. */
 async function begin(): Promise<void> {
   service.clock.now += 48 * 60 * MINUTE_MS;
-  await sql`truncate asked_assignments, deposits, dust, reservations, findings, rescans`.execute(
-    service.db,
-  );
+  await forgetTransfers(service.db);
   await watchModel(service.db, CHAIN, 'final');
   chain = new GeneratedSolana(service.clock);
 }
@@ -87,19 +82,10 @@ async function ask(
   lamports: number,
   endsAt = service.clock.now + 60 * MINUTE_MS,
 ): Promise<string> {
-  const now = new Date(service.clock.now);
-  const { id } = await addPayment(service.db, merchant, {
-    amount: 1_000,
-    created_at: now,
-    expires_at: new Date(endsAt),
-  });
-  const token_amount = BigInt(lamports);
-  const slot = { blockchainId: CHAIN, address, tokenAmount: token_amount };
-  await insertReservation(service.db, id, slot, now);
-  await updateOpenPayment(service.db, id, {
-    ...{ blockchain_id: CHAIN, address, token_amount, token_decimals: 9 },
-  });
-  return id;
+  const slot = { blockchainId: CHAIN, address, tokenAmount: BigInt(lamports) };
+  const expires_at = new Date(endsAt);
+  const columns = { amount: 1_000, expires_at, token_decimals: 9 };
+  return (await addPaymentAt(service, merchant, slot, columns)).id;
 }
 
 const deposits = () => service.db.selectFrom('deposits').selectAll().execute();

@@ -1,14 +1,11 @@
-import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Merchant } from '../../../src/database/account-tables.ts';
-import { insertReservation } from '../../../src/repositories/deposits/reservations.ts';
-import { updateOpenPayment } from '../../../src/repositories/payments/moves.ts';
 import { findPayment } from '../../../src/repositories/payments/payments.ts';
 import { addMerchant } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
-import { addPayment } from '../../helpers/payments.ts';
-import { ModelChain } from '../model-chain.ts';
-import { createModelWatcher, type ModelWatcher, watchModel } from '../model-watcher.ts';
+import { addPaymentAt } from '../../helpers/open-payment.ts';
+import type { ModelChain } from '../model-chain.ts';
+import { beginModel, createModelWatcher, lapseLease, type ModelWatcher } from '../model-watcher.ts';
 
 const MINUTE_MS = 60_000;
 const CHAIN = 'eth-test';
@@ -24,25 +21,12 @@ beforeAll(async () => {
   ({ merchant } = await addMerchant(service));
 });
 beforeEach(async () => {
-  const { db, clock } = service;
-  clock.now += 24 * 60 * MINUTE_MS;
-  await sql`truncate asked_assignments, deposits, reservations, findings, rescans`.execute(db);
-  await watchModel(db, CHAIN, 'final');
-  model = new ModelChain(clock, 4);
-  clock.now += MINUTE_MS;
-  watcher = createModelWatcher({ db, clock, model, chain: CHAIN });
+  ({ model, watcher } = await beginModel(service, CHAIN));
 });
 afterAll(() => service.close());
 
 async function ask(): Promise<string> {
-  const { db, clock } = service;
-  const now = new Date(clock.now);
-  const expiresAt = new Date(clock.now + 60 * MINUTE_MS);
-  const { id } = await addPayment(db, merchant, { created_at: now, expires_at: expiresAt });
-  await insertReservation(db, id, SLOT, now);
-  const { blockchainId: blockchain_id, address, tokenAmount: token_amount } = SLOT;
-  await updateOpenPayment(db, id, { blockchain_id, address, token_amount, token_decimals: 18 });
-  return id;
+  return (await addPaymentAt(service, merchant, SLOT)).id;
 }
 
 async function tick(afterMs: number): Promise<string[]> {
@@ -89,9 +73,7 @@ test('blocks are not skipped by an estimate of when the newest one was made', as
     },
   });
   watcher = createModelWatcher({ ...service, model, chain: CHAIN, holder: 'a' });
-  await sql`update chains set lease_until = now() - interval '1 second' where id = ${CHAIN}`.execute(
-    service.db,
-  );
+  await lapseLease(service.db, CHAIN);
   await tick(1_000);
   expect(await findPayment(service.db, id)).toMatchObject({ session_status: 'completed' });
 });

@@ -7,25 +7,22 @@ import type { Merchant } from '../../../src/database/account-tables.ts';
 import { NodeFailure } from '../../../src/nodes/node.ts';
 import { listOpenFindings } from '../../../src/repositories/chains/findings.ts';
 import { listDust } from '../../../src/repositories/deposits/dust.ts';
-import { insertReservation } from '../../../src/repositories/deposits/reservations.ts';
-import { updateOpenPayment } from '../../../src/repositories/payments/moves.ts';
-import { findPayment } from '../../../src/repositories/payments/payments.ts';
 import { selectNetwork } from '../../../src/settlement/select-network.ts';
 import { findTransaction } from '../../../src/watching/operate/find-transaction.ts';
 import { addNode } from '../../../src/watching/operate/manage-nodes.ts';
 import type { Loop } from '../../../src/worker/loop.ts';
 import { watchChainLoop } from '../../../src/worker/watch-chains.ts';
 import { addMerchant, operatorOf } from '../../helpers/accounts.ts';
-import { ANVIL_MISSING, hasAnvil, startAnvil } from '../../helpers/anvil.ts';
+import { ANVIL_MISSING, hasAnvil } from '../../helpers/anvil.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
-import { createEvm, type Evm, RICH, USDC_TEST } from '../../helpers/evm.ts';
-import { type NodeProxy, startNodeProxy } from '../../helpers/node-proxy.ts';
-import { addPayment } from '../../helpers/payments.ts';
+import { type Evm, type EvmChain, RICH, startEvm, USDC_TEST } from '../../helpers/evm.ts';
+import type { NodeProxy } from '../../helpers/node-proxy.ts';
+import { addPaymentAt, forgetTransfers } from '../../helpers/open-payment.ts';
+import { addPayment, stateOfPayment } from '../../helpers/payments.ts';
 import { ModelChain } from '../model-chain.ts';
-import { createModelWatcher, type ModelWatcher, watchModel } from '../model-watcher.ts';
+import { beginModel, FINAL_DEPTH, type ModelWatcher } from '../model-watcher.ts';
 
 const MINUTE_MS = 60_000;
-const FINAL_DEPTH = 4;
 
 let service: TestApp;
 let merchant: Merchant;
@@ -44,10 +41,7 @@ const events = () =>
     .select('id')
     .where('type', '=', 'payment_prompt.deposit_unmatched')
     .execute();
-const statusOf = async (id: string) => {
-  const payment = await findPayment(service.db, id);
-  return `${payment?.status}/${payment?.session_status}`;
-};
+const statusOf = (id: string) => stateOfPayment(service.db, id);
 
 describe('a model of a chain', () => {
   const CHAIN = 'bnb-test';
@@ -55,29 +49,13 @@ describe('a model of a chain', () => {
   let watcher: ModelWatcher;
 
   beforeEach(async () => {
-    const { db, clock } = service;
-    clock.now += 48 * 60 * MINUTE_MS;
-    await sql`truncate asked_assignments, deposits, dust, reservations, findings, rescans`.execute(
-      db,
-    );
-    await watchModel(db, CHAIN, 'final');
-    model = new ModelChain(clock, FINAL_DEPTH);
-    clock.now += MINUTE_MS;
-    watcher = createModelWatcher({ db, clock, model, chain: CHAIN });
+    ({ model, watcher } = await beginModel(service, CHAIN));
   });
 
   async function ask(tokenAmount: bigint): Promise<string> {
-    const { id } = await addPayment(service.db, merchant, {
-      amount: 1_000,
-      created_at: now(),
-      expires_at: new Date(service.clock.now + 15 * MINUTE_MS),
-    });
     const slot = { blockchainId: CHAIN, address: 'A', tokenAmount };
-    await insertReservation(service.db, id, slot, now());
-    await updateOpenPayment(service.db, id, {
-      ...{ blockchain_id: CHAIN, address: 'A', token_amount: tokenAmount, token_decimals: 18 },
-    });
-    return id;
+    const expires_at = new Date(service.clock.now + 15 * MINUTE_MS);
+    return (await addPaymentAt(service, merchant, slot, { amount: 1_000, expires_at })).id;
   }
 
   const send = (tokenAmount: bigint) =>
@@ -183,18 +161,17 @@ describe.skipIf(!hasAnvil)(`Ethereum (${hasAnvil ? 'anvil' : ANVIL_MISSING})`, (
   const TOKEN = 'eth-usdc-test';
   const address = RICH[1];
   const FLOOD = 400;
+  let chain: EvmChain;
   let evm: Evm;
   let proxy: NodeProxy;
   let loop: Loop;
 
   beforeAll(async () => {
     const { db, keyring, clock } = service;
-    await sql`truncate asked_assignments, deposits, dust, reservations, findings, rescans`.execute(
-      db,
-    );
+    await forgetTransfers(db);
     await sql`update networks set settled_by = 'simulation' where settled_by = 'chain'`.execute(db);
-    evm = createEvm(await startAnvil());
-    proxy = await startNodeProxy(evm.anvil.url);
+    chain = await startEvm();
+    ({ evm, proxy } = chain);
     await evm.place('token', USDC_TEST);
     await evm.mint(USDC_TEST, RICH[0], 10n ** 12n);
     await evm.mine(8);
@@ -211,8 +188,7 @@ describe.skipIf(!hasAnvil)(`Ethereum (${hasAnvil ? 'anvil' : ANVIL_MISSING})`, (
   });
   afterAll(async () => {
     await loop?.end?.();
-    await proxy?.stop();
-    await evm?.anvil.stop();
+    await chain?.stop();
   });
 
   async function look(later = 0): Promise<void> {

@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ChainId, chainOf } from '../../../src/chains/chain-list.ts';
 import type { Merchant } from '../../../src/database/account-tables.ts';
@@ -11,6 +10,7 @@ import { LeaseLost } from '../../../src/watching/lease.ts';
 import { POLLED_LATELY_MS } from '../../../src/watching/loop/occurred-at.ts';
 import { addMerchant } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
+import { forgetTransfers } from '../../helpers/open-payment.ts';
 import { addPayment } from '../../helpers/payments.ts';
 import { ModelChain, type ModelTransfer } from '../model-chain.ts';
 import { createModelWatcher, Killed, lapseLease, type Step, watchModel } from '../model-watcher.ts';
@@ -107,7 +107,7 @@ type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
 /** Runs a history on a chain of its own kind, and returns what has to be compared in the end. */
 async function play(chain: ChainId, finalDepth: number | null, history: readonly Action[]) {
   const { db, clock } = service;
-  await sql`truncate deposits, dust, reservations, findings, native_balances cascade`.execute(db);
+  await forgetTransfers(db);
   await watchModel(db, chain, finalDepth === null ? String(UNDONE_MAXIMUM + 1) : 'final');
   const model = new ModelChain(clock, finalDepth);
   const create = (holder: string) => createModelWatcher({ db, clock, model, chain, holder });

@@ -6,20 +6,23 @@ import { NodeFailure } from '../../../src/nodes/node.ts';
 import { findChain } from '../../../src/repositories/chains/chains.ts';
 import { listOpenFindings } from '../../../src/repositories/chains/findings.ts';
 import { findNetworkOnChain } from '../../../src/repositories/chains/networks.ts';
-import { insertReservation } from '../../../src/repositories/deposits/reservations.ts';
-import { updateOpenPayment } from '../../../src/repositories/payments/moves.ts';
-import { findPayment } from '../../../src/repositories/payments/payments.ts';
 import { isWatchedInTime } from '../../../src/settlement/availability.ts';
 import { addMerchant } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
-import { addPayment } from '../../helpers/payments.ts';
+import { addPaymentAt } from '../../helpers/open-payment.ts';
+import { stateOfPayment } from '../../helpers/payments.ts';
 import { ModelChain } from '../model-chain.ts';
-import { createModelWatcher, lapseLease, type ModelWatcher, watchModel } from '../model-watcher.ts';
+import {
+  beginModel,
+  createModelWatcher,
+  FINAL_DEPTH,
+  lapseLease,
+  type ModelWatcher,
+} from '../model-watcher.ts';
 
 const CHAIN = 'eth-test';
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
-const FINAL_DEPTH = 4;
 const AMOUNT = 5_000n;
 /** How long a head below the cursor is taken for that of a node that lags. */
 const PATIENCE_MS = chainOf(CHAIN).staleHeadMs;
@@ -36,28 +39,12 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 beforeEach(async () => {
-  const { db, clock } = service;
-  clock.now += 48 * 60 * MINUTE_MS;
-  await sql`truncate asked_assignments, deposits, reservations, findings`.execute(db);
-  await watchModel(db, CHAIN, 'final');
-  model = new ModelChain(clock, FINAL_DEPTH);
-  clock.now += MINUTE_MS;
-  watcher = createModelWatcher({ db, clock, model, chain: CHAIN });
+  ({ model, watcher } = await beginModel(service, CHAIN));
 });
 
 async function ask(): Promise<string> {
-  const { db, clock } = service;
-  const now = new Date(clock.now);
-  const { id } = await addPayment(db, merchant, {
-    created_at: now,
-    expires_at: new Date(clock.now + 60 * MINUTE_MS),
-  });
   const slot = { blockchainId: CHAIN, address: 'A', tokenAmount: AMOUNT };
-  if (!(await insertReservation(db, id, slot, now))) throw new Error('taken');
-  await updateOpenPayment(db, id, {
-    ...{ blockchain_id: CHAIN, address: 'A', token_amount: AMOUNT, token_decimals: 18 },
-  });
-  return id;
+  return (await addPaymentAt(service, merchant, slot)).id;
 }
 
 const send = () => model.send({ blockchainId: CHAIN, address: 'A', tokenAmount: AMOUNT });
@@ -84,10 +71,7 @@ async function isOffered(): Promise<boolean> {
   return network !== undefined && isWatchedInTime(network, new Date(service.clock.now));
 }
 
-const statusOf = async (id: string) => {
-  const payment = await findPayment(service.db, id);
-  return `${payment?.status}/${payment?.session_status}`;
-};
+const statusOf = (id: string) => stateOfPayment(service.db, id);
 
 /** Puts the cursor at a block of another chain, as one that was behind the node's URL for a while. */
 async function misplaceCursor(height: number): Promise<void> {

@@ -5,18 +5,15 @@ import type { Merchant } from '../../../src/database/account-tables.ts';
 import { findChain } from '../../../src/repositories/chains/chains.ts';
 import { listOpenFindings } from '../../../src/repositories/chains/findings.ts';
 import { addRescan } from '../../../src/repositories/chains/rescans.ts';
-import { insertReservation } from '../../../src/repositories/deposits/reservations.ts';
-import { updateOpenPayment } from '../../../src/repositories/payments/moves.ts';
-import { findPayment } from '../../../src/repositories/payments/payments.ts';
 import { expirePayments } from '../../../src/settlement/expire-on-chain.ts';
 import { addMerchant } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
-import { addPayment } from '../../helpers/payments.ts';
+import { addPaymentAt } from '../../helpers/open-payment.ts';
+import { stateOfPayment } from '../../helpers/payments.ts';
 import { ModelChain, type ModelTransaction, type ModelTransfer } from '../model-chain.ts';
-import { createModelWatcher, type ModelWatcher, watchModel } from '../model-watcher.ts';
+import { beginModel, FINAL_DEPTH, type ModelWatcher } from '../model-watcher.ts';
 
 const MINUTE_MS = 60_000;
-const FINAL_DEPTH = 4;
 const CHAIN = 'eth-test';
 const PLACE = { blockchainId: CHAIN, address: 'A', tokenAmount: 5_000n };
 
@@ -34,22 +31,9 @@ beforeAll(async () => {
 });
 /** A payment, and a transfer for it that has been seen in its block. */
 beforeEach(async () => {
-  const { db, clock } = service;
-  clock.now += 24 * 60 * MINUTE_MS;
-  await sql`truncate deposits, reservations, findings, rescans cascade`.execute(db);
-  await watchModel(db, CHAIN, 'final');
-  model = new ModelChain(clock, FINAL_DEPTH);
-  clock.now += MINUTE_MS;
-  watcher = createModelWatcher({ db, clock, model, chain: CHAIN });
-  ({ id } = await addPayment(db, merchant, {
-    created_at: new Date(clock.now),
-    expires_at: new Date(clock.now + 15 * MINUTE_MS),
-  }));
-  await insertReservation(db, id, PLACE, new Date(clock.now));
-  const { blockchainId, address, tokenAmount } = PLACE;
-  await updateOpenPayment(db, id, {
-    ...{ blockchain_id: blockchainId, address, token_amount: tokenAmount, token_decimals: 18 },
-  });
+  ({ model, watcher } = await beginModel(service, CHAIN));
+  const expires_at = new Date(service.clock.now + 15 * MINUTE_MS);
+  ({ id } = await addPaymentAt(service, merchant, PLACE, { expires_at }));
   await tick();
   sent = model.send(PLACE);
   mine();
@@ -68,10 +52,7 @@ async function tick(): Promise<void> {
   while ((await watcher.tick()) === 'more');
 }
 
-async function status(): Promise<string> {
-  const payment = await findPayment(service.db, id);
-  return `${payment?.status}/${payment?.session_status}`;
-}
+const status = () => stateOfPayment(service.db, id);
 
 const deposits = () => service.db.selectFrom('deposits').selectAll().execute();
 

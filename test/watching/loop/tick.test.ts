@@ -11,10 +11,7 @@ import { findChain } from '../../../src/repositories/chains/chains.ts';
 import { addFinding, listOpenFindings } from '../../../src/repositories/chains/findings.ts';
 import { addRescan, findOpenRescan } from '../../../src/repositories/chains/rescans.ts';
 import { hasExpiringPayment } from '../../../src/repositories/chains/watch-list.ts';
-import {
-  insertReservation,
-  releaseReservation,
-} from '../../../src/repositories/deposits/reservations.ts';
+import { releaseReservation } from '../../../src/repositories/deposits/reservations.ts';
 import { updateOpenPayment } from '../../../src/repositories/payments/moves.ts';
 import { findPayment } from '../../../src/repositories/payments/payments.ts';
 import { expirePayments } from '../../../src/settlement/expire-on-chain.ts';
@@ -22,13 +19,19 @@ import { LeaseLost } from '../../../src/watching/lease.ts';
 import { IDLE_POLL_MS } from '../../../src/watching/loop/idle-watch.ts';
 import { addMerchant } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
-import { addPayment } from '../../helpers/payments.ts';
+import { addPaymentAt } from '../../helpers/open-payment.ts';
+import { stateOfPayment } from '../../helpers/payments.ts';
 import { ModelChain } from '../model-chain.ts';
-import { createModelWatcher, lapseLease, type ModelWatcher, watchModel } from '../model-watcher.ts';
+import {
+  beginModel,
+  createModelWatcher,
+  FINAL_DEPTH,
+  lapseLease,
+  type ModelWatcher,
+} from '../model-watcher.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-const FINAL_DEPTH = 4;
 const AMOUNT = 5_000n;
 const ADDRESS = 'A';
 
@@ -48,28 +51,15 @@ afterAll(() => service.close());
 const now = () => new Date(service.clock.now);
 
 async function begin(id: ChainId): Promise<void> {
-  const { db, clock } = service;
   chain = id;
-  clock.now += DAY_MS;
-  await sql`truncate asked_assignments, deposits, reservations, findings, rescans`.execute(db);
-  await watchModel(db, chain, id === 'btc-test' ? '3' : 'final');
-  model = new ModelChain(clock, id === 'btc-test' ? null : FINAL_DEPTH);
-  clock.now += MINUTE_MS;
-  watcher = createModelWatcher({ db, clock, model, chain });
+  ({ model, watcher } = await beginModel(service, chain));
 }
 
 /** A payment of this amount at the address, open for a quarter of an hour. */
 async function ask(amount = AMOUNT, address = ADDRESS): Promise<string> {
-  const { id } = await addPayment(service.db, merchant, {
-    created_at: now(),
-    expires_at: new Date(service.clock.now + 15 * MINUTE_MS),
-  });
   const slot = { blockchainId: chain, address, tokenAmount: amount };
-  if (!(await insertReservation(service.db, id, slot, now()))) throw new Error('taken');
-  await updateOpenPayment(service.db, id, {
-    ...{ blockchain_id: chain, address, token_amount: amount, token_decimals: 18 },
-  });
-  return id;
+  const expires_at = new Date(service.clock.now + 15 * MINUTE_MS);
+  return (await addPaymentAt(service, merchant, slot, { expires_at })).id;
 }
 
 const send = (tokenAmount = AMOUNT, address = ADDRESS) =>
@@ -90,10 +80,7 @@ async function tick(): Promise<string> {
   }
 }
 
-const statusOf = async (id: string) => {
-  const payment = await findPayment(service.db, id);
-  return `${payment?.status}/${payment?.session_status}`;
-};
+const statusOf = (id: string) => stateOfPayment(service.db, id);
 const deposits = (): Promise<Deposit[]> =>
   service.db.selectFrom('deposits').selectAll().orderBy('observed_at').execute();
 const findings = () => listOpenFindings(service.db, 100);

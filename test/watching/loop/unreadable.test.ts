@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { BalanceQuery } from '../../../src/chains/internal-transfers.ts';
 import type { Merchant } from '../../../src/database/account-tables.ts';
@@ -6,18 +5,16 @@ import { findChain } from '../../../src/repositories/chains/chains.ts';
 import { listOpenFindings, resolveFinding } from '../../../src/repositories/chains/findings.ts';
 import { countHeldPayments } from '../../../src/repositories/chains/status.ts';
 import { listDust } from '../../../src/repositories/deposits/dust.ts';
-import { insertReservation } from '../../../src/repositories/deposits/reservations.ts';
 import { lockLapsedQuotes, updateOpenPayment } from '../../../src/repositories/payments/moves.ts';
-import { findPayment } from '../../../src/repositories/payments/payments.ts';
 import { expirePayments } from '../../../src/settlement/expire-on-chain.ts';
 import { addMerchant } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
-import { addPayment } from '../../helpers/payments.ts';
-import { ModelChain } from '../model-chain.ts';
-import { createModelWatcher, type ModelWatcher, watchModel } from '../model-watcher.ts';
+import { addPaymentAt } from '../../helpers/open-payment.ts';
+import { stateOfPayment } from '../../helpers/payments.ts';
+import type { ModelChain } from '../model-chain.ts';
+import { beginModel, FINAL_DEPTH, type ModelWatcher } from '../model-watcher.ts';
 
 const MINUTE_MS = 60_000;
-const FINAL_DEPTH = 4;
 const CHAIN = 'eth-test';
 
 let service: TestApp;
@@ -30,13 +27,7 @@ beforeAll(async () => {
   ({ merchant } = await addMerchant(service));
 });
 beforeEach(async () => {
-  const { db, clock } = service;
-  clock.now += 24 * 60 * MINUTE_MS;
-  await sql`truncate deposits, dust, reservations, findings, rescans cascade`.execute(db);
-  await watchModel(db, CHAIN, 'final');
-  model = new ModelChain(clock, FINAL_DEPTH);
-  clock.now += MINUTE_MS;
-  watcher = createModelWatcher({ db, clock, model, chain: CHAIN });
+  ({ model, watcher } = await beginModel(service, CHAIN));
 });
 afterAll(() => service.close());
 
@@ -44,16 +35,9 @@ const now = () => new Date(service.clock.now);
 
 /** A payment at the address, open for a quarter of an hour. */
 async function ask(amount: bigint, address: string): Promise<string> {
-  const { id } = await addPayment(service.db, merchant, {
-    created_at: now(),
-    expires_at: new Date(service.clock.now + 15 * MINUTE_MS),
-  });
   const slot = { blockchainId: CHAIN, address, tokenAmount: amount };
-  if (!(await insertReservation(service.db, id, slot, now()))) throw new Error('taken');
-  await updateOpenPayment(service.db, id, {
-    ...{ blockchain_id: CHAIN, address, token_amount: amount, token_decimals: 18 },
-  });
-  return id;
+  const expires_at = new Date(service.clock.now + 15 * MINUTE_MS);
+  return (await addPaymentAt(service, merchant, slot, { expires_at })).id;
 }
 
 const send = (tokenAmount: bigint, address: string) =>
@@ -78,10 +62,7 @@ async function wait(minutes: number): Promise<void> {
   await tick();
 }
 
-const statusOf = async (id: string) => {
-  const payment = await findPayment(service.db, id);
-  return `${payment?.status}/${payment?.session_status}`;
-};
+const statusOf = (id: string) => stateOfPayment(service.db, id);
 const findings = () => listOpenFindings(service.db, 100);
 
 test('a transaction that cannot be read is a finding of its own, and holds its address alone', async () => {

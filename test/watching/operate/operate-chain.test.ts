@@ -1,23 +1,18 @@
-import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { newId } from '../../../src/crypto/new-id.ts';
 import type { Merchant } from '../../../src/database/account-tables.ts';
 import { findChain } from '../../../src/repositories/chains/chains.ts';
 import { insertNode } from '../../../src/repositories/chains/nodes.ts';
-import { insertReservation } from '../../../src/repositories/deposits/reservations.ts';
-import { updateOpenPayment } from '../../../src/repositories/payments/moves.ts';
-import { findPayment } from '../../../src/repositories/payments/payments.ts';
 import { LeaseLost } from '../../../src/watching/lease.ts';
 import { resumeWatching } from '../../../src/watching/operate/operate-chain.ts';
 import { addMerchant, operatorOf } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
-import { addPayment } from '../../helpers/payments.ts';
-import { ModelChain } from '../model-chain.ts';
-import { createModelWatcher, type ModelWatcher, watchModel } from '../model-watcher.ts';
+import { addPaymentAt } from '../../helpers/open-payment.ts';
+import { stateOfPayment } from '../../helpers/payments.ts';
+import type { ModelChain } from '../model-chain.ts';
+import { beginModel, type ModelWatcher } from '../model-watcher.ts';
 
 const CHAIN = 'eth-test';
-const MINUTE_MS = 60_000;
-const FINAL_DEPTH = 4;
 const AMOUNT = 5_000n;
 
 let service: TestApp;
@@ -39,25 +34,12 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 beforeEach(async () => {
-  const { db, clock } = service;
-  clock.now += 48 * 60 * MINUTE_MS;
-  await sql`truncate asked_assignments, deposits, reservations`.execute(db);
-  await watchModel(db, CHAIN, 'final');
-  model = new ModelChain(clock, FINAL_DEPTH);
-  clock.now += MINUTE_MS;
-  watcher = createModelWatcher({ db, clock, model, chain: CHAIN });
+  ({ model, watcher } = await beginModel(service, CHAIN));
 });
 
 async function ask(address: string): Promise<string> {
-  const { db, clock } = service;
-  const now = new Date(clock.now);
-  const { id } = await addPayment(db, merchant, { created_at: now });
   const slot = { blockchainId: CHAIN, address, tokenAmount: AMOUNT };
-  if (!(await insertReservation(db, id, slot, now))) throw new Error('taken');
-  await updateOpenPayment(db, id, {
-    ...{ blockchain_id: CHAIN, address, token_amount: AMOUNT, token_decimals: 18 },
-  });
-  return id;
+  return (await addPaymentAt(service, merchant, slot)).id;
 }
 
 async function tick(): Promise<string> {
@@ -68,10 +50,7 @@ async function tick(): Promise<string> {
   }
 }
 
-const statusOf = async (id: string) => {
-  const payment = await findPayment(service.db, id);
-  return `${payment?.status}/${payment?.session_status}`;
-};
+const statusOf = (id: string) => stateOfPayment(service.db, id);
 
 /** Sees a transfer to A, then halts the chain: the new branch has one to B and none to A. */
 async function halt(): Promise<{ fork: number; gone: string; paid: string }> {
