@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createClient, PaymentsApiError } from '../../src/client/index.ts';
-import { type ScriptedServer, type Step, startScriptedServer } from './scripted-server.ts';
+import { PaymentsApiError } from '../../src/client/index.ts';
+import {
+  clientOf,
+  type ScriptedServer,
+  type Step,
+  startScriptedServer,
+} from './scripted-server.ts';
 
 let server: ScriptedServer;
 
@@ -9,14 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const client = () =>
-  createClient({
-    keyId: 'mpk_1',
-    secret: 'mps_1',
-    passphrase: 'pass',
-    baseUrl: server.url,
-    maxAttempts: 1,
-  });
+const client = () => clientOf(server);
 
 async function errorOf(...steps: Step[]): Promise<PaymentsApiError> {
   server.script(...steps);

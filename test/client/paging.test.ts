@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createClient, PaymentsApiError } from '../../src/client/index.ts';
-import { type ScriptedServer, startScriptedServer } from './scripted-server.ts';
+import { PaymentsApiError } from '../../src/client/index.ts';
+import { clientOf, type ScriptedServer, startScriptedServer } from './scripted-server.ts';
 
 let server: ScriptedServer;
 
@@ -9,14 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const client = () =>
-  createClient({
-    keyId: 'mpk_1',
-    secret: 'mps_1',
-    passphrase: 'pass',
-    baseUrl: server.url,
-    maxAttempts: 1,
-  });
+const client = () => clientOf(server);
 
 const page = (from: number, to: number, hasMore: boolean) => ({
   status: 200,

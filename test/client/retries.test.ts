@@ -7,9 +7,13 @@ import {
 } from '../../src/client/index.ts';
 import { signRequest } from '../../src/signing/canonical.ts';
 import { freePort } from '../helpers/redis-server.ts';
-import { type Answer, type ScriptedServer, startScriptedServer } from './scripted-server.ts';
+import {
+  type Answer,
+  CREDENTIALS,
+  type ScriptedServer,
+  startScriptedServer,
+} from './scripted-server.ts';
 
-const CREDENTIALS = { keyId: 'mpk_1', secret: 'mps_1', passphrase: 'pass' };
 const PROMPT = '/external/v1/payments/prompt';
 const CREATED: Answer = { status: 201, body: { prompt: { id: '1' }, checkoutUrl: 'https://c' } };
 

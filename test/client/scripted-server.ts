@@ -1,6 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import { type ClientOptions, createClient } from '../../src/client/index.ts';
+
+export const CREDENTIALS = { keyId: 'mpk_1', secret: 'mps_1', passphrase: 'pass' };
 
 /** What the server does with one request: answers, breaks the connection, or never answers. */
 export type Step = Answer | 'reset' | 'hang';
@@ -26,6 +29,11 @@ export interface ScriptedServer {
   /** What the next requests get, in order; a request beyond the script gets a 418. */
   script(...steps: Step[]): void;
   close(): Promise<void>;
+}
+
+/** A client of the server, which tries once unless told otherwise. */
+export function clientOf({ url }: ScriptedServer, options: Partial<ClientOptions> = {}) {
+  return createClient({ ...CREDENTIALS, baseUrl: url, maxAttempts: 1, ...options });
 }
 
 /** An HTTP server that does what a test tells it and remembers what it was sent. */
