@@ -1,8 +1,8 @@
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { openEmbeddedDatabase } from '../../src/development/embedded-postgres.ts';
+import { serverRoot } from '../helpers/database-server.ts';
 
 /** A PostgreSQL server of its own, whose processes can be stopped in their tracks. */
 export interface FreezableServer {
@@ -15,7 +15,7 @@ export interface FreezableServer {
 }
 
 export async function startFreezableServer(): Promise<FreezableServer> {
-  const directory = await mkdtemp(join(tmpdir(), 'eps-frozen-'));
+  const directory = await mkdtemp(join(serverRoot(), 'eps-frozen-'));
   // Run by root, the server is another user's and has to get in.
   await chmod(directory, 0o711);
   const server = await openEmbeddedDatabase({
