@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { connect, type Database } from '../../src/database/connection.ts';
+import type { Database } from '../../src/database/connection.ts';
 import { cleanUpLoop } from '../../src/worker/clean-up.ts';
 import { foldPartnerDeltasLoop } from '../../src/worker/fold-partner-deltas.ts';
 import { mp, mpHere } from '../cli/mp.ts';
@@ -11,6 +11,7 @@ import { SOON } from '../helpers/soon.ts';
 import { BODY, basic, PROMPT } from '../legacy/older-contract.ts';
 import { parseExposition, sumOf } from '../telemetry/exposition.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
+import { openDatabase } from './accounts.ts';
 import {
   call,
   complaints,
@@ -46,8 +47,7 @@ async function ask(...args: string[]): Promise<Document> {
 }
 
 function open(url: string): Database {
-  const onIdleError = () => undefined;
-  const db = connect({ url, poolSize: 2, applicationName: 'test', onIdleError });
+  const db = openDatabase(url);
   opened.push(db);
   return db;
 }

@@ -2,17 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { createKeyring } from '../../src/crypto/keyring.ts';
-import { connect, type Database } from '../../src/database/connection.ts';
+import type { Database } from '../../src/database/connection.ts';
 import { mpHere } from '../cli/mp.ts';
-import {
-  addMerchant,
-  addPartner,
-  type MerchantWithKey,
-  type PartnerWithKey,
-} from '../helpers/accounts.ts';
+import type { MerchantWithKey, PartnerWithKey } from '../helpers/accounts.ts';
 import { startTcpProxy, type TcpProxy } from '../helpers/tcp-proxy.ts';
-import { watchNetworks } from '../helpers/watch-networks.ts';
+import { openAccounts, openDatabase } from './accounts.ts';
 import { type FreezableServer, startFreezableServer } from './frozen-server.ts';
 import {
   call,
@@ -38,7 +32,6 @@ const missing = !hasEmbedded();
 
 describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'while the database hangs', PATIENCE, () => {
   const masterKey = randomBytes(32);
-  const clock = Object.assign(() => Date.now(), { now: 0 });
   const started: ServiceProcess[] = [];
   let server: FreezableServer;
   let proxy: TcpProxy;
@@ -58,16 +51,8 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'while the database hangs'
     proxy = await startTcpProxy(target.hostname, Number(target.port));
     env = serviceEnvironment(server.url, masterKey);
     expect(await mpHere(['migrate'], env)).toMatchObject({ status: 0, err: '' });
-    db = connect({
-      url: server.url,
-      poolSize: 2,
-      applicationName: 'test',
-      onIdleError: () => undefined,
-    });
-    const operated = { db, clock, keyring: createKeyring([masterKey]) };
-    await watchNetworks(db);
-    partner = await addPartner(operated);
-    shop = await addMerchant(operated, { partnerId: partner.partner.id });
+    db = openDatabase(server.url);
+    ({ partner, shop } = await openAccounts(db, masterKey));
     const api = await start();
     const { body } = await call(api, shop, { path: CREATE, body: { amount: 5000 } });
     paymentId = body.prompt.id;

@@ -12,16 +12,14 @@ import { createEndpoint } from '../../src/webhooks/manage-endpoints.ts';
 import { mpHere } from '../cli/mp.ts';
 import {
   addKey,
-  addMerchant,
-  addPartner,
   type MerchantWithKey,
   operatorOf,
   type PartnerWithKey,
 } from '../helpers/accounts.ts';
 import { SOON } from '../helpers/soon.ts';
 import { startTcpProxy } from '../helpers/tcp-proxy.ts';
-import { watchNetworks } from '../helpers/watch-networks.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
+import { openAccounts } from './accounts.ts';
 import { findPgBouncer, PGBOUNCER_MISSING, type PgBouncer, startPgBouncer } from './pgbouncer.ts';
 import {
   call,
@@ -111,11 +109,9 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
     bouncer = await bounce();
     env = serviceEnvironment(bouncer.url, masterKey, { DATABASE_DIRECT_URL: directUrl });
     db = pooled(bouncer);
-    const operated = { db, clock, keyring };
-    await watchNetworks(db);
-    partner = await addPartner(operated);
-    shop = await addMerchant(operated, { partnerId: partner.partner.id });
-    await createEndpoint(operatorOf(operated), keyring, {
+    const accounts = await openAccounts(db, masterKey);
+    ({ partner, shop } = accounts);
+    await createEndpoint(operatorOf(accounts.operated), keyring, {
       merchantId: shop.merchant.id,
       url: receiver.url,
       types: undefined,

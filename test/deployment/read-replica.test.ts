@@ -1,17 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { createKeyring } from '../../src/crypto/keyring.ts';
-import { connect, type Database } from '../../src/database/connection.ts';
+import type { Database } from '../../src/database/connection.ts';
 import { mpHere } from '../cli/mp.ts';
-import {
-  addMerchant,
-  addPartner,
-  type MerchantWithKey,
-  type PartnerWithKey,
-} from '../helpers/accounts.ts';
+import type { MerchantWithKey, PartnerWithKey } from '../helpers/accounts.ts';
 import { SOON } from '../helpers/soon.ts';
-import { watchNetworks } from '../helpers/watch-networks.ts';
+import { openAccounts, openDatabase } from './accounts.ts';
 import {
   call,
   complaints,
@@ -31,8 +25,6 @@ const missing = !hasEmbedded();
 
 describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'reports from a streaming replica', () => {
   const masterKey = randomBytes(32);
-  const keyring = createKeyring([masterKey]);
-  const clock = Object.assign(() => Date.now(), { now: 0 });
   let pair: Pair;
   let db: Database | undefined;
   let primary: pg.Client;
@@ -48,15 +40,8 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'reports from a streaming 
     });
     expect(await mpHere(['migrate'], env)).toMatchObject({ status: 0, err: '' });
     [primary, standby] = await Promise.all([open(pair.primaryUrl), open(pair.standbyUrl)]);
-    db = connect({
-      url: pair.primaryUrl,
-      poolSize: 2,
-      applicationName: 'test',
-      onIdleError: () => undefined,
-    });
-    await watchNetworks(db);
-    partner = await addPartner({ db, clock, keyring });
-    shop = await addMerchant({ db, clock, keyring }, { partnerId: partner.partner.id });
+    db = openDatabase(pair.primaryUrl);
+    ({ partner, shop } = await openAccounts(db, masterKey));
     api = await startReplica(env);
   });
   afterAll(async () => {

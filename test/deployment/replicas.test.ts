@@ -7,10 +7,10 @@ import { createKeyring } from '../../src/crypto/keyring.ts';
 import { openResponse } from '../../src/payments/stored-response.ts';
 import { findStoredResponse } from '../../src/repositories/payments/idempotency-keys.ts';
 import { mp } from '../cli/mp.ts';
-import { addKey, addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
+import { addKey, type MerchantWithKey } from '../helpers/accounts.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { REDIS_MISSING } from '../helpers/redis-server.ts';
-import { watchNetworks } from '../helpers/watch-networks.ts';
+import { openAccounts } from './accounts.ts';
 import { type Balancer, startBalancer } from './balancer.ts';
 import {
   call,
@@ -30,7 +30,6 @@ const redisUrl = inject('redisServer');
 
 describe.skipIf(redisUrl === null)(redisUrl === null ? REDIS_MISSING : 'two replicas', () => {
   const masterKey = randomBytes(32);
-  const clock = Object.assign(() => Date.now(), { now: 0 });
   let database: TestDatabase;
   let env: Record<string, string>;
   let shop: MerchantWithKey;
@@ -50,10 +49,9 @@ describe.skipIf(redisUrl === null)(redisUrl === null ? REDIS_MISSING : 'two repl
   beforeAll(async () => {
     database = await cloneDatabase();
     env = serviceEnvironment(database.url, masterKey, { REDIS_URL: redisUrl ?? '' });
-    const operated = { db: database.db, clock, keyring: createKeyring([masterKey]) };
-    await watchNetworks(database.db);
-    shop = await addMerchant(operated);
-    revocable = await addKey(operated, { merchantId: shop.merchant.id });
+    const accounts = await openAccounts(database.db, masterKey);
+    ({ shop } = accounts);
+    revocable = await addKey(accounts.operated, { merchantId: shop.merchant.id });
     worker = startWorker(env);
     started.push(worker);
     [one, two] = await Promise.all([start(), start()]);

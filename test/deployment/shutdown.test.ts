@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createKeyring } from '../../src/crypto/keyring.ts';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { DRAIN_MS } from '../../src/http/graceful-close.ts';
-import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
+import type { MerchantWithKey } from '../helpers/accounts.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { readResponses, render } from '../helpers/raw-http.ts';
-import { watchNetworks } from '../helpers/watch-networks.ts';
+import { SOON } from '../helpers/soon.ts';
+import { openAccounts } from './accounts.ts';
 import { type ServiceProcess, serviceEnvironment, sign, startReplica } from './service-process.ts';
 
 /** What a replica that is told to stop does with the connections that still come. */
@@ -24,12 +24,7 @@ let replica: ServiceProcess;
 
 beforeAll(async () => {
   database = await cloneDatabase();
-  await watchNetworks(database.db);
-  shop = await addMerchant({
-    db: database.db,
-    clock: Object.assign(() => Date.now(), { now: 0 }),
-    keyring: createKeyring([masterKey]),
-  });
+  ({ shop } = await openAccounts(database.db, masterKey));
   replica = await startReplica(serviceEnvironment(database.url, masterKey));
 });
 afterAll(async () => {
@@ -58,7 +53,8 @@ test('SIGTERM cuts no connection, while a balancer that asks each second turns a
   const began = performance.now();
   const stopped = replica.stop();
   const answers = [...justBefore, ...dial(40).map(ask)];
-  expect((await fetch(`${replica.url}/readyz`)).status).toBe(503);
+  // It may be asked before the signal has reached it.
+  await vi.waitUntil(async () => (await fetch(`${replica.url}/readyz`)).status === 503, SOON);
   while (performance.now() - began < NOTICED_MS) {
     await sleep(50);
     answers.push(...dial(1).map(ask), ...silent.splice(-1).map(ask));
