@@ -44,8 +44,8 @@ export function observeTransfer(
 }
 
 /**
- * `observeTransfer` within an open transaction, which is to lock all of its transfers first if it has several
- * (`lockTransfers`).
+ * `observeTransfer` within an open transaction. A transaction that observes several transfers has to lock the addresses
+ * of all of them before the first (`lockTransfers`).
  */
 export async function observeIn(
   tx: Connection,
@@ -106,8 +106,8 @@ async function apply(
 }
 
 /**
- * Records a final deposit that no payment took as the chain shows it. Where more than its block is other than
- * recorded it is matched again, unless it was dismissed, and another event is added.
+ * Corrects a final deposit that was credited to no payment: it becomes what the chain shows. If more than its block
+ * differs, it is matched again, unless it was dismissed, and another event is added.
  * @returns The deposit; undefined if it is not final any more, or has a payment by now.
  */
 export async function correctFinal(

@@ -16,8 +16,8 @@ import {
   type KeyWithUse,
   listKeysWithUse,
 } from '../../repositories/keys/api-keys.ts';
+import { useIntent } from '../../repositories/people/intents.ts';
 import type { Membership } from '../../repositories/people/memberships.ts';
-import { useIntent } from '../../repositories/people/sign-in-counters.ts';
 import { parseDateBound } from '../../time/date-bound.ts';
 import { ownerOf, ownKeysOf, visibleKeysOf } from '../access/key-holders.ts';
 import { isAllowed } from '../access/permissions.ts';

@@ -98,7 +98,7 @@ type Done<T> = { readonly method: CodeMethod } & (
 /**
  * Checks a code of the authenticator app, or a recovery code, and uses it up. A right one resets the count of
  * failures on the same kind of device.
- * @throws WrongProof; SecondFactorClosed for the last wrong code that is admitted and any later one;
+ * @throws WrongProof; SecondFactorClosed for the wrong code that reaches the limit, and for every code after it;
  * SessionEnded if it has ended meanwhile.
  */
 export async function proveCode<T>(

@@ -85,16 +85,3 @@ export async function listDevices(db: Connection, personId: string): Promise<Buf
     .execute();
   return rows.map(({ token_hash: hash }) => hash);
 }
-
-/** @returns Whether the intent is new: what it stands for is done once. */
-export async function useIntent(
-  db: Connection,
-  row: { id: string; person_id: string; created_at: Date },
-): Promise<boolean> {
-  const { numInsertedOrUpdatedRows } = await db
-    .insertInto('panel_intents')
-    .values(row)
-    .onConflict(conflict => conflict.doNothing())
-    .executeTakeFirstOrThrow();
-  return numInsertedOrUpdatedRows === 1n;
-}

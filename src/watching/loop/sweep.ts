@@ -9,7 +9,8 @@ import { type Pass, scanParts } from './scan.ts';
 
 /**
  * Scans final blocks a second time, by the check node if it works.
- * @returns The last block of the sweep; the newest block when all of them have been swept.
+ * @returns The last block of the sweep; the newest block when all up to it have been swept; undefined when there was
+ * nothing to sweep.
  * @throws NodeFailure of the primary node, LeaseLost.
  */
 export async function sweep(watcher: Watcher, pass: Pass): Promise<Block | undefined> {

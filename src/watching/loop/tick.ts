@@ -72,7 +72,7 @@ export function createTick(watcher: Watcher): Tick {
     const node = await nodes.primary(signal);
     try {
       const result = await ask(state, node, isIdle, signal);
-      // What could not be used pays no strikes back.
+      // Only a useful response pays strikes back.
       if (result !== 'halted' && !lowHead.isMet()) nodes.reportSuccess(node.id);
       failures = 0;
       hasMore = result === 'more';
