@@ -151,6 +151,8 @@ class SharedConnection {
       if (this.#client !== client) throw new Error('Connection terminated');
     } catch (error) {
       lose();
+      // A server that was not admitted has an open connection by then.
+      cut(client);
       throw error;
     }
     this.#session = sessionClient(client, {

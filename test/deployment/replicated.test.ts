@@ -3,6 +3,8 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createKeyring } from '../../src/crypto/keyring.ts';
 import { connect, type Database } from '../../src/database/connection.ts';
+import { ping } from '../../src/database/ping.ts';
+import { connectPipeline } from '../../src/database/pipeline.ts';
 import { mpHere } from '../cli/mp.ts';
 import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { SOON } from '../helpers/soon.ts';
@@ -124,6 +126,24 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'a primary and its standby
     });
     const third = await failToStart(env('server', pair.standbyUrl));
     expect(third.last).toMatchObject({ err: { message: expect.stringContaining('standby') } });
+  });
+
+  test('a connection to a standby is refused and not kept', async () => {
+    const reads = connectPipeline({
+      ...{ url: pair.standbyUrl, connections: 1, applicationName: 'stray' },
+      onError: () => undefined,
+    });
+    for (let tries = 0; tries < 3; tries++) {
+      await expect(ping(reads)).rejects.toThrow('standby');
+    }
+    const strays = async () => {
+      const { rows } = await standby.query(
+        "select from pg_stat_activity where application_name = 'stray'",
+      );
+      return rows.length;
+    };
+    await expect.poll(strays, SOON).toBe(0);
+    await reads.destroy();
   });
 
   test('processes follow a promotion, and leave a primary that comes back alone', async () => {
