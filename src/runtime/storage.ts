@@ -62,9 +62,8 @@ export async function openStorage(
   const ownerUrl = config.migrationUrl ?? embedded?.url ?? directUrl;
   if (embedded === undefined) {
     const variable = config.databaseDirectUrl === null ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL';
-    await requirePrimary(variable, directUrl);
+    await requirePrimary(variable, directUrl, config.migrationUrl);
     await refusePooler(variable, directUrl, name);
-    if (config.migrationUrl !== null) await primaryOf(ownerUrl).locate();
   }
   const durability = await watchDurability(config, directUrl, { holder, name, logger });
   const db = connect({
@@ -96,9 +95,19 @@ export async function openStorage(
   }
 }
 
-/** @throws Error when several servers are named and none of them is a primary that answers. */
-async function requirePrimary(variable: string, url: string): Promise<void> {
-  if (await primaryOf(url).locate()) return;
+/**
+ * Looks for the primary. Before the first migration the service's role need not be there, so that only the owner of
+ * the tables is let in.
+ * @throws Error when several servers are named and none of them is a primary that answers.
+ */
+async function requirePrimary(
+  variable: string,
+  url: string,
+  migrationUrl: string | null,
+): Promise<void> {
+  const urls = migrationUrl === null ? [url] : [url, migrationUrl];
+  const found = await Promise.all(urls.map(each => primaryOf(each).locate()));
+  if (found.includes(true)) return;
   throw new Error(
     `None of the servers of ${variable} is a primary that answers: promote a standby, or start the primary.`,
   );

@@ -82,6 +82,20 @@ describe('mp migrate', () => {
     expect(JSON.parse(again.out)).toEqual({ applied: [], createdRole: null });
   });
 
+  test('finds the primary as the owner while the role is not there', async () => {
+    const fresh = await createTwoRoles();
+    const twice = (url: string) => {
+      const { host } = new URL(url);
+      return url.replace(`@${host}`, `@${host},${host}`);
+    };
+    const asBoth = {
+      ...serviceEnvironment(twice(fresh.serviceUrl), masterKey),
+      MIGRATION_DATABASE_URL: twice(fresh.ownerUrl),
+    };
+    expect(await mpHere(['migrate'], asBoth)).toMatchObject({ status: 0, err: '' });
+    await fresh.drop();
+  });
+
   test('is left to the owner, unless there is nothing to do', async () => {
     expect(await mpHere(['migrate'], env)).toMatchObject({ status: 0, err: '' });
     const newest = sql`(select max(name) from kysely_migration)`;
