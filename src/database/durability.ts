@@ -20,7 +20,8 @@ const SAFE_COMMITS = ['on', 'remote_apply'];
 
 /**
  * A session may relax its own commits, as the feed does; what others begin with is the setting's reset value.
- * Standbys that are connected and synchronous are those that commits wait for.
+ * Standbys that are connected and synchronous are those that commits wait for. With '*' that may be pg_basebackup,
+ * whose copy cannot be promoted before it is complete.
  */
 const CHECK = `
   select (select reset_val from pg_settings where name = 'synchronous_commit') as commits,
@@ -28,7 +29,8 @@ const CHECK = `
          pg_current_wal_flush_lsn()::text as position,
          count(*)::int as standbys,
          count(*) filter (where $1::pg_lsn is null or flush_lsn >= $1::pg_lsn)::int as confirming
-  from pg_stat_replication where state = 'streaming' and sync_state in ('sync', 'quorum')`;
+  from pg_stat_replication
+  where state = 'streaming' and sync_state in ('sync', 'quorum') and application_name <> 'pg_basebackup'`;
 
 interface Check {
   readonly commits: string;

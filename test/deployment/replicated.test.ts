@@ -108,6 +108,24 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'a primary and its standby
     await expect.poll(createdBy(safe), SOON).toBe(201);
   });
 
+  test('a copy that is being made does not count as a standby', async () => {
+    const { rows } = await standby.query('show primary_conninfo');
+    const follow = async (name: string) => {
+      const conninfo = `${rows[0].primary_conninfo} application_name=${name}`;
+      await standby.query(`alter system set primary_conninfo = '${conninfo}'`);
+      await standby.query('select pg_reload_conf()');
+    };
+    await follow('pg_basebackup');
+    const states = async () =>
+      (await primary.query('select application_name, sync_state from pg_stat_replication')).rows;
+    await expect
+      .poll(states, SOON)
+      .toEqual([{ application_name: 'pg_basebackup', sync_state: 'sync' }]);
+    await expect.poll(createdBy(safe), SOON).toBe(503);
+    await follow('standby');
+    await expect.poll(createdBy(safe), SOON).toBe(201);
+  });
+
   test('what cannot be given is refused at the start', async () => {
     await primary.query(`create role blind login password 'blind'`);
     await primary.query('grant all on all tables in schema public to blind');
