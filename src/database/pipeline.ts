@@ -91,7 +91,12 @@ class SharedConnection {
 
   /** @throws Error when connecting fails; the next call tries again. */
   open(): Promise<PostgresPoolClient> {
-    this.#opening ??= this.#primary.reach(() => this.#connect());
+    this.#opening ??= this.#primary
+      .reach(() => this.#connect())
+      .catch(error => {
+        this.#opening = undefined;
+        throw error;
+      });
     return this.#opening;
   }
 
@@ -134,7 +139,8 @@ class SharedConnection {
       // A connection that broke may close only after the next one has been opened.
       if (this.#client !== client) return;
       this.#client = undefined;
-      this.#opening = undefined;
+      // Until there is a session, it is still being opened, perhaps on another server next.
+      if (this.#session !== undefined) this.#opening = undefined;
       this.#session = undefined;
     };
     client.on('error', error => {

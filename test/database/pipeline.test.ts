@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Database } from '../../src/database/connection.ts';
@@ -7,6 +8,7 @@ import { isDatabaseUnavailable } from '../../src/database/errors.ts';
 import { connectPipeline, type PipelineOptions } from '../../src/database/pipeline.ts';
 import { PATIENT_CONNECT_TIMEOUT_MS } from '../../src/database/time-limits.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
+import { freePort } from '../helpers/redis-server.ts';
 import { SOON } from '../helpers/soon.ts';
 import { startTcpProxy, type TcpProxy } from '../helpers/tcp-proxy.ts';
 
@@ -96,6 +98,27 @@ test('queries take turns on the connections, which are opened once', async () =>
   const shares = Map.groupBy(pids, each => each);
   expect([...shares.values()].map(({ length }) => length)).toEqual([10, 10]);
   expect(new Set(pids)).toEqual(new Set(both));
+});
+
+test('queries that arrive while the primary is looked for share its connection', async () => {
+  const { host } = new URL(database.url);
+  // The first server refuses, so that the second one has to be found.
+  const { db } = open({ url: database.url.replace(host, `127.0.0.1:${await freePort()},${host}`) });
+  const queries: Promise<number | undefined>[] = [];
+  let isFound = false;
+  while (!isFound && queries.length < 100_000) {
+    const query = pid(db);
+    // Otherwise a failure before the end is an unhandled rejection.
+    query.then(
+      () => {
+        isFound = true;
+      },
+      () => undefined,
+    );
+    queries.push(query);
+    await setImmediate();
+  }
+  expect(new Set(await Promise.all(queries)).size).toBe(1);
 });
 
 test('takes no transactions, in which other queries would be', async () => {
