@@ -3,8 +3,9 @@ import { SIMULATION_NOTICE } from '../pages/simulation-notice.ts';
 import type { Membership } from '../repositories/people/memberships.ts';
 import { PANEL_ASSETS, PANEL_PREFIX } from './assets.ts';
 import { type FormFault, renderFault } from './form.ts';
-import { accountLinks, type PanelLink } from './navigation.ts';
+import { accountPath, accountSections, type PanelSection } from './navigation.ts';
 import type { OpenSession } from './people/panel-sessions.ts';
+import { texts } from './texts/index.ts';
 
 /** What a page consists of. */
 export interface PanelPage {
@@ -34,16 +35,14 @@ export interface PageFrame {
   readonly banner: string | null;
 }
 
-const NAME = 'External Payments Service';
+const { shell } = texts;
 
 /** Renders a page: its content with head, bar and navigation. */
 export function renderPage(page: PanelPage, frame: PageFrame): string {
   const { basePath, membership, banner, simulation } = frame;
   const asset = (name: Parameters<typeof PANEL_ASSETS.path>[1]) =>
     PANEL_ASSETS.path(basePath, name);
-  const links = membership === null ? [] : accountLinks(membership);
-  const navigation =
-    membership !== null && html`<p>${membership.name}</p>${renderLinks(links, frame)}`;
+  const navigation = membership !== null && renderMenu(membership, frame);
   const { refreshSeconds: refresh } = page;
   return html`<!doctype html>
 <html lang="en">
@@ -52,7 +51,7 @@ export function renderPage(page: PanelPage, frame: PageFrame): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
-<title>${[page.title, membership?.name, NAME].filter(Boolean).join(' · ')}</title>
+<title>${[page.title, membership?.name, shell.service].filter(Boolean).join(' · ')}</title>
 <link rel="icon" type="image/svg+xml" href="${asset('icon.svg')}">
 <link rel="stylesheet" href="${asset('base.css')}">
 <link rel="stylesheet" href="${asset('shell.css')}">
@@ -60,13 +59,13 @@ export function renderPage(page: PanelPage, frame: PageFrame): string {
 <script type="module" src="${asset('script.js')}"></script>
 </head>
 <body>
-<a class="skip" href="#content">Skip to content</a>
+<a class="skip" href="#content">${shell.skip}</a>
 ${simulation && SIMULATION_NOTICE}${renderBar(frame)}
 <div class="${membership === null ? 'page alone' : 'page'}">
 ${
   navigation &&
-  html`<details class="contents"><summary>Menu</summary><nav class="links" aria-label="Menu">${navigation}</nav></details>
-<nav class="side links" aria-label="Account">${navigation}</nav>`
+  html`<details class="contents"><summary>${shell.menuTitle}</summary><nav class="links" aria-label="${shell.menuTitle}">${navigation}</nav></details>
+<nav class="side links" aria-label="${shell.account}">${navigation}</nav>`
 }
 <main id="content"${refresh !== undefined && html` data-refresh="${refresh}"`}>
 ${banner !== null && html`<p class="notice">${banner}</p>`}
@@ -85,26 +84,33 @@ ${page.content}
 function renderBar({ basePath, publicUrl, session, path }: PageFrame): Html {
   const isSignedIn = session?.isComplete === true;
   return html`<header class="bar">
-<a class="brand" href="${basePath}${PANEL_PREFIX}">${NAME}</a>
-<nav aria-label="Main">${
+<a class="brand" href="${basePath}${PANEL_PREFIX}">${shell.service}</a>
+<nav aria-label="${shell.main}">${
     isSignedIn &&
-    html`<a href="${basePath}${PANEL_PREFIX}">Accounts</a>
-<a href="${basePath}${PANEL_PREFIX}/profile"${current(`${PANEL_PREFIX}/profile`, path)}>Profile</a>`
+    html`<a href="${basePath}${PANEL_PREFIX}">${shell.accounts}</a>
+<a href="${basePath}${PANEL_PREFIX}/profile"${current(`${PANEL_PREFIX}/profile`, path)}>${shell.profile}</a>`
   }
-<a href="${publicUrl}/docs">Docs</a>${
+<a href="${publicUrl}/docs">${shell.docs}</a>${
     session !== null &&
     html`
-<form method="post" action="${basePath}${PANEL_PREFIX}/sign-out"><button class="plain">Sign out</button></form>`
+<form method="post" action="${basePath}${PANEL_PREFIX}/sign-out"><button class="plain">${shell.signOut}</button></form>`
   }</nav>
 </header>`;
 }
 
-function renderLinks(links: readonly PanelLink[], { basePath, path }: PageFrame): Html {
-  // Every page is below the first one.
-  const [first] = links;
-  return html`<ul>${links.map(
-    link =>
-      html`<li><a href="${basePath}${link.href}"${current(link.href, path, link !== first)}>${link.text}</a></li>`,
+function renderMenu(membership: Membership, frame: PageFrame): Html {
+  return html`<p>${membership.name}</p>${accountSections(membership).map(section => renderSection(section, accountPath(membership), frame))}`;
+}
+
+/** @param home Path of the account's first page, which every other is below. */
+function renderSection(
+  { title, links }: PanelSection,
+  home: string,
+  { basePath, path }: PageFrame,
+): Html {
+  return html`${title !== null && html`<p>${title}</p>`}<ul>${links.map(
+    ({ href, text }) =>
+      html`<li><a href="${basePath}${href}"${current(href, path, href !== home)}>${text}</a></li>`,
   )}</ul>`;
 }
 

@@ -1,10 +1,18 @@
 import type { Membership } from '../repositories/people/memberships.ts';
 import { isAllowed, type Permission } from './access/permissions.ts';
 import { PANEL_PREFIX } from './assets.ts';
+import { texts } from './texts/index.ts';
 
 export interface PanelLink {
   readonly href: string;
   readonly text: string;
+}
+
+/** A part of the menu. */
+export interface PanelSection {
+  /** null for the pages that stand first. */
+  readonly title: string | null;
+  readonly links: readonly PanelLink[];
 }
 
 interface Entry {
@@ -13,21 +21,49 @@ interface Entry {
   readonly permission: Permission;
 }
 
+interface Section {
+  readonly title: string | null;
+  readonly entries: readonly Entry[];
+}
+
+const { menu } = texts.shell;
+
 /** Pages of an account, below its path, in the order of the menu. */
-const PAGES: Readonly<Record<Membership['kind'], readonly Entry[]>> = {
+const SECTIONS: Readonly<Record<Membership['kind'], readonly Section[]>> = {
   merchant: [
-    { path: '', text: 'Home', permission: 'home.read' },
-    { path: '/payments', text: 'Payments', permission: 'payments.read' },
-    { path: '/unmatched', text: 'Unmatched', permission: 'deposits.read' },
-    { path: '/settings/developer/keys', text: 'API keys', permission: 'keys.read' },
+    {
+      title: null,
+      entries: [
+        { path: '', text: menu.home, permission: 'home.read' },
+        { path: '/payments', text: menu.payments, permission: 'payments.read' },
+        { path: '/unmatched', text: menu.unmatched, permission: 'deposits.read' },
+      ],
+    },
+    {
+      title: menu.developer,
+      entries: [{ path: '/settings/developer/keys', text: menu.keys, permission: 'keys.read' }],
+    },
   ],
   partner: [
-    { path: '', text: 'Overview', permission: 'overview.read' },
-    { path: '/merchants', text: 'Merchants', permission: 'merchants.read' },
-    { path: '/payments', text: 'Payments', permission: 'payments.read' },
-    { path: '/team', text: 'Team', permission: 'team.read' },
-    { path: '/settings', text: 'Settings', permission: 'self-service.read' },
-    { path: '/developer/keys', text: 'API keys', permission: 'keys.read' },
+    {
+      title: null,
+      entries: [
+        { path: '', text: menu.overview, permission: 'overview.read' },
+        { path: '/merchants', text: menu.merchants, permission: 'merchants.read' },
+        { path: '/payments', text: menu.payments, permission: 'payments.read' },
+      ],
+    },
+    {
+      title: menu.settings,
+      entries: [
+        { path: '/team', text: menu.team, permission: 'team.read' },
+        { path: '/settings', text: menu.selfService, permission: 'self-service.read' },
+      ],
+    },
+    {
+      title: menu.developer,
+      entries: [{ path: '/developer/keys', text: menu.keys, permission: 'keys.read' }],
+    },
   ],
 };
 
@@ -36,9 +72,14 @@ export function accountPath({ kind, accountId }: Pick<Membership, 'kind' | 'acco
   return `${PANEL_PREFIX}/${kind}s/${accountId}`;
 }
 
-/** Links to the pages of an account that a role may see. */
-export function accountLinks(membership: Membership): PanelLink[] {
-  return PAGES[membership.kind]
-    .filter(({ permission }) => isAllowed(membership.role, permission))
-    .map(({ path, text }) => ({ href: accountPath(membership) + path, text }));
+/** The menu of an account: its sections, with the pages that a role may see. */
+export function accountSections(membership: Membership): PanelSection[] {
+  return SECTIONS[membership.kind]
+    .map(({ title, entries }) => ({
+      title,
+      links: entries
+        .filter(({ permission }) => isAllowed(membership.role, permission))
+        .map(({ path, text }) => ({ href: accountPath(membership) + path, text })),
+    }))
+    .filter(({ links }) => links.length > 0);
 }
