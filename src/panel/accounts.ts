@@ -2,11 +2,13 @@ import type { FastifyInstance } from 'fastify';
 import { basePathOf } from '../pages/base-path.ts';
 import { html } from '../pages/html.ts';
 import { listMemberships } from '../repositories/people/memberships.ts';
-import { ROLE_NAMES } from './access/permissions.ts';
 import type { PanelDependencies } from './dependencies.ts';
 import { FOR_PERSON, sessionOf } from './hooks/access.ts';
 import { accountPath } from './navigation.ts';
 import { leadTo, type Shown } from './pages.ts';
+import { texts } from './texts/index.ts';
+
+const { choice, roles } = texts.shell;
 
 /** Leads a person to their only account, or lists several. */
 export function registerAccounts(app: FastifyInstance, deps: PanelDependencies): void {
@@ -17,13 +19,13 @@ export function registerAccounts(app: FastifyInstance, deps: PanelDependencies):
     if (only !== undefined && second === undefined) return leadTo(accountPath(only));
     const content =
       only === undefined
-        ? html`<p>You have no account any more. Ask who invited you.</p>`
+        ? html`<p>${choice.none}</p>`
         : html`<ul class="rows cards">${accounts.map(
             account => html`<li><div>
-<a href="${basePathOf(panelUrl)}${accountPath(account)}">${account.name}</a>${account.status !== 'active' && html` <span class="tag">inactive</span>`}<br>
-<span class="quiet">${account.kind === 'merchant' ? 'Merchant' : 'Partner'}; you are ${ROLE_NAMES[account.role]}</span>
+<a href="${basePathOf(panelUrl)}${accountPath(account)}">${account.name}</a>${account.status !== 'active' && html` <span class="tag">${choice.inactive}</span>`}<br>
+<span class="quiet">${choice.role(choice.kinds[account.kind], roles[account.role])}</span>
 </div></li>`,
           )}</ul>`;
-    return { title: 'Your accounts', content };
+    return { title: choice.title, content };
   });
 }

@@ -3,7 +3,7 @@ import { OperationRefused } from '../audit/audited-change.ts';
 import { failPage } from '../errors/handler.ts';
 import { basePathOf } from '../pages/base-path.ts';
 import { type Html, html } from '../pages/html.ts';
-import { decidingRole, ROLE_NAMES } from './access/permissions.ts';
+import { decidingRole } from './access/permissions.ts';
 import { PANEL_PREFIX } from './assets.ts';
 import type { FormFault } from './form.ts';
 import { visitOf } from './hooks/access.ts';
@@ -14,27 +14,21 @@ import type { PanelPage } from './layout.ts';
 import { isLinkPath } from './next.ts';
 import { leadTo, type PageSettings, type Shown } from './pages.ts';
 import { FieldRefused, LinkEnded, SecondFactorClosed, SessionEnded } from './people/refusals.ts';
+import { texts } from './texts/index.ts';
 
 export interface PanelFailureOptions extends PageSettings {
   readonly cookies: PanelCookies;
   readonly isUnavailable: (error: unknown) => boolean;
 }
 
-/** Title and text of a failure's page, by HTTP status. */
-const TEXTS: Readonly<Record<number, readonly [title: string, text: string]>> = {
-  400: ['This form cannot be read', 'Go back, reload the page and try again.'],
-  404: [
-    'There is no such page',
-    'It does not exist, or it is not yours. Check the link, or begin with your accounts.',
-  ],
-  405: ['This page is asked for in another way', 'Open it by its link, or send its form again.'],
-  429: ['Too many requests', 'Wait a minute, then try again.'],
-  503: ['Not available just now', 'Nothing was changed. Try again in a minute.'],
-};
-const OWN_FAILURE = [
-  'Something went wrong on our side',
-  'Try again in a minute. If it stays, tell your operator the ID of the request.',
-] as const;
+const { failures } = texts;
+const { roles } = texts.shell;
+
+interface FailureText {
+  readonly title: string;
+  readonly text: string;
+}
+const STATUSES: Readonly<Record<number, FailureText>> = failures.statuses;
 
 /** The page that explains a failure, or the redirect to what has to be done first. */
 export function explainFailure(
@@ -51,9 +45,9 @@ export function explainFailure(
   if (error instanceof PanelRefusal) return explainRefusal(error.reason, request, reply, options);
   failPage(error, request, reply, options);
   const { statusCode: status } = reply;
-  const [title, text] = TEXTS[status] ?? OWN_FAILURE;
+  const { title, text } = STATUSES[status] ?? failures.other;
   const content = html`<p>${text}</p>
-<p class="quiet">Request <code>${request.id}</code></p>`;
+<p class="quiet">${failures.request(html`<code>${request.id}</code>`)}</p>`;
   return { title, content, status };
 }
 
@@ -96,29 +90,23 @@ function explainRefusal(
     case 'factor-needed':
       return leadTo(`${PANEL_PREFIX}/confirm${suffix}`);
     case 'foreign-origin':
-      return forbidden(
-        'This request came from elsewhere',
-        html`<p>Nothing was changed. Forms are taken, and files given, only from this panel's own pages; open the page again and try from there.</p>`,
-      );
+      return forbidden(failures.foreignOrigin);
     case 'account-inactive':
-      return forbidden(
-        'This account is inactive',
-        html`<p>Nothing was changed: an inactive account can be read alone. Ask your operator.</p>`,
-      );
+      return forbidden(failures.accountInactive);
     case 'not-allowed': {
       const { membership, deciders } = reason;
-      const needed = ROLE_NAMES[decidingRole(membership.kind)];
-      const names = deciders.length === 0 ? '' : `: ${deciders.join(', ')}`;
-      return forbidden(
-        'You may not do this',
-        html`<p>You are ${ROLE_NAMES[membership.role]} of ${membership.name}; this takes ${needed}${names}.</p>`,
-      );
+      const { role, name, kind } = membership;
+      const { title, text } = failures.notAllowed;
+      return forbidden({
+        title,
+        text: text(roles[role], name, roles[decidingRole(kind)], deciders),
+      });
     }
   }
 }
 
-function forbidden(title: string, content: Html): PanelPage {
-  return { title, content, status: 403 };
+function forbidden({ title, text }: { title: string; text: Html | string }): PanelPage {
+  return { title, content: html`<p>${text}</p>`, status: 403 };
 }
 
 /** Path of the page that a form was sent from, without the base path. */

@@ -45,7 +45,7 @@ export function renderPage(page: PanelPage, frame: PageFrame): string {
   const navigation = membership !== null && renderMenu(membership, frame);
   const { refreshSeconds: refresh } = page;
   return html`<!doctype html>
-<html lang="en">
+<html lang="${shell.language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -4,6 +4,7 @@ import { pageHeaders } from '../http/security-headers.ts';
 import { basePathOf } from '../pages/base-path.ts';
 import type { Membership } from '../repositories/people/memberships.ts';
 import { type PanelPage, renderPage } from './layout.ts';
+import { texts } from './texts/index.ts';
 
 /** What pages need to know of the service. */
 export interface PageSettings {
@@ -19,6 +20,8 @@ interface Onward {
 
 /** What a handler of the panel returns. */
 export type Shown = PanelPage | Onward;
+
+const { banners, onboardingStatuses } = texts.shell;
 
 /** Seconds of a year. */
 const YEAR = 31_536_000;
@@ -82,15 +85,10 @@ export function leadTo(path: string): Onward {
 
 /** A state of the account that keeps it from taking payments, though people can still enter it. */
 function bannerOf(membership: Membership): string | null {
-  if (membership.status !== 'active') {
-    return 'This account is inactive: it can be read, and nothing in it can be changed. Ask your operator.';
-  }
+  if (membership.status !== 'active') return banners.inactive;
   if (membership.kind !== 'merchant') return null;
   if (membership.accountKind === 'us' && membership.onboardingStatus !== 'approved') {
-    return `Onboarding of this account is ${membership.onboardingStatus}: until it is approved, its keys are refused with E2102.`;
+    return banners.onboarding(onboardingStatuses[membership.onboardingStatus]);
   }
-  if (membership.selfServiceOff) {
-    return 'Your partner has switched API keys of its merchants off: they are refused with E2103.';
-  }
-  return null;
+  return membership.selfServiceOff ? banners.selfServiceOff : null;
 }

@@ -36,14 +36,6 @@ export function needsRecentFactor(permission: Permission): boolean {
   return 'recent' in PERMISSIONS[permission];
 }
 
-/** The names of roles, with their articles. */
-export const ROLE_NAMES: Readonly<Record<Role, string>> = {
-  admin: 'a Merchant Admin',
-  member: 'a member',
-  owner: 'an owner',
-  developer: 'a developer',
-};
-
 /** The role that has every permission in an account of a kind. */
 export function decidingRole(kind: Membership['kind']): Role {
   return kind === 'merchant' ? 'admin' : 'owner';

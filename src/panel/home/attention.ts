@@ -7,9 +7,9 @@ import { listRecoveryCodes } from '../../repositories/people/people.ts';
 import { listTroubledEndpoints } from '../../repositories/webhooks/endpoints.ts';
 import { PANEL_PREFIX } from '../assets.ts';
 import { CHANGE_PASSWORD, describeClosedCodes } from '../closed-codes.ts';
-import { counted } from '../format.ts';
 import { accountPath } from '../navigation.ts';
 import type { OpenSession } from '../people/panel-sessions.ts';
+import { texts } from '../texts/index.ts';
 
 /** Something that needs a person's attention, and where to look at it. */
 export interface Attention {
@@ -17,6 +17,8 @@ export interface Attention {
   /** Without the base path; null for what only `mp` can change. */
   readonly href: string | null;
 }
+
+const attentionTexts = texts.home.attention;
 
 const HOUR_MS = 60 * 60_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -49,11 +51,8 @@ export async function readAttention(
   const closed = describeClosedCodes(person, now);
   if (closed !== null) found.push({ text: closed, href: CHANGE_PASSWORD });
   if (unmatched > 0) {
-    const more = unmatched === UNMATCHED_MAXIMUM ? 'or more ' : '';
-    found.push({
-      text: `${counted(unmatched, 'deposit')} ${more}that no payment took`,
-      href: `${path}/unmatched`,
-    });
+    const text = attentionTexts.unmatched(unmatched, unmatched === UNMATCHED_MAXIMUM);
+    found.push({ text, href: `${path}/unmatched` });
   }
   for (const key of keys) {
     const { id, name, revoked_at: revoked, expires_at: expires } = key;
@@ -61,27 +60,26 @@ export async function readAttention(
     const isUsable = revoked === null && (expires === null || expires > now);
     if (!isUsable) continue;
     if (expires !== null && expires.getTime() - now.getTime() <= EXPIRING_WITHIN_MS) {
-      found.push({ text: `The API key ${name} expires on ${day(expires)}`, href });
+      found.push({ text: attentionTexts.keyExpires(name, day(expires)), href });
     }
     const grace = formerPairUntil(key, now);
     if (grace !== null) {
-      found.push({
-        text: `The former secret of the API key ${name} still works until ${day(grace)}`,
-        href,
-      });
+      found.push({ text: attentionTexts.formerSecret(name, day(grace)), href });
     }
   }
   for (const { url, disabled_at: disabled } of endpoints) {
     const { origin } = new URL(url);
     const text =
       disabled === null
-        ? `Nothing could be delivered to the webhook endpoint at ${origin} for an hour or more`
-        : `The webhook endpoint at ${origin} is disabled`;
+        ? attentionTexts.endpointFails(origin)
+        : attentionTexts.endpointDisabled(origin);
     found.push({ text, href: null });
   }
   if (!person.is_demo && codes.length < RECOVERY_CODES_FEW) {
-    const href = `${PANEL_PREFIX}/profile`;
-    found.push({ text: `You have ${counted(codes.length, 'recovery code')} left`, href });
+    found.push({
+      text: attentionTexts.recoveryCodes(codes.length),
+      href: `${PANEL_PREFIX}/profile`,
+    });
   }
   return found;
 }

@@ -12,8 +12,11 @@ import { count, dollars } from '../format.ts';
 import { membershipOf, sessionOf, withPermission } from '../hooks/access.ts';
 import { accountPath } from '../navigation.ts';
 import { renderPayments } from '../payments/list.ts';
+import { texts } from '../texts/index.ts';
 import { type Attention, readAttention } from './attention.ts';
 import { renderSteps } from './steps.ts';
+
+const { home, shell } = texts;
 
 const LATEST = 10;
 
@@ -40,8 +43,8 @@ export function registerHome(app: FastifyInstance, deps: PanelDependencies): voi
     );
     const content = html`${renderSteps(firstPayment, membership, basePath)}
 ${attention.length > 0 && renderAttention(attention, basePath)}
-${figures === null ? html`<p class="notice">The figures take too long just now; reload the page to try again.</p>` : renderFigures(figures)}
-<section aria-labelledby="latest"><h2 id="latest">Latest payments</h2>
+${figures === null ? html`<p class="notice">${home.figuresLate}</p>` : renderFigures(figures)}
+<section aria-labelledby="latest"><h2 id="latest">${home.latest.title}</h2>
 ${
   latest.data.length === 0
     ? renderFirstPayment(
@@ -49,7 +52,7 @@ ${
         publicUrl,
         sessionOf(request).person.is_demo,
       )
-    : html`${renderPayments(`${path}/payments`, latest.data, arrivals)}<p><a href="${path}/payments">All payments</a></p>`
+    : html`${renderPayments(`${path}/payments`, latest.data, arrivals)}<p><a href="${path}/payments">${home.latest.all}</a></p>`
 }</section>`;
     return { title: membership.name, content };
   });
@@ -62,7 +65,7 @@ function withoutFigures(error: unknown): null {
 }
 
 function renderAttention(attention: readonly Attention[], basePath: string): Html {
-  return html`<section aria-labelledby="attention"><h2 id="attention">Needs attention</h2>
+  return html`<section aria-labelledby="attention"><h2 id="attention">${home.attention.title}</h2>
 <ul class="rows">${attention.map(
     ({ text, href }) =>
       html`<li>${href === null ? text : html`<a href="${basePath}${href}">${text}</a>`}</li>`,
@@ -71,19 +74,19 @@ function renderAttention(attention: readonly Attention[], basePath: string): Htm
 
 function renderFigures({ today, last7Days, last30Days, days }: PaidFigures): Html {
   const figure = (name: string, { cents, payments }: PaidFigures['today']) =>
-    html`<div><dt>${name}</dt><dd>${dollars(cents)}</dd><dd class="count">${count(payments)} paid</dd></div>`;
-  return html`<section aria-labelledby="paid"><h2 id="paid">Paid</h2>
-<dl class="figures">${figure('Today', today)}${figure('7 days', last7Days)}${figure('30 days', last30Days)}</dl>
-${renderDays('Paid in the last 30 days', days)}
-<p class="quiet">By UTC days, today included.</p></section>`;
+    html`<div><dt>${name}</dt><dd>${dollars(cents)}</dd><dd class="count">${home.paid.payments(count(payments))}</dd></div>`;
+  return html`<section aria-labelledby="paid"><h2 id="paid">${home.paid.title}</h2>
+<dl class="figures">${figure(home.paid.today, today)}${figure(home.paid.last7Days, last7Days)}${figure(home.paid.last30Days, last30Days)}</dl>
+${renderDays(home.paid.chart, days)}
+<p class="quiet">${home.paid.days}</p></section>`;
 }
 
 function renderFirstPayment(keys: string, publicUrl: string, isDemo: boolean): Html {
-  return html`<p>No payment yet. <a href="${keys}">Make an API key</a>, then follow the <a href="${publicUrl}/docs/quickstart">quickstart</a>.</p>
+  return html`<p>${home.latest.none(keys, `${publicUrl}/docs/quickstart`)}</p>
 ${
   isDemo &&
-  html`<p>Or create one from a terminal with the demo's key:</p>
+  html`<p>${home.latest.demo}</p>
 <div class="secret"><pre><code id="first">npx --no mp request POST /external/v1/payments/prompt --body '{"amount":5000}'</code></pre>
-<button type="button" class="plain copy" data-copy="first" hidden>Copy</button></div>`
+<button type="button" class="plain copy" data-copy="first" hidden>${shell.copy}</button></div>`
 }`;
 }

@@ -4,6 +4,9 @@ import type { FirstPayment } from '../../settlement/first-payment.ts';
 import type { Step } from '../../settlement/setup-steps.ts';
 import { isAllowed } from '../access/permissions.ts';
 import { accountPath } from '../navigation.ts';
+import { texts } from '../texts/index.ts';
+
+const stepTexts = texts.home.steps;
 
 /**
  * The steps without which no payment settles and, until a first one has settled, those that are advised;
@@ -19,14 +22,14 @@ export function renderSteps(
   );
   if (open.length === 0) return null;
   const title = canSettle
-    ? 'Before you go live'
+    ? stepTexts.beforeLive
     : hasSettled
-      ? 'No payment can settle'
-      : 'Until a first payment can settle';
+      ? stepTexts.cannotSettle
+      : stepTexts.beforeFirst;
   return html`<section aria-labelledby="steps"><h2 id="steps">${title}</h2>
 <ol class="steps">${open.map(
     step =>
-      html`<li><p>${step.finding}${step.state === 'advised' && html` <span class="tag">advised</span>`}</p>${renderRemedy(step, membership, basePath)}</li>`,
+      html`<li><p>${step.finding}${step.state === 'advised' && html` <span class="tag">${stepTexts.advised}</span>`}</p>${renderRemedy(step, membership, basePath)}</li>`,
   )}</ol></section>`;
 }
 
@@ -34,7 +37,7 @@ export function renderSteps(
 function renderRemedy({ name, remedy }: Step, membership: Membership, basePath: string): Html {
   if (name === 'key' && isAllowed(membership.role, 'keys.manage')) {
     const url = `${basePath}${accountPath(membership)}/settings/developer/keys/new`;
-    return html`<p><a href="${url}">Create a key</a></p>`;
+    return html`<p><a href="${url}">${stepTexts.createKey}</a></p>`;
   }
-  return html`<p class="quiet">Ask your operator: <code>${remedy}</code></p>`;
+  return html`<p class="quiet">${stepTexts.askOperator(html`<code>${remedy}</code>`)}</p>`;
 }

@@ -3,11 +3,13 @@ import type { LinkPurpose } from '../../database/people-tables.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { renderQrCode } from '../../pages/qr-code.ts';
 import type { Invited } from '../../repositories/people/memberships.ts';
-import { ROLE_NAMES } from '../access/permissions.ts';
 import { type FormFault, renderButton, renderField } from '../form.ts';
 import type { PanelPage } from '../layout.ts';
 import { codeUri } from '../people/codes.ts';
 import { JOIN_PATH } from '../people/invitations.ts';
+import { texts } from '../texts/index.ts';
+
+const { roles } = texts.shell;
 
 interface JoinParts {
   readonly basePath: string;
@@ -59,7 +61,7 @@ ${renderButton(action, `Join as ${person.name}`)}
 function headOf(invited: Invited): Pick<PanelPage, 'title' | 'lead'> {
   return {
     title: `Join ${invited.accountName}`,
-    lead: html`${invited.accountName} invites ${invited.name} to its panel as ${ROLE_NAMES[invited.role]}.`,
+    lead: html`${invited.accountName} invites ${invited.name} to its panel as ${roles[invited.role]}.`,
   };
 }
 

@@ -28,6 +28,7 @@ import { membershipOf, operatorOf, sessionOf, withPermission } from '../hooks/ac
 import type { PanelPage } from '../layout.ts';
 import { accountPath } from '../navigation.ts';
 import { leadTo } from '../pages.ts';
+import { texts } from '../texts/index.ts';
 import { KeyParams, MerchantKeyForm, PartnerKeyForm, RevokeForm, RotateForm } from './forms.ts';
 import {
   alreadyDonePage,
@@ -39,6 +40,12 @@ import {
   type NewKeyForm,
   newKeyPage,
 } from './views.ts';
+
+const {
+  form: { faults },
+  issued: issuedTexts,
+  revocation,
+} = texts.keys;
 
 const DAY_MS = 24 * 60 * 60_000;
 /** Below an account's own path. */
@@ -88,7 +95,7 @@ function registerKeysOf(kind: Membership['kind'], app: TypedApp, deps: PanelDepe
       expiresAt: expiryOf(form),
     };
     try {
-      return await issue(request, intent, 'Your new API key', operator =>
+      return await issue(request, intent, issuedTexts.created, operator =>
         createKey(operator, keyring, key),
       );
     } catch (error) {
@@ -106,7 +113,7 @@ function registerKeysOf(kind: Membership['kind'], app: TypedApp, deps: PanelDepe
     const key = await requireKey(request, ownKeysOf);
     const { intent, grace } = request.body;
     try {
-      return await issue(request, intent, `The new secret of ${key.name}`, operator =>
+      return await issue(request, intent, issuedTexts.rotated(key.name), operator =>
         rotateKey(operator, keyring, key.id, grace === 'no'),
       );
     } catch (error) {
@@ -118,8 +125,7 @@ function registerKeysOf(kind: Membership['kind'], app: TypedApp, deps: PanelDepe
   app.post(`${path}/:keyId/revoke`, revoking, async request => {
     const key = await requireKey(request, visibleKeysOf);
     if (request.body.name.trim() !== key.name.trim()) {
-      const message = 'This is not the name of the key. Nothing was revoked.';
-      return show(request, key, { field: 'name', message });
+      return show(request, key, { field: 'name', message: revocation.wrongName });
     }
     try {
       await revokeKey(operatorOf(request, deps), key.id);
@@ -176,21 +182,19 @@ function registerKeysOf(kind: Membership['kind'], app: TypedApp, deps: PanelDepe
   }
 
   function findFault({ name, expiry, date, scopes }: NewKeyForm): FormFault | null {
-    if (parseName(name) === undefined) {
-      return { field: 'name', message: 'Give it a name of 1 to 200 characters on one line.' };
-    }
+    if (parseName(name) === undefined) return { field: 'name', message: faults.name };
     if (kind === 'merchant' && scopes.length === 0) {
-      return { field: 'scopes', message: 'Tick at least one of what it may do.' };
+      return { field: 'scopes', message: faults.scopes };
     }
-    if (!EXPIRIES.some(([value]) => value === expiry)) {
-      return { field: 'expiry', message: 'Choose when it expires.' };
+    if (!EXPIRIES.some(each => each === expiry)) {
+      return { field: 'expiry', message: faults.expiry };
     }
     if (expiry === 'date' && !/^\d{4}-\d{2}-\d{2}$/.test(date)) {
-      return { field: 'date', message: 'Choose the date on which it expires.' };
+      return { field: 'date', message: faults.date };
     }
     const expiresAt = expiryOf({ expiry, date });
     if (expiry === 'date' && (expiresAt === undefined || expiresAt.getTime() <= clock())) {
-      return { field: 'date', message: 'Choose a date that is still to come.' };
+      return { field: 'date', message: faults.pastDate };
     }
     return null;
   }

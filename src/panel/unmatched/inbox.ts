@@ -11,9 +11,10 @@ import { UNTAKEN_REASONS } from '../../settlement/untaken.ts';
 import { addressOf } from '../address.ts';
 import { renderChoice, renderFilters } from '../filters.ts';
 import { type FormFault, renderField } from '../form.ts';
-import { counted, dateTime, dollars } from '../format.ts';
+import { dateTime, dollars } from '../format.ts';
 import type { PanelPage } from '../layout.ts';
 import { type Column, renderTable } from '../table.ts';
+import { texts } from '../texts/index.ts';
 import { type RemedyFields, renderRemedy } from './remedy.ts';
 
 /** What the inbox shows, by the query of its address. */
@@ -146,9 +147,8 @@ function columnsOf({ url, contexts, maySettle, refused }: InboxParts): Column<De
 /** Says that there are deposits which this account may not see, and who can see them. */
 function renderHidden({ hidden, hiddenMaximum }: InboxParts): Html | null {
   if (hidden === 0) return null;
-  const some = hidden === hiddenMaximum ? 'or more ' : '';
-  const verb = hidden === 1 ? 'is' : 'are';
-  return html`<p class="notice">${counted(hidden, 'more deposit')} ${some}${verb} not shown: another account has, or had, the same address, so that it cannot be told from here whose the money is. Only your operator sees such deposits, with <code>mp deposit list --unmatched</code>.</p>`;
+  const command = html`<code>mp deposit list --unmatched</code>`;
+  return html`<p class="notice">${texts.unmatched.hidden(hidden, hidden === hiddenMaximum, command)}</p>`;
 }
 
 /** The amount of a deposit, with its asset. */

@@ -1,5 +1,7 @@
-/** What stands around every page. */
+/** What stands around every page, and what many pages have in common. */
 export const shell = {
+  /** Of the document (BCP 47). */
+  language: 'en',
   service: 'External Payments Service',
   skip: 'Skip to content',
   menuTitle: 'Menu',
@@ -9,6 +11,7 @@ export const shell = {
   profile: 'Profile',
   docs: 'Docs',
   signOut: 'Sign out',
+  copy: 'Copy',
   menu: {
     home: 'Home',
     overview: 'Overview',
@@ -20,5 +23,34 @@ export const shell = {
     selfService: 'Self-service',
     developer: 'Developer',
     keys: 'API keys',
+  },
+
+  /** What people are in an account, in a sentence. */
+  roles: {
+    admin: 'a Merchant Admin',
+    member: 'a member',
+    owner: 'an owner',
+    developer: 'a developer',
+  },
+
+  onboardingStatuses: { pending: 'pending', approved: 'approved', rejected: 'rejected' },
+
+  /** What keeps an account from taking payments. */
+  banners: {
+    inactive:
+      'This account is inactive: it can be read, and nothing in it can be changed. Ask your operator.',
+    onboarding: (status: string) =>
+      `Onboarding of this account is ${status}: until it is approved, its keys are refused with E2102.`,
+    selfServiceOff:
+      'Your partner has switched API keys of its merchants off: they are refused with E2103.',
+  },
+
+  /** The list of a person's accounts. */
+  choice: {
+    title: 'Your accounts',
+    none: 'You have no account any more. Ask who invited you.',
+    inactive: 'inactive',
+    kinds: { merchant: 'Merchant', partner: 'Partner' },
+    role: (kind: string, role: string) => `${kind}; you are ${role}`,
   },
 };

@@ -1,0 +1,42 @@
+import { type Html, html } from '../../../pages/html.ts';
+
+/** Pages of failures: a title and what to do. */
+export const failures = {
+  /** By HTTP status. */
+  statuses: {
+    400: { title: 'This form cannot be read', text: 'Go back, reload the page and try again.' },
+    404: {
+      title: 'There is no such page',
+      text: 'It does not exist, or it is not yours. Check the link, or begin with your accounts.',
+    },
+    405: {
+      title: 'This page is asked for in another way',
+      text: 'Open it by its link, or send its form again.',
+    },
+    429: { title: 'Too many requests', text: 'Wait a minute, then try again.' },
+    503: {
+      title: 'Not available just now',
+      text: 'Nothing was changed. Try again in a minute.',
+    },
+  },
+  other: {
+    title: 'Something went wrong on our side',
+    text: 'Try again in a minute. If it stays, tell your operator the ID of the request.',
+  },
+  request: (id: Html) => html`Request ${id}`,
+
+  foreignOrigin: {
+    title: 'This request came from elsewhere',
+    text: html`Nothing was changed. Forms are taken, and files given, only from this panel's own pages; open the page again and try from there.`,
+  },
+  accountInactive: {
+    title: 'This account is inactive',
+    text: 'Nothing was changed: an inactive account can be read alone. Ask your operator.',
+  },
+  notAllowed: {
+    title: 'You may not do this',
+    /** @param deciders Names of the people who may. */
+    text: (role: string, account: string, needed: string, deciders: readonly string[]) =>
+      `You are ${role} of ${account}; this takes ${needed}${deciders.length === 0 ? '' : `: ${deciders.join(', ')}`}.`,
+  },
+};

@@ -1,0 +1,51 @@
+import { type Html, html } from '../../../pages/html.ts';
+import { counted } from './formats.ts';
+
+/** A merchant's first page. */
+export const home = {
+  figuresLate: 'The figures take too long just now; reload the page to try again.',
+
+  latest: {
+    title: 'Latest payments',
+    all: 'All payments',
+    /** @param keys Path of the API keys. */
+    none: (keys: string, quickstart: string) =>
+      html`No payment yet. <a href="${keys}">Make an API key</a>, then follow the <a href="${quickstart}">quickstart</a>.`,
+    demo: html`Or create one from a terminal with the demo's key:`,
+  },
+
+  paid: {
+    title: 'Paid',
+    today: 'Today',
+    last7Days: '7 days',
+    last30Days: '30 days',
+    payments: (count: string) => `${count} paid`,
+    chart: 'Paid in the last 30 days',
+    days: 'By UTC days, today included.',
+  },
+
+  /** What needs a person's attention. */
+  attention: {
+    title: 'Needs attention',
+    /** @param isMaximum Whether there may be more. */
+    unmatched: (deposits: number, isMaximum: boolean) =>
+      `${counted(deposits, 'deposit')} ${isMaximum ? 'or more ' : ''}that no payment took`,
+    keyExpires: (key: string, day: string) => `The API key ${key} expires on ${day}`,
+    formerSecret: (key: string, until: string) =>
+      `The former secret of the API key ${key} still works until ${until}`,
+    endpointFails: (origin: string) =>
+      `Nothing could be delivered to the webhook endpoint at ${origin} for an hour or more`,
+    endpointDisabled: (origin: string) => `The webhook endpoint at ${origin} is disabled`,
+    recoveryCodes: (left: number) => `You have ${counted(left, 'recovery code')} left`,
+  },
+
+  /** What is still to be set up. */
+  steps: {
+    beforeLive: 'Before you go live',
+    cannotSettle: 'No payment can settle',
+    beforeFirst: 'Until a first payment can settle',
+    advised: 'advised',
+    createKey: 'Create a key',
+    askOperator: (command: Html) => html`Ask your operator: ${command}`,
+  },
+};
