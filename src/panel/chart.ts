@@ -1,6 +1,9 @@
 import { type Html, html } from '../pages/html.ts';
 import { count, dollars } from './format.ts';
 import { renderTable } from './table.ts';
+import { texts } from './texts/index.ts';
+
+const { chart } = texts.lists;
 
 /** Payments of a UTC day. */
 interface DayFigure {
@@ -19,25 +22,25 @@ export function renderDays(title: string, days: readonly DayFigure[]): Html {
   const most = Math.max(...days.map(({ cents }) => cents), 0);
   const first = days[0]?.day ?? '';
   const last = days.at(-1)?.day ?? '';
-  if (most === 0) return html`<p class="quiet">Nothing from ${first} to ${last}.</p>`;
+  if (most === 0) return html`<p class="quiet">${chart.nothing(first, last)}</p>`;
   const total = days.reduce((sum, { cents }) => sum + cents, 0);
   const step = WIDTH / days.length;
-  return html`<figure class="days"><svg class="chart" role="img" aria-label="${`${title}: ${dollars(total)} from ${first} to ${last}`}" viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none">
+  return html`<figure class="days"><svg class="chart" role="img" aria-label="${chart.label(title, dollars(total), first, last)}" viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none">
 <line class="axis" x1="0" x2="${WIDTH}" y1="${HEIGHT - 1}" y2="${HEIGHT - 1}"/>
 ${days.map(({ day, cents, payments }, index) => {
   const height = Math.round((HEIGHT * cents) / most);
   // The smallest amount is still visible.
   const drawn = cents > 0 ? Math.max(height, 2) : 0;
-  return html`<rect class="bar-rect" x="${round(index * step + 1)}" y="${HEIGHT - drawn}" width="${round(step - 2)}" height="${drawn}"><title>${day}: ${dollars(cents)}, ${payments}</title></rect>`;
+  return html`<rect class="bar-rect" x="${round(index * step + 1)}" y="${HEIGHT - drawn}" width="${round(step - 2)}" height="${drawn}"><title>${chart.day(day, dollars(cents), payments)}</title></rect>`;
 })}
 </svg>
-<figcaption><span>${first}</span><span>highest day ${dollars(most)}</span><span>${last}</span></figcaption></figure>
-<details><summary>As a table</summary>${renderTable<DayFigure>(
+<figcaption><span>${first}</span><span>${chart.highest(dollars(most))}</span><span>${last}</span></figcaption></figure>
+<details><summary>${chart.table}</summary>${renderTable<DayFigure>(
     title,
     [
-      { title: 'Day (UTC)', cell: ({ day }) => day },
-      { title: 'Payments', cell: ({ payments }) => count(payments), number: true },
-      { title: 'Volume', cell: ({ cents }) => dollars(cents), number: true },
+      { title: chart.columns.day, cell: ({ day }) => day },
+      { title: chart.columns.payments, cell: ({ payments }) => count(payments), number: true },
+      { title: chart.columns.volume, cell: ({ cents }) => dollars(cents), number: true },
     ],
     days.toReversed(),
   )}</details>`;

@@ -1,6 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { type Html, html } from '../pages/html.ts';
 import { type Choices, type FormFault, renderField, renderSelect } from './form.ts';
+import { texts } from './texts/index.ts';
+
+const filterTexts = texts.lists.filters;
 
 /** A UTC day, YYYY-MM-DD. */
 const Day = Type.String({ format: 'date-bound', pattern: '^\\d{4}-\\d{2}-\\d{2}$' });
@@ -13,14 +16,14 @@ type Days = Static<typeof DaysQuery>;
 /** Why a list cannot show these days; null if it can. */
 export function faultOfDays({ from, to }: Days): FormFault | null {
   if (from === undefined || to === undefined || from <= to) return null;
-  return { field: 'from', message: `From, ${from}, is after To, ${to}.` };
+  return { field: 'from', message: filterTexts.daysReversed(from, to) };
 }
 
 /** The form that filters the list at `url`. */
 export function renderFilters(url: string, fields: readonly Html[]): Html {
   return html`<form method="get" action="${url}" class="filters" role="search">
 ${fields}
-<button>Filter</button>
+<button>${filterTexts.submit}</button>
 </form>`;
 }
 
@@ -31,13 +34,13 @@ export function renderChoice(
   choices: Choices,
   chosen: string | undefined,
 ): Html {
-  return renderSelect(name, label, [['', 'Any'], ...choices], chosen);
+  return renderSelect(name, label, [['', filterTexts.any], ...choices], chosen);
 }
 
 export function renderDayFields({ from, to }: Days, fault: FormFault | null): Html {
   const field = { type: 'date', required: false } as const;
-  return html`${renderField({ ...field, name: 'from', label: 'From', value: from }, fault)}
-${renderField({ ...field, name: 'to', label: 'To', value: to })}`;
+  return html`${renderField({ ...field, name: 'from', label: filterTexts.from, value: from }, fault)}
+${renderField({ ...field, name: 'to', label: filterTexts.to, value: to })}`;
 }
 
 export function renderSearch(
@@ -45,6 +48,12 @@ export function renderSearch(
   value: string | undefined,
   maxlength?: number,
 ): Html {
-  const field = { name: 'search', label: 'Search', type: 'search', required: false } as const;
-  return renderField({ ...field, placeholder, value, maxlength });
+  const field = { name: 'search', type: 'search', required: false } as const;
+  const label = filterTexts.search;
+  return renderField({ ...field, label, placeholder, value, maxlength });
+}
+
+/** In place of a list without rows: the way back to all of it. */
+export function renderNoMatch(text: string, url: string): Html {
+  return html`<p>${text} <a href="${url}">${filterTexts.clear}</a></p>`;
 }

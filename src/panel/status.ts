@@ -1,5 +1,8 @@
 import type { PaymentStatus, SessionStatus } from '../database/payment-tables.ts';
 import { type Html, html } from '../pages/html.ts';
+import { texts } from './texts/index.ts';
+
+const { statuses, confirming } = texts.payments;
 
 interface Shown {
   readonly status: PaymentStatus;
@@ -9,8 +12,8 @@ interface Shown {
 /** The status of a payment in a word. */
 export function renderStatus({ status, sessionStatus }: Shown): Html {
   if (status === 'pending' && sessionStatus === 'completed') {
-    return html`<span class="tag">confirming</span>`;
+    return html`<span class="tag">${confirming}</span>`;
   }
   const look = status === 'successful' ? ' good' : status === 'unsuccessful' ? ' bad' : '';
-  return html`<span class="tag${look}">${status}</span>`;
+  return html`<span class="tag${look}">${statuses[status]}</span>`;
 }

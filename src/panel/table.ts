@@ -1,4 +1,7 @@
 import { type Html, html } from '../pages/html.ts';
+import { texts } from './texts/index.ts';
+
+const { pages } = texts.lists;
 
 export interface Column<T> {
   readonly title: string;
@@ -38,10 +41,10 @@ export function renderTable<T>(
 /** Links to the pages before and after, if there are any. */
 export function renderPaging(newer: string | null, older: string | null): Html | null {
   if (newer === null && older === null) return null;
-  return html`<nav class="buttons" aria-label="Pages">${
-    newer !== null && html`<a href="${newer}" rel="prev">Newer</a>`
+  return html`<nav class="buttons" aria-label="${pages.title}">${
+    newer !== null && html`<a href="${newer}" rel="prev">${pages.newer}</a>`
   }
-${older !== null && html`<a href="${older}" rel="next">Older</a>`}</nav>`;
+${older !== null && html`<a href="${older}" rel="next">${pages.older}</a>`}</nav>`;
 }
 
 /** The facts of an object, each with its name; those that are null are left out. */

@@ -15,6 +15,10 @@ import {
   renderSearch,
 } from '../filters.ts';
 import type { FormFault } from '../form.ts';
+import { texts } from '../texts/index.ts';
+
+const { facts, statuses } = texts.payments;
+const { payment: paymentTexts } = texts.partner;
 
 const PAGE_MAXIMUM = 100_000;
 
@@ -61,13 +65,14 @@ export function renderPartnerFilters(
   { merchants, blockchainIds }: PartnerFilters,
   fault: FormFault | null,
 ): Html {
-  const same = (values: readonly string[]) => values.map(value => [value, value] as const);
+  const networks = blockchainIds.map(id => [id, id] as const);
+  const statusChoices = PAYMENT_STATUSES.map(status => [status, statuses[status]] as const);
   const names = merchants.map(({ id, name }) => [id, name] as const);
   return renderFilters(url, [
-    renderSearch('Merchant, ID, address, …', list.search),
-    renderChoice('status', 'Status', same(PAYMENT_STATUSES), list.status),
-    renderChoice('merchant', 'Merchant', names, list.merchant),
-    renderChoice('network', 'Network', same(blockchainIds), list.network),
+    renderSearch(paymentTexts.searchHint, list.search),
+    renderChoice('status', facts.status, statusChoices, list.status),
+    renderChoice('merchant', paymentTexts.merchant, names, list.merchant),
+    renderChoice('network', facts.network, networks, list.network),
     renderDayFields(list, fault),
   ]);
 }

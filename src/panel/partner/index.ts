@@ -17,12 +17,13 @@ import { isAllowed } from '../access/permissions.ts';
 import { renderClosedCodes } from '../closed-codes.ts';
 import type { PanelDependencies } from '../dependencies.ts';
 import { EXPORT_PAGE, type Exports, exportBounds } from '../exports.ts';
-import { faultOfDays, renderFilters, renderSearch } from '../filters.ts';
+import { faultOfDays, renderFilters, renderNoMatch, renderSearch } from '../filters.ts';
 import { count } from '../format.ts';
 import { membershipOf, operatorOf, sessionOf, withPermission } from '../hooks/access.ts';
 import { accountPath } from '../navigation.ts';
 import { leadTo } from '../pages.ts';
 import { renderPaging } from '../table.ts';
+import { texts } from '../texts/index.ts';
 import { PARTNER_PAYMENT_COLUMNS } from './export-columns.ts';
 import {
   MerchantsQuery,
@@ -40,6 +41,8 @@ import {
   settingsPage,
   teamPage,
 } from './views.ts';
+
+const { lists, partner: partnerTexts, payments: paymentTexts } = texts;
 
 const PATH = '/partners/:accountId';
 const PAGE_SIZE = 25;
@@ -75,12 +78,12 @@ export function registerPartner(app: TypedApp, deps: PanelDependencies, exports:
     const address = (number: number) => partnerListUrl(`${url}/merchants`, request.query, number);
     const empty =
       search === undefined
-        ? html`<p>No merchants yet. Your operator links merchants to a partner.</p>`
-        : html`<p>No merchant matches. <a href="${url}/merchants">Clear filters</a></p>`;
+        ? html`<p>${partnerTexts.merchants.none}</p>`
+        : renderNoMatch(partnerTexts.merchants.noMatch, `${url}/merchants`);
     return {
-      title: 'Merchants',
-      lead: `${count(total)} in all`,
-      content: html`${renderFilters(`${url}/merchants`, [renderSearch('Name, e-mail or ID', search)])}
+      title: partnerTexts.merchants.title,
+      lead: lists.total(count(total)),
+      content: html`${renderFilters(`${url}/merchants`, [renderSearch(partnerTexts.merchants.searchHint, search)])}
 ${data.length === 0 ? empty : renderMerchants(url, data)}
 ${renderPages(address, page, total)}`,
     };
@@ -103,7 +106,7 @@ ${renderPages(address, page, total)}`,
     if (fault !== null) {
       const filters = await readFilters(reports, accountId);
       const content = renderPartnerFilters(`${url}/payments`, list, filters, fault);
-      return { title: 'Payments', fault, content };
+      return { title: paymentTexts.title, fault, content };
     }
     const [filters, { data, total }] = await Promise.all([
       readFilters(reports, accountId),
@@ -112,15 +115,15 @@ ${renderPages(address, page, total)}`,
     const address = (number: number) => partnerListUrl(`${url}/payments`, list, number);
     const isFiltered = Object.values(list).some(value => value !== undefined);
     const empty = isFiltered
-      ? html`<p>No payment matches. <a href="${url}/payments">Clear filters</a></p>`
-      : html`<p>No payment yet.</p>`;
+      ? renderNoMatch(paymentTexts.noMatch, `${url}/payments`)
+      : html`<p>${paymentTexts.none}</p>`;
     return {
-      title: 'Payments',
-      lead: `${count(total)} in all`,
+      title: paymentTexts.title,
+      lead: lists.total(count(total)),
       content: html`${renderPartnerFilters(`${url}/payments`, list, filters, null)}
 ${data.length === 0 ? empty : renderPartnerPayments(url, data)}
 <div class="buttons">${renderPages(address, page, total)}
-<a href="${partnerListUrl(`${url}/payments.csv`, list)}" download>Download as CSV</a></div>`,
+<a href="${partnerListUrl(`${url}/payments.csv`, list)}" download>${lists.download}</a></div>`,
     };
   });
 

@@ -12,6 +12,15 @@ import { count, dateTime, dollars } from '../format.ts';
 import type { PanelPage } from '../layout.ts';
 import { renderStatus } from '../status.ts';
 import { type Column, renderFacts, renderTable } from '../table.ts';
+import { texts } from '../texts/index.ts';
+
+const { partner: partnerTexts, payments: paymentTexts } = texts;
+const { onboardingStatuses } = texts.shell;
+
+/** The word for a value of a report whose schema does not list its values. */
+function wordFor(words: Readonly<Partial<Record<string, string>>>, value: string): string {
+  return words[value] ?? value;
+}
 
 /** Writes an amount of a report, which is in dollars, like all other amounts. */
 export function money(amount: number): string {
@@ -24,6 +33,7 @@ export function overviewPage(
   { partner, metrics, attention, volumeTrend }: PartnerOverview,
   maySeeMerchants: boolean,
 ): PanelPage {
+  const { overview } = partnerTexts;
   const figure = (name: string, value: string) =>
     html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
   const link = (id: string, name: string) =>
@@ -31,17 +41,17 @@ export function overviewPage(
   return {
     title: partner.name,
     content: html`<dl class="figures">
-${figure('Volume, 30 days', money(metrics.volume30d))}
-${figure('Volume in all', money(metrics.totalVolume))}
-${figure('Commission in all', money(metrics.totalCommission))}
-${figure('Payments', count(metrics.totalPayments))}
-${figure('Merchants', count(metrics.totalMerchants))}
-${figure('Approved', count(metrics.approvedMerchants))}
-${figure('Need action', count(metrics.actionRequired))}
+${figure(overview.volume30d, money(metrics.volume30d))}
+${figure(overview.totalVolume, money(metrics.totalVolume))}
+${figure(overview.totalCommission, money(metrics.totalCommission))}
+${figure(overview.payments, count(metrics.totalPayments))}
+${figure(overview.merchants, count(metrics.totalMerchants))}
+${figure(overview.approved, count(metrics.approvedMerchants))}
+${figure(overview.actionRequired, count(metrics.actionRequired))}
 </dl>
-<section aria-labelledby="trend"><h2 id="trend">Volume by day</h2>
+<section aria-labelledby="trend"><h2 id="trend">${overview.trend}</h2>
 ${renderDays(
-  'Volume of the last 30 days',
+  overview.chart,
   volumeTrend.map(({ date, volume, payments }) => ({
     ...{ day: date, payments },
     cents: toCents(volume) ?? 0,
@@ -49,35 +59,36 @@ ${renderDays(
 )}</section>
 ${
   attention.length > 0 &&
-  html`<section aria-labelledby="attention"><h2 id="attention">Needs attention</h2>
+  html`<section aria-labelledby="attention"><h2 id="attention">${overview.attention}</h2>
 <ul class="rows">${attention.map(
     ({ merchantId, merchantName, since }) =>
-      html`<li><span>Onboarding of ${link(merchantId, merchantName)} is pending</span> <span class="quiet">since ${dateTime(since)}</span></li>`,
+      html`<li><span>${overview.onboarding(link(merchantId, merchantName))}</span> <span class="quiet">${overview.since(dateTime(since))}</span></li>`,
   )}</ul></section>`
 }
-${metrics.totalMerchants === 0 && html`<p>No merchants yet. Your operator links merchants to a partner.</p>`}`,
+${metrics.totalMerchants === 0 && html`<p>${partnerTexts.merchants.none}</p>`}`,
   };
 }
 
 export function renderMerchants(path: string, merchants: readonly PartnerMerchantRow[]): Html {
+  const { columns, title, neverPaid } = partnerTexts.merchants;
   return renderTable<PartnerMerchantRow>(
-    'Merchants',
+    title,
     [
       {
-        title: 'Name',
+        title: columns.name,
         cell: ({ id, name }) => html`<a href="${path}/merchants/${id}">${name}</a>`,
       },
-      { title: 'State', cell: merchant => renderMerchantState(merchant) },
-      { title: 'Volume, 30 days', cell: ({ volume30d }) => money(volume30d), number: true },
+      { title: columns.state, cell: merchant => renderMerchantState(merchant) },
+      { title: columns.volume30d, cell: ({ volume30d }) => money(volume30d), number: true },
       {
-        title: 'Payments',
+        title: columns.payments,
         cell: ({ totalPayments }) => count(totalPayments),
         number: true,
         secondary: true,
       },
       {
-        title: 'Last payment',
-        cell: ({ lastPaymentAt: at }) => (at === null ? 'none' : dateTime(at)),
+        title: columns.lastPayment,
+        cell: ({ lastPaymentAt: at }) => (at === null ? neverPaid : dateTime(at)),
         secondary: true,
       },
     ],
@@ -89,54 +100,65 @@ function renderMerchantState({
   status,
   onboardingStatus,
 }: Pick<PartnerMerchantRow, 'status' | 'onboardingStatus'>): Html {
-  if (status !== 'active') return html`<span class="tag bad">${status}</span>`;
+  if (status !== 'active') {
+    return html`<span class="tag bad">${wordFor(partnerTexts.statuses, status)}</span>`;
+  }
   const look = onboardingStatus === 'approved' ? ' good' : '';
-  return html`<span class="tag${look}">${onboardingStatus}</span>`;
+  return html`<span class="tag${look}">${wordFor(onboardingStatuses, onboardingStatus)}</span>`;
 }
 
 export function merchantPage(
   path: string,
   { merchant, branches, aggregates, recentPayments }: PartnerMerchantDetail,
 ): PanelPage {
+  const names = partnerTexts.merchant;
   const facts: readonly (readonly [string, Html | string])[] = [
-    ['E-mail', merchant.email],
-    ['Account', merchant.accountKind],
-    ['Since', dateTime(merchant.createdAt)],
-    ['Branches', branches.map(({ name, isMain }) => (isMain ? `${name} (main)` : name)).join(', ')],
-    ['Payments', count(aggregates.totalPayments)],
-    ['Successful', count(aggregates.successfulPayments)],
-    ['Volume', money(aggregates.totalVolume)],
-    ['Volume, 30 days', money(aggregates.volume30d)],
-    ['Commission', money(aggregates.totalCommission)],
+    [names.email, merchant.email],
+    [names.accountKind, wordFor(partnerTexts.accountKinds, merchant.accountKind)],
+    [names.created, dateTime(merchant.createdAt)],
+    [
+      names.branches,
+      branches.map(({ name, isMain }) => (isMain ? names.mainBranch(name) : name)).join(', '),
+    ],
+    [names.payments, count(aggregates.totalPayments)],
+    [names.successful, count(aggregates.successfulPayments)],
+    [names.totalVolume, money(aggregates.totalVolume)],
+    [names.volume30d, money(aggregates.volume30d)],
+    [names.commission, money(aggregates.totalCommission)],
   ];
   return {
     title: merchant.name,
     lead: html`${renderMerchantState(merchant)} <code>${merchant.id}</code>`,
     content: html`${renderFacts(facts)}
-<section aria-labelledby="latest"><h2 id="latest">Latest payments</h2>
-${recentPayments.length === 0 ? html`<p>No payment yet.</p>` : renderPartnerPayments(path, recentPayments)}
-<p><a href="${path}/payments?merchant=${merchant.id}">All of its payments</a></p></section>`,
+<section aria-labelledby="latest"><h2 id="latest">${names.latest}</h2>
+${recentPayments.length === 0 ? html`<p>${paymentTexts.none}</p>` : renderPartnerPayments(path, recentPayments)}
+<p><a href="${path}/payments?merchant=${merchant.id}">${names.allPayments}</a></p></section>`,
   };
 }
 
 export function renderPartnerPayments(path: string, payments: readonly PartnerPaymentRow[]): Html {
+  const { facts, title } = paymentTexts;
   const columns: readonly Column<PartnerPaymentRow>[] = [
     {
-      title: 'Created',
+      title: facts.created,
       cell: ({ id, createdAt }) =>
         html`<a href="${path}/payments/${id}">${dateTime(createdAt)}</a>`,
     },
-    { title: 'Amount', cell: ({ amount }) => money(amount), number: true },
-    { title: 'Status', cell: row => renderPaymentStatus(row) },
-    { title: 'Merchant', cell: ({ merchantName }) => merchantName, secondary: true },
-    { title: 'Network', cell: ({ blockchainId }) => blockchainId, secondary: true },
+    { title: facts.amount, cell: ({ amount }) => money(amount), number: true },
+    { title: facts.status, cell: row => renderPaymentStatus(row) },
     {
-      title: 'Reference',
+      title: partnerTexts.payment.merchant,
+      cell: ({ merchantName }) => merchantName,
+      secondary: true,
+    },
+    { title: facts.network, cell: ({ blockchainId }) => blockchainId, secondary: true },
+    {
+      title: facts.reference,
       cell: ({ customerReferenceId }) => customerReferenceId,
       secondary: true,
     },
   ];
-  return renderTable('Payments', columns, payments);
+  return renderTable(title, columns, payments);
 }
 
 function renderPaymentStatus({ status, sessionStatus }: PartnerPaymentRow): Html {
@@ -145,44 +167,50 @@ function renderPaymentStatus({ status, sessionStatus }: PartnerPaymentRow): Html
 }
 
 export function partnerPaymentPage(path: string, payment: PartnerPaymentRow): PanelPage {
+  const { facts } = paymentTexts;
+  const names = partnerTexts.payment;
   const text = (value: string | null) => (value === null ? null : html`<code>${value}</code>`);
   return {
     title: money(payment.amount),
     lead: html`${renderPaymentStatus(payment)} <code>${payment.id}</code>`,
     content: renderFacts([
       [
-        'Merchant',
+        names.merchant,
         html`<a href="${path}/merchants/${payment.merchantId}">${payment.merchantName}</a>`,
       ],
-      ['Branch', payment.branchName],
-      ['Created', dateTime(payment.createdAt)],
-      ['Time to pay until', dateTime(payment.expiresAt)],
-      ['Paid', payment.paidAt === null ? null : dateTime(payment.paidAt)],
-      ['Commission', payment.commissionAmount === null ? null : money(payment.commissionAmount)],
-      ['Paid by', payment.flow === 'crypto' ? 'crypto' : 'the processor'],
-      ['System', payment.paymentSystem],
-      ['Network', payment.blockchainId],
-      ['Amount on chain', payment.tokenAmount],
-      ['Address', text(payment.address)],
-      ['Transaction', text(payment.transactionHash)],
-      ['Reference', payment.customerReferenceId],
-      ['Note', payment.note],
+      [names.branch, payment.branchName],
+      [facts.created, dateTime(payment.createdAt)],
+      [facts.expired, dateTime(payment.expiresAt)],
+      [facts.paid, payment.paidAt === null ? null : dateTime(payment.paidAt)],
+      [
+        facts.commission,
+        payment.commissionAmount === null ? null : money(payment.commissionAmount),
+      ],
+      [names.flow, payment.flow === 'crypto' ? names.crypto : names.regulated],
+      [names.system, payment.paymentSystem],
+      [facts.network, payment.blockchainId],
+      [facts.tokenAmount, payment.tokenAmount],
+      [facts.address, text(payment.address)],
+      [facts.transaction, text(payment.transactionHash)],
+      [facts.reference, payment.customerReferenceId],
+      [facts.note, payment.note],
     ]),
   };
 }
 
 export function teamPage({ data }: PartnerTeam): PanelPage {
+  const { title, lead, columns } = partnerTexts.team;
   return {
-    title: 'Team',
-    lead: 'Owners see everything of the partner; developers the overview and their own API keys. Your operator adds members.',
+    title,
+    lead,
     content: renderTable<PartnerTeam['data'][number]>(
-      'Team',
+      title,
       [
-        { title: 'Name', cell: ({ name }) => name },
-        { title: 'Role', cell: ({ role }) => role },
-        { title: 'Status', cell: ({ status }) => status },
-        { title: 'E-mail', cell: ({ email }) => email, secondary: true },
-        { title: 'Since', cell: ({ createdAt }) => dateTime(createdAt), secondary: true },
+        { title: columns.name, cell: ({ name }) => name },
+        { title: columns.role, cell: ({ role }) => wordFor(partnerTexts.roles, role) },
+        { title: columns.status, cell: ({ status }) => wordFor(partnerTexts.statuses, status) },
+        { title: columns.email, cell: ({ email }) => email, secondary: true },
+        { title: columns.created, cell: ({ createdAt }) => dateTime(createdAt), secondary: true },
       ],
       data,
     ),
@@ -191,12 +219,13 @@ export function teamPage({ data }: PartnerTeam): PanelPage {
 
 /** The switch for the API keys of the partner's merchants. */
 export function settingsPage(url: string, isOn: boolean, merchants: number): PanelPage {
+  const { settings } = partnerTexts;
   return {
-    title: 'Settings',
-    content: html`<section aria-labelledby="self-service"><h2 id="self-service">API keys of your merchants</h2>
-<p>${isOn ? 'On: your merchants may create payments with API keys of their own.' : 'Off: API keys of your merchants are refused with E2103.'} It concerns ${count(merchants)} ${merchants === 1 ? 'merchant' : 'merchants'}.</p>
+    title: settings.title,
+    content: html`<section aria-labelledby="self-service"><h2 id="self-service">${settings.selfService}</h2>
+<p>${isOn ? settings.on(merchants) : settings.off(merchants)}</p>
 <form method="post" action="${url}/self-service">
-<button name="self-service" value="${isOn ? 'off' : 'on'}"${isOn && html` class="danger"`}>${isOn ? 'Switch off' : 'Switch on'}</button>
+<button name="self-service" value="${isOn ? 'off' : 'on'}"${isOn && html` class="danger"`}>${isOn ? settings.switchOff : settings.switchOn}</button>
 </form></section>`,
   };
 }

@@ -7,8 +7,11 @@ import { dateTime, dollars } from '../format.ts';
 import type { PanelPage } from '../layout.ts';
 import { renderStatus } from '../status.ts';
 import { renderFacts } from '../table.ts';
+import { texts } from '../texts/index.ts';
 import { renderStrays, type StrayParts } from './strays.ts';
 import { renderTimeline } from './timeline.ts';
+
+const { facts: names, simulation, timeline } = texts.payments;
 
 /** How often the page of a pending payment looks for news, in seconds. */
 const REFRESH_SECONDS = 5;
@@ -40,26 +43,26 @@ export function detailPage(parts: DetailParts): PanelPage {
     fault,
     content: html`${renderStrays(strays)}
 ${renderFacts([
-  ['Created', dateTime(shown.createdAt)],
-  [status === 'pending' ? 'Expires' : 'Time to pay until', dateTime(shown.expiresAt)],
-  ['Paid', time(shown.paidAt)],
-  ['Reference', shown.customerReferenceId],
-  ['Note', payment.note],
-  ['Amount on chain', shown.tokenAmount && `${shown.tokenAmount} ${assetSymbol ?? ''}`],
-  ['Network', shown.blockchainId],
-  ['Address', text(payment.address)],
-  ['Transaction', text(shown.transactionHash)],
-  ['Processor', payment.processor],
-  ['Reference of the processor', text(payment.external_id)],
-  ['Commission', shown.commissionAmount === null ? null : dollars(shown.commissionAmount)],
-  ['Leads back to', payment.redirect_url],
-  ['Last error', lastError(shown.lastError)],
-  ['Cancelled because', shown.cancellationReason],
+  [names.created, dateTime(shown.createdAt)],
+  [status === 'pending' ? names.expires : names.expired, dateTime(shown.expiresAt)],
+  [names.paid, time(shown.paidAt)],
+  [names.reference, shown.customerReferenceId],
+  [names.note, payment.note],
+  [names.tokenAmount, shown.tokenAmount && `${shown.tokenAmount} ${assetSymbol ?? ''}`],
+  [names.network, shown.blockchainId],
+  [names.address, text(payment.address)],
+  [names.transaction, text(shown.transactionHash)],
+  [names.processor, payment.processor],
+  [names.processorReference, text(payment.external_id)],
+  [names.commission, shown.commissionAmount === null ? null : dollars(shown.commissionAmount)],
+  [names.redirect, payment.redirect_url],
+  [names.lastError, lastError(shown.lastError)],
+  [names.cancellation, shown.cancellationReason],
 ])}
 ${cases.length > 0 && simulationForm(url, cases)}
-<section aria-labelledby="timeline"><h2 id="timeline">What happened</h2>
+<section aria-labelledby="timeline"><h2 id="timeline">${timeline.title}</h2>
 ${renderTimeline(facts)}
-<p><a href="${url}/evidence.json" download>Download signed evidence</a></p></section>`,
+<p><a href="${url}/evidence.json" download>${timeline.evidence}</a></p></section>`,
   };
 }
 
@@ -69,9 +72,9 @@ function lastError(error: ReturnType<typeof toPaymentObject>['lastError']): Html
 
 function simulationForm(url: string, cases: DetailParts['cases']): Html {
   const choices = cases.map(([name, meaning]) => [name, `${name}: ${meaning}`] as const);
-  return html`<section aria-labelledby="simulate"><h2 id="simulate">Simulate</h2>
+  return html`<section aria-labelledby="simulate"><h2 id="simulate">${simulation.title}</h2>
 <form method="post" action="${url}/simulate" class="filters">
-${renderSelect('case', 'What a customer and the chain do', choices)}
-<button>Simulate</button>
+${renderSelect('case', simulation.case, choices)}
+<button>${simulation.submit}</button>
 </form></section>`;
 }

@@ -26,6 +26,7 @@ import { requireOwnPage } from '../hooks/same-origin.ts';
 import type { PanelPage } from '../layout.ts';
 import { accountPath } from '../navigation.ts';
 import { leadTo } from '../pages.ts';
+import { texts } from '../texts/index.ts';
 import { detailPage } from './detail.ts';
 import { registerPaymentList } from './list-routes.ts';
 
@@ -72,7 +73,7 @@ export function registerPayments(app: TypedApp, deps: PanelDependencies, exports
     const payment = await requirePayment(request);
     const [name] = casesOf(payment).find(([each]) => each === request.body.case) ?? [];
     if (name === undefined) {
-      const message = `There is no case ${request.body.case} for this payment.`;
+      const message = texts.payments.simulation.unknownCase(request.body.case);
       return show(request, payment, { field: 'case', message });
     }
     let waits: string | null;

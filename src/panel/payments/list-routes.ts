@@ -12,11 +12,12 @@ import { SEARCH_WINDOW } from '../../repositories/payments/search.ts';
 import { utcDay } from '../../time/days.ts';
 import type { PanelDependencies } from '../dependencies.ts';
 import { EXPORT_PAGE, type Exports, exportBounds } from '../exports.ts';
-import { faultOfDays } from '../filters.ts';
+import { faultOfDays, renderNoMatch } from '../filters.ts';
 import { count } from '../format.ts';
 import { membershipOf, withPermission } from '../hooks/access.ts';
 import { accountPath } from '../navigation.ts';
 import { leadTo } from '../pages.ts';
+import { texts } from '../texts/index.ts';
 import { type ExportedPayment, PAYMENT_COLUMNS } from './export-columns.ts';
 import {
   isFiltered,
@@ -28,6 +29,8 @@ import {
   renderPayments,
   wantedBy,
 } from './list.ts';
+
+const { lists, payments: paymentTexts } = texts;
 
 const PATH = '/merchants/:accountId/payments';
 const PAGE_SIZE = 25;
@@ -47,7 +50,7 @@ export function registerPaymentList(
     const url = basePathOf(panelUrl) + pathOf(request);
     const fault = faultOfDays(list);
     if (fault !== null) {
-      return { title: 'Payments', fault, content: renderListFilters(url, list, fault) };
+      return { title: paymentTexts.title, fault, content: renderListFilters(url, list, fault) };
     }
     const { accountId } = membershipOf(request);
     const place = { ...list, limit: PAGE_SIZE };
@@ -56,16 +59,16 @@ export function registerPaymentList(
     const ids = data.map(({ id }) => id);
     const empty =
       isSearched && next !== null
-        ? html`<p>None among the ${count(SEARCH_WINDOW)} payments that were searched.</p>`
+        ? html`<p>${paymentTexts.noneSearched(count(SEARCH_WINDOW))}</p>`
         : isFiltered(list)
-          ? html`<p>No payment matches. <a href="${url}">Clear filters</a></p>`
-          : html`<p>No payment yet. Create one with your API key, as the <a href="${publicUrl}/docs/quickstart">quickstart</a> shows.</p>`;
+          ? renderNoMatch(paymentTexts.noMatch, url)
+          : html`<p>${paymentTexts.first(`${publicUrl}/docs/quickstart`)}</p>`;
     return {
-      title: 'Payments',
+      title: paymentTexts.title,
       content: html`${renderListFilters(url, list, null)}
 ${data.length === 0 ? empty : renderPayments(url, data, await readArrivals(reports, ids))}
 <div class="buttons">${renderListPaging(url, list, page)}
-<a href="${listUrl(`${url}.csv`, list)}" download>Download as CSV</a></div>`,
+<a href="${listUrl(`${url}.csv`, list)}" download>${lists.download}</a></div>`,
     };
   });
 

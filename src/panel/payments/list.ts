@@ -21,14 +21,13 @@ import type { FormFault } from '../form.ts';
 import { dateTime, dollars } from '../format.ts';
 import { renderStatus } from '../status.ts';
 import { renderPaging, renderTable } from '../table.ts';
+import { texts } from '../texts/index.ts';
 
-/** How a payment's transfers differ from what it asks for, in words. */
-const DEVIATIONS: Readonly<Record<Deviation, string>> = {
-  under: 'underpaid',
-  over: 'overpaid',
-  duplicate: 'paid twice',
-  late: 'arrived late',
-};
+const { lists, payments: paymentTexts } = texts;
+const { facts } = paymentTexts;
+
+/** How a payment's transfers differ from what it asks for, and the words for it. */
+const DEVIATIONS: Readonly<Record<Deviation, string>> = paymentTexts.deviations;
 
 /** The filters of a list, and its page. */
 export const ListQuery = Type.Object({
@@ -73,12 +72,12 @@ export function listUrl(
 }
 
 export function renderListFilters(url: string, list: ListRequest, fault: FormFault | null): Html {
-  const statuses = PAYMENT_STATUSES.map(status => [status, status] as const);
+  const statuses = PAYMENT_STATUSES.map(status => [status, paymentTexts.statuses[status]] as const);
   return renderFilters(url, [
-    renderChoice('status', 'Status', statuses, list.status),
-    renderChoice('arrived', 'Received', Object.entries(DEVIATIONS), list.arrived),
+    renderChoice('status', facts.status, statuses, list.status),
+    renderChoice('arrived', facts.received, Object.entries(DEVIATIONS), list.arrived),
     renderDayFields(list, fault),
-    renderSearch('ID, reference, amount, address', list.search, CUSTOMER_REFERENCE_MAXIMUM),
+    renderSearch(paymentTexts.searchHint, list.search, CUSTOMER_REFERENCE_MAXIMUM),
   ]);
 }
 
@@ -92,27 +91,27 @@ export function renderPayments(
   arrivals: ReadonlyMap<string, Arrivals>,
 ): Html {
   return renderTable<PaymentObject>(
-    'Payments',
+    paymentTexts.title,
     [
       {
-        title: 'Created',
+        title: facts.created,
         cell: ({ id, createdAt }) => html`<a href="${path}/${id}">${dateTime(createdAt)}</a>`,
       },
-      { title: 'Amount', cell: ({ amount }) => dollars(amount), number: true },
+      { title: facts.amount, cell: ({ amount }) => dollars(amount), number: true },
       {
-        title: 'Status',
+        title: facts.status,
         cell: payment =>
           html`${renderStatus(payment)}${renderDeviations(arrivals.get(payment.id))}`,
       },
       {
-        title: 'Received',
+        title: facts.received,
         cell: ({ id }) => receivedText(arrivals.get(id)),
         number: true,
         secondary: true,
       },
-      { title: 'Network', cell: ({ blockchainId }) => blockchainId, secondary: true },
+      { title: facts.network, cell: ({ blockchainId }) => blockchainId, secondary: true },
       {
-        title: 'Reference',
+        title: facts.reference,
         cell: ({ customerReferenceId }) => customerReferenceId,
         secondary: true,
       },
@@ -144,6 +143,6 @@ export function renderListPaging(
   if (!isSearched) {
     return renderPaging(before === null ? null : listUrl(path, list, { before }), older);
   }
-  return html`${list.after !== undefined && html`<a href="${listUrl(path, list)}">Newest</a>`}
-${older !== null && html`<a href="${older}" rel="next">Older</a>`}`;
+  return html`${list.after !== undefined && html`<a href="${listUrl(path, list)}">${lists.pages.newest}</a>`}
+${older !== null && html`<a href="${older}" rel="next">${lists.pages.older}</a>`}`;
 }

@@ -2,6 +2,9 @@ import { type Html, html } from '../../pages/html.ts';
 import { formatBaseUnits } from '../../payments/token-amount.ts';
 import type { StrayDeposit } from '../../repositories/deposits/deviations.ts';
 import { dateTime } from '../format.ts';
+import { texts } from '../texts/index.ts';
+
+const { strays: strayTexts } = texts.payments;
 
 export interface StrayParts {
   readonly strays: readonly StrayDeposit[];
@@ -16,34 +19,50 @@ export interface StrayParts {
 export function renderStrays(parts: StrayParts): Html | null {
   const { strays } = parts;
   if (strays.length === 0) return null;
-  return html`<section aria-labelledby="strays"><h2 id="strays">Did not count</h2>
+  return html`<section aria-labelledby="strays"><h2 id="strays">${strayTexts.title}</h2>
 <ul class="rows">${strays.map(
     stray => html`<li><div>
-${stray.kind === 'late' ? 'Arrived too late' : 'Duplicate, arrived again'}: ${formatBaseUnits(BigInt(stray.token_amount), stray.assetDecimals)} ${stray.assetSymbol}, ${dateTime(stray.observed_at)}<br>
+${describe(stray)}<br>
 <code>${stray.transaction_hash}</code><br>
 ${becameOf(stray, parts)}</div></li>`,
   )}</ul></section>`;
 }
 
-function becameOf(stray: StrayDeposit, { waiting, merchantId, accountUrl }: StrayParts): Html {
+function describe({
+  kind,
+  token_amount: units,
+  assetDecimals,
+  assetSymbol,
+  observed_at: at,
+}: StrayDeposit): Html {
+  const amount = `${formatBaseUnits(BigInt(units), assetDecimals)} ${assetSymbol}`;
+  return kind === 'late'
+    ? strayTexts.late(amount, dateTime(at))
+    : strayTexts.duplicate(amount, dateTime(at));
+}
+
+function becameOf(
+  stray: StrayDeposit,
+  { waiting, merchantId, accountUrl }: StrayParts,
+): Html | string {
   const { id, payment_id: paymentId, remedy, remedy_note: note } = stray;
   if (paymentId !== null) {
     return stray.takerId === merchantId
-      ? html`Assigned to <a href="${accountUrl}/payments/${paymentId}">another payment</a>.`
-      : html`Assigned to another payment.`;
+      ? strayTexts.assignedOwn(`${accountUrl}/payments/${paymentId}`)
+      : strayTexts.assigned;
   }
   if (stray.dismissed_at === null) {
     return waiting.has(id)
-      ? html`<a href="${accountUrl}/unmatched/${id}">Waits to be settled</a>`
-      : html`Waits to be settled by your operator.`;
+      ? html`<a href="${accountUrl}/unmatched/${id}">${strayTexts.waits}</a>`
+      : strayTexts.waitsForOperator;
   }
   const added = note !== null && html` ${note}`;
   switch (remedy) {
     case 'returned':
-      return html`Returned to ${stray.remedy_to} by <code>${stray.remedy_hash}</code>.${added}`;
+      return html`${strayTexts.returned(stray.remedy_to, html`<code>${stray.remedy_hash}</code>`)}${added}`;
     case 'kept':
-      return html`Kept.${added}`;
+      return html`${strayTexts.kept}${added}`;
     default:
-      return html`Settled elsewhere.${added}`;
+      return html`${strayTexts.other}${added}`;
   }
 }

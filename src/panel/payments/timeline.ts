@@ -2,22 +2,11 @@ import { type Html, html } from '../../pages/html.ts';
 import type { PaymentFact } from '../../payments/history.ts';
 import { formatBaseUnits } from '../../payments/token-amount.ts';
 import { dateTime, dollars } from '../format.ts';
+import { texts } from '../texts/index.ts';
 
-const OUTCOMES: Readonly<Record<string, string>> = {
-  exact: 'the exact amount',
-  over: 'a little more than asked for',
-  tolerated: 'a little less than asked for, which is tolerated',
-  under: 'too little',
-  rest: 'the rest',
-  assigned: 'assigned by hand',
-};
+const { statuses, confirming, timeline } = texts.payments;
 
-const STATES: Readonly<Record<string, string>> = {
-  seen: 'seen on chain',
-  final: 'final',
-  reversed: 'undone by the chain',
-  failed: 'failed on chain',
-};
+const OUTCOMES: Readonly<Partial<Record<string, string>>> = timeline.outcomes;
 
 /** The history of a payment, oldest first. */
 export function renderTimeline(facts: readonly PaymentFact[]): Html {
@@ -26,35 +15,43 @@ export function renderTimeline(facts: readonly PaymentFact[]): Html {
   )}</ol>`;
 }
 
-function describe(fact: PaymentFact): Html {
+function describe(fact: PaymentFact): Html | string {
   switch (fact.kind) {
     case 'created':
-      return html`Created for ${dollars(fact.payment.amount)} by <code>${fact.payment.created_by}</code>`;
+      return timeline.created(dollars(fact.payment.amount), code(fact.payment.created_by));
     case 'deposit': {
-      const { deposit } = fact;
-      const amount = formatBaseUnits(BigInt(deposit.token_amount), deposit.assetDecimals);
-      return html`${amount} ${deposit.assetSymbol} arrived: ${OUTCOMES[deposit.outcome] ?? deposit.outcome}, ${STATES[deposit.state]}. <code>${deposit.transaction_hash}</code>`;
+      const { outcome, state, token_amount: units, transaction_hash: hash } = fact.deposit;
+      const { assetDecimals, assetSymbol } = fact.deposit;
+      const amount = `${formatBaseUnits(BigInt(units), assetDecimals)} ${assetSymbol}`;
+      const how = OUTCOMES[outcome] ?? outcome;
+      return timeline.deposit(amount, how, timeline.states[state], code(hash));
     }
     case 'transition': {
       const { to_status: status, to_session_status: session, reason } = fact.transition;
-      const now = status === 'pending' && session === 'completed' ? 'confirming' : status;
-      return html`Now ${now}: ${reason}`;
+      const now = status === 'pending' && session === 'completed' ? confirming : statuses[status];
+      return timeline.transition(now, reason);
     }
     case 'event':
-      return html`Event <code>${fact.event.type}</code>`;
+      return timeline.event(code(fact.event.type));
     case 'delivery': {
       const { eventType, endpointUrl, status, attempts } = fact.delivery;
-      return html`Delivery of <code>${eventType}</code> to ${originOf(endpointUrl)}: ${status}, ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`;
+      const outcome = timeline.deliveryStatuses[status];
+      return timeline.delivery(code(eventType), originOf(endpointUrl), outcome, attempts);
     }
     case 'attempt': {
       const { attempt, delivery } = fact;
-      const result = attempt.error ?? `HTTP ${attempt.status_code}`;
-      return html`Attempt ${attempt.number} at ${originOf(delivery?.endpointUrl ?? '')}: ${result} in ${attempt.duration_ms} ms`;
+      const { number, error, status_code: status, duration_ms: milliseconds } = attempt;
+      const endpoint = originOf(delivery?.endpointUrl ?? '');
+      return timeline.attempt(number, endpoint, error ?? timeline.httpStatus(status), milliseconds);
     }
   }
 }
 
+function code(text: string): Html {
+  return html`<code>${text}</code>`;
+}
+
 /** Origin of a webhook URL, whose path and query may contain the merchant's secrets. */
 function originOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).origin : 'a former endpoint';
+  return URL.canParse(url) ? new URL(url).origin : timeline.formerEndpoint;
 }

@@ -1,7 +1,10 @@
 import { type Html, html } from '../../pages/html.ts';
 import { renderField } from '../form.ts';
 import { dollars } from '../format.ts';
+import { texts } from '../texts/index.ts';
 import type { AssignFields, DepositParts, Wanted } from './deposit-parts.ts';
+
+const { consent } = texts.unmatched;
 
 /** The form by which somebody consents to an assignment that was refused without. */
 export function renderConsent(parts: DepositParts, { payment, refusal, fields }: Wanted): Html {
@@ -11,11 +14,11 @@ export function renderConsent(parts: DepositParts, { payment, refusal, fields }:
   const isAsked = asked?.payment.id === paymentId && asked.personId !== personId;
   if (refusal.to === 'otherOrder') {
     return html`<form method="post" action="${url}/assign">${hidden({ ...fields, payment: paymentId, sure: 'yes' })}
-<button class="danger">Assign it to ${order} all the same</button></form>`;
+<button class="danger">${consent.otherOrder(order)}</button></form>`;
   }
   if (isAsked) return renderTyped(parts, paymentId, fields);
   return html`<form method="post" action="${url}/ask">${hidden({ payment: paymentId })}
-<button>Ask a second admin</button></form>`;
+<button>${consent.ask}</button></form>`;
 }
 
 /** A form in which a second person confirms that too little settles a payment. */
@@ -25,9 +28,9 @@ export function renderTyped(
   { sure, arrived, due }: AssignFields = { sure: '', arrived: '', due: '' },
 ): Html {
   return html`<form method="post" action="${url}/assign" class="stack">${hidden({ payment: paymentId, sure })}
-${renderField({ name: 'arrived', label: 'What arrived', hint: 'Type the amount, without its asset.', value: arrived, autocomplete: 'off' })}
-${renderField({ name: 'due', label: 'What is due', hint: 'Type the amount, without its asset.', value: due, autocomplete: 'off' })}
-<button class="danger">Settle the payment with too little</button></form>`;
+${renderField({ name: 'arrived', label: consent.arrived, hint: consent.amountHint, value: arrived, autocomplete: 'off' })}
+${renderField({ name: 'due', label: consent.due, hint: consent.amountHint, value: due, autocomplete: 'off' })}
+<button class="danger">${consent.submit}</button></form>`;
 }
 
 function hidden(fields: Readonly<Record<string, string>>): Html {

@@ -9,13 +9,16 @@ import type { InboxFilters } from '../../repositories/deposits/account-deposits.
 import type { DepositContext } from '../../repositories/deposits/context.ts';
 import { UNTAKEN_REASONS } from '../../settlement/untaken.ts';
 import { addressOf } from '../address.ts';
-import { renderChoice, renderFilters } from '../filters.ts';
+import { renderChoice, renderFilters, renderNoMatch } from '../filters.ts';
 import { type FormFault, renderField } from '../form.ts';
 import { dateTime, dollars } from '../format.ts';
 import type { PanelPage } from '../layout.ts';
 import { type Column, renderTable } from '../table.ts';
 import { texts } from '../texts/index.ts';
 import { type RemedyFields, renderRemedy } from './remedy.ts';
+
+const { lists, unmatched: unmatchedTexts } = texts;
+const { dismissal, facts, filters } = unmatchedTexts;
 
 /** What the inbox shows, by the query of its address. */
 export interface InboxRequest extends InboxFilters {
@@ -75,13 +78,13 @@ export function inboxPage(parts: InboxParts): PanelPage {
   const content =
     deposits.length > 0
       ? html`${renderInbox(parts)}
-${more !== null && html`<nav class="buttons" aria-label="Pages"><a href="${more}" rel="next">More</a></nav>`}`
+${more !== null && html`<nav class="buttons" aria-label="${lists.pages.title}"><a href="${more}" rel="next">${lists.pages.next}</a></nav>`}`
       : isFiltered
-        ? html`<p>No deposit matches. <a href="${url}">Clear filters</a></p>`
-        : html`<p>${after === undefined ? 'Nothing waits.' : 'Nothing more waits.'}</p>`;
+        ? renderNoMatch(unmatchedTexts.noMatch, url)
+        : html`<p>${after === undefined ? unmatchedTexts.none : unmatchedTexts.noneMore}</p>`;
   return {
-    title: 'Unmatched deposits',
-    lead: 'What arrived at your addresses, and no payment took. The most valuable come first.',
+    title: unmatchedTexts.title,
+    lead: unmatchedTexts.lead,
     fault: refused?.fault ?? null,
     content: html`${(deposits.length > 0 || isFiltered) && renderInboxFilters(url, request)}
 ${content}
@@ -96,49 +99,50 @@ function renderInboxFilters(
   const reasons = Object.entries(UNTAKEN_REASONS).map(([id, { short }]) => [id, short] as const);
   const networks = BLOCKCHAIN_IDS.map(id => [id, id] as const);
   const worth = {
-    ...{ name: 'worth', label: 'Worth at most', placeholder: 'Dollars, as 1.00' },
+    ...{ name: 'worth', label: filters.worth, placeholder: filters.worthHint },
     value: valueMaximum === undefined ? '' : toDollarText(valueMaximum),
     required: false,
   };
   return renderFilters(url, [
-    renderChoice('why', 'Why', reasons, outcome),
-    renderChoice('network', 'Network', networks, blockchainId),
+    renderChoice('why', facts.reason, reasons, outcome),
+    renderChoice('network', facts.network, networks, blockchainId),
     renderField(worth),
   ]);
 }
 
 function renderInbox(parts: InboxParts): Html {
   const { url, request, deposits, maySettle, refused } = parts;
-  const table = renderTable<Deposit>('Unmatched deposits', columnsOf(parts), deposits);
+  const table = renderTable<Deposit>(unmatchedTexts.title, columnsOf(parts), deposits);
   if (!maySettle) return table;
   return html`<form method="post" action="${inboxUrl(`${url}/dismiss`, request)}">${table}
-<details${refused !== null && html` open`}><summary>Dismiss those that are ticked</summary>
+<details${refused !== null && html` open`}><summary>${dismissal.several}</summary>
 <div class="stack">${renderRemedy(refused?.fault ?? null, refused?.fields)}
-<button class="danger">Dismiss</button></div></details></form>`;
+<button class="danger">${dismissal.submit}</button></div></details></form>`;
 }
 
 function columnsOf({ url, contexts, maySettle, refused }: InboxParts): Column<Deposit>[] {
   const tick = (id: string) => {
     const isChosen = refused?.chosen.includes(id) === true;
-    return html`<input type="checkbox" name="deposit" value="${id}" aria-label="Dismiss this one"${isChosen && html` checked`}> `;
+    return html`<input type="checkbox" name="deposit" value="${id}" aria-label="${dismissal.tick}"${isChosen && html` checked`}> `;
   };
   return [
     {
-      title: 'Amount',
+      title: facts.amount,
       cell: deposit =>
         html`${maySettle && tick(deposit.id)}<a href="${url}/${deposit.id}">${depositAmount(deposit, contexts.get(deposit.id))}</a>`,
     },
     {
-      title: 'Value',
-      cell: ({ value_cents: cents }) => (cents === null ? '–' : dollars(cents)),
+      title: facts.value,
+      cell: ({ value_cents: cents }) =>
+        cents === null ? unmatchedTexts.unknownValue : dollars(cents),
       number: true,
     },
-    { title: 'Why', cell: ({ outcome }) => UNTAKEN_REASONS[outcome]?.short ?? outcome },
-    { title: 'Arrived', cell: ({ observed_at: at }) => dateTime(at), secondary: true },
-    { title: 'Network', cell: ({ blockchain_id: id }) => id, secondary: true },
+    { title: facts.reason, cell: ({ outcome }) => UNTAKEN_REASONS[outcome]?.short ?? outcome },
+    { title: facts.arrived, cell: ({ observed_at: at }) => dateTime(at), secondary: true },
+    { title: facts.network, cell: ({ blockchain_id: id }) => id, secondary: true },
     {
-      title: 'State',
-      cell: ({ state }) => (state === 'final' ? 'final' : 'confirming'),
+      title: facts.state,
+      cell: ({ state }) => (state === 'final' ? unmatchedTexts.final : unmatchedTexts.confirming),
       secondary: true,
     },
   ];
@@ -148,7 +152,7 @@ function columnsOf({ url, contexts, maySettle, refused }: InboxParts): Column<De
 function renderHidden({ hidden, hiddenMaximum }: InboxParts): Html | null {
   if (hidden === 0) return null;
   const command = html`<code>mp deposit list --unmatched</code>`;
-  return html`<p class="notice">${texts.unmatched.hidden(hidden, hidden === hiddenMaximum, command)}</p>`;
+  return html`<p class="notice">${unmatchedTexts.hidden(hidden, hidden === hiddenMaximum, command)}</p>`;
 }
 
 /** The amount of a deposit, with its asset. */

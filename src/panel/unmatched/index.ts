@@ -31,6 +31,7 @@ import { membershipOf, operatorOf, sessionOf, withPermission } from '../hooks/ac
 import type { PanelPage } from '../layout.ts';
 import { accountPath } from '../navigation.ts';
 import { leadTo } from '../pages.ts';
+import { texts } from '../texts/index.ts';
 import { AskForm, AssignForm, type DepositParts } from './deposit-parts.ts';
 import {
   type InboxParts,
@@ -42,6 +43,8 @@ import {
 } from './inbox.ts';
 import { RemedyForm, readRemedy } from './remedy.ts';
 import { depositPage } from './views.ts';
+
+const { faults } = texts.unmatched.dismissal;
 
 const PATH = '/merchants/:accountId/unmatched';
 const PAGE_SIZE = 25;
@@ -131,15 +134,15 @@ export function registerUnmatched(app: TypedApp, deps: PanelDependencies): void 
     const refuse = (fault: FormFault) => list(request, asked, { fault, chosen, fields });
     if ('field' in remedy) return refuse(remedy);
     const own = await findOwnUnmatchedOf(db, membershipOf(request).accountId, chosen);
-    if (own.length === 0) return refuse({ field: null, message: 'Tick the deposits first.' });
+    if (own.length === 0) return refuse({ field: null, message: faults.noneTicked });
     if (own.length < new Set(chosen).size) {
-      return refuse({ field: null, message: 'Some of them wait no more. Nothing was changed.' });
+      return refuse({ field: null, message: faults.someGone });
     }
     try {
       await dismissDeposits(operatorOf(request, deps), chosen, remedy);
     } catch (error) {
       const { message } = faultOf(error, request);
-      return refuse({ field: null, message: `${message} Nothing was changed.` });
+      return refuse({ field: null, message: faults.refused(message) });
     }
     return leadTo(inboxUrl(pathOf(request), asked));
   });

@@ -4,6 +4,10 @@ import type { Remedy } from '../../database/deposit-tables.ts';
 import { type Html, html } from '../../pages/html.ts';
 import type { RemedyOf } from '../../settlement/inbox.ts';
 import { type FormFault, renderField } from '../form.ts';
+import { texts } from '../texts/index.ts';
+
+const { remedy: remedyTexts } = texts.unmatched;
+const { faults } = remedyTexts;
 
 /** A form that dismisses. Browsers leave `remedy` out while none is chosen. */
 export const RemedyForm = Type.Object({
@@ -14,11 +18,7 @@ export const RemedyForm = Type.Object({
 });
 export type RemedyFields = Static<typeof RemedyForm>;
 
-const CHOICES: readonly (readonly [Remedy, string])[] = [
-  ['returned', 'Returned'],
-  ['kept', 'Kept'],
-  ['other', 'Something else'],
-];
+const CHOICES: readonly Remedy[] = ['returned', 'kept', 'other'];
 
 const NO_FIELDS: RemedyFields = { remedy: '', to: '', hash: '', note: '' };
 
@@ -28,24 +28,24 @@ export function readRemedy(fields: RemedyFields): RemedyOf | FormFault {
     text.trim(),
   );
   if (note !== '' && parseName(note) === undefined) {
-    return fault('note', `Say it in at most ${NAME_MAXIMUM} characters on one line.`);
+    return fault('note', faults.note(NAME_MAXIMUM));
   }
   const given = note === '' ? undefined : note;
   switch (fields.remedy) {
     case 'returned':
-      if (parseName(to) === undefined) return fault('to', 'Say to whom it was returned.');
+      if (parseName(to) === undefined) return fault('to', faults.to);
       if (parseName(hash) === undefined || /\s/.test(hash)) {
-        return fault('hash', 'Give the hash of the transaction that returned it.');
+        return fault('hash', faults.hash);
       }
       return { remedy: 'returned', to, hash, note: given };
     case 'kept':
       return { remedy: 'kept', note: given };
     case 'other':
       return given === undefined
-        ? fault('note', 'Say how it was settled with the customer.')
+        ? fault('note', faults.noteNeeded)
         : { remedy: 'other', note: given };
     default:
-      return fault('returned', 'Say what was done with the money.');
+      return fault('returned', faults.choice);
   }
 }
 
@@ -55,19 +55,22 @@ function fault(field: string, message: string): FormFault {
 
 /** The questions of a form that dismisses. */
 export function renderRemedy(problem: FormFault | null, fields: RemedyFields = NO_FIELDS): Html {
-  const text = (name: 'to' | 'hash' | 'note', label: string, hint: string) =>
+  const text = (name: 'to' | 'hash' | 'note') =>
     renderField(
-      { name, label, hint, value: fields[name], required: false, maxlength: NAME_MAXIMUM },
+      {
+        ...{ name, ...remedyTexts[name], value: fields[name] },
+        ...{ required: false, maxlength: NAME_MAXIMUM },
+      },
       problem,
     );
-  return html`<fieldset><legend>What was done with the money?</legend>
+  return html`<fieldset><legend>${remedyTexts.question}</legend>
 ${problem?.field === 'returned' && html`<p class="fault" id="remedy-fault">${problem.message}</p>`}
 ${CHOICES.map(
-  ([value, label]) =>
-    html`<p class="check"><input type="radio" id="${value}" name="remedy" value="${value}"${fields.remedy === value && html` checked`}> <label for="${value}">${label}</label></p>`,
+  value =>
+    html`<p class="check"><input type="radio" id="${value}" name="remedy" value="${value}"${fields.remedy === value && html` checked`}> <label for="${value}">${remedyTexts.choices[value]}</label></p>`,
 )}
-${text('to', 'If returned, to whom', 'An address, or a name.')}
-${text('hash', 'If returned, the transaction', 'Its hash; whoever paid can see it too.')}
-${text('note', 'Note', 'For your own records and the audit log, for example: ticket 7.')}
+${text('to')}
+${text('hash')}
+${text('note')}
 </fieldset>`;
 }

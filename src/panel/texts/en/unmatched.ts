@@ -3,7 +3,103 @@ import { counted } from './formats.ts';
 
 /** Deposits that no payment took. */
 export const unmatched = {
+  title: 'Unmatched deposits',
+  lead: 'What arrived at your addresses, and no payment took. The most valuable come first.',
+  none: 'Nothing waits.',
+  noneMore: 'Nothing more waits.',
+  noMatch: 'No deposit matches.',
   /** @param isMaximum Whether there may be more. */
   hidden: (deposits: number, isMaximum: boolean, command: Html) =>
     html`${counted(deposits, 'more deposit')} ${isMaximum ? 'or more ' : ''}${deposits === 1 ? 'is' : 'are'} not shown: another account has, or had, the same address, so that it cannot be told from here whose the money is. Only your operator sees such deposits, with ${command}.`,
+
+  /** Names of what is known of a deposit. */
+  facts: {
+    amount: 'Amount',
+    value: 'Value',
+    worth: 'Worth',
+    reason: 'Why',
+    arrived: 'Arrived',
+    state: 'State',
+    network: 'Network',
+    address: 'Address',
+    transaction: 'Transaction',
+  },
+  final: 'final',
+  confirming: 'confirming',
+  confirmingExplained: 'confirming: it may still be undone',
+  unknownValue: '–',
+  worth: (value: string, pricedAt: Html) => html`${value}, at the price of ${pricedAt}`,
+
+  filters: { worth: 'Worth at most', worthHint: 'Dollars, as 1.00' },
+
+  /** The payment that had asked for exactly its amount. */
+  meant: {
+    title: 'The payment that it fits exactly',
+    payment: (payment: Html, status: Html, since: Html | null, consequence: string) =>
+      html`${payment}: ${status}${since !== null && html` since ${since}`}. ${consequence}`,
+    consequences: {
+      paid: 'It is paid: this is a second transfer of the same amount.',
+      open: 'It is still open, but does not wait for this amount any more.',
+      ended: 'It stays so. Settle with that customer, then dismiss the deposit.',
+    },
+  },
+
+  /** Payments that it may be assigned to. */
+  fits: {
+    title: 'Payments that wait at its address',
+    none: 'None. Settle it with the customer, then dismiss it.',
+    consequence:
+      'Assigning makes the payment successful once the deposit is final; that cannot be undone.',
+    amounts: (due: string, arrived: string) => `due ${due}, arrived ${arrived}`,
+    submit: 'Assign',
+  },
+
+  /** Consent to an assignment that was refused without. */
+  consent: {
+    otherOrder: (order: string) => `Assign it to ${order} all the same`,
+    ask: 'Ask a second admin',
+    arrived: 'What arrived',
+    due: 'What is due',
+    amountHint: 'Type the amount, without its asset.',
+    submit: 'Settle the payment with too little',
+  },
+  /** An assignment that waits for a second person. */
+  asked: {
+    title: 'Waits for a second admin',
+    own: (payment: Html) =>
+      html`You asked to assign it to ${payment}, though it is too little. Another admin has to confirm that.`,
+    other: (name: string, payment: Html) =>
+      html`${name} asked to assign it to ${payment}, though it is too little. That settles the payment, and cannot be undone.`,
+  },
+
+  dismissal: {
+    title: 'Settled with the customer?',
+    several: 'Dismiss those that are ticked',
+    tick: 'Dismiss this one',
+    submit: 'Dismiss',
+    faults: {
+      noneTicked: 'Tick the deposits first.',
+      someGone: 'Some of them wait no more. Nothing was changed.',
+      refused: (reason: string) => `${reason} Nothing was changed.`,
+    },
+  },
+
+  /** What was done with the money. */
+  remedy: {
+    question: 'What was done with the money?',
+    choices: { returned: 'Returned', kept: 'Kept', other: 'Something else' },
+    to: { label: 'If returned, to whom', hint: 'An address, or a name.' },
+    hash: { label: 'If returned, the transaction', hint: 'Its hash; whoever paid can see it too.' },
+    note: {
+      label: 'Note',
+      hint: 'For your own records and the audit log, for example: ticket 7.',
+    },
+    faults: {
+      choice: 'Say what was done with the money.',
+      to: 'Say to whom it was returned.',
+      hash: 'Give the hash of the transaction that returned it.',
+      note: (maximum: number) => `Say it in at most ${maximum} characters on one line.`,
+      noteNeeded: 'Say how it was settled with the customer.',
+    },
+  },
 };

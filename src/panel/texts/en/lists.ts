@@ -1,0 +1,34 @@
+/** Lists with their filters and pages, and charts. */
+export const lists = {
+  total: (count: string) => `${count} in all`,
+  download: 'Download as CSV',
+
+  filters: {
+    submit: 'Filter',
+    clear: 'Clear filters',
+    /** The choice that filters nothing. */
+    any: 'Any',
+    from: 'From',
+    to: 'To',
+    search: 'Search',
+    daysReversed: (from: string, to: string) => `From, ${from}, is after To, ${to}.`,
+  },
+
+  pages: {
+    title: 'Pages',
+    newest: 'Newest',
+    newer: 'Newer',
+    older: 'Older',
+    next: 'More',
+  },
+
+  chart: {
+    label: (title: string, total: string, first: string, last: string) =>
+      `${title}: ${total} from ${first} to ${last}`,
+    nothing: (first: string, last: string) => `Nothing from ${first} to ${last}.`,
+    day: (day: string, volume: string, payments: number) => `${day}: ${volume}, ${payments}`,
+    highest: (volume: string) => `highest day ${volume}`,
+    table: 'As a table',
+    columns: { day: 'Day (UTC)', payments: 'Payments', volume: 'Volume' },
+  },
+};

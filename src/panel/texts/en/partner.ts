@@ -1,0 +1,87 @@
+import { type Html, html } from '../../../pages/html.ts';
+import { counted } from './formats.ts';
+
+/** What a partner sees of its merchants. */
+export const partner = {
+  overview: {
+    volume30d: 'Volume, 30 days',
+    totalVolume: 'Volume in all',
+    totalCommission: 'Commission in all',
+    payments: 'Payments',
+    merchants: 'Merchants',
+    approved: 'Approved',
+    actionRequired: 'Need action',
+    trend: 'Volume by day',
+    chart: 'Volume of the last 30 days',
+    attention: 'Needs attention',
+    onboarding: (merchant: Html) => html`Onboarding of ${merchant} is pending`,
+    since: (at: Html) => html`since ${at}`,
+  },
+
+  merchants: {
+    title: 'Merchants',
+    none: 'No merchants yet. Your operator links merchants to a partner.',
+    noMatch: 'No merchant matches.',
+    searchHint: 'Name, e-mail or ID',
+    columns: {
+      name: 'Name',
+      state: 'State',
+      volume30d: 'Volume, 30 days',
+      payments: 'Payments',
+      lastPayment: 'Last payment',
+    },
+    neverPaid: 'none',
+  },
+
+  /** Words for values of the reports. */
+  statuses: { active: 'active', inactive: 'inactive' },
+  accountKinds: { standard: 'standard', us: 'us' },
+  roles: { owner: 'owner', developer: 'developer' },
+
+  merchant: {
+    email: 'E-mail',
+    accountKind: 'Account',
+    created: 'Since',
+    branches: 'Branches',
+    mainBranch: (name: string) => `${name} (main)`,
+    payments: 'Payments',
+    successful: 'Successful',
+    totalVolume: 'Volume',
+    volume30d: 'Volume, 30 days',
+    commission: 'Commission',
+    latest: 'Latest payments',
+    allPayments: 'All of its payments',
+  },
+
+  /** What the reports know of a payment beside what merchants see. */
+  payment: {
+    searchHint: 'Merchant, ID, address, …',
+    merchant: 'Merchant',
+    branch: 'Branch',
+    flow: 'Paid by',
+    crypto: 'crypto',
+    regulated: 'the processor',
+    system: 'System',
+  },
+
+  team: {
+    title: 'Team',
+    lead: 'Owners see everything of the partner; developers the overview and their own API keys. Your operator adds members.',
+    columns: { name: 'Name', role: 'Role', status: 'Status', email: 'E-mail', created: 'Since' },
+  },
+
+  settings: {
+    title: 'Settings',
+    selfService: 'API keys of your merchants',
+    on: (merchants: number) =>
+      `On: your merchants may create payments with API keys of their own. ${concerned(merchants)}`,
+    off: (merchants: number) =>
+      `Off: API keys of your merchants are refused with E2103. ${concerned(merchants)}`,
+    switchOn: 'Switch on',
+    switchOff: 'Switch off',
+  },
+};
+
+function concerned(merchants: number): string {
+  return `It concerns ${counted(merchants, 'merchant')}.`;
+}

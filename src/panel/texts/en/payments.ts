@@ -1,0 +1,114 @@
+import { type Html, html } from '../../../pages/html.ts';
+import { counted } from './formats.ts';
+
+/** Payments of a merchant; names and statuses of payments also for partners. */
+export const payments = {
+  title: 'Payments',
+  searchHint: 'ID, reference, amount, address',
+  none: 'No payment yet.',
+  first: (quickstart: string) =>
+    html`No payment yet. Create one with your API key, as the <a href="${quickstart}">quickstart</a> shows.`,
+  noMatch: 'No payment matches.',
+  noneSearched: (searched: string) => `None among the ${searched} payments that were searched.`,
+
+  statuses: {
+    pending: 'pending',
+    successful: 'successful',
+    unsuccessful: 'unsuccessful',
+    expired: 'expired',
+    cancelled: 'cancelled',
+  },
+  /** The status while a transfer becomes final. */
+  confirming: 'confirming',
+
+  /** How a payment's transfers differ from what it asks for. */
+  deviations: {
+    under: 'underpaid',
+    over: 'overpaid',
+    duplicate: 'paid twice',
+    late: 'arrived late',
+  },
+
+  /** Names of what is known of a payment. */
+  facts: {
+    amount: 'Amount',
+    status: 'Status',
+    created: 'Created',
+    expires: 'Expires',
+    /** Once it waits no more. */
+    expired: 'Time to pay until',
+    paid: 'Paid',
+    received: 'Received',
+    reference: 'Reference',
+    note: 'Note',
+    tokenAmount: 'Amount on chain',
+    network: 'Network',
+    address: 'Address',
+    transaction: 'Transaction',
+    processor: 'Processor',
+    processorReference: 'Reference of the processor',
+    commission: 'Commission',
+    redirect: 'Leads back to',
+    lastError: 'Last error',
+    cancellation: 'Cancelled because',
+  },
+
+  simulation: {
+    title: 'Simulate',
+    case: 'What a customer and the chain do',
+    submit: 'Simulate',
+    unknownCase: (name: string) => `There is no case ${name} for this payment.`,
+  },
+
+  timeline: {
+    title: 'What happened',
+    evidence: 'Download signed evidence',
+    created: (amount: string, creator: Html) => html`Created for ${amount} by ${creator}`,
+    deposit: (amount: string, outcome: string, state: string, hash: Html) =>
+      html`${amount} arrived: ${outcome}, ${state}. ${hash}`,
+    /** Those of deposits that a payment took. */
+    outcomes: {
+      exact: 'the exact amount',
+      over: 'a little more than asked for',
+      tolerated: 'a little less than asked for, which is tolerated',
+      under: 'too little',
+      rest: 'the rest',
+      assigned: 'assigned by hand',
+    },
+    states: {
+      seen: 'seen on chain',
+      final: 'final',
+      reversed: 'undone by the chain',
+      failed: 'failed on chain',
+    },
+    transition: (status: string, reason: string) => `Now ${status}: ${reason}`,
+    event: (type: Html) => html`Event ${type}`,
+    delivery: (type: Html, endpoint: string, status: string, attempts: number) =>
+      html`Delivery of ${type} to ${endpoint}: ${status}, ${counted(attempts, 'attempt')}`,
+    deliveryStatuses: {
+      pending: 'pending',
+      succeeded: 'succeeded',
+      failed: 'failed',
+      cancelled: 'cancelled',
+    },
+    attempt: (number: number, endpoint: string, result: string, milliseconds: number) =>
+      `Attempt ${number} at ${endpoint}: ${result} in ${milliseconds} ms`,
+    httpStatus: (status: number | null) => `HTTP ${status}`,
+    /** An endpoint that is not known any more. */
+    formerEndpoint: 'a former endpoint',
+  },
+
+  /** Deposits of the payment's amount that did not count for it, and what became of them. */
+  strays: {
+    title: 'Did not count',
+    late: (amount: string, at: Html) => html`Arrived too late: ${amount}, ${at}`,
+    duplicate: (amount: string, at: Html) => html`Duplicate, arrived again: ${amount}, ${at}`,
+    assignedOwn: (payment: string) => html`Assigned to <a href="${payment}">another payment</a>.`,
+    assigned: 'Assigned to another payment.',
+    waits: 'Waits to be settled',
+    waitsForOperator: 'Waits to be settled by your operator.',
+    returned: (to: string | null, hash: Html) => html`Returned to ${to} by ${hash}.`,
+    kept: 'Kept.',
+    other: 'Settled elsewhere.',
+  },
+};
