@@ -2,6 +2,7 @@ import { type Html, html } from '../pages/html.ts';
 import { PANEL_PREFIX } from './assets.ts';
 import type { OpenSession } from './people/panel-sessions.ts';
 import { ATTEMPT_LIMITS } from './people/throttle.ts';
+import { texts } from './texts/index.ts';
 
 /** How long the warning is shown, unless the password is changed before, in milliseconds. */
 const SHOWN_MS = 7 * 24 * 60 * 60_000;
@@ -15,8 +16,7 @@ export function describeClosedCodes(
   now: Date,
 ): string | null {
   if (at === null || now.getTime() - at.getTime() > SHOWN_MS) return null;
-  const minute = `${at.toISOString().slice(0, 16).replace('T', ' at ')} UTC`;
-  return `${ATTEMPT_LIMITS.failures} wrong codes were entered for you, the last on ${minute}. If that was not you, somebody knows your password: change it`;
+  return texts.profile.closedCodes(ATTEMPT_LIMITS.failures, at);
 }
 
 /** The same as a notice. */

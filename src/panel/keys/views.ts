@@ -138,7 +138,7 @@ export function issuedKeyPage(
     title,
     lead: keyTexts.issued.lead,
     content: html`${secret('key-id', keyTexts.issued.id, key.keyId)}${secret('key-secret', keyTexts.issued.secret, key.secret)}${secret('key-passphrase', keyTexts.issued.passphrase, key.passphrase)}${secret('key-lines', keyTexts.issued.environment, lines)}
-<p><a class="button" href="${listUrl}">${keyTexts.issued.kept}</a></p>`,
+<p><a class="button" href="${listUrl}">${shell.kept}</a></p>`,
   };
 }
 

@@ -5,6 +5,10 @@ import { type FormFault, renderButton, renderField } from '../form.ts';
 import { dateTime } from '../format.ts';
 import { newPasswordField, renderAppSecret } from '../join/views.ts';
 import type { PanelPage } from '../layout.ts';
+import { texts } from '../texts/index.ts';
+
+const { profile: profileTexts } = texts;
+const { sessions: sessionTexts, form: formTexts } = profileTexts;
 
 const PROFILE = `${PANEL_PREFIX}/profile`;
 
@@ -22,35 +26,35 @@ interface ProfileParts {
 /** What somebody signs in with, and where they have signed in. */
 export function profilePage(parts: ProfileParts): PanelPage {
   const { basePath, person, sessions, ownSession, recoveryCodesLeft, notice } = parts;
-  const link = (path: string, text: string) =>
-    html`<a href="${basePath}${PROFILE}/${path}">${text}</a>`;
+  const link = (form: ProfileForm) =>
+    html`<a href="${basePath}${PROFILE}/${form}">${profileTexts.changes[form]}</a>`;
   return {
     title: person.name,
     lead: person.email,
     content: html`${notice}${
       person.is_demo
-        ? html`<p class="notice">You look around in the demo: there is nothing to sign in with.</p>`
-        : html`<section aria-labelledby="signing-in"><h2 id="signing-in">Signing in</h2>
+        ? html`<p class="notice">${profileTexts.demo}</p>`
+        : html`<section aria-labelledby="signing-in"><h2 id="signing-in">${profileTexts.signingIn}</h2>
 ${
   recoveryCodesLeft < 4 &&
-  html`<p class="notice">You have ${recoveryCodesLeft} recovery codes left. Make new ones before they run out.</p>`
+  html`<p class="notice">${profileTexts.fewRecoveryCodes(recoveryCodesLeft)}</p>`
 }
 <ul class="actions">
-<li>${link('email', 'Change e-mail')}</li>
-<li>${link('password', 'Change password')}</li>
-<li>${link('app', 'Change authenticator app')}</li>
-<li>${link('recovery-codes', 'Make new recovery codes')} <span class="quiet">${recoveryCodesLeft} left</span></li>
+<li>${link('email')}</li>
+<li>${link('password')}</li>
+<li>${link('app')}</li>
+<li>${link('recovery-codes')} <span class="quiet">${profileTexts.recoveryCodes(recoveryCodesLeft)}</span></li>
 </ul></section>`
     }
-<section aria-labelledby="sessions"><h2 id="sessions">Sessions</h2>
-<p class="quiet">A session ends after an hour without a request, and after twelve hours in any case.</p>
+<section aria-labelledby="sessions"><h2 id="sessions">${sessionTexts.title}</h2>
+<p class="quiet">${sessionTexts.lead}</p>
 <ul class="rows">${sessions.map(
       session =>
-        html`<li><div><strong>${deviceOf(session.device)}</strong>${session.id === ownSession && html` <span class="tag">this one</span>`}${session.second_factor_at === null && !person.is_demo && html` <span class="tag">password only</span>`}<br>
-<span class="quiet">${session.address}, since ${dateTime(session.created_at)}, last seen ${dateTime(session.last_seen_at)}</span></div>
-${session.id !== ownSession && renderButton(`${basePath}${PROFILE}/sessions/${session.id}/end`, 'End', 'plain')}</li>`,
+        html`<li><div><strong>${deviceOf(session.device)}</strong>${session.id === ownSession && html` <span class="tag">${sessionTexts.own}</span>`}${session.second_factor_at === null && !person.is_demo && html` <span class="tag">${sessionTexts.half}</span>`}<br>
+<span class="quiet">${sessionTexts.seen(session.address, dateTime(session.created_at), dateTime(session.last_seen_at))}</span></div>
+${session.id !== ownSession && renderButton(`${basePath}${PROFILE}/sessions/${session.id}/end`, sessionTexts.end, 'plain')}</li>`,
     )}</ul>
-${sessions.length > 1 && renderButton(`${basePath}${PROFILE}/sessions/end-others`, 'End all others', 'plain')}
+${sessions.length > 1 && renderButton(`${basePath}${PROFILE}/sessions/end-others`, sessionTexts.endOthers, 'plain')}
 </section>`,
   };
 }
@@ -60,18 +64,14 @@ function deviceOf(userAgent: string): string {
   const browser = /(Firefox|Edg|OPR|Chrome|Safari)\/(\d+)/.exec(userAgent);
   const system = /(Windows|Android|iPhone|iPad|Mac OS X|Linux)/.exec(userAgent)?.[1];
   const names: Record<string, string> = { Edg: 'Edge', OPR: 'Opera' };
-  const name = browser?.[1] === undefined ? 'Unknown browser' : (names[browser[1]] ?? browser[1]);
-  return system === undefined ? name : `${name} on ${system === 'Mac OS X' ? 'macOS' : system}`;
+  const name =
+    browser?.[1] === undefined ? sessionTexts.unknownBrowser : (names[browser[1]] ?? browser[1]);
+  return system === undefined
+    ? name
+    : sessionTexts.device(name, system === 'Mac OS X' ? 'macOS' : system);
 }
 
 export type ProfileForm = 'email' | 'password' | 'app' | 'recovery-codes';
-
-const TITLES: Readonly<Record<ProfileForm, string>> = {
-  email: 'Change e-mail',
-  password: 'Change password',
-  app: 'Change authenticator app',
-  'recovery-codes': 'Make new recovery codes',
-};
 
 /** What a form is shown with. */
 export interface ProfileFormParts {
@@ -88,17 +88,18 @@ export function profileFormPage(
   parts: ProfileFormParts,
 ): PanelPage {
   const { fault } = parts;
+  const title = profileTexts.changes[form];
   return {
-    title: TITLES[form],
-    lead: 'All your other sessions end.',
+    title,
+    lead: formTexts.lead,
     fault,
     content: html`<form method="post" action="${basePath}${PROFILE}/${form}" class="stack">
 ${fieldsOf(form, parts)}
-<fieldset><legend>Proof that it is you</legend>
-${renderField({ name: 'password', label: form === 'password' ? 'Present password' : 'Password', type: 'password', autocomplete: 'current-password' }, fault)}
-${renderField({ name: 'code', label: form === 'app' ? 'Code of the present app, or a recovery code' : 'Code', autocomplete: 'one-time-code', maxlength: 40 }, fault)}
+<fieldset><legend>${formTexts.proof}</legend>
+${renderField({ name: 'password', label: form === 'password' ? formTexts.presentPassword : formTexts.password, type: 'password', autocomplete: 'current-password' }, fault)}
+${renderField({ name: 'code', label: form === 'app' ? formTexts.presentAppCode : formTexts.code, autocomplete: 'one-time-code', maxlength: 40 }, fault)}
 </fieldset>
-<button>${TITLES[form]}</button>
+<button>${title}</button>
 </form>`,
   };
 }
@@ -107,16 +108,22 @@ function fieldsOf(form: ProfileForm, { email, secret, fault }: ProfileFormParts)
   switch (form) {
     case 'email':
       return renderField(
-        { name: 'email', label: 'New e-mail', type: 'email', value: email, autocomplete: 'email' },
+        {
+          name: 'email',
+          label: formTexts.newEmail,
+          type: 'email',
+          value: email,
+          autocomplete: 'email',
+        },
         fault,
       );
     case 'password':
       return newPasswordField('new-password', fault);
     case 'app':
-      return html`<p>Scan this with the new app, then enter the code that it shows.</p>
+      return html`<p>${formTexts.newApp}</p>
 ${renderAppSecret(secret, email)}
-${renderField({ name: 'new-code', label: 'Code of the new app', autocomplete: 'one-time-code', inputmode: 'numeric', maxlength: 10 }, fault)}`;
+${renderField({ name: 'new-code', label: formTexts.newAppCode, autocomplete: 'one-time-code', inputmode: 'numeric', maxlength: 10 }, fault)}`;
     case 'recovery-codes':
-      return html`<p>The codes that you have now stop working.</p>`;
+      return html`<p>${formTexts.recoveryCodes}</p>`;
   }
 }

@@ -23,6 +23,7 @@ import { leadTo, type Shown } from '../pages.ts';
 import { JOIN_PATH } from '../people/invitations.ts';
 import { confirm, confirmDemo } from '../people/second-factor.ts';
 import { signIn } from '../people/sign-in.ts';
+import { texts } from '../texts/index.ts';
 import { codePage, confirmPage, signInPage } from './views.ts';
 
 const SIGN_IN = '/sign-in';
@@ -40,10 +41,6 @@ const ConfirmForm = Type.Partial(CodeForm);
 
 type LeadingRequest = FastifyRequest & { query: Static<typeof NextQuery> };
 type SignInRequest = LeadingRequest & { params: Static<typeof params> };
-
-/** One text for every reason, so that it does not reveal who signs in here. */
-const REFUSED =
-  'E-mail or password are not right, or there were too many attempts. Try again, after a quarter of an hour if it stays.';
 
 /** Signing in with password and code, giving a code again, and signing out. */
 export function registerSignIn(app: TypedApp, deps: PanelDependencies): void {
@@ -85,7 +82,9 @@ export function registerSignIn(app: TypedApp, deps: PanelDependencies): void {
       before?.isComplete === true ? before.session.id : (before?.session.replaced_id ?? null);
     const typed = { email: email.trim(), password, invitationHash, replacedId };
     const token = await signIn(deps, typed, visitor);
-    if (token === undefined) return show(request, email, { field: null, message: REFUSED });
+    if (token === undefined) {
+      return show(request, email, { field: null, message: texts.signIn.refused });
+    }
     // A session that waits for its code is replaced now. A complete one must not end by a password alone:
     // the second factor ends it.
     if (before?.isComplete === false) await endSession(request);

@@ -3,6 +3,10 @@ import { PANEL_PREFIX } from '../assets.ts';
 import { type FormFault, renderField } from '../form.ts';
 import type { PanelPage } from '../layout.ts';
 import { withNext } from '../next.ts';
+import { texts } from '../texts/index.ts';
+
+const { signIn: signInTexts } = texts;
+const { code: codeTexts, confirmation } = signInTexts;
 
 /**
  * E-mail and password.
@@ -10,22 +14,22 @@ import { withNext } from '../next.ts';
  */
 export function signInPage(action: string, email: string, fault: FormFault | null): PanelPage {
   return {
-    title: 'Sign in',
+    title: signInTexts.title,
     fault,
     content: html`<form method="post" action="${action}" class="stack">
-${renderField({ name: 'email', label: 'E-mail', type: 'email', value: email, autocomplete: 'username' }, fault)}
-${renderField({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' }, fault)}
-<button>Continue</button>
+${renderField({ name: 'email', label: signInTexts.email, type: 'email', value: email, autocomplete: 'username' }, fault)}
+${renderField({ name: 'password', label: signInTexts.password, type: 'password', autocomplete: 'current-password' }, fault)}
+<button>${signInTexts.submit}</button>
 </form>
-<p class="quiet">No account, or a lost password? Ask whoever manages the account, or your operator, for a link.</p>`,
+<p class="quiet">${signInTexts.noAccount}</p>`,
   };
 }
 
 const CODE_FIELD = {
   name: 'code',
-  label: 'Code',
+  label: codeTexts.label,
   autocomplete: 'one-time-code',
-  hint: 'Six digits from your authenticator app, or one of your recovery codes.',
+  hint: codeTexts.hint,
   maxlength: 40,
 } as const;
 
@@ -35,7 +39,7 @@ const CODE_FIELD = {
  */
 export function codePage(basePath: string, next: string, fault: FormFault | null): PanelPage {
   return {
-    title: 'Enter your code',
+    title: codeTexts.title,
     fault,
     content: codeForm(`${basePath}${withNext(`${PANEL_PREFIX}/sign-in/code`, next)}`, fault),
   };
@@ -50,13 +54,13 @@ export function confirmPage(
 ): PanelPage {
   const action = `${basePath}${withNext(`${PANEL_PREFIX}/confirm`, next)}`;
   return {
-    title: 'Confirm that it is you',
-    lead: 'What comes next needs your second factor, unless you have given it within the last ten minutes.',
+    title: confirmation.title,
+    lead: confirmation.lead,
     fault,
     content: isDemo
       ? html`<form method="post" action="${action}" class="stack">
-<p>The demo asks for no code: a real account would, here.</p>
-<button>Confirm</button>
+<p>${confirmation.demo}</p>
+<button>${codeTexts.submit}</button>
 </form>`
       : codeForm(action, fault),
   };
@@ -65,6 +69,6 @@ export function confirmPage(
 function codeForm(action: string, fault: FormFault | null): Html {
   return html`<form method="post" action="${action}" class="stack">
 ${renderField(CODE_FIELD, fault)}
-<button>Confirm</button>
+<button>${codeTexts.submit}</button>
 </form>`;
 }

@@ -56,7 +56,6 @@ export const keys = {
     secret: 'Secret',
     passphrase: 'Passphrase',
     environment: 'As environment variables',
-    kept: 'I have kept them',
   },
 
   /** A form that was sent twice. */

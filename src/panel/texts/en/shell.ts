@@ -12,6 +12,8 @@ export const shell = {
   docs: 'Docs',
   signOut: 'Sign out',
   copy: 'Copy',
+  /** After a page that shows secrets once. */
+  kept: 'I have kept them',
   menu: {
     home: 'Home',
     overview: 'Overview',

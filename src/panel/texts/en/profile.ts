@@ -1,0 +1,48 @@
+import { type Html, html } from '../../../pages/html.ts';
+import { minuteOf } from './formats.ts';
+
+/** What somebody signs in with, and where they have signed in. */
+export const profile = {
+  demo: 'You look around in the demo: there is nothing to sign in with.',
+  signingIn: 'Signing in',
+  fewRecoveryCodes: (left: number) =>
+    `You have ${left} recovery codes left. Make new ones before they run out.`,
+  recoveryCodes: (left: number) => `${left} left`,
+  /** A sentence without its period. */
+  closedCodes: (failures: number, last: Date) =>
+    `${failures} wrong codes were entered for you, the last on ${minuteOf(last)}. If that was not you, somebody knows your password: change it`,
+
+  sessions: {
+    title: 'Sessions',
+    lead: 'A session ends after an hour without a request, and after twelve hours in any case.',
+    own: 'this one',
+    half: 'password only',
+    seen: (address: string, since: Html, last: Html) =>
+      html`${address}, since ${since}, last seen ${last}`,
+    unknownBrowser: 'Unknown browser',
+    device: (browser: string, system: string) => `${browser} on ${system}`,
+    end: 'End',
+    endOthers: 'End all others',
+  },
+
+  /** Changes of what somebody signs in with. */
+  changes: {
+    email: 'Change e-mail',
+    password: 'Change password',
+    app: 'Change authenticator app',
+    'recovery-codes': 'Make new recovery codes',
+  },
+  form: {
+    lead: 'All your other sessions end.',
+    newEmail: 'New e-mail',
+    newApp: 'Scan this with the new app, then enter the code that it shows.',
+    newAppCode: 'Code of the new app',
+    recoveryCodes: 'The codes that you have now stop working.',
+    proof: 'Proof that it is you',
+    password: 'Password',
+    /** Where the form asks for a new one as well. */
+    presentPassword: 'Present password',
+    code: 'Code',
+    presentAppCode: 'Code of the present app, or a recovery code',
+  },
+};
