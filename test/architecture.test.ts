@@ -169,6 +169,10 @@ test('schemas/ imports TypeBox only', () => {
   expect(strangers(['schemas/'], ['schemas/', '@sinclair/typebox'])).toEqual([]);
 });
 
+test("the panel's texts know nothing but markup", () => {
+  expect(strangers(['src/panel/texts/'], ['src/panel/texts/', 'src/pages/html.ts'])).toEqual([]);
+});
+
 test('migrations/ imports Kysely only, so that a step stays what it was', () => {
   expect(strangers(['migrations/'], ['kysely'])).toEqual([]);
 });

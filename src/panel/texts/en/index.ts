@@ -13,6 +13,16 @@ import { unmatched } from './unmatched.ts';
 
 /** English, by part of the panel. */
 export const en = {
-  ...{ failures, formats, home, join, keys, lists, partner, payments, profile, shell, signIn },
+  failures,
+  formats,
+  home,
+  join,
+  keys,
+  lists,
+  partner,
+  payments,
+  profile,
+  shell,
+  signIn,
   unmatched,
 };
