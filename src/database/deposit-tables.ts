@@ -60,6 +60,8 @@ export interface DepositsTable {
   source: Defaulted<DepositSource>;
   /** Outputs that the transaction spends, as `hash:index` (Bitcoin); null elsewhere. */
   inputs: string[] | null;
+  /** Accounts by which a wallet may have named the payment that it is for (Solana Pay); null for none. */
+  reference_accounts: Defaulted<string[] | null>;
   /** US dollars for one whole unit, scaled by 1e18, soon after it arrived; null while it is not known. */
   usd_price: Defaulted<string | null>;
   /** When that was the price. */

@@ -4,12 +4,11 @@ import type { Deposit } from '../database/deposit-tables.ts';
 import {
   type Holder,
   isReservedSince,
-  listWaiting,
   lockHolders,
   type PaymentInWait,
   type Slot,
-  type Waiting,
 } from '../repositories/deposits/reservations.ts';
+import { listHolders, listWaiting } from '../repositories/deposits/waiting-payments.ts';
 import { lockPayment } from '../repositories/payments/moves.ts';
 import { LATE_FOR_MS, matchTransfer } from './match-transfer.ts';
 
@@ -39,8 +38,8 @@ const NAMED_MAXIMUM = 1_000;
  * payment is checked again under the lock: after its reservation was read it may have ended or moved to
  * another network.
  * @param references Accounts that may be the reference of a payment. If one of them names a payment, the transfer
- * can only be for that one. Its amount is still judged like that of any transfer, and does not match where another
- * payment asks for exactly that amount.
+ * can only be for that one, also when that one has its funds already. Its amount is still judged like that of any
+ * transfer, and does not match where another payment asks for exactly that amount.
  */
 export async function matchPayment(
   db: Connection,
@@ -50,21 +49,19 @@ export async function matchPayment(
 ): Promise<DepositMatch> {
   const [holder] = await lockHolders(db, [{ ...slot, occurredAt: at }]);
   const endedBy = new Date(earliestAt.getTime() - OVERDUE_BY_MS);
-  const named = await findNamed(db, slot, { at, endedBy }, references);
-  const isHolders = named === undefined || named.paymentId === holder?.paymentId;
+  const named = await findNamed(db, slot, at, references);
+  const isHolders = named === undefined || named === holder?.paymentId;
   const isHeld = holder?.releasedAt === null;
   const exact = isHeld && isHolders ? holder : undefined;
-  const open = named === undefined ? undefined : [named];
+  // A payment that holds the reservation of the amount gets it, even if others wait.
+  const open =
+    exact === undefined ? await listWaiting(db, slot, { at, endedBy }, WAITING_MAXIMUM, named) : [];
+  // The named payment may itself have asked for the amount, before it got another quote.
+  const isOwnBefore = named !== undefined && isHolders && open.length > 0;
   const { outcome, paymentId } = matchTransfer(slot.tokenAmount, {
-    exact,
-    // A payment that holds the reservation of the amount gets it, even if others wait.
-    open:
-      exact === undefined
-        ? (open ?? (await listWaiting(db, slot, { at, endedBy }, WAITING_MAXIMUM)))
-        : [],
-    // The named payment may itself have asked for the amount, before it got another quote.
+    ...{ exact, open, isNamed: named !== undefined },
     reservedBefore:
-      (named === undefined || !isHolders) &&
+      !isOwnBefore &&
       holder?.releasedAt != null &&
       holder.releasedAt.getTime() > earliestAt.getTime() - LATE_FOR_MS,
     isPaid: holder?.payment.status === 'successful',
@@ -78,17 +75,20 @@ export async function matchPayment(
     : { outcome: 'late', payment_id: null };
 }
 
-/** The payment whose reference a transfer has; undefined if no payment that waits at the address has one of them. */
+/**
+ * The payment whose reference a transfer has, whether or not it has funds already; undefined if no payment that had
+ * an amount reserved at the address at the time has one of them.
+ */
 async function findNamed(
   db: Connection,
   slot: Slot,
-  time: { readonly at: Date; readonly endedBy: Date },
+  at: Date,
   references: readonly string[],
-): Promise<Waiting | undefined> {
+): Promise<string | undefined> {
   if (references.length === 0) return undefined;
   const marks = new Set(references);
-  const waiting = await listWaiting(db, slot, time, NAMED_MAXIMUM);
-  return waiting.find(({ paymentId }) => marks.has(solanaReference(paymentId)));
+  const holders = await listHolders(db, slot, at, NAMED_MAXIMUM);
+  return holders.find(paymentId => marks.has(solanaReference(paymentId)));
 }
 
 /** Whether a transfer to the slot has exactly the amount that a waiting payment asks for. `holder` is locked. */

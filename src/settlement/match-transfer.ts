@@ -1,5 +1,6 @@
 import type { DepositOutcome } from '../database/deposit-tables.ts';
-import type { Holder, Waiting } from '../repositories/deposits/reservations.ts';
+import type { Holder } from '../repositories/deposits/reservations.ts';
+import type { Waiting } from '../repositories/deposits/waiting-payments.ts';
 
 /** Maximum overpayment that settles a payment, in per mille of its amount: 2 %. */
 export const OVERPAYMENT_PER_MILLE = 20n;
@@ -20,6 +21,9 @@ export const LATE_FOR_MS = 24 * 60 * 60_000;
 /** Less than this share of the requested amount, in per mille, is no part of it: 1 %. */
 const PART_PER_MILLE = 10n;
 
+/** Shares of the requested amount that may match it, in per mille. */
+export const AMOUNTS_PER_MILLE = { least: PART_PER_MILLE, most: 1000n + OVERPAYMENT_PER_MILLE };
+
 const BASIS_POINTS = 10_000n;
 
 /** The reservations at the transfer's address when it happened. */
@@ -28,6 +32,8 @@ export interface AddressState {
   readonly exact: Pick<Holder, 'paymentId' | 'seen' | 'isRest'> | undefined;
   /** Payments that waited for funds; two suffice, since more make no difference. */
   readonly open: readonly Waiting[];
+  /** Whether the transfer names a payment at the address, so that no other one counts as open. */
+  readonly isNamed: boolean;
   /** Whether a payment that has ended, or ended within `LATE_FOR_MS` before, had reserved exactly this amount. */
   readonly reservedBefore: boolean;
   /** Whether that payment is paid. */
@@ -52,7 +58,7 @@ export interface AddressState {
  */
 export function matchTransfer(
   tokenAmount: bigint,
-  { exact, open, reservedBefore, isPaid, isReservedElsewhere }: AddressState,
+  { exact, open, isNamed, reservedBefore, isPaid, isReservedElsewhere }: AddressState,
 ): Match {
   if (exact !== undefined) {
     const { paymentId, seen, isRest } = exact;
@@ -60,8 +66,8 @@ export function matchTransfer(
   }
   if (reservedBefore) return inbox(isPaid ? 'duplicate' : 'late');
   const [single, second] = open;
-  if (second !== undefined || (single !== undefined && isReservedElsewhere))
-    return inbox('ambiguous');
+  const isOthers = isReservedElsewhere && (single !== undefined || isNamed);
+  if (second !== undefined || isOthers) return inbox('ambiguous');
   if (single === undefined || isTooLittle(tokenAmount, single.tokenAmount)) return inbox('unknown');
   const { paymentId } = single;
   if (tokenAmount > single.tokenAmount) {

@@ -4,15 +4,15 @@ import { transact } from '../database/transaction.ts';
 import {
   findDeposits,
   insertDeposit,
-  listDuplicates,
   lockAddresses,
   lockTransfers,
   updateDeposit,
 } from '../repositories/deposits/deposits.ts';
 import { applyDeposit, CHAIN_ACTOR } from './apply-deposit.ts';
 import { differs, NOT_VALUED, reportCorrection } from './correct-deposit.ts';
-import { type DepositMatch, matchPayment, type TimeOfTransfer } from './match-payment.ts';
-import { blockColumns, newDeposit, type ObservedTransfer } from './observed-transfer.ts';
+import { type DepositMatch, matchPayment } from './match-payment.ts';
+import { blockColumns, newDeposit, type ObservedTransfer, timeOf } from './observed-transfer.ts';
+import { rematch, rematchForReopened } from './rematch.ts';
 import { addUnmatchedEvents } from './unmatched-events.ts';
 
 const NO_MATCH: DepositMatch = { outcome: 'unknown', payment_id: null };
@@ -101,7 +101,9 @@ async function apply(
     ...blockColumns(transfer, now),
   });
   const applied = await applyDeposit(tx, deposit, now, actor);
-  if (transfer.finality === 'reversed') await rematchDuplicates(tx, deposit, now, actor);
+  if (transfer.finality === 'reversed' && deposit.payment_id !== null) {
+    await rematchForReopened(tx, deposit, deposit.payment_id, { now, actor });
+  }
   return applied;
 }
 
@@ -141,7 +143,8 @@ async function recordAnew(
   transfer: ObservedTransfer,
   by: { readonly now: Date; readonly actor: string },
 ): Promise<Deposit> {
-  const { blockchainId, address, tokenAmount, references } = transfer;
+  const { blockchainId, address, tokenAmount } = transfer;
+  const references = transfer.references ?? known.reference_accounts ?? [];
   // It is locked already, unless another transaction has just recorded the deposit there.
   if (known.address !== address) {
     await lockAddresses(tx, [{ blockchainId, address: known.address }]);
@@ -199,46 +202,4 @@ function canRematch(known: Deposit, transfer: ObservedTransfer): boolean {
   if (known.payment_id !== null || known.dismissed_at !== null) return false;
   const reappears = known.state === 'reversed' || known.state === 'failed';
   return mayMatch(transfer) && (reappears || known.outcome === 'duplicate');
-}
-
-/** Matches a known deposit again. A duplicate stays one when no payment takes it. */
-async function rematch(
-  db: Connection,
-  deposit: Deposit,
-  references?: readonly string[],
-): Promise<DepositMatch> {
-  const slot = {
-    blockchainId: deposit.blockchain_id,
-    address: deposit.address,
-    tokenAmount: BigInt(deposit.token_amount),
-  };
-  const matched = await matchPayment(db, slot, timeOf(deposit), references);
-  const stays = deposit.outcome === 'duplicate' && matched.payment_id === null;
-  return stays ? { outcome: 'duplicate', payment_id: null } : matched;
-}
-
-/** When a known deposit was made. Earlier releases recorded only when it was first seen. */
-export function timeOf({ occurred_at, earliest_at, observed_at }: Deposit): TimeOfTransfer {
-  const occurredAt = occurred_at ?? observed_at;
-  return { occurredAt, earliestAt: earliest_at ?? occurredAt };
-}
-
-/**
- * Matches the first duplicate of a reversed deposit that a payment takes. A wallet may replace a slow
- * transaction: the replacement arrives as a duplicate while the original still holds the payment. Others
- * may be too late.
- */
-async function rematchDuplicates(
-  db: Connection,
-  reversed: Deposit,
-  now: Date,
-  actor: string,
-): Promise<void> {
-  for (const duplicate of await listDuplicates(db, reversed, reversed.payment_id)) {
-    const matched = await rematch(db, duplicate);
-    if (matched.payment_id === null) continue;
-    const deposit = await updateDeposit(db, duplicate.id, { ...matched, updated_at: now });
-    await applyDeposit(db, deposit, now, actor);
-    return;
-  }
 }

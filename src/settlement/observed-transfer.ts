@@ -1,6 +1,6 @@
 import { newId } from '../crypto/new-id.ts';
-import type { DepositSource } from '../database/deposit-tables.ts';
-import type { DepositMatch } from './match-payment.ts';
+import type { Deposit, DepositSource } from '../database/deposit-tables.ts';
+import type { DepositMatch, TimeOfTransfer } from './match-payment.ts';
 
 /** State of a transfer: in a block or the mempool, irreversible, undone, or failed on chain. */
 export type Finality = 'seen' | 'final' | 'reversed' | 'failed';
@@ -49,7 +49,7 @@ export function blockColumns({ blockHeight, blockHash }: ObservedTransfer, now: 
 
 /** The row of a transfer that is reported for the first time. */
 export function newDeposit(transfer: ObservedTransfer, matched: DepositMatch, now: Date) {
-  const { occurredAt, earliestAt = occurredAt } = transfer;
+  const { occurredAt, earliestAt = occurredAt, references = [] } = transfer;
   return {
     id: newId(),
     blockchain_id: transfer.blockchainId,
@@ -65,6 +65,13 @@ export function newDeposit(transfer: ObservedTransfer, matched: DepositMatch, no
     earliest_at: earliestAt,
     source: transfer.source,
     inputs: transfer.inputs == null ? null : [...transfer.inputs],
+    reference_accounts: references.length === 0 ? null : [...references],
     ...blockColumns(transfer, now),
   };
+}
+
+/** When a known deposit was made. Earlier releases recorded only when it was first seen. */
+export function timeOf({ occurred_at, earliest_at, observed_at }: Deposit): TimeOfTransfer {
+  const occurredAt = occurred_at ?? observed_at;
+  return { occurredAt, earliestAt: earliest_at ?? occurredAt };
 }

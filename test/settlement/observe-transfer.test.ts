@@ -37,6 +37,8 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   asked *= 2n;
+  // What earlier tests left in the inbox came before any payment of this one.
+  service.clock.now += 1_000;
   return releaseAll(service.db);
 });
 afterAll(() => service.close());
@@ -92,6 +94,21 @@ test('a reference gives no payment the amount that another one asks for', async 
   await updateOpenPayment(service.db, named.id, { token_amount: less });
   expect(await observe(transfer(asked, 'final'))).toMatchObject({ outcome: 'late' });
   expect(await observe(marked(asked))).toMatchObject({ outcome: 'over', payment_id: named.id });
+});
+
+test('what names a payment that has its funds is for no other one', async () => {
+  const more = asked + asked / 100n;
+  const [{ id }, near] = [await open(), await addOpenPayment(service, merchant, asked + 1n)];
+  const marked = (amount: bigint) => ({
+    ...transfer(amount, 'final'),
+    references: [solanaReference(id)],
+  });
+  await observe(transfer(asked, 'seen'));
+  expect(await observe(marked(asked))).toMatchObject({ outcome: 'duplicate', payment_id: null });
+  expect(await observe(marked(more))).toMatchObject({ outcome: 'unknown', payment_id: null });
+  const exact = marked(asked + 1n);
+  expect(await observe(exact)).toMatchObject({ outcome: 'ambiguous', payment_id: null });
+  expect(await stateOf(near.id)).toBe('pending/pending');
 });
 
 describe('an exact transfer', () => {
@@ -186,6 +203,76 @@ describe('an exact transfer', () => {
       status: 'successful',
       transaction_hash: replacement.transactionHash,
     });
+  });
+
+  test('undone, leaves its payment to another amount that came meanwhile and names it', async () => {
+    const [{ id }, other] = [await open(), await addOpenPayment(service, merchant, asked * 8n)];
+    const first = transfer(asked, 'seen');
+    await observe(first);
+    const named = {
+      ...transfer(asked + asked / 100n, 'final'),
+      references: ['a program', solanaReference(id)],
+    };
+    expect(await observe(named)).toMatchObject({ outcome: 'unknown', payment_id: null });
+    await observe({ ...first, finality: 'reversed' });
+    expect(await findPayment(service.db, id)).toMatchObject({
+      ...{ status: 'successful', transaction_hash: named.transactionHash },
+    });
+    expect(await stateOf(other.id)).toBe('pending/pending');
+  });
+
+  test('undone, leaves its payment to what came meanwhile, in that order, as if it had never been', async () => {
+    const payment = await open();
+    const first = transfer(asked, 'seen');
+    await observe(first);
+    const told = {
+      half: transfer(asked / 2n, 'final'),
+      late: {
+        ...transfer(asked + asked / 100n, 'final'),
+        occurredAt: new Date(payment.expires_at.getTime() + HOUR_MS),
+      },
+      returned: transfer(asked, 'final'),
+      more: transfer(asked + asked / 100n, 'final'),
+      exact: transfer(asked, 'final'),
+    };
+    for (const each of Object.values(told)) {
+      expect(await observe(each)).toMatchObject({ payment_id: null });
+    }
+    const returned = await observe(told.returned);
+    const remedy = { remedy: 'returned', to: 'A', hash: 'b' } as const;
+    await dismissDeposit(operatorOf(service), returned.id, remedy);
+    await observe({ ...first, finality: 'reversed' });
+    expect(await findPayment(service.db, payment.id)).toMatchObject({
+      ...{ status: 'successful', transaction_hash: told.more.transactionHash },
+    });
+    const payments = {
+      half: payment.id,
+      late: null,
+      returned: null,
+      more: payment.id,
+      exact: null,
+    };
+    for (const [name, each] of Object.entries(told)) {
+      const payment_id = payments[name as keyof typeof told];
+      expect(await observe(each), name).toMatchObject({ payment_id });
+    }
+  });
+
+  test('undone, takes nothing that came before it, and nothing for another payment', async () => {
+    const [{ id }, other] = [
+      await open(),
+      await addOpenPayment(service, merchant, asked + asked / 200n),
+    ];
+    const ambiguous = transfer(asked + asked / 100n, 'final');
+    expect(await observe(ambiguous)).toMatchObject({ outcome: 'ambiguous' });
+    const first = transfer(asked, 'seen');
+    await observe(first);
+    await observe({ ...first, finality: 'reversed' });
+    expect(await observe(ambiguous)).toMatchObject({ outcome: 'ambiguous', payment_id: null });
+    expect([await stateOf(id), await stateOf(other.id)]).toEqual([
+      'pending/pending',
+      'pending/pending',
+    ]);
   });
 
   test('keeps its payment from expiring', async () => {

@@ -9,7 +9,7 @@ import { createFixedRates } from '../../src/rates/fixed-rates.ts';
 import { listConfiguredNetworks } from '../../src/repositories/accounts/deposit-addresses.ts';
 import { findMerchantSetup } from '../../src/repositories/accounts/merchant-setup.ts';
 import { findMainBranch } from '../../src/repositories/accounts/merchants.ts';
-import { listWaiting } from '../../src/repositories/deposits/reservations.ts';
+import { listWaiting } from '../../src/repositories/deposits/waiting-payments.ts';
 import { findPayment } from '../../src/repositories/payments/payments.ts';
 import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
 import { selectNetwork } from '../../src/settlement/select-network.ts';

@@ -69,45 +69,34 @@ export async function findDeposits(
   return rows;
 }
 
-/** Duplicates of one deposit that are looked at; more than one is rare. */
-const DUPLICATES_MAXIMUM = 100;
+/** Unmatched deposits that are looked at for a payment; more than a few are rare. */
+const UNMATCHED_MAXIMUM = 100;
 
 /**
- * Unmatched duplicates at the address of a deposit, oldest first, of its amount or of one that its payment
- * still has reserved: the payer may send the whole amount after the rest.
- * @param paymentId The payment that the deposit was for; null if there was none.
+ * Unmatched deposits at an address that may be for a payment by their amount and time, oldest first: those of an
+ * amount that it has reserved, or near its whole amount.
+ * @param perMille Lowest and highest share of the whole amount, in per mille.
  */
-export function listDuplicates(
+export async function listUnmatchedOf(
   db: Connection,
-  deposit: Deposit,
-  paymentId: string | null,
+  paymentId: string,
+  { blockchain_id: blockchainId, address }: Pick<Deposit, 'blockchain_id' | 'address'>,
+  perMille: { readonly least: bigint; readonly most: bigint },
 ): Promise<Deposit[]> {
-  return db
-    .selectFrom('deposits')
-    .selectAll()
-    .where('blockchain_id', '=', deposit.blockchain_id)
-    .where('address', '=', deposit.address)
-    .where(({ eb, or, selectFrom }) =>
-      or([
-        eb('token_amount', '=', deposit.token_amount),
-        eb(
-          'token_amount',
-          'in',
-          selectFrom('reservations')
-            .select('reservations.token_amount')
-            .where('reservations.payment_id', '=', paymentId)
-            .where('released_at', 'is', null),
-        ),
-      ]),
-    )
-    .where('outcome', '=', 'duplicate')
-    .where('payment_id', 'is', null)
-    .where('dismissed_at', 'is', null)
-    .where('state', 'in', ['seen', 'final'])
-    .orderBy('observed_at')
-    .orderBy('id')
-    .limit(DUPLICATES_MAXIMUM)
-    .execute();
+  const { rows } = await sql<Deposit>`
+    select * from deposits
+    where blockchain_id = ${blockchainId} and address = ${address} and ${IS_WAITING}
+      and exists (
+        select from reservations as own
+        where own.payment_id = ${paymentId} and released_at is null
+          and own.blockchain_id = deposits.blockchain_id and own.address = deposits.address
+          and own.reserved_at <= deposits.observed_at
+          and (own.token_amount = deposits.token_amount
+            or own.rest_of is null and deposits.token_amount * 1000
+              between own.token_amount * ${perMille.least}::numeric
+              and own.token_amount * ${perMille.most}::numeric))
+    order by observed_at, id limit ${UNMATCHED_MAXIMUM}`.execute(db);
+  return rows;
 }
 
 /** The deposit of too little for a payment: the first that is final, or else the first that is seen. */

@@ -5,8 +5,7 @@ import {
   type UnsettledDeposit,
 } from '../../repositories/deposits/watched-deposits.ts';
 import { reportCorrection } from '../../settlement/correct-deposit.ts';
-import { timeOf } from '../../settlement/observe-transfer.ts';
-import type { ObservedTransfer } from '../../settlement/observed-transfer.ts';
+import { type ObservedTransfer, timeOf } from '../../settlement/observed-transfer.ts';
 import type { Watcher } from '../watcher.ts';
 import { confirmByCheckNode } from './confirmation-check.ts';
 import { type LookedUp, lookUpDeposits } from './look-up-deposits.ts';

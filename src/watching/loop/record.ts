@@ -9,8 +9,12 @@ import { addFinding } from '../../repositories/chains/findings.ts';
 import { lockTransfers } from '../../repositories/deposits/deposits.ts';
 import type { TimeOfTransfer } from '../../settlement/match-payment.ts';
 import { observeAll } from '../../settlement/observe-all.ts';
-import { observeIn, timeOf } from '../../settlement/observe-transfer.ts';
-import type { Finality, ObservedTransfer } from '../../settlement/observed-transfer.ts';
+import { observeIn } from '../../settlement/observe-transfer.ts';
+import {
+  type Finality,
+  type ObservedTransfer,
+  timeOf,
+} from '../../settlement/observed-transfer.ts';
 import { LeaseLost } from '../lease.ts';
 import type { Watcher } from '../watcher.ts';
 

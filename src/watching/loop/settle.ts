@@ -6,8 +6,7 @@ import {
   listUnsettled,
   type UnsettledDeposit,
 } from '../../repositories/deposits/watched-deposits.ts';
-import { timeOf } from '../../settlement/observe-transfer.ts';
-import type { ObservedTransfer } from '../../settlement/observed-transfer.ts';
+import { type ObservedTransfer, timeOf } from '../../settlement/observed-transfer.ts';
 import type { Watcher } from '../watcher.ts';
 import { confirmByCheckNode } from './confirmation-check.ts';
 import { keepEvidence } from './keep-evidence.ts';
