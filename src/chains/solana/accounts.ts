@@ -189,10 +189,12 @@ export class WatchedAccounts {
         })),
       );
       for (const [index, watched] of together.entries()) {
-        const own = this.#tokenAccountsOf(watched.address, watched.network.contract ?? '');
         const onUnreadable = (detail: string) =>
           unreadable.push({ transactionHash: null, height: null, watched: [watched], detail });
-        for (const account of toAccounts(node, responses[index], onUnreadable)) own.add(account);
+        // Read first: an owner that is known is not new any more, and is asked again only in turn.
+        const found = toAccounts(node, responses[index], onUnreadable);
+        const own = this.#tokenAccountsOf(watched.address, watched.network.contract ?? '');
+        for (const account of found) own.add(account);
       }
     }
   }

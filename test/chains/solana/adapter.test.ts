@@ -4,6 +4,8 @@ import { createSolanaAdapter } from '../../../src/chains/solana/adapter.ts';
 import { associatedAccount } from '../../../src/chains/solana/programs.ts';
 import { solanaReference } from '../../../src/chains/solana-reference.ts';
 import type { ChainTransfer, WatchedAddress } from '../../../src/chains/transfer.ts';
+import { RpcError } from '../../../src/nodes/node.ts';
+import { alteredNode } from '../../helpers/altered-node.ts';
 import type { PlainNode } from '../../helpers/plain-node.ts';
 import {
   closeAccount,
@@ -189,6 +191,22 @@ describe('tokens', () => {
       [sender],
     );
     expect(await look(usdc(own))).toMatchObject([{ tokenAmount: 4_000_000n }]);
+  });
+
+  test('count in a second account of the owner, though the first question for it has failed', async () => {
+    const [own, second] = [newWallet().address, newWallet().address];
+    solana.setTokens(second, own, 0n);
+    const refusing = alteredNode(node, (method, _, result) =>
+      method === 'getTokenAccountsByOwner' ? new RpcError(-32_603, 'internal error') : result,
+    );
+    solana.mine();
+    const request = { from: cursor + 1, to: solana.slot, watch: [usdc(own)] };
+    await expect(
+      adapter.scan(refusing, { ...request, undoableFrom: request.from }),
+    ).rejects.toThrow('internal error');
+    await watched(usdc(own));
+    solana.send([sendTokens(senderTokens, second, sender.address, 3_000_000n)], [sender]);
+    expect(await look(usdc(own))).toMatchObject([{ tokenAmount: 3_000_000n }]);
   });
 
   test('count in an account that was closed and is opened again', async () => {
