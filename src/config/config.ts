@@ -36,7 +36,7 @@ export interface Config {
   /** Database for partner reports, for example a replica; null reads them from `databaseUrl`. */
   readonly reportsUrl: string | null;
   readonly reportsPoolSize: number;
-  /** Redis or Valkey for nonces; null keeps them in PostgreSQL. */
+  /** Redis or Valkey for nonces: one server, a cluster or sentinels (redis-url.ts); null keeps them in PostgreSQL. */
   readonly redisUrl: string | null;
   /** 32-byte master keys, the current one first; empty generates one below `dataDirectory`. */
   readonly masterKeys: readonly Buffer[];
@@ -156,7 +156,7 @@ export function readConfig(given: Environment, readFile?: ReadFile): Config {
       'postgresql:',
     ]),
     reportsPoolSize: from.integer('DATABASE_REPORTS_POOL_SIZE', 4, 1, 1000),
-    redisUrl: from.connectionUrl('REDIS_URL', 'a redis:// or rediss:// URL', ['redis:', 'rediss:']),
+    redisUrl: from.redisUrl('REDIS_URL'),
     masterKeys: [
       ...from.masterKeys('MASTER_KEY', '32 bytes in base64 (openssl rand -base64 32)', 1),
       ...from.masterKeys(

@@ -1,3 +1,4 @@
+import { parseRedisUrl, RedisUrlError } from './redis-url.ts';
 import { allDefined, decodeMasterKey, parseBaseUrl, parseUrl, quote } from './values.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -68,6 +69,20 @@ export class EnvironmentReader {
   connectionUrl(name: string, expected: string, protocols: readonly string[]): string | null {
     const parse = (text: string) => parseUrl(text, protocols);
     return this.read<string | null>(name, null, { expected, parse, secret: true });
+  }
+
+  /** A URL that parseRedisUrl takes, with all that is wrong with another said in its own sentence. */
+  redisUrl(name: string): string | null {
+    const text = this.#env[name];
+    if (text === undefined || text === '') return null;
+    try {
+      parseRedisUrl(text);
+      return text;
+    } catch (error) {
+      if (!(error instanceof RedisUrlError)) throw error;
+      this.problems.push(`${name} ${error.message}.`);
+      return null;
+    }
   }
 
   secret(name: string, expected: string, pattern: RegExp): string | null {

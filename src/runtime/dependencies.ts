@@ -8,8 +8,9 @@ import { CONNECT_TIMEOUT_MS, REPORT_STATEMENT_TIMEOUT_MS } from '../database/tim
 import { type OpenProcessor, openProcessor } from '../processors/open-processor.ts';
 import { openRates } from '../rates/open-rates.ts';
 import type { Rates } from '../rates/rate-source.ts';
-import { type NonceStore, NonceStoreUnavailable } from '../signing/nonce-store.ts';
+import type { NonceServer, NonceStore } from '../signing/nonce-store.ts';
 import { createPostgresNonces } from '../signing/postgres-nonces.ts';
+import { findWrongMode } from '../signing/redis-mode.ts';
 import { createRedisNonces } from '../signing/redis-nonces.ts';
 import { type ClockWatch, watchClock } from '../telemetry/clock-watch.ts';
 import { createReadiness, type Readiness } from '../telemetry/readiness.ts';
@@ -49,7 +50,7 @@ export interface OpenDependencies extends Dependencies {
 /**
  * Opens everything that the API works with beside its storage.
  * @throws Error when DATABASE_REPORTS_URL leads to a pooler, or REDIS_URL to a server that may evict
- * nonces.
+ * nonces or is not what its mode says.
  */
 export async function openDependencies(
   config: Config,
@@ -130,35 +131,46 @@ interface OpenNoncesOptions {
  * Opens the nonce store that the configuration chooses, and waits for its first response: a busy machine
  * may take longer to connect than a request may wait. Without one the process starts all the same, is
  * not ready, and serves reads alone.
- * @throws Error for a Redis that may evict nonces.
+ * @throws Error for a Redis that may evict nonces, or is not what the mode of its URL says.
  */
 export async function openNonces(
   config: Pick<Config, 'redisUrl'>,
   db: Database,
   { clock, logger, waitMs = NONCES_WAIT_MS }: OpenNoncesOptions,
 ): Promise<NonceStore> {
-  if (config.redisUrl === null) return createPostgresNonces(db);
-  const nonces = createRedisNonces(config.redisUrl, {
+  const { redisUrl } = config;
+  if (redisUrl === null) return createPostgresNonces(db);
+  const nonces = createRedisNonces(redisUrl, {
     clock,
     onError: error => logger.warn({ err: error }, 'nonce store connection failed'),
   });
   const giveUpAt = performance.now() + waitMs;
   for (;;) {
-    try {
-      const { evictionPolicy } = await nonces.probe();
-      if (evictionPolicy === null) return nonces;
+    const [servers, wrong] = await Promise.all([nonces.probe(), findWrongMode(redisUrl)]);
+    const problem = wrong ?? describeEviction(servers);
+    if (problem !== null) {
       await nonces.close();
-      throw new Error(
-        `REDIS_URL leads to a server that may evict used nonces (maxmemory-policy ${evictionPolicy}), ` +
-          'so that requests could be replayed. Set its maxmemory-policy to noeviction.',
-      );
-    } catch (error) {
-      if (!(error instanceof NonceStoreUnavailable)) throw error;
-      if (performance.now() > giveUpAt) {
-        logger.error({ err: error }, 'started without the nonce store');
-        return nonces;
-      }
+      throw new Error(problem);
+    }
+    const failure = servers.find(each => each.failure !== null)?.failure;
+    if (failure === undefined) return nonces;
+    if (performance.now() > giveUpAt) {
+      const message = servers.every(each => each.failure !== null)
+        ? 'started without the nonce store'
+        : 'started without a part of the nonce store';
+      logger.error({ err: failure }, message);
+      return nonces;
     }
     await sleep(NONCES_POLL_MS);
   }
+}
+
+function describeEviction(servers: readonly NonceServer[]): string | null {
+  const found = servers.find(({ evictionPolicy }) => evictionPolicy !== null);
+  if (found === undefined) return null;
+  const server = found.name === null ? 'a server' : `the server ${found.name}, which is one`;
+  return (
+    `REDIS_URL leads to ${server} that may evict used nonces (maxmemory-policy ${found.evictionPolicy}), ` +
+    'so that requests could be replayed. Set its maxmemory-policy to noeviction.'
+  );
 }

@@ -31,9 +31,13 @@ export interface NonceClaim {
   readonly since: number;
 }
 
-/** The state of a store that responds. */
-export interface NonceStoreState {
-  /** The policy by which it may drop nonces before their time; null when it keeps them. */
+/** The state of a server that keeps nonces. */
+export interface NonceServer {
+  /** Host and port; null for the only one. */
+  readonly name: string | null;
+  /** Why it cannot be reached, or claims nothing; null when it does. */
+  readonly failure: Error | null;
+  /** The policy by which it may drop nonces before their time; null when it keeps them, or cannot be reached. */
   readonly evictionPolicy: string | null;
 }
 
@@ -47,7 +51,7 @@ export interface NonceStore {
    * @throws NonceStoreUnavailable
    */
   claim(keyId: string, nonce: string, now: number): Promise<NonceClaim>;
-  /** @throws NonceStoreUnavailable */
-  probe(): Promise<NonceStoreState>;
+  /** Asks each server that keeps nonces, of which there is at least one. */
+  probe(): Promise<readonly NonceServer[]>;
   close(): Promise<void>;
 }

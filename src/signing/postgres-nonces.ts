@@ -46,12 +46,11 @@ export function createPostgresNonces(db: Database): NonceStore {
     kind: 'postgres',
     claim: (keyId, nonce, now) => claim({ keyId, nonce: nonceDigest(nonce), now }),
     async probe() {
-      try {
-        await ping(db);
-        return { evictionPolicy: null };
-      } catch (error) {
-        throw new NonceStoreUnavailable(error);
-      }
+      const failure = await ping(db).then(
+        () => null,
+        error => new NonceStoreUnavailable(error),
+      );
+      return [{ name: null, failure, evictionPolicy: null }];
     },
     async close() {},
   };

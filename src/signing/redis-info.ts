@@ -4,30 +4,33 @@ import type { Redis } from 'ioredis';
 const FORBIDDEN = /NOPERM/;
 
 /**
- * The ID of the server's run, which changes with every start and differs between a server and its
- * replicas; empty where the server does not tell.
- */
-export async function readRunId(redis: Redis): Promise<string> {
-  return (await readInfo(redis, 'server')).get('run_id') ?? '';
-}
-
-/**
- * The policy by which the server may evict keys, for example `allkeys-lru`. null when it never does:
+ * The policy by which a server may evict keys, for example `allkeys-lru`. null when it never does:
  * without a limit of its memory, or with `noeviction`, where writes fail instead.
+ * @param memory The section of INFO; empty where it is forbidden.
  */
-export async function readEvictionPolicy(redis: Redis): Promise<string | null> {
-  const memory = await readInfo(redis, 'memory');
-  const policy = memory.get('maxmemory_policy') ?? 'noeviction';
-  const isLimited = Number(memory.get('maxmemory') ?? 0) > 0;
+export function evictionPolicyOf(memory: string): string | null {
+  const fields = parseInfo(memory);
+  const policy = fields.get('maxmemory_policy') ?? 'noeviction';
+  const isLimited = Number(fields.get('maxmemory') ?? 0) > 0;
   return isLimited && policy !== 'noeviction' ? policy : null;
 }
 
-/** The fields of a section of INFO; none where it is forbidden. */
-async function readInfo(redis: Redis, section: string): Promise<ReadonlyMap<string, string>> {
-  const text = await redis.info(section).catch((error: Error) => {
+/** What a server is; unknown where INFO is forbidden. */
+export async function readKind(
+  redis: Redis,
+): Promise<'single' | 'cluster' | 'sentinel' | 'unknown'> {
+  const text = await redis.info().catch((error: Error) => {
     if (FORBIDDEN.test(error.message)) return '';
     throw error;
   });
+  const fields = parseInfo(text);
+  if (fields.has('sentinel_masters')) return 'sentinel';
+  const isCluster = fields.get('cluster_enabled');
+  if (isCluster === undefined) return 'unknown';
+  return isCluster === '1' ? 'cluster' : 'single';
+}
+
+function parseInfo(text: string): ReadonlyMap<string, string> {
   const lines = text.split('\r\n').map(line => line.split(':', 2));
   return new Map(lines.map(([name = '', value = '']) => [name, value]));
 }

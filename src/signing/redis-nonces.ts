@@ -1,36 +1,44 @@
-import { Redis } from 'ioredis';
+import type { Cluster, Redis } from 'ioredis';
 import { batch } from '../database/batch.ts';
 import type { Clock } from '../time/clock.ts';
+import { bucketOf, NONCE_BUCKETS } from './nonce-buckets.ts';
 import {
   NONCE_LIFETIME_SECONDS,
   type NonceClaim,
+  type NonceServer,
   type NonceStore,
   NonceStoreUnavailable,
   nonceDigest,
 } from './nonce-store.ts';
-import { readEvictionPolicy, readRunId } from './redis-info.ts';
+import { connectRedis } from './redis-connection.ts';
+import { evictionPolicyOf } from './redis-info.ts';
 
-/** Longest a command may take, in milliseconds, before the store counts as unavailable. */
-const COMMAND_TIMEOUT_MS = 1_000;
-const CONNECT_TIMEOUT_MS = 2_000;
-const RECONNECT_MAXIMUM_MS = 2_000;
-
+/**
+ * Of one server, Sentinel's included. Releases that know no buckets use the same keys, so that they and this
+ * one run side by side.
+ */
 const PREFIX = 'mp:nonce:';
-/** Hash with the time since which the store has kept every nonce, and the server's run that kept them. */
-const STORE = `${PREFIX}store`;
 
 /**
  * Claims each of the nonces in KEYS[2] and following for ARGV[1] seconds; returns 1 for a new one, 0 for
- * a used one, after the time since which the store has kept every nonce. That is now (ARGV[3]) for a
- * server that is empty, or that runs under another ID (ARGV[2]) than the one before: a server that was
- * restarted, or took over from another, may lack the last nonces that were claimed.
+ * a used one, after the time since which every nonce has been kept. KEYS[1] is a hash with that time and
+ * the replication history in which they are kept. A server begins another history when it starts and when it
+ * takes over from another, at which it may lack the last nonces that were claimed, and never returns to
+ * one. So the time is now (ARGV[2]) in another history than before, or if the hash is gone. The ID of
+ * the run would not do: a server keeps it while another takes over and while it loses what it had.
  */
 const CLAIM = `
-  local store = redis.call('HMGET', KEYS[1], 'run', 'since')
+  local info = redis.pcall('INFO', 'replication')
+  if type(info) ~= 'string' then info = '' end
+  if string.find(info, 'role:slave', 1, true) then
+    return redis.error_reply('READONLY this server is a replica')
+  end
+  local history = string.match(info, 'master_replid:(%x+)') or ''
+  local store = redis.call('HMGET', KEYS[1], 'history', 'kept')
   local since = store[2]
-  if not since or store[1] ~= ARGV[2] then
-    since = ARGV[3]
-    redis.call('HSET', KEYS[1], 'run', ARGV[2], 'since', since)
+  if not since or store[1] ~= history then
+    since = ARGV[2]
+    redis.call('HSET', KEYS[1], 'history', history, 'kept', since)
   end
   local claimed = { since }
   for index = 2, #KEYS do
@@ -38,11 +46,17 @@ const CLAIM = `
   end
   return claimed`;
 
-interface RedisWithClaims extends Redis {
+/** The section of INFO from the server that keeps KEYS[1]; empty where it is forbidden. */
+const MEMORY = `
+  local info = redis.pcall('INFO', 'memory')
+  return type(info) == 'string' and info or ''`;
+
+interface Scripts {
   claimNonces(
     keys: number,
     ...parameters: (string | number)[]
   ): Promise<[since: string, ...claimed: number[]]>;
+  readMemory(keys: number, key: string): Promise<string>;
 }
 
 interface RedisNoncesOptions {
@@ -54,66 +68,87 @@ interface RedisNoncesOptions {
 /**
  * Keeps nonces in Redis or Valkey, one key each that expires by itself.
  *
- * While the connection is down, commands fail at once instead of queueing: the caller decides what a
- * request may still do without replay protection.
+ * While a connection is down, commands fail at once instead of queueing: the caller decides what a
+ * request may still do without replay protection. So they do if a reply is lost, after which it is unknown
+ * whether the nonce was claimed: sent again, the claim would find itself, and look like a replay.
+ * @param url As parseRedisUrl takes it.
  */
 export function createRedisNonces(url: string, { clock, onError }: RedisNoncesOptions): NonceStore {
-  const redis = new Redis(url, {
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    commandTimeout: COMMAND_TIMEOUT_MS,
-    connectTimeout: CONNECT_TIMEOUT_MS,
-    retryStrategy: attempt => Math.min(50 * 2 ** attempt, RECONNECT_MAXIMUM_MS),
-  });
+  const redis = connectRedis(url);
   redis.on('error', onError);
+  redis.on(isCluster(redis) ? 'node error' : 'sentinelError', onError);
   // Commands wait for the first connection only: a process that has just started is not an outage.
   const attempted = new Promise<void>(resolve => {
-    redis.once('ready', resolve);
-    redis.once('close', resolve);
+    for (const event of ['ready', 'close', 'error']) redis.once(event, resolve);
   });
-
-  // A server that was restarted has ended every connection, so its ID is read once for each.
-  let runId: Promise<string> | undefined;
-  redis.on('ready', () => {
-    runId = undefined;
-  });
-  function identify(): Promise<string> {
-    runId ??= readRunId(redis).catch(error => {
-      runId = undefined;
-      throw error;
-    });
-    return runId;
-  }
 
   redis.defineCommand('claimNonces', { lua: CLAIM });
-  const claimNonces = (redis as RedisWithClaims).claimNonces.bind(redis);
-  async function claimAll(keys: readonly string[]): Promise<NonceClaim[]> {
+  redis.defineCommand('readMemory', { lua: MEMORY });
+  const scripts = redis as unknown as Scripts;
+  async function claimAll(store: string, keys: readonly string[]): Promise<NonceClaim[]> {
     try {
       await attempted;
-      const parameters = [NONCE_LIFETIME_SECONDS, await identify(), clock()];
-      const all = [STORE, ...keys];
-      const [since, ...claimed] = await claimNonces(all.length, ...all, ...parameters);
+      const all = [store, ...keys];
+      const parameters = [NONCE_LIFETIME_SECONDS, clock()];
+      const [since, ...claimed] = await scripts.claimNonces(all.length, ...all, ...parameters);
       return claimed.map(one => ({ isNew: one === 1, since: Number(since) }));
     } catch (error) {
       throw new NonceStoreUnavailable(error);
     }
   }
-  const claim = batch(claimAll);
+
+  /** Keys that one script can reach. `server` names the one that keeps them, null where it is the only one. */
+  function openBucket(prefix: string, server: () => string | null) {
+    const store = `${prefix}store`;
+    return {
+      prefix,
+      store,
+      server,
+      claim: batch((keys: readonly string[]) => claimAll(store, keys)),
+    };
+  }
+  const whole = openBucket(PREFIX, () => null);
+  const parts = isCluster(redis)
+    ? NONCE_BUCKETS.map(({ tag, slot }) =>
+        openBucket(`${PREFIX}{${tag}}:`, () => redis.slots[slot]?.[0] ?? 'unassigned'),
+      )
+    : [];
+
+  async function probe({ store, server }: typeof whole): Promise<NonceServer> {
+    try {
+      // Like a claim, so that a restart is noted before the next request.
+      await claimAll(store, []);
+      const evictionPolicy = evictionPolicyOf(await scripts.readMemory(1, store));
+      return { name: server(), failure: null, evictionPolicy };
+    } catch (error) {
+      return { name: server(), failure: error as Error, evictionPolicy: null };
+    }
+  }
 
   return {
     kind: 'redis',
-    claim: (keyId, nonce) => claim(`${PREFIX}${keyId}:${nonceDigest(nonce)}`),
+    claim(keyId, nonce) {
+      const { prefix, claim } = (parts.length > 0 && parts[bucketOf(keyId)]) || whole;
+      return claim(`${prefix}${keyId}:${nonceDigest(nonce)}`);
+    },
     async probe() {
-      // Like a claim, so that a restart is noted before the next request.
-      await claimAll([]);
-      try {
-        return { evictionPolicy: await readEvictionPolicy(redis) };
-      } catch (error) {
-        throw new NonceStoreUnavailable(error);
+      const found = new Map<string | null, NonceServer>();
+      for (const state of await Promise.all((isCluster(redis) ? parts : [whole]).map(probe))) {
+        const { failure, evictionPolicy } = found.get(state.name) ?? state;
+        found.set(state.name, {
+          name: state.name,
+          failure: failure ?? state.failure,
+          evictionPolicy: evictionPolicy ?? state.evictionPolicy,
+        });
       }
+      return [...found.values()];
     },
     async close() {
       redis.disconnect();
     },
   };
+}
+
+function isCluster(redis: Redis | Cluster): redis is Cluster {
+  return redis.isCluster;
 }

@@ -1,6 +1,6 @@
 import type { Database } from '../database/connection.ts';
 import { ping } from '../database/ping.ts';
-import type { NonceStore, NonceStoreState } from '../signing/nonce-store.ts';
+import type { NonceServer, NonceStore } from '../signing/nonce-store.ts';
 import type { Clock } from '../time/clock.ts';
 import { within } from '../time/within.ts';
 import { type ClockWatch, isClockUsable } from './clock-watch.ts';
@@ -21,7 +21,7 @@ interface Dependencies {
 }
 
 /** The state of a dependency, as /readyz shows it. */
-type DependencyState = 'ok' | 'unavailable' | 'may evict nonces' | 'wrong';
+type DependencyState = 'ok' | 'partly unavailable' | 'unavailable' | 'may evict nonces' | 'wrong';
 
 /** Whether a process can do its work, and the body that says which dependency keeps it from that. */
 export interface Readiness {
@@ -49,7 +49,7 @@ export function createReadiness({
       const found = await Promise.all(
         Object.entries(states).map(async ([name, state]) => [name, await state] as const),
       );
-      const ready = found.every(([, state]) => state === 'ok');
+      const ready = found.every(([, state]) => state === 'ok' || state === 'partly unavailable');
       const status = ready ? 'ok' : 'unavailable';
       return { ready, body: { status, ...Object.fromEntries(found) } };
     },
@@ -58,9 +58,14 @@ export function createReadiness({
   );
 }
 
-/** A store that may evict nonces is refused at start, so a process is not ready on one either. */
-function toState({ evictionPolicy }: NonceStoreState): DependencyState {
-  return evictionPolicy === null ? 'ok' : 'may evict nonces';
+/**
+ * A store that may evict nonces is refused at start, so a process is not ready on one either. While one master
+ * of several is replaced, all replicas are in the same state and serve the keys of the others.
+ */
+function toState(servers: readonly NonceServer[]): DependencyState {
+  if (servers.some(({ evictionPolicy }) => evictionPolicy !== null)) return 'may evict nonces';
+  if (servers.every(({ failure }) => failure !== null)) return 'unavailable';
+  return servers.some(({ failure }) => failure !== null) ? 'partly unavailable' : 'ok';
 }
 
 async function stateOf(probe: Promise<DependencyState>): Promise<DependencyState> {

@@ -97,20 +97,29 @@ export interface ApiState {
 /** Registers gauges of what the API depends on. */
 export function registerApiGauges(registry: Registry, { nonces, changes }: ApiState): void {
   const { kind } = nonces;
-  const probe = async () => ({ state: await resultInTime(nonces.probe(), PROBE_TIMEOUT_MS) });
-  const register = snapshotGauges(registry, snapshotOf(probe, PROBE_LIFETIME_MS));
+  const labels = (name: string | null) => (name === null ? { kind } : { kind, server: name });
+  const probe = () => resultInTime(nonces.probe(), PROBE_TIMEOUT_MS);
+  const register = snapshotGauges(
+    registry,
+    snapshotOf(async () => (await probe()) ?? [], PROBE_LIFETIME_MS),
+  );
   register(
     'eps_nonce_store_up',
-    'Whether the nonce store responds: 1 or 0',
-    ['kind'],
-    (gauge, { state }) => gauge.set({ kind }, state === undefined ? 0 : 1),
+    'Whether the nonce store responds, or each of its masters: 1 or 0',
+    ['kind', 'server'],
+    (gauge, servers) => {
+      if (servers.length === 0) gauge.set({ kind }, 0);
+      for (const { name, failure } of servers) gauge.set(labels(name), failure === null ? 1 : 0);
+    },
   );
   register(
     'eps_nonce_store_may_evict',
     'Whether the nonce store may drop nonces before their time: 1 or 0; absent while it is down',
-    ['kind'],
-    (gauge, { state }) => {
-      if (state !== undefined) gauge.set({ kind }, state.evictionPolicy === null ? 0 : 1);
+    ['kind', 'server'],
+    (gauge, servers) => {
+      for (const { name, failure, evictionPolicy } of servers) {
+        if (failure === null) gauge.set(labels(name), evictionPolicy === null ? 0 : 1);
+      }
     },
   );
   snapshotGauges(registry, () => changes.renew())(

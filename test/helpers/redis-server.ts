@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { readRunId } from '../../src/signing/redis-info.ts';
 
 export interface TestRedis {
   readonly url: string;
@@ -28,7 +27,8 @@ export async function startTestRedis(): Promise<TestRedis | undefined> {
 /** Makes the server one that has kept every nonce for ever: tests share it, and their clocks differ. */
 export async function trustNonces(url: string): Promise<void> {
   const redis = new Redis(url);
-  await redis.hset('mp:nonce:store', { run: await readRunId(redis), since: 0 });
+  const [, history = ''] = /^master_replid:(\w+)/m.exec(await redis.info('replication')) ?? [];
+  await redis.hset('mp:nonce:store', { history, kept: 0 });
   redis.disconnect();
 }
 

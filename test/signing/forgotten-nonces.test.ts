@@ -140,9 +140,13 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'nonces that Redis has forgot
       return nonces;
     };
     const before = open(redis);
-    const { since } = await before.claim(KEY, crypto.randomUUID(), clock());
+    const held = crypto.randomUUID();
+    await before.claim(KEY, held, clock());
     await standby.replicaof('127.0.0.1', port);
     await vi.waitUntil(async () => (await standby.dbsize()) > 0, { timeout: 10_000 });
+    // A server begins another history when its first replica connects, without having lost anything.
+    const { isNew, since } = await before.claim(KEY, held, clock());
+    expect(isNew).toBe(false);
     await standby.replicaof('NO', 'ONE');
     clock.now += 5000;
     const after = open(other);

@@ -1,0 +1,95 @@
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { parseRedisUrl, type RedisLogin, type RedisServers } from '../config/redis-url.ts';
+
+/** Longest a command may take, in milliseconds, before the store counts as unavailable. */
+const COMMAND_TIMEOUT_MS = 1_000;
+const CONNECT_TIMEOUT_MS = 2_000;
+const RECONNECT_MAXIMUM_MS = 2_000;
+/**
+ * How often the map of a cluster is read, in milliseconds. A server that hangs sends nobody to the one
+ * that has taken over.
+ */
+const MAP_LIFETIME_MS = 1_000;
+/** Longest a connection to a master that was replaced stays open, in milliseconds. */
+const DISCONNECT_TIMEOUT_MS = 100;
+
+const backOff = (attempt: number) => Math.min(50 * 2 ** attempt, RECONNECT_MAXIMUM_MS);
+
+/** Nothing is sent twice: the server may have claimed a nonce although its reply was lost. */
+const SENT_ONCE = {
+  maxRetriesPerRequest: 0,
+  autoResendUnfulfilledCommands: false,
+  commandTimeout: COMMAND_TIMEOUT_MS,
+  connectTimeout: CONNECT_TIMEOUT_MS,
+} as const satisfies RedisOptions;
+
+/** While the connection is down, commands fail at once instead of queueing. */
+const RECONNECTING = {
+  ...SENT_ONCE,
+  enableOfflineQueue: false,
+  retryStrategy: backOff,
+  // The server has become a replica of another one; its name may lead to that by now.
+  reconnectOnError: error => error.message.includes('READONLY'),
+} as const satisfies RedisOptions;
+
+/** Connects to what a URL leads to, and reconnects for as long as it is open. */
+export function connectRedis(url: string): Redis | Cluster {
+  const servers = parseRedisUrl(url);
+  switch (servers.mode) {
+    case 'single':
+      return new Redis(servers.url, RECONNECTING);
+    case 'sentinel':
+      return new Redis({ ...RECONNECTING, ...sentinelOptions(servers) });
+    case 'cluster':
+      return new Cluster([...servers.addresses], {
+        enableOfflineQueue: false,
+        clusterRetryStrategy: backOff,
+        // A command on a connection that closed may have been executed.
+        retryDelayOnFailover: 0,
+        slotsRefreshInterval: MAP_LIFETIME_MS,
+        slotsRefreshTimeout: COMMAND_TIMEOUT_MS,
+        // Leaves names as they are: certificates are for names.
+        dnsLookup: (address, callback) => callback(null, address),
+        redisOptions: { ...SENT_ONCE, ...loginOptions(servers) },
+      });
+  }
+}
+
+type Sentinels = Extract<RedisServers, { mode: 'sentinel' }>;
+
+function sentinelOptions(servers: Sentinels) {
+  const { addresses, name, db, tls, sentinelLogin } = servers;
+  const { username, password } = sentinelLogin;
+  return {
+    ...loginOptions(servers),
+    ...{ sentinels: [...addresses], name, db },
+    ...(username === undefined ? {} : { sentinelUsername: username }),
+    ...(password === undefined ? {} : { sentinelPassword: password }),
+    sentinelCommandTimeout: COMMAND_TIMEOUT_MS,
+    sentinelRetryStrategy: backOff,
+    // Sentinels tell of a failover: a master that was replaced may go on as if nothing had happened.
+    failoverDetector: true,
+    sentinelReconnectStrategy: backOff,
+    disconnectTimeout: DISCONNECT_TIMEOUT_MS,
+    ...(tls ? { enableTLSForSentinelMode: true, sentinelTLS: {} } : {}),
+  };
+}
+
+function loginOptions({ tls, username, password }: RedisLogin) {
+  return {
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    ...(tls ? { tls: {} } : {}),
+  };
+}
+
+/** A connection to each address of a URL, sentinels themselves included, for a question or two: none reconnects. */
+export function connectToEach(url: string): Redis[] {
+  const servers = parseRedisUrl(url);
+  const once = { ...SENT_ONCE, lazyConnect: true, retryStrategy: () => null } as const;
+  if (servers.mode === 'single') return [new Redis(servers.url, once)];
+  const login = loginOptions(servers.mode === 'cluster' ? servers : servers.sentinelLogin);
+  return servers.addresses.map(
+    address => new Redis({ ...once, ...login, ...address, enableReadyCheck: false }),
+  );
+}
