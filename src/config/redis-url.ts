@@ -100,7 +100,7 @@ export function parseRedisUrl(text: string): RedisServers {
 
 function malformed(): RedisUrlError {
   return new RedisUrlError(
-    'must be a redis:// or rediss:// URL, with special characters of a password percent-encoded',
+    'is no redis:// or rediss:// URL; special characters of a password are percent-encoded',
   );
 }
 

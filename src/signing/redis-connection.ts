@@ -4,7 +4,7 @@ import { parseRedisUrl, type RedisLogin, type RedisServers } from '../config/red
 /** Longest a command may take, in milliseconds, before the store counts as unavailable. */
 const COMMAND_TIMEOUT_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 2_000;
-const RECONNECT_MAXIMUM_MS = 2_000;
+const RECONNECT_MAXIMUM_MS = 1_000;
 /**
  * How often the map of a cluster is read, in milliseconds. A server that hangs sends nobody to the one
  * that has taken over.
@@ -42,7 +42,6 @@ export function connectRedis(url: string): Redis | Cluster {
       return new Redis({ ...RECONNECTING, ...sentinelOptions(servers) });
     case 'cluster':
       return new Cluster([...servers.addresses], {
-        enableOfflineQueue: false,
         clusterRetryStrategy: backOff,
         // A command on a connection that closed may have been executed.
         retryDelayOnFailover: 0,

@@ -88,6 +88,8 @@ export function createRedisNonces(url: string, { clock, onError }: RedisNoncesOp
   async function claimAll(store: string, keys: readonly string[]): Promise<NonceClaim[]> {
     try {
       await attempted;
+      // Its queue would hold commands for as long as no server responds. That of one server has a time limit.
+      if (isCluster(redis) && redis.status !== 'ready') throw new Error('no server of the cluster');
       const all = [store, ...keys];
       const parameters = [NONCE_LIFETIME_SECONDS, clock()];
       const [since, ...claimed] = await scripts.claimNonces(all.length, ...all, ...parameters);

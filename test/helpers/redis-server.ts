@@ -10,6 +10,11 @@ export interface TestRedis {
   stop(): Promise<void>;
 }
 
+export interface LaunchedRedis extends TestRedis {
+  /** For signals: SIGSTOP lets it hang. */
+  readonly pid: number;
+}
+
 /** Why tests that need Redis are skipped, to put into their names. */
 export const REDIS_MISSING = 'needs Redis: apt-get install redis-server, or set REDIS_URL';
 
@@ -36,7 +41,7 @@ export async function trustNonces(url: string): Promise<void> {
 export async function launchRedis(
   port: number,
   settings: readonly string[] = [],
-): Promise<TestRedis> {
+): Promise<LaunchedRedis> {
   const server = spawn(
     'redis-server',
     [
@@ -59,6 +64,7 @@ export async function launchRedis(
   server.stdout.resume();
   return {
     url: `redis://127.0.0.1:${port}`,
+    pid: server.pid ?? 0,
     async stop() {
       server.kill('SIGKILL');
       await exited;

@@ -1,0 +1,174 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { eventually } from './eventually.ts';
+import { freePort, type LaunchedRedis, launchRedis } from './redis-server.ts';
+
+/** Why tests that need Sentinel are skipped, to put into their names; null where it is installed. */
+export const SENTINEL_MISSING =
+  spawnSync('redis-sentinel', ['--version']).status === 0
+    ? null
+    : 'needs Sentinel: apt-get install redis-server redis-sentinel';
+
+const NAME = 'mymaster';
+
+/** A server that sentinels watch, with its operator's connection. */
+export interface WatchedServer {
+  readonly port: number;
+  readonly server: LaunchedRedis;
+  readonly operator: Redis;
+}
+
+export interface RedisWithSentinels {
+  /** For REDIS_URL. */
+  readonly url: string;
+  readonly servers: readonly WatchedServer[];
+  /** Sentinels, by what REDIS_URL has of them. */
+  readonly sentinels: readonly { readonly port: number; readonly operator: Redis }[];
+  /** The master, as most sentinels see it. */
+  master(): Promise<WatchedServer>;
+  /** Starts a server again that was stopped, as the master that it believes to be. */
+  restart(server: WatchedServer): Promise<WatchedServer>;
+  /** Has the sentinels promote a replica, and waits until that is done. */
+  failover(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface SentinelOptions {
+  readonly password?: string;
+  readonly sentinelPassword?: string;
+  /** down-after-milliseconds */
+  readonly downAfterMs?: number;
+}
+
+/** Starts a master, two replicas and three sentinels on 127.0.0.1, and waits until they know each other. */
+export async function startRedisWithSentinels({
+  password = '',
+  sentinelPassword = '',
+  downAfterMs = 400,
+}: SentinelOptions = {}): Promise<RedisWithSentinels> {
+  const directory = await mkdtemp(join(tmpdir(), 'eps-redis-sentinel-'));
+  async function launch(port: number, settings: readonly string[] = []): Promise<WatchedServer> {
+    const server = await launchRedis(port, [
+      ...['--dir', directory, '--repl-diskless-sync-delay', '0', '--replica-priority', '100'],
+      ...(password === '' ? [] : ['--requirepass', password, '--masterauth', password]),
+      ...settings,
+    ]);
+    return { port, server, operator: connect(port, password) };
+  }
+  async function launchSentinel(masterPort: number) {
+    const port = await freePort();
+    const file = join(directory, `${port}.conf`);
+    const lines = [
+      ...[`port ${port}`, 'bind 127.0.0.1', `dir ${directory}`],
+      `sentinel monitor ${NAME} 127.0.0.1 ${masterPort} 2`,
+      `sentinel down-after-milliseconds ${NAME} ${downAfterMs}`,
+      `sentinel failover-timeout ${NAME} ${4 * downAfterMs}`,
+      `sentinel parallel-syncs ${NAME} 2`,
+      ...(password === '' ? [] : [`sentinel auth-pass ${NAME} ${password}`]),
+      ...(sentinelPassword === ''
+        ? []
+        : [`requirepass ${sentinelPassword}`, `sentinel sentinel-pass ${sentinelPassword}`]),
+    ];
+    await writeFile(file, `${lines.join('\n')}\n`);
+    const child = spawn('redis-sentinel', [file], { stdio: 'ignore' });
+    const exited = once(child, 'exit');
+    const operator = connect(port, sentinelPassword);
+    const stop = async () => {
+      operator.disconnect();
+      child.kill('SIGKILL');
+      await exited;
+    };
+    return { port, operator, stop };
+  }
+
+  const first = await launch(await freePort());
+  const replicaOf = ['--replicaof', '127.0.0.1', String(first.port)];
+  const servers = [
+    first,
+    ...(await Promise.all([0, 1].map(async () => launch(await freePort(), replicaOf)))),
+  ];
+  const sentinels = await Promise.all(servers.map(() => launchSentinel(first.port)));
+  const fieldOf = async (operator: Redis, field: string) => {
+    const fields = (await operator.call('SENTINEL', 'MASTER', NAME)) as string[];
+    return fields[fields.indexOf(field) + 1] ?? '';
+  };
+  async function isSettled(): Promise<boolean> {
+    const views = await Promise.all(
+      sentinels.map(async ({ operator }) =>
+        Promise.all(
+          ['port', 'num-slaves', 'num-other-sentinels', 'flags'].map(name =>
+            fieldOf(operator, name),
+          ),
+        ),
+      ),
+    );
+    const [port] = views[0] ?? [];
+    const same = views.every(
+      view =>
+        view[0] === port && Number(view[1]) >= 2 && Number(view[2]) === 2 && view[3] === 'master',
+    );
+    if (!same) return false;
+    const master = servers.find(each => String(each.port) === port);
+    if (master === undefined) return false;
+    const replication = await master.operator.info('replication');
+    return (replication.match(/state=online/g) ?? []).length >= 1;
+  }
+  await eventually(isSettled);
+
+  async function master(): Promise<WatchedServer> {
+    const ports = await Promise.all(sentinels.map(({ operator }) => fieldOf(operator, 'port')));
+    const [port] = ports.toSorted((a, b) => count(ports, b) - count(ports, a));
+    const found = servers.find(each => String(each.port) === port);
+    if (found === undefined) throw new Error('no master');
+    return found;
+  }
+
+  const user = password === '' ? '' : `:${password}@`;
+  const hosts = sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',');
+  const auth = sentinelPassword === '' ? '' : `&sentinel_password=${sentinelPassword}`;
+  return {
+    url: `redis://${user}${hosts}?mode=sentinel&name=${NAME}${auth}`,
+    servers,
+    sentinels,
+    master,
+    async restart(server) {
+      server.operator.disconnect();
+      const again = await launch(server.port);
+      servers[servers.indexOf(server)] = again;
+      return again;
+    },
+    async failover() {
+      const before = await master();
+      await eventually(async () => {
+        const told = await sentinels[0]?.operator
+          .call('SENTINEL', 'FAILOVER', NAME)
+          .catch(() => '');
+        return told === 'OK';
+      });
+      await eventually(async () => (await master()).port !== before.port);
+    },
+    async stop() {
+      for (const { operator } of servers) operator.disconnect();
+      await Promise.all(
+        [...sentinels, ...servers.map(({ server }) => server)].map(each => each.stop()),
+      );
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+function connect(port: number, password: string): Redis {
+  const operator = new Redis(port, '127.0.0.1', {
+    ...(password === '' ? {} : { password }),
+    retryStrategy: () => 50,
+  });
+  return operator.on('error', () => undefined);
+}
+
+function count(all: readonly string[], one: string): number {
+  return all.filter(each => each === one).length;
+}

@@ -1,0 +1,130 @@
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import type { NonceStore } from '../../src/signing/nonce-store.ts';
+import { createRedisNonces } from '../../src/signing/redis-nonces.ts';
+import { type Captured, judge, signNow } from '../helpers/nonce-claims.ts';
+import {
+  type RedisWithSentinels,
+  SENTINEL_MISSING,
+  startRedisWithSentinels,
+} from '../helpers/redis-sentinel.ts';
+import { freePort, launchRedis, REDIS_MISSING } from '../helpers/redis-server.ts';
+import { SOON } from '../helpers/soon.ts';
+
+const KEY = 'mpk_0123456789abcdef01234567';
+const OPTIONS = { clock: Date.now, onError: () => undefined };
+const missing = inject('redisServer') === null ? REDIS_MISSING : SENTINEL_MISSING;
+
+describe.skipIf(missing !== null)(missing ?? 'nonces in a Redis that sentinels watch', () => {
+  let redis: RedisWithSentinels;
+  /** Of two replicas of the API. */
+  let stores: [NonceStore, NonceStore];
+  beforeAll(async () => {
+    redis = await startRedisWithSentinels({
+      password: 'of-redis',
+      sentinelPassword: 'of-sentinels',
+    });
+    stores = [createRedisNonces(redis.url, OPTIONS), createRedisNonces(redis.url, OPTIONS)];
+  });
+  afterAll(async () => {
+    await Promise.all(stores.map(store => store.close()));
+    await redis.stop();
+  });
+
+  const judgeOn = (replica: 0 | 1, captured: Captured) => judge(stores[replica], captured);
+  /** Waits until creations pass on both. */
+  const isBack = () =>
+    vi.waitFor(async () => {
+      expect(await judgeOn(0, signNow(KEY))).toBe('executed');
+      expect(await judgeOn(1, signNow(KEY))).toBe('executed');
+    }, SOON);
+  async function captureTen(): Promise<Captured[]> {
+    const captured = Array.from({ length: 10 }, () => signNow(KEY));
+    for (const each of captured) expect(await judgeOn(0, each)).toBe('executed');
+    return captured;
+  }
+  async function expectNoReplay(captured: readonly Captured[]): Promise<void> {
+    for (const each of captured) {
+      expect(await judgeOn(0, each)).not.toBe('executed');
+      expect(await judgeOn(1, each)).not.toBe('executed');
+    }
+  }
+
+  test('are new once, on all replicas together', async () => {
+    await isBack();
+    await expectNoReplay(await captureTen());
+  });
+
+  test('that no replica had received when the master was killed are not taken again', async () => {
+    const master = await redis.master();
+    for (const { operator } of redis.servers) {
+      if (operator !== master.operator) await operator.config('SET', 'masterauth', 'wrong');
+    }
+    await master.operator.call('CLIENT', 'KILL', 'TYPE', 'replica');
+    const captured = await captureTen();
+    await master.server.stop();
+    expect(await judgeOn(0, signNow(KEY))).toBe('unknown');
+    await isBack();
+    await expectNoReplay(captured);
+    for (const { operator, port } of redis.servers) {
+      if (port !== master.port) await operator.config('SET', 'masterauth', 'of-redis');
+    }
+    await redis.restart(master);
+  });
+
+  test('of a master that hangs are left to the one that takes over, also when it goes on', async () => {
+    const master = await redis.master();
+    const captured = await captureTen();
+    process.kill(master.server.pid, 'SIGSTOP');
+    const goOn = () => process.kill(master.server.pid, 'SIGCONT');
+    onTestFinished(() => void goOn());
+    await vi.waitUntil(async () => (await redis.master()).port !== master.port, SOON);
+    await isBack();
+    await expectNoReplay(captured);
+    const meanwhile = await captureTen();
+    goOn();
+    await expectNoReplay([...captured, ...meanwhile]);
+  });
+});
+
+describe.skipIf(missing === REDIS_MISSING)(
+  missing === REDIS_MISSING ? REDIS_MISSING : 'a server that is master again',
+  () => {
+    test('after another has lost nonces keeps its run, and accepts none twice', async () => {
+      const ports = [await freePort(), await freePort()] as const;
+      const servers = await Promise.all(ports.map(port => launchRedis(port, FAST_SYNC)));
+      const [first, second] = ports.map(port => new Redis(port)) as [Redis, Redis];
+      const nonces = createRedisNonces(`redis://127.0.0.1:${ports[0]}`, OPTIONS);
+      onTestFinished(async () => {
+        for (const each of [first, second]) each.disconnect();
+        await nonces.close();
+        await Promise.all(servers.map(server => server.stop()));
+      });
+      const follows = (replica: Redis, port: number) =>
+        vi.waitFor(async () => {
+          await replica.replicaof('127.0.0.1', port);
+          expect(await replica.info('replication')).toContain('master_link_status:up');
+        }, SOON);
+      const runOf = async () => /run_id:\w+/.exec(await first.info('server'))?.[0];
+      const run = await runOf();
+      await follows(second, ports[0]);
+      await vi.waitFor(
+        async () => expect(await judge(nonces, signNow(KEY))).toBe('executed'),
+        SOON,
+      );
+      await second.wait(1, 1000).catch(() => undefined);
+      // The second one takes over without the last nonce, serves nobody, and is replaced by the first one.
+      await second.replicaof('NO', 'ONE');
+      const captured = signNow(KEY);
+      expect(await judge(nonces, captured)).toBe('executed');
+      await follows(first, ports[1]);
+      await second.replicaof('127.0.0.1', ports[0]);
+      await first.replicaof('NO', 'ONE');
+      expect(await runOf()).toBe(run);
+      await vi.waitFor(async () => expect(await judge(nonces, captured)).toBe('too old'), SOON);
+      expect(await judge(nonces, captured)).toBe('replay');
+    });
+  },
+);
+
+const FAST_SYNC = ['--repl-diskless-sync-delay', '0'];
