@@ -48,8 +48,19 @@ export async function startRedisCluster({
 }: ClusterOptions = {}): Promise<RedisCluster> {
   const directory = await mkdtemp(join(tmpdir(), 'eps-redis-cluster-'));
   const settings = (port: number) => [
-    ...['--dir', directory, '--cluster-enabled', 'yes', '--cluster-config-file', `${port}.conf`],
+    ...[
+      '--dir',
+      directory,
+      '--dbfilename',
+      `${port}.rdb`,
+      '--cluster-enabled',
+      'yes',
+      '--cluster-config-file',
+      `${port}.conf`,
+    ],
     ...['--cluster-node-timeout', String(nodeTimeoutMs), '--cluster-require-full-coverage', 'no'],
+    // A server that knows no other does not know its own address.
+    ...['--cluster-announce-ip', '127.0.0.1'],
     // A replica that lags must be promoted all the same.
     ...['--cluster-replica-validity-factor', '0', '--repl-diskless-sync-delay', '0'],
     ...(password === '' ? [] : ['--requirepass', password, '--masterauth', password]),

@@ -53,7 +53,7 @@ export async function startRedisWithSentinels({
   const directory = await mkdtemp(join(tmpdir(), 'eps-redis-sentinel-'));
   async function launch(port: number, settings: readonly string[] = []): Promise<WatchedServer> {
     const server = await launchRedis(port, [
-      ...['--dir', directory, '--repl-diskless-sync-delay', '0', '--replica-priority', '100'],
+      ...['--dir', directory, '--dbfilename', `${port}.rdb`, '--repl-diskless-sync-delay', '0'],
       ...(password === '' ? [] : ['--requirepass', password, '--masterauth', password]),
       ...settings,
     ]);

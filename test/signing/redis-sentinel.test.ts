@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import type { NonceStore } from '../../src/signing/nonce-store.ts';
@@ -92,13 +95,18 @@ describe.skipIf(missing === REDIS_MISSING)(
   () => {
     test('after another has lost nonces keeps its run, and accepts none twice', async () => {
       const ports = [await freePort(), await freePort()] as const;
-      const servers = await Promise.all(ports.map(port => launchRedis(port, FAST_SYNC)));
+      const directory = await mkdtemp(join(tmpdir(), 'eps-redis-'));
+      const settings = ['--dir', directory, '--repl-diskless-sync-delay', '0'];
+      const servers = await Promise.all(
+        ports.map(port => launchRedis(port, [...settings, '--dbfilename', `${port}.rdb`])),
+      );
       const [first, second] = ports.map(port => new Redis(port)) as [Redis, Redis];
       const nonces = createRedisNonces(`redis://127.0.0.1:${ports[0]}`, OPTIONS);
       onTestFinished(async () => {
         for (const each of [first, second]) each.disconnect();
         await nonces.close();
         await Promise.all(servers.map(server => server.stop()));
+        await rm(directory, { recursive: true });
       });
       const follows = (replica: Redis, port: number) =>
         vi.waitFor(async () => {
@@ -126,5 +134,3 @@ describe.skipIf(missing === REDIS_MISSING)(
     });
   },
 );
-
-const FAST_SYNC = ['--repl-diskless-sync-delay', '0'];
