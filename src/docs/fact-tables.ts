@@ -2,6 +2,7 @@ import { BLOCKCHAIN_IDS } from '#schemas/blockchain.ts';
 import { EVENT_TYPES } from '#schemas/event.ts';
 import { CHAIN_IDS, chainOf } from '../chains/chain-list.ts';
 import { parseFinality } from '../chains/finality.ts';
+import { REDIS_FORMS } from '../config/redis-url.ts';
 import { ERROR_CODES, ERRORS, type ErrorCode } from '../errors/catalogue.ts';
 import { LEGACY_REFUSALS, type LegacyReason } from '../legacy/refusal.ts';
 import { REASONS } from '../legacy/translate.ts';
@@ -91,6 +92,14 @@ export function describeFinality(rule: string): string {
 
 function countBlocks(blocks: number): string {
   return blocks === 1 ? '1 block' : `${blocks} blocks`;
+}
+
+/** The forms of REDIS_URL. */
+export function redisTable(): string {
+  return table(
+    ['servers', code('REDIS_URL')],
+    REDIS_FORMS.map(([servers, url]) => [servers, code(url)]),
+  );
 }
 
 /** For how long networks are offered although their transfers are seen late. */

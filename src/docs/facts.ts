@@ -71,6 +71,7 @@ import { BUDGET_CENTS, BUDGET_PER_MILLE } from '../settlement/quote-amounts.ts';
 import { SIMULATION_CASES } from '../settlement/simulate.ts';
 import { DUST_BELOW_CENTS, DUST_PER_MILLE, NEAR_DIVISOR } from '../settlement/weigh-transfers.ts';
 import { TIMESTAMP_WINDOW_SECONDS } from '../signing/canonical.ts';
+import { NONCE_BUCKETS } from '../signing/nonce-buckets.ts';
 import { NONCE_LIFETIME_SECONDS } from '../signing/nonce-store.ts';
 import { NONCE_MAXIMUM } from '../signing/verify-signature.ts';
 import { CLOCK_MAXIMUM_SECONDS, CLOCK_REPORTED_SECONDS } from '../telemetry/clock-watch.ts';
@@ -96,6 +97,7 @@ import {
   finalityTable,
   isTestNetwork,
   lagTable,
+  redisTable,
   retriedErrorTable,
   retryTable,
 } from './fact-tables.ts';
@@ -193,6 +195,8 @@ export function factsOf(settings: DocsSettings): Facts {
     'timestamp.window': TIMESTAMP_WINDOW_SECONDS,
     'nonce.max': NONCE_MAXIMUM,
     'nonce.lifetime': formatDuration(NONCE_LIFETIME_SECONDS),
+    'redis.forms': redisTable(),
+    'redis.buckets': NONCE_BUCKETS.length,
     ...prefixed('signed.', {
       'key-id': EXAMPLE_KEY_ID,
       secret: EXAMPLE_SECRET,

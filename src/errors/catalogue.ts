@@ -351,7 +351,7 @@ export const ERRORS = {
     meaning: 'Something the service depends on is unavailable; nothing was executed.',
     why: [
       'The database, the nonce store or a payment processor does not respond.',
-      'The store of used nonces was restarted after the request was signed.',
+      'The store of used nonces was restarted or replaced after the request was signed.',
       'A report exceeded its time limit.',
       'Too many requests were in flight, in all or of this key. `Retry-After` says when to retry.',
     ],

@@ -52,14 +52,14 @@ export const ALERT_RULES: readonly AlertRule[] = [
     'NonceStoreDown',
     'min(eps_nonce_store_up) == 0',
     '1m',
-    'The nonce store does not respond: creations are refused, reads have no replay protection.',
+    'The nonce store, or one of its masters, does not respond: creations of its keys are refused, reads have no replay protection.',
   ),
   rule(
     'critical',
     'NonceStoreMayEvict',
     'max(eps_nonce_store_may_evict) == 1',
     '1m',
-    'Redis may evict used nonces, so that requests can be replayed: set maxmemory-policy noeviction.',
+    'Redis may evict used nonces, so that requests can be replayed: set maxmemory-policy noeviction on each server.',
   ),
   rule(
     'warning',

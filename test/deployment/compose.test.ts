@@ -2,9 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { Redis } from 'ioredis';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { SECRET_VARIABLES } from '../../src/config/secret-files.ts';
+import { freePort, launchRedis, REDIS_MISSING } from '../helpers/redis-server.ts';
 
 const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
 
@@ -66,7 +68,7 @@ describe('secrets', () => {
     }
     const users = SERVICES.filter(name => block(`  ${name}:`).includes('migration_database_url'));
     expect(users).toEqual(['migrate']);
-    expect(block('x-service:')).not.toMatch(/migration_database_url|postgres_password/);
+    expect(block('x-service:')).not.toMatch(/migration_database_url|postgres_password|valkey_conf/);
   });
 
   test('are made by the commands of the guide, as the service takes them', () => {
@@ -91,13 +93,40 @@ describe('secrets', () => {
       });
       expect(config.databaseUrl).toMatch(/^postgres:\/\/eps_service:\w{48}@postgres:5432\/eps$/);
       expect(config.migrationUrl).toMatch(/^postgres:\/\/eps:\w{48}@postgres:5432\/eps$/);
-      expect(config).toMatchObject({ redisUrl: 'redis://valkey:6379', reportsUrl: null });
+      expect(config.redisUrl).toMatch(/^redis:\/\/:\w{48}@valkey:6379$/);
+      expect(config.reportsUrl).toBeNull();
     } finally {
       rmSync(directory, { recursive: true });
     }
     expect(read('.gitignore')).toContain('\nsecrets/\n');
   });
 });
+
+test.skipIf(inject('redisServer') === null)(
+  inject('redisServer') === null ? REDIS_MISSING : 'Valkey wants the password that the guide makes',
+  async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'eps-compose-'));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const made = /^echo "requirepass .*valkey_conf$/m.exec(GUIDE)?.[0] ?? '';
+    execFileSync('sh', ['-ec', made], { cwd: directory });
+    const local = (text: string) => text.replaceAll('/run/secrets', directory);
+    const list = (pattern: RegExp) =>
+      JSON.parse(`[${pattern.exec(block('  valkey:'))?.[1]}]`).map(local) as string[];
+    const [program, file = '', ...settings] = list(/command: \[([^\]]+)\]/);
+    expect(program).toBe('valkey-server');
+    const port = await freePort();
+    const redis = await launchRedis(port, ['--dir', directory, ...settings], file);
+    onTestFinished(() => redis.stop());
+    const operator = new Redis(redis.url);
+    onTestFinished(() => operator.disconnect());
+    await expect(operator.get('a')).rejects.toThrow('NOAUTH');
+    const [, check = ''] = list(/test: \[(.+)\]/);
+    const here = check.replaceAll('$$', '$').replace('valkey-cli', `redis-cli -p ${port}`);
+    execFileSync('sh', ['-ec', here]);
+    const wrong = here.replace('requirepass ', 'require');
+    expect(() => execFileSync('sh', ['-ec', wrong], { stdio: 'ignore' })).toThrow();
+  },
+);
 
 test.each(SERVICES)('%s has a limit for its memory, and its log is rotated', service => {
   const text = block(`  ${service}:`);

@@ -37,14 +37,16 @@ export async function trustNonces(url: string): Promise<void> {
   redis.disconnect();
 }
 
-/** Starts a Redis server on a port of 127.0.0.1. */
+/** Starts a Redis server on a port of 127.0.0.1, with the settings of a file where one is given. */
 export async function launchRedis(
   port: number,
   settings: readonly string[] = [],
+  file?: string,
 ): Promise<LaunchedRedis> {
   const server = spawn(
     'redis-server',
     [
+      ...(file === undefined ? [] : [file]),
       '--port',
       String(port),
       '--bind',
