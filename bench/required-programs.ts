@@ -33,6 +33,12 @@ export function requirePrograms(): void {
   find('redis-server', ['redis-server'], 'apt-get install redis-server');
 }
 
+/** @throws ProgramMissing */
+export function requireSentinel(): void {
+  find('redis-server', ['redis-server'], 'apt-get install redis-server');
+  find('redis-sentinel', ['redis-sentinel'], 'apt-get install redis-sentinel');
+}
+
 function find(program: string, places: readonly string[], install: string): string {
   // No flag makes wrk succeed, so the exit status is ignored.
   const found = places.find(place => spawnSync(place, ['--version']).error === undefined);

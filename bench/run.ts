@@ -20,6 +20,7 @@ const SUBJECTS: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>
   day: () => import('./day.ts'),
   calls: () => import('./daily-calls.ts'),
   truth: () => import('./truth.ts'),
+  'redis-failover': () => import('./redis-failover.ts'),
 };
 
 const subjects = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(SUBJECTS);

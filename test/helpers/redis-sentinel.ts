@@ -28,6 +28,8 @@ export interface RedisWithSentinels {
   readonly servers: readonly WatchedServer[];
   /** Sentinels, by what REDIS_URL has of them. */
   readonly sentinels: readonly { readonly port: number; readonly operator: Redis }[];
+  /** Whether all sentinels know the same master, and it has a replica. */
+  isWhole(): Promise<boolean>;
   /** The master, as most sentinels see it. */
   master(): Promise<WatchedServer>;
   /** Starts a server again that was stopped, as the master that it believes to be. */
@@ -96,7 +98,7 @@ export async function startRedisWithSentinels({
     const fields = (await operator.call('SENTINEL', 'MASTER', NAME)) as string[];
     return fields[fields.indexOf(field) + 1] ?? '';
   };
-  async function isSettled(): Promise<boolean> {
+  async function isWhole(): Promise<boolean> {
     const views = await Promise.all(
       sentinels.map(async ({ operator }) =>
         Promise.all(
@@ -117,7 +119,7 @@ export async function startRedisWithSentinels({
     const replication = await master.operator.info('replication');
     return (replication.match(/state=online/g) ?? []).length >= 1;
   }
-  await eventually(isSettled);
+  await eventually(isWhole);
 
   async function master(): Promise<WatchedServer> {
     const ports = await Promise.all(sentinels.map(({ operator }) => fieldOf(operator, 'port')));
@@ -134,6 +136,7 @@ export async function startRedisWithSentinels({
     url: `redis://${user}${hosts}?mode=sentinel&name=${NAME}${auth}`,
     servers,
     sentinels,
+    isWhole,
     master,
     async restart(server) {
       server.operator.disconnect();
