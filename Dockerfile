@@ -33,7 +33,8 @@ COPY src src
 COPY --from=client /app/dist dist
 RUN ln -s /app/src/cli.ts /usr/local/bin/mp
 
-USER node
+# The user "node", as a number, by which Kubernetes sees that it is not root.
+USER 1000:1000
 EXPOSE 3000
 
 # A worker serves health on METRICS_PORT alone.

@@ -7,6 +7,9 @@ import { type SessionOptions, sessionConfig } from './session.ts';
 import { cut, cutSoon, sessionClient } from './session-client.ts';
 import type { Tables } from './tables.ts';
 
+/** Connections of a replica that all its requests share: with two, a slow read delays few others. */
+export const SHARED_READ_CONNECTIONS = 2;
+
 export interface PipelineOptions extends SessionOptions {
   readonly connections: number;
   /** Called when a connection breaks, or cannot be opened while another one serves. */

@@ -20,8 +20,9 @@ import { LOOPBACK_HOSTS, REDIRECT_DOMAINS_MAXIMUM } from '../accounts/redirect-d
 import { RETURNED } from '../checkout/checkout.ts';
 import { LANGUAGE_TAGS } from '../checkout/page/texts/languages.ts';
 import { TOLERANCE_SECONDS } from '../client/verify-webhook.ts';
-import type { Config } from '../config/config.ts';
+import { type Config, readConfig } from '../config/config.ts';
 import { SILENCE_MS } from '../database/durability.ts';
+import { SHARED_READ_CONNECTIONS } from '../database/pipeline.ts';
 import {
   REPORT_STATEMENT_TIMEOUT_MS,
   RESPONSE_MARGIN_MS,
@@ -135,6 +136,11 @@ export type Facts = Readonly<Record<string, string | number>>;
 
 const day = (date: Date) => date.toISOString().slice(0, 10);
 const json = (value: unknown) => JSON.stringify(value, null, 2);
+
+/** Connections with the default settings. */
+const { databasePoolSize, reportsPoolSize } = readConfig({});
+/** Those of a replica that need PostgreSQL itself; the last one listens for changes. */
+const DIRECT_CONNECTIONS = reportsPoolSize + SHARED_READ_CONNECTIONS + 1;
 
 /** Every number, table and example that guides take from the code. */
 export function factsOf(settings: DocsSettings): Facts {
@@ -283,6 +289,9 @@ export function factsOf(settings: DocsSettings): Facts {
     'slow.keep-alive': formatDuration(SERVER_LIMITS.keepAliveMs / 1000),
     'slow.connections': SERVER_LIMITS.connections,
     'slow.unread': UNREAD_BYTES_MAX / 2 ** 20,
+    'connections.worker': databasePoolSize,
+    'connections.replica': databasePoolSize + DIRECT_CONNECTIONS,
+    'connections.direct': DIRECT_CONNECTIONS,
     'durability.wait': formatDuration((STATEMENT_TIMEOUT_MS + RESPONSE_MARGIN_MS) / 1000),
     'durability.silence': formatDuration(SILENCE_MS / 1000),
     'shutdown.drain': formatDuration(DRAIN_MS / 1000),

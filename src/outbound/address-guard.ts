@@ -1,9 +1,9 @@
 import { BlockList, isIP } from 'node:net';
 
-type Network = readonly [address: string, prefix: number];
+export type Network = readonly [address: string, prefix: number];
 
 /** Local networks: for webhooks refused except in development. */
-const LOCAL_IPV4: readonly Network[] = [
+export const LOCAL_IPV4: readonly Network[] = [
   ['10.0.0.0', 8],
   ['127.0.0.0', 8],
   ['172.16.0.0', 12],
@@ -11,7 +11,7 @@ const LOCAL_IPV4: readonly Network[] = [
 ];
 
 /** Other networks that the IANA special-purpose registry (RFC 6890) marks as not global. */
-const SPECIAL_IPV4: readonly Network[] = [
+export const SPECIAL_IPV4: readonly Network[] = [
   ['0.0.0.0', 8], // this network
   ['100.64.0.0', 10], // carrier-grade NAT
   ['169.254.0.0', 16], // link-local, cloud metadata
@@ -37,10 +37,10 @@ const LOCAL_IPV6: readonly Network[] = [
  * Global unicast. Excludes loopback, IPv4-mapped and -compatible, NAT64, discard-only, unique
  * local, link-local, site-local, multicast and reserved addresses.
  */
-const GLOBAL_IPV6: readonly Network[] = [['2000::', 3]];
+export const GLOBAL_IPV6: readonly Network[] = [['2000::', 3]];
 
 /** Special-purpose networks within global unicast. */
-const SPECIAL_IPV6: readonly Network[] = [
+export const SPECIAL_IPV6: readonly Network[] = [
   ['2001::', 23], // protocol assignments, Teredo and ORCHID among them
   ['2001:db8::', 32], // documentation
   ['2002::', 16], // 6to4, which embeds any IPv4 address

@@ -3,7 +3,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '../config/config.ts';
 import { type ChangeFeed, openChangeFeed } from '../database/change-feed.ts';
 import { connect, type Database } from '../database/connection.ts';
-import { connectPipeline } from '../database/pipeline.ts';
+import { connectPipeline, SHARED_READ_CONNECTIONS } from '../database/pipeline.ts';
 import { CONNECT_TIMEOUT_MS, REPORT_STATEMENT_TIMEOUT_MS } from '../database/time-limits.ts';
 import { type OpenProcessor, openProcessor } from '../processors/open-processor.ts';
 import { openRates } from '../rates/open-rates.ts';
@@ -18,9 +18,6 @@ import type { Clock } from '../time/clock.ts';
 import type { LookUps } from '../watching/look-up/look-ups.ts';
 import { openLookUps } from '../watching/look-up/open-look-ups.ts';
 import { refusePooler, type Storage } from './storage.ts';
-
-/** Connections that all requests share for short reads: with two, a slow read delays few others. */
-const SHARED_READ_CONNECTIONS = 2;
 
 /** What the API works with. */
 export interface Dependencies extends Pick<Storage, 'db' | 'keyring'> {

@@ -24,7 +24,7 @@ export const BITCOIND = process.env.BITCOIND;
 
 /** Why tests that need a Bitcoin node are skipped, to put into their names. */
 export const BITCOIND_MISSING =
-  'needs Bitcoin: export BITCOIND=$(.ci/install-bitcoind /tmp/bitcoind)';
+  'needs Bitcoin: export BITCOIND=$(.ci/install-program sid bitcoin-knots bitcoind /tmp/bitcoind)';
 
 const USER = 'test';
 const PASSWORD = 'test';

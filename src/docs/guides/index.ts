@@ -39,6 +39,7 @@ export const GUIDE_GROUPS = [
       'operating/grow',
       'operating/high-availability',
       'operating/pgbouncer',
+      'operating/kubernetes',
     ],
   },
 ] as const;
