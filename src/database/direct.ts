@@ -1,5 +1,7 @@
+import { sql } from 'kysely';
 import pg from 'pg';
-import { type SessionOptions, sessionConfig } from './session.ts';
+import type { Database } from './connection.ts';
+import { POOLED_SETTINGS, type SessionOptions, sessionConfig } from './session.ts';
 import { cutSoon } from './session-client.ts';
 import { STATEMENT_TIMEOUT_MS } from './time-limits.ts';
 
@@ -29,4 +31,15 @@ export async function leadsToPostgres(options: Omit<SessionOptions, 'pooler'>): 
     cutSoon([client]);
     await client.end();
   }
+}
+
+/** The settings that a session of the pooler lacks, as `name = value`. */
+export async function missingSettings(db: Database): Promise<string[]> {
+  const { rows } = await sql<{ name: string; setting: string }>`
+    select name, setting from pg_settings
+    where name = any(${Object.keys(POOLED_SETTINGS)})`.execute(db);
+  const found = new Map(rows.map(({ name, setting }) => [name, setting]));
+  return Object.entries(POOLED_SETTINGS)
+    .filter(([name, value]) => found.get(name) !== value)
+    .map(([name, value]) => `${name} = ${value}`);
 }

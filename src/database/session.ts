@@ -39,7 +39,7 @@ export interface SessionOptions {
  * these settings no statistics make it choose such a plan. Before version 18 they raise estimates beyond
  * the costs from which plans are compiled, hence `jit`.
  */
-const BY_INDEX = ['enable_seqscan=off', 'jit=off'];
+const BY_INDEX = { enable_seqscan: 'off', jit: 'off' };
 
 const PLAN_SETTINGS = {
   'by-index': BY_INDEX,
@@ -48,8 +48,8 @@ const PLAN_SETTINGS = {
    * long history again: it expects an unknown limit to be a tenth of all rows. A page is read in the
    * order of its index; a bitmap would collect the whole history first.
    */
-  once: [...BY_INDEX, 'enable_bitmapscan=off', 'plan_cache_mode=force_generic_plan'],
-} as const;
+  once: { ...BY_INDEX, enable_bitmapscan: 'off', plan_cache_mode: 'force_generic_plan' },
+};
 
 /**
  * Idle time before TCP keepalive probes, in milliseconds. Gateways drop idle connections, and Linux
@@ -63,6 +63,17 @@ const IDLE_TRANSACTION_TIMEOUT_MS = 15_000;
  * Otherwise a killed replica holds its locks until the statement ends.
  */
 const CLIENT_CHECK_INTERVAL_MS = 1_000;
+
+/**
+ * What the sessions of a pooler have to be given by the pooler, since they take no settings from clients. Values are
+ * as pg_settings shows them; times are in milliseconds.
+ */
+export const POOLED_SETTINGS: Readonly<Record<string, string>> = {
+  ...PLAN_SETTINGS['by-index'],
+  statement_timeout: String(STATEMENT_TIMEOUT_MS),
+  idle_in_transaction_session_timeout: String(IDLE_TRANSACTION_TIMEOUT_MS),
+  client_connection_check_interval: String(CLIENT_CHECK_INTERVAL_MS),
+};
 
 /** The settings of every connection. */
 export function sessionConfig(options: SessionOptions): pg.ClientConfig {
@@ -81,7 +92,9 @@ export function sessionConfig(options: SessionOptions): pg.ClientConfig {
     'timezone=UTC',
     // pg omits a timeout of 0, which would leave the role's own limit in force.
     ...(statementTimeoutMs === 0 ? ['statement_timeout=0'] : []),
-    ...(options.plans === undefined ? [] : PLAN_SETTINGS[options.plans]),
+    ...Object.entries(options.plans === undefined ? {} : PLAN_SETTINGS[options.plans]).map(
+      ([name, value]) => `${name}=${value}`,
+    ),
   ];
   return {
     ...config,

@@ -23,7 +23,9 @@ import { TOLERANCE_SECONDS } from '../client/verify-webhook.ts';
 import { type Config, readConfig } from '../config/config.ts';
 import { SILENCE_MS } from '../database/durability.ts';
 import { SHARED_READ_CONNECTIONS } from '../database/pipeline.ts';
+import { POOLED_SETTINGS } from '../database/session.ts';
 import {
+  CONNECT_TIMEOUT_MS,
   REPORT_STATEMENT_TIMEOUT_MS,
   RESPONSE_MARGIN_MS,
   STATEMENT_TIMEOUT_MS,
@@ -289,6 +291,10 @@ export function factsOf(settings: DocsSettings): Facts {
     'slow.keep-alive': formatDuration(SERVER_LIMITS.keepAliveMs / 1000),
     'slow.connections': SERVER_LIMITS.connections,
     'slow.unread': UNREAD_BYTES_MAX / 2 ** 20,
+    'pooler.query': Object.entries(POOLED_SETTINGS)
+      .map(([name, value]) => `set ${name} = ${value}`)
+      .join('; '),
+    'pooler.wait': Math.floor(CONNECT_TIMEOUT_MS / 1000),
     'connections.worker': databasePoolSize,
     'connections.replica': databasePoolSize + DIRECT_CONNECTIONS,
     'connections.direct': DIRECT_CONNECTIONS,

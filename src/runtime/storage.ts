@@ -14,6 +14,7 @@ import { CONNECT_TIMEOUT_MS } from '../database/time-limits.ts';
 import { openEmbeddedDatabase } from '../development/embedded-postgres.ts';
 import { checkMasterKeys } from '../keys/master-keys.ts';
 import { watchDurability } from './durability.ts';
+import { reportPooledSettings } from './pooled-settings.ts';
 
 /** Longest a command's statement may run, in milliseconds. */
 const COMMAND_STATEMENT_TIMEOUT_MS = 10_000;
@@ -66,9 +67,10 @@ export async function openStorage(
     await refusePooler(variable, directUrl, name);
   }
   const durability = await watchDurability(config, directUrl, { holder, name, logger });
+  const pooler = directUrl !== url;
   const db = connect({
     url,
-    pooler: directUrl !== url,
+    pooler,
     poolSize: config.databasePoolSize,
     applicationName: name,
     // A command may go through a whole table, and its operator waits longer than a request.
@@ -78,6 +80,7 @@ export async function openStorage(
     onIdleError: error => logger.warn({ err: error }, 'database connection lost'),
     gate: durability ?? undefined,
   });
+  if (pooler && holder === 'service') await reportPooledSettings(db, logger);
   const close = async () => {
     await durability?.close();
     await db.destroy();

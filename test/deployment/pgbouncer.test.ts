@@ -1,13 +1,19 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import type { FastifyBaseLogger } from 'fastify';
 import { sql } from 'kysely';
 import pg from 'pg';
+import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { readConfig } from '../../src/config/config.ts';
 import { createKeyring } from '../../src/crypto/keyring.ts';
 import { connect, type Database } from '../../src/database/connection.ts';
 import { isDatabaseUnavailable } from '../../src/database/errors.ts';
-import { sessionConfig } from '../../src/database/session.ts';
+import { POOLED_SETTINGS, sessionConfig } from '../../src/database/session.ts';
 import { inOneStatement, UncertainCommit } from '../../src/database/transaction.ts';
+import { factsOf } from '../../src/docs/facts.ts';
+import { fillFacts } from '../../src/docs/guides/index.ts';
+import { openStorage } from '../../src/runtime/storage.ts';
 import { createEndpoint } from '../../src/webhooks/manage-endpoints.ts';
 import { mpHere } from '../cli/mp.ts';
 import {
@@ -39,12 +45,14 @@ const LIST = '/external/v1/payments';
 /** Sessions that PgBouncer shares among all its clients: far fewer than there are of these. */
 const SESSIONS = 4;
 
-const GUIDE = readFileSync(
-  new URL('../../src/docs/guides/operating/pgbouncer.md', import.meta.url),
-  'utf8',
+const GUIDE = fillFacts(
+  readFileSync(new URL('../../src/docs/guides/operating/pgbouncer.md', import.meta.url), 'utf8'),
+  factsOf({ ...readConfig({}), client: undefined }),
+  new Set(),
 );
-/** The guide's only block in a language. */
-const block = (language: string) => GUIDE.split(`\`\`\`${language}\n`)[1]?.split('```')[0] ?? '';
+/** PgBouncer's settings in the guide, and what it asks of each session that it opens. */
+const [, SESSION = '', SETTINGS = ''] =
+  /```ini\n\[databases\]\n.* connect_query='([^']+)'\n\n\[pgbouncer\]\n(.*?)```/s.exec(GUIDE) ?? [];
 
 const failureOf = (work: Promise<unknown>) =>
   work.then(
@@ -71,10 +79,13 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
   let api: ServiceProcess;
 
   /** Starts one with the settings of the guide, but few sessions. */
-  async function bounce(settings = '', host = new URL(directUrl).host): Promise<PgBouncer> {
-    const all = `${block('ini')}\ndefault_pool_size = ${SESSIONS}\n${settings}`;
+  async function bounce(
+    settings = '',
+    { host = new URL(directUrl).host, session = SESSION } = {},
+  ): Promise<PgBouncer> {
+    const all = `${SETTINGS}\ndefault_pool_size = ${SESSIONS}\n${settings}`;
     const target = Object.assign(new URL(directUrl), { host });
-    const made = await startPgBouncer(program ?? '', target.href, all);
+    const made = await startPgBouncer(program ?? '', target.href, all, session);
     bouncers.push(made);
     return made;
   }
@@ -98,14 +109,6 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
       MIGRATION_DATABASE_URL: roles.ownerUrl,
     });
     expect(migrated).toMatchObject({ status: 0, err: '' });
-    // The settings that the guide gives the service's role.
-    const owner = new pg.Client({ connectionString: roles.ownerUrl });
-    await owner.connect();
-    for (const line of block('sql').trim().split('\n')) {
-      expect(line).toMatch(/^alter role eps_service set \w+ = '[\w.]+';$/);
-      await owner.query(line.replace('role eps_service ', `role ${roles.service} `));
-    }
-    await owner.end();
     bouncer = await bounce();
     env = serviceEnvironment(bouncer.url, masterKey, { DATABASE_DIRECT_URL: directUrl });
     db = pooled(bouncer);
@@ -129,21 +132,52 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
     await receiver.close();
   });
 
-  test('sessions have the time limits that the role is given', async () => {
-    const shown = async (client: pg.ClientConfig) => {
-      const session = new pg.Client(client);
+  test('sessions have the settings of those that lead to PostgreSQL itself', async () => {
+    const shown = async (config: pg.ClientConfig) => {
+      const session = new pg.Client(config);
       await session.connect();
-      const { rows } = await session.query(`
-        select name, setting from pg_settings where name in ('statement_timeout',
-          'idle_in_transaction_session_timeout', 'client_connection_check_interval') order by name`);
+      const { rows } = await session.query(
+        'select name, setting from pg_settings where name = any($1) order by name',
+        [Object.keys(POOLED_SETTINGS)],
+      );
       await session.end();
       return rows;
     };
+    const direct = { url: directUrl, applicationName: 'test', plans: 'by-index' } as const;
     const pooled = await shown({ connectionString: bouncer.url });
-    expect(pooled).toEqual(await shown(sessionConfig({ url: directUrl, applicationName: 'test' })));
+    expect(pooled).toHaveLength(5);
+    expect(pooled).toEqual(await shown(sessionConfig(direct)));
   });
 
-  test('a migration may take its time, whatever the role is given', async () => {
+  test('their plans read by an index while a table is small', async () => {
+    const plan = (connection: Database) =>
+      connection.transaction().execute(async tx => {
+        await sql`create temporary table small (id int primary key) on commit drop`.execute(tx);
+        await sql`insert into small values (1)`.execute(tx);
+        await sql`analyze small`.execute(tx);
+        const { rows } = await sql`explain select from small where id = 1`.execute(tx);
+        return JSON.stringify(rows);
+      });
+    expect(await plan(db)).toContain('Index Only Scan');
+    // What PostgreSQL does by itself, and goes on to do when the table has grown.
+    const bare = await bounce('', {
+      session: SESSION.replace(/set (jit|enable_seqscan) = off; /g, ''),
+    });
+    const warn = vi.fn();
+    const config = readConfig({ ...env, DATABASE_URL: bare.url });
+    const logger = { ...pino({ level: 'silent' }), warn } as unknown as FastifyBaseLogger;
+    const storage = await openStorage(config, { holder: 'service', name: 'test', logger });
+    expect(await plan(storage.db)).toContain('Seq Scan');
+    await storage.close();
+    await bare.stop();
+    expect(warn.mock.calls).toEqual([
+      [
+        'the sessions of the pooler lack enable_seqscan = off, jit = off: give them with connect_query, as in the guide to PgBouncer',
+      ],
+    ]);
+  });
+
+  test('a migration may take its time', async () => {
     const unlimited = { url: directUrl, applicationName: 'test', statementTimeoutMs: 0 };
     const session = new pg.Client(sessionConfig(unlimited));
     await session.connect();
@@ -208,13 +242,14 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
     const sessions = new Map(rows.map(row => [row.name, row.sessions]));
     const shared = rows.filter(row => !own.includes(row.name));
     expect(shared.reduce((sum, row) => sum + row.sessions, 1)).toBeLessThanOrEqual(SESSIONS);
-    // The guide counts 7 of each replica.
     expect(sessions.get('eps-reads')).toBe(2);
     expect(sessions.get('eps-changes')).toBe(1);
     expect(sessions.get('eps-reports')).toBeLessThanOrEqual(4);
+    expect(GUIDE).toContain(`: ${2 + 1 + 4} connections of each replica`);
   });
 
   test('nothing is left in the sessions that all share', async () => {
+    const given = Object.keys(POOLED_SETTINGS);
     const found: unknown[] = [];
     let open = () => {};
     const allHold = new Promise<void>(resolve => {
@@ -230,8 +265,8 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
                    (select count(*) from pg_listening_channels()) as channels,
                    (select count(*) from pg_locks where pid = pg_backend_pid()
                       and locktype = 'advisory') as locks,
-                   (select count(*) from pg_settings
-                    where source = 'session' and name <> 'application_name') as settings`.execute(
+                   (select count(*) from pg_settings where source = 'session'
+                    and name <> 'application_name' and name <> all(${given})) as settings`.execute(
             tx,
           );
           found.push(...rows);
@@ -301,7 +336,7 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
     test('whose session PgBouncer loses may have been made', async () => {
       const { hostname, port } = new URL(directUrl);
       const proxy = await startTcpProxy(hostname, Number(port || 5432));
-      const breakable = await bounce('', `127.0.0.1:${proxy.port}`);
+      const breakable = await bounce('', { host: `127.0.0.1:${proxy.port}` });
       const pool = pooled(breakable);
       const failing = failureOf(
         inOneStatement(pool, connection => sql`select pg_sleep(20)`.execute(connection)),

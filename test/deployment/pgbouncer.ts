@@ -29,11 +29,13 @@ export function findPgBouncer(): string | undefined {
 /**
  * Starts PgBouncer before the database of a URL.
  * @param settings Lines of its section [pgbouncer], each after those before it.
+ * @param session What each session is given when it is opened, if anything.
  */
 export async function startPgBouncer(
   program: string,
   databaseUrl: string,
   settings: string,
+  session = '',
 ): Promise<PgBouncer> {
   const { hostname, port, username, password } = new URL(databaseUrl);
   const directory = await mkdtemp(join(tmpdir(), 'eps-pgbouncer-'));
@@ -46,7 +48,7 @@ export async function startPgBouncer(
   await writeFile(
     ini,
     `[databases]
-* = host=${hostname} port=${port || 5432}
+* = host=${hostname} port=${port || 5432} connect_query='${session}'
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = ${listen}
@@ -69,7 +71,7 @@ ${settings}`,
   const stop = async () => {
     child.kill('SIGKILL');
     await ended;
-    await rm(directory, { recursive: true });
+    await rm(directory, { recursive: true, force: true });
   };
   try {
     await vi.waitUntil(() => child.exitCode !== null || answers(url.href), { timeout: 20_000 });

@@ -1,0 +1,22 @@
+import type { FastifyBaseLogger } from 'fastify';
+import type { Database } from '../database/connection.ts';
+import { missingSettings } from '../database/direct.ts';
+
+/**
+ * Names in the log what the sessions of a pooler lack. Without it the service works, until a plan reads a whole table
+ * or a statement hangs.
+ */
+export async function reportPooledSettings(
+  db: Database,
+  logger: Pick<FastifyBaseLogger, 'warn'>,
+): Promise<void> {
+  try {
+    const missing = await missingSettings(db);
+    if (missing.length === 0) return;
+    logger.warn(
+      `the sessions of the pooler lack ${missing.join(', ')}: give them with connect_query, as in the guide to PgBouncer`,
+    );
+  } catch (error) {
+    logger.warn({ err: error }, 'the settings of the pooler could not be read');
+  }
+}
