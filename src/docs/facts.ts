@@ -66,6 +66,7 @@ import {
 import { FIRST_INQUIRY_MS, REGULATED_WINDOW_MINUTES } from '../payments/regulated-flow.ts';
 import { PART_MINIMUM } from '../payments/search-payments.ts';
 import { PAUSES } from '../processors/follow-up.ts';
+import { sessionsAtOnce } from '../processors/guard-processor.ts';
 import { SEARCH_WINDOW } from '../repositories/payments/search.ts';
 import { MERCHANT_ID } from '../routes/partner/examples.ts';
 import { CREATED, PAYMENT_ID, SUCCESSFUL_PAYMENT } from '../routes/v1/examples.ts';
@@ -295,6 +296,7 @@ export function factsOf(settings: DocsSettings): Facts {
       .map(([name, value]) => `set ${name} = ${value}`)
       .join('; '),
     'pooler.wait': Math.floor(CONNECT_TIMEOUT_MS / 1000),
+    'processor.sessions': sessionsAtOnce(databasePoolSize),
     'connections.worker': databasePoolSize,
     'connections.replica': databasePoolSize + DIRECT_CONNECTIONS,
     'connections.direct': DIRECT_CONNECTIONS,

@@ -1,3 +1,4 @@
+import { Counter, Gauge } from 'prom-client';
 import { ApiError } from '../errors/api-error.ts';
 import { type Processor, ProcessorUnavailable } from '../payments/processor.ts';
 import { createCircuit } from '../time/circuit.ts';
@@ -9,6 +10,25 @@ const POOL_SHARE = 1 / 3;
 const MAXIMUM_FAILURES = 3;
 /** How long they are suspended, in milliseconds, before one call probes the processor. */
 const PAUSE_MS = 10_000;
+
+const sessionsInFlight = new Gauge({
+  name: 'eps_processor_sessions_in_flight',
+  help: 'Creations that wait for the payment processor, each with a database connection',
+});
+const sessionsLimit = new Gauge({
+  name: 'eps_processor_sessions_limit',
+  help: 'Most creations of this process that may wait for the payment processor at once',
+});
+const sessionsRefused = new Counter({
+  name: 'eps_processor_sessions_refused_total',
+  help: 'Creations that were refused without asking the payment processor, by why',
+  labelNames: ['reason'],
+});
+
+/** Most creations that may wait for the processor at once, by the connections in the database pool. */
+export function sessionsAtOnce(poolSize: number): number {
+  return Math.max(1, Math.floor(poolSize * POOL_SHARE));
+}
 
 interface GuardOptions {
   readonly clock: Clock;
@@ -28,7 +48,8 @@ export function guardProcessor<P extends Processor>(
   processor: P,
   { clock, poolSize }: GuardOptions,
 ): P {
-  const maximumInFlight = Math.max(1, Math.floor(poolSize * POOL_SHARE));
+  const maximumInFlight = sessionsAtOnce(poolSize);
+  sessionsLimit.set(maximumInFlight);
   let inFlight = 0;
   const circuit = createCircuit({ clock, maximumFailures: MAXIMUM_FAILURES, pauseMs: PAUSE_MS });
 
@@ -36,13 +57,16 @@ export function guardProcessor<P extends Processor>(
     ...processor,
     async createSession(session) {
       if (inFlight >= maximumInFlight) {
+        sessionsRefused.inc({ reason: 'busy' });
         throw new ApiError('E5002', 'The payment processor is too slow just now.');
       }
       if (circuit.isOpen()) {
+        sessionsRefused.inc({ reason: 'unreachable' });
         throw new ApiError('E5002', 'The payment processor was not reachable a moment ago.');
       }
       circuit.attempt();
       inFlight += 1;
+      sessionsInFlight.inc();
       try {
         const created = await processor.createSession(session);
         circuit.succeeded();
@@ -53,6 +77,7 @@ export function guardProcessor<P extends Processor>(
         throw error;
       } finally {
         inFlight -= 1;
+        sessionsInFlight.dec();
       }
     },
   };

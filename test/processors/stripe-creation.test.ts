@@ -1,15 +1,24 @@
+import { register } from 'prom-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { readConfig } from '../../src/config/config.ts';
 import { createStripeProcessor } from '../../src/processors/stripe-processor.ts';
 import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { countWritten, createPrompt, expectRefusal, requestPrompt } from '../helpers/prompts.ts';
 import { freePort } from '../helpers/redis-server.ts';
+import { send } from '../helpers/signed-request.ts';
 import { SOON } from '../helpers/soon.ts';
 import { watchNetworks } from '../helpers/watch-networks.ts';
 import { addOlderMerchant, ask, BODY } from '../legacy/older-contract.ts';
 import { refuse, reply, type StripeServer, startStripeServer } from './stripe-server.ts';
 
 const PAUSE_MS = 10_000;
+
+/** The value of a metric, all labels together. */
+async function metric(name: string): Promise<number> {
+  const { values = [] } = (await register.getSingleMetric(name)?.get()) ?? {};
+  return values.reduce((sum, { value }) => sum + value, 0);
+}
 
 let stripe: StripeServer;
 let service: TestApp;
@@ -303,23 +312,40 @@ describe('when Stripe', () => {
   });
 });
 
-test('when Stripe is slow, sessions hold a third of the connections and the rest serve others', async () => {
+test('when Stripe is slow, a third of the connections wait for it and the rest serve others', async () => {
   const held: (() => void)[] = [];
   stripe.answer = (response, request) => {
     held.push(() => stripe.openSession(response, request));
   };
-  const under = [1, 2, 3].map(() => requestPrompt(service, shop, body));
-  await expect.poll(() => held.length).toBe(3);
+  // It waits for Stripe as well.
+  await hanging;
+  const { databasePoolSize } = readConfig({});
+  const refused = await metric('eps_processor_sessions_refused_total');
+  const keys = Array.from({ length: databasePoolSize }, (_, n) => ({
+    'idempotency-key': `slow ${n}`,
+  }));
+  const asked = keys.map(key => requestPrompt(service, shop, body, key));
+  await expect.poll(() => metric('eps_processor_sessions_refused_total')).toBe(refused + 7);
+  await expect.poll(() => stripe.received.length).toBe(3);
+  expect(await metric('eps_processor_sessions_in_flight')).toBe(3);
+  expect(await metric('eps_processor_sessions_limit')).toBe(3);
 
-  const key = { 'idempotency-key': 'one too many' };
-  expectRefusal(await requestPrompt(service, shop, body, key), 'E5002');
-  expect(stripe.received).toHaveLength(3);
-  await createPrompt(service, await addMerchant(service), { amount: 5000 });
+  const standard = await addMerchant(service);
+  const made = await Promise.all(keys.map(() => createPrompt(service, standard, { amount: 5000 })));
+  for (const { prompt } of made) {
+    const read = await send(service, standard, { path: `/external/v1/payments/${prompt.id}` });
+    expect(read.statusCode).toBe(200);
+  }
 
   for (const answer of held) answer();
-  expect((await Promise.all(under)).map(({ statusCode }) => statusCode)).toEqual([201, 201, 201]);
+  const statuses = (await Promise.all(asked)).map(({ statusCode }) => statusCode);
+  expect(statuses.toSorted()).toEqual([...Array(3).fill(201), ...Array(7).fill(503)]);
+  expect(await metric('eps_processor_sessions_in_flight')).toBe(0);
   stripe.answer = stripe.openSession;
-  await createPrompt(service, shop, body, key);
+  // What was refused left nothing under its key.
+  for (const [n, status] of statuses.entries()) {
+    if (status === 503) await createPrompt(service, shop, body, keys[n]);
+  }
 });
 
 test('without a processor US accounts get E1030, and others are served', async () => {
