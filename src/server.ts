@@ -42,6 +42,7 @@ await runProcess('api', async (config, logger, signal) => {
       pools: { main: db, reports },
       clockWatch,
       durability: storage.durability,
+      replica: config.reportsUrl === null ? undefined : { primary: db, replica: reports },
       api: { nonces, changes },
       rates: rates.observe,
       worker: withWorker

@@ -84,6 +84,13 @@ export const ALERT_RULES: readonly AlertRule[] = [
   ),
   rule(
     'warning',
+    'ReportsLate',
+    'max(eps_database_reports_lag_seconds) > 120',
+    '5m',
+    'The replica that partner reports are read from is minutes behind.',
+  ),
+  rule(
+    'warning',
     'DatabaseRoleTooPowerful',
     'max(eps_database_role_excess_rights) > 0',
     '10m',

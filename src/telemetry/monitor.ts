@@ -14,6 +14,7 @@ import {
   registerClockGauge,
   registerDurabilityGauges,
   registerPoolGauges,
+  registerReplicaGauge,
 } from './state-gauges.ts';
 
 /** The parts of a process that are monitored. */
@@ -24,6 +25,8 @@ export interface Monitored {
   readonly clockWatch?: ClockWatch;
   /** null where the database is one server; left out where there is none. */
   readonly durability?: Pick<Durability, 'standbys' | 'reason'> | null;
+  /** Present where reports are read from a server of their own. */
+  readonly replica?: { readonly primary: Database; readonly replica: Database } | undefined;
   /** Present where the API is served. */
   readonly api?: ApiState | undefined;
   /** Present where prices come from markets. */
@@ -58,6 +61,7 @@ export function createMonitor({
   pools,
   clockWatch,
   durability,
+  replica,
   api,
   rates,
   worker,
@@ -66,6 +70,7 @@ export function createMonitor({
   registerPoolGauges(gauges, pools);
   if (clockWatch !== undefined) registerClockGauge(gauges, clockWatch);
   if (durability !== undefined) registerDurabilityGauges(gauges, durability);
+  if (replica !== undefined) registerReplicaGauge(gauges, replica);
   if (api !== undefined) registerApiGauges(gauges, api);
   if (rates !== undefined) registerRateGauges(gauges, rates);
   const backlog = worker === undefined ? undefined : connectBacklog(gauges, worker);

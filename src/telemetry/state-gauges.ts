@@ -2,13 +2,14 @@ import { Gauge, type Registry } from 'prom-client';
 import type { ChangeFeed } from '../database/change-feed.ts';
 import { type Database, poolUse } from '../database/connection.ts';
 import type { Durability } from '../database/durability.ts';
+import { readReplicaLag } from '../database/replica-lag.ts';
 import type { NonceStore } from '../signing/nonce-store.ts';
 import type { ClockWatch } from './clock-watch.ts';
 import { resultInTime } from './readiness.ts';
 import { snapshotOf } from './snapshot.ts';
 import { snapshotGauges } from './snapshot-gauges.ts';
 
-/** How long a probe of the nonce store is reused, in milliseconds. */
+/** How long a probe of the nonce store or of a replica is reused, in milliseconds. */
 const PROBE_LIFETIME_MS = 1_000;
 /** Longest a probe may take, in milliseconds. */
 const PROBE_TIMEOUT_MS = 1_000;
@@ -92,6 +93,21 @@ export function registerClockGauge(registry: Registry, watch: ClockWatch): void 
 export interface ApiState {
   readonly nonces: NonceStore;
   readonly changes: ChangeFeed;
+}
+
+/** Registers the gauge of the replica that reports are read from. */
+export function registerReplicaGauge(
+  registry: Registry,
+  { primary, replica }: { readonly primary: Database; readonly replica: Database },
+): void {
+  const lag = async () =>
+    (await resultInTime(readReplicaLag(primary, replica), PROBE_TIMEOUT_MS)) ?? null;
+  snapshotGauges(registry, snapshotOf(lag, PROBE_LIFETIME_MS))(
+    'eps_database_reports_lag_seconds',
+    'How far the replica that reports are read from is behind; absent while it does not answer',
+    [],
+    (gauge, seconds) => gauge.set(seconds),
+  );
 }
 
 /** Registers gauges of what the API depends on. */

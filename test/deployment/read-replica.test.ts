@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Database } from '../../src/database/connection.ts';
 import { mpHere } from '../cli/mp.ts';
 import type { MerchantWithKey, PartnerWithKey } from '../helpers/accounts.ts';
+import { freePort } from '../helpers/redis-server.ts';
 import { SOON } from '../helpers/soon.ts';
 import { openAccounts, openDatabase } from './accounts.ts';
 import {
@@ -30,13 +31,16 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'reports from a streaming 
   let primary: pg.Client;
   let standby: pg.Client;
   let api: ServiceProcess | undefined;
+  let metricsPort: number;
   let partner: PartnerWithKey;
   let shop: MerchantWithKey;
 
   beforeAll(async () => {
     pair = await startPair();
+    metricsPort = await freePort();
     const env = serviceEnvironment(pair.primaryUrl, masterKey, {
       DATABASE_REPORTS_URL: pair.standbyUrl,
+      METRICS_PORT: String(metricsPort),
     });
     expect(await mpHere(['migrate'], env)).toMatchObject({ status: 0, err: '' });
     [primary, standby] = await Promise.all([open(pair.primaryUrl), open(pair.standbyUrl)]);
@@ -61,6 +65,14 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'reports from a streaming 
     return [overview.body.metrics.totalPayments, list.body.total];
   }
 
+  /** How far the metrics say that reports are behind, in seconds. */
+  async function lag(): Promise<number | undefined> {
+    const response = await fetch(`http://127.0.0.1:${metricsPort}/metrics`);
+    const [, seconds] =
+      /^eps_database_reports_lag_seconds (\S+)$/m.exec(await response.text()) ?? [];
+    return seconds === undefined ? undefined : Number(seconds);
+  }
+
   async function create(): Promise<string> {
     const { status, body } = await ask(CREATE, shop, { amount: 5000 });
     expect(status).toBe(201);
@@ -81,11 +93,13 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'reports from a streaming 
     expect((await ask('/external/v1/payments', shop)).body.data).toHaveLength(2);
     expect(await reported()).toEqual([1, 1]);
     expect((await ask(`${REPORT}/${id}`)).body.error.errorCode).toBe('E3001');
+    await vi.waitUntil(async () => Number(await lag()) > 0, SOON);
 
     await standby.query('select pg_wal_replay_resume()');
     await vi.waitUntil(async () => (await reported())[0] === 2, SOON);
     expect(await reported()).toEqual([2, 2]);
     expect((await ask(`${REPORT}/${id}`)).status).toBe(200);
+    await vi.waitUntil(async () => (await lag()) === 0, SOON);
     expect(complaints(api === undefined ? [] : [api])).toEqual([]);
   });
 
@@ -124,6 +138,7 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'reports from a streaming 
     expect((await ask(OVERVIEW)).body.error.errorCode).toBe('E5002');
     const id = await create();
     expect((await ask(`/external/v1/payments/${id}`, shop)).status).toBe(200);
+    await vi.waitUntil(async () => (await lag()) === undefined, SOON);
   });
 
   /** Sends the standby what is not committed yet. */

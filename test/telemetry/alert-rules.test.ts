@@ -55,6 +55,8 @@ describe.skipIf(missing)('promtool (skipped where it is not installed)', () => {
       series('eps_nonce_store_up{kind="redis"}', '1x20'),
       series('eps_rate_available{asset="BTC"}', '1 1 0 0 1x16'),
       series('eps_database_role_excess_rights', '0x20'),
+      // A replica that replays something long, and catches up.
+      series('eps_database_reports_lag_seconds', '0 0+60x4 0x15'),
       series('eps_payments_expiry_lag_seconds{flow="crypto"}', '0x20'),
       series('eps_worker_loop_last_success_timestamp_seconds{loop="clean-up"}', '0+60x20'),
       series('eps_chain_lag_seconds{chain="eth",instance="a"}', '170 170 200 170x17'),
@@ -87,6 +89,7 @@ describe.skipIf(missing)('promtool (skipped where it is not installed)', () => {
       series('eps_rate_available{asset="BTC",instance="b"}', '0x20'),
       series('eps_rate_available{asset="ETH",instance="b"}', '1x20'),
       series('eps_database_role_excess_rights', '2x20'),
+      series('eps_database_reports_lag_seconds', '0+60x20'),
       series('eps_chain_lag_seconds{chain="eth",instance="a"}', '170x20'),
       series('eps_chain_lag_seconds{chain="btc",instance="a"}', '170x20'),
       series('eps_chain_lag_limit_seconds{chain="eth",instance="a"}', '180x20'),
@@ -117,7 +120,7 @@ describe.skipIf(missing)('promtool (skipped where it is not installed)', () => {
       'DepositsNotFinal',
       ...['NodeQuotaEnding', 'NodeQuotaUsedUp'],
       'AssetCannotBeQuoted',
-      'DatabaseRoleTooPowerful',
+      ...['DatabaseRoleTooPowerful', 'ReportsLate'],
     ];
     const labelsOf: Record<string, Record<string, string>> = {
       WorkerLoopStalled: { loop: 'clean-up' },
