@@ -6,6 +6,7 @@ import type { Container, PodSpec, Probe } from 'kubernetes-types/core/v1.d.ts';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
+import { SECRET_VARIABLES } from '../../src/config/secret-files.ts';
 import { factsOf } from '../../src/docs/facts.ts';
 import {
   GLOBAL_IPV6,
@@ -119,6 +120,9 @@ describe.skipIf(kubectl === undefined)(kubectl ? 'Kubernetes' : KUBECTL_MISSING,
           path => readFileSync(secretFile(pod, path), 'utf8'),
         );
         expect(Object.keys(env).filter(variable => !known.has(variable))).toEqual([]);
+        const secrets = SECRET_VARIABLES.filter(secret => Object.hasOwn(env, `${secret}_FILE`));
+        const left = name === 'eps-migrate' ? [] : ['MIGRATION_DATABASE_URL'];
+        expect([...secrets, ...left].toSorted()).toEqual(SECRET_VARIABLES.toSorted());
         expect(config.databaseUrl).toMatch(/^postgres:\/\/eps_service:\w{48}@/);
         if (name === 'eps-migrate')
           expect(config.migrationUrl).toMatch(/^postgres:\/\/eps:\w{48}@/);

@@ -10,7 +10,7 @@ import { parseAllDocuments } from 'yaml';
 
 export const FOLDER = resolve(import.meta.dirname, '../../deploy/kubernetes');
 
-/** Older ones have a kustomize that does not know all that the manifests use; Debian 12 has 1.20. */
+/** The first with kustomize 5; Debian 12 has 1.20. */
 const MINOR_MINIMUM = 27;
 
 /** Why tests that need kubectl are skipped, to put into their names. */

@@ -321,8 +321,8 @@ test('when Stripe is slow, a third of the connections wait for it and the rest s
   await hanging;
   const { databasePoolSize } = readConfig({});
   const refused = await metric('eps_processor_sessions_refused_total');
-  const keys = Array.from({ length: databasePoolSize }, (_, n) => ({
-    'idempotency-key': `slow ${n}`,
+  const keys = Array.from({ length: databasePoolSize }, () => ({
+    'idempotency-key': `slow ${crypto.randomUUID()}`,
   }));
   const asked = keys.map(key => requestPrompt(service, shop, body, key));
   await expect.poll(() => metric('eps_processor_sessions_refused_total')).toBe(refused + 7);
