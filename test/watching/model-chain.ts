@@ -154,7 +154,8 @@ export class ModelChain {
     this.#told = new Set();
   }
 
-  #scan(node: Node, { from, to, parentHash, watch }: ScanRequest) {
+  async #scan(node: Node, request: ScanRequest) {
+    const { from, to, parentHash, watch } = request;
     const last = Math.min(to, from + BLOCKS_PER_SCAN - 1);
     const first = this.blocks[from];
     const through = this.blocks[last];
@@ -170,11 +171,14 @@ export class ModelChain {
     );
     const isOdd = ({ transaction: { hash } }: (typeof transactions)[number]) =>
       this.unreadable.has(hash);
+    const transfers = transactions
+      .filter(each => !isOdd(each))
+      .flatMap(({ transaction, block }) => this.#toTransfers(transaction, block, watch));
+    const weights = (await request.weigh?.(transfers)) ?? [];
+    const awaited = transfers.filter((_, index) => weights[index] === 'awaited');
+    if (awaited.length > 0) await request.takeAwaited?.(awaited);
     return {
-      through,
-      transfers: transactions
-        .filter(each => !isOdd(each))
-        .flatMap(({ transaction, block }) => this.#toTransfers(transaction, block, watch)),
+      ...{ through, transfers },
       unreadable: transactions.filter(isOdd).map(({ transaction, block }) => ({
         transactionHash: this.isNameless ? null : transaction.hash,
         height: block.height,

@@ -90,6 +90,31 @@ export async function unplaceAbove(
     .execute();
 }
 
+/**
+ * Takes seen deposits of scanned heights out of their blocks, unless the scan has found transfers in the same blocks. A
+ * scan that was broken off has recorded them above the cursor. If a fork undoes only blocks above it, nothing else
+ * notices before they are deep enough to be final.
+ * @param scanned `hashes` are those of the blocks with transfers.
+ */
+export async function unplaceOther(
+  db: Connection,
+  chain: string,
+  scanned: {
+    readonly from: number;
+    readonly through: { readonly height: number };
+    readonly hashes: readonly string[];
+  },
+  now: Date,
+): Promise<void> {
+  const { from, through, hashes } = scanned;
+  await sql`
+    update deposits set block_height = null, block_hash = null, updated_at = ${now}
+    from networks
+    where networks.id = deposits.blockchain_id and networks.chain = ${chain}
+      and state = 'seen' and source = 'chain' and block_height between ${from} and ${through.height}
+      and block_hash <> all(${hashes}::text[])`.execute(db);
+}
+
 /** Final deposits of a chain above a height, the lowest first. */
 export function listFinalAbove(
   db: Connection,

@@ -61,7 +61,7 @@ async function continueRescan(watcher: Watcher, { node, heads, signal }: Round):
     { node, heads, watch, ...asked, signal },
     { from, to, parentHash: null },
     NO_POLL,
-    (tx, through) =>
+    (tx, { through }) =>
       advanceRescan(tx, rescan.id, {
         height: through.height + 1,
         doneAt: through.height >= end ? new Date(watcher.clock()) : null,

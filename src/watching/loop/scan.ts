@@ -5,6 +5,7 @@ import type { ChainState } from '../../database/watching-tables.ts';
 import { type Node, NodeFailure } from '../../nodes/node.ts';
 import { addToRing, trimRing } from '../../repositories/chains/blocks.ts';
 import { updateChain } from '../../repositories/chains/chains.ts';
+import { unplaceOther } from '../../repositories/deposits/watched-deposits.ts';
 import { weighTransfers } from '../../settlement/weigh-transfers.ts';
 import type { Watcher } from '../watcher.ts';
 import { countDust } from './count-dust.ts';
@@ -50,7 +51,9 @@ export async function scanToTip(
   const { tip, finalHeight } = pass.heads;
   const from = (state.cursor_height ?? tip.height) + 1;
   const range = { from, to: tip.height, parentHash: state.cursor_hash };
-  return scanParts(watcher, pass, range, state, async (tx, block, dust) => {
+  return scanParts(watcher, pass, range, state, async (tx, scanned) => {
+    const { through: block, dust } = scanned;
+    await unplaceOther(tx, chain.id, scanned, new Date(watcher.clock()));
     // Elsewhere the second look counts it, which happens once.
     if (watcher.adapter.looksOnce === true) await countDust(watcher, tx, dust);
     pass.noteDust?.(dust, block.hash);
@@ -65,7 +68,17 @@ export async function scanToTip(
 }
 
 type Range = Pick<ScanRequest, 'from' | 'to' | 'parentHash'>;
-type Advance = (tx: Connection, through: Block, dust: readonly Arrival[]) => Promise<void>;
+
+/** What a part of a range, from the height `from` to the block `through`, has shown. */
+interface Scanned {
+  readonly from: number;
+  readonly through: Block;
+  readonly dust: readonly Arrival[];
+  /** Those of the blocks with transfers. */
+  readonly hashes: readonly string[];
+}
+
+type Advance = (tx: Connection, scanned: Scanned) => Promise<void>;
 
 /**
  * Scans a range part by part, for `SCAN_MS` at most.
@@ -98,7 +111,7 @@ export function ringEntry(chain: string, { height, hash, time }: Block) {
 /**
  * Scans as many blocks of a range as the adapter takes at once, and records what they contain: what payments
  * wait for as soon as it is found, all else afterwards.
- * @param advance Runs in the last transaction, and gets the dust of the blocks.
+ * @param advance Runs in the last transaction, and gets what was scanned.
  */
 export async function scanRange(
   watcher: Watcher,
@@ -130,9 +143,10 @@ export async function scanRange(
   if (through.height < range.from || through.height > range.to) {
     throw new NodeFailure(`${node.label} scanned up to ${through.height}, which was not asked`);
   }
+  const hashes = transfers.flatMap(({ block }) => block?.hash ?? []);
   await recordSeen(watcher, transfers, timing, async (tx, more) => {
     await reportUnreadable(tx, chain.id, unreadable, new Date(clock()));
-    await advance(tx, through, [...dust, ...more]);
+    await advance(tx, { from: range.from, through, dust: [...dust, ...more], hashes });
   });
   return through;
 }

@@ -54,8 +54,14 @@ function sweepRange(
   to: number,
   pass: Pass,
 ): Promise<Block | undefined> {
-  return scanParts(watcher, pass, { from: swept + 1, to }, NO_POLL, async (tx, block, dust) => {
-    await countDust(watcher, tx, dust);
-    await updateChain(tx, watcher.chain.id, { swept_height: block.height });
-  });
+  return scanParts(
+    watcher,
+    pass,
+    { from: swept + 1, to },
+    NO_POLL,
+    async (tx, { through, dust }) => {
+      await countDust(watcher, tx, dust);
+      await updateChain(tx, watcher.chain.id, { swept_height: through.height });
+    },
+  );
 }

@@ -26,6 +26,7 @@ import {
   beginModel,
   createModelWatcher,
   FINAL_DEPTH,
+  Killed,
   lapseLease,
   type ModelWatcher,
 } from '../model-watcher.ts';
@@ -322,6 +323,37 @@ describe('a reorganisation', () => {
     mine(FINAL_DEPTH);
     await tick();
     expect(await statusOf(kept)).toBe('successful/completed');
+  });
+
+  test('above the cursor reverses what a look recorded that was broken off', async () => {
+    const [id, other] = [await ask(), await ask(7_000n, 'B')];
+    await tick();
+    const [lost, kept] = [send(), send(7_000n, 'B')];
+    mine(1);
+    // Ends once the transfers are recorded and before the cursor is moved.
+    await expect(
+      watcher.tick(async () => {
+        if ((await deposits()).length > 0) throw new Killed();
+      }),
+    ).rejects.toThrow(Killed);
+    expect(await deposits()).toMatchObject([{ state: 'seen' }, { state: 'seen' }]);
+    model.reorganise(2, transaction => transaction === lost);
+    mine();
+    watcher = createModelWatcher({
+      db: service.db,
+      clock: service.clock,
+      model,
+      chain,
+      holder: 'b',
+    });
+    await lapseLease(service.db, chain);
+    await tick();
+    expect(await statusOf(id)).toBe('pending/pending');
+    expect(await statusOf(other)).toBe('pending/completed');
+    const places = Object.fromEntries(
+      (await deposits()).map(each => [each.transaction_hash, each.block_hash]),
+    );
+    expect(places).toEqual({ [lost.hash]: null, [kept.hash]: model.tip.hash });
   });
 
   test('below everything that is remembered halts the chain, and writes nothing', async () => {
