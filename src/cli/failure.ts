@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { OperationRefused } from '../audit/audited-change.ts';
 import { ConfigError } from '../config/config.ts';
-import { isDatabaseUnavailable } from '../database/errors.ts';
+import { isDatabaseUnavailable, WritesRefused } from '../database/errors.ts';
 import { ServiceRoleError } from '../database/service-role.ts';
 import { MasterKeyMissing } from '../keys/master-keys.ts';
 import { MigrationsPending } from '../runtime/storage.ts';
@@ -13,6 +13,7 @@ const EXPLAINED = [OperationRefused, MigrationsPending, MasterKeyMissing, Servic
 /** Describes a failure to the operator: a message where the cause is known, else where it came from. */
 export function describeFailure(error: unknown): string {
   if (EXPLAINED.some(kind => error instanceof kind)) return (error as Error).message;
+  if (error instanceof WritesRefused) return `Nothing was changed, since ${error.message}.`;
   if (error instanceof ConfigError) return `The configuration is not usable:\n${error.message}`;
   if (isDatabaseUnavailable(error)) {
     return `The database cannot be reached: ${reasonOf(error)}. Check DATABASE_URL and the server.`;

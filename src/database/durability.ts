@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { NotDurable } from './errors.ts';
 import { primaryOf } from './primary.ts';
-import { type SessionOptions, sessionConfig, type WriteGate } from './session.ts';
+import { type SessionOptions, sessionConfig } from './session.ts';
 import { cut } from './session-client.ts';
 import { CONNECT_TIMEOUT_MS } from './time-limits.ts';
 
@@ -42,13 +41,7 @@ interface Check {
   readonly confirming: number;
 }
 
-/** Statements that change rows. Those that lock them only are reads. */
-const WRITE =
-  /\b(?:insert\s+into|delete\s+from|merge\s+into)\b|(?<!\b(?:for|key|do)\s+)\bupdate\b/i;
-/** A statement that asks its own commit to wait for nothing may be lost anyway, as nonces may. */
-const RELAXED = `set_config('synchronous_commit', 'off', true)`;
-
-export interface Durability extends WriteGate {
+export interface Durability {
   /** Why writes are refused; null while they are taken. */
   reason(): string | null;
   /** Synchronous standbys at the last check; null when the server was not reached lately. */
@@ -138,14 +131,8 @@ export async function openDurability(options: DurabilityOptions): Promise<Durabi
     conclude(UNREACHED);
   });
   const watching = keepWatching();
-  const current = () => reason ?? (now() < validUntil ? null : UNREACHED);
   return {
-    reason: current,
-    refuse(text) {
-      const refused = current();
-      if (refused === null || !WRITE.test(text) || text.includes(RELAXED)) return undefined;
-      return new NotDurable(refused);
-    },
+    reason: () => reason ?? (now() < validUntil ? null : UNREACHED),
     standbys: () => (now() < validUntil ? standbys : null),
     async close() {
       closing.abort();

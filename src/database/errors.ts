@@ -43,9 +43,9 @@ export class NotPrimary extends Error {
   override readonly name = 'NotPrimary';
 }
 
-/** A write was not sent, since it could be lost with one machine. */
-export class NotDurable extends Error {
-  override readonly name = 'NotDurable';
+/** A write was not sent: it could be lost with one machine, or the database was restored and nobody has confirmed it. */
+export class WritesRefused extends Error {
+  override readonly name = 'WritesRefused';
 
   /** @param reason Why writes are refused just now. */
   constructor(reason: string) {
@@ -56,7 +56,7 @@ export class NotDurable extends Error {
 /** Whether `error` means that the database is unavailable, rather than that the query is wrong. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const isOwn = [DatabaseTooSlow, NotPrimary, NotDurable].some(each => error instanceof each);
+  const isOwn = [DatabaseTooSlow, NotPrimary, WritesRefused].some(each => error instanceof each);
   if (isOwn) return true;
   if (error instanceof AggregateError) return error.errors.some(isDatabaseUnavailable);
   if (error instanceof pg.DatabaseError) {

@@ -1,14 +1,8 @@
 import type pg from 'pg';
 import { columnTypes } from './column-values.ts';
-import type { NotDurable } from './errors.ts';
 import { primaryOf } from './primary.ts';
 import { PATIENT_CONNECT_TIMEOUT_MS, STATEMENT_TIMEOUT_MS } from './time-limits.ts';
-
-/** Refuses writes that could be lost with one machine. */
-export interface WriteGate {
-  /** Why a statement may not be sent; undefined where it may. */
-  refuse(text: string): NotDurable | undefined;
-}
+import type { WriteGate } from './write-gate.ts';
 
 export interface SessionOptions {
   /** Several servers of one cluster may be in it, of which the primary is used (config/server-urls.ts). */
@@ -29,7 +23,7 @@ export interface SessionOptions {
    * in addition each is short and prepared; by default as PostgreSQL sees fit.
    */
   readonly plans?: keyof typeof PLAN_SETTINGS;
-  /** Refuses statements that write; left out where nothing is promised beyond the one server. */
+  /** Refuses statements that write, while that is called for. */
   readonly gate?: WriteGate | undefined;
 }
 

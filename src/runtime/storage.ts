@@ -11,6 +11,7 @@ import { migrate, pendingMigrations } from '../database/migrate.ts';
 import { primaryOf } from '../database/primary.ts';
 import { admitService, roleOf, ServiceRoleError } from '../database/service-role.ts';
 import { CONNECT_TIMEOUT_MS } from '../database/time-limits.ts';
+import { createWriteGate } from '../database/write-gate.ts';
 import { openEmbeddedDatabase } from '../development/embedded-postgres.ts';
 import { checkMasterKeys } from '../keys/master-keys.ts';
 import { watchDurability } from './durability.ts';
@@ -78,7 +79,7 @@ export async function openStorage(
       ? { plans: 'by-index', connectTimeoutMs: CONNECT_TIMEOUT_MS }
       : { statementTimeoutMs: COMMAND_STATEMENT_TIMEOUT_MS }),
     onIdleError: error => logger.warn({ err: error }, 'database connection lost'),
-    gate: durability ?? undefined,
+    gate: createWriteGate(() => durability?.reason() ?? null),
   });
   if (pooler && holder === 'service') await reportPooledSettings(db, logger);
   const close = async () => {
