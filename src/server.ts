@@ -22,6 +22,7 @@ await runProcess('api', async (config, logger, signal) => {
   const storage = await openStorage(config, { holder: 'service', name: 'eps-api', logger });
   opened.defer(() => storage.close());
   await prepareStorage(config, storage, logger);
+  await storage.restores.start(storage.db);
   await reportRights(config, storage, logger);
   await reportUnwatched(config, storage.db, logger);
   await reportDemoPeople(config, storage.db, logger);
@@ -43,6 +44,7 @@ await runProcess('api', async (config, logger, signal) => {
       clockWatch,
       durability: storage.durability,
       replica: config.reportsUrl === null ? undefined : { primary: db, replica: reports },
+      restores: storage.restores,
       api: { nonces, changes },
       rates: rates.observe,
       worker: withWorker
@@ -68,6 +70,7 @@ await runProcess('api', async (config, logger, signal) => {
           ...storage,
           ...deps,
           retentionDays: config.retentionDays,
+          restore: storage.restores.confirmed,
           watchIntervalMs: config.watchIntervalMs,
           isProduction: config.environment === 'production',
           allowPrivateAddresses: config.environment !== 'production',

@@ -14,6 +14,7 @@ await runProcess('worker', async (config, logger, signal) => {
   const storage = await openStorage(config, { holder: 'service', name: 'eps-worker', logger });
   opened.defer(() => storage.close());
   await prepareStorage(config, storage, logger);
+  await storage.restores.start(storage.db);
   await reportRights(config, storage, logger);
   logger.info('working');
   const clock = Date.now;
@@ -23,10 +24,11 @@ await runProcess('worker', async (config, logger, signal) => {
   const monitoring = await openMonitoring(
     config.metrics,
     {
-      readiness: createReadiness({ db, clockWatch }),
+      readiness: createReadiness({ db, clockWatch, restores: storage.restores }),
       pools: { main: db },
       clockWatch,
       durability: storage.durability,
+      restores: storage.restores,
       worker: { directUrl, clock, log: logger, chains: listChains() },
     },
     logger,
@@ -40,6 +42,7 @@ await runProcess('worker', async (config, logger, signal) => {
       rates: openRates(config, { clock, log: logger }),
       logger,
       retentionDays: config.retentionDays,
+      restore: storage.restores.confirmed,
       watchIntervalMs: config.watchIntervalMs,
       isProduction: config.environment === 'production',
       allowPrivateAddresses: config.environment !== 'production',

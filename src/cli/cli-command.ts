@@ -28,6 +28,7 @@ export interface Opened extends Session {
 /** A noun or a verb of `mp`. */
 export class CliCommand extends Command {
   readonly terminal: Terminal;
+  #mayBeRestored = false;
 
   constructor(terminal: Terminal, name?: string) {
     super(name);
@@ -68,21 +69,31 @@ export class CliCommand extends Command {
     });
   }
 
+  /** Lets the command write also to a database whose restore nobody has confirmed. */
+  whileRestored(): this {
+    this.#mayBeRestored = true;
+    return this;
+  }
+
   /** Does `work` on the configured database. It gets the arguments, then the flags. */
   onDatabase<A extends unknown[]>(work: (opened: Opened, ...given: A) => Promise<void>): this {
     const { terminal } = this;
     return this.action((...given: A) =>
-      withSession(terminal, async session => {
-        const flags: JsonFlag = this.opts();
-        await work(
-          {
-            ...session,
-            show: (object, note) => printObject(terminal, flags, object, note),
-            showList: (rows, columns, note) => printList(terminal, flags, rows, columns, note),
-          },
-          ...given,
-        );
-      }),
+      withSession(
+        terminal,
+        async session => {
+          const flags: JsonFlag = this.opts();
+          await work(
+            {
+              ...session,
+              show: (object, note) => printObject(terminal, flags, object, note),
+              showList: (rows, columns, note) => printList(terminal, flags, rows, columns, note),
+            },
+            ...given,
+          );
+        },
+        { mayBeRestored: this.#mayBeRestored },
+      ),
     );
   }
 }

@@ -8,6 +8,7 @@ type Load = () => Promise<{ define(command: CliCommand): void }>;
 /** In the order of the help. */
 const NOUNS: Readonly<Record<string, readonly [description: string, load: Load]>> = {
   migrate: ['apply pending migrations to the database', () => import('./migrate.ts')],
+  restore: ['restores of the database to an earlier time', () => import('./restore.ts')],
   network: [
     'blockchain networks, their payment windows, and how they are watched',
     () => import('./chains/network.ts'),

@@ -14,15 +14,21 @@ export interface Session extends Operator {
   readonly config: Config;
 }
 
+interface SessionOptions {
+  /** From which level on the log of the connection reaches standard error; warnings by default. */
+  readonly logLevel?: 'warn' | 'error';
+  /** Whether the command may write also to a database whose restore nobody has confirmed. */
+  readonly mayBeRestored?: boolean;
+}
+
 /**
  * Runs a command on the configured database, then closes it. An embedded database is migrated first.
- * @param logLevel From which level on the log of the connection reaches standard error.
  * @throws MigrationsPending for any other database that lacks migrations, MasterKeyMissing.
  */
 export async function withSession(
   terminal: Terminal,
   work: (session: Session) => Promise<void>,
-  logLevel: 'warn' | 'error' = 'warn',
+  { logLevel = 'warn', mayBeRestored = false }: SessionOptions = {},
 ): Promise<void> {
   const actor = readActor(terminal.env);
   const prepareAndWork = async (storage: Storage, config: Config) => {
@@ -30,6 +36,7 @@ export async function withSession(
     // The command's user need not read what is done to a database before any work on it.
     await prepareStorage(config, storage, { info: () => undefined });
     const { db, directUrl, keyring } = storage;
+    if (!mayBeRestored) await storage.restores.look(db);
     await work({ db, directUrl, keyring, config, clock: Date.now, actor, origin: 'cli' });
   };
   await withStorage(terminal, prepareAndWork, logLevel);

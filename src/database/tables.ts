@@ -1,6 +1,7 @@
 import type { AccountTables } from './account-tables.ts';
 import type { DepositTables } from './deposit-tables.ts';
 import type { KeyTables } from './key-tables.ts';
+import type { LineageTables } from './lineage-tables.ts';
 import type { NetworkTables } from './network-tables.ts';
 import type { PaymentTables } from './payment-tables.ts';
 import type { PeopleTables } from './people-tables.ts';
@@ -13,6 +14,7 @@ export interface Tables
   extends AccountTables,
     DepositTables,
     KeyTables,
+    LineageTables,
     NetworkTables,
     PaymentTables,
     PeopleTables,

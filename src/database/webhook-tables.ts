@@ -19,7 +19,8 @@ export interface WebhookEndpointsTable {
   created_at: Date;
 }
 
-export type DeliveryStatus = 'pending' | 'succeeded' | 'failed' | 'cancelled';
+/** `withheld` may have been made in a time that was lost by a restore. */
+export type DeliveryStatus = 'pending' | 'succeeded' | 'failed' | 'cancelled' | 'withheld';
 
 export interface WebhookDeliveriesTable {
   id: string;

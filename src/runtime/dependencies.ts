@@ -51,7 +51,7 @@ export interface OpenDependencies extends Dependencies {
  */
 export async function openDependencies(
   config: Config,
-  { db, directUrl, keyring }: Storage,
+  { db, directUrl, keyring, restores }: Storage,
   logger: FastifyBaseLogger,
 ): Promise<OpenDependencies> {
   if (config.reportsUrl !== null) {
@@ -59,7 +59,8 @@ export async function openDependencies(
   }
   const clock = Date.now;
   // Before anything else is opened, because it may be refused.
-  const nonces = await openNonces(config, db, { clock, logger });
+  const keptSince = () => restores.confirmed()?.confirmedAt.getTime() ?? Number.NEGATIVE_INFINITY;
+  const nonces = await openNonces(config, db, { clock, logger, keptSince });
   const processor = openProcessor(config, keyring, clock);
   const rates = openRates(config, { clock, log: logger });
   const reads = openReads(directUrl, logger);
@@ -78,7 +79,7 @@ export async function openDependencies(
     isProduction: config.environment === 'production',
   });
   const clockWatch = await watchClock({ db, clock, log: logger });
-  const readiness = createReadiness({ db, nonces, clockWatch });
+  const readiness = createReadiness({ db, nonces, clockWatch, restores });
   return {
     ...{ db, keyring, reads, reports, changes, nonces, readiness, rates, processor, clock },
     ...{ lookUps, logger },
@@ -121,6 +122,8 @@ const NONCES_POLL_MS = 100;
 interface OpenNoncesOptions {
   readonly clock: Clock;
   readonly logger: Pick<FastifyBaseLogger, 'warn' | 'error'>;
+  /** Since when PostgreSQL has kept every nonce. */
+  readonly keptSince?: () => number;
   readonly waitMs?: number;
 }
 
@@ -133,10 +136,10 @@ interface OpenNoncesOptions {
 export async function openNonces(
   config: Pick<Config, 'redisUrl'>,
   db: Database,
-  { clock, logger, waitMs = NONCES_WAIT_MS }: OpenNoncesOptions,
+  { clock, logger, keptSince, waitMs = NONCES_WAIT_MS }: OpenNoncesOptions,
 ): Promise<NonceStore> {
   const { redisUrl } = config;
-  if (redisUrl === null) return createPostgresNonces(db);
+  if (redisUrl === null) return createPostgresNonces(db, keptSince);
   const nonces = createRedisNonces(redisUrl, {
     clock,
     onError: error => logger.warn({ err: error }, 'nonce store connection failed'),

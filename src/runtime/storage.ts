@@ -16,6 +16,8 @@ import { openEmbeddedDatabase } from '../development/embedded-postgres.ts';
 import { checkMasterKeys } from '../keys/master-keys.ts';
 import { watchDurability } from './durability.ts';
 import { reportPooledSettings } from './pooled-settings.ts';
+import { openNewestMark } from './redis-mark.ts';
+import { createRestoreWatch, type RestoreWatch } from './restore-watch.ts';
 
 /** Longest a command's statement may run, in milliseconds. */
 const COMMAND_STATEMENT_TIMEOUT_MS = 10_000;
@@ -38,6 +40,8 @@ export interface Storage {
   readonly keyring: Keyring;
   /** Refuses writes that could be lost with one machine; null where that is not asked for. */
   readonly durability: Durability | null;
+  /** Refuses writes of a database that was restored, from when it is told to look. */
+  readonly restores: RestoreWatch;
   /** Closes the pool, and stops the embedded server if this process started it. */
   close(): Promise<void>;
 }
@@ -69,21 +73,28 @@ export async function openStorage(
   }
   const durability = await watchDurability(config, directUrl, { holder, name, logger });
   const pooler = directUrl !== url;
+  const isService = holder === 'service';
+  // A command takes the service's word for it, and says so itself where it writes.
+  const mark = isService && config.redisUrl !== null ? await openNewestMark(config.redisUrl) : null;
+  const restores = createRestoreWatch({
+    ...{ primary: primaryOf(directUrl), mark, clock: Date.now },
+    logger: isService ? logger : null,
+  });
   const db = connect({
     url,
     pooler,
     poolSize: config.databasePoolSize,
     applicationName: name,
     // A command may go through a whole table, and its operator waits longer than a request.
-    ...(holder === 'service'
+    ...(isService
       ? { plans: 'by-index', connectTimeoutMs: CONNECT_TIMEOUT_MS }
       : { statementTimeoutMs: COMMAND_STATEMENT_TIMEOUT_MS }),
     onIdleError: error => logger.warn({ err: error }, 'database connection lost'),
-    gate: createWriteGate(() => durability?.reason() ?? null),
+    gate: createWriteGate(() => durability?.reason() ?? null, restores.reason),
   });
-  if (pooler && holder === 'service') await reportPooledSettings(db, logger);
+  if (pooler && isService) await reportPooledSettings(db, logger);
   const close = async () => {
-    await durability?.close();
+    await Promise.all([durability?.close(), restores.close()]);
     await db.destroy();
     await embedded?.stop();
   };
@@ -92,7 +103,8 @@ export async function openStorage(
       config.masterKeys.length > 0
         ? config.masterKeys
         : [await readOrCreateMasterKey(config.dataDirectory)];
-    return { db, directUrl, ownerUrl, keyring: createKeyring(masterKeys), durability, close };
+    const keyring = createKeyring(masterKeys);
+    return { db, directUrl, ownerUrl, keyring, durability, restores, close };
   } catch (error) {
     await close();
     throw error;

@@ -21,8 +21,13 @@ interface Claim extends UsedNonce {
 /**
  * Keeps nonces in PostgreSQL, for installations without Redis. After a crash it has the nonce of every request
  * that took effect: the commit of a creation also makes the nonces durable that were committed before it.
+ * @param keptSince Since when every nonce has been kept, in milliseconds since the epoch: those from before a restore
+ * of the database may be lost.
  */
-export function createPostgresNonces(db: Database): NonceStore {
+export function createPostgresNonces(
+  db: Database,
+  keptSince: () => number = () => Number.NEGATIVE_INFINITY,
+): NonceStore {
   async function claimAll(claims: readonly Claim[]): Promise<NonceClaim[]> {
     const now = Math.max(...claims.map(each => each.now));
     const expiresAt = new Date(now + NONCE_LIFETIME_SECONDS * 1000);
@@ -35,7 +40,7 @@ export function createPostgresNonces(db: Database): NonceStore {
       // Of two requests with the same nonce in one batch the first one gets it.
       return claims.map(each => ({
         isNew: fresh.delete(nameOf(each)),
-        since: Number.NEGATIVE_INFINITY,
+        since: keptSince(),
       }));
     } catch (error) {
       throw new NonceStoreUnavailable(error);

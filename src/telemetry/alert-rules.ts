@@ -76,6 +76,13 @@ export const ALERT_RULES: readonly AlertRule[] = [
     'Writes are refused: no synchronous standby confirms what the primary commits.',
   ),
   rule(
+    'critical',
+    'DatabaseRestored',
+    'max(eps_database_restore_unconfirmed) == 1',
+    '0s',
+    'The database was restored to an earlier time, and writes are refused until "mp restore confirm".',
+  ),
+  rule(
     'warning',
     'DatabasePoolExhausted',
     'max by (pool) (eps_database_pool_waiting) > 0',

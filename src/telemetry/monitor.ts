@@ -7,7 +7,7 @@ import { registerBacklogGauges } from './backlog-gauges.ts';
 import { type ChainLimits, registerChainGauges } from './chain-gauges.ts';
 import type { ClockWatch } from './clock-watch.ts';
 import { type RateReadings, registerRateGauges } from './rate-gauges.ts';
-import type { Readiness } from './readiness.ts';
+import type { Readiness, RestoreState } from './readiness.ts';
 import {
   type ApiState,
   registerApiGauges,
@@ -15,6 +15,7 @@ import {
   registerDurabilityGauges,
   registerPoolGauges,
   registerReplicaGauge,
+  registerRestoreGauge,
 } from './state-gauges.ts';
 
 /** The parts of a process that are monitored. */
@@ -27,6 +28,7 @@ export interface Monitored {
   readonly durability?: Pick<Durability, 'standbys' | 'reason'> | null;
   /** Present where reports are read from a server of their own. */
   readonly replica?: { readonly primary: Database; readonly replica: Database } | undefined;
+  readonly restores?: RestoreState;
   /** Present where the API is served. */
   readonly api?: ApiState | undefined;
   /** Present where prices come from markets. */
@@ -62,6 +64,7 @@ export function createMonitor({
   clockWatch,
   durability,
   replica,
+  restores,
   api,
   rates,
   worker,
@@ -71,6 +74,7 @@ export function createMonitor({
   if (clockWatch !== undefined) registerClockGauge(gauges, clockWatch);
   if (durability !== undefined) registerDurabilityGauges(gauges, durability);
   if (replica !== undefined) registerReplicaGauge(gauges, replica);
+  if (restores !== undefined) registerRestoreGauge(gauges, restores);
   if (api !== undefined) registerApiGauges(gauges, api);
   if (rates !== undefined) registerRateGauges(gauges, rates);
   const backlog = worker === undefined ? undefined : connectBacklog(gauges, worker);

@@ -17,11 +17,27 @@ interface Dependencies {
   readonly nonces?: Pick<NonceStore, 'probe'>;
   /** Left out where the clock is not compared with the database's. */
   readonly clockWatch?: ClockWatch;
+  /** Left out where nobody looks whether the database was restored. */
+  readonly restores?: RestoreState;
   readonly clock?: Clock;
 }
 
+/** Whether the database was restored, and nobody has confirmed it. */
+export interface RestoreState {
+  isUnconfirmed(): boolean;
+}
+
 /** The state of a dependency, as /readyz shows it. */
-type DependencyState = 'ok' | 'partly unavailable' | 'unavailable' | 'may evict nonces' | 'wrong';
+type DependencyState =
+  | 'ok'
+  | 'partly unavailable'
+  | 'unavailable'
+  | 'may evict nonces'
+  | 'wrong'
+  | 'unconfirmed';
+
+/** With nonces of some keys unavailable the others are served; with a restore that nobody has confirmed, reads go on. */
+const READY: readonly DependencyState[] = ['ok', 'partly unavailable', 'unconfirmed'];
 
 /** Whether a process can do its work, and the body that says which dependency keeps it from that. */
 export interface Readiness {
@@ -37,6 +53,7 @@ export function createReadiness({
   db,
   nonces,
   clockWatch,
+  restores,
   clock = Date.now,
 }: Dependencies): () => Promise<Readiness> {
   return snapshotOf(
@@ -45,11 +62,12 @@ export function createReadiness({
         database: stateOf(ping(db).then(() => 'ok')),
         ...(nonces && { nonces: stateOf(nonces.probe().then(toState)) }),
         ...(clockWatch && { clock: Promise.resolve(isClockUsable(clockWatch) ? 'ok' : 'wrong') }),
+        ...(restores?.isUnconfirmed() && { restore: Promise.resolve('unconfirmed' as const) }),
       };
       const found = await Promise.all(
         Object.entries(states).map(async ([name, state]) => [name, await state] as const),
       );
-      const ready = found.every(([, state]) => state === 'ok' || state === 'partly unavailable');
+      const ready = found.every(([, state]) => READY.includes(state));
       const status = ready ? 'ok' : 'unavailable';
       return { ready, body: { status, ...Object.fromEntries(found) } };
     },

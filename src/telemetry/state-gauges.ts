@@ -5,7 +5,7 @@ import type { Durability } from '../database/durability.ts';
 import { readReplicaLag } from '../database/replica-lag.ts';
 import type { NonceStore } from '../signing/nonce-store.ts';
 import type { ClockWatch } from './clock-watch.ts';
-import { resultInTime } from './readiness.ts';
+import { type RestoreState, resultInTime } from './readiness.ts';
 import { snapshotOf } from './snapshot.ts';
 import { snapshotGauges } from './snapshot-gauges.ts';
 
@@ -77,6 +77,16 @@ export function registerDurabilityGauges(
     'Whether writes are refused, since they could be lost with one machine: 1 or 0',
     [],
     (gauge, isRefused) => gauge.set(isRefused ? 1 : 0),
+  );
+}
+
+/** Registers the gauge of a restore. */
+export function registerRestoreGauge(registry: Registry, restores: RestoreState): void {
+  snapshotGauges(registry, async () => restores.isUnconfirmed())(
+    'eps_database_restore_unconfirmed',
+    'Whether writes are refused, since the database was restored and nobody has confirmed it: 1 or 0',
+    [],
+    (gauge, isUnconfirmed) => gauge.set(isUnconfirmed ? 1 : 0),
   );
 }
 

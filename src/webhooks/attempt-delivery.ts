@@ -3,6 +3,7 @@ import { Counter, Histogram } from 'prom-client';
 import { newId } from '../crypto/new-id.ts';
 import type { Database } from '../database/connection.ts';
 import { isDatabaseUnavailable } from '../database/errors.ts';
+import type { ConfirmedRestore } from '../repositories/lineages.ts';
 import {
   type NewAttempt,
   recordAttempt,
@@ -12,6 +13,7 @@ import {
 import type { ClaimedDelivery } from '../repositories/webhooks/claims.ts';
 import { cancelDeliveries } from '../repositories/webhooks/deliveries.ts';
 import { lockWebhookEndpoint } from '../repositories/webhooks/endpoints.ts';
+import { mayHaveBeenTold, withholdDelivery } from '../repositories/webhooks/withheld.ts';
 import { traceIdOf } from '../telemetry/trace-context.ts';
 import type { Clock } from '../time/clock.ts';
 import { disableEndpoint } from './change-endpoint.ts';
@@ -22,6 +24,8 @@ import { type SendDependencies, sendEvent } from './send-event.ts';
 export interface DeliveryDependencies extends SendDependencies {
   readonly db: Database;
   readonly clock: Clock;
+  /** The restore that the database goes back to; null if it was never restored. */
+  readonly restore?: () => ConfirmedRestore | null;
 }
 
 /**
@@ -70,6 +74,12 @@ export async function attemptDelivery(
   const now = new Date(clock());
   if (claimed.endpoint.disabled_at !== null) {
     await cancelDeliveries(db, { id: claimed.deliveryId }, now);
+    return undefined;
+  }
+  const restore = dependencies.restore?.() ?? null;
+  const isFirst = claimed.attempt === 1;
+  if (restore !== null && isFirst && (await mayHaveBeenTold(db, claimed.deliveryId, restore))) {
+    await withholdDelivery(db, claimed.deliveryId, now);
     return undefined;
   }
   let outcome: AttemptOutcome;

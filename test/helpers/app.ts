@@ -39,6 +39,8 @@ export interface TestApp {
 interface TestAppOptions {
   /** Where nonces live; Postgres unless said otherwise, Redis by its URL for one of your own. */
   readonly nonces?: 'postgres' | 'redis' | { readonly redisUrl: string };
+  /** Since when nonces in PostgreSQL have been kept; for ever unless given. */
+  readonly keptSince?: () => number;
   readonly env?: Record<string, string>;
   /**
    * Whether it hears of changes to accounts, and so remembers them; otherwise it always asks. It hears
@@ -77,7 +79,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const logger = createLogger({ logLevel: 'info' }, 'test', {
     write: (line: string) => void logs.push(JSON.parse(line)),
   });
-  const nonces = openNonces(options.nonces ?? 'postgres', db, clock);
+  const nonces = openNonces(options.nonces ?? 'postgres', db, clock, options.keptSince);
   const reports = connect({
     url: databaseUrl,
     poolSize: 4,
@@ -150,8 +152,9 @@ function openNonces(
   where: NonNullable<TestAppOptions['nonces']>,
   db: Database,
   clock: Clock,
+  keptSince?: () => number,
 ): NonceStore {
-  if (where === 'postgres') return createPostgresNonces(db);
+  if (where === 'postgres') return createPostgresNonces(db, keptSince);
   const url = where === 'redis' ? redisUrl() : where.redisUrl;
   return createRedisNonces(url, { clock, onError: () => undefined });
 }

@@ -77,7 +77,9 @@ async function listen(listening: Listening, config: Config): Promise<void> {
   while (!isOver(listening)) {
     try {
       // Above warnings: a lost connection is reported below, in words.
-      await withSession(terminal, session => forwardAll(listening, session), 'error');
+      await withSession(terminal, session => forwardAll(listening, session), {
+        logLevel: 'error',
+      });
     } catch (error) {
       // A failure at the start ends the command; a later one may be a restart.
       if (listening.follower === undefined || !isAway(error)) throw error;

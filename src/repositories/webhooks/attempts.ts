@@ -18,7 +18,10 @@ export interface AttemptKey {
 /** New state of a delivery after an attempt. */
 export type Verdict =
   | { readonly status: 'pending'; readonly nextAttemptAt: Date }
-  | { readonly status: Exclude<DeliveryStatus, 'pending'>; readonly finishedAt: Date };
+  | {
+      readonly status: Exclude<DeliveryStatus, 'pending' | 'withheld'>;
+      readonly finishedAt: Date;
+    };
 
 /**
  * Records an attempt and updates the delivery, in one statement. If this attempt number is already

@@ -1,0 +1,153 @@
+import { sql } from 'kysely';
+import type { Connection } from '../database/connection.ts';
+import type { Lineage } from '../database/lineage-tables.ts';
+
+/** The lineage of the database, and the restore that nobody has confirmed yet. */
+export interface Lineages {
+  readonly current: Lineage | undefined;
+  readonly unconfirmed: Lineage | undefined;
+}
+
+export async function readLineages(db: Connection): Promise<Lineages> {
+  const rows = await db
+    .selectFrom('lineages')
+    .selectAll()
+    .orderBy('number', 'desc')
+    .limit(2)
+    .execute();
+  const [unconfirmed] = rows.filter(row => row.begun_at === null);
+  const [current] = rows.filter(row => row.begun_at !== null);
+  return { current, unconfirmed };
+}
+
+/** A restore that somebody has confirmed. */
+export interface ConfirmedRestore {
+  readonly restoredTo: Date;
+  readonly confirmedAt: Date;
+  /** Until when merchants may have been told of what is lost. */
+  readonly toldUntil: Date;
+}
+
+/** The mark is set each second; a busy or paused process may be late. */
+const MARK_LATE_MS = 60_000;
+
+/** The restore that a lineage began with; null for the first one, and before it is confirmed. */
+export function confirmedRestoreOf({
+  restored_to: restoredTo,
+  lost_until: lostUntil,
+  begun_at: confirmedAt,
+}: Lineage): ConfirmedRestore | null {
+  if (restoredTo === null || confirmedAt === null) return null;
+  const end = lostUntil === null ? confirmedAt.getTime() : lostUntil.getTime() + MARK_LATE_MS;
+  const toldUntil = new Date(Math.min(end, confirmedAt.getTime()));
+  return { restoredTo, confirmedAt, toldUntil };
+}
+
+/** Whoever relaxes the commit passes the gate of writes: if it is lost, it is found out again. */
+const RELAXED = sql`with relaxed as (select set_config('synchronous_commit', 'off', true))`;
+
+/** Begins the first lineage, unless there is one. */
+export async function beginFirstLineage(db: Connection, id: string, now: Date): Promise<void> {
+  await sql`
+    ${RELAXED}
+    insert into lineages (id, noticed_at, noticed_by, begun_at)
+    select ${id}::uuid, ${now}::timestamptz, 'service', ${now}::timestamptz from relaxed
+    where not exists (select from lineages)`.execute(db);
+}
+
+/** What is known of a restore. */
+export interface NewRestore {
+  readonly id: string;
+  readonly noticedBy: string;
+  readonly restoredTo: Date;
+  readonly lostUntil: Date | null;
+  readonly now: Date;
+}
+
+/**
+ * Records that the database was restored, so that nothing is written until somebody confirms it.
+ * @param lineage That which was current when this was found out; nothing is recorded if another one has begun since.
+ * @returns Whether it was recorded: false as well if another restore waits for its confirmation.
+ */
+export async function insertRestore(
+  db: Connection,
+  { id, noticedBy, restoredTo, lostUntil, now }: NewRestore,
+  lineage: string,
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    ${RELAXED}
+    insert into lineages (id, noticed_at, noticed_by, restored_to, lost_until)
+    select ${id}::uuid, ${now}::timestamptz, ${noticedBy}, ${restoredTo}::timestamptz, ${lostUntil}::timestamptz
+    from relaxed
+    where ${lineage}::uuid = (
+      select id from lineages where begun_at is not null order by number desc limit 1)
+    on conflict do nothing`.execute(db);
+  return (numAffectedRows ?? 0n) > 0n;
+}
+
+/** Locks the restore that nobody has confirmed yet, until the transaction ends. */
+export function lockRestore(db: Connection): Promise<Lineage | undefined> {
+  return db
+    .selectFrom('lineages')
+    .selectAll()
+    .where('begun_at', 'is', null)
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+/**
+ * Begins the lineage of a restore, by the later of two clocks: requests that were signed before are not taken any
+ * more, and an operator's machine may be slow.
+ */
+export function beginLineage(db: Connection, id: string, now: Date): Promise<Lineage> {
+  return db
+    .updateTable('lineages')
+    .set({ begun_at: sql<Date>`greatest(${now}::timestamptz, clock_timestamp())` })
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** IDs of the newest of what is never deleted; null where there is nothing. */
+export interface NewestIds {
+  readonly payment: string | null;
+  readonly transition: string | null;
+  readonly auditEntry: string | null;
+}
+
+const WATCHED = {
+  payment: 'payments',
+  transition: 'payment_transitions',
+  auditEntry: 'audit_log',
+} as const satisfies Record<keyof NewestIds, string>;
+
+/**
+ * Reads the newest IDs, and which of some known ones the database lacks. Someone who knows of an ID has learnt it
+ * after its commit.
+ */
+export async function compareNewest(
+  db: Connection,
+  known: NewestIds | null,
+): Promise<{ readonly newest: NewestIds; readonly lacking: readonly string[] }> {
+  const kinds = Object.keys(WATCHED) as (keyof NewestIds)[];
+  const columns = kinds.flatMap(kind => {
+    const table = sql.table(WATCHED[kind]);
+    const id = known?.[kind] ?? null;
+    return [
+      sql`(select id from ${table} order by id desc limit 1) as ${sql.ref(kind)}`,
+      sql`(select ${id}::uuid where not exists (select from ${table} where id = ${id}::uuid)) as ${sql.ref(`lost ${kind}`)}`,
+    ];
+  });
+  const { rows } = await sql<Record<string, string | null>>`select ${sql.join(columns)}`.execute(
+    db,
+  );
+  const idOf = (column: string) => rows[0]?.[column] ?? null;
+  return {
+    newest: {
+      payment: idOf('payment'),
+      transition: idOf('transition'),
+      auditEntry: idOf('auditEntry'),
+    },
+    lacking: kinds.map(kind => idOf(`lost ${kind}`)).filter(id => id !== null),
+  };
+}
