@@ -26,3 +26,9 @@ export const REPORT_STATEMENT_TIMEOUT_MS = WORK_TIMEOUT_MS - RESPONSE_MARGIN_MS;
 export const NONCE_TIMEOUT_MS = 2_000;
 /** Longest that a server may take to end a connection that is closed. */
 export const CLOSE_TIMEOUT_MS = 1_000;
+
+/**
+ * Longest that nothing is written, in milliseconds, because the mark that tells a restored database cannot be read
+ * after a start or a change of server.
+ */
+export const MARK_WAIT_MS = 10_000;

@@ -26,6 +26,7 @@ import { SHARED_READ_CONNECTIONS } from '../database/pipeline.ts';
 import { POOLED_SETTINGS } from '../database/session.ts';
 import {
   CONNECT_TIMEOUT_MS,
+  MARK_WAIT_MS,
   REPORT_STATEMENT_TIMEOUT_MS,
   RESPONSE_MARGIN_MS,
   STATEMENT_TIMEOUT_MS,
@@ -68,6 +69,7 @@ import { PART_MINIMUM } from '../payments/search-payments.ts';
 import { PAUSES } from '../processors/follow-up.ts';
 import { sessionsAtOnce } from '../processors/guard-processor.ts';
 import { SEARCH_WINDOW } from '../repositories/payments/search.ts';
+import { ASKED_ANEW_MINUTES } from '../repositories/webhooks/withheld.ts';
 import { MERCHANT_ID } from '../routes/partner/examples.ts';
 import { CREATED, PAYMENT_ID, SUCCESSFUL_PAYMENT } from '../routes/v1/examples.ts';
 import { LATE_FOR_MS, OVERPAYMENT_PER_MILLE } from '../settlement/match-transfer.ts';
@@ -302,6 +304,8 @@ export function factsOf(settings: DocsSettings): Facts {
     'connections.direct': DIRECT_CONNECTIONS,
     'durability.wait': formatDuration((STATEMENT_TIMEOUT_MS + RESPONSE_MARGIN_MS) / 1000),
     'durability.silence': formatDuration(SILENCE_MS / 1000),
+    'restore.unreadable': formatDuration(MARK_WAIT_MS / 1000),
+    'restore.asked-anew': formatDuration(ASKED_ANEW_MINUTES * 60),
     'shutdown.drain': formatDuration(DRAIN_MS / 1000),
     'report.statement-max': formatDuration(REPORT_STATEMENT_TIMEOUT_MS / 1000),
     'chains.table': chainTable(),

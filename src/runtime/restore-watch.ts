@@ -4,6 +4,7 @@ import { newId } from '../crypto/new-id.ts';
 import type { Database } from '../database/connection.ts';
 import type { Lineage } from '../database/lineage-tables.ts';
 import type { Primary } from '../database/primary.ts';
+import { MARK_WAIT_MS } from '../database/time-limits.ts';
 import {
   beginFirstLineage,
   type ConfirmedRestore,
@@ -18,8 +19,6 @@ import { formatMark, type NewestMark, parseMark } from './redis-mark.ts';
 
 /** How often the database is compared with the mark, in milliseconds: what a failover loses is noticed from there on. */
 const LOOK_MS = 1_000;
-/** How long nothing is written after a start or a change of server while the mark cannot be read, in milliseconds. */
-const UNREADABLE_MS = 10_000;
 
 const CHANGED = 'the database server has changed, and is being compared with what is known of it';
 
@@ -111,7 +110,7 @@ export function createRestoreWatch(options: RestoreWatchOptions): RestoreWatch {
     return false;
   }
 
-  const isGivenUp = () => performance.now() - (unreadableSince ?? Number.NaN) > UNREADABLE_MS;
+  const isGivenUp = () => performance.now() - (unreadableSince ?? Number.NaN) > MARK_WAIT_MS;
 
   function conclude(found: Awaited<ReturnType<typeof readLineages>>): void {
     if (found.unconfirmed !== undefined && unconfirmed === undefined) {

@@ -8,7 +8,7 @@ import { openStorage, type Storage } from '../../src/runtime/storage.ts';
 import { createMonitor } from '../../src/telemetry/monitor.ts';
 import { createReadiness } from '../../src/telemetry/readiness.ts';
 import { createEndpoint } from '../../src/webhooks/manage-endpoints.ts';
-import { addMerchant, type MerchantWithKey, operatorOf } from '../helpers/accounts.ts';
+import { addKey, addMerchant, type MerchantWithKey, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { createPrompt, expectRefusal, requestPrompt } from '../helpers/prompts.ts';
 import { send } from '../helpers/signed-request.ts';
@@ -95,6 +95,8 @@ test('once it is said to be restored, everything that writes is refused, and rea
     `Nothing was changed, since writes are refused: the database was restored to ${restoredTo}: look at "mp restore show", then run "mp restore confirm".`,
   );
   expect(await operated.ask('merchant', 'list')).toHaveLength(1);
+  const { keyId } = await addKey(operated, { merchantId: shop.merchant.id });
+  expect(await operated.ask('key', 'revoke', keyId)).toMatchObject({ status: 'revoked' });
 });
 
 test('readiness and a metric tell', async () => {

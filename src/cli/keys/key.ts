@@ -77,6 +77,8 @@ export function define(noun: CliCommand): void {
   noun
     .verb('revoke', 'revoke a key permanently')
     .argument('<key-id>', 'key ID', parseKeyId)
+    // A restore may have undone that it was revoked.
+    .whileRestored()
     .onDatabase(async (session, keyId: string) => {
       session.show(keyObject(await revokeKey(session, keyId), session.clock()));
     });

@@ -28,7 +28,7 @@ function withhold(db: Connection, now: Date) {
  * For how long after a restore processors are asked about payments whose end may have been known, in minutes: that is
  * the longest pause between two inquiries (processors/follow-up.ts).
  */
-const ASKED_ANEW_MINUTES = 15;
+export const ASKED_ANEW_MINUTES = 15;
 
 /**
  * Whether a merchant may have been told already what a delivery says, in a time that was lost by a restore: it is

@@ -90,6 +90,7 @@ export const payments = {
       succeeded: 'succeeded',
       failed: 'failed',
       cancelled: 'cancelled',
+      withheld: 'withheld after a restore',
     },
     attempt: (number: number, endpoint: string, result: string, milliseconds: number) =>
       `Attempt ${number} at ${endpoint}: ${result} in ${milliseconds} ms`,
