@@ -26,6 +26,8 @@ export interface ServiceProcess {
 const ROOT = join(import.meta.dirname, '../..');
 /** Longest a process may take until it can serve, in milliseconds. */
 const START_MS = 40_000;
+/** Longest that a response may take, in milliseconds: no request takes longer than ten seconds. */
+const RESPONSE_MS = 15_000;
 
 /** The environment of processes that share their state. */
 export function serviceEnvironment(
@@ -135,6 +137,7 @@ export async function call(
   const { method, headers, text } = sign(credentials, path, body);
   const response = await fetch(`${url}${path}`, {
     method,
+    signal: AbortSignal.timeout(RESPONSE_MS),
     headers: {
       ...(signed ?? headers),
       ...(text === undefined

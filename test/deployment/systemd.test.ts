@@ -1,5 +1,6 @@
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import {
+  globSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -16,7 +17,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { COMPILE_CACHE } from '../helpers/compile-cache.ts';
 import { freePort } from '../helpers/redis-server.ts';
+import { clusterMissing } from './cluster/programs.ts';
 import { createTwoRoles, type TwoRoles } from './two-roles.ts';
+import { directivesOf, parseLines } from './unit-files.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const FOLDER = join(ROOT, 'deploy/systemd');
@@ -39,15 +42,8 @@ function here(name: string): string {
     .replaceAll(SETTINGS, join(directory, 'settings'));
 }
 
-/** The values of a directive, in their order. */
-const valuesOf = (unit: string, directive: string) =>
-  [...here(unit).matchAll(new RegExp(`^${directive}=(.*)$`, 'gm'))].map(([, value = '']) => value);
-
-/** Lines `NAME=value` as an environment. */
-function parseLines(lines: readonly string[]): Record<string, string> {
-  const pairs = lines.filter(line => /^\w+=/.test(line)).map(line => line.split(/=(.*)/s));
-  return Object.fromEntries(pairs.map(([name = '', value = '']) => [name, value]));
-}
+/** The values of a directive of a unit, in their order. */
+const valuesOf = (unit: string, directive: string) => directivesOf(here(unit), directive);
 
 /** What systemd gives the process of a unit. */
 function environmentOf(unit: string): Record<string, string> {
@@ -93,7 +89,10 @@ test.skipIf(!hasAnalyze)('systemd finds nothing wrong with the units', () => {
   const folder = join(directory, 'units');
   mkdirSync(folder);
   for (const unit of UNITS) writeFileSync(join(folder, unit), here(unit));
-  const paths = UNITS.map(unit => join(folder, unit));
+  // Systemd looks for their programs, which not every machine has.
+  const cluster =
+    clusterMissing() === undefined ? globSync(join(ROOT, 'deploy/patroni/*.service')) : [];
+  const paths = [...UNITS.map(unit => join(folder, unit)), ...cluster];
   const { status, stderr } = spawnSync('systemd-analyze', ['verify', ...paths], {
     encoding: 'utf8',
   });

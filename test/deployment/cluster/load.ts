@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Credentials } from '../../../src/client/index.ts';
+import { mpHere } from '../../cli/mp.ts';
+import { call, type Reply, type ServiceProcess } from '../service-process.ts';
+import type { Ledger } from './ledger.ts';
+
+const LIST = '/external/v1/payments';
+const CREATE = `${LIST}/prompt`;
+/** Pause of a client that was refused, in milliseconds. */
+const RETRY_MS = 1_000;
+/** How often a revoked key is tried, in milliseconds. */
+const PROBE_MS = 200;
+
+export interface LoadOptions {
+  readonly ledger: Ledger;
+  /** Replicas of the API, by what leads them to the primary. */
+  readonly replicas: Readonly<Record<string, ServiceProcess>>;
+  readonly shop: Credentials & { readonly merchant: { readonly id: string } };
+  /** The environment of `mp`, which makes and revokes keys. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Creations, and as many reads, that begin in a second on each replica. */
+  readonly rate: number;
+  /** How often a key is made and revoked, in milliseconds. */
+  readonly revocationMs: number;
+}
+
+/** Clients that create, read and revoke at a steady rate, whatever became of their last request. */
+export class Load {
+  /** When creations were confirmed for the first time, by replica, in milliseconds of the monotonic clock. */
+  readonly confirmed = new Map<string, number[]>();
+  /** When reads had their responses, likewise. */
+  readonly answered = new Map<string, number[]>();
+  /** How often each response came: a status or the code of an error; `none` without a response. */
+  readonly responses = new Map<string, number>();
+  readonly #options: LoadOptions;
+  readonly #stopped = new AbortController();
+  readonly #lanes: Promise<unknown>[] = [];
+  readonly #revokedKeys: Credentials[] = [];
+  #isAbandoned = false;
+
+  constructor(options: LoadOptions) {
+    this.#options = options;
+    for (const [name, replica] of Object.entries(options.replicas)) {
+      this.confirmed.set(name, []);
+      this.answered.set(name, []);
+      this.#every(1_000 / options.rate, () => this.#create(name, replica));
+      this.#every(1_000 / options.rate, () => this.#read(name, replica));
+      this.#every(PROBE_MS, () => this.#probe(replica));
+    }
+    this.#lanes.push(this.#revokeOn());
+  }
+
+  /** Ends it once every request has its response, and every creation its payment. */
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    await Promise.all(this.#lanes);
+  }
+
+  /** Ends it without waiting for what the service, which may be gone, does not confirm. */
+  abandon(): void {
+    this.#isAbandoned = true;
+    this.#stopped.abort();
+  }
+
+  /** Begins some work again and again, without waiting for what it began before. */
+  #every(ms: number, work: () => Promise<void>): void {
+    const under = new Set<Promise<void>>();
+    const lane = async () => {
+      while (await this.#pause(ms)) {
+        const begun: Promise<void> = work().finally(() => under.delete(begun));
+        under.add(begun);
+      }
+      await Promise.all(under);
+    };
+    this.#lanes.push(lane());
+  }
+
+  /** @returns Whether to go on. */
+  #pause(ms: number): Promise<boolean> {
+    return sleep(ms, true, { signal: this.#stopped.signal }).catch(() => false);
+  }
+
+  /** Sends a request once; undefined without a response. */
+  async #send(
+    ...[replica, credentials, request]: Parameters<typeof call>
+  ): Promise<Reply | undefined> {
+    const reply = await call(replica, credentials, request).catch(() => undefined);
+    const name = String(reply?.body.error?.errorCode ?? reply?.status ?? 'none');
+    this.responses.set(name, (this.responses.get(name) ?? 0) + 1);
+    return reply;
+  }
+
+  /** Creates a payment as a client does: with one key until there is a payment. */
+  async #create(name: string, replica: ServiceProcess): Promise<void> {
+    const { ledger, shop } = this.#options;
+    const reference = randomUUID();
+    ledger.asked.add(reference);
+    const request = {
+      path: CREATE,
+      body: { amount: 5000, customerReferenceId: reference },
+      idempotencyKey: reference,
+    };
+    while (!this.#isAbandoned) {
+      const reply = await this.#send(replica, shop, request);
+      if (reply?.status === 201) {
+        this.confirmed.get(name)?.push(performance.now());
+        ledger.acknowledge(reference, reply.body.prompt.id);
+        return;
+      }
+      await sleep(RETRY_MS);
+    }
+  }
+
+  /** Reads any payment that was confirmed. */
+  async #read(name: string, replica: ServiceProcess): Promise<void> {
+    const { ledger, shop } = this.#options;
+    const id = anyOf([...ledger.created.values()].slice(-1_000));
+    if (id === undefined) return;
+    const reply = await this.#send(replica, shop, { path: `${LIST}/${id}` });
+    if (reply?.status === 200) this.answered.get(name)?.push(performance.now());
+    if (reply?.status === 404) ledger.accuse('lost', id);
+  }
+
+  /** Tries a key that was revoked. */
+  async #probe(replica: ServiceProcess): Promise<void> {
+    const { ledger } = this.#options;
+    const key = anyOf(this.#revokedKeys);
+    if (key === undefined) return;
+    const reply = await this.#send(replica, key, { path: LIST });
+    if (reply?.status === 200) ledger.accuse('accepted', key.keyId);
+  }
+
+  /** Makes keys, uses them on every replica, and revokes them. */
+  async #revokeOn(): Promise<void> {
+    const { ledger, shop, replicas, revocationMs } = this.#options;
+    while (await this.#pause(revocationMs)) {
+      const owner = ['--merchant', shop.merchant.id, '--name', 'test'];
+      const made = await this.#mp('key', 'create', ...owner);
+      if (made === undefined) continue;
+      const key: Credentials = JSON.parse(made);
+      for (const replica of Object.values(replicas)) await this.#send(replica, key, { path: LIST });
+      let revoked = await this.#mp('key', 'revoke', key.keyId);
+      while (revoked === undefined && (await this.#pause(RETRY_MS))) {
+        revoked = await this.#mp('key', 'revoke', key.keyId);
+      }
+      if (revoked === undefined) continue;
+      ledger.revoked.add(key.keyId);
+      this.#revokedKeys.push(key);
+      for (const replica of Object.values(replicas)) {
+        const reply = await this.#send(replica, key, { path: LIST });
+        if (reply?.status === 200) ledger.accuse('accepted', key.keyId);
+      }
+    }
+  }
+
+  /** What a command prints; undefined where it fails and may be tried again. */
+  async #mp(...args: readonly string[]): Promise<string | undefined> {
+    const { status, out, err } = await mpHere([...args, '--json'], this.#options.env);
+    // An earlier attempt had revoked it, without a response.
+    if (err.includes('is already revoked')) return out;
+    return status === 0 ? out : undefined;
+  }
+}
+
+function anyOf<T>(some: readonly T[]): T | undefined {
+  return some[Math.floor(Math.random() * some.length)];
+}
+
+/** The longest time between two of these moments, or since the last or until the first, within an interval. */
+export function longestGap(moments: readonly number[], from: number, to: number): number {
+  const within = [from, ...moments.filter(at => at > from && at < to), to];
+  const gaps = within.slice(1).map((at, index) => at - (within[index] ?? at));
+  return Math.max(...gaps);
+}

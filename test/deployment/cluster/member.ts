@@ -1,0 +1,153 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { TcpProxy } from '../../helpers/tcp-proxy.ts';
+import type { Machine, Program } from './machine.ts';
+
+/** Longest that a health check may take, in milliseconds. */
+const CHECK_MS = 1_000;
+/** Longest that PostgreSQL may take to end without checkpoint, in milliseconds. */
+const END_MS = 5_000;
+
+/** What Patroni says of a primary, as far as it is of interest. */
+interface PatroniStatus {
+  readonly replication?: readonly {
+    readonly application_name: string;
+    readonly state: string;
+    readonly sync_state: string;
+  }[];
+}
+
+/** PostgreSQL and the Patroni that runs it, on one machine of the cluster. */
+export class Member {
+  readonly machine: Machine;
+  /** The way from its standbys to its PostgreSQL. */
+  readonly link: TcpProxy;
+  #patroni: Program | undefined;
+  readonly #frozen = new Set<number>();
+
+  constructor(machine: Machine, link: TcpProxy) {
+    this.machine = machine;
+    this.link = link;
+  }
+
+  get address(): string {
+    return this.machine.address;
+  }
+
+  get name(): string {
+    return this.machine.name;
+  }
+
+  /** What Patroni has written lately. */
+  get lines(): readonly string[] {
+    return this.#patroni?.lines ?? [];
+  }
+
+  start(): void {
+    this.#patroni = this.machine.start('eps-patroni.service');
+  }
+
+  /** Whether a health check of Patroni passes. */
+  async is(state: 'primary' | 'replica' | 'sync'): Promise<boolean> {
+    const response = await this.ask(`/${state}`).catch(() => undefined);
+    return response?.status === 200;
+  }
+
+  /** The standbys that it streams to. */
+  async followers(): Promise<{ readonly name: string; readonly isSynchronous: boolean }[]> {
+    const status = (await (await this.ask('/patroni')).json()) as PatroniStatus;
+    return (status.replication ?? [])
+      .filter(({ state }) => state === 'streaming')
+      .map(({ application_name: name, sync_state }) => ({
+        name,
+        isSynchronous: sync_state === 'sync',
+      }));
+  }
+
+  /** Calls Patroni's REST API. */
+  async ask(path: string, init: RequestInit = {}): Promise<Response> {
+    const signal = AbortSignal.timeout(CHECK_MS);
+    const response = await fetch(`http://${this.address}:8008${path}`, { ...init, signal });
+    // Read here, since the body is not always wanted, and keeps its connection until then.
+    return new Response(await response.arrayBuffer(), { status: response.status });
+  }
+
+  /** Kills Patroni and every process of PostgreSQL at once, as a machine that loses its power does. */
+  async kill(): Promise<void> {
+    const processes = await this.#postgres();
+    void this.#patroni?.signal('SIGKILL');
+    for (const pid of processes) signal(pid, 'SIGKILL');
+    await this.#patroni?.signal('SIGKILL');
+  }
+
+  /** Kills PostgreSQL alone, as the kernel does when memory is short. */
+  async killPostgres(): Promise<void> {
+    const [postmaster = 0] = await this.#postgres();
+    signal(postmaster, 'SIGKILL');
+  }
+
+  /** Stops everything in its tracks, as a machine that hangs does. */
+  async freeze(): Promise<void> {
+    if (this.#patroni !== undefined) this.#frozen.add(this.#patroni.pid);
+    // The first of them would start others.
+    for (const pid of await this.#postgres()) this.#frozen.add(pid);
+    for (const pid of this.#frozen) signal(pid, 'SIGSTOP');
+  }
+
+  /** Lets everything run on. */
+  thaw(): void {
+    for (const pid of this.#frozen) signal(pid, 'SIGCONT');
+    this.#frozen.clear();
+  }
+
+  /** Lets nothing more pass to its standbys, nor from them; connections stay as they are. */
+  silence(): void {
+    this.link.freeze();
+    this.link.hold();
+  }
+
+  /** Ends the silent connections, and lets new ones pass. */
+  async reconnect(): Promise<void> {
+    await this.link.cut();
+    await this.link.open();
+  }
+
+  /** Ends both, and leaves no shared memory behind. */
+  async end(): Promise<void> {
+    this.thaw();
+    await this.link.cut();
+    await this.#patroni?.signal('SIGKILL');
+    const [postmaster] = await this.#postgres();
+    if (postmaster === undefined) return;
+    signal(postmaster, 'SIGQUIT');
+    const giveUpAt = Date.now() + END_MS;
+    while (signal(postmaster, 0) && Date.now() < giveUpAt) await sleep(10);
+    for (const pid of await this.#postgres()) signal(pid, 'SIGKILL');
+  }
+
+  /** The processes of PostgreSQL, of which the first has started the others; none if it does not run. */
+  async #postgres(): Promise<number[]> {
+    const path = this.machine.path('/var/lib/eps-postgres', 'data/postmaster.pid');
+    const lock = await readFile(path, 'utf8').catch(() => '');
+    const pid = Number(lock.split('\n')[0]);
+    // A server that was killed leaves its file behind, and the number is another's some day.
+    if (pid === 0 || !(await isServer(pid))) return [];
+    const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
+    return [pid, ...children.split(' ').filter(Boolean).map(Number)];
+  }
+}
+
+async function isServer(pid: number): Promise<boolean> {
+  const command = await readFile(`/proc/${pid}/comm`, 'utf8').catch(() => '');
+  return command.trim() === 'postgres';
+}
+
+/** @returns Whether the process is there. */
+function signal(pid: number, name: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    return false;
+  }
+}

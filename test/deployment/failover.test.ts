@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Cluster } from './cluster/cluster.ts';
+import { type Deployed, deployOn } from './cluster/deployed.ts';
+import { longestGap } from './cluster/load.ts';
+import { clusterMissing } from './cluster/programs.ts';
+
+/** The files of deploy/patroni on two machines, whose primary crashes under load. */
+
+/** Of the cluster, in seconds: the kit's take too long for a test. */
+const TTL = 10;
+const SETTINGS = { ttl: TTL, loop_wait: 1, retry_timeout: 3 };
+/** For what others' work on the machine may hold up. */
+const PATIENT = { timeout: 40_000, interval: 20 };
+/** How much longer than that writes may take to be back, in seconds. */
+const GRACE = 10;
+
+const missing = clusterMissing();
+
+describe.skipIf(missing !== undefined)(missing ?? 'a cluster of the kit', () => {
+  let cluster: Cluster;
+  let deployed: Deployed;
+
+  beforeAll(async () => {
+    cluster = await Cluster.start({ members: 2, coordinators: 1, settings: SETTINGS });
+    deployed = await deployOn(cluster, { rate: 5, revocationMs: 200 });
+  });
+  afterAll(async () => {
+    await deployed?.stop();
+    await cluster?.stop();
+  });
+
+  test('keeps its secrets from etcd and HAProxy', () => {
+    for (const machine of cluster.machines) {
+      expect(machine.environmentOf('eps-patroni.service')).toHaveProperty(
+        'PATRONI_RESTAPI_PASSWORD',
+      );
+      for (const unit of ['eps-etcd.service', 'eps-haproxy.service'] as const) {
+        const names = Object.keys(machine.environmentOf(unit));
+        expect(names.filter(name => name.includes('PASSWORD'))).toEqual([]);
+      }
+    }
+  });
+
+  test('is changed by its operators alone', async () => {
+    const primary = await cluster.primary();
+    const init = { method: 'PATCH', body: '{"synchronous_mode":false}' };
+    expect((await primary.ask('/config', init)).status).toBe(401);
+    expect(await cluster.command(['list'])).toMatch(/Leader .*\n.* Sync Standby /);
+  });
+
+  test('loses nothing when its primary crashes, and takes writes again soon', async () => {
+    const { ledger, load } = deployed;
+    const lost = await cluster.primary();
+    await expect.poll(() => ledger.revoked.size, PATIENT).toBeGreaterThan(0);
+    await expect.poll(() => ledger.created.size, PATIENT).toBeGreaterThan(20);
+    const from = performance.now();
+    await lost.killPostgres();
+    await cluster.until('another primary', async () => {
+      const primary = await cluster.find('primary');
+      return primary !== undefined && primary !== lost;
+    });
+    const newest = () => Math.min(...[...load.confirmed.values()].map(all => all.at(-1) ?? 0));
+    const revoked = ledger.revoked.size;
+    // The new primary has no standby before the old one is that.
+    await cluster.until('a standby', () => cluster.isWhole());
+    const wholeAt = performance.now();
+    await expect.poll(() => newest(), PATIENT).toBeGreaterThan(wholeAt);
+    await expect.poll(() => ledger.revoked.size, PATIENT).toBeGreaterThan(revoked);
+    const to = performance.now();
+    await load.stop();
+    for (const moments of load.confirmed.values()) {
+      expect(longestGap(moments, from, to)).toBeLessThan((TTL + GRACE) * 1_000);
+    }
+    await expect.poll(() => ledger.isTold(), PATIENT).toBe(true);
+    const session = await cluster.openSession('eps');
+    expect(await ledger.judge(session, true)).toEqual({
+      ...{ lost: 0, doubled: 0, accepted: 0, depositLost: 0, eventLost: 0 },
+    });
+    await session.end();
+  });
+
+  test('restarts no process of the service', async () => {
+    expect(await Promise.all(deployed.processes.map(it => it.stop('SIGINT')))).toEqual([0, 0, 0]);
+  });
+});
