@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
+import { clusterMissing } from '../test/deployment/cluster/programs.ts';
 
 /** A program that npm does not bring is not installed. */
 export class ProgramMissing extends Error {
@@ -37,6 +38,15 @@ export function requirePrograms(): void {
 export function requireSentinel(): void {
   find('redis-server', ['redis-server'], 'apt-get install redis-server');
   find('redis-sentinel', ['redis-sentinel'], 'apt-get install redis-sentinel');
+}
+
+/**
+ * Checks that there can be a cluster of PostgreSQL servers.
+ * @throws ProgramMissing
+ */
+export function requireCluster(): void {
+  const missing = clusterMissing();
+  if (missing !== undefined) throw new ProgramMissing('A part of the cluster', missing);
 }
 
 function find(program: string, places: readonly string[], install: string): string {

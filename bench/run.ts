@@ -20,6 +20,7 @@ const SUBJECTS: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>
   day: () => import('./day.ts'),
   calls: () => import('./daily-calls.ts'),
   truth: () => import('./truth.ts'),
+  failover: () => import('./failover.ts'),
   'redis-failover': () => import('./redis-failover.ts'),
 };
 
