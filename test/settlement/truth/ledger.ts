@@ -204,8 +204,8 @@ export class Ledger {
     const payer = deposit.payment;
     deposit.state = told.finality;
     this.#apply(deposit, now);
-    // A wallet may replace a transfer: what looked like a second one pays, once the first is undone.
-    if (told.finality === 'reversed') this.#promote(deposit, payer, now);
+    // A wallet may replace a transfer: what had no payment to be for pays, once the first is undone.
+    if (told.finality === 'reversed' && payer !== null) this.#rematch(deposit, payer, now);
     const isLeft = deposit.state === 'final' && deposit.payment === null && !deposit.isDismissed;
     if (isLeft) this.unmatched.push(deposit.key);
   }
@@ -317,25 +317,15 @@ export class Ledger {
       quotedUntil === null ? null : Math.max(payment.quotedUntil ?? 0, quotedUntil);
   }
 
-  #promote(
-    { network, address, amount }: LedgerDeposit,
-    payer: LedgerPayment | null,
-    now: number,
-  ): void {
-    const wanted = this.holds.filter(hold => hold.payment === payer?.id && hold.to === null);
-    for (const duplicate of this.deposits.values()) {
-      const isOne =
-        duplicate.network === network &&
-        duplicate.address === address &&
-        duplicate.outcome === 'duplicate' &&
-        (duplicate.amount === amount || wanted.some(hold => hold.amount === duplicate.amount)) &&
-        isWaiting(duplicate);
-      const match = isOne ? this.#match(duplicate) : undefined;
-      // Others may be too late.
-      if (match === undefined || match.payment === null) continue;
-      Object.assign(duplicate, match);
-      this.#apply(duplicate, now);
-      return;
+  #rematch({ network, address }: LedgerDeposit, payer: LedgerPayment, now: number): void {
+    for (const deposit of this.deposits.values()) {
+      const isHere = deposit.network === network && deposit.address === address;
+      const match = isHere && isWaiting(deposit) ? this.#match(deposit) : undefined;
+      // Others may be too late, or for somebody else.
+      if (match?.payment !== payer) continue;
+      Object.assign(deposit, match);
+      this.#apply(deposit, now);
+      if (match.outcome !== 'under') return;
     }
   }
 
