@@ -3,7 +3,7 @@ import type { Database } from '../src/database/connection.ts';
 import { table } from '../src/docs/write-markdown.ts';
 import { NONCE_BUCKETS, type NonceBucket } from '../src/signing/nonce-buckets.ts';
 import { eventually } from '../test/helpers/eventually.ts';
-import { startRedisCluster } from '../test/helpers/redis-cluster.ts';
+import { type ClusterNode, startRedisCluster } from '../test/helpers/redis-cluster.ts';
 import { startRedisWithSentinels } from '../test/helpers/redis-sentinel.ts';
 import { createDatabase, startPostgres, UNDISTURBED } from './databases.ts';
 import type { Finding } from './measure.ts';
@@ -15,6 +15,8 @@ import { type Resources, withResources } from './resources.ts';
 
 /** After how long without a response a master is replaced, in milliseconds. */
 const DOWN_AFTER_MS = 1_000;
+/** How long replicas are cut off from a master before it is killed, in milliseconds. */
+const LAG_MS = 700;
 /** Load before what happens, and after it is over, in milliseconds. */
 const CALM_MS = 2_000;
 /** Seconds without creations of a key that a loss of its server may cost. */
@@ -132,7 +134,7 @@ const playCluster: Play = async (resources, subject, state, rounds) => {
     const happenings: Record<Event, Happening> = {
       kill: {
         lost,
-        act: () => master.server.stop(),
+        act: () => killLagging(master),
         restore: async () => void (await cluster.restart(master)),
       },
       hang: { lost, ...hang(master.server.pid) },
@@ -172,6 +174,16 @@ const playSentinel: Play = async (resources, subject, state, rounds) => {
     rounds.push(await playRound(`Sentinel, ${event}`, happenings[event], { ...subject, ports }));
   }
 };
+
+/** Kills a master whose replicas have heard nothing of its last nonces. */
+async function killLagging({ server, operator }: ClusterNode) {
+  const killAt = performance.now() + LAG_MS;
+  while (performance.now() < killAt) {
+    await operator.call('CLIENT', 'KILL', 'TYPE', 'replica');
+    await sleep(10);
+  }
+  await server.stop();
+}
 
 function hang(pid: number): Pick<Happening, 'act' | 'restore'> {
   const signal = (name: NodeJS.Signals) => async () => void process.kill(pid, name);

@@ -79,6 +79,7 @@ import { DUST_BELOW_CENTS, DUST_PER_MILLE, NEAR_DIVISOR } from '../settlement/we
 import { TIMESTAMP_WINDOW_SECONDS } from '../signing/canonical.ts';
 import { NONCE_BUCKETS } from '../signing/nonce-buckets.ts';
 import { NONCE_LIFETIME_SECONDS } from '../signing/nonce-store.ts';
+import { REPLICA_LAG_SECONDS } from '../signing/redis-nonces.ts';
 import { NONCE_MAXIMUM } from '../signing/verify-signature.ts';
 import { CLOCK_MAXIMUM_SECONDS, CLOCK_REPORTED_SECONDS } from '../telemetry/clock-watch.ts';
 import { TREND_DAYS } from '../time/days.ts';
@@ -208,6 +209,7 @@ export function factsOf(settings: DocsSettings): Facts {
     'nonce.lifetime': formatDuration(NONCE_LIFETIME_SECONDS),
     'redis.forms': redisTable(),
     'redis.buckets': NONCE_BUCKETS.length,
+    'redis.lag': REPLICA_LAG_SECONDS,
     ...prefixed('signed.', {
       'key-id': EXAMPLE_KEY_ID,
       secret: EXAMPLE_SECRET,

@@ -13,6 +13,9 @@ const MAP_LIFETIME_MS = 1_000;
 /** Longest a connection to a master that was replaced stays open, in milliseconds. */
 const DISCONNECT_TIMEOUT_MS = 100;
 
+/** Any other sentinel tells of a failover as well, and ioredis prints each attempt. */
+const SENTINEL_RECONNECT_MS = 10_000;
+
 const backOff = (attempt: number) => Math.min(50 * 2 ** attempt, RECONNECT_MAXIMUM_MS);
 
 /** Nothing is sent twice: the server may have claimed a nonce although its reply was lost. */
@@ -68,7 +71,7 @@ function sentinelOptions(servers: Sentinels) {
     sentinelRetryStrategy: backOff,
     // Sentinels tell of a failover: a master that was replaced may go on as if nothing had happened.
     failoverDetector: true,
-    sentinelReconnectStrategy: backOff,
+    sentinelReconnectStrategy: () => SENTINEL_RECONNECT_MS,
     disconnectTimeout: DISCONNECT_TIMEOUT_MS,
     ...(tls ? { enableTLSForSentinelMode: true, sentinelTLS: {} } : {}),
   };

@@ -1,4 +1,5 @@
 import type { Cluster, Redis } from 'ioredis';
+import { parseRedisUrl } from '../config/redis-url.ts';
 import { batch } from '../database/batch.ts';
 import type { Clock } from '../time/clock.ts';
 import { bucketOf, NONCE_BUCKETS } from './nonce-buckets.ts';
@@ -20,20 +21,44 @@ import { evictionPolicyOf } from './redis-info.ts';
 const PREFIX = 'mp:nonce:';
 
 /**
+ * Longest that a replica may not have been heard of, in seconds, of which it tells each second: shorter than
+ * down-after-milliseconds should be, after which it may follow another. One digit.
+ */
+export const REPLICA_LAG_SECONDS = 3;
+
+/**
  * Claims each of the nonces in KEYS[2] and following for ARGV[1] seconds; returns 1 for a new one, 0 for
  * a used one, after the time since which every nonce has been kept. KEYS[1] is a hash with that time and
  * the replication history in which they are kept. A server begins another history when it starts and when it
  * takes over from another, at which it may lack the last nonces that were claimed, and never returns to
  * one. So the time is now (ARGV[2]) in another history than before, or if the hash is gone. The ID of
  * the run would not do: a server keeps it while another takes over and while it loses what it had.
+ *
+ * ARGV[3] is the mode of the URL. One server, which nobody replaces, is taken as it is if INFO is forbidden. A
+ * cluster lets no master go on that was replaced. With sentinels, one that comes back while another is promoted,
+ * or that hung, still takes itself for the master, and is promoted again without noticing. So it has to have a
+ * replica, of which another master has deprived it if there are two; and since one that has left and comes back
+ * has to synchronise, the number of times that replicas have done so is a part of the history.
  */
 const CLAIM = `
   local info = redis.pcall('INFO', 'replication')
-  if type(info) ~= 'string' then info = '' end
+  if type(info) ~= 'string' then
+    if ARGV[3] ~= 'single' then return info end
+    info = ''
+  end
   if string.find(info, 'role:slave', 1, true) then
     return redis.error_reply('READONLY this server is a replica')
   end
   local history = string.match(info, 'master_replid:(%x+)') or ''
+  if ARGV[3] == 'sentinel' then
+    if not string.find(info, 'state=online,offset=%d+,lag=[0-${REPLICA_LAG_SECONDS}]%D') then
+      return redis.error_reply('NOREPLICAS no replica follows this server')
+    end
+    local stats = redis.call('INFO', 'stats')
+    for _, count in ipairs({ 'sync_full:%d+', 'sync_partial_ok:%d+' }) do
+      history = history .. ' ' .. string.match(stats, count)
+    end
+  end
   local store = redis.call('HMGET', KEYS[1], 'history', 'kept')
   local since = store[2]
   if not since or store[1] ~= history then
@@ -75,6 +100,7 @@ interface RedisNoncesOptions {
  */
 export function createRedisNonces(url: string, { clock, onError }: RedisNoncesOptions): NonceStore {
   const redis = connectRedis(url);
+  const { mode } = parseRedisUrl(url);
   redis.on('error', onError);
   redis.on(isCluster(redis) ? 'node error' : 'sentinelError', onError);
   // Commands wait for the first connection only: a process that has just started is not an outage.
@@ -91,7 +117,7 @@ export function createRedisNonces(url: string, { clock, onError }: RedisNoncesOp
       // Its queue would hold commands for as long as no server responds. That of one server has a time limit.
       if (isCluster(redis) && redis.status !== 'ready') throw new Error('no server of the cluster');
       const all = [store, ...keys];
-      const parameters = [NONCE_LIFETIME_SECONDS, clock()];
+      const parameters = [NONCE_LIFETIME_SECONDS, clock(), mode];
       const [since, ...claimed] = await scripts.claimNonces(all.length, ...all, ...parameters);
       return claimed.map(one => ({ isNew: one === 1, since: Number(since) }));
     } catch (error) {

@@ -25,6 +25,7 @@ export interface WatchedServer {
 export interface RedisWithSentinels {
   /** For REDIS_URL. */
   readonly url: string;
+  /** The last one is never promoted. */
   readonly servers: readonly WatchedServer[];
   /** Sentinels, by what REDIS_URL has of them. */
   readonly sentinels: readonly { readonly port: number; readonly operator: Redis }[];
@@ -42,6 +43,7 @@ export interface RedisWithSentinels {
 interface SentinelOptions {
   readonly password?: string;
   readonly sentinelPassword?: string;
+  readonly sentinelCount?: number;
   /** down-after-milliseconds */
   readonly downAfterMs?: number;
 }
@@ -50,6 +52,7 @@ interface SentinelOptions {
 export async function startRedisWithSentinels({
   password = '',
   sentinelPassword = '',
+  sentinelCount = 3,
   downAfterMs = 400,
 }: SentinelOptions = {}): Promise<RedisWithSentinels> {
   const directory = await mkdtemp(join(tmpdir(), 'eps-redis-sentinel-'));
@@ -66,9 +69,9 @@ export async function startRedisWithSentinels({
     const file = join(directory, `${port}.conf`);
     const lines = [
       ...[`port ${port}`, 'bind 127.0.0.1', `dir ${directory}`],
-      `sentinel monitor ${NAME} 127.0.0.1 ${masterPort} 2`,
+      `sentinel monitor ${NAME} 127.0.0.1 ${masterPort} ${Math.ceil((sentinelCount + 1) / 2)}`,
       `sentinel down-after-milliseconds ${NAME} ${downAfterMs}`,
-      `sentinel failover-timeout ${NAME} ${4 * downAfterMs}`,
+      `sentinel failover-timeout ${NAME} ${Math.max(1_000, 2 * downAfterMs)}`,
       `sentinel parallel-syncs ${NAME} 2`,
       ...(password === '' ? [] : [`sentinel auth-pass ${NAME} ${password}`]),
       ...(sentinelPassword === ''
@@ -91,9 +94,16 @@ export async function startRedisWithSentinels({
   const replicaOf = ['--replicaof', '127.0.0.1', String(first.port)];
   const servers = [
     first,
-    ...(await Promise.all([0, 1].map(async () => launch(await freePort(), replicaOf)))),
+    await launch(await freePort(), replicaOf),
+    await launch(await freePort(), [...replicaOf, '--replica-priority', '0']),
   ];
-  const sentinels = await Promise.all(servers.map(() => launchSentinel(first.port)));
+  const online = async () =>
+    ((await first.operator.info('replication')).match(/state=online/g) ?? []).length;
+  // What a sentinel has not seen at first it sees ten seconds later.
+  await eventually(async () => (await online()) === 2);
+  const sentinels = await Promise.all(
+    Array.from({ length: sentinelCount }, () => launchSentinel(first.port)),
+  );
   const fieldOf = async (operator: Redis, field: string) => {
     const fields = (await operator.call('SENTINEL', 'MASTER', NAME)) as string[];
     return fields[fields.indexOf(field) + 1] ?? '';
@@ -111,7 +121,10 @@ export async function startRedisWithSentinels({
     const [port] = views[0] ?? [];
     const same = views.every(
       view =>
-        view[0] === port && Number(view[1]) >= 2 && Number(view[2]) === 2 && view[3] === 'master',
+        view[0] === port &&
+        Number(view[1]) >= 2 &&
+        Number(view[2]) === sentinelCount - 1 &&
+        view[3] === 'master',
     );
     if (!same) return false;
     const master = servers.find(each => String(each.port) === port);

@@ -93,6 +93,19 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'nonces in a Redis Cluster', 
     for (const each of captured) expect(await judgeOn(1, each)).toBe('replay');
   });
 
+  test('are not claimed where INFO is forbidden, which tells what was lost', async () => {
+    for (const { operator } of cluster.nodes) {
+      await operator.call('ACL', 'SETUSER', 'limited', 'on', '>pass', '~*', '+@all', '-info');
+    }
+    const url = cluster.url.replace(`:${PASSWORD}@`, 'limited:pass@');
+    const limited = createRedisNonces(url, { clock: Date.now, onError: () => undefined });
+    onTestFinished(() => limited.close());
+    for (const captured of KEYS.map(signNow))
+      expect(await judge(limited, captured)).toBe('unknown');
+    const [server] = await limited.probe();
+    expect(String(server?.failure?.cause)).toMatch(/can't run this command|no permissions/);
+  });
+
   test('are claimed by a server that has forgotten the script', async () => {
     for (const { operator } of cluster.nodes) await operator.script('FLUSH');
     const captured = KEYS.map(signNow);
