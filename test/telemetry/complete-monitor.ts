@@ -22,6 +22,7 @@ export async function withCompleteMonitor(use: (monitor: Monitor) => void): Prom
   const monitor = createMonitor({
     durability: { standbys: () => 1, reason: () => null },
     replica: { primary: db, replica: db },
+    restores: { isUnconfirmed: () => false },
     readiness: createReadiness({ db }),
     pools: { main: db },
     clockWatch: { offsetSeconds: () => 0, check: async () => undefined, close: () => undefined },
