@@ -38,7 +38,8 @@ export const REPLICA_LAG_SECONDS = 3;
  * cluster lets no master go on that was replaced. With sentinels, one that comes back while another is promoted,
  * or that hung, still takes itself for the master, and is promoted again without noticing. So it has to have a
  * replica, of which another master has deprived it if there are two; and since one that has left and comes back
- * has to synchronise, the number of times that replicas have done so is a part of the history.
+ * has to synchronise, the number of times that replicas have done so is a part of the history. Processes that reach one server by different
+ * modes have histories of their own, of the same nonces.
  */
 const CLAIM = `
   local info = redis.pcall('INFO', 'replication')
@@ -59,11 +60,11 @@ const CLAIM = `
       history = history .. ' ' .. string.match(stats, count)
     end
   end
-  local store = redis.call('HMGET', KEYS[1], 'history', 'kept')
+  local store = redis.call('HMGET', KEYS[1], 'history:' .. ARGV[3], 'kept:' .. ARGV[3])
   local since = store[2]
   if not since or store[1] ~= history then
     since = ARGV[2]
-    redis.call('HSET', KEYS[1], 'history', history, 'kept', since)
+    redis.call('HSET', KEYS[1], 'history:' .. ARGV[3], history, 'kept:' .. ARGV[3], since)
   end
   local claimed = { since }
   for index = 2, #KEYS do

@@ -33,7 +33,7 @@ export async function startTestRedis(): Promise<TestRedis | undefined> {
 export async function trustNonces(url: string): Promise<void> {
   const redis = new Redis(url);
   const [, history = ''] = /^master_replid:(\w+)/m.exec(await redis.info('replication')) ?? [];
-  await redis.hset('mp:nonce:store', { history, kept: 0 });
+  await redis.hset('mp:nonce:store', { 'history:single': history, 'kept:single': 0 });
   redis.disconnect();
 }
 

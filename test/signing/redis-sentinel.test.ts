@@ -135,6 +135,17 @@ describe.skipIf(missing !== null)(missing ?? 'a master that sentinels have never
         return captured;
       }, SOON);
     await executed(watched);
+    // Processes that have not been told of the sentinels yet do not disturb the others.
+    const direct = createRedisNonces(`redis://127.0.0.1:${master.port}`, OPTIONS);
+    onTestFinished(() => direct.close());
+    const times = async () =>
+      Promise.all([watched, direct].map(each => each.claim(KEY, crypto.randomUUID(), 0))).then(
+        claims => claims.map(({ since }) => since),
+      );
+    const first = await times();
+    expect(await times()).toEqual(first);
+    const once = await executed(direct);
+    expect(await judge(watched, once)).toBe('replay');
     await other.operator.replicaof('NO', 'ONE');
     await third.operator.replicaof('127.0.0.1', other.port);
     await vi.waitFor(async () => expect(await judge(watched, signNow(KEY))).toBe('unknown'), SOON);
