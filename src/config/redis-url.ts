@@ -50,7 +50,7 @@ export function parseRedisUrl(text: string): RedisServers {
   const { start = '', hosts = '', end = '' } = PARTS.exec(text)?.groups ?? {};
   const urls = hosts.split(',').map(host => start + host + end);
   const [first = ''] = urls;
-  if (start === '' || !urls.every(url => URL.canParse(url))) throw malformed();
+  if (start === '' || !urls.every(url => URL.canParse(url))) throw malformed(text);
   const { protocol, username, password, pathname, searchParams } = new URL(first);
   const mode = searchParams.get('mode');
   if (mode === null) {
@@ -73,9 +73,9 @@ export function parseRedisUrl(text: string): RedisServers {
       `has a parameter that mode=${mode} does not take; it takes ${known.join(', ')}`,
     );
   }
-  const addresses = urls.map(url => toAddress(url, DEFAULT_PORTS[mode]));
+  const addresses = urls.map(url => toAddress(url, DEFAULT_PORTS[mode], text));
   const tls = protocol === 'rediss:';
-  const login = toLogin(tls, decode(username), decode(password));
+  const login = toLogin(tls, decode(username, text), decode(password, text));
   const db = pathname === '' ? '0' : pathname.replace(/^\/$/, '/0').slice(1);
   if (mode === 'cluster') {
     if (db !== '0') {
@@ -89,7 +89,7 @@ export function parseRedisUrl(text: string): RedisServers {
       'has mode=sentinel without a name; add &name= with the name by which the sentinels know the master',
     );
   }
-  if (!/^\d{1,5}$/.test(db)) throw malformed();
+  if (!/^\d{1,5}$/.test(db)) throw malformed(text);
   const sentinelLogin = toLogin(
     tls,
     searchParams.get('sentinel_username'),
@@ -98,25 +98,25 @@ export function parseRedisUrl(text: string): RedisServers {
   return { mode, addresses, name, db: Number(db), ...login, sentinelLogin };
 }
 
-function malformed(): RedisUrlError {
+function malformed(text: string): RedisUrlError {
   return new RedisUrlError(
-    'is no redis:// or rediss:// URL; special characters of a password are percent-encoded',
+    `is a value of ${text.length} characters, but must be a redis:// or rediss:// URL, with special characters of a password percent-encoded`,
   );
 }
 
-function toAddress(url: string, defaultPort: number): RedisAddress {
+function toAddress(url: string, defaultPort: number, text: string): RedisAddress {
   const { hostname, port } = new URL(url);
-  if (hostname === '') throw malformed();
+  if (hostname === '') throw malformed(text);
   // Brackets are part of an IPv6 address in a URL alone.
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   return { host, port: port === '' ? defaultPort : Number(port) };
 }
 
-function decode(text: string): string {
+function decode(part: string, text: string): string {
   try {
-    return decodeURIComponent(text);
+    return decodeURIComponent(part);
   } catch {
-    throw malformed();
+    throw malformed(text);
   }
 }
 

@@ -1,5 +1,6 @@
 import { UUID } from '#schemas/uuid.ts';
 import type { NewestIds } from '../repositories/lineages.ts';
+import type { RedisConnection } from '../signing/redis-connection.ts';
 
 const PREFIX = 'mp:newest:';
 
@@ -16,16 +17,8 @@ export interface NewestMark {
   close(): void;
 }
 
-/** What is asked of a server or a cluster. */
-interface RedisCommands {
-  readonly status: string;
-  get(key: string): Promise<string | null>;
-  eval(script: string, keys: number, ...parameters: string[]): Promise<unknown>;
-  disconnect(): void;
-}
-
 /** Keeps the mark in Redis or Valkey: one key for each lineage, which does not expire. */
-function createNewestMark(redis: RedisCommands): NewestMark {
+function createNewestMark({ redis, close }: RedisConnection): NewestMark {
   function requireReady(): void {
     // A cluster's queue would hold commands for as long as no server responds.
     if (redis.status !== 'ready') throw new Error('Redis cannot be reached');
@@ -39,7 +32,7 @@ function createNewestMark(redis: RedisCommands): NewestMark {
       requireReady();
       await redis.eval(ADVANCE, 1, PREFIX + lineage, from, to);
     },
-    close: () => redis.disconnect(),
+    close,
   };
 }
 
@@ -47,13 +40,14 @@ function createNewestMark(redis: RedisCommands): NewestMark {
 export async function openNewestMark(url: string): Promise<NewestMark> {
   // Commands of mp, which start often, have no need of it.
   const { connectRedis } = await import('../signing/redis-connection.ts');
-  const redis = connectRedis(url);
+  const connection = connectRedis(url);
+  const { redis } = connection;
   // The commands fail as well.
   redis.on('error', () => undefined);
   await new Promise<void>(resolve => {
     for (const event of ['ready', 'close', 'error']) redis.once(event, resolve);
   });
-  return createNewestMark(redis);
+  return createNewestMark(connection);
 }
 
 /** @throws Error for what `formatMark` has not written. */

@@ -4,6 +4,7 @@ import { parseRedisUrl, type RedisLogin, type RedisServers } from '../config/red
 /** Longest a command may take, in milliseconds, before the store counts as unavailable. */
 const COMMAND_TIMEOUT_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 2_000;
+const RECONNECT_MINIMUM_MS = 50;
 const RECONNECT_MAXIMUM_MS = 1_000;
 /**
  * How often the map of a cluster is read, in milliseconds. A server that hangs sends nobody to the one
@@ -16,7 +17,8 @@ const DISCONNECT_TIMEOUT_MS = 100;
 /** Any other sentinel tells of a failover as well, and ioredis prints each attempt. */
 const SENTINEL_RECONNECT_MS = 10_000;
 
-const backOff = (attempt: number) => Math.min(50 * 2 ** attempt, RECONNECT_MAXIMUM_MS);
+const backOff = (attempt: number) =>
+  Math.min(RECONNECT_MINIMUM_MS * 2 ** attempt, RECONNECT_MAXIMUM_MS);
 
 /** Nothing is sent twice: the server may have claimed a nonce although its reply was lost. */
 const SENT_ONCE = {
@@ -35,8 +37,31 @@ const RECONNECTING = {
   reconnectOnError: error => error.message.includes('READONLY'),
 } as const satisfies RedisOptions;
 
-/** Connects to what a URL leads to, and reconnects for as long as it is open. */
-export function connectRedis(url: string): Redis | Cluster {
+export interface RedisConnection {
+  readonly redis: Redis | Cluster;
+  close(): void;
+}
+
+/** Connects to what a URL leads to, and reconnects until it is closed. */
+export function connectRedis(url: string): RedisConnection {
+  const redis = connect(url);
+  let isOpen = true;
+  // ioredis gives up if a sentinel tells of a failover while it asks for the master.
+  redis.on('end', () => {
+    setTimeout(() => {
+      if (isOpen) redis.connect().catch(() => undefined);
+    }, RECONNECT_MINIMUM_MS).unref();
+  });
+  return {
+    redis,
+    close() {
+      isOpen = false;
+      redis.disconnect();
+    },
+  };
+}
+
+function connect(url: string): Redis | Cluster {
   const servers = parseRedisUrl(url);
   switch (servers.mode) {
     case 'single':

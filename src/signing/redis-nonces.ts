@@ -100,7 +100,7 @@ interface RedisNoncesOptions {
  * @param url As parseRedisUrl takes it.
  */
 export function createRedisNonces(url: string, { clock, onError }: RedisNoncesOptions): NonceStore {
-  const redis = connectRedis(url);
+  const { redis, close } = connectRedis(url);
   const { mode } = parseRedisUrl(url);
   redis.on('error', onError);
   redis.on(isCluster(redis) ? 'node error' : 'sentinelError', onError);
@@ -173,7 +173,7 @@ export function createRedisNonces(url: string, { clock, onError }: RedisNoncesOp
       return [...found.values()];
     },
     async close() {
-      redis.disconnect();
+      close();
     },
   };
 }

@@ -58,12 +58,12 @@ describe('a Redis URL leads to', () => {
 
 describe('a wrong one is explained in one sentence, which quotes nothing of it:', () => {
   test.each([
-    ['hunter2', 'no redis:// or rediss:// URL'],
-    ['http://:hunter2@cache', 'no redis:// or rediss:// URL'],
-    ['redis://:hunter2@a:port', 'no redis:// or rediss:// URL'],
-    ['redis://:hunter2%@a?mode=cluster', 'no redis:// or rediss:// URL'],
-    ['redis://:hunter2@a,?mode=cluster', 'no redis:// or rediss:// URL'],
-    ['redis://:hunter2@s/x?mode=sentinel&name=m', 'no redis:// or rediss:// URL'],
+    ['hunter2', 'must be a redis:// or rediss:// URL'],
+    ['http://:hunter2@cache', 'must be a redis:// or rediss:// URL'],
+    ['redis://:hunter2@a:port', 'must be a redis:// or rediss:// URL'],
+    ['redis://:hunter2%@a?mode=cluster', 'must be a redis:// or rediss:// URL'],
+    ['redis://:hunter2@a,?mode=cluster', 'must be a redis:// or rediss:// URL'],
+    ['redis://:hunter2@s/x?mode=sentinel&name=m', 'must be a redis:// or rediss:// URL'],
     ['redis://:hunter2@a:6379,b:6379', 'several servers without a mode'],
     ['redis://a,b/0?name=hunter2', 'several servers without a mode'],
     ['redis://:hunter2@a?name=m', 'add mode=sentinel'],

@@ -1,9 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import type { NonceStore } from '../../src/signing/nonce-store.ts';
+import { connectRedis } from '../../src/signing/redis-connection.ts';
 import { createRedisNonces } from '../../src/signing/redis-nonces.ts';
 import { type Captured, judge, signNow } from '../helpers/nonce-claims.ts';
 import {
@@ -119,6 +121,29 @@ describe.skipIf(missing !== null)(missing ?? 'nonces in a Redis that sentinels w
 });
 
 describe.skipIf(missing !== null)(missing ?? 'a master that sentinels have never replaced', () => {
+  test('is found when it comes back, although a failover is told of while it is looked for', async () => {
+    const servers = await startRedisWithSentinels({ sentinelCount: 1, downAfterMs: 60_000 });
+    onTestFinished(() => servers.stop());
+    const { redis, close } = connectRedis(servers.url);
+    onTestFinished(close);
+    redis.on('error', () => undefined);
+    await vi.waitUntil(() => redis.status === 'ready', SOON);
+    const master = await servers.master();
+    await master.server.stop();
+    let gaveUp = false;
+    redis.once('end', () => {
+      gaveUp = true;
+    });
+    // As FailoverDetector does.
+    const { connector } = redis as unknown as { connector: { disconnect(): void } };
+    while (!gaveUp) {
+      if (redis.status === 'connecting') connector.disconnect();
+      await sleep(1);
+    }
+    await servers.restart(master);
+    await vi.waitUntil(() => redis.status === 'ready', SOON);
+  });
+
   test('but whose replicas had followed another one accepts none twice', async () => {
     const redis = await startRedisWithSentinels({ sentinelCount: 1, downAfterMs: 60_000 });
     onTestFinished(() => redis.stop());
