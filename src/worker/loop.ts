@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BaseLogger } from 'pino';
 import { Counter, Gauge, Histogram } from 'prom-client';
+import { WritesRefused } from '../database/errors.ts';
 
 /** From an idle run to one that works off an outage, in seconds. */
 const DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -86,7 +87,10 @@ export async function runLoop(
       if (signal.aborted) break;
       failures += 1;
       loopFailures.inc({ loop: loop.name });
-      logger.error({ err: error, loop: loop.name, failures }, 'loop failed');
+      // Whoever refuses writes says so himself, once.
+      if (!(error instanceof WritesRefused)) {
+        logger.error({ err: error, loop: loop.name, failures }, 'loop failed');
+      }
     }
     loopSeconds.observe({ loop: loop.name }, (performance.now() - started) / 1000);
     const maximumMs = loop.maximumPauseMs ?? BACKOFF_MAXIMUM_MS;

@@ -1,5 +1,6 @@
 import pino from 'pino';
 import { expect, test } from 'vitest';
+import { WritesRefused } from '../../src/database/errors.ts';
 import { idlePause, type Loop, type Pause, runLoop } from '../../src/worker/loop.ts';
 
 function collectLog() {
@@ -47,6 +48,14 @@ test('backs off while it fails, and is quick again once it works', async () => {
       failures,
     })),
   );
+});
+
+test('backs off without a word while writes are refused, which is logged elsewhere', async () => {
+  const { waited, logged } = await runFor(3, 1_000, async () => {
+    throw new WritesRefused('the database was restored');
+  });
+  expect(waited).toEqual([2_000, 4_000, 8_000]);
+  expect(logged).toEqual([]);
 });
 
 test('never waits more than a minute, unless that is its interval', async () => {
