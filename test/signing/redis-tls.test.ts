@@ -95,7 +95,9 @@ describe.skipIf(missing !== null)(missing ?? 'rediss: with a user', () => {
   });
 
   test('leads to sentinels, with a user and a password of their own', async () => {
-    const master = await launch();
+    const master = await launch({ 'repl-diskless-sync-delay': '0' });
+    // Nonces are claimed only on a master that a replica follows.
+    await launch({ replicaof: `127.0.0.1 ${master}`, masteruser: 'app', masterauth: 'of-app' });
     const port = await freePort();
     const lines = Object.entries({ ...settings, port: '0', 'tls-port': String(port) }).map(
       ([name, value]) => `${name} ${value}`,
