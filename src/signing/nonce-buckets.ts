@@ -24,5 +24,5 @@ export const NONCE_BUCKETS: readonly NonceBucket[] = [
 /** The index of a key's bucket. Key IDs end in random hexadecimal digits, of which six are enough to divide. */
 export function bucketOf(keyId: string): number {
   const digits = Number.parseInt(keyId.slice(-6), 16);
-  return Number.isNaN(digits) ? 0 : digits % NONCE_BUCKETS.length;
+  return digits >= 0 ? digits % NONCE_BUCKETS.length : 0;
 }
