@@ -6,22 +6,36 @@ export interface Balancer {
   readonly url: string;
   /** Statuses it passed back, by how often. */
   readonly statuses: Map<number, number>;
+  /** Why requests got no answer. */
+  readonly failures: unknown[];
   close(): Promise<void>;
 }
 
+/** How often it asks each replica whether it is ready, in milliseconds. */
+const CHECK_MS = 250;
+
 /**
- * Hands each request to the next port in turn and, where the connection is refused and only then, to
+ * Hands each request to the next port that is ready and, where the connection is refused and only then, to
  * the one after it: what was refused was not begun.
  */
 export async function startBalancer(ports: readonly number[]): Promise<Balancer> {
   const statuses = new Map<number, number>();
+  const failures: unknown[] = [];
+  const unready = new Set<number>();
+  const checks = ports.map(port =>
+    setInterval(async () => {
+      if (await isReady(port)) unready.delete(port);
+      else unready.add(port);
+    }, CHECK_MS),
+  );
   let turn = 0;
   const server = createServer(async (incoming, outgoing) => {
     const chunks: Buffer[] = [];
     for await (const chunk of incoming) chunks.push(chunk);
     turn += 1;
-    for (let tried = 0; tried < ports.length; tried++) {
-      const port = ports[(turn + tried) % ports.length];
+    let failure: unknown = 'no replica is ready';
+    const [first, second] = [ports.slice(turn % ports.length), ports.slice(0, turn % ports.length)];
+    for (const port of [...first, ...second].filter(each => !unready.has(each))) {
       try {
         const answer = await forward(incoming, Buffer.concat(chunks), port);
         const status = answer.statusCode ?? 0;
@@ -30,9 +44,11 @@ export async function startBalancer(ports: readonly number[]): Promise<Balancer>
         answer.pipe(outgoing);
         return;
       } catch (error) {
+        failure = error;
         if ((error as NodeJS.ErrnoException).code !== 'ECONNREFUSED') break;
       }
     }
+    failures.push(failure);
     outgoing.destroy();
   });
   server.listen(0, '127.0.0.1');
@@ -41,7 +57,9 @@ export async function startBalancer(ports: readonly number[]): Promise<Balancer>
   return {
     url: `http://127.0.0.1:${port}`,
     statuses,
+    failures,
     async close() {
+      for (const check of checks) clearInterval(check);
       server.closeAllConnections();
       server.close();
       await once(server, 'close');
@@ -49,10 +67,19 @@ export async function startBalancer(ports: readonly number[]): Promise<Balancer>
   };
 }
 
+async function isReady(port: number): Promise<boolean> {
+  try {
+    const signal = AbortSignal.timeout(10 * CHECK_MS);
+    return (await fetch(`http://127.0.0.1:${port}/readyz`, { signal })).ok;
+  } catch {
+    return false;
+  }
+}
+
 async function forward(
   { method, url, headers }: IncomingMessage,
   body: Buffer,
-  port: number | undefined,
+  port: number,
 ): Promise<IncomingMessage> {
   // A connection for each request: one that is kept may be closed just as it is used again.
   const onward = request({ host: '127.0.0.1', port, method, path: url, headers, agent: false });
