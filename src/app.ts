@@ -32,6 +32,8 @@ import { createPanelCookies } from './panel/hooks/cookies.ts';
 import { panelPlugin } from './panel/index.ts';
 import { CHECKOUT_PREFIX } from './payments/checkout-path.ts';
 import type { MerchantSetup } from './repositories/accounts/merchant-setup.ts';
+import { LaterExplanations } from './requests/explain-later.ts';
+import { RequestRecorder } from './requests/recorder.ts';
 import { refuseWithoutRoute, renderUnreadable } from './routes/failures-without-route.ts';
 import { registerHealth } from './routes/health.ts';
 import { legacyPlugin } from './routes/legacy/index.ts';
@@ -108,8 +110,19 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
   const knownKeys = new FreshCache<KnownKey>(deps.changes, ACCOUNTS_REMEMBERED);
   const usage = new KeyUsage(deps.db, deps.clock, deps.logger);
   app.addHook('onClose', () => usage.close());
+  const recorder = new RequestRecorder(deps.db, error =>
+    deps.logger.warn({ err: error }, 'requests are missing in the request log'),
+  );
+  const explanations = new LaterExplanations(deps.clock, error =>
+    deps.logger.error({ err: error }, 'signature not explained'),
+  );
+  app.addHook('onClose', async () => {
+    await explanations.close();
+    await recorder.close();
+  });
+  const recording = { kept: config.requestLog, recorder, explanations, clock: deps.clock };
   const signed = {
-    ...{ ...deps, limits, admission, usage },
+    ...{ ...deps, limits, admission, usage, recording },
     credentials: { db: deps.reads, keyring: deps.keyring, knownKeys },
     explainSignatures: isDevelopment,
   };

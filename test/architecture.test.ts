@@ -46,6 +46,7 @@ const PARTS = [
   'src/payments/',
   'src/rates/',
   'src/panel/access/',
+  'src/requests/',
   'src/keys/',
   'src/panel/people/',
   'src/accounts/',

@@ -57,6 +57,8 @@ export interface Config {
   readonly retentionDays: number;
   /** How often a chain is polled, in milliseconds; null for each chain's own interval. */
   readonly watchIntervalMs: number | null;
+  /** Which requests of API keys the panel's request log keeps: all, failures and creations, or none. */
+  readonly requestLog: 'all' | 'failures' | 'off';
   readonly logLevel: string;
   /** Address of the metrics server, which is separate from the API; null starts none. */
   readonly metrics: { readonly host: string; readonly port: number } | null;
@@ -88,6 +90,7 @@ const DURABILITIES = ['server', 'replicated'] as const;
 const SWITCH = ['on', 'off'] as const;
 /** Deliveries are retried for three days; operators look into failures after that. */
 const RETENTION_DAYS_MINIMUM = 7;
+const REQUESTS_KEPT = ['all', 'failures', 'off'] as const;
 const RATES = ['live', 'fixed'] as const;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const PROCESSORS = ['sandbox', 'stripe'] as const;
@@ -182,6 +185,7 @@ export function readConfig(given: Environment, readFile?: ReadFile): Config {
     legacySunset: date('LEGACY_SUNSET'),
     retentionDays: from.integer('RETENTION_DAYS', 90, RETENTION_DAYS_MINIMUM, 36_500),
     watchIntervalMs: from.integer<number | null>('WATCH_INTERVAL_MS', null, 10, 60_000),
+    requestLog: from.oneOf('REQUEST_LOG', 'failures', REQUESTS_KEPT),
     logLevel: from.oneOf('LOG_LEVEL', 'info', LOG_LEVELS),
     metrics: metricsPort === null ? null : { host: metricsHost, port: metricsPort },
     otlpEndpoint: from.baseUrl<null>('OTEL_EXPORTER_OTLP_ENDPOINT', null),

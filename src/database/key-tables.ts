@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely';
+import type { ColumnType, Selectable } from 'kysely';
 import type { Defaulted } from './column-types.ts';
 
 export interface ApiKeysTable {
@@ -33,6 +33,42 @@ export interface ApiKeyUsageTable {
   last_error_at: Date | null;
 }
 
+/** What a wrong signature was made with. */
+export interface SignatureExplanation {
+  readonly readable: boolean;
+  readonly findings: readonly {
+    readonly component: string;
+    readonly made: string;
+    readonly remedy: string;
+  }[];
+}
+
+/** Requests with API keys that failed, creations and, if configured, reads. */
+export interface RequestLogTable {
+  /** Of the request: a UUIDv7. */
+  id: string;
+  /** When it arrived; the minute where it is not verified. */
+  at: Date;
+  account_id: string;
+  key_id: string;
+  /** Whether the signature held. If not, the row stands for all `requests` of the key, error and minute. */
+  verified: boolean;
+  requests: number;
+  method: string;
+  /** Path and query as they were sent, at most 1,024 bytes. */
+  target: string;
+  status: number;
+  error_code: string | null;
+  param: string | null;
+  /** Until the response was ready. */
+  milliseconds: number;
+  address: string;
+  /** Whether the response was one kept under an idempotency key. */
+  replayed: boolean;
+  payment_id: string | null;
+  explanation: ColumnType<SignatureExplanation | null, string | null, never>;
+}
+
 export interface NoncesTable {
   key_id: string;
   nonce: string;
@@ -60,6 +96,7 @@ export interface EvidenceKeysTable {
 export interface KeyTables {
   api_keys: ApiKeysTable;
   api_key_usage: ApiKeyUsageTable;
+  request_log: RequestLogTable;
   nonces: NoncesTable;
   master_keys: MasterKeysTable;
   evidence_keys: EvidenceKeysTable;

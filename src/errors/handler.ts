@@ -11,8 +11,10 @@ export interface ErrorHandlerOptions {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Short code of the error in the response, for the log line. */
+    /** Short code of the error in the response, for the log line and the request log. */
     errorCode: string | null;
+    /** The field or parameter that the error names. */
+    errorParam: string | null;
   }
 }
 
@@ -50,6 +52,7 @@ export function registerErrorHandler(
   send: typeof sendError = sendError,
 ): void {
   app.decorateRequest('errorCode', null);
+  app.decorateRequest('errorParam', null);
   app.setErrorHandler((error, request, reply) => send(error, request, reply, options));
 }
 
@@ -69,6 +72,7 @@ export function noteFailure(
     request.log.error({ err: apiError.cause ?? apiError, errorCode }, 'request failed');
   }
   request.errorCode = errorCode;
+  request.errorParam = apiError.param ?? null;
   return apiError;
 }
 

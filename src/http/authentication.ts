@@ -124,7 +124,13 @@ async function authenticate(
     host: request.headers.host,
     otherSecrets: otherSecretsOf(record.key, deps.credentials.keyring, signingKey.secret),
   });
-  checkSignature(signingKey, parts, headers.signature, deps.explainSignatures && hints);
+  try {
+    checkSignature(signingKey, parts, headers.signature, deps.explainSignatures && hints);
+  } catch (error) {
+    const { signature } = headers;
+    request.mismatch = { secret: signingKey.secret, parts, signature, hints };
+    throw error;
+  }
   request.keyId = record.key.id;
   deps.admission.countKey(request);
   deps.limits.countKey(request);

@@ -46,8 +46,17 @@ export function sendOutcome(
   if (replayed) {
     reply.header('idempotent-replayed', 'true');
     idempotentReplays.inc();
+    noteReplay(reply.request, body);
   }
   // Retrying a replayed failure is of no use: it is replayed as long as it is stored.
   if (status >= 500) reply.header('x-mp-should-retry', String(!replayed));
   return reply.status(status).type('application/json; charset=utf-8').send(body);
+}
+
+/** Notes what a stored response says, for the request log. */
+function noteReplay(request: FastifyRequest, body: Buffer): void {
+  const { prompt, error } = JSON.parse(body.toString());
+  request.isReplayed = true;
+  request.paymentId = prompt?.id ?? null;
+  request.errorCode = error?.errorCode ?? null;
 }

@@ -1,14 +1,10 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
 import type { Database } from '../database/connection.ts';
 import { type KeyUse, writeKeyUses } from '../repositories/keys/usage.ts';
+import { LaterWrites } from '../requests/write-later.ts';
 import type { Clock } from '../time/clock.ts';
-import { within } from '../time/within.ts';
 import { clientAddress } from './client-address.ts';
 
-/** Pause between two writes, in milliseconds. */
-const WRITE_EVERY_MS = 1_000;
-/** Longest that shutdown waits for the last write, in milliseconds. */
-const CLOSE_MS = 1_000;
 /** Keys that are remembered between two writes; more are left out. */
 const KEYS_MAXIMUM = 10_000;
 
@@ -20,15 +16,16 @@ const KEYS_MAXIMUM = 10_000;
 export class KeyUsage {
   readonly #db: Database;
   readonly #clock: Clock;
-  readonly #log: Pick<FastifyBaseLogger, 'warn'>;
+  readonly #writes: LaterWrites;
   #uses = new Map<string, KeyUse>();
-  #timer: NodeJS.Timeout | undefined;
-  #writing: Promise<void> = Promise.resolve();
 
   constructor(db: Database, clock: Clock, log: Pick<FastifyBaseLogger, 'warn'>) {
     this.#db = db;
     this.#clock = clock;
-    this.#log = log;
+    this.#writes = new LaterWrites(
+      () => this.#write(),
+      error => log.warn({ err: error }, 'use of API keys not written'),
+    );
   }
 
   /** Notes every signed request of `app`. */
@@ -50,32 +47,17 @@ export class KeyUsage {
       address: clientAddress(request) ?? '',
       errorCode: errorCode ?? former?.errorCode ?? null,
     });
-    this.#timer ??= setTimeout(() => void this.flush(), WRITE_EVERY_MS);
+    this.#writes.begin();
   }
 
-  /** Writes what has gathered, for at most a second: an unreachable database must not hold up shutdown. */
-  async close(): Promise<void> {
-    const late = () => new Error('the database does not respond');
-    await within(CLOSE_MS, this.flush(), late).catch(error =>
-      this.#log.warn({ err: error }, 'use of API keys not written'),
-    );
-  }
-
-  /** Writes what has gathered. */
-  async flush(): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+  async #write(): Promise<void> {
     const uses = [...this.#uses.values()];
     this.#uses = new Map();
-    if (uses.length > 0) {
-      this.#writing = this.#writing.then(async () => {
-        try {
-          await writeKeyUses(this.#db, uses);
-        } catch (error) {
-          this.#log.warn({ err: error }, 'use of API keys not written');
-        }
-      });
-    }
-    await this.#writing;
+    if (uses.length > 0) await writeKeyUses(this.#db, uses);
+  }
+
+  /** Writes what has gathered, for at most a second. */
+  close(): Promise<void> {
+    return this.#writes.close();
   }
 }

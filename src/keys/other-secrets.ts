@@ -4,7 +4,7 @@ import type { OtherSecret } from '../signing/mistakes/mistake.ts';
 
 /**
  * The secrets of a key that are not `secret`: those of its other pair, also while that has ended and
- * is not wiped yet. Only for explaining a mismatch outside production.
+ * is not wiped yet. Only for explaining a mismatch to those who have the key.
  */
 export function otherSecretsOf(key: ApiKey, keyring: Keyring, secret: string): OtherSecret[] {
   const pairs = [

@@ -2,9 +2,11 @@ import type { Connection, Database } from '../database/connection.ts';
 import { HALF_MS, IDLE_MS, LIFETIME_MS } from '../panel/people/panel-sessions.ts';
 import { DEVICE_KNOWN_MS } from '../panel/people/throttle.ts';
 import { wipePreviousSecrets } from '../repositories/keys/api-keys.ts';
+import { deleteExcessRequests, deleteOldRequests } from '../repositories/keys/old-requests.ts';
 import { deleteBefore } from '../repositories/old-rows.ts';
 import { deleteEndedSessions } from '../repositories/people/sessions.ts';
 import { wipePreviousWebhookSecrets } from '../repositories/webhooks/endpoints.ts';
+import { REQUESTS_KEPT_MS, REQUESTS_KEPT_OF_ACCOUNT } from '../requests/kept.ts';
 import type { Clock } from '../time/clock.ts';
 import { workOff } from './batch-loop.ts';
 import type { Loop } from './loop.ts';
@@ -44,11 +46,13 @@ const REMOVALS: readonly Removal[] = [
   older('known_devices', DEVICE_KNOWN_MS),
   // A form that is older has lost its session.
   older('panel_intents', DAY_MS),
+  (db, now, limit) => deleteOldRequests(db, new Date(now.getTime() - REQUESTS_KEPT_MS), limit),
+  (db, _now, limit) => deleteExcessRequests(db, REQUESTS_KEPT_OF_ACCOUNT, limit),
 ];
 
 /**
- * Deletes expired nonces, stored responses, sessions, invitations and counters of attempts to sign in; wipes
- * rotated secrets after their grace period.
+ * Deletes expired nonces, stored responses, sessions, invitations and counters of attempts to sign in, and what the
+ * request log keeps no longer; wipes rotated secrets after their grace period.
  */
 export function cleanUpLoop(db: Database, clock: Clock): Loop {
   return {

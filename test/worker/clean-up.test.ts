@@ -1,13 +1,16 @@
 import { sql } from 'kysely';
+import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { rotateKey } from '../../src/keys/manage-keys.ts';
 import { makeLink } from '../../src/panel/people/invitations.ts';
 import { insertNonces } from '../../src/repositories/keys/nonces.ts';
+import { deleteExcessRequests } from '../../src/repositories/keys/old-requests.ts';
 import {
   findStoredResponse,
   storeResponse,
 } from '../../src/repositories/payments/idempotency-keys.ts';
 import { countAttempt, insertDevice } from '../../src/repositories/people/sign-in-counters.ts';
+import { REQUESTS_KEPT_MS } from '../../src/requests/kept.ts';
 import { cleanUpLoop } from '../../src/worker/clean-up.ts';
 import { addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
@@ -204,4 +207,43 @@ test('removes what cannot be used in the panel any more, and nothing else', asyn
     ...{ sessions: [active.personId], links: [active.personId] },
     ...{ counters: ['new'], devices: ['new'] },
   });
+});
+
+/** Adds requests of an account, a second apart, the newest at `until`. */
+async function addRequests(accountId: string, count: number, until = service.clock.now) {
+  await sql`
+    insert into request_log
+    select (lpad(to_hex(${until}::bigint - number * 1000), 12, '0') || '7000' || substr(md5(${accountId} || number), 17))::uuid,
+           to_timestamp((${until}::bigint - number * 1000) / 1000.0), ${accountId}::uuid, 1, 1, 400, true, false,
+           null, 'mpk_' || number % 3, 'E1001', null, 'GET', '/', ''
+    from generate_series(0, ${count - 1}) as number`.execute(service.db);
+}
+
+async function requestsOf(accountId: string): Promise<number[]> {
+  const rows = await service.db
+    .selectFrom('request_log')
+    .select('at')
+    .where('account_id', '=', accountId)
+    .orderBy('id', 'desc')
+    .execute();
+  return rows.map(({ at: arrived }) => (service.clock.now - arrived.getTime()) / 1000);
+}
+
+test('removes requests after thirty days, and no earlier', async () => {
+  const account = uuidv7();
+  await addRequests(account, 3, service.clock.now - REQUESTS_KEPT_MS + 1_000);
+  await cleanUp();
+  expect(await requestsOf(account)).toEqual([REQUESTS_KEPT_MS / 1000 - 1, REQUESTS_KEPT_MS / 1000]);
+});
+
+test('of an account with too many requests the oldest go, and no other loses any', async () => {
+  const [busy, quiet] = [uuidv7(), uuidv7()];
+  await addRequests(busy, 60);
+  await addRequests(quiet, 40, service.clock.now - DAY_MS);
+  const removed: number[] = [];
+  do removed.push(await deleteExcessRequests(service.db, 50, 7));
+  while (removed.at(-1) === 7);
+  expect(removed).toEqual([7, 3]);
+  expect(await requestsOf(busy)).toEqual(Array.from({ length: 50 }, (_, index) => index));
+  expect(await requestsOf(quiet)).toHaveLength(40);
 });

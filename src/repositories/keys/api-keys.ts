@@ -69,6 +69,15 @@ export type KeyWithUse = KeyWithRole & {
   lastErrorAt: Date | null;
 };
 
+/** IDs and names of a holder's keys. */
+export function keysHeldBy(db: Connection, holder: KeyHolder) {
+  const keys = db.selectFrom('api_keys').select(['api_keys.id', 'api_keys.name']);
+  if ('merchantId' in holder) return keys.where('merchant_id', '=', holder.merchantId);
+  if ('memberId' in holder) return keys.where('partner_member_id', '=', holder.memberId);
+  const members = db.selectFrom('partner_members').select('id');
+  return keys.where('partner_member_id', 'in', members.where('partner_id', '=', holder.partnerId));
+}
+
 function keysWithUse(db: Connection, holder: KeyHolder) {
   const query = keysWithRole(db)
     .leftJoin('api_key_usage as usage', 'usage.key_id', 'api_keys.id')

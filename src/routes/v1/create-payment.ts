@@ -45,19 +45,26 @@ export function registerCreatePayment(app: TypedApp, deps: V1Dependencies): void
       const claim = readIdempotentRequest(request, new Date(clock()));
       if (claim === undefined) {
         check();
-        return reply.status(201).send(await createPayment(db, payments, creation));
+        const created = await createPayment(db, payments, creation);
+        request.paymentId = created.prompt.id;
+        return reply.status(201).send(created);
       }
       const serialize = reply.getSerializationFunction('201') ?? JSON.stringify;
+      let paymentId: string | null = null;
       const outcome = await createPaymentOnce(db, payments, creation, {
         claim,
         check,
-        respond: created => ({ status: 201, body: Buffer.from(String(serialize(created))) }),
+        respond: created => {
+          paymentId = created.prompt.id;
+          return { status: 201, body: Buffer.from(String(serialize(created))) };
+        },
         onFailure: error => {
           const failures = { publicUrl, isUnavailable: isProcessorUnavailable };
           const { status, envelope } = answerFailure(error, request, failures);
           return { status, body: Buffer.from(JSON.stringify(envelope)) };
         },
       });
+      if (outcome.status === 201) request.paymentId = paymentId;
       return sendOutcome(reply, outcome);
     },
   );

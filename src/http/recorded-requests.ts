@@ -1,0 +1,90 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { KEY_ID } from '../accounts/input.ts';
+import type { LaterExplanations, Mismatch } from '../requests/explain-later.ts';
+import { KEPT_UNVERIFIED, keptParam, keptTarget, type RequestsKept } from '../requests/kept.ts';
+import type { AnsweredRequest, RequestRecorder } from '../requests/recorder.ts';
+import type { Clock } from '../time/clock.ts';
+import { clientAddress } from './client-address.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The payment that the request has created, or whose creation it has repeated. */
+    paymentId: string | null;
+    /** Whether the response is one that was kept under an idempotency key. */
+    isReplayed: boolean;
+    /** What explains a signature that is wrong. */
+    mismatch: Mismatch | null;
+  }
+}
+
+/** Keeps requests in the request log. */
+export interface Recording {
+  readonly kept: RequestsKept;
+  readonly recorder: RequestRecorder;
+  readonly explanations: LaterExplanations;
+  readonly clock: Clock;
+}
+
+/**
+ * Records the signed requests of `app` that the request log keeps, when their responses are ready: also if the
+ * client is gone by then, but the payment was created. Headers and bodies stay out of it.
+ */
+export function recordRequests(app: FastifyInstance, recording: Recording): void {
+  app.decorateRequest('paymentId', null);
+  app.decorateRequest('isReplayed', false);
+  app.decorateRequest('mismatch', null);
+  if (recording.kept === 'off') return;
+  const keepsReads = recording.kept === 'all';
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (request.errorCode !== null || keepsReads || !isRead(request)) {
+      record(request, reply, recording);
+    }
+    done(null, payload);
+  });
+}
+
+function isRead({ method }: FastifyRequest): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+function record(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { recorder, explanations, clock }: Recording,
+): void {
+  const { errorCode, keyId, mismatch } = request;
+  if (keyId !== null) {
+    recorder.add(describe(request, reply, keyId, clock));
+    return;
+  }
+  const claimed = request.headers['x-mp-key-id'];
+  if (typeof claimed !== 'string' || !KEY_ID.test(claimed)) return;
+  if (errorCode === null || !KEPT_UNVERIFIED.has(errorCode)) return;
+  const unverified = { ...describe(request, reply, claimed, clock), errorCode };
+  if (mismatch === null) recorder.count(unverified);
+  else explanations.explain(claimed, mismatch, found => recorder.count(unverified, found));
+}
+
+function describe(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  keyId: string,
+  clock: Clock,
+): AnsweredRequest {
+  const milliseconds = Math.round(reply.elapsedTime);
+  const passphrase = request.headers['x-mp-passphrase'];
+  return {
+    id: request.id,
+    at: new Date(clock() - milliseconds),
+    keyId,
+    method: request.method,
+    target: keptTarget(request.raw.url ?? '', passphrase),
+    status: reply.statusCode,
+    errorCode: request.errorCode,
+    param: keptParam(request.errorParam, passphrase),
+    milliseconds,
+    address: clientAddress(request) ?? '',
+    replayed: request.isReplayed,
+    paymentId: request.paymentId,
+  };
+}

@@ -1,0 +1,45 @@
+import { sql } from 'kysely';
+import type { Connection } from '../../database/connection.ts';
+import { deleteBatch } from '../old-rows.ts';
+import { firstIdOf } from '../payments/events.ts';
+
+/** Newest rows that say which accounts grow. */
+const RECENT = 10_000;
+/** Most accounts whose rows one statement counts, each in some 10 ms: others have their turn later. */
+const ACCOUNTS_COUNTED = 20;
+
+/**
+ * Removes at most `limit` rows of the request log from before `before`. They are found by their IDs, which
+ * begin with their time.
+ */
+export function deleteOldRequests(db: Connection, before: Date, limit: number): Promise<number> {
+  const first = firstIdOf(before.getTime());
+  return deleteBatch(db, 'request_log', sql`id < ${first}::uuid and at < ${before}`, limit);
+}
+
+/**
+ * Removes at most `limit` rows of accounts that have more than `kept`, the oldest of each. Only an account
+ * that is among the newest rows can have grown; of very many a few are chosen at random.
+ */
+export async function deleteExcessRequests(
+  db: Connection,
+  kept: number,
+  limit: number,
+): Promise<number> {
+  const { numAffectedRows } = await sql`
+    with growing as (
+      select account_id
+      from (select account_id from request_log order by id desc limit ${RECENT}) as recent
+      group by account_id order by random() limit ${ACCOUNTS_COUNTED}),
+    counted as materialized (
+      select account_id, rows from growing cross join lateral (
+        select count(*) as rows from request_log where account_id = growing.account_id) as own),
+    excess as materialized (
+      select id, at from counted cross join lateral (
+        select id, at from request_log where account_id = counted.account_id
+        order by id limit least(rows - ${kept}, ${limit})) as oldest
+      where rows > ${kept} limit ${limit})
+    delete from request_log using excess
+    where request_log.id = excess.id and request_log.at = excess.at`.execute(db);
+  return Number(numAffectedRows ?? 0n);
+}

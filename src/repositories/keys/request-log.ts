@@ -1,0 +1,165 @@
+import { type Selectable, sql } from 'kysely';
+import type { Connection } from '../../database/connection.ts';
+import type { RequestLogTable, SignatureExplanation } from '../../database/key-tables.ts';
+import { firstIdOf } from '../payments/events.ts';
+import { type KeyHolder, keysHeldBy } from './api-keys.ts';
+
+/** A request, or those of a key, error and minute that are not verified. */
+export interface LoggedRequest {
+  readonly id: string;
+  readonly at: Date;
+  /** Not necessarily that of a key. */
+  readonly keyId: string;
+  readonly verified: boolean;
+  readonly requests: number;
+  readonly method: string;
+  readonly target: string;
+  readonly status: number;
+  readonly errorCode: string | null;
+  readonly param: string | null;
+  readonly milliseconds: number;
+  readonly address: string;
+  readonly replayed: boolean;
+  readonly paymentId: string | null;
+  readonly explanation: SignatureExplanation | null;
+}
+
+/** Columns of a row that stands for several requests which show one of them. */
+const SHOWN = [
+  'id',
+  'method',
+  'target',
+  'status',
+  'param',
+  'milliseconds',
+  'address',
+  'explanation',
+];
+
+/**
+ * Adds requests of existing keys, in one statement. Of a minute that has a row, the requests are added to its
+ * count; the row shows the first one, or the first that is explained.
+ */
+export async function writeRequests(db: Connection, rows: readonly LoggedRequest[]): Promise<void> {
+  const isBetter = sql`known.explanation is null and excluded.explanation is not null`;
+  const shown = SHOWN.map(
+    column => sql`${sql.ref(column)} =
+      case when ${isBetter} then ${sql.ref(`excluded.${column}`)} else ${sql.ref(`known.${column}`)} end`,
+  );
+  await sql`
+    insert into request_log as known
+      (id, at, account_id, key_id, verified, requests, method, target, status, error_code, param,
+       milliseconds, address, replayed, payment_id, explanation)
+    select given.id, at, coalesce(api_keys.merchant_id, member.partner_id), "keyId", verified,
+           requests, method, target, given.status, "errorCode", param, milliseconds, address, replayed,
+           "paymentId", explanation
+    from json_to_recordset(${JSON.stringify(rows)}::json) as given
+      (id uuid, at timestamptz, "keyId" text, verified boolean, requests integer, method text,
+       target text, status smallint, "errorCode" text, param text, milliseconds integer,
+       address text, replayed boolean, "paymentId" uuid, explanation jsonb)
+    join api_keys on api_keys.id = "keyId"
+    left join partner_members as member on member.id = api_keys.partner_member_id
+    -- In one order, so that processes which count in the same rows do not wait for each other in a circle.
+    order by "keyId", "errorCode", at, given.id
+    on conflict (key_id, error_code, at) where not verified do update set
+      requests = known.requests + excluded.requests, ${sql.join(shown)}`.execute(db);
+}
+
+/** Which requests a list shows. */
+export interface RequestFilters {
+  readonly keyId?: string | undefined;
+  readonly errorCode?: string | undefined;
+  readonly status?: number | undefined;
+}
+
+/** Whose requests: those of an account's keys that somebody may see. */
+export interface LogHolder {
+  readonly accountId: string;
+  readonly keys: KeyHolder;
+}
+
+export interface RequestCursor {
+  readonly direction: 'older' | 'newer';
+  /** The page excludes it. */
+  readonly id: string;
+}
+
+/** A row with the name of its key. */
+export type RequestRow = Selectable<RequestLogTable> & { keyName: string };
+
+/**
+ * At most `limit` rows next to the cursor in its direction: newest first, but oldest first for `newer`. Without
+ * a cursor, the newest. Each key's are read along an index, so many keys and many requests cost little.
+ */
+export function listRequests(
+  db: Connection,
+  { accountId, keys }: LogHolder,
+  { keyId, errorCode, status }: RequestFilters,
+  cursor: RequestCursor | undefined,
+  limit: number,
+): Promise<RequestRow[]> {
+  const order = cursor?.direction === 'newer' ? 'asc' : 'desc';
+  let own = keysHeldBy(db, keys);
+  if (keyId !== undefined) own = own.where('api_keys.id', '=', keyId);
+  return db
+    .selectFrom(own.as('own'))
+    .innerJoinLateral(
+      ({ selectFrom }) => {
+        let query = selectFrom('request_log')
+          .selectAll()
+          .where('request_log.account_id', '=', accountId)
+          .whereRef('request_log.key_id', '=', 'own.id');
+        if (errorCode !== undefined) query = query.where('error_code', '=', errorCode);
+        if (status !== undefined) query = query.where('request_log.status', '=', status);
+        if (cursor !== undefined) {
+          query = query.where('request_log.id', order === 'asc' ? '>' : '<', cursor.id);
+        }
+        return query.orderBy('request_log.id', order).limit(limit).as('entry');
+      },
+      join => join.onTrue(),
+    )
+    .selectAll('entry')
+    .select('own.name as keyName')
+    .orderBy('entry.id', order)
+    .limit(limit)
+    .execute();
+}
+
+/** Undefined for a request with a key of others, as for a missing one. */
+export function findRequest(
+  db: Connection,
+  { accountId, keys }: LogHolder,
+  id: string,
+): Promise<RequestRow | undefined> {
+  return db
+    .selectFrom('request_log as entry')
+    .innerJoin(keysHeldBy(db, keys).as('own'), 'own.id', 'entry.key_id')
+    .selectAll('entry')
+    .select('own.name as keyName')
+    .where('entry.id', '=', id)
+    .where('entry.account_id', '=', accountId)
+    .executeTakeFirst();
+}
+
+/** How often a key's requests have failed with each error, the most frequent first. */
+export function countErrors(
+  db: Connection,
+  accountId: string,
+  keyId: string,
+  since: Date,
+): Promise<{ errorCode: string; requests: number }[]> {
+  return db
+    .selectFrom('request_log')
+    .select(({ cast, fn, ref }) => [
+      ref('error_code').$notNull().as('errorCode'),
+      cast<number>(fn.sum('requests'), 'bigint').as('requests'),
+    ])
+    .where('account_id', '=', accountId)
+    .where('key_id', '=', keyId)
+    .where('error_code', 'is not', null)
+    .where('id', '>=', firstIdOf(since.getTime()))
+    .groupBy('error_code')
+    .orderBy('requests', 'desc')
+    .orderBy('error_code')
+    .execute();
+}
