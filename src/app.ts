@@ -91,6 +91,7 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
   const panel = panelUrl !== null && {
     ...{ ...deps, ...failures, panelUrl, limits, explainUnknownRoute },
     admitsDemo: isDevelopment,
+    requestsKept: config.requestLog,
     cookies: createPanelCookies(panelUrl),
   };
   // First: a path that its host does not serve is refused in the form of the host.

@@ -73,6 +73,7 @@ test('the panel', async () => {
   const alone = await openAlone((app, limits) =>
     app.register(panelPlugin, {
       ...{ ...dependencies(limits), panelUrl, prefix: '/panel', admitsDemo: true },
+      requestsKept: config.requestLog,
       cookies: createPanelCookies(panelUrl),
       explainUnknownRoute: () => new ApiError('E3001'),
     }),

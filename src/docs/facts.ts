@@ -70,6 +70,8 @@ import { PAUSES } from '../processors/follow-up.ts';
 import { sessionsAtOnce } from '../processors/guard-processor.ts';
 import { SEARCH_WINDOW } from '../repositories/payments/search.ts';
 import { ASKED_ANEW_MINUTES } from '../repositories/webhooks/withheld.ts';
+import { KEY_PAUSE_MS } from '../requests/explain-later.ts';
+import { REQUESTS_KEPT_DAYS, REQUESTS_KEPT_OF_ACCOUNT } from '../requests/kept.ts';
 import { MERCHANT_ID } from '../routes/partner/examples.ts';
 import { CREATED, PAYMENT_ID, SUCCESSFUL_PAYMENT } from '../routes/v1/examples.ts';
 import { LATE_FOR_MS, OVERPAYMENT_PER_MILLE } from '../settlement/match-transfer.ts';
@@ -331,6 +333,9 @@ export function factsOf(settings: DocsSettings): Facts {
     'nodes.oversized-pause': formatDuration(OVERSIZED_PAUSE_MS / 1000),
     'rescan.traced-max': TRACED_MAXIMUM,
     'audit.hour': `${String(QUIET_HOUR).padStart(2, '0')}:00`,
+    'requests.kept-days': REQUESTS_KEPT_DAYS,
+    'requests.kept-most': REQUESTS_KEPT_OF_ACCOUNT.toLocaleString('en-US'),
+    'requests.explained-pause': formatDuration(KEY_PAUSE_MS / 1000),
     'panel.search-part': PART_MINIMUM,
     'panel.search-window': SEARCH_WINDOW.toLocaleString('en-US'),
     'rescan.max': RESCAN_MAXIMUM.toLocaleString('en-US'),

@@ -37,6 +37,8 @@ export interface RateLimits {
   countPanel(request: FastifyRequest): Promise<void>;
   /** Counts a secret that is made in the panel, by the account in the path. */
   countSecret(request: FastifyRequest): Promise<void>;
+  /** Counts a signature that is explained in the panel, by session. */
+  countExplanation(request: FastifyRequest): Promise<void>;
   /** Counts a file of payments by the person who asks for it in the panel. */
   countExport(request: FastifyRequest): Promise<void>;
 }
@@ -60,17 +62,28 @@ const SIGN_INS = { most: 20, seconds: 300 };
 const PANEL = { most: 300, seconds: 60 };
 /** Secrets that are made in an account's panel in an hour. */
 const SECRETS = { most: 10, seconds: 3_600 };
+/** Signatures that are explained for a session of the panel in a minute; each may take 50 ms. */
+const EXPLANATIONS = { most: 10, seconds: 60 };
 /** Files of payments that a person is given in an hour; each may hold millions of rows. */
 const EXPORTS = { most: 6, seconds: 3_600 };
 
 const rateLimited = new Counter({
   name: 'eps_rate_limited_total',
-  help: 'Requests refused with E9001, by what was counted: a key, failures, pages, checkout pages or sign-ins of an address, a session of the panel, or secrets and files made there',
+  help: 'Requests refused with E9001, by what was counted: a key, failures, pages, checkout pages or sign-ins of an address, a session of the panel, or secrets, explanations and files made there',
   labelNames: ['client'],
 });
 
 /** The metric's label: what is counted. */
-type Limited = 'key' | 'failure' | 'page' | 'checkout' | 'sign-in' | 'panel' | 'secret' | 'export';
+type Limited =
+  | 'key'
+  | 'failure'
+  | 'page'
+  | 'checkout'
+  | 'sign-in'
+  | 'panel'
+  | 'secret'
+  | 'explanation'
+  | 'export';
 
 /** Counts a client's requests in windows of a fixed length, in this replica's memory. */
 export async function createRateLimits(
@@ -122,7 +135,9 @@ export async function createRateLimits(
   const pages = createLimiter('page');
   const checkouts = createLimiter('checkout', { most: max * CHECKOUT_FACTOR });
   const signIns = createLimiter('sign-in', SIGN_INS, clientSite);
-  const panel = createLimiter('panel', PANEL, ({ panelSessionId }) => panelSessionId ?? '');
+  const sessionOf = ({ panelSessionId }: FastifyRequest) => panelSessionId ?? '';
+  const panel = createLimiter('panel', PANEL, sessionOf);
+  const explanations = createLimiter('explanation', EXPLANATIONS, sessionOf);
   const secrets = createLimiter(
     'secret',
     SECRETS,
@@ -138,6 +153,7 @@ export async function createRateLimits(
     countSignIn: signIns,
     countPanel: panel,
     countSecret: secrets,
+    countExplanation: explanations,
     countExport: exports,
   };
 }

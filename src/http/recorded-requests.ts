@@ -1,7 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { KEY_ID } from '../accounts/input.ts';
 import type { LaterExplanations, Mismatch } from '../requests/explain-later.ts';
-import { KEPT_UNVERIFIED, keptParam, keptTarget, type RequestsKept } from '../requests/kept.ts';
+import {
+  KEPT_UNVERIFIED,
+  keptExplanation,
+  keptParam,
+  keptTarget,
+  type RequestsKept,
+} from '../requests/kept.ts';
 import type { AnsweredRequest, RequestRecorder } from '../requests/recorder.ts';
 import type { Clock } from '../time/clock.ts';
 import { clientAddress } from './client-address.ts';
@@ -61,8 +67,14 @@ function record(
   if (typeof claimed !== 'string' || !KEY_ID.test(claimed)) return;
   if (errorCode === null || !KEPT_UNVERIFIED.has(errorCode)) return;
   const unverified = { ...describe(request, reply, claimed, clock), errorCode };
-  if (mismatch === null) recorder.count(unverified);
-  else explanations.explain(claimed, mismatch, found => recorder.count(unverified, found));
+  if (mismatch === null) {
+    recorder.count(unverified);
+    return;
+  }
+  const passphrase = request.headers['x-mp-passphrase'];
+  explanations.explain(claimed, mismatch, found =>
+    recorder.count(unverified, found && keptExplanation(found, passphrase)),
+  );
 }
 
 function describe(

@@ -5,6 +5,7 @@ import type { ApiError } from '../errors/api-error.ts';
 import type { RateLimits } from '../http/rate-limit.ts';
 import type { Processor } from '../payments/processor.ts';
 import type { Rates } from '../rates/rate-source.ts';
+import type { RequestsKept } from '../requests/kept.ts';
 import type { Clock } from '../time/clock.ts';
 import type { PanelCookies } from './hooks/cookies.ts';
 
@@ -29,6 +30,8 @@ export interface PanelDependencies {
   readonly admitsDemo: boolean;
   /** Whether payments may be simulated. */
   readonly simulation: boolean;
+  /** Which requests of API keys the request log keeps. */
+  readonly requestsKept: RequestsKept;
   readonly isUnavailable: (error: unknown) => boolean;
   /** Why a request has no route. */
   readonly explainUnknownRoute: (request: FastifyRequest) => ApiError;

@@ -39,6 +39,17 @@ ${isWrong && html`<span class="fault" id="${name}-fault">${fault.message}</span>
 </p>`;
 }
 
+/** A labelled text of several lines, kept as it is. */
+export function renderArea({ name, label, value = '', hint }: Field): Html {
+  const described = hint !== undefined && html` aria-describedby="${name}-hint"`;
+  return html`<p class="field">
+<label for="${name}">${label}</label>
+${hint !== undefined && html`<span class="hint" id="${name}-hint">${hint}</span>`}
+<textarea id="${name}" name="${name}" rows="6" spellcheck="false"${described}>
+${value}</textarea>
+</p>`;
+}
+
 /** Values to choose from, each with its text. */
 export type Choices = readonly (readonly [value: string, text: string])[];
 

@@ -17,6 +17,7 @@ import { panelHeaders, registerPages } from './pages.ts';
 import { registerPartner } from './partner/index.ts';
 import { registerPayments } from './payments/index.ts';
 import { registerProfile } from './profile/index.ts';
+import { registerRequests } from './requests/index.ts';
 import { registerSignIn } from './sign-in/index.ts';
 import { registerUnmatched } from './unmatched/index.ts';
 
@@ -49,6 +50,7 @@ export async function panelPlugin(app: TypedApp, deps: PanelDependencies): Promi
     registerPayments(pages, deps, exports);
     registerUnmatched(pages, deps);
     registerKeys(pages, deps);
+    registerRequests(pages, deps);
     registerPartner(pages, deps, exports);
   });
 }

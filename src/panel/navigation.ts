@@ -1,6 +1,7 @@
 import type { Membership } from '../repositories/people/memberships.ts';
 import { isAllowed, type Permission } from './access/permissions.ts';
 import { PANEL_PREFIX } from './assets.ts';
+import { DEVELOPER_PATHS } from './requests/paths.ts';
 import { texts } from './texts/index.ts';
 
 export interface PanelLink {
@@ -41,7 +42,7 @@ const SECTIONS: Readonly<Record<Membership['kind'], readonly Section[]>> = {
     },
     {
       title: menu.developer,
-      entries: [{ path: '/settings/developer/keys', text: menu.keys, permission: 'keys.read' }],
+      entries: developerEntries('merchant'),
     },
   ],
   partner: [
@@ -62,10 +63,19 @@ const SECTIONS: Readonly<Record<Membership['kind'], readonly Section[]>> = {
     },
     {
       title: menu.developer,
-      entries: [{ path: '/developer/keys', text: menu.keys, permission: 'keys.read' }],
+      entries: developerEntries('partner'),
     },
   ],
 };
+
+function developerEntries(kind: Membership['kind']): Entry[] {
+  const path = DEVELOPER_PATHS[kind];
+  return [
+    { path: `${path}/keys`, text: menu.keys, permission: 'keys.read' },
+    { path: `${path}/requests`, text: menu.requests, permission: 'requests.read' },
+    { path: `${path}/explain`, text: menu.explain, permission: 'signatures.explain' },
+  ];
+}
 
 /** Path of an account's first page, without the base path. */
 export function accountPath({ kind, accountId }: Pick<Membership, 'kind' | 'accountId'>): string {

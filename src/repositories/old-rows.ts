@@ -26,7 +26,7 @@ export function deleteBefore(
 /** Deletes at most `limit` rows that meet the condition and are not locked; returns how many. */
 export async function deleteBatch(
   db: Connection,
-  table: keyof typeof AGES | 'panel_sessions' | 'request_log',
+  table: keyof typeof AGES | 'panel_sessions',
   condition: Expression<SqlBool>,
   limit: number,
 ): Promise<number> {

@@ -1,3 +1,4 @@
+import type { SignatureExplanation } from '../database/key-tables.ts';
 import type { ErrorCode } from '../errors/catalogue.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -24,7 +25,7 @@ export const KEPT_UNVERIFIED: ReadonlySet<string> = new Set<ErrorCode>([
 ]);
 
 /** Secrets of keys and webhooks by their prefixes, and what follows them. */
-const SECRET = /(mps_|whsec_)[^&=/?#]*/gi;
+const SECRET = /(mps_|whsec_)[^&=/?#"\s]+/gi;
 /** Shortest passphrase that is looked for: anything shorter is none of ours, and may be a part of any word. */
 const PASSPHRASE_MINIMUM = 16;
 
@@ -39,6 +40,20 @@ export function keptParam(param: string | null, passphrase: unknown): string | n
   if (param === null) return null;
   const text = withoutSecrets(param.slice(0, 4 * PARAM_MAXIMUM), passphrase);
   return text.slice(0, PARAM_MAXIMUM).replaceAll('\0', '?').toWellFormed();
+}
+
+/** An explanation as it is kept: its remedies quote the target and the nonce. */
+export function keptExplanation(
+  { readable, findings }: SignatureExplanation,
+  passphrase: unknown,
+): SignatureExplanation {
+  const kept = (text: string) => withoutSecrets(text, passphrase).slice(0, 2 * TARGET_MAXIMUM);
+  return {
+    readable,
+    findings: findings.map(({ component, made, remedy }) => ({
+      ...{ component, made: kept(made), remedy: kept(remedy) },
+    })),
+  };
 }
 
 function withoutSecrets(text: string, passphrase: unknown): string {

@@ -1,7 +1,6 @@
 import { Counter } from 'prom-client';
 import type { Database } from '../database/connection.ts';
 import { type LoggedRequest, writeRequests } from '../repositories/keys/request-log.ts';
-import type { Explanation } from '../signing/explain-mismatch.ts';
 import { LaterWrites } from './write-later.ts';
 
 /** Most rows that are held in memory, those that are being written included. */
@@ -54,7 +53,7 @@ export class RequestRecorder {
    * Counts a request whose signature did not hold. The row shows the first of its minute, or the first one
    * that is explained.
    */
-  count(request: UnverifiedRequest, explanation: Explanation | null = null): void {
+  count(request: UnverifiedRequest, explanation: LoggedRequest['explanation'] = null): void {
     const at = new Date(request.at.getTime() - (request.at.getTime() % MINUTE_MS));
     const place = `${request.keyId} ${request.errorCode} ${at.getTime()}`;
     const known = this.#unverified.get(place);

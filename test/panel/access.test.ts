@@ -76,6 +76,10 @@ const ROUTES: readonly (readonly [string, Who])[] = [
   [`GET ${M}/settings/developer/keys/:keyId`, 'admin and member'],
   [`POST ${M}/settings/developer/keys/:keyId/rotate`, 'admin'],
   [`POST ${M}/settings/developer/keys/:keyId/revoke`, 'admin'],
+  [`GET ${M}/settings/developer/requests`, 'admin and member'],
+  [`GET ${M}/settings/developer/requests/:requestId`, 'admin and member'],
+  [`GET ${M}/settings/developer/explain`, 'admin and member'],
+  [`POST ${M}/settings/developer/explain`, 'admin and member'],
   [`GET ${P}`, 'owner and developer'],
   [`GET ${P}/merchants`, 'owner'],
   [`GET ${P}/merchants/:merchantId`, 'owner'],
@@ -91,6 +95,10 @@ const ROUTES: readonly (readonly [string, Who])[] = [
   [`GET ${P}/developer/keys/:keyId`, 'owner and developer'],
   [`POST ${P}/developer/keys/:keyId/rotate`, 'owner and developer'],
   [`POST ${P}/developer/keys/:keyId/revoke`, 'owner and developer'],
+  [`GET ${P}/developer/requests`, 'owner and developer'],
+  [`GET ${P}/developer/requests/:requestId`, 'owner and developer'],
+  [`GET ${P}/developer/explain`, 'owner and developer'],
+  [`POST ${P}/developer/explain`, 'owner and developer'],
 ];
 
 /** Forms that need a second factor of the last ten minutes. */

@@ -10,6 +10,7 @@ import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
 import { addMerchant, addPartner, operatorOf } from '../helpers/accounts.ts';
 import type { TestApp } from '../helpers/app.ts';
 import { openCheckout } from '../helpers/checkout.ts';
+import { addRequest } from '../helpers/logged-requests.ts';
 import {
   addMerchantUser,
   addPartnerUser,
@@ -47,6 +48,7 @@ const FORMS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/profile\/app$/, ['secret', 'new-code', 'password', 'code']],
   [/profile\/recovery-codes$/, ['password', 'code']],
   [/keys\/new$/, ['intent', 'name', 'expiry', 'date', ...MERCHANT_SCOPES]],
+  [/explain$/, ['key', 'method', 'url', 'body', 'timestamp', 'nonce', 'signature']],
   [/rotate$/, ['intent', 'grace']],
   [/revoke$/, ['name']],
   [/(assign|ask)$/, ['payment', 'sure', 'arrived', 'due']],
@@ -60,7 +62,7 @@ const FORMS: readonly (readonly [RegExp, readonly string[]])[] = [
 /** What pages read from their addresses. */
 const QUERY = [
   ...['next', 'search', 'from', 'to', 'status', 'after', 'before', 'page', 'merchant', 'network'],
-  ...['transaction', 'lang', 'arrived', 'why', 'worth'],
+  ...['transaction', 'lang', 'arrived', 'why', 'worth', 'key', 'code', 'method', 'url'],
 ];
 
 /** Address that one merchant alone has, so that what arrives there is in its inbox. */
@@ -115,6 +117,9 @@ beforeAll(async () => {
     paymentId: [paymentId],
     depositId: [deposit.id],
     keyId: [shop.keyId, partner.keyId],
+    requestId: await Promise.all(
+      [shop, partner].map(({ keyId }) => addRequest(service, { keyId, errorCode: 'E2007' })),
+    ),
     token: [token, link.token, newToken()],
   };
 });

@@ -47,6 +47,12 @@ function credentialsOf({ body }: { body: string }): Credentials {
 const statusWith = async (key: Credentials) =>
   (await send(service, key, { path: '/external/v1/payments' })).statusCode;
 
+test('the form of a new key has all scopes ticked', async () => {
+  const { body } = await open(service, `${path}/new`, admin);
+  const ticked = [...body.matchAll(/name="([^"]+)" value="on" checked/g)].map(([, name]) => name);
+  expect(ticked).toEqual(Object.keys(SCOPES));
+});
+
 test('a new key works, is shown once, and is audited with who made it', async () => {
   const created = await submit(service, `${path}/new`, newForm(), admin);
   expect(created.statusCode).toBe(200);

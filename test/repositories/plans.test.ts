@@ -22,6 +22,16 @@ import {
   readArrivals,
 } from '../../src/repositories/deposits/deviations.ts';
 import { listUnpricedNetworks, priceDeposits } from '../../src/repositories/deposits/values.ts';
+import {
+  deleteExcessRequests,
+  deleteOldRequests,
+} from '../../src/repositories/keys/old-requests.ts';
+import {
+  countErrors,
+  findRequest,
+  listRequests,
+  type RequestFilters,
+} from '../../src/repositories/keys/request-log.ts';
 import { deleteBefore } from '../../src/repositories/old-rows.ts';
 import { findFirstPaymentSetup } from '../../src/repositories/payments/first-payment.ts';
 import {
@@ -120,6 +130,21 @@ beforeAll(async () => {
     select gen_random_uuid(), 'eth', 'unreadable', 'eth', 'odd ' || n, null, '0x' || n, null, n, 'odd',
            now(), case when n > 20 then now() end
     from generate_series(1, 5000) as n`.execute(db);
+  await sql`
+    insert into api_keys (id, merchant_id, name, scopes, secret, passphrase_hash, master_key_version, created_at)
+    select 'mpk_' || lpad((row_number() over ())::text, 24, '0'), merchants.id, 'key', '{}', '', '', 1, now()
+    from merchants, generate_series(1, 3)`.execute(db);
+  // Most are creations; each minute has one.
+  await sql`
+    insert into request_log
+    select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '7000' || substr(md5(n::text), 17))::uuid,
+           at, merchant_id, 1, 3, case when n % 20 = 0 then 400 else 201 end, true, false, null, id,
+           case when n % 20 = 0 then 'E' || 1000 + n % 7 end, null, 'POST', '/', '192.0.2.1'
+    from generate_series(1, ${PAYMENTS}) as n,
+         lateral (select now() - n * interval '1 minute' as at) as time,
+         lateral (select id, merchant_id from api_keys where id = 'mpk_' || lpad((1 + n % ${3 * MERCHANTS})::text, 24, '0')) as key`.execute(
+    db,
+  );
   await sql`vacuum (analyze)`.execute(db);
   // The payment that one half of its merchant's is older than, and the other newer.
   const middle = await db
@@ -188,6 +213,7 @@ function flatten(node: PlanNode): PlanNode[] {
 function indexesOf(nodes: readonly PlanNode[]): Set<string> {
   const small = [
     'merchants',
+    'api_keys',
     'networks',
     'chains',
     'webhook_endpoints',
@@ -214,6 +240,56 @@ test('what was paid on each day is summed from the index alone', async () => {
   expect(indexesOf(nodes)).toEqual(new Set(['payments_paid']));
   const reads = nodes.filter(node => node['Index Name'] !== undefined);
   expect(new Set(reads.map(node => node['Node Type']))).toEqual(new Set(['Index Only Scan']));
+});
+
+describe('the request log', () => {
+  const ofMerchant = () => ({ accountId: merchantId, keys: { merchantId } });
+  const aMonth = 30 * 24 * 60 * 60_000;
+  let keyId: string;
+  let requestId: string;
+  beforeAll(async () => {
+    const row = await database.db
+      .selectFrom('request_log')
+      .select(['id', 'key_id'])
+      .where('account_id', '=', merchantId)
+      .executeTakeFirstOrThrow();
+    [keyId, requestId] = [row.key_id, row.id];
+  });
+
+  const older = () => ({ direction: 'older', id: requestId }) as const;
+  test.each<[string, () => RequestFilters]>([
+    ['all', () => ({})],
+    ['of a key', () => ({ keyId })],
+    ['of a status', () => ({ status: 400 })],
+    ['with an error', () => ({ errorCode: 'E1001' })],
+  ])('%s: is read from each key, the newest first', async (_, filters) => {
+    for (const cursor of [undefined, older()]) {
+      const nodes = await plansOf(db => listRequests(db, ofMerchant(), filters(), cursor, LIMIT));
+      const reads = nodes.filter(node => node['Index Name']?.startsWith('request_log'));
+      expect([...indexesOf(nodes)].join()).toMatch(/request_log_(key|errors)/);
+      for (const read of reads) expect(read['Index Cond']).toContain('key_id');
+    }
+  });
+
+  test('a request is read by its ID', async () => {
+    const nodes = await plansOf(db => findRequest(db, ofMerchant(), requestId));
+    expect([...indexesOf(nodes)]).toContain('request_log_pkey');
+  });
+
+  test("a key's errors are counted in the index alone", async () => {
+    const since = new Date(now.getTime() - aMonth);
+    const nodes = await plansOf(db => countErrors(db, merchantId, keyId, since));
+    expect(indexesOf(nodes)).toEqual(new Set(['request_log_errors']));
+    const reads = nodes.filter(node => node['Index Name'] !== undefined);
+    expect(new Set(reads.map(node => node['Node Type']))).toEqual(new Set(['Index Only Scan']));
+  });
+
+  test('what is old, or too much of an account, is found by indexes', async () => {
+    const before = new Date(now.getTime() - aMonth);
+    const old = await plansOf(db => deleteOldRequests(db, before, 1_000));
+    expect(indexesOf(old)).toEqual(new Set(['request_log_pkey']));
+    indexesOf(await plansOf(db => deleteExcessRequests(db, 100_000, 1_000)));
+  });
 });
 
 describe('deposits that a merchant has to settle', () => {

@@ -6,6 +6,7 @@ import { ApiError } from '../../errors/api-error.ts';
 import { canonicalHead, type SignedParts, signRequest } from '../../signing/canonical.ts';
 import { canonicalDigest, describeMismatch } from '../../signing/describe-mismatch.ts';
 import { type Explanation, explainMismatch } from '../../signing/explain-mismatch.ts';
+import { parseSentTarget, type SentTarget } from '../../signing/sent-target.ts';
 import { checkNonce, checkTimestamp } from '../../signing/verify-signature.ts';
 import type { CliCommand } from '../cli-command.ts';
 import { readBody } from '../named-file.ts';
@@ -14,18 +15,11 @@ import { FailureShown, type Terminal } from '../terminal.ts';
 import { choice } from '../values.ts';
 import { chooseExplainingKey, type ExplainingKey } from './explaining-key.ts';
 
-/** Where a URL's scheme and host end. */
-const ORIGIN = /^https?:\/\/([^/?#]+)(?=\/)/i;
 /** What HTTP clients encode before they send it (URL standard, path and query). */
 const NOT_IN_A_TARGET = /[^\x21-\x7e]|["<>#\\^`{|}]/;
 const SECRET = /^mps_[0-9a-f]{64}$/;
 const LINE_FEED_SHOWN = '\u240a';
 const CARRIAGE_RETURN_SHOWN = '\u240d';
-
-interface Target {
-  readonly path: string;
-  readonly host?: string;
-}
 
 interface ExplainFlags extends JsonFlag {
   readonly body?: string;
@@ -59,7 +53,7 @@ export function define(command: CliCommand): void {
         'and MP_PASSPHRASE more mistakes are recognised; none of them is ever shown.\n' +
         'Exit status: 0 when the signature matches or none is given, 1 when it differs.',
     )
-    .action(async (method: string, target: Target, flags: ExplainFlags) => {
+    .action(async (method: string, target: SentTarget, flags: ExplainFlags) => {
       const { signature, timestamp, nonce } = flags;
       if (signature !== undefined && (timestamp === undefined || nonce === undefined)) {
         command.error('error: a signature is explained with its --timestamp and its --nonce');
@@ -188,12 +182,8 @@ function parseMethod(text: string): string {
   throw new InvalidArgumentError('It takes a method, as in GET or POST.');
 }
 
-/** The target as it is written: a URL object would normalize it, and hide a mistake. */
-function parseTarget(text: string): Target {
-  const [origin = '', host] = ORIGIN.exec(text) ?? [];
-  const path = text.slice(origin.length);
-  if (!path.startsWith('/') || /[\r\n]/.test(path)) {
-    throw new InvalidArgumentError('It takes a path with its query, as in /external/v1/payments.');
-  }
-  return host === undefined ? { path } : { path, host };
+function parseTarget(text: string): SentTarget {
+  const target = parseSentTarget(text);
+  if (target !== undefined) return target;
+  throw new InvalidArgumentError('It takes a path with its query, as in /external/v1/payments.');
 }

@@ -16,6 +16,8 @@ const PERMISSIONS = {
   'deposits.settle': { roles: ['admin'], recent: true },
   'keys.read': { roles: ['admin', 'member', 'owner', 'developer'] },
   'keys.manage': { roles: ['admin', 'owner', 'developer'], recent: true },
+  'requests.read': { roles: ['admin', 'member', 'owner', 'developer'] },
+  'signatures.explain': { roles: ['admin', 'member', 'owner', 'developer'] },
   'overview.read': { roles: ['owner', 'developer'] },
   'merchants.read': { roles: ['owner'] },
   'team.read': { roles: ['owner'] },

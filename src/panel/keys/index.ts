@@ -10,14 +10,17 @@ import type { TypedApp } from '../../http/typed-app.ts';
 import { createKey, type IssuedKey, revokeKey, rotateKey } from '../../keys/manage-keys.ts';
 import { MERCHANT_SCOPES } from '../../keys/scopes.ts';
 import { basePathOf } from '../../pages/base-path.ts';
+import type { Html } from '../../pages/html.ts';
 import {
   findHeldKey,
   type KeyHolder,
   type KeyWithUse,
   listKeysWithUse,
 } from '../../repositories/keys/api-keys.ts';
+import { countErrors, listRequests } from '../../repositories/keys/request-log.ts';
 import { useIntent } from '../../repositories/people/intents.ts';
 import type { Membership } from '../../repositories/people/memberships.ts';
+import { REQUESTS_KEPT_MS } from '../../requests/kept.ts';
 import { parseDateBound } from '../../time/date-bound.ts';
 import { ownerOf, ownKeysOf, visibleKeysOf } from '../access/key-holders.ts';
 import { isAllowed } from '../access/permissions.ts';
@@ -28,6 +31,9 @@ import { membershipOf, operatorOf, sessionOf, withPermission } from '../hooks/ac
 import type { PanelPage } from '../layout.ts';
 import { accountPath } from '../navigation.ts';
 import { leadTo } from '../pages.ts';
+import { holderOf } from '../requests/index.ts';
+import { renderKeyRequests } from '../requests/key-requests.ts';
+import { DEVELOPER_PATHS } from '../requests/paths.ts';
 import { texts } from '../texts/index.ts';
 import { KeyParams, MerchantKeyForm, PartnerKeyForm, RevokeForm, RotateForm } from './forms.ts';
 import {
@@ -48,11 +54,8 @@ const {
 } = texts.keys;
 
 const DAY_MS = 24 * 60 * 60_000;
-/** Below an account's own path. */
-const PATHS: Readonly<Record<Membership['kind'], string>> = {
-  merchant: '/settings/developer/keys',
-  partner: '/developer/keys',
-};
+/** Requests that a key's page shows. */
+const REQUESTS_SHOWN = 100;
 
 type KeyRequest = FastifyRequest & { params: Static<typeof KeyParams> };
 
@@ -63,9 +66,10 @@ export function registerKeys(app: TypedApp, deps: PanelDependencies): void {
 }
 
 function registerKeysOf(kind: Membership['kind'], app: TypedApp, deps: PanelDependencies): void {
-  const { clock, db, keyring, limits, panelUrl, publicUrl } = deps;
-  const path = `/${kind}s/:accountId${PATHS[kind]}`;
-  const pathOf = (request: FastifyRequest) => accountPath(membershipOf(request)) + PATHS[kind];
+  const { clock, db, keyring, limits, panelUrl, publicUrl, reports } = deps;
+  const ownPath = `${DEVELOPER_PATHS[kind]}/keys`;
+  const path = `/${kind}s/:accountId${ownPath}`;
+  const pathOf = (request: FastifyRequest) => accountPath(membershipOf(request)) + ownPath;
   const urlOf = (request: FastifyRequest) => basePathOf(panelUrl) + pathOf(request);
 
   app.get(path, withPermission(kind, 'keys.read'), async request => {
@@ -171,14 +175,29 @@ function registerKeysOf(kind: Membership['kind'], app: TypedApp, deps: PanelDepe
     });
   }
 
-  function show(request: FastifyRequest, key: KeyWithUse, fault: FormFault | null): PanelPage {
+  async function show(
+    request: FastifyRequest,
+    key: KeyWithUse,
+    fault: FormFault | null,
+  ): Promise<PanelPage> {
     const membership = membershipOf(request);
     const mayManage = isAllowed(membership.role, 'keys.manage');
     const isOwn = membership.kind === 'merchant' || key.partner_member_id === membership.memberId;
     return keyPage(key, fault, {
       ...{ url: `${urlOf(request)}/${key.id}`, intent: randomUUID(), now: new Date(clock()) },
       ...{ mayRotate: mayManage && isOwn, mayRevoke: mayManage },
+      activity: await readActivity(membership, key),
     });
+  }
+
+  /** The key's errors, and its last requests. */
+  async function readActivity(membership: Membership, { id: keyId }: KeyWithUse): Promise<Html> {
+    const holder = holderOf(membership);
+    const since = new Date(clock() - REQUESTS_KEPT_MS);
+    const url = `${basePathOf(panelUrl)}${accountPath(membership)}${DEVELOPER_PATHS[kind]}/requests`;
+    const rows = await listRequests(reports, holder, { keyId }, undefined, REQUESTS_SHOWN);
+    const errors = await countErrors(reports, holder.accountId, keyId, since);
+    return renderKeyRequests(rows, errors, { url, publicUrl, keyId });
   }
 
   function findFault({ name, expiry, date, scopes }: NewKeyForm): FormFault | null {

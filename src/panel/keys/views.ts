@@ -158,12 +158,14 @@ interface KeyFrame {
   readonly now: Date;
   readonly mayRotate: boolean;
   readonly mayRevoke: boolean;
+  /** What the key was used for. */
+  readonly activity: Html;
 }
 
 export function keyPage(
   key: KeyWithUse,
   fault: FormFault | null,
-  { url, intent, now, mayRotate, mayRevoke }: KeyFrame,
+  { url, intent, now, mayRotate, mayRevoke, activity }: KeyFrame,
 ): PanelPage {
   const isOver = key.revoked_at !== null || (key.expires_at !== null && key.expires_at <= now);
   const time = (date: Date | null) => (date === null ? null : dateTime(date));
@@ -197,6 +199,7 @@ export function keyPage(
           : html`<code>${key.lastError}</code> ${dateTime(key.lastErrorAt)}`,
       ],
     ])}
+${activity}
 ${!isOver && mayRotate && renderRotation(url, intent)}
 ${
   key.revoked_at === null &&

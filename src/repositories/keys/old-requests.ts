@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
-import { deleteBatch } from '../old-rows.ts';
 import { firstIdOf } from '../payments/events.ts';
 
 /** Newest rows that say which accounts grow. */
@@ -12,9 +11,17 @@ const ACCOUNTS_COUNTED = 20;
  * Removes at most `limit` rows of the request log from before `before`. They are found by their IDs, which
  * begin with their time.
  */
-export function deleteOldRequests(db: Connection, before: Date, limit: number): Promise<number> {
-  const first = firstIdOf(before.getTime());
-  return deleteBatch(db, 'request_log', sql`id < ${first}::uuid and at < ${before}`, limit);
+export async function deleteOldRequests(
+  db: Connection,
+  before: Date,
+  limit: number,
+): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from request_log where ctid = any(array(
+      select ctid from request_log
+      where id < ${firstIdOf(before.getTime())}::uuid and at < ${before}
+      order by id limit ${limit} for update skip locked))`.execute(db);
+  return Number(numAffectedRows ?? 0n);
 }
 
 /**
@@ -34,12 +41,11 @@ export async function deleteExcessRequests(
     counted as materialized (
       select account_id, rows from growing cross join lateral (
         select count(*) as rows from request_log where account_id = growing.account_id) as own),
-    excess as materialized (
-      select id, at from counted cross join lateral (
-        select id, at from request_log where account_id = counted.account_id
+    excess as (
+      select place from counted cross join lateral (
+        select ctid as place from request_log where account_id = counted.account_id
         order by id limit least(rows - ${kept}, ${limit})) as oldest
       where rows > ${kept} limit ${limit})
-    delete from request_log using excess
-    where request_log.id = excess.id and request_log.at = excess.at`.execute(db);
+    delete from request_log where ctid = any(array(select place from excess))`.execute(db);
   return Number(numAffectedRows ?? 0n);
 }

@@ -7,6 +7,7 @@ import { lists } from './lists.ts';
 import { partner } from './partner.ts';
 import { payments } from './payments.ts';
 import { profile } from './profile.ts';
+import { requests } from './requests.ts';
 import { shell } from './shell.ts';
 import { signIn } from './sign-in.ts';
 import { unmatched } from './unmatched.ts';
@@ -22,6 +23,7 @@ export const en = {
   partner,
   payments,
   profile,
+  requests,
   shell,
   signIn,
   unmatched,

@@ -25,6 +25,8 @@ export const shell = {
     selfService: 'Self-service',
     developer: 'Developer',
     keys: 'API keys',
+    requests: 'Request log',
+    explain: 'Explain a signature',
   },
 
   /** What people are in an account, in a sentence. */
