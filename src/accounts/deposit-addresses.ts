@@ -1,6 +1,6 @@
 import { audited, OperationRefused, type Operator } from '../audit/audited-change.ts';
 import { InvalidAddress, parseAddress } from '../chains/address.ts';
-import type { Branch } from '../database/account-tables.ts';
+import type { AddressChangeKind, Branch } from '../database/account-tables.ts';
 import type { Connection } from '../database/connection.ts';
 import {
   addDepositAddress,
@@ -11,6 +11,7 @@ import {
 } from '../repositories/accounts/deposit-addresses.ts';
 import { findBranch, findMainBranch } from '../repositories/accounts/merchants.ts';
 import { findNetwork } from '../repositories/chains/networks.ts';
+import { inOneTransaction, lapseOpen, recordOperatorChange } from './change-steps.ts';
 import { requireLockedMerchant, requireMerchant } from './merchants.ts';
 
 /** Most deposit addresses of a branch on a network. */
@@ -22,11 +23,11 @@ export interface AddressOwner {
   readonly branchId?: string | undefined;
 }
 
-type OwnAddress = DepositAddress & { branchId: string };
+export type OwnAddress = DepositAddress & { branchId: string };
 
 /**
  * Makes an address, in its canonical spelling, the only one of a branch on a network. Payments that
- * are open keep the address they show.
+ * are open keep the address they show. A change that waits for the branch and network lapses.
  * @throws OperationRefused for an unknown owner or network, and with the reason for an invalid address.
  */
 export function setAddress(
@@ -35,19 +36,7 @@ export function setAddress(
   blockchainId: string,
   text: string,
 ): Promise<OwnAddress> {
-  return audited(operator, 'address.set', async (tx, now) => {
-    const branch = await requireBranchToChange(tx, owner);
-    const address = await requireAddress(tx, blockchainId, text);
-    const present = await listAddressesOn(tx, branch.id, blockchainId);
-    const replaced = present.filter(other => other !== address);
-    await removeDepositAddresses(tx, branch.id, blockchainId, replaced);
-    await addDepositAddress(tx, { branchId: branch.id, blockchainId, address, now });
-    return {
-      result: { branchId: branch.id, blockchainId, address },
-      objectId: branch.id,
-      detail: { blockchainId, address, ...(replaced.length > 0 ? { replaced } : {}) },
-    };
-  });
+  return changeNow(operator, owner, blockchainId, text, 'address.set');
 }
 
 /**
@@ -61,23 +50,60 @@ export function addAddress(
   blockchainId: string,
   text: string,
 ): Promise<OwnAddress> {
-  return audited(operator, 'address.add', async (tx, now) => {
-    const branch = await requireBranchToChange(tx, owner);
+  return changeNow(operator, owner, blockchainId, text, 'address.add');
+}
+
+/** A change by an operator, which does not wait. */
+function changeNow(
+  operator: Operator,
+  owner: AddressOwner,
+  blockchainId: string,
+  text: string,
+  kind: AddressVerb,
+): Promise<OwnAddress> {
+  return inOneTransaction(operator, async within => {
+    const { db: tx, clock } = within;
+    const { id: branchId, merchant_id } = await requireBranchToChange(tx, owner);
     const address = await requireAddress(tx, blockchainId, text);
-    const present = await listAddressesOn(tx, branch.id, blockchainId);
-    if (!present.includes(address) && present.length >= ADDRESSES_MAXIMUM) {
-      throw new OperationRefused(
-        `A branch may have at most ${ADDRESSES_MAXIMUM} addresses on a network.`,
-      );
-    }
-    await addDepositAddress(tx, { branchId: branch.id, blockchainId, address, now });
-    const result = { branchId: branch.id, blockchainId, address };
-    return { result, objectId: branch.id, detail: { blockchainId, address } };
+    const wanted = { branchId, blockchainId, address };
+    const former = await listAddressesOn(tx, branchId, blockchainId);
+    if (kind === 'address.add') refuseTooMany(former, address);
+    await putAddress(tx, kind, wanted, new Date(clock()));
+    await lapseOpen(within, merchant_id, wanted);
+    await recordOperatorChange(within, {
+      ...{ kind, merchant_id, branch_id: branchId, blockchain_id: blockchainId, address, former },
+    });
+    return wanted;
   });
 }
 
+export type AddressVerb = Extract<AddressChangeKind, 'address.set' | 'address.add'>;
+
+/** Makes an address the only one of a branch on a network, or adds it to those. */
+export async function putAddress(
+  tx: Connection,
+  kind: AddressVerb,
+  { branchId, blockchainId, address }: OwnAddress,
+  now: Date,
+): Promise<void> {
+  if (kind === 'address.set') {
+    const present = await listAddressesOn(tx, branchId, blockchainId);
+    const replaced = present.filter(other => other !== address);
+    await removeDepositAddresses(tx, branchId, blockchainId, replaced);
+  }
+  await addDepositAddress(tx, { branchId, blockchainId, address, now });
+}
+
+/** @throws OperationRefused if there is no room for another address. */
+export function refuseTooMany(present: readonly string[], address: string): void {
+  if (present.includes(address) || present.length < ADDRESSES_MAXIMUM) return;
+  throw new OperationRefused(
+    `A branch may have at most ${ADDRESSES_MAXIMUM} addresses on a network.`,
+  );
+}
+
 /**
- * Removes an address of a branch on a network.
+ * Removes an address of a branch on a network. A change that waits for them lapses.
  * @param text The address; not needed where the branch has only one.
  * @throws OperationRefused when there is no such address, or several and none is named.
  */
@@ -93,6 +119,7 @@ export function removeAddress(
     const address = await chooseAddress(tx, present, blockchainId, text);
     await removeDepositAddresses(tx, branch.id, blockchainId, [address]);
     const result = { branchId: branch.id, blockchainId, address };
+    await lapseOpen({ ...operator, db: tx }, branch.merchant_id, result);
     return { result, objectId: branch.id, detail: { blockchainId, address } };
   });
 }
@@ -107,12 +134,12 @@ export async function listAddresses(
 }
 
 /** The branch, with its merchant locked, so that concurrent changes run one after the other. */
-async function requireBranchToChange(tx: Connection, owner: AddressOwner): Promise<Branch> {
+export async function requireBranchToChange(tx: Connection, owner: AddressOwner): Promise<Branch> {
   await requireLockedMerchant(tx, owner.merchantId);
   return requireBranch(tx, owner);
 }
 
-async function requireBranch(db: Connection, owner: AddressOwner): Promise<Branch> {
+export async function requireBranch(db: Connection, owner: AddressOwner): Promise<Branch> {
   await requireMerchant(db, owner.merchantId);
   if (owner.branchId === undefined) {
     const main = await findMainBranch(db, owner.merchantId);
@@ -148,7 +175,11 @@ async function chooseAddress(
 }
 
 /** The canonical spelling of an address. A refusal never repeats the text: it may be a private key, pasted by mistake. */
-async function requireAddress(db: Connection, blockchainId: string, text: string): Promise<string> {
+export async function requireAddress(
+  db: Connection,
+  blockchainId: string,
+  text: string,
+): Promise<string> {
   const network = await findNetwork(db, blockchainId);
   if (network === undefined) throw new OperationRefused(`There is no network ${blockchainId}.`);
   try {

@@ -4,7 +4,6 @@ import { newId } from '../crypto/new-id.ts';
 import type {
   AccountKind,
   ActiveStatus,
-  Branch,
   CommissionPayer,
   Merchant,
   OnboardingStatus,
@@ -13,7 +12,6 @@ import type {
 import type { Connection } from '../database/connection.ts';
 import { removeLogo, replaceLogo } from '../repositories/accounts/merchant-logos.ts';
 import {
-  clearMainBranch,
   findMerchant,
   insertBranch,
   insertMerchant,
@@ -144,28 +142,6 @@ async function setLogo(tx: Connection, id: string, logo: Logo | null): Promise<s
   const hash = createHash('sha256').update(logo.content).digest('hex');
   await replaceLogo(tx, { merchant_id: id, hash, ...logo });
   return hash;
-}
-
-/**
- * Adds a branch. A new main branch replaces the present one as main.
- * @throws OperationRefused for an unknown merchant.
- */
-export function createBranch(
-  operator: Operator,
-  input: { merchantId: string; name: string; main: boolean },
-): Promise<Branch> {
-  return audited(operator, 'branch.create', async (tx, now) => {
-    await requireLockedMerchant(tx, input.merchantId);
-    if (input.main) await clearMainBranch(tx, input.merchantId);
-    const branch = await insertBranch(tx, {
-      id: newId(),
-      merchant_id: input.merchantId,
-      name: input.name,
-      is_main: input.main,
-      created_at: now,
-    });
-    return { result: branch, objectId: branch.id, detail: { ...input } };
-  });
 }
 
 const requireBy =

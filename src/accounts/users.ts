@@ -47,8 +47,9 @@ export function setUser(
   change: { status?: ActiveStatus | undefined; role?: UserRole | undefined },
 ): Promise<MerchantUser> {
   const columns = columnsToSet({ status: change.status, role: change.role });
-  return audited(operator, 'user.set', async tx => {
-    const user = await updateMerchantUser(tx, id, columns);
+  return audited(operator, 'user.set', async (tx, now) => {
+    // The database keeps the former time where nothing changes.
+    const user = await updateMerchantUser(tx, id, { ...columns, standing_since: now });
     if (user === undefined) throw noUser(id);
     return { result: user, objectId: id, detail: columns };
   });

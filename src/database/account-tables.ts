@@ -53,6 +53,8 @@ export interface MerchantsTable {
   accent_color: Defaulted<string | null>;
   /** Whether payers see the note of a payment. */
   shows_note: Defaulted<boolean>;
+  /** Whether what its admins change of where money goes always takes a second one. */
+  needs_second_admin: Defaulted<boolean>;
   created_at: Date;
 }
 
@@ -86,6 +88,38 @@ export interface AccountAddressesTable {
   merchant_id: string;
 }
 
+/** A change of where money goes; the last one makes a second admin unnecessary. */
+export type AddressChangeKind =
+  | 'address.set'
+  | 'address.add'
+  | 'branch.main'
+  | 'merchant.one-admin';
+
+export interface AddressChangesTable {
+  id: string;
+  merchant_id: string;
+  kind: AddressChangeKind;
+  /** null for `merchant.one-admin` alone. */
+  branch_id: string | null;
+  /** Set for addresses, like `address`. */
+  blockchain_id: string | null;
+  address: string | null;
+  /** What was in force when it was proposed: the addresses, or the ID of the main branch if there was one. */
+  former: string[];
+  /** Name in the audit log. */
+  proposed_by: string;
+  /** null for an operator's. */
+  person_id: string | null;
+  proposed_at: Date;
+  /** When it holds without an approval, unless it needs one. */
+  effective_at: Date;
+  needs_approval: boolean;
+  approved_by: Defaulted<string | null>;
+  /** null while it is open. */
+  outcome: Defaulted<'applied' | 'cancelled' | 'lapsed' | null>;
+  ended_at: Defaulted<Date | null>;
+}
+
 export interface RedirectDomainsTable {
   merchant_id: string;
   domain: string;
@@ -95,6 +129,8 @@ export interface RedirectDomainsTable {
 export interface MerchantUsersTable extends MemberColumns {
   merchant_id: string;
   role: UserRole;
+  /** Since when role, status and person are what they are. */
+  standing_since: Defaulted<Date>;
   /** Set together with the two columns below, or null like them. */
   client_id: string | null;
   api_key_hash: Buffer | null;
@@ -130,6 +166,7 @@ export interface AccountTables {
   branches: BranchesTable;
   deposit_addresses: DepositAddressesTable;
   account_addresses: AccountAddressesTable;
+  address_changes: AddressChangesTable;
   redirect_domains: RedirectDomainsTable;
   merchant_users: MerchantUsersTable;
   audit_log: AuditLogTable;
@@ -139,5 +176,6 @@ export type Partner = Selectable<PartnersTable>;
 export type PartnerMember = Selectable<PartnerMembersTable>;
 export type Merchant = Selectable<MerchantsTable>;
 export type Branch = Selectable<BranchesTable>;
+export type AddressChange = Selectable<AddressChangesTable>;
 export type MerchantUser = Selectable<MerchantUsersTable>;
 export type AuditLogEntry = Selectable<AuditLogTable>;

@@ -22,6 +22,10 @@ export interface PeopleTable {
   code_last_step: number | null;
   /** When too many wrong codes were last entered; null since the password was changed. */
   code_closed_at: Date | null;
+  /** Since when password, authenticator app and recovery codes are what they are. */
+  factors_since: Defaulted<Date>;
+  /** When a link last gave the person factors. */
+  recovered_at: Defaulted<Date | null>;
   created_at: Date;
 }
 

@@ -52,17 +52,18 @@ async function enterAll(
   { id }: Person,
   { merchant, us, linked, partner }: DemoCredentials,
 ): Promise<void> {
-  const { db } = operator;
+  const { db, clock } = operator;
+  const entry = { personId: id, now: new Date(clock()) };
   const own = { name: NAME, email: EMAIL };
   for (const { merchantId } of [merchant, us, linked]) {
     if (merchantId === undefined) continue;
     if ((await findMembership(db, id, 'merchant', merchantId)) !== undefined) continue;
     const user = await createUser(operator, { ...own, merchantId, role: 'admin' });
-    await setPerson(db, 'merchant', user.id, id);
+    await setPerson(db, 'merchant', user.id, entry);
   }
   const { partnerId } = partner;
   if (partnerId === undefined) return;
   if ((await findMembership(db, id, 'partner', partnerId)) !== undefined) return;
   const member = await createPartnerMember(operator, { ...own, partnerId, role: 'owner' });
-  await setPerson(db, 'partner', member.id, id);
+  await setPerson(db, 'partner', member.id, entry);
 }

@@ -10,7 +10,14 @@ import { addMerchant, addPartner, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { DESKTOP, launchBrowser, NARROW, PHONE, windowOf } from '../helpers/browser.ts';
 import { addRequest } from '../helpers/logged-requests.ts';
-import { addMerchantUser, addPartnerUser, addPerson, codeAt, PASSWORD } from '../helpers/panel.ts';
+import {
+  addMerchantUser,
+  addPartnerUser,
+  addPerson,
+  codeAt,
+  entryOf,
+  PASSWORD,
+} from '../helpers/panel.ts';
 import { createPrompt } from '../helpers/prompts.ts';
 import { send } from '../helpers/signed-request.ts';
 import { expectAccessible } from './accessible.ts';
@@ -183,7 +190,7 @@ test.each([
     const user = await createUser(operator, {
       ...{ merchantId, name: 'Demo', email: `${randomUUID()}@example.com`, role: 'admin' },
     });
-    await setPerson(service.db, 'merchant', user.id, demo.personId);
+    await setPerson(service.db, 'merchant', user.id, entryOf(service, demo));
     const subject = { person_id: demo.personId, merchant_user_id: null, partner_member_id: null };
     const { token } = await makeLink(
       service.db,

@@ -5,7 +5,7 @@ import { setPerson } from '../../src/repositories/people/memberships.ts';
 import type { FirstPayment } from '../../src/settlement/first-payment.ts';
 import { mpHere, type Operated, startOperated } from '../cli/mp.ts';
 import { ANVIL_MISSING, type Anvil, hasAnvil, startAnvil } from '../helpers/anvil.ts';
-import { addPerson, open } from '../helpers/panel.ts';
+import { addPerson, entryOf, open } from '../helpers/panel.ts';
 import { watchNetworks } from '../helpers/watch-networks.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
 
@@ -127,7 +127,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'the guide' : `the guide: ${ANVIL_MISSING}
     expect((await open(service, new URL(link).pathname)).statusCode).toBe(200);
     expect(await follow(check)).toMatchObject([{ id, signsIn: false }]);
     expect(await stateOf('person')).toBe('advised');
-    await setPerson(service.db, 'merchant', id, (await addPerson(service)).personId);
+    await setPerson(service.db, 'merchant', id, entryOf(service, await addPerson(service)));
     expect(await follow(check)).toMatchObject([{ id, signsIn: true }]);
   });
 

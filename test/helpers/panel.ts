@@ -45,7 +45,7 @@ export async function addPerson(
   const now = new Date(clock());
   const email = `${id}@example.com`;
   const person = await insertPerson(db, {
-    ...{ id, name, email, is_demo: isDemo, created_at: now },
+    ...{ id, name, email, is_demo: isDemo, created_at: now, factors_since: now },
     ...(isDemo
       ? {}
       : {
@@ -104,7 +104,7 @@ export async function addMerchantUser(
     email: visitor.email,
     role,
   });
-  await setPerson(service.db, 'merchant', user.id, visitor.personId);
+  await setPerson(service.db, 'merchant', user.id, entryOf(service, visitor));
   return { ...visitor, userId: user.id };
 }
 
@@ -119,8 +119,16 @@ export async function addPartnerUser(
   const { name = 'Ada' } = options;
   const { email } = visitor;
   const member = await createPartnerMember(operatorOf(service), { partnerId, name, email, role });
-  await setPerson(service.db, 'partner', member.id, visitor.personId);
+  await setPerson(service.db, 'partner', member.id, entryOf(service, visitor));
   return { ...visitor, memberId: member.id };
+}
+
+/** What `setPerson` is called with. */
+export function entryOf(
+  { clock }: Pick<TestApp, 'clock'>,
+  { personId }: Pick<Visitor, 'personId'>,
+) {
+  return { personId, now: new Date(clock()) };
 }
 
 let visits = 0;

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createBranch } from '../../src/accounts/branches.ts';
 import { removeAddress, setAddress } from '../../src/accounts/deposit-addresses.ts';
-import { createBranch, setMerchant } from '../../src/accounts/merchants.ts';
+import { setMerchant } from '../../src/accounts/merchants.ts';
 import { setNetwork } from '../../src/accounts/networks.ts';
 import { setPartner } from '../../src/accounts/partners.ts';
 import { addDomain, removeDomain } from '../../src/accounts/redirect-domains.ts';

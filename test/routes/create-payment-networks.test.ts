@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BLOCKCHAIN_IDS } from '#schemas/blockchain.ts';
-import { createBranch } from '../../src/accounts/merchants.ts';
+import { createBranch } from '../../src/accounts/branches.ts';
 import { setNetwork } from '../../src/accounts/networks.ts';
 import { ADDRESSES, addMerchant, type MerchantWithKey, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';

@@ -1,4 +1,5 @@
-import { createBranch, requireMerchant } from '../../accounts/merchants.ts';
+import { createBranch, setMainBranch } from '../../accounts/branches.ts';
+import { requireMerchant } from '../../accounts/merchants.ts';
 import type { Branch } from '../../database/account-tables.ts';
 import { listBranches } from '../../repositories/accounts/merchants.ts';
 import type { CliCommand } from '../cli-command.ts';
@@ -10,7 +11,7 @@ interface CreateFlags {
   readonly main?: true;
 }
 
-/** `mp branch create | list` */
+/** `mp branch create | set | list` */
 export function define(noun: CliCommand): void {
   noun
     .verb('create', 'add a branch to a merchant')
@@ -20,6 +21,14 @@ export function define(noun: CliCommand): void {
     .onDatabase(async (session, { merchant: merchantId, name, main }: CreateFlags) => {
       const branch = await createBranch(session, { merchantId, name, main: main === true });
       session.show(branchObject(branch));
+    });
+
+  noun
+    .verb('set', 'make a branch the main one, on which API payments are created; at once')
+    .argument('<id>', 'branch ID', parseId)
+    .requiredOption('--main', 'make it the main branch')
+    .onDatabase(async (session, id: string) => {
+      session.show(branchObject(await setMainBranch(session, id)));
     });
 
   noun

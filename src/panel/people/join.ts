@@ -87,11 +87,11 @@ export async function joinAsNew(
       const invited = await findInvited(tx, invitation);
       if (invited === undefined) throw new LinkEnded();
       const person = await insertPerson(tx, {
-        ...{ id, name: invited.name, email, created_at: now },
+        ...{ id, name: invited.name, email, created_at: now, factors_since: now },
         ...password,
         ...app,
       });
-      await setPerson(tx, invited.kind, invited.memberId, id);
+      await setPerson(tx, invited.kind, invited.memberId, { personId: id, now });
       await forgetFailures(tx, keyring, person, null);
       const recoveryCodes = await renewRecoveryCodes(tx, id);
       const detail = { accountId: invited.accountId, role: invited.role };
@@ -130,7 +130,7 @@ export async function joinAsPerson(
       const invited = await findInvited(tx, await requireLink(tx, tokenHash, now));
       const person = await findPerson(tx, personId);
       if (invited === undefined || person === undefined || person.is_demo) throw new LinkEnded();
-      await setPerson(tx, invited.kind, invited.memberId, personId);
+      await setPerson(tx, invited.kind, invited.memberId, { personId, now });
       const detail = { accountId: invited.accountId, role: invited.role };
       await auditPerson(tx, person, 'person.join', { address, now, detail });
       return invited;
@@ -177,7 +177,8 @@ export async function renewFactors(
     const person = await lockPerson(tx, owner.id);
     if (person === undefined) throw new LinkEnded();
     if (!renewsPassword && !isSamePassword(person, owner)) throw new LinkEnded();
-    await updatePerson(tx, person.id, { ...renewed, ...app });
+    const times = { factors_since: now, recovered_at: now };
+    await updatePerson(tx, person.id, { ...renewed, ...app, ...times });
     await deleteSessionsOf(tx, person.id, null);
     await forgetAllFailures(tx, keyring, person);
     const recoveryCodes = renewsCode ? await renewRecoveryCodes(tx, person.id) : [];

@@ -26,6 +26,8 @@ interface Change {
   /** Checks what was entered. The function returned makes the columns to update, once the proof is right. */
   readonly prepare: (person: Person) => () => Partial<Person> | Promise<Partial<Person>>;
   readonly renewsRecoveryCodes?: true;
+  /** Whether what proves who somebody is stays the same. */
+  readonly keepsFactors?: true;
 }
 
 /**
@@ -60,7 +62,11 @@ export async function changeEmail(
 ): Promise<string[]> {
   const email = readEmail(typed);
   try {
-    return await change(deps, proof, { action: 'person.email', prepare: () => () => ({ email }) });
+    return await change(deps, proof, {
+      action: 'person.email',
+      prepare: () => () => ({ email }),
+      keepsFactors: true,
+    });
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
     throw new FieldRefused('email', 'Somebody signs in with this e-mail already.');
@@ -109,7 +115,7 @@ export function changeRecoveryCodes(deps: PeopleDependencies, proof: Proof): Pro
 function change(
   deps: PeopleDependencies,
   { session, person, visitor, password, code }: Proof,
-  { action, prepare, renewsRecoveryCodes }: Change,
+  { action, prepare, renewsRecoveryCodes, keepsFactors }: Change,
 ): Promise<string[]> {
   const { db, clock } = deps;
   return takeTurnOfSession(session.id, async () => {
@@ -122,10 +128,12 @@ function change(
       return proveCode(deps, code, {
         ...{ session, person, compared, visitor },
         async work(tx, present) {
-          if (Object.keys(columns).length > 0) await updatePerson(tx, present.id, columns);
+          const now = new Date(clock());
+          const times = keepsFactors === true ? {} : { factors_since: now };
+          await updatePerson(tx, present.id, { ...columns, ...times });
           await deleteSessionsOf(tx, present.id, session.id);
           const { address } = visitor;
-          await auditPerson(tx, present, action, { address, now: new Date(clock()) });
+          await auditPerson(tx, present, action, { address, now });
           return renewsRecoveryCodes === true ? renewRecoveryCodes(tx, present.id) : [];
         },
       });

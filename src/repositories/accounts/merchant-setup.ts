@@ -4,8 +4,11 @@ import type { Connection } from '../../database/connection.ts';
 import { type Given, prepare } from '../../database/prepared.ts';
 import { CONFIGURED_NETWORK, type ConfiguredNetwork } from './deposit-addresses.ts';
 
-/** A merchant without what only payers see of it. */
-export type PaidMerchant = Omit<Merchant, 'support_contact' | 'accent_color' | 'shows_note'>;
+/** A merchant without what only payers see of it, and without what its admins decide by. */
+export type PaidMerchant = Omit<
+  Merchant,
+  'support_contact' | 'accent_color' | 'shows_note' | 'needs_second_admin'
+>;
 
 /** Everything about a merchant that the creation of a payment needs. */
 export interface MerchantSetup {

@@ -42,3 +42,8 @@ export async function clearMainBranch(db: Connection, merchantId: string): Promi
     .where('is_main', '=', true)
     .execute();
 }
+
+/** Makes a branch the merchant's main one; call `clearMainBranch` before. */
+export async function markMainBranch(db: Connection, branchId: string): Promise<void> {
+  await db.updateTable('branches').set({ is_main: true }).where('id', '=', branchId).execute();
+}

@@ -150,11 +150,11 @@ export async function setPerson(
   db: Connection,
   kind: Membership['kind'],
   memberId: string,
-  personId: string,
+  { personId, now }: { readonly personId: string; readonly now: Date },
 ): Promise<void> {
   await db
     .updateTable(TABLES[kind].member)
-    .set({ person_id: personId })
+    .set({ person_id: personId, ...(kind === 'merchant' ? { standing_since: now } : {}) })
     .where('id', '=', memberId)
     .where('person_id', 'is', null)
     .execute();

@@ -1,0 +1,206 @@
+import { audited, OperationRefused, type Operator } from '../audit/audited-change.ts';
+import { newId } from '../crypto/new-id.ts';
+import type { AddressChange } from '../database/account-tables.ts';
+import type { Connection } from '../database/connection.ts';
+import {
+  type ChangedThing,
+  findOpenChangeOf,
+  hasSuccessfulPayment,
+  insertAddressChange,
+  isAddressOfOthers,
+  needApprovals,
+} from '../repositories/accounts/address-changes.ts';
+import { listAddressesOn } from '../repositories/accounts/deposit-addresses.ts';
+import { findMainBranch, updateMerchant } from '../repositories/accounts/merchants.ts';
+import { applyNow, isSame } from './apply-changes.ts';
+import { requireOtherAdmin, requireProposer } from './change-rights.ts';
+import { type ChangeColumns, inOneTransaction, tellOfChange } from './change-steps.ts';
+import {
+  type AddressVerb,
+  refuseTooMany,
+  requireAddress,
+  requireBranch,
+} from './deposit-addresses.ts';
+import { requireLockedMerchant } from './merchants.ts';
+
+/** Longest that changes can be made to wait, in hours: a week. */
+export const ADDRESS_DELAY_HOURS_MAXIMUM = 168;
+
+/** An address that an admin wants to be the only one of a branch on a network, or one more. */
+export interface WantedAddress {
+  readonly kind: AddressVerb;
+  readonly merchantId: string;
+  readonly branchId: string;
+  readonly blockchainId: string;
+  /** As typed. */
+  readonly text: string;
+}
+
+/** A wanted address, with what it would replace, to be looked at before it is proposed. */
+export interface CheckedAddress {
+  /** In its canonical spelling. */
+  readonly address: string;
+  /** The present addresses of the branch on the network. */
+  readonly present: readonly string[];
+}
+
+/**
+ * Checks an address as `setAddress` does, and that it would change something and is nobody else's: what arrives at an
+ * address of two merchants could settle a payment of the wrong one.
+ * @throws OperationRefused with the reason.
+ */
+export async function checkAddress(
+  db: Connection,
+  { kind, merchantId, branchId, blockchainId, text }: WantedAddress,
+): Promise<CheckedAddress> {
+  await requireBranch(db, { merchantId, branchId });
+  const address = await requireAddress(db, blockchainId, text);
+  const present = await listAddressesOn(db, branchId, blockchainId);
+  const isThere = present.includes(address);
+  if (isThere && (kind === 'address.add' || present.length === 1)) {
+    throw new OperationRefused('The branch has this address already.');
+  }
+  if (kind === 'address.add') refuseTooMany(present, address);
+  if (await isAddressOfOthers(db, merchantId, { blockchainId, address })) {
+    throw new OperationRefused(
+      'Another account of this service has this address, so that it would not be clear whose a deposit is. Use one of its own, or ask your operator.',
+    );
+  }
+  return { address, present };
+}
+
+/**
+ * Proposes an address. The change waits; it holds at once while the merchant has no successful payment, unless
+ * a second admin is always needed.
+ * @param seen The present addresses that the proposer has looked at.
+ * @param delayMs How long changes wait, in milliseconds.
+ * @returns The change; its outcome is `applied` if it holds already.
+ * @throws OperationRefused like `checkAddress`, for one who may not, when another change of the branch and network
+ * waits, and when the present addresses are not those seen.
+ */
+export function proposeAddress(
+  operator: Operator,
+  wanted: WantedAddress,
+  seen: readonly string[],
+  delayMs: number,
+): Promise<AddressChange> {
+  const {
+    kind,
+    merchantId: merchant_id,
+    branchId: branch_id,
+    blockchainId: blockchain_id,
+  } = wanted;
+  return propose(operator, merchant_id, delayMs, async tx => {
+    const { address, present } = await checkAddress(tx, wanted);
+    if (!isSame(present, seen)) throw changedMeanwhile();
+    return { kind, merchant_id, branch_id, blockchain_id, address, former: [...present] };
+  });
+}
+
+/**
+ * Proposes to make a branch the main one, on which API payments are created, and so to send their money to its
+ * addresses. Waits like an address.
+ * @throws OperationRefused for an unknown branch and for the main one; else like `proposeAddress`.
+ */
+export function proposeMainBranch(
+  operator: Operator,
+  { merchantId, branchId }: { readonly merchantId: string; readonly branchId: string },
+  delayMs: number,
+): Promise<AddressChange> {
+  return propose(operator, merchantId, delayMs, async tx => {
+    const { is_main: isMain } = await requireBranch(tx, { merchantId, branchId });
+    if (isMain) throw new OperationRefused('It is the main branch already.');
+    const main = await findMainBranch(tx, merchantId);
+    return {
+      ...{ kind: 'branch.main', merchant_id: merchantId, branch_id: branchId },
+      ...{ blockchain_id: null, address: null, former: main === undefined ? [] : [main.id] },
+    };
+  });
+}
+
+/**
+ * Makes a second admin necessary for every change of where money goes, those that wait included.
+ * @throws OperationRefused for one who may not propose changes, and where there is no second admin.
+ */
+export function requireSecondAdmin(operator: Operator, merchantId: string): Promise<void> {
+  return inOneTransaction(operator, async within => {
+    const { db: tx } = within;
+    const merchant = await requireLockedMerchant(tx, merchantId);
+    const admin = await requireProposer(within, merchantId);
+    await requireOtherAdmin(within, merchantId, admin);
+    if (merchant.needs_second_admin) return;
+    await audited(within, 'merchant.second-admin', async () => {
+      await updateMerchant(tx, merchantId, { needs_second_admin: true });
+      await needApprovals(tx, merchantId);
+      return { result: undefined, objectId: merchantId, detail: { needsSecondAdmin: true } };
+    });
+  });
+}
+
+/**
+ * Proposes that one admin is enough again. It waits like an address, even where nothing else would, and can be
+ * approved; but it does not need to be, since the second admin may be gone.
+ * @throws OperationRefused like `proposeAddress`.
+ */
+export function proposeOneAdmin(
+  operator: Operator,
+  merchantId: string,
+  delayMs: number,
+): Promise<AddressChange> {
+  return propose(operator, merchantId, delayMs, async tx => {
+    const { needs_second_admin: isNeeded } = await requireLockedMerchant(tx, merchantId);
+    if (!isNeeded) throw new OperationRefused('One admin is enough already.');
+    return {
+      ...{ kind: 'merchant.one-admin', merchant_id: merchantId, branch_id: null },
+      ...{ blockchain_id: null, address: null, former: [] },
+    };
+  });
+}
+
+/** @param check Says what is to be changed, under the lock of the merchant. */
+function propose(
+  operator: Operator,
+  merchantId: string,
+  delayMs: number,
+  check: (tx: Connection) => Promise<ChangeColumns>,
+): Promise<AddressChange> {
+  return inOneTransaction(operator, async within => {
+    const { db: tx, clock } = within;
+    const merchant = await requireLockedMerchant(tx, merchantId);
+    if (merchant.status !== 'active') throw new OperationRefused('The account is inactive.');
+    const { email, personId } = await requireProposer(within, merchantId);
+    const columns = await check(tx);
+    const { kind } = columns;
+    if ((await findOpenChangeOf(tx, merchantId, thingOf(columns))) !== undefined) {
+      throw new OperationRefused('Another change of this waits already: cancel it first.');
+    }
+    const needsApproval = kind !== 'merchant.one-admin' && merchant.needs_second_admin;
+    // One who has set up a second admin does not set up an account in a hurry.
+    const isNew = kind !== 'merchant.one-admin' && !(await hasSuccessfulPayment(tx, merchantId));
+    const now = clock();
+    const waitsMs = isNew ? 0 : delayMs;
+    const change = await insertAddressChange(tx, {
+      ...{ ...columns, id: newId(), proposed_by: email, person_id: personId },
+      ...{ proposed_at: new Date(now), effective_at: new Date(now + waitsMs) },
+      needs_approval: needsApproval,
+    });
+    if (waitsMs === 0 && !needsApproval) return applyNow(within, change);
+    return tellOfChange(within, 'propose', change);
+  });
+}
+
+function thingOf({
+  kind,
+  branch_id: branchId,
+  blockchain_id: blockchainId,
+}: ChangeColumns): ChangedThing {
+  if (kind === 'branch.main' || kind === 'merchant.one-admin') return { kind };
+  if (branchId === null || blockchainId === null) throw new Error(`${kind} names no address`);
+  return { branchId, blockchainId };
+}
+
+function changedMeanwhile(): OperationRefused {
+  return new OperationRefused(
+    'The addresses were changed while this form was open. Look at them, then try again.',
+  );
+}

@@ -1,0 +1,63 @@
+import { audited, OperationRefused, type Operator } from '../audit/audited-change.ts';
+import { newId } from '../crypto/new-id.ts';
+import type { Branch } from '../database/account-tables.ts';
+import {
+  clearMainBranch,
+  findBranch,
+  findMainBranch,
+  insertBranch,
+  markMainBranch,
+} from '../repositories/accounts/merchants.ts';
+import { inOneTransaction, lapseOpen, recordOperatorChange } from './change-steps.ts';
+import { requireLockedMerchant } from './merchants.ts';
+
+/**
+ * Adds a branch. A new main branch replaces the present one as main, at once, so only operators make one so.
+ * @throws OperationRefused for an unknown merchant.
+ */
+export function createBranch(
+  operator: Operator,
+  input: { readonly merchantId: string; readonly name: string; readonly main: boolean },
+): Promise<Branch> {
+  const { merchantId, name, main } = input;
+  return inOneTransaction(operator, async within => {
+    const branch = await audited(within, 'branch.create', async (tx, now) => {
+      await requireLockedMerchant(tx, merchantId);
+      const row = { id: newId(), merchant_id: merchantId, name, is_main: false, created_at: now };
+      const result = await insertBranch(tx, row);
+      return { result, objectId: result.id, detail: { ...input } };
+    });
+    return main ? moveMain(within, branch) : branch;
+  });
+}
+
+/**
+ * Makes a branch its merchant's main one, at once. A change that waits for it lapses.
+ * @throws OperationRefused for an unknown branch, and for the main one.
+ */
+export function setMainBranch(operator: Operator, id: string): Promise<Branch> {
+  return inOneTransaction(operator, async within => {
+    const found = await findBranch(within.db, id);
+    if (found === undefined) throw new OperationRefused(`There is no branch ${id}.`);
+    await requireLockedMerchant(within.db, found.merchant_id);
+    const main = await findMainBranch(within.db, found.merchant_id);
+    if (main?.id === id) throw new OperationRefused('It is the main branch already.');
+    return moveMain(within, found);
+  });
+}
+
+/** Call it with the merchant locked. */
+async function moveMain(operator: Operator, branch: Branch): Promise<Branch> {
+  const { db: tx } = operator;
+  const { id: branch_id, merchant_id } = branch;
+  const kind = 'branch.main';
+  const former = await findMainBranch(tx, merchant_id);
+  await clearMainBranch(tx, merchant_id);
+  await markMainBranch(tx, branch_id);
+  await lapseOpen(operator, merchant_id, { kind });
+  await recordOperatorChange(operator, {
+    ...{ kind, merchant_id, branch_id, blockchain_id: null, address: null },
+    former: former === undefined ? [] : [former.id],
+  });
+  return { ...branch, is_main: true };
+}

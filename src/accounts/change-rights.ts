@@ -1,0 +1,80 @@
+import { OperationRefused, type Operator } from '../audit/audited-change.ts';
+import type { AddressChange } from '../database/account-tables.ts';
+import {
+  findMerchantAdmin,
+  hasOtherAdmin,
+  type MerchantAdmin,
+} from '../repositories/accounts/merchant-admins.ts';
+
+/**
+ * How long somebody whom a link gave factors may not say where money goes, in milliseconds: long enough for the
+ * others to notice that it was not them.
+ */
+export const RECOVERY_HOLD_MS = 24 * 60 * 60_000;
+
+/**
+ * Who cancels a change: any admin. Asked in the transaction of the change, so that one who was demoted meanwhile
+ * changes nothing.
+ * @throws OperationRefused for anybody else.
+ */
+export async function requireAdmin(
+  { db, personId }: Operator,
+  merchantId: string,
+): Promise<MerchantAdmin> {
+  const admin =
+    personId === undefined ? undefined : await findMerchantAdmin(db, merchantId, personId);
+  if (admin === undefined) throw new OperationRefused('This takes a Merchant Admin.');
+  return admin;
+}
+
+/**
+ * Who proposes a change.
+ * @throws OperationRefused for anybody but an admin, and for one whom a link gave factors lately.
+ */
+export async function requireProposer(
+  operator: Operator,
+  merchantId: string,
+): Promise<MerchantAdmin> {
+  const admin = await requireAdmin(operator, merchantId);
+  if (admin.recoveredAt === null) return admin;
+  const freeAt = admin.recoveredAt.getTime() + RECOVERY_HOLD_MS;
+  if (operator.clock() >= freeAt) return admin;
+  throw new OperationRefused(
+    `A link gave you a new password or authenticator app: you may change where money goes from ${minute(freeAt)} on.`,
+  );
+}
+
+/**
+ * Who approves a change: another admin, who has been one, with the present factors, for as long as changes wait.
+ * So nobody who got in lately, or was let in by an intruder, can make a change hold at once.
+ * @throws OperationRefused for anybody else.
+ */
+export async function requireApprover(
+  operator: Operator,
+  { merchant_id: merchantId, person_id: proposerId }: AddressChange,
+  delayMs: number,
+): Promise<MerchantAdmin> {
+  const admin = await requireProposer(operator, merchantId);
+  if (admin.personId === proposerId) {
+    throw new OperationRefused('You have proposed this change: it takes another admin.');
+  }
+  const since = Math.max(admin.standingSince.getTime(), admin.factorsSince.getTime());
+  if (operator.clock() >= since + delayMs) return admin;
+  throw new OperationRefused(
+    `You have not been an admin, with your present password and codes, for long enough: you may approve changes from ${minute(since + delayMs)} on.`,
+  );
+}
+
+/** @throws OperationRefused if nobody else could approve a change. */
+export async function requireOtherAdmin(
+  { db }: Operator,
+  merchantId: string,
+  { personId }: MerchantAdmin,
+): Promise<void> {
+  if (await hasOtherAdmin(db, merchantId, personId)) return;
+  throw new OperationRefused('Nobody else signs in as an admin: invite a second one first.');
+}
+
+function minute(time: number): string {
+  return `${new Date(time).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}

@@ -1,0 +1,107 @@
+import { audited, type Operator } from '../audit/audited-change.ts';
+import { newId } from '../crypto/new-id.ts';
+import type { AddressChange } from '../database/account-tables.ts';
+import { untilHeard } from '../database/change-feed.ts';
+import { transact } from '../database/transaction.ts';
+import {
+  type ChangedThing,
+  findOpenChangeOf,
+  insertAddressChange,
+  updateAddressChange,
+} from '../repositories/accounts/address-changes.ts';
+
+/** What happens to a change of where money goes. */
+export type ChangeStep = 'propose' | 'approve' | 'cancel' | 'lapse' | 'apply';
+
+/** A change as it is proposed. */
+export type ChangeColumns = Pick<
+  AddressChange,
+  'kind' | 'merchant_id' | 'branch_id' | 'blockchain_id' | 'address' | 'former'
+>;
+
+/**
+ * Tells of a step of a change: every step passes here, in its transaction, those of operators too. Today that is
+ * the audit entry; what is applied has the name of what it is, such as `address.set`.
+ */
+export function tellOfChange(
+  operator: Operator,
+  step: ChangeStep,
+  change: AddressChange,
+): Promise<AddressChange> {
+  const [objectType] = change.kind.split('.');
+  const action = step === 'apply' ? change.kind : `${objectType}.${step}`;
+  return audited(operator, action, async () => ({
+    result: change,
+    objectId: change.branch_id ?? change.merchant_id,
+    detail: { ...detailOf(change), ...stepDetail(step, change) },
+  }));
+}
+
+function detailOf({ kind, blockchain_id: blockchainId, address, former }: AddressChange) {
+  if (kind === 'merchant.one-admin') return { needsSecondAdmin: false };
+  if (kind === 'branch.main') return former.length > 0 ? { replaced: former } : {};
+  const replaced = kind === 'address.set' ? former.filter(other => other !== address) : [];
+  return { blockchainId, address, ...(replaced.length > 0 ? { replaced } : {}) };
+}
+
+/** An operator's change has no steps before it. */
+function stepDetail(step: ChangeStep, { id, kind, person_id, ...change }: AddressChange) {
+  if (person_id === null && step === 'apply') return {};
+  const { effective_at: effectiveAt, needs_approval: needsApproval, approved_by } = change;
+  return {
+    change: id,
+    ...(step === 'apply' ? {} : { kind }),
+    ...(step === 'propose' ? { effectiveAt, needsApproval } : {}),
+    ...(step === 'apply' && approved_by !== null ? { approvedBy: approved_by } : {}),
+  };
+}
+
+/** Ends an open change without applying it, and tells of it. */
+export async function endChange(
+  operator: Operator,
+  change: AddressChange,
+  outcome: 'cancelled' | 'lapsed',
+): Promise<AddressChange> {
+  const ended_at = new Date(operator.clock());
+  const ended = await updateAddressChange(operator.db, change.id, { outcome, ended_at });
+  return tellOfChange(operator, outcome === 'lapsed' ? 'lapse' : 'cancel', ended);
+}
+
+/** Lets the open change of a thing lapse, since that thing is changed at once. */
+export async function lapseOpen(
+  operator: Operator,
+  merchantId: string,
+  thing: ChangedThing,
+): Promise<void> {
+  const open = await findOpenChangeOf(operator.db, merchantId, thing);
+  if (open !== undefined) await endChange(operator, open, 'lapsed');
+}
+
+/** Records a change that an operator has made by command, and tells the merchant's people of it. */
+export async function recordOperatorChange(
+  operator: Operator,
+  columns: ChangeColumns,
+): Promise<void> {
+  const now = new Date(operator.clock());
+  const change = await insertAddressChange(operator.db, {
+    ...{ ...columns, id: newId(), proposed_by: operator.actor, person_id: null },
+    ...{ proposed_at: now, effective_at: now, needs_approval: false },
+    ...{ outcome: 'applied', ended_at: now },
+  });
+  await tellOfChange(operator, 'apply', change);
+}
+
+/**
+ * Runs several audited changes in one transaction, then waits until they hold on every replica. Within an open
+ * transaction it neither commits nor waits, like `audited`.
+ */
+export async function inOneTransaction<T>(
+  operator: Operator,
+  work: (operator: Operator) => Promise<T>,
+): Promise<T> {
+  const { db } = operator;
+  if (db.isTransaction) return work(operator);
+  const result = await transact(db, tx => work({ ...operator, db: tx }));
+  await untilHeard(db);
+  return result;
+}
