@@ -92,6 +92,8 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
     ...{ ...deps, ...failures, panelUrl, limits, explainUnknownRoute },
     admitsDemo: isDevelopment,
     requestsKept: config.requestLog,
+    addressDelayMs: config.addressDelayHours * 60 * 60_000,
+    allowsLoopback: isDevelopment,
     cookies: createPanelCookies(panelUrl),
   };
   // First: a path that its host does not serve is refused in the form of the host.

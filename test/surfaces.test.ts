@@ -74,6 +74,7 @@ test('the panel', async () => {
     app.register(panelPlugin, {
       ...{ ...dependencies(limits), panelUrl, prefix: '/panel', admitsDemo: true },
       requestsKept: config.requestLog,
+      ...{ addressDelayMs: 0, allowsLoopback: true },
       cookies: createPanelCookies(panelUrl),
       explainUnknownRoute: () => new ApiError('E3001'),
     }),

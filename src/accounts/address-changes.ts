@@ -1,6 +1,6 @@
 import { audited, OperationRefused, type Operator } from '../audit/audited-change.ts';
 import { newId } from '../crypto/new-id.ts';
-import type { AddressChange } from '../database/account-tables.ts';
+import type { AddressChange, Merchant } from '../database/account-tables.ts';
 import type { Connection } from '../database/connection.ts';
 import {
   type ChangedThing,
@@ -21,10 +21,7 @@ import {
   requireAddress,
   requireBranch,
 } from './deposit-addresses.ts';
-import { requireLockedMerchant } from './merchants.ts';
-
-/** Longest that changes can be made to wait, in hours: a week. */
-export const ADDRESS_DELAY_HOURS_MAXIMUM = 168;
+import { requireLockedMerchant, requireMerchant } from './merchants.ts';
 
 /** An address that an admin wants to be the only one of a branch on a network, or one more. */
 export interface WantedAddress {
@@ -157,6 +154,35 @@ export function proposeOneAdmin(
   });
 }
 
+/** When a change of where money goes would hold that is proposed now. */
+export interface Delay {
+  /** 0 for at once, in milliseconds. */
+  readonly waitsMs: number;
+  /** Whether it waits until another admin approves it, however long that takes. */
+  readonly needsApproval: boolean;
+}
+
+/**
+ * How long an address that is proposed now would wait.
+ * @throws OperationRefused for an unknown merchant.
+ */
+export async function readDelay(
+  db: Connection,
+  merchantId: string,
+  delayMs: number,
+): Promise<Delay> {
+  return delayOf(db, await requireMerchant(db, merchantId), delayMs);
+}
+
+/** Setting up is not slowed down: nothing waits while the merchant has no successful payment. */
+async function delayOf(
+  db: Connection,
+  { id, needs_second_admin: needsApproval }: Merchant,
+  delayMs: number,
+): Promise<Delay> {
+  return { waitsMs: (await hasSuccessfulPayment(db, id)) ? delayMs : 0, needsApproval };
+}
+
 /** @param check Says what is to be changed, under the lock of the merchant. */
 function propose(
   operator: Operator,
@@ -174,11 +200,11 @@ function propose(
     if ((await findOpenChangeOf(tx, merchantId, thingOf(columns))) !== undefined) {
       throw new OperationRefused('Another change of this waits already: cancel it first.');
     }
-    const needsApproval = kind !== 'merchant.one-admin' && merchant.needs_second_admin;
-    // One who has set up a second admin does not set up an account in a hurry.
-    const isNew = kind !== 'merchant.one-admin' && !(await hasSuccessfulPayment(tx, merchantId));
+    const { waitsMs, needsApproval } =
+      kind === 'merchant.one-admin'
+        ? { waitsMs: delayMs, needsApproval: false }
+        : await delayOf(tx, merchant, delayMs);
     const now = clock();
-    const waitsMs = isNew ? 0 : delayMs;
     const change = await insertAddressChange(tx, {
       ...{ ...columns, id: newId(), proposed_by: email, person_id: personId },
       ...{ proposed_at: new Date(now), effective_at: new Date(now + waitsMs) },

@@ -22,6 +22,8 @@ export interface Config {
   readonly publicUrl: string;
   /** Base of the panel's links, without a trailing slash; null for no panel, as in production unless set. */
   readonly panelUrl: string | null;
+  /** How long changes of where a merchant's money goes wait, in hours. */
+  readonly addressDelayHours: number;
   /** Fastify's `trustProxy`: the proxies whose X-Forwarded-For is trusted. */
   readonly trustProxy: false | number | string[];
   /** PostgreSQL connection URL, perhaps of several servers (server-urls.ts); null runs the embedded server below `dataDirectory`. */
@@ -91,6 +93,9 @@ const SWITCH = ['on', 'off'] as const;
 /** Deliveries are retried for three days; operators look into failures after that. */
 const RETENTION_DAYS_MINIMUM = 7;
 const REQUESTS_KEPT = ['all', 'failures', 'off'] as const;
+/** How long changes of where money goes wait: a day in production, a week at most. */
+const ADDRESS_DELAY_HOURS = 24;
+const ADDRESS_DELAY_HOURS_MAXIMUM = 168;
 const RATES = ['live', 'fixed'] as const;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const PROCESSORS = ['sandbox', 'stripe'] as const;
@@ -144,6 +149,12 @@ export function readConfig(given: Environment, readFile?: ReadFile): Config {
     port,
     publicUrl,
     panelUrl: from.baseUrl<string | null>('PANEL_URL', isProduction ? null : publicUrl),
+    addressDelayHours: from.integer(
+      'PANEL_ADDRESS_DELAY_HOURS',
+      isProduction ? ADDRESS_DELAY_HOURS : 0,
+      0,
+      ADDRESS_DELAY_HOURS_MAXIMUM,
+    ),
     trustProxy: from.read<Config['trustProxy']>('TRUST_PROXY', false, {
       expected:
         'false, a number of proxies from 1 to 9, or a comma-separated list of addresses and networks',

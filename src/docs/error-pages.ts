@@ -1,5 +1,7 @@
 import { STATUS_CODES } from 'node:http';
+import type { Config } from '../config/config.ts';
 import { ERROR_CODES, ERRORS, type ErrorCode, exampleOf } from '../errors/catalogue.ts';
+import { goPath, type LinkedSetting } from '../panel/go.ts';
 import { exampleEnvelope } from './openapi/errors.ts';
 import { block, code, errorLink, table } from './write-markdown.ts';
 
@@ -15,12 +17,84 @@ const GUIDES = [
   [/^E[459]/, '[Idempotency and retries](/docs/idempotency)'],
 ] as const;
 
+/**
+ * Settings that cure an error: where they are in the panel, for whom, and the operator's command that does the same.
+ */
+export const CURES: Partial<Record<ErrorCode, Cure>> = {
+  E1010: {
+    ...{ setting: 'domains', text: 'Add the domain under Settings, Domains' },
+    command: 'mp domain add --merchant ID --domain shop.example.com',
+  },
+  E1012: {
+    ...{ setting: 'domains', text: 'Add the hostname under Settings, Domains' },
+    command: 'mp domain add --merchant ID --domain shop.example.com',
+  },
+  E1020: {
+    ...{ setting: 'addresses', text: 'Set a deposit address under Settings, Addresses' },
+    command: 'mp address set --merchant ID --blockchain btc --address ADDRESS',
+  },
+  E1030: {
+    ...{ setting: 'branches', text: 'Add a main branch under Settings, Branches' },
+    command: 'mp branch create --merchant ID --name Main --main',
+  },
+  E2004: {
+    ...{ setting: 'keys', text: 'Look at your keys, or create one, under Developer, API keys' },
+    command: 'mp key create --merchant ID --name NAME',
+  },
+  E2005: {
+    ...{ setting: 'keys', text: 'Create a key under Developer, API keys' },
+    command: 'mp key create --merchant ID --name NAME',
+  },
+  E2006: {
+    ...{ setting: 'keys', text: 'Create a key under Developer, API keys' },
+    command: 'mp key create --merchant ID --name NAME',
+  },
+  E2008: {
+    ...{ setting: 'business', text: 'See whether the account is active under Settings, Business' },
+    command: 'mp merchant set ID --status active',
+  },
+  E2101: {
+    ...{ setting: 'keys', text: 'Create a key with the scope under Developer, API keys' },
+    command: 'mp key create --merchant ID --name NAME --scopes SCOPE',
+  },
+  E2102: {
+    ...{ setting: 'business', text: 'See how far onboarding is under Settings, Business' },
+    command: 'mp merchant set ID --onboarding approved',
+  },
+  E2103: {
+    ...{ setting: 'self-service', text: "An owner of the partner switches its merchants' keys on" },
+    command: 'mp partner set ID --self-service on',
+  },
+};
+
+interface Cure {
+  readonly setting: LinkedSetting;
+  /** Says what to do there. */
+  readonly text: string;
+  readonly command: string;
+}
+
+function cureMarkdown(
+  errorCode: ErrorCode,
+  { publicUrl, panelUrl }: Pick<Config, 'publicUrl' | 'panelUrl'>,
+): string {
+  const cure = CURES[errorCode];
+  if (cure === undefined) return '';
+  const { setting, text, command } = cure;
+  const base = panelUrl === publicUrl ? '' : panelUrl;
+  const panel = base === null ? '' : `- In the panel: [${text}](${base}${goPath(setting)}).\n`;
+  return `\n${panel}- Your operator does the same with ${code(command)}.\n`;
+}
+
 export function errorTitle(errorCode: ErrorCode): string {
   return `${errorCode} ${ERRORS[errorCode].code}`;
 }
 
 /** The page of one error below its meaning. */
-export function errorMarkdown(errorCode: ErrorCode, publicUrl: string): string {
+export function errorMarkdown(
+  errorCode: ErrorCode,
+  place: Pick<Config, 'publicUrl' | 'panelUrl'>,
+): string {
   const { status, type, retry, why, remedy } = ERRORS[errorCode];
   const guide = GUIDES.find(([codes]) => codes.test(errorCode));
   return `${table(
@@ -41,10 +115,10 @@ ${why.map(cause => `- ${cause}`).join('\n')}
 ## What to do
 
 ${remedy}
-${guide === undefined ? '' : `\nSee also: ${guide[1]}.\n`}
+${cureMarkdown(errorCode, place)}${guide === undefined ? '' : `\nSee also: ${guide[1]}.\n`}
 ## Example
 
-${block('http', exampleResponse(errorCode, publicUrl))}
+${block('http', exampleResponse(errorCode, place.publicUrl))}
 
 [All errors](/docs/errors)`;
 }

@@ -13,6 +13,7 @@ import {
   PARTNER_TEXT_MAXIMUM,
 } from '#schemas/partner-reports.ts';
 import { PAYMENT_STATUSES } from '#schemas/payment.ts';
+import { RECOVERY_HOLD_MS } from '../accounts/change-rights.ts';
 import { ADDRESSES_MAXIMUM } from '../accounts/deposit-addresses.ts';
 import { LOGO_BYTES_MAXIMUM, LOGO_PIXELS_MAXIMUM } from '../accounts/logo.ts';
 import { TOLERANCE_BPS_MAXIMUM } from '../accounts/merchants.ts';
@@ -203,6 +204,7 @@ export function factsOf(settings: DocsSettings): Facts {
     'scopes.owner': codes(PARTNER_OWNER_SCOPES),
     'scopes.developer': codes(PARTNER_DEVELOPER_SCOPES),
     'sign-in.session-wrong': SESSION_WRONG_MAXIMUM,
+    'panel.recovery-hold': formatDuration(RECOVERY_HOLD_MS / 1000),
     'sign-in.failures': ATTEMPT_LIMITS.failures,
     'sign-in.window': formatDuration(ATTEMPT_LIMITS.windowMs / 1000),
     'sign-in.in-row': ATTEMPT_LIMITS.inRow,

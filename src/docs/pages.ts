@@ -69,7 +69,7 @@ export function listPages(settings: DocsSettings, document: OpenApiDocument): Pa
     path: `${ERRORS_PATH}/${errorCode}`,
     title: errorTitle(errorCode),
     description: ERRORS[errorCode].meaning,
-    markdown: errorMarkdown(errorCode, publicUrl),
+    markdown: errorMarkdown(errorCode, settings),
   }));
   const link = (page: Page) => ({ ...page, markdown: defineErrorLinks(page.markdown) });
   const groups = [...guides, { title: 'Reference', pages: reference }];

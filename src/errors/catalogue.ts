@@ -85,7 +85,7 @@ export const ERRORS = {
     code: 'redirect_domains_not_configured',
     status: 400,
     meaning: 'A redirectUrl was given, but the merchant has no allowed redirect domain.',
-    why: ['A new merchant has no redirect domains; an operator has to add them.'],
+    why: ['A new merchant has no redirect domains; an admin or an operator has to add them.'],
     remedy:
       "Have the domain added to the merchant's allowed redirect domains, or leave redirectUrl out.",
     example: { param: 'redirectUrl' },

@@ -28,6 +28,10 @@ export interface PanelDependencies {
   readonly publicUrl: string;
   /** Whether people of the demo, who have neither password nor code, may sign in: never in production. */
   readonly admitsDemo: boolean;
+  /** How long changes of where money goes wait, in milliseconds. */
+  readonly addressDelayMs: number;
+  /** Whether payers may be led to loopback hosts: never in production. */
+  readonly allowsLoopback: boolean;
   /** Whether payments may be simulated. */
   readonly simulation: boolean;
   /** Which requests of API keys the request log keeps. */

@@ -75,7 +75,7 @@ export function renderFault({ field, message }: FormFault): Html {
 export function renderButton(
   action: string,
   text: string,
-  look: 'primary' | 'plain' = 'primary',
+  look: 'primary' | 'plain' | 'danger' = 'primary',
 ): Html {
-  return html`<form method="post" action="${action}"><button${look === 'plain' && html` class="plain"`}>${text}</button></form>`;
+  return html`<form method="post" action="${action}"><button${look !== 'primary' && html` class="${look}"`}>${text}</button></form>`;
 }

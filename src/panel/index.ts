@@ -9,6 +9,7 @@ import { PANEL_ASSETS } from './assets.ts';
 import type { PanelDependencies } from './dependencies.ts';
 import { Exports } from './exports.ts';
 import { explainFailure } from './failures.ts';
+import { registerGo } from './go.ts';
 import { registerHome } from './home/index.ts';
 import { registerPanelAccess } from './hooks/access.ts';
 import { registerJoin } from './join/index.ts';
@@ -18,6 +19,7 @@ import { registerPartner } from './partner/index.ts';
 import { registerPayments } from './payments/index.ts';
 import { registerProfile } from './profile/index.ts';
 import { registerRequests } from './requests/index.ts';
+import { registerSettings } from './settings/index.ts';
 import { registerSignIn } from './sign-in/index.ts';
 import { registerUnmatched } from './unmatched/index.ts';
 
@@ -42,6 +44,7 @@ export async function panelPlugin(app: TypedApp, deps: PanelDependencies): Promi
     // After access, so that the request is counted and its page has the person's navigation.
     refuseUnusableText(pages);
     registerAccounts(pages, deps);
+    registerGo(pages, deps);
     registerSignIn(pages, deps);
     registerJoin(pages, deps);
     registerProfile(pages, deps);
@@ -49,6 +52,7 @@ export async function panelPlugin(app: TypedApp, deps: PanelDependencies): Promi
     registerHome(pages, deps);
     registerPayments(pages, deps, exports);
     registerUnmatched(pages, deps);
+    registerSettings(pages, deps);
     registerKeys(pages, deps);
     registerRequests(pages, deps);
     registerPartner(pages, deps, exports);

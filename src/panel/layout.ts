@@ -1,7 +1,9 @@
 import { type Html, html } from '../pages/html.ts';
 import { SIMULATION_NOTICE } from '../pages/simulation-notice.ts';
+import type { NamedChange } from '../repositories/accounts/address-changes.ts';
 import type { Membership } from '../repositories/people/memberships.ts';
 import { PANEL_ASSETS, PANEL_PREFIX } from './assets.ts';
+import { renderChangeNotices } from './change-notices.ts';
 import { type FormFault, renderFault } from './form.ts';
 import { accountPath, accountSections, type PanelSection } from './navigation.ts';
 import type { OpenSession } from './people/panel-sessions.ts';
@@ -33,13 +35,15 @@ export interface PageFrame {
   readonly membership: Membership | null;
   /** What is wrong with the account, for the top of each of its pages. */
   readonly banner: string | null;
+  /** Changes of where its money goes, for the same place. */
+  readonly changes: readonly NamedChange[];
 }
 
 const { shell } = texts;
 
 /** Renders a page: its content with head, bar and navigation. */
 export function renderPage(page: PanelPage, frame: PageFrame): string {
-  const { basePath, membership, banner, simulation } = frame;
+  const { basePath, membership, banner, changes, simulation } = frame;
   const asset = (name: Parameters<typeof PANEL_ASSETS.path>[1]) =>
     PANEL_ASSETS.path(basePath, name);
   const navigation = membership !== null && renderMenu(membership, frame);
@@ -68,6 +72,7 @@ ${
 <nav class="side links" aria-label="${shell.account}">${navigation}</nav>`
 }
 <main id="content"${refresh !== undefined && html` data-refresh="${refresh}"`}>
+${membership !== null && renderChangeNotices(changes, `${basePath}${accountPath(membership)}/settings`)}
 ${banner !== null && html`<p class="notice">${banner}</p>`}
 <h1>${page.title}</h1>
 ${page.lead !== undefined && html`<p class="lead">${page.lead}</p>`}

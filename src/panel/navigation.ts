@@ -41,6 +41,15 @@ const SECTIONS: Readonly<Record<Membership['kind'], readonly Section[]>> = {
       ],
     },
     {
+      title: menu.settings,
+      entries: [
+        { path: '/settings/business', text: menu.business, permission: 'settings.read' },
+        { path: '/settings/branches', text: menu.branches, permission: 'settings.read' },
+        { path: '/settings/addresses', text: menu.addresses, permission: 'settings.read' },
+        { path: '/settings/domains', text: menu.domains, permission: 'settings.read' },
+      ],
+    },
+    {
       title: menu.developer,
       entries: developerEntries('merchant'),
     },

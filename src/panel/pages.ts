@@ -68,13 +68,14 @@ export function renderShown(shown: Shown, reply: FastifyReply, settings: PageSet
       .removeHeader('content-type');
     return '';
   }
-  const { session = null, membership = null } = reply.request.visit ?? {};
+  const { session = null, membership = null, changes = [] } = reply.request.visit ?? {};
   const { fault, status = fault ? 422 : 200 } = shown;
   reply.status(status).header('content-type', 'text/html; charset=utf-8');
   return renderPage(shown, {
     ...{ ...settings, basePath, session, membership },
     path: pathOf(reply.request.url),
     banner: membership === null ? null : bannerOf(membership),
+    changes,
   });
 }
 

@@ -3,6 +3,7 @@ import type { Database } from '../database/connection.ts';
 import type { Processor } from '../payments/processor.ts';
 import type { Rates } from '../rates/rate-source.ts';
 import type { Clock } from '../time/clock.ts';
+import { applyAddressChangesLoop } from './apply-address-changes.ts';
 import { cancelDeactivatedLoop } from './cancel-deactivated.ts';
 import { cleanUpLoop } from './clean-up.ts';
 import { deliverWebhooksLoop, type WebhookDependencies } from './deliver-webhooks.ts';
@@ -38,6 +39,7 @@ export async function runWorker(
     expirePaymentsLoop(db, clock, logger),
     lapseQuotesLoop(db, clock, logger),
     cancelDeactivatedLoop(db, clock, logger),
+    applyAddressChangesLoop(db, clock),
     followUpRegulatedLoop(dependencies, clock),
     foldPartnerDeltasLoop(db),
     cleanUpLoop(db, clock),

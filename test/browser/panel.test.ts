@@ -2,10 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { proposeAddress, requireSecondAdmin } from '../../src/accounts/address-changes.ts';
+import { createBranch } from '../../src/accounts/branches.ts';
 import { createUser } from '../../src/accounts/users.ts';
 import { inviteUser, makeLink } from '../../src/panel/people/invitations.ts';
 import { setPerson } from '../../src/repositories/people/memberships.ts';
 import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
+import { newAddress } from '../accounts/account-of-changes.ts';
 import { addMerchant, addPartner, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { DESKTOP, launchBrowser, NARROW, PHONE, windowOf } from '../helpers/browser.ts';
@@ -18,6 +21,7 @@ import {
   entryOf,
   PASSWORD,
 } from '../helpers/panel.ts';
+import { addPayment } from '../helpers/payments.ts';
 import { createPrompt } from '../helpers/prompts.ts';
 import { send } from '../helpers/signed-request.ts';
 import { expectAccessible } from './accessible.ts';
@@ -39,6 +43,7 @@ beforeAll(async () => {
       PANEL_URL: 'http://127.0.0.1:3000',
       PUBLIC_URL: 'http://127.0.0.1:3000',
       SIMULATION: 'on',
+      PANEL_ADDRESS_DELAY_HOURS: '24',
     },
   });
   service.clock.now = Date.now();
@@ -60,6 +65,19 @@ beforeAll(async () => {
       ...{ occurredAt: new Date(service.clock.now), source: 'simulation', finality: 'final' },
     },
     new Date(service.clock.now),
+  );
+  const ada = await addMerchantUser(service, merchantId, 'admin');
+  const { id: branchId } = await createBranch(operatorOf(service), {
+    ...{ merchantId, name: 'Kiosk', main: false },
+  });
+  await addMerchantUser(service, merchantId, 'admin');
+  const asAda = { ...operatorOf(service), personId: ada.personId };
+  await requireSecondAdmin(asAda, merchantId);
+  await proposeAddress(
+    asAda,
+    { kind: 'address.set', merchantId, branchId, blockchainId: 'eth-test', text: newAddress() },
+    [],
+    0,
   );
   const partner = await addPartner(service);
   partnerId = partner.partner.id;
@@ -102,7 +120,8 @@ async function crawl(page: Page, start: string): Promise<string[]> {
   const seen = new Set<string>();
   const waiting = [start];
   for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
-    const shape = path.split('?')[0]?.replaceAll(/[0-9a-f-]{36}|mpk_\w+/g, 'ID') ?? path;
+    const shape =
+      path.split('?')[0]?.replaceAll(/[0-9a-f-]{36}|mpk_\w+|(?<=addresses\/)[\w-]+/g, 'ID') ?? path;
     if (seen.has(shape) || /\.(csv|json)/.test(path)) continue;
     seen.add(shape);
     let bytes = 0;
@@ -127,7 +146,7 @@ async function crawl(page: Page, start: string): Promise<string[]> {
 
 describe('every page that a role can reach is accessible, in light and dark, at 320 pixels', () => {
   test.each([
-    ['admin', 13],
+    ['admin', 21],
     ['owner', 12],
   ] as const)(
     '%s',
@@ -177,6 +196,45 @@ test('a newcomer joins by an invitation, and signs in again with what they chose
   await page.goto(`${origin}/panel`);
   expect(await page.textContent('h1')).toBe('Blue Coffee');
   await context.close();
+});
+
+test.each([
+  ['with the script', true],
+  ['without it', false],
+])('an address change, cancelled by the second admin on a phone, %s', async (_, script) => {
+  const { merchant } = await addMerchant(service, {
+    name: 'Corner',
+    addresses: { 'eth-test': newAddress() },
+  });
+  const at = new Date(service.clock.now);
+  await addPayment(service.db, merchant, {
+    ...{ created_at: at, paid_at: at, status: 'successful', session_status: 'completed' },
+  });
+  const ada = await addMerchantUser(service, merchant.id, 'admin', { name: 'Ada' });
+  const bob = await addMerchantUser(service, merchant.id, 'admin', { name: 'Bob' });
+  const own = await windowFor(ada.cookie, { viewport: DESKTOP, javaScriptEnabled: script });
+  const page = await own.newPage();
+  await page.goto(`${origin}/panel/merchants/${merchant.id}/settings/addresses/eth-test`);
+  const address = newAddress();
+  await page.fill('#address', address);
+  await page.click('text=Compare');
+  expect(await page.textContent('.compare')).toContain(address.slice(0, 4));
+  service.clock.now += 30_000;
+  await page.fill('#code', codeAt(ada.secret, service.clock.now));
+  await page.click('text=Propose this change');
+  // axe is a script.
+  if (script) await expectAccessible(page);
+  expect(await page.textContent('main')).toContain('another admin can approve it');
+
+  const others = await windowFor(bob.cookie, { viewport: PHONE, javaScriptEnabled: script });
+  const phone = await others.newPage();
+  await phone.goto(`${origin}/panel/merchants/${merchant.id}`);
+  await phone.click('text=Look at it');
+  if (script) await expectAccessible(phone);
+  await phone.click('text=Cancel this change');
+  expect(await phone.textContent('main')).toContain('It was cancelled. Nothing has changed.');
+  await own.close();
+  await others.close();
 });
 
 test.each([

@@ -70,6 +70,26 @@ const ROUTES: readonly (readonly [string, Who])[] = [
   [`POST ${M}/unmatched/:depositId/assign`, 'admin'],
   [`POST ${M}/unmatched/:depositId/ask`, 'admin'],
   [`POST ${M}/unmatched/:depositId/dismiss`, 'admin'],
+  ['GET /panel/go/:setting', 'signed in'],
+  [`GET ${M}/settings/business`, 'admin and member'],
+  [`GET ${M}/settings/branches`, 'admin and member'],
+  [`POST ${M}/settings/branches`, 'admin'],
+  [`GET ${M}/settings/branches/:branchId/main`, 'admin'],
+  [`POST ${M}/settings/branches/:branchId/main`, 'admin'],
+  [`GET ${M}/settings/addresses`, 'admin and member'],
+  [`GET ${M}/settings/addresses/:blockchainId`, 'admin and member'],
+  [`POST ${M}/settings/addresses/:blockchainId/review`, 'admin'],
+  [`POST ${M}/settings/addresses/:blockchainId/propose`, 'admin'],
+  [`POST ${M}/settings/addresses/:blockchainId/remove`, 'admin'],
+  [`GET ${M}/settings/changes/:changeId`, 'admin and member'],
+  [`POST ${M}/settings/changes/:changeId/cancel`, 'admin'],
+  [`POST ${M}/settings/changes/:changeId/approve`, 'admin'],
+  [`POST ${M}/settings/second-admin`, 'admin'],
+  [`GET ${M}/settings/second-admin/relax`, 'admin'],
+  [`POST ${M}/settings/second-admin/relax`, 'admin'],
+  [`GET ${M}/settings/domains`, 'admin and member'],
+  [`POST ${M}/settings/domains/add`, 'admin'],
+  [`POST ${M}/settings/domains/remove`, 'admin'],
   [`GET ${M}/settings/developer/keys`, 'admin and member'],
   [`GET ${M}/settings/developer/keys/new`, 'admin'],
   [`POST ${M}/settings/developer/keys/new`, 'admin'],
@@ -103,7 +123,9 @@ const ROUTES: readonly (readonly [string, Who])[] = [
 
 /** Forms that need a second factor of the last ten minutes. */
 const RECENT = ROUTES.filter(([route]) =>
-  /assign|ask$|dismiss|keys\/(new|:keyId\/)|self-service/.test(route),
+  /assign|ask$|dismiss|keys\/(new|:keyId\/)|self-service|domains\/|second-admin$|\/remove$|POST .*branches$/.test(
+    route,
+  ),
 );
 
 let service: TestApp;
@@ -153,6 +175,8 @@ function ask(route: string, who: string) {
     .replace(':token', 'x'.repeat(43))
     .replace(':paymentId', method === 'POST' ? uuidv7() : (ids.payment ?? ''))
     .replace(':keyId', 'mpk_000000000000000000000000')
+    .replace(':setting', 'keys')
+    .replace(':blockchainId', 'btc')
     .replace(/:\w+/, uuidv7());
   const visitor = cookies[who] === undefined ? {} : { cookie: cookies[who] };
   return method === 'POST' ? submit(service, url, {}, visitor) : open(service, url, visitor);
@@ -227,6 +251,12 @@ async function snapshot() {
            (select json_agg(p order by id) from payments p) as payments,
            (select json_agg(p order by id) from people p) as people,
            (select json_agg(p order by id) from partners p) as partners,
+           (select json_agg(m order by id) from merchants m) as merchants,
+           (select json_agg(b order by id) from branches b) as branches,
+           (select json_agg(a order by branch_id, blockchain_id, address) from deposit_addresses a)
+             as addresses,
+           (select json_agg(c order by id) from address_changes c) as changes,
+           (select json_agg(d order by merchant_id, domain) from redirect_domains d) as domains,
            (select count(*) from audit_log) as audited`.execute(service.db);
   return rows[0];
 }

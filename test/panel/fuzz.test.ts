@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import type { InjectOptions, RouteOptions } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { proposeMainBranch } from '../../src/accounts/address-changes.ts';
+import { createBranch } from '../../src/accounts/branches.ts';
 import { createUser } from '../../src/accounts/users.ts';
 import { newToken } from '../../src/crypto/token.ts';
 import { MERCHANT_SCOPES } from '../../src/keys/scopes.ts';
@@ -21,6 +23,7 @@ import {
   SESSION_COOKIE,
   type Visitor,
 } from '../helpers/panel.ts';
+import { addPayment } from '../helpers/payments.ts';
 import { startWithRoutes } from '../helpers/registered-routes.ts';
 
 /**
@@ -51,18 +54,23 @@ const FORMS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/explain$/, ['key', 'method', 'url', 'body', 'timestamp', 'nonce', 'signature']],
   [/rotate$/, ['intent', 'grace']],
   [/revoke$/, ['name']],
+  [/settings\/branches$/, ['name']],
+  [/addresses\/:blockchainId\/(review|remove)$/, ['branch', 'address', 'kind']],
+  [/addresses\/:blockchainId\/propose$/, ['branch', 'address', 'kind', 'seen', 'code']],
+  [/(approve|relax|\/main)$/, ['code']],
+  [/domains\/(add|remove)$/, ['domain']],
   [/(assign|ask)$/, ['payment', 'sure', 'arrived', 'due']],
   [/dismiss$/, ['deposit', 'remedy', 'to', 'hash', 'note']],
   [/simulate$/, ['case']],
   [/self-service$/, ['self-service']],
   [/:token\/network$/, ['network']],
   [/sandbox\/:token$/, ['action', 'network']],
-  [/(sign-out|accept|invitation|cancel|end|end-others|notifications\/:name)$/, []],
+  [/(sign-out|accept|second-admin|invitation|cancel|end|end-others|notifications\/:name)$/, []],
 ];
 /** What pages read from their addresses. */
 const QUERY = [
   ...['next', 'search', 'from', 'to', 'status', 'after', 'before', 'page', 'merchant', 'network'],
-  ...['transaction', 'lang', 'arrived', 'why', 'worth', 'key', 'code', 'method', 'url'],
+  ...['transaction', 'lang', 'arrived', 'why', 'worth', 'key', 'code', 'method', 'url', 'branch'],
 ];
 
 /** Address that one merchant alone has, so that what arrives there is in its inbox. */
@@ -80,6 +88,11 @@ beforeAll(async () => {
   routes = started.registered.filter(({ url }) => !url.startsWith('/external'));
   const shop = await addMerchant(service, { addresses: { 'eth-test': OWN } });
   const partner = await addPartner(service);
+  // From now on changes of where money goes wait.
+  await addPayment(service.db, shop.merchant, {
+    ...{ created_at: new Date(service.clock.now), paid_at: new Date(service.clock.now) },
+    ...{ status: 'successful', session_status: 'completed' },
+  });
   const linked = await addMerchant(service, { partnerId: partner.partner.id });
   const { path, paymentId } = await openCheckout(service, shop);
   const now = new Date(service.clock.now);
@@ -104,18 +117,27 @@ beforeAll(async () => {
     owner: of(await addPartnerUser(service, p, 'owner')),
     developer: of(await addPartnerUser(service, p, 'developer')),
   };
+  const { id: branchId } = await createBranch(operatorOf(service), {
+    ...{ merchantId: m, name: 'Other', main: false },
+  });
+  const change = await proposeMainBranch(
+    { ...operatorOf(service), personId: people.admin?.visitor.personId ?? '' },
+    { merchantId: m, branchId },
+    60 * 60_000,
+  );
   const token = path.split('/').at(-1) ?? '';
   const invited = await createUser(operatorOf(service), {
     ...{ merchantId: m, name: 'Grace', email: 'grace@example.com', role: 'member' },
   });
   const link = await inviteUser(operatorOf(service), invited.id);
   known = [m, p, paymentId, token, linked.merchant.id, shop.keyId, 'sandbox', 'eth-test'];
-  known.push(deposit.id);
+  known.push(deposit.id, branchId, change.id, OWN);
   known.push(...[PASSWORD, people.admin?.visitor.email ?? '', 'grace@example.com'].map(encode));
   ids = {
     merchantId: [linked.merchant.id],
     paymentId: [paymentId],
     depositId: [deposit.id],
+    ...{ blockchainId: ['eth-test', 'btc'], branchId: [branchId], changeId: [change.id] },
     keyId: [shop.keyId, partner.keyId],
     requestId: await Promise.all(
       [shop, partner].map(({ keyId }) => addRequest(service, { keyId, errorCode: 'E2007' })),

@@ -55,7 +55,7 @@ test('it says what is missing until a first payment can settle, and what helps',
   await revokeKey(operatorOf(service), keyId);
   const page = await homeOf(merchant.id, false);
   expect(page).toContain('Until a first payment can settle The main branch has no address');
-  expect(page).toContain(`Ask your operator: mp address set --merchant ${merchant.id}`);
+  expect(page).toContain('creations are refused with E1020. Set an address');
   expect(page).toContain('nothing to sign its requests with. Create a key');
   const { cookie } = await addMerchantUser(service, merchant.id, 'member');
   const seen = textOf(await open(service, `/panel/merchants/${merchant.id}`, { cookie }));

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createUser } from '../../src/accounts/users.ts';
 import type { MerchantUser } from '../../src/database/account-tables.ts';
 import { inviteMember, inviteUser, linkFor } from '../../src/panel/people/invitations.ts';
+import { findPerson } from '../../src/repositories/people/people.ts';
 import { addMerchant, addPartner, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import {
@@ -14,6 +15,7 @@ import {
   PASSWORD,
   submit,
   textOf,
+  type Visitor,
 } from '../helpers/panel.ts';
 
 const HOUR_MS = 60 * 60_000;
@@ -257,10 +259,16 @@ describe('a link for somebody who has lost', () => {
     return full.statusCode === 303 ? 'in' : 'wrong code';
   };
 
+  /** When a link last gave somebody factors: they may not say where money goes for a while. */
+  const recoveredAt = async ({ personId }: Visitor) =>
+    (await findPerson(service.db, personId))?.recovered_at?.getTime();
+
   test('the password: the app stays', async () => {
     const { admin, path } = await linked('password');
+    expect(await recoveredAt(admin)).toBeUndefined();
     const saved = await submit(service, path, { password: OTHER });
     expect(saved.headers.location).toBe('/panel/sign-in');
+    expect(await recoveredAt(admin)).toBe(service.clock.now);
     expect(await signsIn(admin.email, PASSWORD, admin.secret)).toBe('refused');
     expect(await signsIn(admin.email, OTHER, admin.secret)).toBe('in');
     const home = await open(service, `/panel/merchants/${merchantId}`, admin);
@@ -275,6 +283,7 @@ describe('a link for somebody who has lost', () => {
     const saved = await submit(service, path, { password: PASSWORD, secret, code });
     expect(saved.statusCode).toBe(200);
     expect(saved.headers['set-cookie']).not.toMatch(/mp_panel=\w/);
+    expect(await recoveredAt(admin)).toBe(service.clock.now);
     expect(await signsIn(admin.email, PASSWORD, admin.secret)).toBe('wrong code');
     expect(await signsIn(admin.email, PASSWORD, secret)).toBe('in');
   });
@@ -283,6 +292,7 @@ describe('a link for somebody who has lost', () => {
     const { admin, path } = await linked('both');
     const { secret, code } = await formOf(path);
     expect((await submit(service, path, { password: OTHER, secret, code })).statusCode).toBe(200);
+    expect(await recoveredAt(admin)).toBe(service.clock.now);
     expect(await signsIn(admin.email, OTHER, secret)).toBe('in');
   });
 });

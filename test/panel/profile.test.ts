@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findPerson } from '../../src/repositories/people/people.ts';
 import { addMerchant } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import {
@@ -31,6 +32,11 @@ function proofOf({ secret }: Visitor) {
   return { password: PASSWORD, code: codeAt(secret, service.clock.now) };
 }
 
+/** Since when somebody has the present factors, which decides whether they approve changes. */
+async function factorsSince({ personId }: Visitor): Promise<number | undefined> {
+  return (await findPerson(service.db, personId))?.factors_since.getTime();
+}
+
 test('a new password needs the present one and a code, and ends all other sessions', async () => {
   const admin = await newAdmin();
   const path = '/panel/profile/password';
@@ -39,6 +45,7 @@ test('a new password needs the present one and a code, and ends all other sessio
   const wrong = await submit(service, path, { ...form, password: OTHER }, admin);
   expect(textOf(wrong)).toContain('This is not your password.');
   expect((await submit(service, path, form, admin)).statusCode).toBe(303);
+  expect(await factorsSince(admin)).toBe(service.clock.now);
   expect((await open(service, '/panel/profile', admin)).statusCode).toBe(200);
   const other = await open(service, '/panel/sign-in/code', { cookie: cookieOf(half) });
   expect(other.headers.location).toMatch(/^\/panel\/sign-in/);
@@ -51,6 +58,7 @@ test('a code that was used proves nothing', async () => {
   const proof = proofOf(admin);
   const codes = await submit(service, '/panel/profile/recovery-codes', proof, admin);
   expect(codes.body.match(/[A-Z2-7]{4}(-[A-Z2-7]{4}){5}/g)).toHaveLength(8);
+  expect(await factorsSince(admin)).toBe(service.clock.now);
   const again = await submit(service, '/panel/profile/recovery-codes', proof, admin);
   expect(again.statusCode).toBe(422);
   expect(textOf(again)).toContain('This code is not right');
@@ -94,8 +102,10 @@ test('an e-mail that somebody has is refused', async () => {
   const taken = await submit(service, path, { email: other.email, ...proofOf(admin) }, admin);
   expect(taken.statusCode).toBe(422);
   expect(textOf(taken)).toContain('Somebody signs in with this e-mail already.');
+  const since = await factorsSince(admin);
   const email = 'new.address@example.com';
   expect((await submit(service, path, { email, ...proofOf(admin) }, admin)).statusCode).toBe(303);
+  expect(await factorsSince(admin)).toBe(since);
   expect((await submit(service, '/panel/sign-in', { email, password: PASSWORD })).statusCode).toBe(
     303,
   );

@@ -5,6 +5,12 @@ import { insertPayments } from '../../bench/payment-history.ts';
 import { createMerchant } from '../../src/accounts/merchants.ts';
 import type { Database } from '../../src/database/connection.ts';
 import {
+  hasSuccessfulPayment,
+  listDueChanges,
+  listOpenChanges,
+  listToldChanges,
+} from '../../src/repositories/accounts/address-changes.ts';
+import {
   hastenInquiries,
   lockOpenOfInactive,
 } from '../../src/repositories/accounts/inactive-merchants.ts';
@@ -145,6 +151,24 @@ beforeAll(async () => {
          lateral (select id, merchant_id from api_keys where id = 'mpk_' || lpad((1 + n % ${3 * MERCHANTS})::text, 24, '0')) as key`.execute(
     db,
   );
+  await sql`
+    insert into people (id, name, email, created_at)
+    select gen_random_uuid(), 'Ada', n || '@example.com', now() from generate_series(1, 2000) as n`.execute(
+    db,
+  );
+  await sql`
+    insert into branches
+    select gen_random_uuid(), id, 'Branch ' || n, false, now()
+    from merchants, generate_series(1, 200) as n`.execute(db);
+  // A few of them wait.
+  await sql`
+    insert into address_changes (id, merchant_id, kind, branch_id, blockchain_id, address, former,
+      proposed_by, person_id, proposed_at, effective_at, needs_approval, outcome, ended_at)
+    select gen_random_uuid(), merchant_id, 'address.set', branches.id, 'eth', '0x' || n, '{}', '',
+           (select id from people limit 1), now(), now() + n * interval '1 hour', false,
+           case when n > 1 or name not like '%7' then 'applied' end,
+           case when n > 1 or name not like '%7' then now() - n * interval '1 hour' end
+    from branches, generate_series(1, 10) as n`.execute(db);
   await sql`vacuum (analyze)`.execute(db);
   // The payment that one half of its merchant's is older than, and the other newer.
   const middle = await db
@@ -381,6 +405,22 @@ test.each<[string, (db: Database) => Promise<unknown>, string[]]>([
     'addresses whose payments end',
     db => listEndingAddresses(db, 'sol', now, 100),
     ['payments_expiring', 'payments_quoted'],
+  ],
+  ['whether a payment was ever successful', db => hasSuccessfulPayment(db, merchantId), []],
+  [
+    'changes of where money goes that are due',
+    db => listDueChanges(db, now, 50),
+    ['address_changes_due'],
+  ],
+  [
+    'changes of where money goes that an account is told of',
+    db => listToldChanges(db, merchantId, { since: now, limit: 4 }),
+    ['address_changes_merchant'],
+  ],
+  [
+    'changes of where money goes that wait in an account',
+    db => listOpenChanges(db, merchantId),
+    ['address_changes_merchant'],
   ],
   ['deposits that are not final', db => findOldestSeen(db), ['deposits_unsettled']],
   // Which index depends on how many merchants are inactive and how many payments are open.

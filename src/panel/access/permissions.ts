@@ -14,6 +14,13 @@ const PERMISSIONS = {
   'payments.simulate': { roles: ['admin', 'member'] },
   'deposits.read': { roles: ['admin', 'member'] },
   'deposits.settle': { roles: ['admin'], recent: true },
+  'settings.read': { roles: ['admin', 'member'] },
+  'domains.manage': { roles: ['admin'], recent: true },
+  'branches.add': { roles: ['admin'], recent: true },
+  // Their forms take a second factor of their own.
+  'money.change': { roles: ['admin'] },
+  'money.cancel': { roles: ['admin'] },
+  'money.protect': { roles: ['admin'], recent: true },
   'keys.read': { roles: ['admin', 'member', 'owner', 'developer'] },
   'keys.manage': { roles: ['admin', 'owner', 'developer'], recent: true },
   'requests.read': { roles: ['admin', 'member', 'owner', 'developer'] },

@@ -1,11 +1,13 @@
 import type { Connection } from '../../database/connection.ts';
 import { formerPairUntil } from '../../keys/former-pair.ts';
+import type { NamedChange } from '../../repositories/accounts/address-changes.ts';
 import { countOwnUnmatched } from '../../repositories/deposits/account-deposits.ts';
 import { listApiKeys } from '../../repositories/keys/api-keys.ts';
 import type { Membership } from '../../repositories/people/memberships.ts';
 import { listRecoveryCodes } from '../../repositories/people/people.ts';
 import { listTroubledEndpoints } from '../../repositories/webhooks/endpoints.ts';
 import { PANEL_PREFIX } from '../assets.ts';
+import { noticesOf } from '../change-notices.ts';
 import { CHANGE_PASSWORD, describeClosedCodes } from '../closed-codes.ts';
 import { accountPath } from '../navigation.ts';
 import type { OpenSession } from '../people/panel-sessions.ts';
@@ -28,12 +30,15 @@ const UNMATCHED_MAXIMUM = 100;
 const RECOVERY_CODES_FEW = 4;
 const ENDPOINTS_MAXIMUM = 100;
 
-/** Finds what needs attention in a merchant's account. */
+/**
+ * Finds what needs attention in a merchant's account.
+ * @param changes Of where its money goes, to be told first.
+ */
 export async function readAttention(
   db: Connection,
   membership: Membership,
   { person }: OpenSession,
-  now: Date,
+  { now, changes }: { readonly now: Date; readonly changes: readonly NamedChange[] },
 ): Promise<Attention[]> {
   const { accountId } = membership;
   const [unmatched, keys, endpoints, codes] = await Promise.all([
@@ -47,7 +52,9 @@ export async function readAttention(
   ]);
   const path = accountPath(membership);
   const keysPath = `${path}/settings/developer/keys`;
-  const found: Attention[] = [];
+  const found: Attention[] = noticesOf(changes).map(({ text, path: below }) => ({
+    ...{ text, href: `${path}/settings${below}` },
+  }));
   const closed = describeClosedCodes(person, now);
   if (closed !== null) found.push({ text: closed, href: CHANGE_PASSWORD });
   if (unmatched > 0) {

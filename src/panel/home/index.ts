@@ -9,7 +9,7 @@ import { checkFirstPayment } from '../../settlement/first-payment.ts';
 import { renderDays } from '../chart.ts';
 import type { PanelDependencies } from '../dependencies.ts';
 import { count, dollars } from '../format.ts';
-import { membershipOf, sessionOf, withPermission } from '../hooks/access.ts';
+import { changesOf, membershipOf, sessionOf, withPermission } from '../hooks/access.ts';
 import { accountPath } from '../navigation.ts';
 import { renderPayments } from '../payments/list.ts';
 import { texts } from '../texts/index.ts';
@@ -32,7 +32,7 @@ export function registerHome(app: FastifyInstance, deps: PanelDependencies): voi
     const now = new Date(clock());
     const [figures, attention, latest, firstPayment] = await Promise.all([
       readPaidFigures(reports, accountId, now).catch(withoutFigures),
-      readAttention(reports, membership, sessionOf(request), now),
+      readAttention(reports, membership, sessionOf(request), { now, changes: changesOf(request) }),
       listPayments(reports, accountId, { limit: LATEST }, {}),
       checkFirstPayment(reports, accountId, service, now),
     ]);

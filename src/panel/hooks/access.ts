@@ -4,12 +4,14 @@ import type { Operator } from '../../audit/audited-change.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { clientAddress, clientSite } from '../../http/client-address.ts';
 import { pathOf } from '../../http/request-target.ts';
+import type { NamedChange } from '../../repositories/accounts/address-changes.ts';
 import {
   findMembership,
   listDeciders,
   type Membership,
 } from '../../repositories/people/memberships.ts';
 import { isAllowed, needsRecentFactor, type Permission } from '../access/permissions.ts';
+import { readChangeNotices } from '../change-notices.ts';
 import type { PanelDependencies } from '../dependencies.ts';
 import { type OpenSession, openSession, type Visitor } from '../people/panel-sessions.ts';
 import { PanelRefusal } from './refusal.ts';
@@ -46,6 +48,13 @@ interface PanelVisit {
   /** The visitor's membership of the account in the path; null for a path without an account. */
   readonly membership: Membership | null;
   readonly visitor: Visitor;
+  /** Changes of where the account's money goes, which each of its pages tells of. */
+  readonly changes: readonly NamedChange[];
+}
+
+/** What a request on an account's page is told of it. */
+interface OwnAccount extends Pick<PanelVisit, 'changes'> {
+  readonly membership: Membership;
 }
 
 /** Access is decided before paths are validated. */
@@ -106,7 +115,7 @@ async function visit(
   const token = cookies.readSession(request);
   const now = new Date(clock());
   const open = token === undefined ? undefined : await openSession(db, token, { now, admitsDemo });
-  const seen = { session: open ?? null, membership: null, visitor };
+  const seen = { session: open ?? null, membership: null, visitor, changes: [] };
   request.visit = seen;
   if (open === undefined) {
     await limits.countPage(request);
@@ -122,8 +131,8 @@ async function recognize(request: FastifyRequest, deps: PanelDependencies): Prom
   const seen = await visit(request, deps);
   const { kind, id } = ACCOUNT.exec(pathOf(request.url))?.groups ?? {};
   if (seen.session?.isComplete !== true) return;
-  const membership = await findOwn(deps, seen.session, kind as Membership['kind'], id);
-  request.visit = { ...seen, membership: membership ?? null };
+  const found = await findOwn(deps, seen.session, kind as Membership['kind'], id);
+  request.visit = { ...seen, ...(found ?? {}) };
 }
 
 /**
@@ -135,7 +144,8 @@ async function admit(
   rule: PanelRule,
   deps: PanelDependencies,
 ): Promise<void> {
-  const { session, visitor } = await visit(request, deps);
+  const seen = await visit(request, deps);
+  const { session } = seen;
   if (rule.for === 'anybody') return;
   if (session === null) throw new PanelRefusal({ kind: 'signed-out' });
   if (rule.for === 'half-signed-in') {
@@ -145,9 +155,10 @@ async function admit(
   if (!session.isComplete) throw new PanelRefusal({ kind: 'half-signed-in' });
   if (rule.for === 'person') return;
   const { permission } = rule;
-  const membership = await findOwn(deps, session, rule.for, request.params.accountId);
-  if (membership === undefined) throw new ApiError('E3001');
-  request.visit = { session, membership, visitor };
+  const found = await findOwn(deps, session, rule.for, request.params.accountId);
+  if (found === undefined) throw new ApiError('E3001');
+  request.visit = { ...seen, ...found };
+  const { membership } = found;
   if (!isAllowed(membership.role, permission)) {
     const deciders = await listDeciders(deps.db, membership.kind, membership.accountId);
     throw new PanelRefusal({ kind: 'not-allowed', membership, deciders });
@@ -162,12 +173,17 @@ async function admit(
 
 /** @param id As it is in the path: any text. */
 async function findOwn(
-  { db }: PanelDependencies,
+  { db, clock }: PanelDependencies,
   { person }: OpenSession,
   kind: Membership['kind'],
   id = '',
-): Promise<Membership | undefined> {
-  return UUID.test(id) ? findMembership(db, person.id, kind, id) : undefined;
+): Promise<OwnAccount | undefined> {
+  if (!UUID.test(id)) return undefined;
+  const membership = await findMembership(db, person.id, kind, id);
+  if (membership === undefined) return undefined;
+  const isMerchant = membership.kind === 'merchant';
+  const changes = isMerchant ? await readChangeNotices(db, id, new Date(clock())) : [];
+  return { membership, changes };
 }
 
 /** The visit of a request below the panel. */
@@ -188,6 +204,11 @@ export function membershipOf(request: FastifyRequest): Membership {
   const { membership } = visitOf(request);
   if (membership === null) throw new Error('the route names no account');
   return membership;
+}
+
+/** Changes of where the money of the route's account goes, which each of its pages tells of. */
+export function changesOf(request: FastifyRequest): readonly NamedChange[] {
+  return visitOf(request).changes;
 }
 
 /** Who makes a change, for the audit log. */

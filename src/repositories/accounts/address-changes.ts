@@ -9,19 +9,17 @@ export const updateAddressChange = updateByIdOrThrow('address_changes');
 /** Most changes that are listed: what waits in an account is a few. */
 const LISTED_MAXIMUM = 100;
 
+/** As the index has it: what is open stands at its end. */
+const ENDED = sql<Date>`coalesce(ended_at, 'infinity')`;
+const FOREVER = sql<Date>`'infinity'::timestamptz`;
+
 const openOf = (db: Connection, merchantId: string) =>
   db
     .selectFrom('address_changes')
     .selectAll()
     .where('merchant_id', '=', merchantId)
     .where('outcome', 'is', null)
-    // As the index has it: what is open stands at its end.
-    .where(sql`coalesce(ended_at, 'infinity')`, '=', sql`'infinity'::timestamptz`);
-
-/** The open changes of a merchant, the latest first, at most 100. */
-export function listOpenChanges(db: Connection, merchantId: string): Promise<AddressChange[]> {
-  return openOf(db, merchantId).orderBy('id', 'desc').limit(LISTED_MAXIMUM).execute();
-}
+    .where(ENDED, '=', FOREVER);
 
 /** An open change of this merchant. */
 export function findOpenChange(
@@ -30,6 +28,74 @@ export function findOpenChange(
   id: string,
 ): Promise<AddressChange | undefined> {
   return openOf(db, merchantId).where('id', '=', id).executeTakeFirst();
+}
+
+/** A change as pages show it, with the names of what it is about. */
+export interface NamedChange extends AddressChange {
+  readonly branchName: string | null;
+  readonly networkName: string | null;
+  /** Symbol of what is paid there. */
+  readonly asset: string | null;
+  /** Of the person who has proposed it; null for an operator. */
+  readonly proposer: string | null;
+}
+
+const namedOf = (db: Connection, merchantId: string) =>
+  db
+    .selectFrom('address_changes')
+    .leftJoin('branches', 'branches.id', 'address_changes.branch_id')
+    .leftJoin('networks', 'networks.id', 'address_changes.blockchain_id')
+    .leftJoin('people', 'people.id', 'address_changes.person_id')
+    .selectAll('address_changes')
+    .select(['branches.name as branchName', 'networks.name as networkName'])
+    .select('networks.asset_symbol as asset')
+    .select('people.name as proposer')
+    .where('address_changes.merchant_id', '=', merchantId);
+
+/** A change of this merchant, open or ended. */
+export function findNamedChange(
+  db: Connection,
+  merchantId: string,
+  id: string,
+): Promise<NamedChange | undefined> {
+  return namedOf(db, merchantId).where('address_changes.id', '=', id).executeTakeFirst();
+}
+
+/** The open changes of a merchant, the latest first, at most 100. */
+export function listOpenChanges(db: Connection, merchantId: string): Promise<NamedChange[]> {
+  return namedOf(db, merchantId)
+    .where('outcome', 'is', null)
+    .where(ENDED, '=', FOREVER)
+    .orderBy('address_changes.id', 'desc')
+    .limit(LISTED_MAXIMUM)
+    .execute();
+}
+
+/**
+ * What a merchant's people have to be told: what waits, and before that what operators have changed since a time. The
+ * latest first, what waits before all else.
+ */
+export function listToldChanges(
+  db: Connection,
+  merchantId: string,
+  { since, limit }: { readonly since: Date; readonly limit: number },
+): Promise<NamedChange[]> {
+  return namedOf(db, merchantId)
+    .where(ENDED, '>', since)
+    .where(({ eb, or, and }) =>
+      or([
+        eb('outcome', 'is', null),
+        and([
+          eb('address_changes.person_id', 'is', null),
+          // One that sets what was set already changes nothing.
+          sql<boolean>`former is distinct from array[address_changes.address]`,
+        ]),
+      ]),
+    )
+    .orderBy(ENDED, 'desc')
+    .orderBy('address_changes.id', 'desc')
+    .limit(limit)
+    .execute();
 }
 
 /** Which open change a new one would be beside: of its branch and network, or else of its kind. */
@@ -63,7 +129,7 @@ export function listDueChanges(
     .selectFrom('address_changes')
     .select(['id', 'merchant_id'])
     .where('outcome', 'is', null)
-    .where('needs_approval', '=', false)
+    .where(({ not, ref }) => not(ref('needs_approval')))
     .where('effective_at', '<=', now)
     .orderBy('effective_at')
     .orderBy('id')

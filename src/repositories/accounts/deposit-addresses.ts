@@ -6,6 +6,11 @@ export interface DepositAddress {
   address: string;
 }
 
+/** An address, with the time when it was last set. */
+export interface DatedAddress extends DepositAddress {
+  setAt: Date;
+}
+
 /** A network that a branch has an address on. */
 export interface ConfiguredNetwork {
   id: string;
@@ -32,6 +37,17 @@ export function listDepositAddresses(db: Connection, branchId: string): Promise<
     .where('branch_id', '=', branchId)
     .orderBy('networks.position')
     .orderBy('deposit_addresses.updated_at')
+    .orderBy('address')
+    .execute();
+}
+
+/** A branch's addresses, with the time when each was last set (at most 20 on each of 24 networks). */
+export function listDatedAddresses(db: Connection, branchId: string): Promise<DatedAddress[]> {
+  return db
+    .selectFrom('deposit_addresses')
+    .select(['blockchain_id as blockchainId', 'address', 'updated_at as setAt'])
+    .where('branch_id', '=', branchId)
+    .orderBy('updated_at')
     .orderBy('address')
     .execute();
 }

@@ -45,6 +45,8 @@ export const home = {
     cannotSettle: 'No payment can settle',
     beforeFirst: 'Until a first payment can settle',
     advised: 'advised',
+    setAddress: 'Set an address',
+    addDomain: 'Add a domain',
     createKey: 'Create a key',
     askOperator: (command: Html) => html`Ask your operator: ${command}`,
   },

@@ -1,3 +1,4 @@
+import { changes } from './changes.ts';
 import { failures } from './failures.ts';
 import { formats } from './formats.ts';
 import { home } from './home.ts';
@@ -8,12 +9,14 @@ import { partner } from './partner.ts';
 import { payments } from './payments.ts';
 import { profile } from './profile.ts';
 import { requests } from './requests.ts';
+import { settings } from './settings.ts';
 import { shell } from './shell.ts';
 import { signIn } from './sign-in.ts';
 import { unmatched } from './unmatched.ts';
 
 /** English, by part of the panel. */
 export const en = {
+  changes,
   failures,
   formats,
   home,
@@ -24,6 +27,7 @@ export const en = {
   payments,
   profile,
   requests,
+  settings,
   shell,
   signIn,
   unmatched,

@@ -1,0 +1,55 @@
+import type { FastifyRequest } from 'fastify';
+import type { Operator } from '../audit/audited-change.ts';
+import { untilHeard } from '../database/change-feed.ts';
+import { transact } from '../database/transaction.ts';
+import { type Html, html } from '../pages/html.ts';
+import type { PanelDependencies } from './dependencies.ts';
+import { type FormFault, renderField } from './form.ts';
+import { operatorOf, sessionOf, visitOf } from './hooks/access.ts';
+import { attemptIn, proveCode } from './people/proofs.ts';
+import { texts } from './texts/index.ts';
+
+/**
+ * Makes a change that takes a fresh second factor in its own form, in the transaction in which the code is used up. A
+ * person of the demo, who has none, makes it without.
+ * @throws WrongProof, SecondFactorClosed, SessionEnded; ApiError E9001 for too many attempts; and what `work` throws,
+ * after which the code is used up nevertheless.
+ */
+export async function changeWithFactor<T>(
+  request: FastifyRequest,
+  deps: PanelDependencies,
+  code: string,
+  work: (operator: Operator) => Promise<T>,
+): Promise<T> {
+  const { db, limits } = deps;
+  const { session, person } = sessionOf(request);
+  const operator = operatorOf(request, deps);
+  let result: T;
+  if (person.is_demo) {
+    result = await transact(db, tx => work({ ...operator, db: tx }));
+  } else {
+    await limits.countSignIn(request);
+    const { visitor } = visitOf(request);
+    result = await attemptIn(db, session, () =>
+      proveCode(deps, code, {
+        ...{ session, person, visitor },
+        work: tx => work({ ...operator, db: tx }),
+      }),
+    );
+  }
+  await untilHeard(db);
+  return result;
+}
+
+/** The field of the code; a line that there is none in the demo. */
+export function renderFactor(isDemo: boolean, fault: FormFault | null): Html {
+  const { code, codeHint, demo } = texts.changes;
+  if (isDemo) return html`<p class="quiet">${demo}</p>`;
+  return renderField(
+    {
+      ...{ name: 'code', label: code, hint: codeHint },
+      ...{ autocomplete: 'one-time-code', maxlength: 40 },
+    },
+    fault,
+  );
+}

@@ -1,0 +1,198 @@
+import type { CheckedAddress, Delay } from '../../accounts/address-changes.ts';
+import type { AddressVerb } from '../../accounts/deposit-addresses.ts';
+import type { Branch } from '../../database/account-tables.ts';
+import type { Network } from '../../database/network-tables.ts';
+import { type Html, html } from '../../pages/html.ts';
+import type { DatedAddress } from '../../repositories/accounts/deposit-addresses.ts';
+import { type FormFault, renderButton, renderField, renderSelect } from '../form.ts';
+import { dateTime } from '../format.ts';
+import { renderFactor } from '../fresh-factor.ts';
+import type { PanelPage } from '../layout.ts';
+import { renderTable } from '../table.ts';
+import { texts } from '../texts/index.ts';
+import { renderComparison } from './change-views.ts';
+import { renderDelay } from './delay.ts';
+import { inFours } from './fours.ts';
+
+const { addresses: words, secondAdmin } = texts.settings;
+
+/** What the pages of addresses have in common. */
+export interface AddressFrame {
+  /** Address of the list, with the base path. */
+  readonly url: string;
+  readonly branch: Branch;
+  readonly mayChange: boolean;
+  readonly isDemo: boolean;
+  /** The changes that wait. */
+  readonly waiting: Html | null;
+}
+
+/** Several networks have the same name; what is paid on them differs. */
+function nameOf({ name, asset_symbol: asset }: Network): string {
+  return texts.changes.network(name, asset);
+}
+
+/** A page's query, which keeps the branch unless it is the main one. */
+function queryOf({ id, is_main }: Branch): string {
+  return is_main ? '' : `?branch=${id}`;
+}
+
+export function networkUrl({ url, branch }: Pick<AddressFrame, 'url' | 'branch'>, network: string) {
+  return `${url}/${network}${queryOf(branch)}`;
+}
+
+interface ListParts extends AddressFrame {
+  readonly branches: readonly Branch[];
+  readonly networks: readonly Network[];
+  readonly addresses: readonly DatedAddress[];
+  readonly needsSecondAdmin: boolean;
+  /** Address of the settings, with the base path. */
+  readonly settingsUrl: string;
+}
+
+export function addressesPage(parts: ListParts): PanelPage {
+  const { branch, branches, networks, addresses, waiting, url } = parts;
+  const tables = (['production', 'test'] as const).map(environment => {
+    const own = networks.filter(network => network.environment === environment);
+    return own.length > 0 && renderNetworks(words.environments[environment], own, parts);
+  });
+  return {
+    title: words.title,
+    lead: words.lead(branch.name),
+    content: html`${waiting}
+${addresses.length === 0 && html`<p class="notice">${words.none}</p>`}
+${
+  branches.length > 1 &&
+  html`<nav class="buttons" aria-label="${words.otherBranches}">${branches.map(each =>
+    each.id === branch.id
+      ? html`<strong aria-current="page">${each.name}</strong> `
+      : html`<a href="${url}${queryOf(each)}">${each.name}</a> `,
+  )}</nav>`
+}
+${tables}
+${renderSecondAdmin(parts)}`,
+  };
+}
+
+function renderNetworks(title: string, networks: readonly Network[], frame: ListParts): Html {
+  const of = ({ id }: Network) => frame.addresses.filter(({ blockchainId }) => blockchainId === id);
+  return html`<h2>${title}</h2>
+${renderTable<Network>(
+  title,
+  [
+    {
+      title: words.network,
+      cell: network => html`<a href="${networkUrl(frame, network.id)}">${nameOf(network)}</a>`,
+    },
+    {
+      title: words.address,
+      cell: network =>
+        html`${of(network).map(({ address }) => html`<div>${inFours(address)}</div>`)}`,
+    },
+    {
+      title: words.setAt,
+      cell: network => html`${of(network).map(({ setAt }) => html`<div>${dateTime(setAt)}</div>`)}`,
+      secondary: true,
+    },
+    {
+      title: words.state,
+      cell: ({ is_active }) =>
+        is_active
+          ? html`<span class="tag good">${words.active}</span>`
+          : html`<span class="tag">${words.inactive}</span>`,
+      secondary: true,
+    },
+  ],
+  networks,
+)}`;
+}
+
+function renderSecondAdmin({ needsSecondAdmin, mayChange, settingsUrl }: ListParts): Html {
+  return html`<section aria-labelledby="second-admin"><h2 id="second-admin">${secondAdmin.title}</h2>
+<p>${needsSecondAdmin ? secondAdmin.on : secondAdmin.off}</p>
+${
+  mayChange &&
+  (needsSecondAdmin
+    ? html`<p><a href="${settingsUrl}/second-admin/relax">${secondAdmin.relax}</a></p>`
+    : renderButton(`${settingsUrl}/second-admin`, secondAdmin.require, 'plain'))
+}</section>`;
+}
+
+interface NetworkParts extends AddressFrame {
+  readonly network: Network;
+  readonly addresses: readonly DatedAddress[];
+  /** Whether a change of these addresses waits: then there is no form for another. */
+  readonly isWaiting: boolean;
+  readonly fault: FormFault | null;
+}
+
+export function networkPage(parts: NetworkParts): PanelPage {
+  const { url, network, branch, addresses, waiting, isWaiting, mayChange, fault } = parts;
+  const action = `${url}/${network.id}`;
+  return {
+    title: words.onNetwork(nameOf(network)),
+    lead: words.ofBranch(branch.name),
+    fault,
+    content: html`${waiting}
+${!network.is_active && html`<p class="notice">${words.isOff}</p>`}
+${
+  addresses.length === 0
+    ? html`<p>${words.noneHere}</p>`
+    : html`<ul class="rows">${addresses.map(
+        ({ address, setAt }) =>
+          html`<li><div>${inFours(address)}<br><span class="quiet">${words.setAt} ${dateTime(setAt)}</span></div>
+${
+  mayChange &&
+  html`<form method="post" action="${action}/remove"><input type="hidden" name="branch" value="${branch.id}"><input type="hidden" name="address" value="${address}"><button class="plain">${words.remove}<span class="visually-hidden"> ${address}</span></button></form>`
+}</li>`,
+      )}</ul>${mayChange && html`<p class="quiet">${words.removeHint}</p>`}`
+}
+${
+  mayChange &&
+  !isWaiting &&
+  html`<section aria-labelledby="new"><h2 id="new">${words.change}</h2>
+<form method="post" action="${action}/review" class="stack">
+<input type="hidden" name="branch" value="${branch.id}">
+${renderField({ name: 'address', label: words.newAddress, hint: words.newAddressHint, autocomplete: 'off', maxlength: 200 }, fault)}
+${
+  addresses.length === 0
+    ? html`<input type="hidden" name="kind" value="address.set">`
+    : renderSelect('kind', words.how, Object.entries(words.hows))
+}
+<button>${words.compare}</button>
+</form></section>`
+}
+<p><a href="${url}${queryOf(branch)}">${words.title}</a></p>`,
+  };
+}
+
+interface ReviewParts extends AddressFrame {
+  readonly network: Network;
+  readonly kind: AddressVerb;
+  readonly checked: CheckedAddress;
+  readonly delay: Delay;
+  readonly fault: FormFault | null;
+}
+
+/** The new address beside the present one, and the code that proposes it. */
+export function reviewPage(parts: ReviewParts): PanelPage {
+  const { url, network, branch, kind, checked, delay, isDemo, fault } = parts;
+  const { address, present } = checked;
+  const comparison = { kind, former: present, address, branchName: branch.name };
+  return {
+    title: words.reviewTitle(nameOf(network)),
+    lead: words.reviewLead,
+    fault,
+    content: html`${renderComparison(comparison, () => branch.name)}
+<p>${renderDelay(delay)}</p>
+<form method="post" action="${url}/${network.id}/propose" class="stack">
+<input type="hidden" name="branch" value="${branch.id}"><input type="hidden" name="kind" value="${kind}">
+<input type="hidden" name="address" value="${address}">${present.map(
+      seen => html`<input type="hidden" name="seen" value="${seen}">`,
+    )}
+${renderFactor(isDemo, fault)}
+<button>${delay.waitsMs === 0 && !delay.needsApproval ? texts.changes.setNow : texts.changes.propose}</button>
+</form>
+<p><a href="${networkUrl(parts, network.id)}">${words.back}</a></p>`,
+  };
+}

@@ -1,0 +1,48 @@
+import { ApiError } from '../../errors/api-error.ts';
+import type { TypedApp } from '../../http/typed-app.ts';
+import { html } from '../../pages/html.ts';
+import { findMerchant } from '../../repositories/accounts/merchants.ts';
+import { findPartner } from '../../repositories/accounts/partners.ts';
+import type { PanelDependencies } from '../dependencies.ts';
+import { dateTime } from '../format.ts';
+import { membershipOf, withPermission } from '../hooks/access.ts';
+import { renderFacts } from '../table.ts';
+import { texts } from '../texts/index.ts';
+
+const PATH = '/merchants/:accountId/settings/business';
+
+/** What an operator has agreed with a merchant; it is read only. */
+export function registerBusiness(app: TypedApp, { reports }: PanelDependencies): void {
+  const { askOperator, business: words } = texts.settings;
+
+  app.get(PATH, withPermission('merchant', 'settings.read'), async request => {
+    const merchant = await findMerchant(reports, membershipOf(request).accountId);
+    if (merchant === undefined) throw new ApiError('E3001');
+    const { partner_id: partnerId } = merchant;
+    const partner = partnerId === null ? undefined : await findPartner(reports, partnerId);
+    return {
+      ...{ title: words.title, lead: askOperator },
+      content: renderFacts([
+        [words.name, merchant.name],
+        [words.email, merchant.email],
+        [words.status, words.statuses[merchant.status]],
+        [words.kind, words.kinds[merchant.account_kind]],
+        [words.onboarding, texts.shell.onboardingStatuses[merchant.onboarding_status]],
+        [words.settlement, words.settlements[merchant.settlement_model]],
+        [
+          words.commission,
+          `${percent(merchant.commission_bps)}, ${words.payer[merchant.commission_payer]}`,
+        ],
+        [words.tolerance, percent(merchant.underpayment_tolerance_bps)],
+        [words.partner, partner?.name ?? words.noPartner],
+        [words.created, dateTime(merchant.created_at)],
+        [words.id, html`<code>${merchant.id}</code>`],
+      ]),
+    };
+  });
+}
+
+/** @param bps Basis points. */
+function percent(bps: number): string {
+  return `${bps / 100} %`;
+}

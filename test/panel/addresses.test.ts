@@ -1,0 +1,364 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { setAddress } from '../../src/accounts/deposit-addresses.ts';
+import { setMerchant } from '../../src/accounts/merchants.ts';
+import { setUser } from '../../src/accounts/users.ts';
+import { listAddressesOn } from '../../src/repositories/accounts/deposit-addresses.ts';
+import { findMainBranch } from '../../src/repositories/accounts/merchants.ts';
+import { newAddress } from '../accounts/account-of-changes.ts';
+import { addMerchant, operatorOf } from '../helpers/accounts.ts';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+import {
+  addMerchantUser,
+  addSession,
+  codeAt,
+  open,
+  submit,
+  textOf,
+  type Visitor,
+  wrongCodeAt,
+} from '../helpers/panel.ts';
+import { addPayment } from '../helpers/payments.ts';
+
+const HOUR_MS = 60 * 60_000;
+const NETWORK = 'eth';
+
+let service: TestApp;
+
+beforeAll(async () => {
+  service = await startTestApp({ env: { PANEL_ADDRESS_DELAY_HOURS: '24' } });
+});
+afterAll(() => service.close());
+
+interface Shop {
+  readonly merchantId: string;
+  readonly branchId: string;
+  readonly address: string;
+  readonly ada: Visitor & { readonly userId: string };
+  readonly bob: Visitor & { readonly userId: string };
+  readonly cy: Visitor;
+  /** Path of the settings. */
+  readonly settings: string;
+}
+
+/** A shop with an address, two admins and a member. */
+async function openShop(hasEarned = true): Promise<Shop> {
+  const address = newAddress();
+  const { merchant } = await addMerchant(service, { addresses: { [NETWORK]: address } });
+  const now = new Date(service.clock.now);
+  if (hasEarned) {
+    await addPayment(service.db, merchant, {
+      ...{ created_at: now, paid_at: now, status: 'successful', session_status: 'completed' },
+    });
+  }
+  const branch = await findMainBranch(service.db, merchant.id);
+  const person = (role: 'admin' | 'member', name: string) =>
+    addMerchantUser(service, merchant.id, role, { name });
+  const shop = {
+    ...{ merchantId: merchant.id, branchId: branch?.id ?? '', address },
+    ...{ ada: await person('admin', 'Ada'), bob: await person('admin', 'Bob') },
+    ...{ cy: await person('member', 'Cy'), settings: `/panel/merchants/${merchant.id}/settings` },
+  };
+  service.clock.now += 24 * HOUR_MS;
+  return shop;
+}
+
+/** The cookie of a session in which the second factor was given minutes ago. */
+const sessionOf = (visitor: Visitor, minutesAgo = 60) => addSession(service, visitor, minutesAgo);
+
+/** A code that was not used yet: the clock moves to the next one. */
+function nextCode({ secret }: Visitor): string {
+  service.clock.now += 30_000;
+  return codeAt(secret, service.clock.now);
+}
+
+interface Proposal {
+  readonly address: string;
+  readonly code: string;
+  readonly cookie: string;
+  readonly seen?: string;
+}
+
+function propose(shop: Shop, { address, code, cookie, seen = shop.address }: Proposal) {
+  const fields = { branch: shop.branchId, kind: 'address.set', address, seen, code };
+  return submit(service, `${shop.settings}/addresses/${NETWORK}/propose`, fields, { cookie });
+}
+
+/** Proposes an address as Ada. */
+async function proposeOne(shop: Shop) {
+  const address = newAddress();
+  const cookie = await sessionOf(shop.ada);
+  const response = await propose(shop, { address, code: nextCode(shop.ada), cookie });
+  return { address, response, path: String(response.headers.location) };
+}
+
+const inForce = ({ branchId }: Shop) => listAddressesOn(service.db, branchId, NETWORK);
+
+const fours = (address: string) => (address.match(/.{1,4}/g) ?? []).join(' ');
+
+test('an address is compared with the present one in groups of four, and waits', async () => {
+  const shop = await openShop();
+  const address = newAddress();
+  const cookie = await sessionOf(shop.ada);
+  const fields = { branch: shop.branchId, kind: 'address.set', address: address.toLowerCase() };
+  const path = `${shop.settings}/addresses/${NETWORK}`;
+  const review = await submit(service, `${path}/review`, fields, { cookie });
+  expect(review.statusCode).toBe(200);
+  const compared = textOf(review).replaceAll(/\s+/g, ' ');
+  expect(compared).toContain(`Now ${fours(shop.address)}`);
+  expect(compared).toContain(`From then on ${fours(address)}`);
+  expect(compared).toContain('It waits for 24 hours');
+  expect(await inForce(shop)).toEqual([shop.address]);
+
+  const code = nextCode(shop.ada);
+  const proposed = await propose(shop, { address, code, cookie });
+  expect(proposed.statusCode).toBe(303);
+  expect(proposed.headers.location).toMatch(/\/settings\/changes\/[0-9a-f-]{36}$/);
+  expect(await inForce(shop)).toEqual([shop.address]);
+  const again = await submit(service, `${path}/review`, fields, { cookie });
+  expect(again.statusCode).toBe(200);
+  const page = textOf(await open(service, path, { cookie }));
+  expect(page).toContain('Waiting changes Replace the deposit address');
+  expect(page).not.toContain('A new address');
+});
+
+test('everybody sees on every page what waits, and on home first', async () => {
+  const shop = await openShop();
+  const { path } = await proposeOne(shop);
+  const notice =
+    'A new deposit address for ETH on Ethereum Mainnet, branch Main, waits. Look at it';
+  for (const page of ['', '/payments', '/unmatched', '/settings/business', '/nothing']) {
+    const url = shop.settings.replace('/settings', page);
+    for (const visitor of [shop.bob, shop.cy]) {
+      const response = await open(service, url, { cookie: await sessionOf(visitor) });
+      expect(textOf(response), page).toContain(notice);
+      expect(response.body).toContain(`href="${path}"`);
+    }
+  }
+  const home = await open(service, shop.settings.replace('/settings', ''), {
+    cookie: await sessionOf(shop.bob),
+  });
+  expect(textOf(home)).toMatch(
+    /Needs attention A new deposit address for ETH on Ethereum Mainnet, branch Main, waits/,
+  );
+});
+
+test('any admin cancels with one press, with a factor of hours ago', async () => {
+  const shop = await openShop();
+  const { path, address } = await proposeOne(shop);
+  const member = await submit(service, `${path}/cancel`, {}, { cookie: await sessionOf(shop.cy) });
+  expect(member.statusCode).toBe(403);
+  const cookie = await sessionOf(shop.bob);
+  expect((await submit(service, `${path}/cancel`, {}, { cookie })).statusCode).toBe(303);
+  const page = textOf(await open(service, path, { cookie }));
+  expect(page).toContain('It was cancelled. Nothing has changed.');
+  const late = await submit(service, `${path}/cancel`, {}, { cookie });
+  expect(late.statusCode).toBe(422);
+  expect(textOf(late)).toContain('does not wait any more');
+  expect(await inForce(shop)).not.toContain(address);
+});
+
+test('another admin approves it with a code, and it holds at once', async () => {
+  const shop = await openShop();
+  const { path, address } = await proposeOne(shop);
+  const own = await open(service, path, { cookie: await sessionOf(shop.ada) });
+  expect(textOf(own)).toContain('another admin can approve it');
+  expect(own.body).not.toContain('/approve"');
+  const refused = await submit(
+    ...([service, `${path}/approve`, { code: nextCode(shop.ada) }] as const),
+    { cookie: await sessionOf(shop.ada) },
+  );
+  expect(refused.statusCode).toBe(422);
+  const cookie = await sessionOf(shop.bob);
+  const approval = { code: nextCode(shop.bob) };
+  expect((await submit(service, `${path}/approve`, approval, { cookie })).statusCode).toBe(303);
+  expect(await inForce(shop)).toEqual([address]);
+  expect(textOf(await open(service, path, { cookie }))).toContain('It holds.');
+});
+
+test('nothing changes without a fresh code of the very person', async () => {
+  const shop = await openShop();
+  // In this session the factor is minutes old, which is enough for other changes.
+  const cookie = await sessionOf(shop.ada, 1);
+  const address = newAddress();
+  const { now } = service.clock;
+  const wrong = [
+    ...['', wrongCodeAt(shop.ada.secret, now), codeAt(shop.bob.secret, now)],
+    codeAt(shop.ada.secret, now - 60_000),
+  ];
+  for (const code of wrong) {
+    const response = await propose(shop, { address, code, cookie });
+    expect(response.statusCode, code).toBe(422);
+    expect(textOf(response), code).toContain('This code is not right');
+  }
+  const code = nextCode(shop.ada);
+  const fresh = await sessionOf(shop.ada);
+  expect((await propose(shop, { address, code, cookie: fresh })).statusCode).toBe(303);
+  // The code counts once: not for another change, nor in another session.
+  for (const cookie of [fresh, await sessionOf(shop.ada)]) {
+    const replayed = await propose(shop, { address: newAddress(), code, cookie });
+    expect(replayed.statusCode).toBe(422);
+    expect(textOf(replayed)).toContain('This code is not right');
+  }
+  const { count } = await service.db
+    .selectFrom('address_changes')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('merchant_id', '=', shop.merchantId)
+    .where('person_id', 'is not', null)
+    .executeTakeFirstOrThrow();
+  expect(count).toBe(1);
+});
+
+test('a form whose addresses have changed meanwhile is refused', async () => {
+  const shop = await openShop();
+  const other = newAddress();
+  await setAddress(operatorOf(service), { merchantId: shop.merchantId }, NETWORK, other);
+  const cookie = await sessionOf(shop.ada);
+  const proposal = { address: newAddress(), code: nextCode(shop.ada), cookie };
+  const response = await propose(shop, proposal);
+  expect(response.statusCode).toBe(422);
+  expect(textOf(response)).toContain('changed while this form was open');
+  // It shows what is there now.
+  expect(textOf(response).replaceAll(/\s+/g, ' ')).toContain(`Now ${fours(other)}`);
+});
+
+test('one who was demoted, or is new, changes nothing', async () => {
+  const shop = await openShop();
+  const { path } = await proposeOne(shop);
+  const eve = await addMerchantUser(service, shop.merchantId, 'admin', { name: 'Eve' });
+  const code = nextCode(eve);
+  const refused = await submit(service, `${path}/approve`, { code }, { cookie: eve.cookie });
+  expect(refused.statusCode).toBe(422);
+  expect(textOf(refused)).toContain('for long enough');
+  await setUser(operatorOf(service), shop.bob.userId, { role: 'member' });
+  const cookie = await sessionOf(shop.bob, 1);
+  for (const form of ['cancel', 'approve']) {
+    const response = await submit(service, `${path}/${form}`, {}, { cookie });
+    expect(response.statusCode).toBe(403);
+  }
+});
+
+test('while there is no successful payment it holds at once', async () => {
+  const shop = await openShop(false);
+  const { address, response } = await proposeOne(shop);
+  expect(response.headers.location).toBe(`${shop.settings}/addresses/${NETWORK}`);
+  expect(await inForce(shop)).toEqual([address]);
+  const page = await open(service, shop.settings.replace('/settings', ''), {
+    cookie: await sessionOf(shop.bob),
+  });
+  expect(textOf(page)).not.toContain('A new deposit address');
+});
+
+test('removing takes a recent factor alone, and holds at once', async () => {
+  const shop = await openShop();
+  const path = `${shop.settings}/addresses/${NETWORK}/remove`;
+  const fields = { branch: shop.branchId, address: shop.address };
+  const stale = await submit(service, path, fields, { cookie: await sessionOf(shop.ada) });
+  expect(stale.headers.location).toMatch(/^\/panel\/confirm/);
+  const cookie = await sessionOf(shop.ada, 1);
+  expect((await submit(service, path, fields, { cookie })).statusCode).toBe(303);
+  expect(await inForce(shop)).toEqual([]);
+  const page = textOf(await open(service, `${shop.settings}/addresses`, { cookie }));
+  expect(page).toContain('While the main branch has none, creating a payment fails with E1020');
+  const again = await submit(service, path, fields, { cookie });
+  expect(again.statusCode).toBe(422);
+});
+
+test('what an operator sets at once is told on every page for a day', async () => {
+  const shop = await openShop();
+  const address = newAddress();
+  await setAddress(operatorOf(service), { merchantId: shop.merchantId }, NETWORK, address);
+  const told =
+    'Your operator has set a deposit address for ETH on Ethereum Mainnet, branch Main. Look at it';
+  const url = `${shop.settings}/business`;
+  expect(textOf(await open(service, url, { cookie: await sessionOf(shop.bob) }))).toContain(told);
+  service.clock.now += 24 * HOUR_MS;
+  const later = textOf(await open(service, url, { cookie: await sessionOf(shop.bob) }));
+  expect(later).not.toContain(told);
+  await setAddress(operatorOf(service), { merchantId: shop.merchantId }, NETWORK, address);
+  const same = textOf(await open(service, url, { cookie: await sessionOf(shop.bob) }));
+  expect(same).not.toContain(told);
+});
+
+test('objects of another account are as those that do not exist', async () => {
+  const [shop, others] = [await openShop(), await openShop()];
+  const { path } = await proposeOne(others);
+  const changeId = path.split('/').at(-1) ?? '';
+  const missing = '0190a0a0-0000-7000-8000-000000000000';
+  const cookie = await sessionOf(shop.ada, 1);
+  const { settings } = shop;
+  /** Without the request's own ID. */
+  const bytes = ({ body, statusCode }: { body: string; statusCode: number }, id: string) =>
+    `${statusCode} ${body.replaceAll(/<code>[0-9a-f-]{36}<\/code>/g, '').replaceAll(id, '')}`;
+  const same = async (ask: (id: string) => ReturnType<typeof open>, id: string) => {
+    const [theirs, nobodys] = [await ask(id), await ask(missing)];
+    expect(theirs.statusCode).toBe(404);
+    expect(bytes(theirs, id)).toBe(bytes(nobodys, missing));
+  };
+  await same(id => open(service, `${settings}/changes/${id}`, { cookie }), changeId);
+  for (const form of ['cancel', 'approve']) {
+    const url = (id: string) => `${settings}/changes/${id}/${form}`;
+    await same(id => submit(service, url(id), {}, { cookie }), changeId);
+  }
+  const { branchId } = others;
+  await same(id => open(service, `${settings}/branches/${id}/main`, { cookie }), branchId);
+  await same(id => submit(service, `${settings}/branches/${id}/main`, {}, { cookie }), branchId);
+  await same(id => open(service, `${settings}/addresses?branch=${id}`, { cookie }), branchId);
+  const network = `${settings}/addresses/${NETWORK}`;
+  await same(id => open(service, `${network}?branch=${id}`, { cookie }), branchId);
+  for (const form of ['review', 'propose', 'remove']) {
+    const fields = { kind: 'address.set', address: newAddress(), code: '' };
+    const sent = ({ kind, address, code }: typeof fields) => ({
+      ...(form === 'remove' ? { address } : { kind, address }),
+      ...(form === 'propose' ? { code } : {}),
+    });
+    await same(
+      id => submit(service, `${network}/${form}`, { branch: id, ...sent(fields) }, { cookie }),
+      branchId,
+    );
+  }
+  const waiting = await open(service, path, { cookie: await sessionOf(others.bob) });
+  expect(textOf(waiting)).toContain('Cancel this change');
+});
+
+test('a second admin who is always asked for is asked for, and is let go only after the delay', async () => {
+  const shop = await openShop();
+  const cookie = await sessionOf(shop.ada, 1);
+  const { settings } = shop;
+  const required = await submit(service, `${settings}/second-admin`, {}, { cookie });
+  expect(required.statusCode).toBe(303);
+  const { path } = await proposeOne(shop);
+  expect(textOf(await open(service, path, { cookie }))).toContain(
+    'Holds when another admin has approved it',
+  );
+  const code = nextCode(shop.ada);
+  const relaxed = await submit(service, `${settings}/second-admin/relax`, { code }, { cookie });
+  expect(relaxed.headers.location).toMatch(/\/changes\//);
+  const page = textOf(await open(service, `${settings}/addresses`, { cookie }));
+  expect(page).toContain('No longer ask for a second admin');
+  expect(page).toContain('always takes a second admin');
+});
+
+test('a person of the demo needs no code', async () => {
+  const { merchant } = await addMerchant(service, { addresses: {} });
+  const demo = await addMerchantUser(service, merchant.id, 'admin', { isDemo: true });
+  const branch = await findMainBranch(service.db, merchant.id);
+  const url = `/panel/merchants/${merchant.id}/settings/addresses/${NETWORK}`;
+  const fields = { branch: branch?.id ?? '', kind: 'address.set', address: newAddress() };
+  const review = await submit(service, `${url}/review`, fields, demo);
+  expect(review.body).not.toContain('name="code"');
+  expect((await submit(service, `${url}/propose`, fields, demo)).statusCode).toBe(303);
+  expect(await listAddressesOn(service.db, branch?.id ?? '', NETWORK)).toEqual([fields.address]);
+});
+
+test('an inactive account is read alone, and what waits does not hold', async () => {
+  const shop = await openShop();
+  const { path } = await proposeOne(shop);
+  await setMerchant(operatorOf(service), shop.merchantId, { status: 'inactive' });
+  const cookie = await sessionOf(shop.bob, 1);
+  expect((await open(service, path, { cookie })).statusCode).toBe(200);
+  for (const form of ['cancel', 'approve']) {
+    const response = await submit(service, `${path}/${form}`, {}, { cookie });
+    expect(response.statusCode).toBe(403);
+    expect(response.body).toContain('inactive');
+  }
+});
