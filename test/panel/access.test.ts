@@ -123,7 +123,7 @@ const ROUTES: readonly (readonly [string, Who])[] = [
 
 /** Forms that need a second factor of the last ten minutes. */
 const RECENT = ROUTES.filter(([route]) =>
-  /assign|ask$|dismiss|keys\/(new|:keyId\/)|self-service|domains\/|second-admin$|\/remove$|POST .*branches$/.test(
+  /assign|ask$|dismiss|keys\/(new|:keyId\/)|self-service|domains\/|second-admin$|\/remove$|\/end$|end-others$|POST .*branches$/.test(
     route,
   ),
 );

@@ -26,8 +26,8 @@ type PanelRule =
   | { readonly for: 'anybody' }
   /** Somebody who has given the password, and is asked for the second factor. */
   | { readonly for: 'half-signed-in' }
-  /** Everybody who has signed in, for what is their own. */
-  | { readonly for: 'person' }
+  /** Everybody who has signed in, for what is their own; `recent` asks for a second factor of the last ten minutes. */
+  | { readonly for: 'person'; readonly recent?: true }
   /** People with this permission in the account that the path names. */
   | { readonly for: Membership['kind']; readonly permission: Permission };
 
@@ -63,6 +63,7 @@ type AccountRoute = { Params: { accountId?: string } };
 export const FOR_ANYBODY = { config: { panel: { for: 'anybody' } } } as const;
 export const FOR_HALF_SIGNED_IN = { config: { panel: { for: 'half-signed-in' } } } as const;
 export const FOR_PERSON = { config: { panel: { for: 'person' } } } as const;
+export const FOR_PERSON_LATELY = { config: { panel: { for: 'person', recent: true } } } as const;
 
 /** Options of a route that takes a permission in an account. */
 export function withPermission<S extends FastifySchema = FastifySchema>(
@@ -153,7 +154,10 @@ async function admit(
     return;
   }
   if (!session.isComplete) throw new PanelRefusal({ kind: 'half-signed-in' });
-  if (rule.for === 'person') return;
+  if (rule.for === 'person') {
+    if (rule.recent === true) requireRecentFactor(session);
+    return;
+  }
   const { permission } = rule;
   const found = await findOwn(deps, session, rule.for, request.params.accountId);
   if (found === undefined) throw new ApiError('E3001');
@@ -166,9 +170,11 @@ async function admit(
   if (membership.status !== 'active' && isChange(request)) {
     throw new PanelRefusal({ kind: 'account-inactive' });
   }
-  if (needsRecentFactor(permission) && !session.isRecent) {
-    throw new PanelRefusal({ kind: 'factor-needed' });
-  }
+  if (needsRecentFactor(permission)) requireRecentFactor(session);
+}
+
+function requireRecentFactor({ isRecent }: OpenSession): void {
+  if (!isRecent) throw new PanelRefusal({ kind: 'factor-needed' });
 }
 
 /** @param id As it is in the path: any text. */

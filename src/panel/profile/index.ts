@@ -16,7 +16,7 @@ import { renderClosedCodes } from '../closed-codes.ts';
 import type { PanelDependencies } from '../dependencies.ts';
 import { faultOf } from '../failures.ts';
 import type { FormFault } from '../form.ts';
-import { FOR_PERSON, sessionOf, visitOf } from '../hooks/access.ts';
+import { FOR_PERSON, FOR_PERSON_LATELY, sessionOf, visitOf } from '../hooks/access.ts';
 import { recoveryCodesPage } from '../join/views.ts';
 import type { PanelPage } from '../layout.ts';
 import { leadTo, type Shown } from '../pages.ts';
@@ -98,14 +98,15 @@ export function registerProfile(app: TypedApp, deps: PanelDependencies): void {
     ),
   );
 
-  const ending = { ...FOR_PERSON, schema: { params: SessionParams, body: EmptyForm } };
+  const ending = { ...FOR_PERSON_LATELY, schema: { params: SessionParams, body: EmptyForm } };
   app.post(`${PROFILE}/sessions/:id/end`, ending, async request => {
     const ended = await deleteSession(db, sessionOf(request).person.id, request.params.id);
     if (!ended) throw new ApiError('E3001');
     return leadTo(own);
   });
 
-  const endingOthers = { ...FOR_PERSON, schema: { body: EmptyForm } };
+  // Who has stolen a session must not lock the person out of the others.
+  const endingOthers = { ...FOR_PERSON_LATELY, schema: { body: EmptyForm } };
   app.post(`${PROFILE}/sessions/end-others`, endingOthers, async request => {
     const { session, person } = sessionOf(request);
     await deleteSessionsOf(db, person.id, session.id);
