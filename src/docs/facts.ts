@@ -57,6 +57,8 @@ import {
 import { OVERSIZED_PAUSE_MS } from '../nodes/unusable-response.ts';
 import { RETRY_AFTER_MAXIMUM_MS } from '../outbound/retry-after.ts';
 import { formatDollars } from '../pages/format-dollars.ts';
+import { IDLE_MS, LIFETIME_MS, SESSIONS_MAXIMUM } from '../panel/people/panel-sessions.ts';
+import { PASSWORD_MAXIMUM, PASSWORD_MINIMUM } from '../panel/people/password-rules.ts';
 import { SESSION_WRONG_MAXIMUM } from '../panel/people/proofs.ts';
 import { ATTEMPT_LIMITS } from '../panel/people/throttle.ts';
 import { RECENT_PAYMENTS } from '../partners/merchant-reports.ts';
@@ -204,6 +206,11 @@ export function factsOf(settings: DocsSettings): Facts {
     'scopes.owner': codes(PARTNER_OWNER_SCOPES),
     'scopes.developer': codes(PARTNER_DEVELOPER_SCOPES),
     'sign-in.session-wrong': SESSION_WRONG_MAXIMUM,
+    'password.min': PASSWORD_MINIMUM,
+    'password.max': PASSWORD_MAXIMUM,
+    'panel.idle': formatDuration(IDLE_MS / 1000),
+    'panel.lifetime': formatDuration(LIFETIME_MS / 1000),
+    'panel.sessions': SESSIONS_MAXIMUM,
     'panel.recovery-hold': formatDuration(RECOVERY_HOLD_MS / 1000),
     'sign-in.failures': ATTEMPT_LIMITS.failures,
     'sign-in.window': formatDuration(ATTEMPT_LIMITS.windowMs / 1000),

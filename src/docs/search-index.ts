@@ -17,6 +17,9 @@ const COMMON = new Set(
   whose will with without you your`.split(/\s+/),
 );
 
+/** Programs, and names of the repository's files. */
+const LEFT_OUT = /<pre[\s\S]*?<\/pre>|<code>(?:src|test|migrations)\/[^<]*<\/code>/g;
+
 type SearchablePage = Pick<Page, 'path' | 'title' | 'description'> & RenderedMarkdown;
 
 /** Part of a page below a heading; what comes before the first one has neither ID nor heading. */
@@ -56,7 +59,7 @@ export function writeSearchIndex(pages: readonly SearchablePage[], basePath: str
 }
 
 function splitSections(markup: string, headings: readonly Heading[]) {
-  const text = markup.replaceAll(/<pre[\s\S]*?<\/pre>/g, ' ');
+  const text = markup.replaceAll(LEFT_OUT, ' ');
   const [intro = '', ...parts] = text.split(/<h[23] id="/);
   return [
     { id: '', heading: '', content: intro },

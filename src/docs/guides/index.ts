@@ -28,6 +28,7 @@ export const GUIDE_GROUPS = [
       'operating/configuration',
       'operating/command-line',
       'operating/panel',
+      'operating/asvs',
       'operating/chains',
       'operating/try-chains',
       'operating/deposits',

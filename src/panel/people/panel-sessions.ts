@@ -23,7 +23,8 @@ export const HALF_MS = 10 * MINUTE_MS;
 const RECENT_MS = 10 * MINUTE_MS;
 /** How often the last use of a session is stored. */
 const SEEN_EVERY_MS = MINUTE_MS;
-const SESSIONS_MAXIMUM = 10;
+/** Most complete sessions of a person. */
+export const SESSIONS_MAXIMUM = 10;
 /** Longest User-Agent that is stored, in characters: those of browsers are about half as long. */
 const DEVICE_MAXIMUM = 300;
 

@@ -1,5 +1,6 @@
-const LENGTH_MINIMUM = 15;
-const LENGTH_MAXIMUM = 256;
+/** Length of a password, in characters. */
+export const PASSWORD_MINIMUM = 15;
+export const PASSWORD_MAXIMUM = 256;
 
 /** Words that an attacker would try first. */
 interface Known {
@@ -28,10 +29,10 @@ const PIECE_LENGTH = 4;
  */
 export function findPasswordFault(password: string, { email, names }: Known): string | undefined {
   const characters = [...password];
-  if (characters.length < LENGTH_MINIMUM) {
-    return `Use at least ${LENGTH_MINIMUM} characters; three or four random words are easy to remember.`;
+  if (characters.length < PASSWORD_MINIMUM) {
+    return `Use at least ${PASSWORD_MINIMUM} characters; three or four random words are easy to remember.`;
   }
-  if (characters.length > LENGTH_MAXIMUM) return `Use at most ${LENGTH_MAXIMUM} characters.`;
+  if (characters.length > PASSWORD_MAXIMUM) return `Use at most ${PASSWORD_MAXIMUM} characters.`;
   const plain = simplify(password);
   const known = [email, email.split('@')[0] ?? '', PRODUCT, ...names].map(simplify);
   if (known.some(name => name !== '' && (plain === name || isRepeated(plain, name)))) {
