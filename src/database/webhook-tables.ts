@@ -14,6 +14,8 @@ export interface WebhookEndpointsTable {
   previous_secret: Buffer | null;
   previous_master_key_version: number | null;
   previous_valid_until: Date | null;
+  /** null while it has the secret that it was created with. */
+  rotated_at: Date | null;
   disabled_at: Date | null;
   disabled_reason: string | null;
   created_at: Date;

@@ -97,6 +97,7 @@ import { CONFIGURABLE_CONTRACTS } from '../watching/operate/configure-network.ts
 import { REQUESTS_PER_SECOND } from '../watching/operate/manage-nodes.ts';
 import { RESCAN_MAXIMUM } from '../watching/operate/operate-chain.ts';
 import { ENDPOINTS_MAXIMUM, SECRET_GRACE_MS } from '../webhooks/manage-endpoints.ts';
+import { REDELIVERIES_MAXIMUM } from '../webhooks/redeliver.ts';
 import { JITTER, RETRY_DELAYS_SECONDS } from '../webhooks/retry-schedule.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../webhooks/send.ts';
 import { TEST_ID_PREFIX } from '../webhooks/test-event.ts';
@@ -248,6 +249,7 @@ export function factsOf(settings: DocsSettings): Facts {
     'webhook.example': json(EVENT_EXAMPLE),
     'webhook.deposit-example': json(DEPOSIT_EVENT_EXAMPLE),
     'webhook.endpoints-max': ENDPOINTS_MAXIMUM,
+    'webhook.redeliveries-max': REDELIVERIES_MAXIMUM.toLocaleString('en-US'),
     'webhook.test-id-prefix': TEST_ID_PREFIX,
     'webhook.secret-grace': formatDuration(SECRET_GRACE_MS / 1000),
     'webhook.tolerance': formatDuration(TOLERANCE_SECONDS),

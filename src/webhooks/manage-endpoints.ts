@@ -91,6 +91,7 @@ export function rotateEndpointSecret(
       previous_secret: current.secret,
       previous_master_key_version: current.master_key_version,
       previous_valid_until: new Date(now.getTime() + SECRET_GRACE_MS),
+      rotated_at: now,
     });
     return { result: { endpoint, secret }, objectId: id };
   });

@@ -4,10 +4,22 @@ import {
   cancelDeliveries,
   type DeliveryWithEventType,
   findDelivery,
+  insertRedeliveries,
   insertRedelivery,
   listDeliveries,
+  listUndelivered,
 } from '../repositories/webhooks/deliveries.ts';
 import { requireEnabledEndpoint } from './manage-endpoints.ts';
+
+/** Most deliveries that one change repeats: its transaction takes a fraction of a second. */
+export const REDELIVERIES_MAXIMUM = 1_000;
+
+/** What came of redelivering all that failed. */
+export interface Redelivered {
+  readonly deliveries: number;
+  /** Whether others have failed since then, which another call repeats. */
+  readonly hasMore: boolean;
+}
 
 /**
  * Sends an event to an endpoint again, now and with a new retry schedule. Replaces the original
@@ -32,5 +44,31 @@ export function redeliver(operator: Operator, deliveryId: string): Promise<Deliv
     const [delivery] = await listDeliveries(tx, { id }, 1);
     if (delivery === undefined) throw new Error('the delivery was not written');
     return { result: delivery, objectId: original.endpoint_id, detail: { deliveryId, as: id } };
+  });
+}
+
+/**
+ * Sends an endpoint again what was made for it since a time and has failed for good, the oldest first and at most
+ * REDELIVERIES_MAXIMUM. An event that was redelivered since then is left out, so that a second call continues where
+ * the first one ended.
+ * @throws OperationRefused for an unknown or disabled endpoint.
+ */
+export function redeliverFailed(
+  operator: Operator,
+  endpointId: string,
+  since: Date,
+): Promise<Redelivered> {
+  return audited(operator, 'webhook.redeliver-failed', async (tx, now) => {
+    // Concurrent calls for the endpoint wait here, and find what the first one has repeated.
+    await requireEnabledEndpoint(tx, endpointId);
+    const failed = await listUndelivered(tx, endpointId, since, REDELIVERIES_MAXIMUM + 1);
+    const chosen = failed.slice(0, REDELIVERIES_MAXIMUM);
+    await insertRedeliveries(
+      tx,
+      chosen.map(({ id, event_id }) => ({ id: newId(), event_id, redelivery_of: id })),
+      { endpointId, now },
+    );
+    const result = { deliveries: chosen.length, hasMore: failed.length > chosen.length };
+    return { result, objectId: endpointId, detail: { since, deliveries: chosen.length } };
   });
 }

@@ -22,7 +22,7 @@ const VERBS = {
   'master-key': ['reseal'],
   webhook: [
     ...['create', 'list', 'set', 'enable', 'disable', 'test', 'rotate'],
-    ...['deliveries', 'redeliver'],
+    ...['deliveries', 'redeliver', 'redeliver-failed'],
   ],
   listen: [],
   payment: ['list', 'show', 'history', 'find-transaction', 'simulate'],

@@ -82,6 +82,8 @@ test('an endpoint is created, gets an event, is rotated and listed', async () =>
   expect(again).toMatchObject({ redeliveryOf: delivery?.id, status: 'pending', attempts: 0 });
   await deliver();
   expect(receiver.requests).toHaveLength(2);
+  const failed = ['webhook', 'redeliver-failed', id, '--since', '2026-01-01'];
+  expect(await service.ask(...failed)).toEqual({ deliveries: 0, hasMore: false });
   const limited = ['webhook', 'deliveries', id, '--limit', '1'];
   expect(await service.ask(...limited)).toHaveLength(1);
 
@@ -114,6 +116,7 @@ test('an endpoint is created, gets an event, is rotated and listed', async () =>
   expect(audit.map(entry => entry.action)).toEqual([
     'webhook.create',
     'webhook.redeliver',
+    'webhook.redeliver-failed',
     'webhook.rotate',
     'webhook.disable',
   ]);
@@ -303,7 +306,8 @@ test('what cannot be is refused with the reason', async () => {
     `There is no merchant ${UNKNOWN}.`,
   );
   const set = ['set', '--types', 'all'];
-  for (const verb of [['rotate'], ['disable'], ['enable'], ['test'], ['deliveries'], set]) {
+  const again = ['redeliver-failed', '--since', '2026-01-01'];
+  for (const verb of [['rotate'], ['disable'], ['enable'], ['test'], ['deliveries'], set, again]) {
     expect(await service.refused('webhook', ...verb, UNKNOWN)).toBe(
       `There is no webhook endpoint ${UNKNOWN}.`,
     );

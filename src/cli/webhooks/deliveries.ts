@@ -2,10 +2,10 @@ import { OperationRefused } from '../../audit/audited-change.ts';
 import { listAttempts } from '../../repositories/webhooks/attempts.ts';
 import { listDeliveries } from '../../repositories/webhooks/deliveries.ts';
 import { findWebhookEndpoint } from '../../repositories/webhooks/endpoints.ts';
-import { redeliver } from '../../webhooks/redeliver.ts';
+import { REDELIVERIES_MAXIMUM, redeliver, redeliverFailed } from '../../webhooks/redeliver.ts';
 import { RETRY_DELAYS_SECONDS } from '../../webhooks/retry-schedule.ts';
 import type { CliCommand } from '../cli-command.ts';
-import { parseId } from '../values.ts';
+import { parseDate, parseId } from '../values.ts';
 import { deliveryObject } from './webhook-object.ts';
 
 const DELIVERIES_DEFAULT = 20;
@@ -13,7 +13,7 @@ const DELIVERIES_MAXIMUM = 100;
 /** Most attempts of a page of deliveries. Doubled, because a killed worker's attempt is made again. */
 const ATTEMPTS_MAXIMUM = 2 * DELIVERIES_MAXIMUM * RETRY_DELAYS_SECONDS.length;
 
-/** `mp webhook deliveries | redeliver` */
+/** `mp webhook deliveries | redeliver | redeliver-failed` */
 export function defineDeliveries(noun: CliCommand): void {
   noun
     .verb('deliveries', 'list deliveries to an endpoint, newest first, with every attempt')
@@ -41,5 +41,22 @@ export function defineDeliveries(noun: CliCommand): void {
     .argument('<delivery>', 'delivery ID, as `mp webhook deliveries` shows it', parseId)
     .onDatabase(async (session, id: string) => {
       session.show(deliveryObject(await redeliver(session, id), []), 'A worker will send it now.');
+    });
+
+  noun
+    .verb(
+      'redeliver-failed',
+      `deliver again what failed since a time, at most ${REDELIVERIES_MAXIMUM}`,
+    )
+    .argument('<id>', 'ID of a webhook endpoint', parseId)
+    .requiredOption('--since <time>', 'failed deliveries that were made from then on', parseDate)
+    .onDatabase(async (session, id: string, { since }: { since: Date }) => {
+      const redelivered = await redeliverFailed(session, id, since);
+      const { deliveries, hasMore } = redelivered;
+      const rest = hasMore ? ' Run it again for the rest.' : '';
+      session.show(
+        redelivered,
+        deliveries === 0 ? 'Nothing failed.' : `A worker will send them now.${rest}`,
+      );
     });
 }

@@ -34,7 +34,7 @@ interface CreateFlags extends SetFlags {
 const parseTypes = listOf([ALL_TYPES, ...EVENT_TYPES]);
 const TYPES = `comma-separated: ${EVENT_TYPES.join(', ')}; or ${ALL_TYPES}, which are the first ${PAYMENT_EVENT_TYPES.length}`;
 
-/** `mp webhook create | list | set | enable | disable | test | rotate | deliveries | redeliver` */
+/** `mp webhook create | list | set | enable | disable | test | rotate | deliveries | redeliver | redeliver-failed` */
 export function define(noun: CliCommand): void {
   noun
     .verb('create', `add an endpoint, at most ${ENDPOINTS_MAXIMUM}; its secret is shown once`)

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { WebhookDelivery } from '../../database/webhook-tables.ts';
 import { findById, insertInto } from '../rows.ts';
@@ -23,6 +24,54 @@ export async function cancelDeliveries(
 export const findDelivery = findById('webhook_deliveries');
 
 export const insertRedelivery = insertInto('webhook_deliveries');
+
+/**
+ * Deliveries of an endpoint since a time that have failed for good, unless their event was redelivered to it since
+ * then: oldest first, at most `limit`.
+ */
+export function listUndelivered(
+  db: Connection,
+  endpointId: string,
+  since: Date,
+  limit: number,
+): Promise<Pick<WebhookDelivery, 'id' | 'event_id'>[]> {
+  return db
+    .selectFrom('webhook_deliveries as failed')
+    .select(['failed.id', 'failed.event_id'])
+    .where('failed.endpoint_id', '=', endpointId)
+    .where('failed.status', '=', 'failed')
+    .where('failed.created_at', '>=', since)
+    .where(({ exists, not, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('webhook_deliveries as again')
+            .select('again.id')
+            .whereRef('again.event_id', '=', 'failed.event_id')
+            .whereRef('again.endpoint_id', '=', 'failed.endpoint_id')
+            .where('again.redelivery_of', 'is not', null)
+            .where(sql<boolean>`(again.created_at, again.id) > (failed.created_at, failed.id)`),
+        ),
+      ),
+    )
+    .orderBy('failed.created_at')
+    .orderBy('failed.id')
+    .limit(limit)
+    .execute();
+}
+
+/** Inserts deliveries to an endpoint, due now, that repeat others. */
+export async function insertRedeliveries(
+  db: Connection,
+  rows: readonly Pick<WebhookDelivery, 'id' | 'event_id' | 'redelivery_of'>[],
+  { endpointId, now }: { readonly endpointId: string; readonly now: Date },
+): Promise<void> {
+  await sql`
+    insert into webhook_deliveries
+      (id, event_id, endpoint_id, redelivery_of, next_attempt_at, created_at)
+    select id, event_id, ${endpointId}, redelivery_of, ${now}, ${now}
+    from json_to_recordset(${JSON.stringify(rows)}::json)
+      as given (id uuid, event_id uuid, redelivery_of uuid)`.execute(db);
+}
 
 export type DeliveryWithEventType = WebhookDelivery & { eventType: string };
 
