@@ -39,6 +39,8 @@ export interface RateLimits {
   countSecret(request: FastifyRequest): Promise<void>;
   /** Counts a signature that is explained in the panel, by session. */
   countExplanation(request: FastifyRequest): Promise<void>;
+  /** Counts a test that is sent to a webhook endpoint from the panel, by session. */
+  countWebhookTest(request: FastifyRequest): Promise<void>;
   /** Counts a file of payments by the person who asks for it in the panel. */
   countExport(request: FastifyRequest): Promise<void>;
 }
@@ -64,12 +66,14 @@ const PANEL = { most: 300, seconds: 60 };
 const SECRETS = { most: 10, seconds: 3_600 };
 /** Signatures that are explained for a session of the panel in a minute; each may take 50 ms. */
 const EXPLANATIONS = { most: 10, seconds: 60 };
+/** Tests that are sent to webhook endpoints for a session of the panel in a minute; each may take 15 s. */
+const WEBHOOK_TESTS = { most: 10, seconds: 60 };
 /** Files of payments that a person is given in an hour; each may hold millions of rows. */
 const EXPORTS = { most: 6, seconds: 3_600 };
 
 const rateLimited = new Counter({
   name: 'eps_rate_limited_total',
-  help: 'Requests refused with E9001, by what was counted: a key, failures, pages, checkout pages or sign-ins of an address, a session of the panel, or secrets, explanations and files made there',
+  help: 'Requests refused with E9001, by what was counted: a key, failures, pages, checkout pages or sign-ins of an address, a session of the panel, or secrets, explanations, webhook tests and files made there',
   labelNames: ['client'],
 });
 
@@ -83,6 +87,7 @@ type Limited =
   | 'panel'
   | 'secret'
   | 'explanation'
+  | 'webhook-test'
   | 'export';
 
 /** Counts a client's requests in windows of a fixed length, in this replica's memory. */
@@ -138,6 +143,7 @@ export async function createRateLimits(
   const sessionOf = ({ panelSessionId }: FastifyRequest) => panelSessionId ?? '';
   const panel = createLimiter('panel', PANEL, sessionOf);
   const explanations = createLimiter('explanation', EXPLANATIONS, sessionOf);
+  const webhookTests = createLimiter('webhook-test', WEBHOOK_TESTS, sessionOf);
   const secrets = createLimiter(
     'secret',
     SECRETS,
@@ -154,6 +160,7 @@ export async function createRateLimits(
     countPanel: panel,
     countSecret: secrets,
     countExplanation: explanations,
+    countWebhookTest: webhookTests,
     countExport: exports,
   };
 }

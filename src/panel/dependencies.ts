@@ -30,7 +30,7 @@ export interface PanelDependencies {
   readonly admitsDemo: boolean;
   /** How long changes of where money goes wait, in milliseconds. */
   readonly addressDelayMs: number;
-  /** Whether payers may be led to loopback hosts: never in production. */
+  /** Whether payers may be led, and webhooks sent, to local hosts: never in production. */
   readonly allowsLoopback: boolean;
   /** Whether payments may be simulated. */
   readonly simulation: boolean;

@@ -32,6 +32,9 @@ const PLACES = {
     merchant: { path: '/settings/developer/keys', permission: 'keys.read' },
     partner: { path: '/developer/keys', permission: 'keys.read' },
   },
+  webhooks: {
+    merchant: { path: '/settings/developer/webhooks', permission: 'webhooks.read' },
+  },
   'self-service': { partner: { path: '/settings', permission: 'self-service.read' } },
 } as const satisfies Record<string, Partial<Record<Membership['kind'], Place>>>;
 

@@ -22,6 +22,7 @@ import { registerRequests } from './requests/index.ts';
 import { registerSettings } from './settings/index.ts';
 import { registerSignIn } from './sign-in/index.ts';
 import { registerUnmatched } from './unmatched/index.ts';
+import { registerWebhooks } from './webhooks/index.ts';
 
 /** Size of the largest form, in bytes. */
 const FORM_LIMIT_BYTES = 16 * 1024;
@@ -54,6 +55,7 @@ export async function panelPlugin(app: TypedApp, deps: PanelDependencies): Promi
     registerUnmatched(pages, deps);
     registerSettings(pages, deps);
     registerKeys(pages, deps);
+    registerWebhooks(pages, deps);
     registerRequests(pages, deps);
     registerPartner(pages, deps, exports);
   });

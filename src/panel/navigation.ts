@@ -79,8 +79,12 @@ const SECTIONS: Readonly<Record<Membership['kind'], readonly Section[]>> = {
 
 function developerEntries(kind: Membership['kind']): Entry[] {
   const path = DEVELOPER_PATHS[kind];
+  const webhooks: Entry = {
+    ...{ path: `${path}/webhooks`, text: menu.webhooks, permission: 'webhooks.read' },
+  };
   return [
     { path: `${path}/keys`, text: menu.keys, permission: 'keys.read' },
+    ...(kind === 'merchant' ? [webhooks] : []),
     { path: `${path}/requests`, text: menu.requests, permission: 'requests.read' },
     { path: `${path}/explain`, text: menu.explain, permission: 'signatures.explain' },
   ];

@@ -16,7 +16,7 @@ import { lockWebhookEndpoint } from '../repositories/webhooks/endpoints.ts';
 import { mayHaveBeenTold, withholdDelivery } from '../repositories/webhooks/withheld.ts';
 import { traceIdOf } from '../telemetry/trace-context.ts';
 import type { Clock } from '../time/clock.ts';
-import { disableEndpoint } from './change-endpoint.ts';
+import { ANSWERED_GONE, disableEndpoint } from './change-endpoint.ts';
 import { nextAttemptAt } from './retry-schedule.ts';
 import { ATTEMPT_TIMEOUT_MS, type AttemptOutcome } from './send.ts';
 import { type SendDependencies, sendEvent } from './send-event.ts';
@@ -154,7 +154,7 @@ function recordGone(
     const current = await lockWebhookEndpoint(tx, endpointId);
     if (current?.disabled_at === null) {
       const operator = { db: tx, clock, actor: 'worker' };
-      await disableEndpoint(operator, endpointId, 'It answered 410 Gone.', row.delivery_id);
+      await disableEndpoint(operator, endpointId, ANSWERED_GONE, row.delivery_id);
     }
     await recordAttempt(tx, row, verdict);
   });

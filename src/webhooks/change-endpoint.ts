@@ -18,6 +18,9 @@ import {
   subscriptionOf,
 } from './manage-endpoints.ts';
 
+/** Why an endpoint is disabled that was not disabled by anybody. */
+export const ANSWERED_GONE = 'It answered 410 Gone.';
+
 export interface EndpointChange {
   readonly url?: string | undefined;
   readonly types?: Subscription | undefined;

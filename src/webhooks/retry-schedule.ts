@@ -10,6 +10,17 @@ export const RETRY_DELAYS_SECONDS = [
 export const JITTER = 0.1;
 
 /**
+ * When a delivery is given up at about, if nothing comes of it: at its last attempt.
+ * @param attempts How many were made.
+ * @param next When the next one is due.
+ */
+export function givenUpAt(attempts: number, next: Date): Date {
+  let seconds = 0;
+  for (const delay of RETRY_DELAYS_SECONDS.slice(attempts + 1)) seconds += delay;
+  return new Date(next.getTime() + seconds * 1_000);
+}
+
+/**
  * When to make the next attempt after a failed one.
  * @param failed Number of the attempt that failed, from 1.
  * @param retryAfterMs Minimum delay requested by the endpoint, in milliseconds.

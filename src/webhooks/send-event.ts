@@ -57,7 +57,12 @@ export function signEvent(
 }
 
 /** The request body: identical for every delivery of an event, with the data exactly as stored. */
-function eventEnvelope({ id, type, createdAt, data }: OutgoingEvent): string {
+export function eventEnvelope({
+  id,
+  type,
+  createdAt,
+  data,
+}: Pick<OutgoingEvent, 'id' | 'type' | 'createdAt' | 'data'>): string {
   const head = JSON.stringify({ id, object: 'event', type, createdAt });
   return `${head.slice(0, -1)},"data":${data}}`;
 }

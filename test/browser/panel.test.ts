@@ -8,10 +8,12 @@ import { createUser } from '../../src/accounts/users.ts';
 import { inviteUser, makeLink } from '../../src/panel/people/invitations.ts';
 import { setPerson } from '../../src/repositories/people/memberships.ts';
 import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
+import { disableEndpoint } from '../../src/webhooks/change-endpoint.ts';
 import { newAddress } from '../accounts/account-of-changes.ts';
-import { addMerchant, addPartner, operatorOf } from '../helpers/accounts.ts';
+import { addMerchant, addPartner, type MerchantWithKey, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { DESKTOP, launchBrowser, NARROW, PHONE, windowOf } from '../helpers/browser.ts';
+import { addDelivery, addEndpoint } from '../helpers/deliveries.ts';
 import { addRequest } from '../helpers/logged-requests.ts';
 import {
   addMerchantUser,
@@ -66,6 +68,7 @@ beforeAll(async () => {
     },
     new Date(service.clock.now),
   );
+  await addWebhooks(shop);
   const ada = await addMerchantUser(service, merchantId, 'admin');
   const { id: branchId } = await createBranch(operatorOf(service), {
     ...{ merchantId, name: 'Kiosk', main: false },
@@ -98,6 +101,22 @@ afterAll(async () => {
   await service.close();
   await browser.close();
 });
+
+/** An endpoint that fails, with deliveries of each outcome, and one that is disabled. */
+async function addWebhooks({ merchant }: MerchantWithKey): Promise<void> {
+  const created_at = new Date(service.clock.now - 2 * 60 * 60_000);
+  const payment = await addPayment(service.db, merchant, { created_at });
+  const url = `http://127.0.0.1:1/hooks/${'x'.repeat(200)}`;
+  const { endpoint } = await addEndpoint(service, merchant.id, url);
+  const { endpoint: gone } = await addEndpoint(service, merchant.id);
+  await disableEndpoint(operatorOf(service), gone.id, 'It answered 410 Gone.');
+  const endpointId = endpoint.id;
+  const response = { status_code: 500, response_excerpt: `${'y'.repeat(300)}\n<b>` };
+  await addDelivery(service, payment, { endpointId, created_at, status: 'succeeded' });
+  const log = [response, { error: 'self-signed certificate' }];
+  await addDelivery(service, payment, { endpointId, created_at, log });
+  await addDelivery(service, payment, { endpointId, created_at, status: 'pending', log });
+}
 
 /** A window in which somebody has signed in. */
 async function windowFor(cookie: string, options = {}): Promise<BrowserContext> {
@@ -146,7 +165,7 @@ async function crawl(page: Page, start: string): Promise<string[]> {
 
 describe('every page that a role can reach is accessible, in light and dark, at 320 pixels', () => {
   test.each([
-    ['admin', 21],
+    ['admin', 25],
     ['owner', 12],
   ] as const)(
     '%s',

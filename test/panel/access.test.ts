@@ -96,6 +96,24 @@ const ROUTES: readonly (readonly [string, Who])[] = [
   [`GET ${M}/settings/developer/keys/:keyId`, 'admin and member'],
   [`POST ${M}/settings/developer/keys/:keyId/rotate`, 'admin'],
   [`POST ${M}/settings/developer/keys/:keyId/revoke`, 'admin'],
+  [`GET ${M}/settings/developer/webhooks`, 'admin and member'],
+  [`GET ${M}/settings/developer/webhooks/new`, 'admin'],
+  [`POST ${M}/settings/developer/webhooks/new`, 'admin'],
+  [`GET ${M}/settings/developer/webhooks/:endpointId`, 'admin and member'],
+  [`POST ${M}/settings/developer/webhooks/:endpointId/test`, 'admin'],
+  [`POST ${M}/settings/developer/webhooks/:endpointId/rotate`, 'admin'],
+  [`POST ${M}/settings/developer/webhooks/:endpointId/disable`, 'admin'],
+  [`POST ${M}/settings/developer/webhooks/:endpointId/enable`, 'admin'],
+  [`POST ${M}/settings/developer/webhooks/:endpointId/redeliver-failed`, 'admin and member'],
+  [`GET ${M}/settings/developer/webhooks/:endpointId/deliveries/:deliveryId`, 'admin and member'],
+  [
+    `GET ${M}/settings/developer/webhooks/:endpointId/deliveries/:deliveryId/payload.json`,
+    'admin and member',
+  ],
+  [
+    `POST ${M}/settings/developer/webhooks/:endpointId/deliveries/:deliveryId/redeliver`,
+    'admin and member',
+  ],
   [`GET ${M}/settings/developer/requests`, 'admin and member'],
   [`GET ${M}/settings/developer/requests/:requestId`, 'admin and member'],
   [`GET ${M}/settings/developer/explain`, 'admin and member'],
@@ -123,7 +141,7 @@ const ROUTES: readonly (readonly [string, Who])[] = [
 
 /** Forms that need a second factor of the last ten minutes. */
 const RECENT = ROUTES.filter(([route]) =>
-  /assign|ask$|dismiss|keys\/(new|:keyId\/)|self-service|domains\/|second-admin$|\/remove$|\/end$|end-others$|POST .*branches$/.test(
+  /assign|ask$|dismiss|keys\/(new|:keyId\/)|webhooks\/(new|:endpointId\/(test|rotate|disable|enable))|self-service|domains\/|second-admin$|\/remove$|\/end$|end-others$|POST .*branches$/.test(
     route,
   ),
 );
@@ -177,7 +195,7 @@ function ask(route: string, who: string) {
     .replace(':keyId', 'mpk_000000000000000000000000')
     .replace(':setting', 'keys')
     .replace(':blockchainId', 'btc')
-    .replace(/:\w+/, uuidv7());
+    .replaceAll(/:\w+/g, () => uuidv7());
   const visitor = cookies[who] === undefined ? {} : { cookie: cookies[who] };
   return method === 'POST' ? submit(service, url, {}, visitor) : open(service, url, visitor);
 }
@@ -256,6 +274,8 @@ async function snapshot() {
            (select json_agg(a order by branch_id, blockchain_id, address) from deposit_addresses a)
              as addresses,
            (select json_agg(c order by id) from address_changes c) as changes,
+           (select json_agg(e order by id) from webhook_endpoints e) as endpoints,
+           (select json_agg(d order by id) from webhook_deliveries d) as deliveries,
            (select json_agg(d order by merchant_id, domain) from redirect_domains d) as domains,
            (select count(*) from audit_log) as audited`.execute(service.db);
   return rows[0];
@@ -310,7 +330,8 @@ test.each([
     const url = (route.split(' ')[1] ?? '')
       .replace('merchants/:accountId', `merchants/${ids.merchant}`)
       .replace('partners/:accountId', `partners/${ids.partner}`)
-      .replace(':paymentId', ids.payment ?? '');
+      .replace(':paymentId', ids.payment ?? '')
+      .replaceAll(/:\w+Id/g, () => uuidv7());
     const response = await service.app.inject({ url, headers: { host: HOST, cookie, ...headers } });
     expect(response.statusCode, route).toBe(403);
   }

@@ -12,6 +12,7 @@ import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
 import { addMerchant, addPartner, operatorOf } from '../helpers/accounts.ts';
 import type { TestApp } from '../helpers/app.ts';
 import { openCheckout } from '../helpers/checkout.ts';
+import { addDelivery, addEndpoint } from '../helpers/deliveries.ts';
 import { addRequest } from '../helpers/logged-requests.ts';
 import {
   addMerchantUser,
@@ -52,6 +53,10 @@ const FORMS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/profile\/recovery-codes$/, ['password', 'code']],
   [/keys\/new$/, ['intent', 'name', 'expiry', 'date', ...MERCHANT_SCOPES]],
   [/explain$/, ['key', 'method', 'url', 'body', 'timestamp', 'nonce', 'signature']],
+  [/webhooks\/new$/, ['intent', 'url', 'type']],
+  [/webhooks\/.*rotate$/, ['intent']],
+  [/redeliver-failed$/, ['since']],
+  [/webhooks\/.*(test|disable|enable|redeliver)$/, []],
   [/rotate$/, ['intent', 'grace']],
   [/revoke$/, ['name']],
   [/settings\/branches$/, ['name']],
@@ -70,7 +75,19 @@ const FORMS: readonly (readonly [RegExp, readonly string[]])[] = [
 /** What pages read from their addresses. */
 const QUERY = [
   ...['next', 'search', 'from', 'to', 'status', 'after', 'before', 'page', 'merchant', 'network'],
-  ...['transaction', 'lang', 'arrived', 'why', 'worth', 'key', 'code', 'method', 'url', 'branch'],
+  ...[
+    'transaction',
+    'lang',
+    'arrived',
+    'why',
+    'worth',
+    'key',
+    'code',
+    'method',
+    'url',
+    'branch',
+    'redelivered',
+  ],
 ];
 
 /** Address that one merchant alone has, so that what arrives there is in its inbox. */
@@ -89,7 +106,7 @@ beforeAll(async () => {
   const shop = await addMerchant(service, { addresses: { 'eth-test': OWN } });
   const partner = await addPartner(service);
   // From now on changes of where money goes wait.
-  await addPayment(service.db, shop.merchant, {
+  const paid = await addPayment(service.db, shop.merchant, {
     ...{ created_at: new Date(service.clock.now), paid_at: new Date(service.clock.now) },
     ...{ status: 'successful', session_status: 'completed' },
   });
@@ -125,6 +142,10 @@ beforeAll(async () => {
     { merchantId: m, branchId },
     60 * 60_000,
   );
+  const { endpoint } = await addEndpoint(service, m);
+  const deliveryId = await addDelivery(service, paid, {
+    ...{ endpointId: endpoint.id, log: [{ status_code: 500, response_excerpt: '<b>' }] },
+  });
   const token = path.split('/').at(-1) ?? '';
   const invited = await createUser(operatorOf(service), {
     ...{ merchantId: m, name: 'Grace', email: 'grace@example.com', role: 'member' },
@@ -138,6 +159,7 @@ beforeAll(async () => {
     paymentId: [paymentId],
     depositId: [deposit.id],
     ...{ blockchainId: ['eth-test', 'btc'], branchId: [branchId], changeId: [change.id] },
+    ...{ endpointId: [endpoint.id], deliveryId: [deliveryId] },
     keyId: [shop.keyId, partner.keyId],
     requestId: await Promise.all(
       [shop, partner].map(({ keyId }) => addRequest(service, { keyId, errorCode: 'E2007' })),

@@ -52,8 +52,14 @@ import { claimInquiries } from '../../src/repositories/payments/regulated-paymen
 import { type PaymentSearch, searchPayments } from '../../src/repositories/payments/search.ts';
 import { deleteOldEvents } from '../../src/repositories/retention.ts';
 import { claimDeliveries, findDueEndpoints } from '../../src/repositories/webhooks/claims.ts';
-import { listDeliveries } from '../../src/repositories/webhooks/deliveries.ts';
+import { listDeliveries, listUndelivered } from '../../src/repositories/webhooks/deliveries.ts';
 import { listTroubledEndpoints } from '../../src/repositories/webhooks/endpoints.ts';
+import {
+  type DeliveryFilters,
+  findOldestPending,
+  findOwnDelivery,
+  listOwnDeliveries,
+} from '../../src/repositories/webhooks/own-deliveries.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { openShop } from '../webhooks/shop.ts';
 
@@ -316,6 +322,48 @@ describe('the request log', () => {
   });
 });
 
+describe('deliveries to an endpoint of a merchant', () => {
+  let own: { merchantId: string; endpointId: string };
+  let deliveryId: string;
+  beforeAll(async () => {
+    const row = await database.db
+      .selectFrom('webhook_deliveries as delivery')
+      .innerJoin('webhook_endpoints as endpoint', 'endpoint.id', 'endpoint_id')
+      .select(['delivery.id', 'endpoint.merchant_id'])
+      .where('endpoint_id', '=', endpointId)
+      .executeTakeFirstOrThrow();
+    own = { merchantId: row.merchant_id, endpointId };
+    deliveryId = row.id;
+  });
+
+  test.each<[string, DeliveryFilters, string]>([
+    ['all', {}, 'webhook_deliveries_endpoint'],
+    ['of some days', { createdFrom: new Date(0), createdTo: now }, 'webhook_deliveries_endpoint'],
+    ['that failed', { status: 'failed' }, 'webhook_deliveries_outcome'],
+    [
+      'that failed on some days',
+      { status: 'failed', createdTo: now },
+      'webhook_deliveries_outcome',
+    ],
+  ])('%s: are read in their order from an index', async (_, filters, index) => {
+    for (const direction of [undefined, 'older', 'newer'] as const) {
+      const cursor = direction && { direction, id: deliveryId };
+      const nodes = await plansOf(db => listOwnDeliveries(db, own, filters, cursor, LIMIT));
+      expect([...indexesOf(nodes)]).toContain(index);
+      expect(nodes.filter(node => node['Node Type'] === 'Sort')).toEqual([]);
+    }
+  });
+
+  test('one is read by its ID, and the oldest that waits by its outcome', async () => {
+    const one = await plansOf(db => findOwnDelivery(db, own, deliveryId));
+    expect([...indexesOf(one)]).toEqual(
+      expect.arrayContaining(['webhook_deliveries_pkey', 'webhook_deliveries_original']),
+    );
+    const oldest = await plansOf(db => findOldestPending(db, own));
+    expect([...indexesOf(oldest)]).toContain('webhook_deliveries_outcome');
+  });
+});
+
 describe('deposits that a merchant has to settle', () => {
   test.each<[string, InboxFilters, string | undefined]>([
     ['all', {}, undefined],
@@ -446,6 +494,11 @@ test.each<[string, (db: Database) => Promise<unknown>, string[]]>([
     'the latest deliveries to an endpoint',
     db => listDeliveries(db, { endpointId }, 20),
     ['webhook_deliveries_endpoint', 'events_pkey'],
+  ],
+  [
+    'deliveries to redeliver',
+    db => listUndelivered(db, endpointId, new Date(0), 1_001),
+    ['webhook_deliveries_outcome'],
   ],
   [
     'endpoints that take nothing',

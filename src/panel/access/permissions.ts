@@ -23,6 +23,10 @@ const PERMISSIONS = {
   'money.protect': { roles: ['admin'], recent: true },
   'keys.read': { roles: ['admin', 'member', 'owner', 'developer'] },
   'keys.manage': { roles: ['admin', 'owner', 'developer'], recent: true },
+  'webhooks.read': { roles: ['admin', 'member'] },
+  // Paths and queries of URLs, which may hold secrets, are shown to those alone who may change them.
+  'webhooks.manage': { roles: ['admin'], recent: true },
+  'webhooks.redeliver': { roles: ['admin', 'member'] },
   'requests.read': { roles: ['admin', 'member', 'owner', 'developer'] },
   'signatures.explain': { roles: ['admin', 'member', 'owner', 'developer'] },
   'overview.read': { roles: ['owner', 'developer'] },

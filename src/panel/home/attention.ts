@@ -6,18 +6,20 @@ import { listApiKeys } from '../../repositories/keys/api-keys.ts';
 import type { Membership } from '../../repositories/people/memberships.ts';
 import { listRecoveryCodes } from '../../repositories/people/people.ts';
 import { listTroubledEndpoints } from '../../repositories/webhooks/endpoints.ts';
+import { ANSWERED_GONE } from '../../webhooks/change-endpoint.ts';
 import { PANEL_PREFIX } from '../assets.ts';
 import { noticesOf } from '../change-notices.ts';
 import { CHANGE_PASSWORD, describeClosedCodes } from '../closed-codes.ts';
 import { accountPath } from '../navigation.ts';
 import type { OpenSession } from '../people/panel-sessions.ts';
+import { DEVELOPER_PATHS } from '../requests/paths.ts';
 import { texts } from '../texts/index.ts';
 
 /** Something that needs a person's attention, and where to look at it. */
 export interface Attention {
   readonly text: string;
-  /** Without the base path; null for what only `mp` can change. */
-  readonly href: string | null;
+  /** Without the base path. */
+  readonly href: string;
 }
 
 const attentionTexts = texts.home.attention;
@@ -27,6 +29,8 @@ const DAY_MS = 24 * HOUR_MS;
 const EXPIRING_WITHIN_MS = 14 * DAY_MS;
 /** Counted up to this; the page itself lists them all. */
 const UNMATCHED_MAXIMUM = 100;
+/** How long an endpoint that somebody disabled is told of. */
+const TOLD_MS = 14 * DAY_MS;
 const RECOVERY_CODES_FEW = 4;
 const ENDPOINTS_MAXIMUM = 100;
 
@@ -51,7 +55,7 @@ export async function readAttention(
     person.is_demo ? [] : listRecoveryCodes(db, person.id),
   ]);
   const path = accountPath(membership);
-  const keysPath = `${path}/settings/developer/keys`;
+  const keysPath = `${path}${DEVELOPER_PATHS.merchant}/keys`;
   const found: Attention[] = noticesOf(changes).map(({ text, path: below }) => ({
     ...{ text, href: `${path}/settings${below}` },
   }));
@@ -74,13 +78,13 @@ export async function readAttention(
       found.push({ text: attentionTexts.formerSecret(name, day(grace)), href });
     }
   }
-  for (const { url, disabled_at: disabled } of endpoints) {
+  for (const { id, url, disabled_at: disabled, disabled_reason: reason } of endpoints) {
     const { origin } = new URL(url);
-    const text =
-      disabled === null
-        ? attentionTexts.endpointFails(origin)
-        : attentionTexts.endpointDisabled(origin);
-    found.push({ text, href: null });
+    const href = `${path}${DEVELOPER_PATHS.merchant}/webhooks/${id}`;
+    if (disabled === null) found.push({ text: attentionTexts.endpointFails(origin), href });
+    else if (reason === ANSWERED_GONE || now.getTime() - disabled.getTime() < TOLD_MS) {
+      found.push({ text: attentionTexts.endpointDisabled(origin, reason ?? ''), href });
+    }
   }
   if (!person.is_demo && codes.length < RECOVERY_CODES_FEW) {
     found.push({

@@ -67,8 +67,7 @@ function withoutFigures(error: unknown): null {
 function renderAttention(attention: readonly Attention[], basePath: string): Html {
   return html`<section aria-labelledby="attention"><h2 id="attention">${home.attention.title}</h2>
 <ul class="rows">${attention.map(
-    ({ text, href }) =>
-      html`<li>${href === null ? text : html`<a href="${basePath}${href}">${text}</a>`}</li>`,
+    ({ text, href }) => html`<li><a href="${basePath}${href}">${text}</a></li>`,
   )}</ul></section>`;
 }
 

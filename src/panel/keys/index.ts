@@ -3,8 +3,6 @@ import type { Static } from '@sinclair/typebox';
 import type { FastifyRequest } from 'fastify';
 import { parseName } from '../../accounts/input.ts';
 import type { Operator } from '../../audit/audited-change.ts';
-import { untilHeard } from '../../database/change-feed.ts';
-import { transact } from '../../database/transaction.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import type { TypedApp } from '../../http/typed-app.ts';
 import { createKey, type IssuedKey, revokeKey, rotateKey } from '../../keys/manage-keys.ts';
@@ -18,7 +16,6 @@ import {
   listKeysWithUse,
 } from '../../repositories/keys/api-keys.ts';
 import { countErrors, listRequests } from '../../repositories/keys/request-log.ts';
-import { useIntent } from '../../repositories/people/intents.ts';
 import type { Membership } from '../../repositories/people/memberships.ts';
 import { REQUESTS_KEPT_MS } from '../../requests/kept.ts';
 import { parseDateBound } from '../../time/date-bound.ts';
@@ -27,17 +24,17 @@ import { isAllowed } from '../access/permissions.ts';
 import type { PanelDependencies } from '../dependencies.ts';
 import { faultOf } from '../failures.ts';
 import type { FormFault } from '../form.ts';
-import { membershipOf, operatorOf, sessionOf, withPermission } from '../hooks/access.ts';
+import { membershipOf, operatorOf, withPermission } from '../hooks/access.ts';
 import type { PanelPage } from '../layout.ts';
 import { accountPath } from '../navigation.ts';
 import { leadTo } from '../pages.ts';
 import { holderOf } from '../requests/index.ts';
 import { renderKeyRequests } from '../requests/key-requests.ts';
 import { DEVELOPER_PATHS } from '../requests/paths.ts';
+import { alreadyDonePage, issueOnce } from '../secrets.ts';
 import { texts } from '../texts/index.ts';
 import { KeyParams, MerchantKeyForm, PartnerKeyForm, RevokeForm, RotateForm } from './forms.ts';
 import {
-  alreadyDonePage,
   EMPTY_FORM,
   EXPIRIES,
   issuedKeyPage,
@@ -66,7 +63,7 @@ export function registerKeys(app: TypedApp, deps: PanelDependencies): void {
 }
 
 function registerKeysOf(kind: Membership['kind'], app: TypedApp, deps: PanelDependencies): void {
-  const { clock, db, keyring, limits, panelUrl, publicUrl, reports } = deps;
+  const { clock, db, keyring, panelUrl, publicUrl, reports } = deps;
   const ownPath = `${DEVELOPER_PATHS[kind]}/keys`;
   const path = `/${kind}s/:accountId${ownPath}`;
   const pathOf = (request: FastifyRequest) => accountPath(membershipOf(request)) + ownPath;
@@ -155,17 +152,10 @@ function registerKeysOf(kind: Membership['kind'], app: TypedApp, deps: PanelDepe
     title: string,
     make: (operator: Operator) => Promise<IssuedKey>,
   ): Promise<PanelPage> {
-    await limits.countSecret(request);
-    const { id: personId } = sessionOf(request).person;
-    const issued = await transact(db, async tx => {
-      const row = { id: intent, person_id: personId, created_at: new Date(clock()) };
-      if (!(await useIntent(tx, row))) return undefined;
-      return make({ ...operatorOf(request, deps), db: tx });
-    });
-    await untilHeard(db);
+    const issued = await issueOnce(request, deps, intent, make);
     const listUrl = urlOf(request);
     return issued === undefined
-      ? alreadyDonePage(listUrl)
+      ? alreadyDonePage(texts.keys.done, { url: listUrl, text: texts.keys.title })
       : issuedKeyPage(title, issued, { listUrl, publicUrl });
   }
 

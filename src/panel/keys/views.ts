@@ -6,6 +6,7 @@ import type { KeyWithUse } from '../../repositories/keys/api-keys.ts';
 import { type FormFault, renderField, renderSelect } from '../form.ts';
 import { dateTime } from '../format.ts';
 import type { PanelPage } from '../layout.ts';
+import { renderSecret } from '../secrets.ts';
 import { renderFacts, renderTable } from '../table.ts';
 import { texts } from '../texts/index.ts';
 
@@ -131,24 +132,11 @@ export function issuedKeyPage(
   { listUrl, publicUrl }: { readonly listUrl: string; readonly publicUrl: string },
 ): PanelPage {
   const lines = `MP_URL=${publicUrl}\nMP_KEY_ID=${key.keyId}\nMP_SECRET=${key.secret}\nMP_PASSPHRASE=${key.passphrase}`;
-  const secret = (id: string, name: string, value: string) =>
-    html`<h2>${name}</h2><div class="secret"><pre><code id="${id}">${value}</code></pre>
-<button type="button" class="plain copy" data-copy="${id}" hidden>${shell.copy}</button></div>`;
   return {
     title,
     lead: keyTexts.issued.lead,
-    content: html`${secret('key-id', keyTexts.issued.id, key.keyId)}${secret('key-secret', keyTexts.issued.secret, key.secret)}${secret('key-passphrase', keyTexts.issued.passphrase, key.passphrase)}${secret('key-lines', keyTexts.issued.environment, lines)}
+    content: html`${renderSecret('key-id', keyTexts.issued.id, key.keyId)}${renderSecret('key-secret', keyTexts.issued.secret, key.secret)}${renderSecret('key-passphrase', keyTexts.issued.passphrase, key.passphrase)}${renderSecret('key-lines', keyTexts.issued.environment, lines)}
 <p><a class="button" href="${listUrl}">${shell.kept}</a></p>`,
-  };
-}
-
-/** The form was sent before: the key exists, and its secret cannot be shown again. */
-export function alreadyDonePage(listUrl: string): PanelPage {
-  return {
-    title: keyTexts.done.title,
-    content: html`<p>${keyTexts.done.text}</p>
-<p><a class="button" href="${listUrl}">${keyTexts.title}</a></p>`,
-    status: 409,
   };
 }
 

@@ -9,6 +9,36 @@ export const findWebhookEndpoint = findById('webhook_endpoints');
 export const lockWebhookEndpoint = lockById('webhook_endpoints', 'forNoKeyUpdate');
 export const updateWebhookEndpoint = updateByIdOrThrow('webhook_endpoints');
 
+/** Undefined for an endpoint of others, as for a missing one. */
+export function findOwnEndpoint(
+  db: Connection,
+  merchantId: string,
+  id: string,
+): Promise<WebhookEndpoint | undefined> {
+  return db
+    .selectFrom('webhook_endpoints')
+    .selectAll()
+    .where('id', '=', id)
+    .where('merchant_id', '=', merchantId)
+    .executeTakeFirst();
+}
+
+/** At most `limit` endpoints of a merchant: the enabled ones first, then newest first. */
+export function listOwnEndpoints(
+  db: Connection,
+  merchantId: string,
+  limit: number,
+): Promise<WebhookEndpoint[]> {
+  return db
+    .selectFrom('webhook_endpoints')
+    .selectAll()
+    .where('merchant_id', '=', merchantId)
+    .orderBy(sql`disabled_at is not null`)
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute();
+}
+
 /** At most `limit` enabled endpoints of a merchant. */
 export function listEnabledEndpoints(
   db: Connection,
@@ -24,6 +54,11 @@ export function listEnabledEndpoints(
     .execute();
 }
 
+export type TroubledEndpoint = Pick<
+  WebhookEndpoint,
+  'id' | 'url' | 'disabled_at' | 'disabled_reason'
+>;
+
 /** How many deliveries of an endpoint are looked at, from each end of its backlog. */
 const DELIVERIES_LOOKED_AT = 100;
 
@@ -35,9 +70,10 @@ export async function listTroubledEndpoints(
   db: Connection,
   merchantId: string,
   { since, limit }: { readonly since: Date; readonly limit: number },
-): Promise<Pick<WebhookEndpoint, 'id' | 'url' | 'disabled_at'>[]> {
-  const { rows } = await sql<Pick<WebhookEndpoint, 'id' | 'url' | 'disabled_at'>>`
-    select endpoint.id, endpoint.url, endpoint.disabled_at from webhook_endpoints as endpoint
+): Promise<TroubledEndpoint[]> {
+  const { rows } = await sql<TroubledEndpoint>`
+    select endpoint.id, endpoint.url, endpoint.disabled_at, endpoint.disabled_reason
+    from webhook_endpoints as endpoint
     cross join lateral (
       select max(created_at) filter (where status = 'failed') as failed_at,
              max(finished_at) filter (where status = 'succeeded') as succeeded_at

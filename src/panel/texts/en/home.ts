@@ -35,7 +35,8 @@ export const home = {
       `The former secret of the API key ${key} still works until ${until}`,
     endpointFails: (origin: string) =>
       `Nothing could be delivered to the webhook endpoint at ${origin} for an hour or more`,
-    endpointDisabled: (origin: string) => `The webhook endpoint at ${origin} is disabled`,
+    endpointDisabled: (origin: string, reason: string) =>
+      `The webhook endpoint at ${origin} is disabled: ${reason}`,
     recoveryCodes: (left: number) => `You have ${counted(left, 'recovery code')} left`,
   },
 

@@ -13,6 +13,7 @@ import { settings } from './settings.ts';
 import { shell } from './shell.ts';
 import { signIn } from './sign-in.ts';
 import { unmatched } from './unmatched.ts';
+import { webhooks } from './webhooks.ts';
 
 /** English, by part of the panel. */
 export const en = {
@@ -31,4 +32,5 @@ export const en = {
   shell,
   signIn,
   unmatched,
+  webhooks,
 };

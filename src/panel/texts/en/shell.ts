@@ -29,6 +29,7 @@ export const shell = {
     selfService: 'Self-service',
     developer: 'Developer',
     keys: 'API keys',
+    webhooks: 'Webhooks',
     requests: 'Request log',
     explain: 'Explain a signature',
   },

@@ -1,0 +1,14 @@
+import type { FastifyRequest } from 'fastify';
+import { membershipOf } from '../hooks/access.ts';
+import { accountPath } from '../navigation.ts';
+import { DEVELOPER_PATHS } from '../requests/paths.ts';
+
+const OWN_PATH = `${DEVELOPER_PATHS.merchant}/webhooks`;
+
+/** Of the routes. */
+export const WEBHOOKS_PATH = `/merchants/:accountId${OWN_PATH}`;
+
+/** Of a merchant's webhooks, without the base path. */
+export function webhooksPath(request: FastifyRequest): string {
+  return accountPath(membershipOf(request)) + OWN_PATH;
+}

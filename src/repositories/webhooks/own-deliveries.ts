@@ -1,0 +1,117 @@
+import { sql } from 'kysely';
+import type { Connection } from '../../database/connection.ts';
+import type { DeliveryStatus, WebhookDelivery } from '../../database/webhook-tables.ts';
+import type { DeliveryWithEventType } from './deliveries.ts';
+
+/** An endpoint, and the merchant whose it has to be. */
+export interface OwnEndpoint {
+  readonly merchantId: string;
+  readonly endpointId: string;
+}
+
+export interface DeliveryFilters {
+  readonly status?: DeliveryStatus | undefined;
+  /** Both inclusive. */
+  readonly createdFrom?: Date | undefined;
+  readonly createdTo?: Date | undefined;
+}
+
+export interface DeliveryCursor {
+  readonly direction: 'older' | 'newer';
+  /** The page excludes it. */
+  readonly id: string;
+}
+
+/** A delivery with the event that it sends. */
+export interface DeliveredEvent extends WebhookDelivery {
+  eventType: string;
+  eventCreatedAt: Date;
+  /** JSON, as it is sent. */
+  eventData: string;
+  paymentId: string | null;
+  /** The last delivery that repeated this one by hand. */
+  redeliveredAs: string | null;
+}
+
+function deliveriesOf(db: Connection, { merchantId, endpointId }: OwnEndpoint) {
+  return db
+    .selectFrom('webhook_deliveries as delivery')
+    .innerJoin('events', 'events.id', 'delivery.event_id')
+    .selectAll('delivery')
+    .select('events.type as eventType')
+    .where('delivery.endpoint_id', '=', endpointId)
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('webhook_endpoints')
+          .select('id')
+          .where('id', '=', endpointId)
+          .where('merchant_id', '=', merchantId),
+      ),
+    );
+}
+
+/**
+ * At most `limit` deliveries of a merchant's endpoint next to the cursor in its direction: newest first, but oldest
+ * first for `newer`. Without a cursor, the newest. Empty unless the cursor is a delivery of the endpoint.
+ */
+export function listOwnDeliveries(
+  db: Connection,
+  endpoint: OwnEndpoint,
+  { status, createdFrom, createdTo }: DeliveryFilters,
+  cursor: DeliveryCursor | undefined,
+  limit: number,
+): Promise<DeliveryWithEventType[]> {
+  const order = cursor?.direction === 'newer' ? 'asc' : 'desc';
+  let query = deliveriesOf(db, endpoint);
+  if (status !== undefined) query = query.where('status', '=', status);
+  if (createdFrom !== undefined) query = query.where('delivery.created_at', '>=', createdFrom);
+  if (createdTo !== undefined) query = query.where('delivery.created_at', '<=', createdTo);
+  if (cursor !== undefined) {
+    query = query.where(
+      sql<boolean>`(delivery.created_at, delivery.id) ${sql.raw(order === 'asc' ? '>' : '<')} (
+        select created_at, id from webhook_deliveries
+        where id = ${cursor.id} and endpoint_id = ${endpoint.endpointId})`,
+    );
+  }
+  return query
+    .orderBy('delivery.created_at', order)
+    .orderBy('delivery.id', order)
+    .limit(limit)
+    .execute();
+}
+
+/** Undefined for a delivery of others, as for a missing one. */
+export function findOwnDelivery(
+  db: Connection,
+  endpoint: OwnEndpoint,
+  id: string,
+): Promise<DeliveredEvent | undefined> {
+  return deliveriesOf(db, endpoint)
+    .where('delivery.id', '=', id)
+    .select(({ cast, selectFrom }) => [
+      'events.created_at as eventCreatedAt',
+      'events.payment_id as paymentId',
+      cast<string>('events.data', 'text').as('eventData'),
+      selectFrom('webhook_deliveries as again')
+        .select('again.id')
+        .whereRef('again.redelivery_of', '=', 'delivery.id')
+        .orderBy('again.created_at', 'desc')
+        .orderBy('again.id', 'desc')
+        .limit(1)
+        .as('redeliveredAs'),
+    ])
+    .executeTakeFirst();
+}
+
+/** The oldest delivery of an endpoint that is still to be made. */
+export function findOldestPending(
+  db: Connection,
+  endpoint: OwnEndpoint,
+): Promise<WebhookDelivery | undefined> {
+  return deliveriesOf(db, endpoint)
+    .where('status', '=', 'pending')
+    .orderBy('delivery.created_at')
+    .orderBy('delivery.id')
+    .limit(1)
+    .executeTakeFirst();
+}

@@ -1,0 +1,66 @@
+import type { Insertable } from 'kysely';
+import { v7 as uuidv7 } from 'uuid';
+import type { EventType } from '#schemas/event.ts';
+import type { Payment } from '../../src/database/payment-tables.ts';
+import type {
+  WebhookAttemptsTable,
+  WebhookDeliveriesTable,
+} from '../../src/database/webhook-tables.ts';
+import { newEvent } from '../../src/payments/new-event.ts';
+import { createEndpoint, type IssuedEndpoint } from '../../src/webhooks/manage-endpoints.ts';
+import { operatorOf } from './accounts.ts';
+import type { TestApp } from './app.ts';
+
+/** Adds a webhook endpoint to a merchant. */
+export function addEndpoint(
+  service: Pick<TestApp, 'db' | 'clock' | 'keyring'>,
+  merchantId: string,
+  url = 'http://127.0.0.1:1/hooks?token=unseen',
+  types: readonly EventType[] = [],
+): Promise<IssuedEndpoint> {
+  const given = { merchantId, url, types, allowPrivateAddresses: true };
+  return createEndpoint(operatorOf(service), service.keyring, given);
+}
+
+/** What a test says of a delivery; the rest is that of one that has failed just now. */
+interface Made extends Partial<Insertable<WebhookDeliveriesTable>> {
+  readonly endpointId: string;
+  /** What came of its attempts, one a minute. */
+  readonly log?: readonly Partial<Insertable<WebhookAttemptsTable>>[];
+}
+
+/**
+ * Writes a delivery of a payment's creation as a worker leaves it.
+ * @returns Its ID, greater than those of earlier ones.
+ */
+export async function addDelivery(
+  { db, clock }: Pick<TestApp, 'db' | 'clock'>,
+  payment: Payment,
+  { endpointId, log = [], ...given }: Made,
+): Promise<string> {
+  const at = given.created_at ?? new Date(clock());
+  const event = newEvent('payment_prompt.created', payment, at);
+  const { id: eventId, merchantId, paymentId, type, createdAt, data } = event;
+  await db
+    .insertInto('events')
+    .values({
+      ...{ id: eventId, merchant_id: merchantId, payment_id: paymentId, type, data },
+      created_at: createdAt,
+    })
+    .execute();
+  const id = uuidv7({ msecs: at.getTime() });
+  const isPending = given.status === 'pending';
+  const end = isPending ? { next_attempt_at: at } : { next_attempt_at: null, finished_at: at };
+  const row = { id, event_id: eventId, endpoint_id: endpointId, redelivery_of: null };
+  await db
+    .insertInto('webhook_deliveries')
+    .values({ ...row, ...end, status: 'failed', attempts: log.length, created_at: at, ...given })
+    .execute();
+  const attempts = log.map((attempt, index) => ({
+    ...{ id: uuidv7(), delivery_id: id, number: index + 1, duration_ms: 12, status_code: null },
+    ...{ error: null, response_excerpt: null, at: new Date(at.getTime() + index * 60_000) },
+    ...attempt,
+  }));
+  if (attempts.length > 0) await db.insertInto('webhook_attempts').values(attempts).execute();
+  return id;
+}
